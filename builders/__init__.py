@@ -1,0 +1,1 @@
+"""Records into datasets in the uniform schema."""

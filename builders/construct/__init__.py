@@ -1,0 +1,1 @@
+"""The papers' procedures, each as something anyone can run on material of their own."""

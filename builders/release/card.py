@@ -1,0 +1,210 @@
+"""Dataset cards: prose from ``dataset_cards/NAME/README.md``, generated blocks, front matter.
+
+A block stands between ``<!-- nlihub:begin NAME -->`` and ``<!-- nlihub:end NAME -->``; what is
+outside belongs to people and is kept.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from typing import Any
+
+from datasets import DatasetInfo, Version
+from datasets.info import DatasetInfosDict
+from datasets.splits import SplitDict, SplitInfo
+from huggingface_hub import DatasetCardData
+
+from ...loaders.errors import SchemaError
+from ..base import NLIBuilder
+from ..schema import COLUMNS
+from ..spec import LICENSES, DatasetSpec
+from .manifest import Manifest
+from .statistics import Statistics
+
+_BLOCK = re.compile(
+    r"(?P<begin><!-- nlihub:begin (?P<name>\w+) -->\n)(?P<body>.*?)(?P<end><!-- nlihub:end (?P=name) -->)",
+    re.DOTALL,
+)
+_SIZES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M")
+
+
+def card_template(name: str) -> str:
+    """The card of a dataset as it stands in the package, without front matter."""
+    return (files("nlihub.dataset_cards") / name / "README.md").read_text(encoding="utf-8")
+
+
+def render_card(builder: type[NLIBuilder], manifest: Manifest, statistics: Statistics) -> str:
+    """The card of a built version: its README.md.
+
+    Args:
+        builder: The builder of the dataset.
+        manifest: What the version holds.
+        statistics: What was measured on its files.
+
+    Raises:
+        SchemaError: The template has a block that nothing fills.
+    """
+    body = fill_blocks(card_template(builder.SPEC.name), card_blocks(builder, manifest, statistics))
+    return f"---\n{front_matter(builder.SPEC, manifest)}---\n\n{body}"
+
+
+def split_card(card: str) -> tuple[str, str]:
+    """Front matter and body of a card."""
+    match = re.match(r"---\n(.*?)---\n\n?(.*)", card, re.DOTALL)
+    return (match[1], match[2]) if match else ("", card)
+
+
+def read_blocks(card: str) -> dict[str, str]:
+    """The generated blocks of a card, by name."""
+    return {match["name"]: match["body"] for match in _BLOCK.finditer(card)}
+
+
+def fill_blocks(card: str, blocks: Mapping[str, str]) -> str:
+    """Puts fresh text into the generated blocks of a card.
+
+    Raises:
+        SchemaError: The card has a block that is not among them.
+    """
+
+    def fill(match: re.Match[str]) -> str:
+        if match["name"] not in blocks:
+            raise SchemaError(f"The card has a block {match['name']!r} that nothing fills.")
+        return f"{match['begin']}{blocks[match['name']].rstrip()}\n{match['end']}"
+
+    return _BLOCK.sub(fill, card)
+
+
+def front_matter(spec: DatasetSpec, manifest: Manifest) -> str:
+    """The YAML that the Hub and ``datasets`` read.
+
+    Each config's description carries a digest of its rows: it enters the key of the cache of
+    ``datasets``, which would otherwise serve the rows of an earlier version.
+    """
+    n_rows = sum(split.rows for split in manifest.configs[spec.default_config].values())
+    data = DatasetCardData(
+        language=["en"],
+        license=spec.license,
+        pretty_name=spec.pretty_name,
+        size_categories=[_SIZES[len(str(max(n_rows, 100))) - 3]],
+        task_categories=["text-classification"],
+        task_ids=["natural-language-inference"],
+        tags=["natural language inference", *spec.domains],
+        configs=[
+            {
+                "config_name": name,
+                **({"default": True} if name == spec.default_config else {}),
+                "version": manifest.version,
+                "description": manifest.config_digest(name),
+                "data_files": [
+                    {"split": split, "path": f"{name}/{split}-*.parquet"} for split in splits
+                ],
+            }
+            for name, splits in manifest.configs.items()
+        ],
+    )
+    infos = DatasetInfosDict()
+    for name, splits in manifest.configs.items():
+        infos[name] = DatasetInfo(
+            config_name=name,
+            features=spec.features,
+            version=Version(manifest.version),
+            splits=SplitDict(
+                {
+                    split: SplitInfo(split, entry.arrow_bytes, entry.rows, dataset_name=spec.name)
+                    for split, entry in splits.items()
+                },
+                dataset_name=spec.name,
+            ),
+            download_size=sum(s.bytes for entry in splits.values() for s in entry.shards),
+            dataset_size=sum(entry.arrow_bytes for entry in splits.values()),
+        )
+    infos.to_dataset_card_data(data)
+    return data.to_yaml() + "\n"
+
+
+def card_blocks(
+    builder: type[NLIBuilder], manifest: Manifest, statistics: Statistics
+) -> dict[str, str]:
+    """The generated blocks of a card, by name."""
+    spec = builder.SPEC
+    return {
+        "usage": _usage(spec),
+        "configs": _configs(spec, statistics),
+        "columns": _columns(spec),
+        "statistics": _statistics(spec, statistics),
+        "provenance": _provenance(spec, manifest),
+        "citation": f"```bibtex\n{spec.citation}```",
+        **builder.card_blocks(),
+    }
+
+
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """A table in Markdown."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
+
+
+def _usage(spec: DatasetSpec) -> str:
+    split = spec.configs[spec.default_config].splits[-1]
+    return f"""```python
+from datasets import load_dataset
+
+rows = load_dataset("PATH_OR_REPOSITORY", "{spec.default_config}", split="{split}")
+rows[0]["premise"], rows[0]["hypothesis"], rows.features["label"].int2str(rows[0]["label"])
+```
+
+With the package `nlihub` installed, `nlihub.load_dataset("{spec.name}", split="{split}")` does the
+same from anywhere, and `nlihub install {spec.name}` makes `load_dataset("nlihub/{spec.name}",
+"{spec.default_config}")` work offline in any project."""
+
+
+def _configs(spec: DatasetSpec, statistics: Statistics) -> str:
+    rows = [
+        [f"`{name}`", spec.configs[name].description, split, f"{n:,}"]
+        for name, splits in statistics.rows.items()
+        for split, n in splits.items()
+    ]
+    return markdown_table(["config", "what it holds", "split", "rows"], rows)
+
+
+def _columns(spec: DatasetSpec) -> str:
+    features = spec.features
+    meanings = {**COLUMNS, **spec.extra_meaning}
+    if spec.group:
+        meanings["group"] = f"the {spec.group}, the unit of consistency"
+    rows = []
+    for name, feature in features.items():
+        if name == "label":
+            kind = "class label: " + ", ".join(f"{i} `{n}`" for i, n in enumerate(feature.names))
+        else:
+            kind = getattr(feature, "dtype", "list")
+            kind = "list" if kind == "list" or "list" in type(feature).__name__.lower() else kind
+        rows.append([f"`{name}`", kind, meanings[name]])
+    return markdown_table(["column", "type", "meaning"], rows)
+
+
+def _statistics(spec: DatasetSpec, statistics: Statistics) -> str:
+    head = ["property", *(f"{label} %" for label in spec.labels), "rows %", "rows"]
+    rows = [
+        [b.property.replace("_", " "), *b.labels, b.share, f"{b.rows:,}"]
+        for b in statistics.breakdown
+    ]
+    groups = f"{statistics.groups:,} groups ({spec.group}s), " if spec.group else ""
+    words = statistics.mean_words
+    return f"""{markdown_table(head, rows)}
+
+Measured on the built files of `{spec.default_config}`: {groups}{words["premise"]} words a premise
+and {words["hypothesis"]} a hypothesis on average, {statistics.repeated_texts:,} rows that repeat
+an earlier row's texts, {statistics.contradictory_texts:,} texts with contradictory labels."""
+
+
+def _provenance(spec: DatasetSpec, manifest: Manifest) -> str:
+    lines = [
+        f"- Version {manifest.version}, licence: {LICENSES[spec.license]}. {spec.copyright}.",
+        f"- Paper: <{spec.paper}>" + (f"; release: <{spec.homepage}>" if spec.homepage else ""),
+    ]
+    lines += [f"- Source: `{s['url']}`, sha256 `{s['sha256']}`" for s in manifest.sources]
+    if manifest.parameters:
+        lines.append(f"- Parameters: `{json.dumps(dict(manifest.parameters))}`")
+    return "\n".join(lines)

@@ -1,0 +1,103 @@
+"""The manifest of a built version: what it holds, what it was made from, and by what."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ...loaders.errors import VerificationError
+
+FILE_NAME = "manifest.json"
+
+
+@dataclass(frozen=True)
+class Shard:
+    """A Parquet file.
+
+    Attributes:
+        file: Its path in the version's folder.
+        rows: Its number of rows.
+        bytes: Its size.
+        sha256: Its hash.
+    """
+
+    file: str
+    rows: int
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Split:
+    """A split of a config.
+
+    Attributes:
+        rows: Its number of rows.
+        digest: Digest of its rows, whatever their order (see ``digest``).
+        arrow_bytes: Its size in memory.
+        shards: Its files, in order.
+    """
+
+    rows: int
+    digest: str
+    arrow_bytes: int
+    shards: tuple[Shard, ...]
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a built version holds.
+
+    Attributes:
+        dataset: Name of the dataset.
+        version: Version of the dataset.
+        configs: For each config its splits by name.
+        sources: The source files: url, bytes and sha256 of each.
+        parameters: Seeds and numbers that the rows depend on.
+        made_with: Versions of nlihub and of the Parquet writer.
+        files: sha256 of every other file, by path.
+    """
+
+    dataset: str
+    version: str
+    configs: Mapping[str, Mapping[str, Split]]
+    sources: list[Mapping[str, Any]]
+    parameters: Mapping[str, Any]
+    made_with: Mapping[str, str]
+    files: Mapping[str, str]
+
+    def write(self, folder: Path) -> None:
+        """Writes it into the version's folder."""
+        text = json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n"
+        (folder / FILE_NAME).write_text(text, encoding="utf-8")
+
+    @classmethod
+    def read(cls, folder: Path) -> "Manifest":
+        """Reads it from a version's folder.
+
+        Raises:
+            VerificationError: There is none, or it is not of this form.
+        """
+        path = folder / FILE_NAME
+        if not path.is_file():
+            raise VerificationError(
+                f"{folder} has no {FILE_NAME}, so it is no built version. Make one: nlihub build."
+            )
+        try:
+            fields = json.loads(path.read_text(encoding="utf-8"))
+            configs = {
+                config: {
+                    name: Split(**{**split, "shards": tuple(Shard(**s) for s in split["shards"])})
+                    for name, split in splits.items()
+                }
+                for config, splits in fields["configs"].items()
+            }
+            return cls(**{**fields, "configs": configs})
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise VerificationError(f"{path} is no manifest: {error!r}.") from error
+
+    def config_digest(self, config: str) -> str:
+        """One digest for all splits of a config, for its entry on the card."""
+        splits = self.configs[config]
+        return "+".join(f"{name}:{split.digest[:16]}" for name, split in splits.items())

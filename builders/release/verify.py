@@ -1,0 +1,336 @@
+"""Re-checks a built version from its files alone."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import yaml
+from datasets import Features
+
+from ...loaders.errors import NLIHubError
+from ...loaders.fetch import hash_file
+from ..schema import check_required
+from .card import card_blocks, front_matter, read_blocks, split_card
+from .digest import digest, row_hashes
+from .manifest import FILE_NAME
+from .statistics import measure
+from .version import BuiltVersion
+
+_MAX_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The outcome of one check.
+
+    Attributes:
+        check: Its name.
+        passed: Whether it passed.
+        findings: What it found wrong; or, for a check that only lists, what it found.
+    """
+
+    check: str
+    passed: bool
+    findings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Report:
+    """The outcomes of all checks.
+
+    Attributes:
+        folder: The version that was checked.
+        outcomes: An outcome a check, in order.
+    """
+
+    folder: Path
+    outcomes: tuple[Outcome, ...] = field(default=())
+
+    @property
+    def passed(self) -> bool:
+        """Whether every check passed."""
+        return all(outcome.passed for outcome in self.outcomes)
+
+
+class _Subject(BuiltVersion):
+    """A version whose tables are read once."""
+
+    def keys(self) -> Iterator[tuple[str, str]]:
+        """The configs and splits that the manifest lists."""
+        return ((c, s) for c, splits in self.manifest.configs.items() for s in splits)
+
+    @cached_property
+    def tables(self) -> dict[tuple[str, str], pa.Table]:
+        return {key: self.table(*key) for key in self.keys()}
+
+    @cached_property
+    def hashes(self) -> dict[tuple[str, str], list[bytes]]:
+        features = self.builder.SPEC.features
+        return {key: row_hashes(table, features) for key, table in self.tables.items()}
+
+    @property
+    def default(self) -> dict[str, pa.Table]:
+        """The tables of the default config, by split."""
+        name = self.builder.SPEC.default_config
+        return {split: table for (config, split), table in self.tables.items() if config == name}
+
+
+_Check = Callable[[_Subject], Iterator[str]]
+
+
+def verify_version(folder: Path) -> Report:
+    """Re-checks everything about a built version.
+
+    The checks run in order; one that would need what a failed one guards is not run, and its
+    outcome says so.
+
+    Args:
+        folder: The folder of the version.
+
+    Returns:
+        The report; nothing is raised for a version that fails.
+    """
+    subject = _Subject(folder)
+    outcomes: list[Outcome] = []
+    for check, needs in CHECKS.items():
+        unmet = [need for need in needs if not _passed(outcomes, need)]
+        if unmet:
+            outcomes.append(Outcome(_name(check), False, (f"not run: {unmet[0]} failed",)))
+            continue
+        try:
+            findings = list(check(subject))
+        except NLIHubError as error:
+            findings = [str(error)]
+        shown = findings[:_MAX_SHOWN]
+        if len(findings) > _MAX_SHOWN:
+            shown.append(f"and {len(findings) - _MAX_SHOWN} more")
+        passed = not findings or check in LISTS_ONLY
+        outcomes.append(Outcome(_name(check), passed, tuple(shown)))
+    return Report(folder, tuple(outcomes))
+
+
+def _name(check: _Check) -> str:
+    return check.__name__.replace("_", " ")
+
+
+def _passed(outcomes: list[Outcome], check: _Check) -> bool:
+    return any(outcome.passed and outcome.check == _name(check) for outcome in outcomes)
+
+
+# ---- the checks: each yields what is wrong ------------------------------------------------
+
+
+def manifest_is_readable(version: _Subject) -> Iterator[str]:
+    """There is a manifest of a dataset, version, configs and splits that this package knows."""
+    spec = version.builder.SPEC
+    manifest = version.manifest
+    if manifest.version != spec.version:
+        yield f"version {manifest.version}, this package builds {spec.version}"
+    found = {name: tuple(splits) for name, splits in manifest.configs.items()}
+    expected = {name: config.splits for name, config in spec.configs.items()}
+    if found != expected:
+        yield f"configs and splits {found}, expected {expected}"
+
+
+def files_have_their_hashes(version: _Subject) -> Iterator[str]:
+    """Every file is listed, every listed file is there, and has the size and hash it had."""
+    manifest = version.manifest
+    expected = dict(manifest.files)
+    for config, split in version.keys():
+        for shard in manifest.configs[config][split].shards:
+            expected[shard.file] = shard.sha256
+    here = {p.relative_to(version.folder).as_posix() for p in _files(version.folder)}
+    for name in sorted(here - set(expected) - {FILE_NAME}):
+        yield f"{name} is not in the manifest"
+    for name, sha256 in sorted(expected.items()):
+        if name not in here:
+            yield f"{name} is missing"
+        elif (found := hash_file(version.folder / name)) != sha256:
+            yield f"{name} has sha256 {found}, expected {sha256}"
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (path for path in folder.rglob("*") if path.is_file())
+
+
+def schema_is_uniform(version: _Subject) -> Iterator[str]:
+    """Every Parquet file has the columns, types, order and label names of the dataset."""
+    features = version.builder.SPEC.features
+    for config, split in version.keys():
+        for shard in version.manifest.configs[config][split].shards:
+            try:
+                schema = pq.read_schema(version.folder / shard.file)
+            except (OSError, pa.ArrowInvalid) as error:
+                yield f"{shard.file} is no Parquet file: {error}"
+                continue
+            if schema.names != list(features):
+                yield f"{shard.file} has the columns {schema.names}, expected {list(features)}"
+                continue
+            found = Features.from_arrow_schema(schema)
+            for name, feature in features.items():
+                if found[name] != feature:
+                    yield f"{shard.file}: column {name!r} is {found[name]}, expected {feature}"
+
+
+def rows_have_their_digest(version: _Subject) -> Iterator[str]:
+    """Numbers and digests of rows are those of the manifest."""
+    for config, split in version.keys():
+        entry = version.manifest.configs[config][split]
+        hashes = version.hashes[config, split]
+        if len(hashes) != entry.rows:
+            yield f"{config}/{split} has {len(hashes)} rows, expected {entry.rows}"
+        elif digest(hashes) != entry.digest:
+            yield f"{config}/{split} has digest {digest(hashes)}, expected {entry.digest}"
+
+
+def values_are_allowed(version: _Subject) -> Iterator[str]:
+    """Labels, domains and categories are of their sets, and required texts are there."""
+    spec = version.builder.SPEC
+    allowed: dict[str, set[Any]] = {
+        "label": set(range(len(spec.labels))),
+        "domain": set(spec.domains),
+        "category": {*spec.categories, None},
+    }
+    for (config, split), table in version.tables.items():
+        try:
+            check_required(table)
+        except NLIHubError as error:
+            yield f"{config}/{split}: {error}"
+        for name, values in allowed.items():
+            found = set(table[name].to_pylist())
+            for value in sorted(found - values, key=str):
+                yield f"{config}/{split}: {name} {value!r} is not allowed"
+
+
+def ids_are_unique(version: _Subject) -> Iterator[str]:
+    """An id stands for one row: once in a config, and for the same row in every config."""
+    row_of: dict[str, bytes] = {}
+    for config in version.manifest.configs:
+        seen: set[str] = set()
+        for (name, split), table in version.tables.items():
+            if name != config:
+                continue
+            for key, row in zip(table["id"].to_pylist(), version.hashes[name, split], strict=True):
+                if key in seen:
+                    yield f"{config}: id {key!r} occurs twice"
+                seen.add(key)
+                if row_of.setdefault(key, row) != row:
+                    yield f"{config}: id {key!r} is another row than in an earlier config"
+
+
+def a_group_has_one_label(version: _Subject) -> Iterator[str]:
+    """Where groups are patterns, all problems of a pattern have its label (SpaceNLI, 3.2)."""
+    if version.builder.SPEC.group != "pattern":
+        return
+    label_of: dict[str, int] = {}
+    for split, table in version.default.items():
+        for group, label in zip(
+            table["group"].to_pylist(), table["label"].to_pylist(), strict=True
+        ):
+            if label_of.setdefault(group, label) != label:
+                yield f"{split}: group {group!r} has more than one label"
+
+
+def no_example_is_in_two_splits(version: _Subject) -> Iterator[str]:
+    """No premise and hypothesis stand in two splits of a config."""
+    for config in version.manifest.configs:
+        split_of: dict[tuple[str, str], str] = {}
+        for (name, split), table in version.tables.items():
+            if name != config:
+                continue
+            for text in _texts(table):
+                if split_of.setdefault(text, split) != split:
+                    yield f"{config}: {text} is in {split_of[text]} and in {split}"
+
+
+def _texts(table: pa.Table) -> Iterator[tuple[str, str]]:
+    return zip(table["premise"].to_pylist(), table["hypothesis"].to_pylist(), strict=True)
+
+
+def no_text_has_two_labels(version: _Subject) -> Iterator[str]:
+    """No premise and hypothesis occur with different labels."""
+    labels: dict[tuple[str, str], int] = {}
+    for table in version.default.values():
+        for text, label in zip(_texts(table), table["label"].to_pylist(), strict=True):
+            if labels.setdefault(text, label) != label:
+                yield f"{text} has more than one label"
+
+
+def counts_are_the_published_ones(version: _Subject) -> Iterator[str]:
+    """The default config has the counts that the paper publishes."""
+    spec = version.builder.SPEC
+    rows = pa.concat_tables(list(version.default.values()))
+    labels = [spec.labels[label] for label in rows["label"].to_pylist()]
+    texts = list(_texts(rows))
+    by_label: dict[str, Counter[str]] = {}
+    for category, label in zip(rows["category"].to_pylist(), labels, strict=True):
+        by_label.setdefault(category, Counter())[label] += 1
+    found: dict[str, Any] = {
+        "rows": {split: len(table) for split, table in version.default.items()},
+        "label": dict(Counter(labels)),
+        "category and label": {
+            category: tuple(counts[label] for label in spec.labels)
+            for category, counts in by_label.items()
+        },
+        "groups": len(set(rows["group"].to_pylist())),
+        "repeated texts": len(texts) - len(set(texts)),
+    }
+    for name, expected in spec.published.items():
+        if name in found:
+            measured = found[name]
+        else:  # any other count is of the values of a column
+            counts = Counter(rows[name].to_pylist())
+            measured = {value: counts[value] for value in expected}
+        if measured != expected:
+            yield f"{name}: {measured}, published {expected}"
+
+
+def card_is_true(version: _Subject) -> Iterator[str]:
+    """Front matter and generated blocks of the card are what the files say."""
+    manifest, builder = version.manifest, version.builder
+    path = version.folder / "README.md"
+    if not path.is_file():
+        yield "README.md is missing"
+        return
+    matter, body = split_card(path.read_text(encoding="utf-8"))
+    if yaml.safe_load(matter) != yaml.safe_load(front_matter(builder.SPEC, manifest)):
+        yield "the front matter of README.md is not that of these files"
+    blocks = card_blocks(builder, manifest, measure(version))
+    for name, text in read_blocks(body).items():
+        if blocks.get(name, "").rstrip() != text.rstrip():
+            yield f"block {name!r} of README.md is not what these files give"
+
+
+def repeated_texts(version: _Subject) -> Iterator[str]:
+    """Lists the texts that occur more than once."""
+    ids: dict[tuple[str, str], list[str]] = {}
+    for table in version.default.values():
+        for text, key in zip(_texts(table), table["id"].to_pylist(), strict=True):
+            ids.setdefault(text, []).append(key)
+    for text, keys in ids.items():
+        if len(keys) > 1:
+            yield f"{', '.join(keys)}: {' '.join(text)}"
+
+
+#: The checks in order, each with those that must have passed before it can run.
+CHECKS: dict[_Check, tuple[_Check, ...]] = {
+    manifest_is_readable: (),
+    files_have_their_hashes: (manifest_is_readable,),
+    schema_is_uniform: (manifest_is_readable,),
+    rows_have_their_digest: (schema_is_uniform,),
+    values_are_allowed: (schema_is_uniform,),
+    ids_are_unique: (schema_is_uniform,),
+    a_group_has_one_label: (schema_is_uniform,),
+    no_example_is_in_two_splits: (schema_is_uniform,),
+    no_text_has_two_labels: (schema_is_uniform,),
+    counts_are_the_published_ones: (schema_is_uniform,),
+    card_is_true: (schema_is_uniform, values_are_allowed),
+    repeated_texts: (schema_is_uniform,),
+}
+#: Checks whose findings are listed and fail nothing.
+LISTS_ONLY = frozenset({repeated_texts})

@@ -1,0 +1,144 @@
+"""Builds a version: Parquet files, card, licence, citation and manifest in one folder."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib.metadata import version as installed_version
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ...loaders.fetch import hash_file
+from ..base import BuildOptions, NLIBuilder
+from ..spec import DatasetSpec
+from .card import render_card
+from .digest import digest, row_hashes
+from .manifest import FILE_NAME, Manifest, Shard, Split
+from .partial import whole_folder
+from .statistics import measure
+from .version import BuiltVersion
+
+MAX_SHARD_BYTES = 500_000_000
+_ROW_GROUP_ROWS = 50_000
+
+
+def build_version(
+    builder: type[NLIBuilder],
+    output: Path,
+    options: BuildOptions,
+    *,
+    max_shard_bytes: int = MAX_SHARD_BYTES,
+) -> BuiltVersion:
+    """Builds a dataset into ``output/NAME``, whole or not at all.
+
+    The same sources give the same bytes with the same version of pyarrow, whatever the machine,
+    the path and the number of processes.
+
+    Args:
+        builder: The builder of the dataset.
+        output: The folder to build in; a built version of the same name there is replaced.
+        options: Where the sources are and how to work.
+        max_shard_bytes: A split is cut into files of about this size in memory.
+
+    Returns:
+        The built version.
+
+    Raises:
+        OutputError: There is something at ``output/NAME`` that is no built version.
+        NLIHubError: The sources are missing, not the pinned ones, or malformed.
+    """
+    spec = builder.SPEC
+    target = output / spec.name
+    with whole_folder(target, may_replace=_is_replaceable) as folder:
+        rows = builder.make_rows(options)
+        keys = [(name, split) for name, config in spec.configs.items() for split in config.splits]
+        writers = {key: _SplitWriter(folder, *key, spec, max_shard_bytes) for key in keys}
+        for batch in rows.batches():
+            hashes = np.array(row_hashes(batch.table, spec.features), dtype=object)
+            for key, member in batch.members.items():
+                chosen = np.asarray(member.to_numpy(zero_copy_only=False), dtype=bool)
+                writers[key].write(batch.select(*key), hashes[chosen])
+        manifest = Manifest(
+            dataset=spec.name,
+            version=spec.version,
+            configs={
+                name: {split: writers[name, split].close() for split in config.splits}
+                for name, config in spec.configs.items()
+            },
+            sources=list(rows.sources),
+            parameters=dict(rows.parameters),
+            made_with={"nlihub": installed_version("nlihub"), "pyarrow": pa.__version__},
+            files={},
+        )
+        manifest.write(folder)
+        texts = {
+            "LICENSE": license_text(spec),
+            "CITATION.bib": spec.citation,
+            "README.md": render_card(builder, manifest, measure(BuiltVersion(folder))),
+        }
+        for name, text in texts.items():
+            (folder / name).write_text(text, encoding="utf-8", newline="\n")
+        hashes_of_files = {name: hash_file(folder / name) for name in texts}
+        replace(manifest, files=hashes_of_files).write(folder)
+    return BuiltVersion(target)
+
+
+def license_text(spec: DatasetSpec) -> str:
+    """The text of a dataset's licence, with its copyright line."""
+    path = files("nlihub.dataset_cards") / "licenses" / f"{spec.license}.txt"
+    return path.read_text(encoding="utf-8").replace("{copyright}", spec.copyright)
+
+
+def _is_replaceable(folder: Path) -> bool:
+    return (folder / FILE_NAME).is_file() or (folder.is_dir() and not any(folder.iterdir()))
+
+
+class _SplitWriter:
+    """Writes one split of one config, a file after another."""
+
+    def __init__(
+        self, folder: Path, config: str, split: str, spec: DatasetSpec, max_shard_bytes: int
+    ) -> None:
+        self._folder = folder
+        self._stem = f"{config}/{split}"
+        self._schema = spec.features.arrow_schema
+        self._max_shard_bytes = max_shard_bytes
+        self._waiting: list[pa.Table] = []
+        self._rows_of_shards: list[int] = []
+        self._arrow_bytes = 0
+        self._hashes: list[bytes] = []
+        (folder / config).mkdir(exist_ok=True)
+
+    def write(self, table: pa.Table, hashes: Sequence[bytes]) -> None:
+        self._hashes.extend(hashes)
+        self._arrow_bytes += table.nbytes
+        self._waiting.append(table)
+        if sum(waiting.nbytes for waiting in self._waiting) >= self._max_shard_bytes:
+            self._flush()
+
+    def close(self) -> Split:
+        if self._waiting or not self._rows_of_shards:
+            self._flush()
+        n = len(self._rows_of_shards)
+        shards = []
+        for number, rows in enumerate(self._rows_of_shards):
+            name = f"{self._stem}-{number:05d}-of-{n:05d}.parquet"
+            path = self._unfinished(number).rename(self._folder / name)
+            shards.append(Shard(name, rows, path.stat().st_size, hash_file(path)))
+        return Split(len(self._hashes), digest(self._hashes), self._arrow_bytes, tuple(shards))
+
+    def _unfinished(self, number: int) -> Path:
+        return self._folder / f"{self._stem}-{number:05d}.parquet"
+
+    def _flush(self) -> None:
+        table = pa.concat_tables(self._waiting or [self._schema.empty_table()])
+        pq.write_table(
+            table.cast(self._schema),
+            self._unfinished(len(self._rows_of_shards)),
+            row_group_size=_ROW_GROUP_ROWS,
+            compression="zstd",
+        )
+        self._rows_of_shards.append(len(table))
+        self._waiting = []

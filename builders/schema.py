@@ -1,0 +1,121 @@
+"""The uniform schema: the same columns, types and order in every config of every dataset."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+from datasets import ClassLabel, Features, Value
+
+from ..loaders.errors import SchemaError
+
+#: The only names of splits.
+SPLITS = ("train", "validation", "test")
+
+#: Domains of the published datasets; a maker of a corpus may add their own.
+DOMAINS = (
+    "acl",
+    "hardware",
+    "networks",
+    "software_engineering",
+    "security_privacy",
+    "neurips",
+    "biomedical",
+    "spatial",
+)
+
+#: The uniform columns in order, with their meaning.
+COLUMNS = {
+    "id": "unique in the dataset across splits, stable across versions",
+    "premise": "the text that is given",
+    "hypothesis": "the text to judge",
+    "label": "the gold label",
+    "group": "the unit of consistency (pattern, mechanism); null where there is none",
+    "category": "how the pair came to be; null where that is not recorded",
+    "domain": "the field that the text is from",
+    "source": "provenance: paper, abstract or citation; null where that is not recorded",
+}
+NULLABLE = ("group", "category", "source")
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+def is_name(text: str) -> bool:
+    """Whether a text is a snake_case name, as configs, splits and domains need."""
+    return _NAME.fullmatch(text) is not None
+
+
+def uniform_features(labels: Sequence[str], extra: Mapping[str, Any]) -> Features:
+    """The features of a dataset: the uniform columns, then its own.
+
+    Args:
+        labels: The label set; a label's id is its position.
+        extra: Features of the dataset's own columns, in order.
+
+    Returns:
+        Features whose order is that of the columns.
+    """
+    uniform = {
+        name: ClassLabel(names=list(labels)) if name == "label" else Value("string")
+        for name in COLUMNS
+    }
+    return Features(uniform | dict(extra))
+
+
+def encode(columns: Mapping[str, Any], features: Features) -> pa.Table:
+    """Encodes columns strictly: nothing is dropped, filled in or coerced.
+
+    Args:
+        columns: For every feature its values, n of each; the labels as strings.
+        features: As ``uniform_features`` gives them.
+
+    Returns:
+        A table of n rows in the features' Arrow schema, label names included.
+
+    Raises:
+        SchemaError: A column is missing, unknown or of another length, a label is not of the
+            label set, a value is null where it may not be, or of another type.
+    """
+    if list(columns) != list(features):
+        raise SchemaError(f"The columns are {list(columns)}, expected {list(features)}.")
+    schema = features.arrow_schema
+    arrays = []
+    for name, values in columns.items():
+        if name == "label":
+            values = _label_ids(values, features["label"].names)
+        try:
+            array = pa.array(values, type=schema.field(name).type)
+        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            raise SchemaError(f"Column {name!r}: {error}") from None
+        arrays.append(array)
+    lengths = {name: len(array) for name, array in zip(columns, arrays, strict=True)}
+    if len(set(lengths.values())) > 1:
+        raise SchemaError(f"The columns differ in length: {lengths}.")
+    table = pa.Table.from_arrays(arrays, schema=schema)
+    check_required(table)
+    return table
+
+
+def check_required(table: pa.Table) -> None:
+    """Checks that the uniform columns hold a value wherever they must.
+
+    Raises:
+        SchemaError: A required column has a null or an empty text; names the first row.
+    """
+    for name in COLUMNS:
+        if name in NULLABLE:
+            continue
+        values = table.column(name).to_pylist()
+        row = next((i for i, value in enumerate(values) if value is None or value == ""), None)
+        if row is not None:
+            raise SchemaError(f"Column {name!r} has no value in row {row}.")
+
+
+def _label_ids(labels: Iterable[str], names: Sequence[str]) -> list[int]:
+    ids = {name: i for i, name in enumerate(names)}
+    encoded = []
+    for row, label in enumerate(labels):
+        if label not in ids:
+            raise SchemaError(f"Label {label!r} in row {row} is none of {', '.join(names)}.")
+        encoded.append(ids[label])
+    return encoded

@@ -1,0 +1,107 @@
+"""SpaceNLI (Abzianidze, Zwarts and Winter, NALOMA IV 2023), from its authors' pattern bank."""
+
+from typing import Any
+
+import pyarrow as pa
+
+from ..loaders.corpora.pattern_bank import read_pattern_bank
+from ..loaders.fetch import fetch, list_sources
+from ..loaders.records import PatternBank
+from .base import BuildOptions, NLIBuilder, Rows
+from .construct.pattern_sampling import (
+    OFFICIAL_PER_PATTERN,
+    OFFICIAL_SEED,
+    SamplingConfig,
+    sample_bank,
+)
+from .pattern_rows import (
+    CATEGORIES,
+    EXTRA,
+    EXTRA_MEANING,
+    LABELS,
+    PatternRows,
+    encode_samples,
+    pattern_configs,
+    pattern_properties,
+)
+from .spec import DatasetSpec
+
+
+def read_official_bank(options: BuildOptions) -> PatternBank:
+    """The authors' bank and mini world, from a local folder or downloaded, verified by hash."""
+    sources = list_sources("spacenli")
+    patterns, world = (
+        fetch(sources[name], folder=options.folder, cache_dir=options.cache_dir)
+        for name in ("patterns", "world")
+    )
+    return read_pattern_bank(patterns, world)
+
+
+class SpaceNLI(NLIBuilder):
+    """SpaceNLI: the official 32,000 problems in the official order."""
+
+    SPEC = DatasetSpec(
+        name="spacenli",
+        pretty_name="SpaceNLI",
+        version="1.0.0",
+        summary="NLI problems on spatial reasoning, 200 from each of 160 expert-labelled patterns.",
+        labels=LABELS,
+        domains=("spatial",),
+        categories=CATEGORIES,
+        group="pattern",
+        configs=pattern_configs(OFFICIAL_PER_PATTERN),
+        extra=EXTRA,
+        extra_meaning=EXTRA_MEANING,
+        license="mit",
+        copyright="Copyright (c) 2023 Fibo Kowalsky",
+        citation="""@inproceedings{abzianidze-etal-2023-spacenli,
+  title = {{SpaceNLI}: Evaluating the Consistency of Predicting Inferences In Space},
+  author = {Abzianidze, Lasha and Zwarts, Joost and Winter, Yoad},
+  booktitle = {Proceedings of the 4th Natural Logic Meets Machine Learning Workshop},
+  year = {2023},
+  eprint = {2307.02269},
+  archiveprefix = {arXiv}
+}
+""",
+        paper="https://arxiv.org/abs/2307.02269",
+        homepage="https://github.com/kovvalsky/SpaceNLI",
+        offline=False,
+        # Table 3; the number of repeated texts is that of the released file.
+        published={
+            "rows": {"test": 32000},
+            "label": {"entailment": 11600, "neutral": 10600, "contradiction": 9800},
+            "category and label": {
+                "directional": (3800, 3400, 2400),
+                "argument_orientation": (4000, 2400, 2000),
+                "non_projective": (1800, 3000, 2400),
+                "projective": (2000, 1800, 3000),
+            },
+            "n_premises": {1: 19600, 2: 11200, 3: 1200},
+            "has_negation": {True: 5000},
+            "groups": 160,
+            "repeated texts": 123,
+        },
+    )
+
+    @classmethod
+    def make_rows(cls, options: BuildOptions) -> Rows:
+        """Samples the official bank as its authors did."""
+        bank = read_official_bank(options)
+        samples = sample_bank(
+            bank,
+            SamplingConfig(),
+            min_problems=OFFICIAL_PER_PATTERN,
+            require_examples=True,
+            num_proc=options.num_proc,
+        )
+        sources = list_sources("spacenli").values()
+        return PatternRows(
+            encode_samples(samples),
+            [{"url": s.url, "bytes": s.bytes, "sha256": s.sha256} for s in sources],
+            {"seed": OFFICIAL_SEED, "per_pattern": OFFICIAL_PER_PATTERN},
+        )
+
+    @classmethod
+    def properties(cls, rows: pa.Table) -> dict[str, Any]:
+        """The rows of the paper's Table 3."""
+        return pattern_properties(rows)

@@ -1,0 +1,1 @@
+"""Dataset cards: prose and templates, one folder per dataset."""

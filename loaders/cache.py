@@ -1,0 +1,11 @@
+"""Where nlihub keeps what it downloads and builds."""
+
+import os
+from pathlib import Path
+
+from huggingface_hub.constants import HF_HOME
+
+
+def default_cache_dir() -> Path:
+    """``$NLIHUB_CACHE``, or ``nlihub`` in the Hugging Face home."""
+    return Path(os.environ.get("NLIHUB_CACHE") or Path(HF_HOME) / "nlihub")

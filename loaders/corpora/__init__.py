@@ -1,0 +1,1 @@
+"""Readers of raw material: pattern banks and mini worlds."""

@@ -1,0 +1,95 @@
+"""The errors of nlihub: one root, each also the built-in error that a caller would catch.
+
+A message says what is wrong, where (file, line, pattern or column), what was expected and what
+to do next.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+
+class NLIHubError(Exception):
+    """Root of every error that nlihub raises on purpose."""
+
+    def __str__(self) -> str:
+        # KeyError and OSError would print a repr or an errno.
+        return " ".join(str(argument) for argument in self.args)
+
+
+class SourceNotFoundError(NLIHubError, FileNotFoundError):
+    """A source file is neither in the given folder nor to be fetched."""
+
+
+class DownloadError(NLIHubError, ConnectionError):
+    """A source file cannot be downloaded."""
+
+
+class ChecksumError(NLIHubError, ValueError):
+    """A source file is not, byte for byte, the file that was pinned."""
+
+
+class UnknownNameError(NLIHubError, KeyError, ValueError):
+    """A dataset, config, split or pattern of that name does not exist."""
+
+    @classmethod
+    def of(cls, kind: str, name: str, known: Iterable[str]) -> "UnknownNameError":
+        """Builds the error with the known names and the closest of them.
+
+        Args:
+            kind: What was named, e.g. ``"dataset"``.
+            name: The name that was not found.
+            known: The names that exist.
+        """
+        names = sorted(known)
+        close = get_close_matches(name, names, n=1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
+        return cls(f"There is no {kind} {name!r}.{hint} Known: {shown}.")
+
+
+class OutputError(NLIHubError, FileExistsError):
+    """The output cannot be written where it was asked for."""
+
+
+class SchemaError(NLIHubError, ValueError):
+    """Rows do not fit the uniform schema."""
+
+
+class VerificationError(NLIHubError, ValueError):
+    """A built version failed a check."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Problem:
+    """One thing that is wrong with an input.
+
+    Attributes:
+        file: The file, as the user named it.
+        line: Line in the file, from 1; 0 where the problem has no line.
+        where: The unit inside the file, e.g. ``"pattern 7a"``; may be empty.
+        message: What is wrong, expected against got.
+    """
+
+    file: str
+    line: int
+    where: str
+    message: str
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return ": ".join(part for part in (place, self.where, self.message) if part)
+
+
+class BankError(NLIHubError, ValueError):
+    """A pattern bank has problems; all of them are listed.
+
+    Attributes:
+        problems: Every problem found, in the order of file and line.
+    """
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(sorted(set(problems)))
+        count = len(self.problems)
+        listed = "\n".join(f"  {problem}" for problem in self.problems)
+        super().__init__(f"The pattern bank has {count} problem{'s' * (count != 1)}:\n{listed}")

@@ -1,0 +1,1 @@
+"""Metrics: one self-contained ``evaluate`` module a folder."""

@@ -1,29 +1,84 @@
 """open_spacenli: a spatial NLI dataset of this package's own, built with nothing downloaded."""
 
-import json
+from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
-import pyarrow as pa
-
-from ..loaders.corpora.pattern_bank import read_pattern_bank
+from ..loaders.corpora.pattern_bank import find_pattern_bank
+from ..loaders.errors import NLIHubError
 from ..loaders.fetch import hash_file
-from ..loaders.records import PatternBank
-from .base import BuildOptions, NLIBuilder, Rows
-from .construct.pattern_sampling import (
-    OFFICIAL_PER_PATTERN,
-    OFFICIAL_SEED,
-    SamplingConfig,
-    sample_bank,
-)
-from .pattern_rows import (
-    CATEGORIES,
-    EXTRA,
-    EXTRA_MEANING,
-    LABELS,
-    PatternRows,
-    encode_samples,
-    pattern_configs,
-    pattern_properties,
-)
+from .base import BuildOptions
+from .construct.pattern_sampling import OFFICIAL_PER_PATTERN
+from .construct.validation import measure_agreement
+from .pattern_builder import PatternBuilder
+from .pattern_rows import CATEGORIES, EXTRA, EXTRA_MEANING, LABELS, pattern_configs
 from .spec import DatasetSpec
+
+BANK = Path(str(files("nlihub.loaders.corpora") / "open_spacenli"))
+
+
+class OpenSpaceNLI(PatternBuilder):
+    """open_spacenli: SpaceNLI's procedure on a bank written from scratch for this package."""
+
+    SPEC = DatasetSpec(
+        name="open_spacenli",
+        pretty_name="Open SpaceNLI",
+        version="1.0.0",
+        summary="NLI problems on spatial reasoning, 200 from each pattern of an open bank.",
+        labels=LABELS,
+        domains=("spatial",),
+        categories=CATEGORIES,
+        group="pattern",
+        configs=pattern_configs(OFFICIAL_PER_PATTERN),
+        extra=EXTRA,
+        extra_meaning=EXTRA_MEANING,
+        license="apache-2.0",
+        copyright="Copyright 2026 the nlihub authors",
+        citation="""@misc{nlihub-open-spacenli,
+  title = {Open {SpaceNLI}: an open pattern bank for inferences in space},
+  author = {{The nlihub authors}},
+  year = {2026},
+  note = {Follows the procedure of SpaceNLI (arXiv 2307.02269)}
+}
+""",
+        paper="https://arxiv.org/abs/2307.02269",
+        homepage=None,
+        offline=True,
+    )
+
+    @classmethod
+    def bank_files(cls, options: BuildOptions) -> tuple[Path, Path]:
+        """The bank that the package ships."""
+        if options.folder is not None:
+            raise NLIHubError(
+                "open_spacenli is made from the bank that the package ships and takes no source "
+                "folder. To sample a bank of your own, name its folder: nlihub sample FOLDER."
+            )
+        return find_pattern_bank(BANK)
+
+    @classmethod
+    def bank_sources(cls) -> list[Mapping[str, Any]]:
+        """The two files of the bank."""
+        return [
+            {
+                "url": f"nlihub/loaders/corpora/open_spacenli/{path.name}",
+                "bytes": path.stat().st_size,
+                "sha256": hash_file(path),
+            }
+            for path in find_pattern_bank(BANK)
+        ]
+
+    @classmethod
+    def card_blocks(cls) -> dict[str, str]:
+        """How far the blind readers agree with the bank's labels."""
+        bank = cls.read_bank(BuildOptions())
+        found = measure_agreement(bank, BANK / "validation.csv")
+        text = (
+            f"Both readers gave the gold label to all three problems in {found.agreed_patterns} of "
+            f"{found.patterns} patterns. Of their {found.answers:,} answers "
+            f"{found.agreed_answers:,} ({100 * found.agreed_answers / found.answers:.1f} %) are "
+            f"the gold label; {found.answers - found.firm_answers} of them said only \"most "
+            f"likely\". Cohen's kappa between the readers is {found.kappa:.2f}."
+        )
+        return {"validation": text}

@@ -1,45 +1,21 @@
 """SpaceNLI (Abzianidze, Zwarts and Winter, NALOMA IV 2023), from its authors' pattern bank."""
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
-from ..loaders.corpora.pattern_bank import read_pattern_bank
 from ..loaders.fetch import fetch, list_sources
-from ..loaders.records import PatternBank
-from .base import BuildOptions, NLIBuilder, Rows
-from .construct.pattern_sampling import (
-    OFFICIAL_PER_PATTERN,
-    OFFICIAL_SEED,
-    SamplingConfig,
-    sample_bank,
-)
-from .pattern_rows import (
-    CATEGORIES,
-    EXTRA,
-    EXTRA_MEANING,
-    LABELS,
-    PatternRows,
-    encode_samples,
-    pattern_configs,
-    pattern_properties,
-)
+from .base import BuildOptions
+from .construct.pattern_sampling import OFFICIAL_PER_PATTERN
+from .pattern_builder import PatternBuilder
+from .pattern_rows import CATEGORIES, EXTRA, EXTRA_MEANING, LABELS, pattern_configs
 from .spec import DatasetSpec
 
 
-def read_official_bank(options: BuildOptions) -> PatternBank:
-    """The authors' bank and mini world, from a local folder or downloaded, verified by hash."""
-    sources = list_sources("spacenli")
-    patterns, world = (
-        fetch(sources[name], folder=options.folder, cache_dir=options.cache_dir)
-        for name in ("patterns", "world")
-    )
-    return read_pattern_bank(patterns, world)
-
-
-class SpaceNLI(NLIBuilder):
+class SpaceNLI(PatternBuilder):
     """SpaceNLI: the official 32,000 problems in the official order."""
 
+    HAS_TEXT_DEFECTS = True
     SPEC = DatasetSpec(
         name="spacenli",
         pretty_name="SpaceNLI",
@@ -84,24 +60,17 @@ class SpaceNLI(NLIBuilder):
     )
 
     @classmethod
-    def make_rows(cls, options: BuildOptions) -> Rows:
-        """Samples the official bank as its authors did."""
-        bank = read_official_bank(options)
-        samples = sample_bank(
-            bank,
-            SamplingConfig(),
-            min_problems=OFFICIAL_PER_PATTERN,
-            require_examples=True,
-            num_proc=options.num_proc,
+    def bank_files(cls, options: BuildOptions) -> tuple[Path, Path]:
+        """The authors' bank and mini world, from a local folder or downloaded."""
+        sources = list_sources("spacenli")
+        patterns, world = (
+            fetch(sources[name], folder=options.folder, cache_dir=options.cache_dir)
+            for name in ("patterns", "world")
         )
-        sources = list_sources("spacenli").values()
-        return PatternRows(
-            encode_samples(samples),
-            [{"url": s.url, "bytes": s.bytes, "sha256": s.sha256} for s in sources],
-            {"seed": OFFICIAL_SEED, "per_pattern": OFFICIAL_PER_PATTERN},
-        )
+        return patterns, world
 
     @classmethod
-    def properties(cls, rows: pa.Table) -> dict[str, Any]:
-        """The rows of the paper's Table 3."""
-        return pattern_properties(rows)
+    def bank_sources(cls) -> list[Mapping[str, Any]]:
+        """The two files at the pinned commit."""
+        sources = list_sources("spacenli").values()
+        return [{"url": s.url, "bytes": s.bytes, "sha256": s.sha256} for s in sources]

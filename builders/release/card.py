@@ -132,7 +132,7 @@ def card_blocks(
         "usage": _usage(spec),
         "configs": _configs(spec, statistics),
         "columns": _columns(spec),
-        "statistics": _statistics(spec, statistics),
+        "statistics": statistics_block(spec, statistics),
         "provenance": _provenance(spec, manifest),
         "citation": f"```bibtex\n{spec.citation}```",
         **builder.card_blocks(),
@@ -140,7 +140,7 @@ def card_blocks(
 
 
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """A table in Markdown."""
+    """A table in Markdown: a head and its rows."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
 
@@ -184,7 +184,8 @@ def _columns(spec: DatasetSpec) -> str:
     return markdown_table(["column", "type", "meaning"], rows)
 
 
-def _statistics(spec: DatasetSpec, statistics: Statistics) -> str:
+def statistics_block(spec: DatasetSpec, statistics: Statistics) -> str:
+    """The measured statistics as a table and a sentence, in Markdown."""
     head = ["property", *(f"{label} %" for label in spec.labels), "rows %", "rows"]
     rows = [
         [b.property.replace("_", " "), *b.labels, b.share, f"{b.rows:,}"]

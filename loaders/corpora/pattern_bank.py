@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from ..errors import BankError, Problem
+from ..errors import BankError, Problem, SourceNotFoundError
 from ..records import Constraint, MiniWorld, Pattern, PatternBank, Restriction
 from .constraints import parse_constraint, parse_restrictions
 from .markup import Element, read_xml
@@ -45,6 +45,30 @@ def read_pattern_bank(patterns: Path, world: Path) -> PatternBank:
     if problems:
         raise BankError(problems)
     return bank
+
+
+def find_pattern_bank(folder: Path) -> tuple[Path, Path]:
+    """The pattern file and the world file of a folder that holds one of each.
+
+    Args:
+        folder: A folder with one XML file and one YAML file.
+
+    Returns:
+        The XML file and the YAML file.
+
+    Raises:
+        SourceNotFoundError: There is no such folder, or it holds none or several of a kind.
+    """
+    if not folder.is_dir():
+        raise SourceNotFoundError(f"{folder} is no folder; expected one with a pattern bank.")
+    found = []
+    for kind, suffixes in (("XML", {".xml"}), ("YAML", {".yaml", ".yml"})):
+        files = sorted(path for path in folder.iterdir() if path.suffix.lower() in suffixes)
+        if len(files) != 1:
+            names = ", ".join(path.name for path in files) or "none"
+            raise SourceNotFoundError(f"{folder} must hold one {kind} file, it has {names}.")
+        found.append(files[0])
+    return found[0], found[1]
 
 
 def scan_pattern_bank(patterns: Path, world: Path) -> tuple[PatternBank, list[Problem]]:

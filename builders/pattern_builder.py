@@ -1,0 +1,63 @@
+"""Base of the datasets that are sampled from a pattern bank."""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from ..loaders.corpora.pattern_bank import read_pattern_bank
+from ..loaders.records import PatternBank
+from .base import BuildOptions, NLIBuilder, Rows
+from .construct.pattern_sampling import SamplingConfig, sample_bank
+from .pattern_rows import PatternRows, encode_samples, pattern_properties
+
+
+class PatternBuilder(NLIBuilder):
+    """A dataset sampled from a pattern bank; a subclass says where its bank is.
+
+    Attributes:
+        SAMPLING: The draw that is the dataset.
+        HAS_TEXT_DEFECTS: Whether its texts have the defects that ``mending`` mends.
+    """
+
+    SAMPLING = SamplingConfig()
+    HAS_TEXT_DEFECTS = False
+
+    @classmethod
+    @abstractmethod
+    def bank_files(cls, options: BuildOptions) -> tuple[Path, Path]:
+        """The pattern file and the world file, verified."""
+
+    @classmethod
+    @abstractmethod
+    def bank_sources(cls) -> list[Mapping[str, Any]]:
+        """Address, size and hash of both files, for the manifest."""
+
+    @classmethod
+    def read_bank(cls, options: BuildOptions) -> PatternBank:
+        """Reads the bank.
+
+        Raises:
+            NLIHubError: A file is missing, not the pinned one, or malformed.
+        """
+        return read_pattern_bank(*cls.bank_files(options))
+
+    @classmethod
+    def make_rows(cls, options: BuildOptions) -> Rows:
+        """Draws the dataset from its bank."""
+        samples = sample_bank(
+            cls.read_bank(options),
+            cls.SAMPLING,
+            min_problems=cls.SAMPLING.per_pattern,
+            require_examples=True,
+            num_proc=options.num_proc,
+        )
+        parameters = {"seed": cls.SAMPLING.seed, "per_pattern": cls.SAMPLING.per_pattern}
+        return PatternRows(encode_samples(samples), cls.bank_sources(), parameters)
+
+    @classmethod
+    def properties(cls, rows: pa.Table) -> dict[str, list[bool]]:
+        """The properties of SpaceNLI's Table 3."""
+        return pattern_properties(rows)

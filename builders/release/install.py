@@ -1,0 +1,73 @@
+"""Installs a built version where ``datasets`` looks for ``nlihub/NAME`` when it is offline."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import datasets
+import pyarrow as pa
+
+from .version import BuiltVersion
+
+NAMESPACE = "nlihub"
+
+
+def install_version(version: BuiltVersion) -> list[Path]:
+    """Puts every config of a built version into the cache of ``datasets``.
+
+    Afterwards ``load_dataset("nlihub/NAME", CONFIG)`` works offline in any project that shares
+    the cache. A config has to be named, and a dataset of that name on the Hub is preferred where
+    the Hub can be reached.
+
+    Args:
+        version: The built version.
+
+    Returns:
+        The folder of each config in the cache.
+    """
+    manifest = version.manifest
+    folders = []
+    for config in manifest.configs:
+        replay = type(
+            "Replay",
+            (_Replay,),
+            {
+                "version_to_replay": version,
+                "BUILDER_CONFIGS": [datasets.BuilderConfig(name=config, version=manifest.version)],
+            },
+        )
+        builder = replay(
+            config_name=config,
+            repo_id=f"{NAMESPACE}/{manifest.dataset}",
+            dataset_name=manifest.dataset,
+            hash=manifest.config_digest(config).replace("+", "-").replace(":", "-"),
+        )
+        builder.download_and_prepare()
+        folder = Path(builder.cache_dir)
+        os.utime(folder)  # datasets takes the newest folder, also where an older one was there first
+        folders.append(folder)
+    return folders
+
+
+class _Replay(datasets.ArrowBasedBuilder):
+    """Yields the rows of a built version."""
+
+    version_to_replay: BuiltVersion
+
+    def _info(self) -> datasets.DatasetInfo:
+        spec = self.version_to_replay.builder.SPEC
+        return datasets.DatasetInfo(
+            description=spec.summary,
+            citation=spec.citation,
+            homepage=spec.homepage or spec.paper,
+            license=spec.license,
+            features=spec.features,
+        )
+
+    def _split_generators(self, dl_manager: Any) -> list[datasets.SplitGenerator]:
+        splits = self.version_to_replay.manifest.configs[self.config.name]
+        return [datasets.SplitGenerator(name=s, gen_kwargs={"split": s}) for s in splits]
+
+    def _generate_tables(self, split: str) -> Iterator[tuple[int, pa.Table]]:
+        yield 0, self.version_to_replay.table(self.config.name, split)

@@ -1,0 +1,45 @@
+"""SciNLI, MSciNLI, BioNLI and SpaceNLI in the Hugging Face ecosystem.
+
+Importing this package is cheap: the Hugging Face libraries are imported by the first call that
+needs them.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .api import (
+        build,
+        describe,
+        export,
+        fetch,
+        install,
+        list_datasets,
+        load_dataset,
+        sample,
+        stats,
+        verify,
+    )
+
+__all__ = [
+    "build",
+    "describe",
+    "export",
+    "fetch",
+    "install",
+    "list_datasets",
+    "load_dataset",
+    "sample",
+    "stats",
+    "verify",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        return getattr(import_module(".api", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,5 @@
+"""``python -m nlihub``."""
+
+from .cli import main
+
+main()

@@ -1,0 +1,399 @@
+"""The public functions; the command line offers the same."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import datasets
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from .builders.base import BuildOptions, NLIBuilder, check_config
+from .builders.construct.mending import Mend, mend_sample
+from .builders.construct.pattern_sampling import PatternSample, SamplingConfig, sample_bank
+from .builders.construct.upstream_json import command_of, write_upstream_json
+from .builders.pattern_builder import PatternBuilder
+from .builders.pattern_rows import encode_samples
+from .builders.registry import builders, get_builder
+from .builders.release.cache import ensure_built
+from .builders.release.install import install_version
+from .builders.release.partial import whole_file
+from .builders.release.statistics import Statistics, measure
+from .builders.release.verify import Report, verify_version
+from .builders.release.version import BuiltVersion
+from .builders.release.write import build_version
+from .loaders.cache import default_cache_dir
+from .loaders.corpora.pattern_bank import find_pattern_bank, scan_pattern_bank
+from .loaders.errors import NLIHubError, UnknownNameError
+from .loaders.fetch import fetch as fetch_source
+from .loaders.fetch import list_sources
+from .loaders.records import PatternBank
+
+PathLike = str | Path
+
+
+def list_datasets() -> list[str]:
+    """The names of the datasets, in alphabetical order."""
+    return list(builders())
+
+
+def describe(name: str) -> dict[str, Any]:
+    """What a dataset declares of itself.
+
+    Args:
+        name: Name of the dataset.
+
+    Returns:
+        Its declaration as plain values: version, summary, labels, configs and their splits,
+        columns, licence, citation, paper.
+
+    Raises:
+        UnknownNameError: There is no such dataset.
+    """
+    spec = get_builder(name).SPEC
+    return {
+        "name": spec.name,
+        "pretty_name": spec.pretty_name,
+        "version": spec.version,
+        "summary": spec.summary,
+        "labels": list(spec.labels),
+        "configs": {config: asdict(value) for config, value in spec.configs.items()},
+        "columns": list(spec.features),
+        "group": spec.group,
+        "license": spec.license,
+        "paper": spec.paper,
+        "homepage": spec.homepage,
+        "needs_download": not spec.offline,
+        "citation": spec.citation,
+    }
+
+
+def fetch(name: str, *, folder: PathLike | None = None) -> list[Path]:
+    """Downloads and verifies the source files of a dataset.
+
+    Args:
+        name: Name of the dataset.
+        folder: Verify the files of this folder instead of downloading them.
+
+    Returns:
+        The local files; none for a dataset that is made from what the package ships.
+
+    Raises:
+        UnknownNameError: There is no such dataset.
+        SourceNotFoundError: The folder lacks a file.
+        DownloadError: A file cannot be downloaded.
+        ChecksumError: A file is not the pinned one.
+    """
+    if get_builder(name).SPEC.offline:
+        return []
+    options = _options(folder)
+    return [
+        fetch_source(source, folder=options.folder, cache_dir=options.cache_dir)
+        for source in list_sources(name).values()
+    ]
+
+
+def build(
+    name: str, output: PathLike = "built", *, folder: PathLike | None = None, num_proc: int = 1
+) -> Path:
+    """Builds a version of a dataset into ``output/NAME``.
+
+    The folder is laid out as a repository of the Hub: Parquet files, card, manifest, licence and
+    citation. It appears whole or not at all, and replaces an earlier built version.
+
+    Args:
+        name: Name of the dataset.
+        output: The folder to build in.
+        folder: Local folder with the source files; None downloads them where they are needed.
+        num_proc: Processes to use, 1 or more; the bytes do not depend on it.
+
+    Returns:
+        The folder of the built version.
+
+    Raises:
+        UnknownNameError: There is no such dataset.
+        OutputError: There is something at ``output/NAME`` that is no built version.
+        NLIHubError: The sources are missing, not the pinned ones, or malformed.
+    """
+    version = build_version(get_builder(name), Path(output), _options(folder, num_proc))
+    return version.folder
+
+
+def verify(folder: PathLike) -> Report:
+    """Re-checks a built version from its files: hashes, schema, counts, ids, groups, splits.
+
+    Args:
+        folder: The folder of the version.
+
+    Returns:
+        The outcome of every check; ``report.passed`` sums them up.
+    """
+    return verify_version(Path(folder))
+
+
+def stats(name: str, *, folder: PathLike | None = None) -> Statistics:
+    """Statistics of a dataset, measured on built files.
+
+    Args:
+        name: Name of a dataset, or folder of a built version.
+        folder: As for ``build``, where the dataset has to be built first.
+
+    Raises:
+        UnknownNameError: There is neither such a dataset nor such a folder.
+    """
+    return measure(open_version(name, folder=folder))
+
+
+def open_version(name: str, *, folder: PathLike | None = None) -> BuiltVersion:
+    """A built version by folder, or that of a dataset by name, built now if need be."""
+    if name not in builders() and Path(name).is_dir():
+        return BuiltVersion(Path(name))
+    return ensure_built(get_builder(name), _options(folder))
+
+
+def load_dataset(
+    path: str,
+    name: str | None = None,
+    *,
+    data_dir: PathLike | None = None,
+    **arguments: Any,
+) -> Any:
+    """Loads a dataset of this package, from anywhere, as ``datasets.load_dataset`` would.
+
+    The dataset is built on its first use, verified, and kept in the cache.
+
+    Args:
+        path: Name of the dataset.
+        name: Name of the config; None takes the default one.
+        data_dir: Local folder with the source files; None downloads them where they are needed.
+        **arguments: Anything else that ``datasets.load_dataset`` takes: ``split``,
+            ``streaming`` ...
+
+    Returns:
+        What ``datasets.load_dataset`` returns.
+
+    Raises:
+        UnknownNameError: There is no such dataset or config.
+        NLIHubError: The sources are missing, not the pinned ones, or malformed.
+
+    Example:
+        >>> import nlihub
+        >>> rows = nlihub.load_dataset("open_spacenli", "projective", split="test")
+        >>> rows.features["label"].names
+        ['entailment', 'neutral', 'contradiction']
+    """
+    builder = get_builder(path)
+    config = check_config(builder.SPEC, name or builder.SPEC.default_config)
+    version = ensure_built(builder, _options(data_dir))
+    return datasets.load_dataset(str(version.folder), config, **arguments)
+
+
+def install(name: str, *, folder: PathLike | None = None) -> list[Path]:
+    """Makes ``load_dataset("nlihub/NAME", CONFIG)`` work offline in every project.
+
+    Args:
+        name: Name of a dataset, or folder of a built version.
+        folder: As for ``build``, where the dataset has to be built first.
+
+    Returns:
+        The folder of each config in the cache of ``datasets``.
+    """
+    return install_version(open_version(name, folder=folder))
+
+
+@dataclass(frozen=True)
+class SampleSummary:
+    """What ``sample`` wrote.
+
+    Attributes:
+        output: The file of problems.
+        rows: Its number of rows.
+        patterns: Number of patterns that gave them.
+        short: Patterns that had fewer problems left than were asked for, with what they gave.
+        mended: Sentences mended, by rule.
+        mends: The file that lists every mend, or None where there was none.
+    """
+
+    output: Path
+    rows: int
+    patterns: int
+    short: dict[str, int] = field(default_factory=dict)
+    mended: dict[str, int] = field(default_factory=dict)
+    mends: Path | None = None
+
+
+def sample(
+    name: str,
+    output: PathLike,
+    *,
+    seed: int,
+    per_pattern: int = 200,
+    patterns: Sequence[str] = (),
+    categories: Sequence[str] = (),
+    without_examples: bool = False,
+    include_released: bool = False,
+    folder: PathLike | None = None,
+    num_proc: int = 1,
+) -> SampleSummary:
+    """Draws fresh problems from a pattern bank: an evaluation set that no model has seen.
+
+    Problems that the released dataset contains are left out. The text defects of SpaceNLI's
+    release are mended; every mend is counted, and listed in a file beside the output.
+
+    Args:
+        name: A dataset made of patterns, or a folder with a bank of your own (an XML and a YAML
+            file).
+        output: The file to write: ``.parquet`` or ``.jsonl``, in the uniform schema.
+        seed: Seed of the draw.
+        per_pattern: Problems a pattern; a pattern that has fewer left gives those. -1 takes all.
+        patterns: Ids of the patterns to draw from; empty means all.
+        categories: Inference classes to draw from; empty means all.
+        without_examples: Whether to leave out the bank's hand-written examples.
+        include_released: Whether problems of the released dataset may be drawn too.
+        folder: Local folder with the source files of ``name``.
+        num_proc: Processes to use, 1 or more.
+
+    Returns:
+        What was written.
+
+    Raises:
+        UnknownNameError: There is no such dataset, pattern or category.
+        BankError: The bank has problems; all are listed.
+        ValueError: The output is neither ``.parquet`` nor ``.jsonl``.
+    """
+    target = Path(output)
+    if target.suffix not in {".parquet", ".jsonl"}:
+        raise NLIHubError(f"{target} must end in .parquet or .jsonl.")
+    builder, bank, problems = _bank(name, folder)
+    unlike = builder.SAMPLING if builder is not None and not include_released else None
+    config = SamplingConfig(per_pattern, seed, not without_examples, unlike)
+    chosen = select_patterns(bank, patterns, categories)
+    samples = sample_bank(chosen, config, known_problems=problems, num_proc=num_proc)
+    id_infix = f"s{seed}-"
+    mends: list[Mend] = []
+    if builder is not None and builder.HAS_TEXT_DEFECTS:
+        mended = [mend_sample(one, id_infix) for one in samples]
+        samples = [one for one, _ in mended]
+        mends = [mend for _, found in mended for mend in found]
+    table = encode_samples(samples, id_infix)
+    list_of_mends = target.with_name(target.name + ".mends.jsonl") if mends else None
+    with whole_file(target) as path:
+        _write_rows(table, path)
+    if list_of_mends is not None:
+        with whole_file(list_of_mends) as path:
+            path.write_text("".join(_json_line(asdict(mend)) for mend in mends), encoding="utf-8")
+    return SampleSummary(
+        output=target,
+        rows=len(table),
+        patterns=len(samples),
+        short={s.pattern.id: len(s) for s in samples if len(s) < per_pattern},
+        mended={rule: sum(m.rule == rule for m in mends) for rule in {m.rule: 0 for m in mends}},
+        mends=list_of_mends,
+    )
+
+
+def export(
+    name: str,
+    output: PathLike,
+    *,
+    seed: int | None = None,
+    per_pattern: int | None = None,
+    patterns: Sequence[str] = (),
+    categories: Sequence[str] = (),
+    without_examples: bool = False,
+    folder: PathLike | None = None,
+    num_proc: int = 1,
+) -> int:
+    """Writes a draw from a bank as SpaceNLI's generator does; by default the released file.
+
+    Args:
+        name: A dataset made of patterns, or a folder with a bank of your own.
+        output: The JSON file to write.
+        seed: Seed of the draw; None takes that of the release, 42.
+        per_pattern: Problems a pattern; a pattern that has fewer gives all. None takes that of
+            the release, 200; -1 takes all, 0 the hand-written examples only.
+        patterns: Ids of the patterns to draw from; empty means all.
+        categories: Inference classes to draw from; empty means all.
+        without_examples: Whether to leave out the hand-written examples.
+        folder: Local folder with the source files of ``name``.
+        num_proc: Processes to use, 1 or more.
+
+    Returns:
+        The number of rows.
+
+    Raises:
+        UnknownNameError: There is no such dataset, pattern or category.
+        BankError: The bank has problems; all are listed.
+    """
+    builder, bank, problems = _bank(name, folder)
+    official = SamplingConfig()
+    config = SamplingConfig(
+        per_pattern=official.per_pattern if per_pattern is None else per_pattern,
+        seed=official.seed if seed is None else seed,
+        with_examples=not without_examples,
+    )
+    chosen = select_patterns(bank, patterns, categories)
+    samples = sample_bank(chosen, config, known_problems=problems, num_proc=num_proc)
+    subset = [f"--patterns {','.join(patterns)}"] * bool(patterns)
+    subset += [f"--category {','.join(categories)}"] * bool(categories)
+    with whole_file(Path(output)) as path:
+        return write_upstream_json(samples, command_of(config, subset), path)
+
+
+def select_patterns(
+    bank: PatternBank, patterns: Sequence[str] = (), categories: Sequence[str] = ()
+) -> PatternBank:
+    """The part of a bank with the given ids and inference classes, in the order of the bank.
+
+    Raises:
+        UnknownNameError: The bank has no such pattern or class.
+    """
+    ids = {pattern.id for pattern in bank}
+    classes = {pattern.category for pattern in bank if pattern.category}
+    for pattern_id in patterns:
+        if pattern_id not in ids:
+            raise UnknownNameError.of("pattern", pattern_id, ids)
+    for category in categories:
+        if category not in classes:
+            raise UnknownNameError.of("inference class", category, classes)
+    chosen = tuple(
+        pattern
+        for pattern in bank
+        if (not patterns or pattern.id in patterns)
+        and (not categories or pattern.category in categories)
+    )
+    return PatternBank(chosen, bank.world)
+
+
+def _bank(
+    name: str, folder: PathLike | None
+) -> tuple[type[PatternBuilder] | None, PatternBank, list[Any]]:
+    """The bank of a dataset or of a folder, with the problems found while reading it."""
+    if name not in builders() and Path(name).is_dir():
+        return None, *scan_pattern_bank(*find_pattern_bank(Path(name)))
+    builder: type[NLIBuilder] = get_builder(name)
+    if not issubclass(builder, PatternBuilder):
+        raise NLIHubError(f"{name} is not made of patterns.")
+    return builder, builder.read_bank(_options(folder)), []
+
+
+def _options(folder: PathLike | None, num_proc: int = 1) -> BuildOptions:
+    if num_proc < 1:
+        raise NLIHubError(f"num_proc is {num_proc}; expected 1 or more.")
+    return BuildOptions(Path(folder) if folder is not None else None, default_cache_dir(), num_proc)
+
+
+def _write_rows(table: pa.Table, path: Path) -> None:
+    if path.suffix == ".parquet":
+        pq.write_table(table, path, compression="zstd")
+        return
+    names = datasets.Features.from_arrow_schema(table.schema)["label"].names
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        for row in table.to_pylist():
+            file.write(_json_line({**row, "label": names[row["label"]]}))
+
+
+def _json_line(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False) + "\n"

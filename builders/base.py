@@ -86,6 +86,7 @@ class NLIBuilder(datasets.ArrowBasedBuilder):
     """
 
     SPEC: ClassVar[DatasetSpec]
+    PROPERTY_COLUMNS: ClassVar[tuple[str, ...]] = ("category",)
     BUILDER_CONFIG_CLASS = NLIConfig
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -116,7 +117,7 @@ class NLIBuilder(datasets.ArrowBasedBuilder):
         """What the card breaks the labels down by: for each property, whether a row has it.
 
         Args:
-            rows: n rows.
+            rows: n rows with at least the ``PROPERTY_COLUMNS``.
 
         Returns:
             For each property n booleans; by default one property a category.

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from ..loaders.corpora.pattern_bank import find_pattern_bank
-from ..loaders.errors import NLIHubError
+from ..loaders.errors import UsageError
 from ..loaders.fetch import hash_file
 from .base import BuildOptions
 from .construct.pattern_sampling import OFFICIAL_PER_PATTERN
 from .construct.validation import measure_agreement
 from .pattern_builder import PatternBuilder
-from .pattern_rows import CATEGORIES, EXTRA, EXTRA_MEANING, LABELS, pattern_configs
+from .pattern_rows import CATEGORIES, EXTRA, LABELS, MEANINGS, pattern_configs
 from .spec import DatasetSpec
 
 BANK = Path(str(files("nlihub.loaders.corpora") / "open_spacenli"))
@@ -32,7 +32,7 @@ class OpenSpaceNLI(PatternBuilder):
         group="pattern",
         configs=pattern_configs(OFFICIAL_PER_PATTERN),
         extra=EXTRA,
-        extra_meaning=EXTRA_MEANING,
+        meanings=MEANINGS,
         license="apache-2.0",
         copyright="Copyright 2026 the nlihub authors",
         citation="""@misc{nlihub-open-spacenli,
@@ -51,7 +51,7 @@ class OpenSpaceNLI(PatternBuilder):
     def bank_files(cls, options: BuildOptions) -> tuple[Path, Path]:
         """The bank that the package ships."""
         if options.folder is not None:
-            raise NLIHubError(
+            raise UsageError(
                 "open_spacenli is made from the bank that the package ships and takes no source "
                 "folder. To sample a bank of your own, name its folder: nlihub sample FOLDER."
             )
@@ -78,7 +78,7 @@ class OpenSpaceNLI(PatternBuilder):
             f"Both readers gave the gold label to all three problems in {found.agreed_patterns} of "
             f"{found.patterns} patterns. Of their {found.answers:,} answers "
             f"{found.agreed_answers:,} ({100 * found.agreed_answers / found.answers:.1f} %) are "
-            f"the gold label; {found.answers - found.firm_answers} of them said only \"most "
+            f'the gold label; {found.answers - found.firm_answers} of them said only "most '
             f"likely\". Cohen's kappa between the readers is {found.kappa:.2f}."
         )
         return {"validation": text}

@@ -24,6 +24,7 @@ class PatternBuilder(NLIBuilder):
 
     SAMPLING = SamplingConfig()
     HAS_TEXT_DEFECTS = False
+    PROPERTY_COLUMNS = ("category", "n_premises", "has_negation")
 
     @classmethod
     @abstractmethod
@@ -47,12 +48,14 @@ class PatternBuilder(NLIBuilder):
     @classmethod
     def make_rows(cls, options: BuildOptions) -> Rows:
         """Draws the dataset from its bank."""
-        samples = sample_bank(
-            cls.read_bank(options),
-            cls.SAMPLING,
-            min_problems=cls.SAMPLING.per_pattern,
-            require_examples=True,
-            num_proc=options.num_proc,
+        samples = list(
+            sample_bank(
+                cls.read_bank(options),
+                cls.SAMPLING,
+                min_problems=cls.SAMPLING.per_pattern,
+                require_examples=True,
+                num_proc=options.num_proc,
+            )
         )
         parameters = {"seed": cls.SAMPLING.seed, "per_pattern": cls.SAMPLING.per_pattern}
         return PatternRows(encode_samples(samples), cls.bank_sources(), parameters)

@@ -1,8 +1,6 @@
 """Samples of a pattern bank as rows of the uniform schema, dealt into configs and splits."""
 
 import hashlib
-import json
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,7 +30,10 @@ EXTRA: Mapping[str, Any] = {
     "seed_pattern": Value("string"),
     "fillers": List({"variable": Value("string"), "phrase": Value("string")}),
 }
-EXTRA_MEANING = {
+MEANINGS = {
+    "group": "the pattern: the unit of consistency",
+    "category": "the inference class",
+    "source": "where the pattern is from, by the key that its authors use; may be null",
     "n_premises": "number of premises, each a sentence of `premise`",
     "has_negation": 'whether the word "not" occurs',
     "expressions": "the spatial expressions that the inference turns on",
@@ -48,7 +49,6 @@ _FROM_ATTRIBUTE = {
     "related_pattern": "rel",
     "seed_pattern": "seed",
 }
-_NOT = re.compile(r"\bnot\b")
 
 
 def pattern_configs(per_pattern: int) -> dict[str, ConfigSpec]:
@@ -98,9 +98,7 @@ def encode_samples(samples: Sequence[PatternSample], id_infix: str = "") -> pa.T
         "domain": ["spatial"] * len(premises),
         "source": repeat([pattern.attributes.get("src") for pattern in patterns]),
         "n_premises": repeat([pattern.n_premises for pattern in patterns]),
-        "has_negation": [
-            bool(_NOT.search(p) or _NOT.search(h)) for p, h in zip(premises, hypotheses, strict=True)
-        ],
+        "has_negation": pc.or_(_has_not(premises), _has_not(hypotheses)),
         "expressions": repeat(
             [
                 [e.strip() for e in p.attributes.get("exp", "").split(",") if e.strip()]
@@ -112,6 +110,10 @@ def encode_samples(samples: Sequence[PatternSample], id_infix: str = "") -> pa.T
         columns[column] = repeat([pattern.attributes.get(attribute) for pattern in patterns])
     columns["fillers"] = _fillers(samples)
     return encode(columns, uniform_features(LABELS, EXTRA))
+
+
+def _has_not(texts: list[str]) -> pa.BooleanArray:
+    return pc.match_substring_regex(pa.array(texts, pa.string()), r"\bnot\b")
 
 
 def _fillers(samples: Sequence[PatternSample]) -> pa.ListArray:
@@ -148,8 +150,7 @@ def few_shot_pool(rows: pa.Table) -> list[bool]:
     Source:
         SpaceNLI, section 4.2.3.
     """
-    columns = ("premise", "hypothesis", "group")
-    texts = [json.dumps(r) for r in zip(*(rows[c].to_pylist() for c in columns[:2]), strict=True)]
+    texts = pc.binary_join_element_wise(rows["premise"], rows["hypothesis"], "\n").to_pylist()
     groups = rows["group"].to_pylist()
     n_of_text = Counter(texts)
     order: dict[str, list[tuple[bool, bytes, int]]] = {}
@@ -160,7 +161,9 @@ def few_shot_pool(rows: pa.Table) -> list[bool]:
     for group, ranked in order.items():
         ranked.sort()
         if len(ranked) > FEW_SHOT_POOL and not ranked[FEW_SHOT_POOL][0]:
-            raise SchemaError(f"Pattern {group} shares more than {FEW_SHOT_POOL} texts with others.")
+            raise SchemaError(
+                f"Pattern {group} shares more than {FEW_SHOT_POOL} texts with others."
+            )
         for _, _, row in ranked[:FEW_SHOT_POOL]:
             in_pool[row] = True
     return in_pool

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from datasets import ClassLabel, Features, Value
 
 from ..loaders.errors import SchemaError
@@ -105,9 +106,11 @@ def check_required(table: pa.Table) -> None:
     for name in COLUMNS:
         if name in NULLABLE:
             continue
-        values = table.column(name).to_pylist()
-        row = next((i for i, value in enumerate(values) if value is None or value == ""), None)
-        if row is not None:
+        missing = pc.is_null(table.column(name))
+        if name != "label":
+            missing = pc.or_kleene(missing, pc.equal(table.column(name), ""))
+        row = pc.index(missing, True).as_py()
+        if row >= 0:
             raise SchemaError(f"Column {name!r} has no value in row {row}.")
 
 

@@ -8,7 +8,7 @@ from ..loaders.fetch import fetch, list_sources
 from .base import BuildOptions
 from .construct.pattern_sampling import OFFICIAL_PER_PATTERN
 from .pattern_builder import PatternBuilder
-from .pattern_rows import CATEGORIES, EXTRA, EXTRA_MEANING, LABELS, pattern_configs
+from .pattern_rows import CATEGORIES, EXTRA, LABELS, MEANINGS, pattern_configs
 from .spec import DatasetSpec
 
 
@@ -27,7 +27,7 @@ class SpaceNLI(PatternBuilder):
         group="pattern",
         configs=pattern_configs(OFFICIAL_PER_PATTERN),
         extra=EXTRA,
-        extra_meaning=EXTRA_MEANING,
+        meanings=MEANINGS,
         license="mit",
         copyright="Copyright (c) 2023 Fibo Kowalsky",
         citation="""@inproceedings{abzianidze-etal-2023-spacenli,

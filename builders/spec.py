@@ -47,7 +47,8 @@ class DatasetSpec:
         group: What a group is (``pattern``), or None where there is none.
         configs: Its configs by name; the first is the default.
         extra: Features of the columns after the uniform ones.
-        extra_meaning: For each of those its meaning, in a line.
+        meanings: The meaning of each of those, in a line, and of uniform columns where the
+            dataset can say more than the schema does.
         license: Identifier, one of ``LICENSES``.
         copyright: The line that the licence asks to keep.
         citation: BibTeX.
@@ -68,7 +69,7 @@ class DatasetSpec:
     group: str | None
     configs: Mapping[str, ConfigSpec]
     extra: Mapping[str, Any]
-    extra_meaning: Mapping[str, str]
+    meanings: Mapping[str, str]
     license: str
     copyright: str
     citation: str
@@ -79,7 +80,9 @@ class DatasetSpec:
 
     def __post_init__(self) -> None:
         Version(self.version)  # raises ValueError unless it is X.Y.Z
-        problems = [f"{n!r} is no snake_case name" for n in (self.name, *self.configs) if not is_name(n)]
+        problems = [
+            f"{n!r} is no snake_case name" for n in (self.name, *self.configs) if not is_name(n)
+        ]
         if self.license not in LICENSES:
             problems.append(f"license {self.license!r} is none of {', '.join(LICENSES)}")
         problems += [f"unknown domain {d!r}" for d in self.domains if d not in DOMAINS]
@@ -89,8 +92,8 @@ class DatasetSpec:
             for split in config.splits
             if split not in SPLITS
         ]
-        if set(self.extra) != set(self.extra_meaning):
-            problems.append("extra and extra_meaning name different columns")
+        if set(self.meanings) - set(COLUMNS) != set(self.extra):
+            problems.append("extra and meanings name different columns")
         problems += [f"column {name!r} is a uniform one" for name in self.extra if name in COLUMNS]
         if len(set(self.labels)) != len(self.labels) or len(self.labels) < 2:
             problems.append("labels must be two or more, all different")

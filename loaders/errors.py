@@ -17,6 +17,10 @@ class NLIHubError(Exception):
         return " ".join(str(argument) for argument in self.args)
 
 
+class UsageError(NLIHubError, ValueError):
+    """An argument that makes no sense, alone or with another."""
+
+
 class SourceNotFoundError(NLIHubError, FileNotFoundError):
     """A source file is neither in the given folder nor to be fetched."""
 

@@ -38,7 +38,9 @@ class Source:
 
     def __post_init__(self) -> None:
         if len(self.sha256) != 64 or self.bytes <= 0 or not self.url.startswith("http"):
-            raise NLIHubError(f"Source {self.name!r} of {self.dataset} needs url, bytes and sha256.")
+            raise NLIHubError(
+                f"Source {self.name!r} of {self.dataset} needs url, bytes and sha256."
+            )
 
 
 @cache

@@ -6,15 +6,16 @@ order, seeded anew for each pattern, the hand-written examples among the drawn m
 """
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from tqdm.auto import tqdm
 
-from ...loaders.errors import BankError, Problem
+from ...loaders.errors import BankError, Problem, UsageError
 from ...loaders.records import MiniWorld, Pattern, PatternBank
 from .pattern_space import PatternSpace
 
@@ -43,9 +44,9 @@ class SamplingConfig:
 
     def __post_init__(self) -> None:
         if self.per_pattern < ALL_PROBLEMS:
-            raise ValueError(f"per_pattern is {self.per_pattern}; expected -1, 0 or more")
+            raise UsageError(f"per_pattern is {self.per_pattern}; expected -1, 0 or more")
         if self.per_pattern == ONLY_EXAMPLES and not self.with_examples:
-            raise ValueError("per_pattern 0 means examples only, which with_examples=False forbids")
+            raise UsageError("per_pattern 0 means examples only, which with_examples=False forbids")
 
 
 @dataclass(frozen=True)
@@ -140,8 +141,8 @@ def sample_bank(
     require_examples: bool = False,
     known_problems: Iterable[Problem] = (),
     num_proc: int = 1,
-) -> list[PatternSample]:
-    """Draws from every pattern of a bank.
+) -> Iterator[PatternSample]:
+    """Draws from every pattern of a bank, one after another.
 
     Args:
         bank: The patterns and their world.
@@ -152,42 +153,39 @@ def sample_bank(
         known_problems: Problems found while reading the bank, to be reported along.
         num_proc: Processes to spread the patterns over; the result does not depend on it.
 
-    Returns:
+    Yields:
         One sample a pattern, in the order of the bank.
 
     Raises:
-        BankError: A pattern whose conditions contradict each other, that has too few problems,
-            yields one text twice or misses its examples; all such patterns in one report.
+        BankError: At the end, when a pattern's conditions contradict each other, when it has too
+            few problems, yields one text twice or misses its examples; all such patterns in one
+            report.
     """
-    sample = partial(sample_pattern, world=bank.world, config=config)
-    with tqdm(total=len(bank), desc="Sampling patterns", unit="pattern", delay=1) as progress:
-        if num_proc > 1:
-            with ProcessPoolExecutor(num_proc) as pool:
-                samples = _collect(pool.map(sample, bank, chunksize=4), progress.update)
-        else:
-            samples = _collect(map(sample, bank), progress.update)
     problems = list(known_problems)
-    for result in samples:
-        problems.extend(_problems(result, min_problems, require_examples))
+    with ExitStack() as stack:
+        progress = stack.enter_context(
+            tqdm(total=len(bank), desc="Sampling patterns", unit="pattern", delay=1)
+        )
+        sample = partial(sample_pattern, world=bank.world, config=config)
+        if num_proc > 1:
+            pool = stack.enter_context(ProcessPoolExecutor(num_proc))
+            samples = pool.map(sample, bank, chunksize=4)
+        else:
+            samples = map(sample, bank)
+        for result in samples:
+            problems.extend(_problems(result, min_problems, require_examples))
+            progress.update()
+            yield result
     if problems:
         raise BankError(problems)
-    return samples
-
-
-def _collect(
-    samples: Iterable[PatternSample], advance: Callable[[], object]
-) -> list[PatternSample]:
-    collected = []
-    for sample in samples:
-        collected.append(sample)
-        advance()
-    return collected
 
 
 def _problems(sample: PatternSample, min_problems: int, require_examples: bool) -> list[Problem]:
     messages = []
     if sample.n_problems == 0:
-        messages.append("its restrictions and constraints contradict each other: no problem is left")
+        messages.append(
+            "its restrictions and constraints contradict each other: no problem is left"
+        )
     elif sample.n_problems < min_problems:
         messages.append(f"has {sample.n_problems} problems, expected at least {min_problems}")
     if require_examples and sample.n_missed_examples:

@@ -81,7 +81,9 @@ class PatternSpace:
             inside = (ranks >= first) & (ranks < first + len(valid))
             flat[inside] = start + valid[ranks[inside] - first]
             first += len(valid)
-        return np.stack(np.unravel_index(flat, self._shape), axis=1) if self._shape else flat[:, None]
+        return (
+            np.stack(np.unravel_index(flat, self._shape), axis=1) if self._shape else flat[:, None]
+        )
 
     def rank(self, sentences: Sequence[str]) -> int | None:
         """The rank of a problem given as text, or None where the pattern does not yield it.
@@ -134,8 +136,12 @@ class PatternSpace:
 
         for bound in extend(0, {}):
             phrases = tuple(bound[axis] for axis in range(len(self.variables)))
-            if all(t.render([phrases]) == [s] for t, s in zip(self._templates, sentences, strict=True)):
-                yield tuple(p.index(phrase) for p, phrase in zip(self._phrases, phrases, strict=True))
+            if all(
+                t.render([phrases]) == [s] for t, s in zip(self._templates, sentences, strict=True)
+            ):
+                yield tuple(
+                    p.index(phrase) for p, phrase in zip(self._phrases, phrases, strict=True)
+                )
 
     # ---- conditions as tables -----------------------------------------------------------
 

@@ -57,9 +57,7 @@ class SentenceTemplate:
             still differ from the sentence in its blanks: render it to be sure.
         """
 
-        def extend(
-            number: int, position: int, bound: dict[int, str]
-        ) -> Iterator[dict[int, str]]:
+        def extend(number: int, position: int, bound: dict[int, str]) -> Iterator[dict[int, str]]:
             if number == len(self._parts):
                 if position == len(sentence):
                     yield bound

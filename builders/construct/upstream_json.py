@@ -1,7 +1,7 @@
 """Writes samples in the format of SpaceNLI's released file, byte for byte."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ def command_of(config: SamplingConfig, arguments: Sequence[str] = ()) -> str:
     return " ".join([*words, *arguments])
 
 
-def write_upstream_json(samples: Sequence[PatternSample], command: str, path: Path) -> int:
+def write_upstream_json(samples: Iterable[PatternSample], command: str, path: Path) -> int:
     """Writes samples as the authors' generator does.
 
     Each row has the attributes of its pattern in file order, then ``prem_num``, ``premises``,
@@ -59,10 +59,10 @@ def write_upstream_json(samples: Sequence[PatternSample], command: str, path: Pa
     return n_rows
 
 
-def _rows(sample: PatternSample) -> list[dict[str, Any]]:
+def _rows(sample: PatternSample) -> Iterator[dict[str, Any]]:
     texts = zip(sample.premises, sample.hypotheses, sample.phrases, strict=True)
-    return [
-        {
+    for number, (premises, hypothesis, phrases) in enumerate(texts):
+        yield {
             **sample.pattern.attributes,
             "id": f"{sample.pattern.id}-{number}",
             "prem_num": sample.pattern.n_premises,
@@ -70,8 +70,6 @@ def _rows(sample: PatternSample) -> list[dict[str, Any]]:
             "hypothesis": hypothesis,
             "subs": dict(zip(sample.variables, phrases, strict=True)),
         }
-        for number, (premises, hypothesis, phrases) in enumerate(texts)
-    ]
 
 
 def _dump(value: Any, indent: int | None = None) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
-from datasets import DatasetInfo, Version
+from datasets import DatasetInfo, Value, Version
 from datasets.info import DatasetInfosDict
 from datasets.splits import SplitDict, SplitInfo
 from huggingface_hub import DatasetCardData
@@ -23,7 +23,8 @@ from .manifest import Manifest
 from .statistics import Statistics
 
 _BLOCK = re.compile(
-    r"(?P<begin><!-- nlihub:begin (?P<name>\w+) -->\n)(?P<body>.*?)(?P<end><!-- nlihub:end (?P=name) -->)",
+    r"(?P<begin><!-- nlihub:begin (?P<name>\w+) -->\n)"
+    r"(?P<body>.*?)(?P<end><!-- nlihub:end (?P=name) -->)",
     re.DOTALL,
 )
 _SIZES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M")
@@ -170,16 +171,13 @@ def _configs(spec: DatasetSpec, statistics: Statistics) -> str:
 
 def _columns(spec: DatasetSpec) -> str:
     features = spec.features
-    meanings = {**COLUMNS, **spec.extra_meaning}
-    if spec.group:
-        meanings["group"] = f"the {spec.group}, the unit of consistency"
+    meanings = {**COLUMNS, **spec.meanings}
     rows = []
     for name, feature in features.items():
         if name == "label":
             kind = "class label: " + ", ".join(f"{i} `{n}`" for i, n in enumerate(feature.names))
         else:
-            kind = getattr(feature, "dtype", "list")
-            kind = "list" if kind == "list" or "list" in type(feature).__name__.lower() else kind
+            kind = feature.dtype if isinstance(feature, Value) else "list"
         rows.append([f"`{name}`", kind, meanings[name]])
     return markdown_table(["column", "type", "meaning"], rows)
 
@@ -188,7 +186,7 @@ def statistics_block(spec: DatasetSpec, statistics: Statistics) -> str:
     """The measured statistics as a table and a sentence, in Markdown."""
     head = ["property", *(f"{label} %" for label in spec.labels), "rows %", "rows"]
     rows = [
-        [b.property.replace("_", " "), *b.labels, b.share, f"{b.rows:,}"]
+        [f"`{b.property}`" if "_" in b.property else b.property, *b.labels, b.share, f"{b.rows:,}"]
         for b in statistics.breakdown
     ]
     groups = f"{statistics.groups:,} groups ({spec.group}s), " if spec.group else ""

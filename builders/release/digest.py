@@ -3,10 +3,12 @@
 import hashlib
 import json
 from collections.abc import Iterable
-from typing import Any
+from itertools import accumulate, pairwise
 
 import pyarrow as pa
 from datasets import Features
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def row_hashes(table: pa.Table, features: Features) -> list[bytes]:
@@ -22,12 +24,14 @@ def row_hashes(table: pa.Table, features: Features) -> list[bytes]:
     Returns:
         n hashes of 32 bytes.
     """
-    columns = [_values(table.column(name).combine_chunks()) for name in features]
-    position = list(features).index("label")
-    names = features["label"].names
-    columns[position] = [names[label] for label in columns[position]]
-    encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-    return [hashlib.sha256(encode(row).encode()).digest() for row in zip(*columns, strict=True)]
+    names = [_encode(name) for name in features["label"].names]
+    columns = [
+        [names[label] for label in table.column(name).to_pylist()]
+        if name == "label"
+        else _json_texts(table.column(name).combine_chunks())
+        for name in features
+    ]
+    return [hashlib.sha256(_array(row).encode()).digest() for row in zip(*columns, strict=True)]
 
 
 def digest(hashes: Iterable[bytes]) -> str:
@@ -35,18 +39,20 @@ def digest(hashes: Iterable[bytes]) -> str:
     return hashlib.sha256(b"".join(sorted(hashes))).hexdigest()
 
 
-def _values(array: pa.Array) -> list[Any]:
-    """The values as Python objects, structs as tuples; several times faster than to_pylist."""
+def _array(texts: Iterable[str]) -> str:
+    return f"[{','.join(texts)}]"
+
+
+def _json_texts(array: pa.Array) -> list[str]:
+    """The values of a column as JSON, each different value encoded once."""
     if pa.types.is_list(array.type) and not array.null_count:
-        items = _values(array.flatten())
-        ends = array.value_lengths().to_pylist()
-        values, start = [], 0
-        for length in ends:
-            values.append(items[start : start + length])
-            start += length
-        return values
+        items = _json_texts(array.flatten())
+        ends = accumulate(array.value_lengths().to_pylist(), initial=0)
+        return [_array(items[start:end]) for start, end in pairwise(ends)]
     if pa.types.is_struct(array.type) and not array.null_count:
-        return list(zip(*(_values(child) for child in array.flatten()), strict=True))
+        return [_array(row) for row in zip(*map(_json_texts, array.flatten()), strict=True)]
     if pa.types.is_nested(array.type):
         raise TypeError(f"a null list or struct has no canonical form: {array.type}")
-    return list(array.to_pylist())
+    encoded = array.dictionary_encode(null_encoding="encode")
+    texts = [_encode(value) for value in encoded.dictionary.to_pylist()]
+    return [texts[index] for index in encoded.indices.to_pylist()]

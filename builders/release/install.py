@@ -45,7 +45,9 @@ def install_version(version: BuiltVersion) -> list[Path]:
         )
         builder.download_and_prepare()
         folder = Path(builder.cache_dir)
-        os.utime(folder)  # datasets takes the newest folder, also where an older one was there first
+        os.utime(
+            folder
+        )  # datasets takes the newest folder, also where an older one was there first
         folders.append(folder)
     return folders
 

@@ -2,8 +2,10 @@
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import compress
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from .version import BuiltVersion
 
@@ -57,32 +59,33 @@ def measure(version: BuiltVersion) -> Statistics:
     spec = version.builder.SPEC
     configs = version.manifest.configs
     config = spec.default_config
-    rows = pa.concat_tables([version.table(config, split) for split in configs[config]])
+    columns = ["label", "group", "premise", "hypothesis", *version.builder.PROPERTY_COLUMNS]
+    rows = pa.concat_tables([version.table(config, split, columns) for split in configs[config]])
     ids = rows["label"].to_pylist()
-    premises, hypotheses = rows["premise"].to_pylist(), rows["hypothesis"].to_pylist()
+    n = len(ids)
     n_labels = Counter(ids)
-    labels_of_text: dict[tuple[str, str], set[int]] = {}
-    for text, label in zip(zip(premises, hypotheses, strict=True), ids, strict=True):
-        labels_of_text.setdefault(text, set()).add(label)
-    properties = version.builder.properties(rows) | {"all": [True] * len(ids)}
+    texts = pc.binary_join_element_wise(rows["premise"], rows["hypothesis"], "\0").to_pylist()
+    n_labels_of_text = Counter(text for text, _ in set(zip(texts, ids, strict=True)))
+    properties = version.builder.properties(rows) | {"all": [True] * n}
     breakdown = []
     for name, member in properties.items():
-        counts = Counter(label for label, has in zip(ids, member, strict=True) if has)
-        n = counts.total()
-        shares = tuple(_percent(counts[label], n) for label in range(len(spec.labels)))
-        breakdown.append(Breakdown(name, n, _percent(n, len(ids)), shares))
+        counts = Counter(compress(ids, member))
+        n_members = counts.total()
+        shares = tuple(_percent(counts[label], n_members) for label in range(len(spec.labels)))
+        breakdown.append(Breakdown(name, n_members, _percent(n_members, n), shares))
     return Statistics(
         rows={name: {s: split.rows for s, split in c.items()} for name, c in configs.items()},
         groups=len(set(rows["group"].to_pylist()) - {None}),
         labels={name: n_labels[label] for label, name in enumerate(spec.labels)},
         breakdown=tuple(breakdown),
-        mean_words={
-            "premise": round(sum(len(t.split()) for t in premises) / max(len(premises), 1), 1),
-            "hypothesis": round(sum(len(t.split()) for t in hypotheses) / max(len(ids), 1), 1),
-        },
-        repeated_texts=len(ids) - len(labels_of_text),
-        contradictory_texts=sum(len(labels) > 1 for labels in labels_of_text.values()),
+        mean_words={name: _mean_words(rows[name]) for name in ("premise", "hypothesis")},
+        repeated_texts=n - len(n_labels_of_text),
+        contradictory_texts=sum(count > 1 for count in n_labels_of_text.values()),
     )
+
+
+def _mean_words(texts: pa.ChunkedArray) -> float:
+    return round(pc.mean(pc.count_substring_regex(texts, r"\S+")).as_py() or 0.0, 1)
 
 
 def _percent(part: int, whole: int) -> float:

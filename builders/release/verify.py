@@ -60,13 +60,13 @@ class Report:
 class _Subject(BuiltVersion):
     """A version whose tables are read once."""
 
-    def keys(self) -> Iterator[tuple[str, str]]:
+    def config_splits(self) -> Iterator[tuple[str, str]]:
         """The configs and splits that the manifest lists."""
         return ((c, s) for c, splits in self.manifest.configs.items() for s in splits)
 
     @cached_property
     def tables(self) -> dict[tuple[str, str], pa.Table]:
-        return {key: self.table(*key) for key in self.keys()}
+        return {key: self.table(*key) for key in self.config_splits()}
 
     @cached_property
     def hashes(self) -> dict[tuple[str, str], list[bytes]]:
@@ -141,7 +141,7 @@ def files_have_their_hashes(version: _Subject) -> Iterator[str]:
     """Every file is listed, every listed file is there, and has the size and hash it had."""
     manifest = version.manifest
     expected = dict(manifest.files)
-    for config, split in version.keys():
+    for config, split in version.config_splits():
         for shard in manifest.configs[config][split].shards:
             expected[shard.file] = shard.sha256
     here = {p.relative_to(version.folder).as_posix() for p in _files(version.folder)}
@@ -161,7 +161,7 @@ def _files(folder: Path) -> Iterator[Path]:
 def schema_is_uniform(version: _Subject) -> Iterator[str]:
     """Every Parquet file has the columns, types, order and label names of the dataset."""
     features = version.builder.SPEC.features
-    for config, split in version.keys():
+    for config, split in version.config_splits():
         for shard in version.manifest.configs[config][split].shards:
             try:
                 schema = pq.read_schema(version.folder / shard.file)
@@ -179,7 +179,7 @@ def schema_is_uniform(version: _Subject) -> Iterator[str]:
 
 def rows_have_their_digest(version: _Subject) -> Iterator[str]:
     """Numbers and digests of rows are those of the manifest."""
-    for config, split in version.keys():
+    for config, split in version.config_splits():
         entry = version.manifest.configs[config][split]
         hashes = version.hashes[config, split]
         if len(hashes) != entry.rows:

@@ -35,7 +35,7 @@ class Element:
         return (child for child in self.children if child.tag == tag)
 
 
-class _DoctypeFound(Exception):
+class _DoctypeError(Exception):
     pass
 
 
@@ -69,7 +69,7 @@ def read_xml(path: Path) -> Element:
             open_elements[-1].text += text
 
     def doctype(*_: object) -> None:
-        raise _DoctypeFound
+        raise _DoctypeError
 
     parser.StartElementHandler = start
     parser.EndElementHandler = end
@@ -77,7 +77,7 @@ def read_xml(path: Path) -> Element:
     parser.StartDoctypeDeclHandler = doctype
     try:
         parser.Parse(path.read_bytes(), True)
-    except _DoctypeFound:
+    except _DoctypeError:
         message = "a document type declaration (<!DOCTYPE ...>) is not allowed: remove it"
         raise BankError([Problem(str(path), parser.CurrentLineNumber, "", message)]) from None
     except expat.ExpatError as error:

@@ -85,7 +85,7 @@ class _Reader:
                 depth += isinstance(event, yaml.CollectionStartEvent)
                 depth -= isinstance(event, yaml.CollectionEndEvent)
                 if depth > _MAX_DEPTH:
-                    line = event.start_mark.line + 1
+                    line = event.start_mark.line + 1 if event.start_mark else 0
                     message = f"nested more than {_MAX_DEPTH} levels deep"
                     self.problems.append(Problem(self.file, line, "", message))
                     return {}
@@ -139,13 +139,15 @@ class _Reader:
     def text(self, node: yaml.Node, where: str) -> str | None:
         """A plain text scalar, or None with a problem reported."""
         if not isinstance(node, yaml.ScalarNode) or node.tag != _TAG + "str":
-            shown = node.value if isinstance(node, yaml.ScalarNode) else node.id
+            shown = node.value if isinstance(node, yaml.ScalarNode) else "a collection"
             kind = node.tag.removeprefix(_TAG)
             self.problem(node, where, f"expected text, got {shown!r} of type {kind} (quote it?)")
             return None
         text = str(node.value)
         if not text or text != " ".join(text.split()) or not text.isprintable():
-            self.problem(node, where, f"{text!r} is empty or has stray blanks or control characters")
+            self.problem(
+                node, where, f"{text!r} is empty or has stray blanks or control characters"
+            )
             return None
         return text
 
@@ -155,7 +157,7 @@ class _Reader:
             return self._sets[id(node)]
         if not isinstance(node, yaml.MappingNode) or node.tag != _TAG + "map":
             tag = node.tag.removeprefix(_TAG)
-            self.problem(node, where, f"expected a set {{a, b}}, got a {node.id} of type {tag}")
+            self.problem(node, where, f"expected a set {{a, b}}, got a value of type {tag}")
             return frozenset()
         if id(node) in self._open:
             self.problem(node, where, "contains itself")

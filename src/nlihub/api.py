@@ -1,21 +1,17 @@
 """The public functions; the command line offers the same."""
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import datasets
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from .builders.base import BuildOptions, NLIBuilder, check_config
-from .builders.construct.mending import Mend, mend_sample
-from .builders.construct.pattern_sampling import PatternSample, SamplingConfig, sample_bank
+from .builders.construct.pattern_sampling import SamplingConfig, sample_bank
 from .builders.construct.upstream_json import command_of, write_upstream_json
+from .builders.fresh_sample import SampleSummary, write_fresh_sample
 from .builders.pattern_builder import PatternBuilder
-from .builders.pattern_rows import encode_samples
 from .builders.registry import builders, get_builder
 from .builders.release.cache import ensure_built
 from .builders.release.install import install_version
@@ -26,7 +22,7 @@ from .builders.release.version import BuiltVersion
 from .builders.release.write import build_version
 from .loaders.cache import default_cache_dir
 from .loaders.corpora.pattern_bank import find_pattern_bank, scan_pattern_bank
-from .loaders.errors import NLIHubError, UnknownNameError
+from .loaders.errors import Problem, UnknownNameError, UsageError
 from .loaders.fetch import fetch as fetch_source
 from .loaders.fetch import list_sources
 from .loaders.records import PatternBank
@@ -203,27 +199,6 @@ def install(name: str, *, folder: PathLike | None = None) -> list[Path]:
     return install_version(open_version(name, folder=folder))
 
 
-@dataclass(frozen=True)
-class SampleSummary:
-    """What ``sample`` wrote.
-
-    Attributes:
-        output: The file of problems.
-        rows: Its number of rows.
-        patterns: Number of patterns that gave them.
-        short: Patterns that had fewer problems left than were asked for, with what they gave.
-        mended: Sentences mended, by rule.
-        mends: The file that lists every mend, or None where there was none.
-    """
-
-    output: Path
-    rows: int
-    patterns: int
-    short: dict[str, int] = field(default_factory=dict)
-    mended: dict[str, int] = field(default_factory=dict)
-    mends: Path | None = None
-
-
 def sample(
     name: str,
     output: PathLike,
@@ -261,37 +236,19 @@ def sample(
     Raises:
         UnknownNameError: There is no such dataset, pattern or category.
         BankError: The bank has problems; all are listed.
-        ValueError: The output is neither ``.parquet`` nor ``.jsonl``.
+        UsageError: The output is neither ``.parquet`` nor ``.jsonl``, or ``per_pattern`` is 0
+            without examples.
     """
-    target = Path(output)
-    if target.suffix not in {".parquet", ".jsonl"}:
-        raise NLIHubError(f"{target} must end in .parquet or .jsonl.")
     builder, bank, problems = _bank(name, folder)
     unlike = builder.SAMPLING if builder is not None and not include_released else None
-    config = SamplingConfig(per_pattern, seed, not without_examples, unlike)
-    chosen = select_patterns(bank, patterns, categories)
-    samples = sample_bank(chosen, config, known_problems=problems, num_proc=num_proc)
-    id_infix = f"s{seed}-"
-    mends: list[Mend] = []
-    if builder is not None and builder.HAS_TEXT_DEFECTS:
-        mended = [mend_sample(one, id_infix) for one in samples]
-        samples = [one for one, _ in mended]
-        mends = [mend for _, found in mended for mend in found]
-    table = encode_samples(samples, id_infix)
-    list_of_mends = target.with_name(target.name + ".mends.jsonl") if mends else None
-    with whole_file(target) as path:
-        _write_rows(table, path)
-    if list_of_mends is not None:
-        with whole_file(list_of_mends) as path:
-            path.write_text("".join(_json_line(asdict(mend)) for mend in mends), encoding="utf-8")
-    return SampleSummary(
-        output=target,
-        rows=len(table),
-        patterns=len(samples),
-        short={s.pattern.id: len(s) for s in samples if len(s) < per_pattern},
-        mended={rule: sum(m.rule == rule for m in mends) for rule in {m.rule: 0 for m in mends}},
-        mends=list_of_mends,
+    samples = sample_bank(
+        select_patterns(bank, patterns, categories),
+        SamplingConfig(per_pattern, seed, not without_examples, unlike),
+        known_problems=problems,
+        num_proc=num_proc,
     )
+    mend = builder is not None and builder.HAS_TEXT_DEFECTS
+    return write_fresh_sample(samples, Path(output), seed=seed, per_pattern=per_pattern, mend=mend)
 
 
 def export(
@@ -327,7 +284,7 @@ def export(
         UnknownNameError: There is no such dataset, pattern or category.
         BankError: The bank has problems; all are listed.
     """
-    builder, bank, problems = _bank(name, folder)
+    _, bank, problems = _bank(name, folder)
     official = SamplingConfig()
     config = SamplingConfig(
         per_pattern=official.per_pattern if per_pattern is None else per_pattern,
@@ -369,31 +326,17 @@ def select_patterns(
 
 def _bank(
     name: str, folder: PathLike | None
-) -> tuple[type[PatternBuilder] | None, PatternBank, list[Any]]:
+) -> tuple[type[PatternBuilder] | None, PatternBank, list[Problem]]:
     """The bank of a dataset or of a folder, with the problems found while reading it."""
     if name not in builders() and Path(name).is_dir():
         return None, *scan_pattern_bank(*find_pattern_bank(Path(name)))
     builder: type[NLIBuilder] = get_builder(name)
     if not issubclass(builder, PatternBuilder):
-        raise NLIHubError(f"{name} is not made of patterns.")
+        raise UsageError(f"{name} is not made of patterns.")
     return builder, builder.read_bank(_options(folder)), []
 
 
 def _options(folder: PathLike | None, num_proc: int = 1) -> BuildOptions:
     if num_proc < 1:
-        raise NLIHubError(f"num_proc is {num_proc}; expected 1 or more.")
+        raise UsageError(f"num_proc is {num_proc}; expected 1 or more.")
     return BuildOptions(Path(folder) if folder is not None else None, default_cache_dir(), num_proc)
-
-
-def _write_rows(table: pa.Table, path: Path) -> None:
-    if path.suffix == ".parquet":
-        pq.write_table(table, path, compression="zstd")
-        return
-    names = datasets.Features.from_arrow_schema(table.schema)["label"].names
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        for row in table.to_pylist():
-            file.write(_json_line({**row, "label": names[row["label"]]}))
-
-
-def _json_line(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False) + "\n"

@@ -1,0 +1,134 @@
+"""Writes a fresh sample of a pattern bank: problems that the released dataset lacks, mended."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ..loaders.errors import UsageError
+from .construct.mending import Mend, mend_sample
+from .construct.pattern_sampling import PatternSample
+from .pattern_rows import LABELS, encode_samples
+from .release.partial import whole_file
+
+_BATCH_ROWS = 50_000
+
+
+@dataclass(frozen=True)
+class SampleSummary:
+    """What was written.
+
+    Attributes:
+        output: The file of problems.
+        rows: Its number of rows.
+        patterns: Number of patterns that gave them.
+        short: Patterns that had fewer problems left than were asked for, with what they gave.
+        mended: Sentences mended, by rule.
+        mends: The file that lists every mend, or None where there was none.
+    """
+
+    output: Path
+    rows: int = 0
+    patterns: int = 0
+    short: dict[str, int] = field(default_factory=dict)
+    mended: dict[str, int] = field(default_factory=dict)
+    mends: Path | None = None
+
+
+def write_fresh_sample(
+    samples: Iterable[PatternSample], output: Path, *, seed: int, per_pattern: int, mend: bool
+) -> SampleSummary:
+    """Writes samples in the uniform schema, a batch at a time.
+
+    Args:
+        samples: The samples, in order.
+        output: The file to write, ``.parquet`` or ``.jsonl``; appears whole or not at all.
+        seed: Seed of the draw; part of the ids, which are ``PATTERN-sSEED-NUMBER``.
+        per_pattern: Problems asked for a pattern.
+        mend: Whether to mend the text defects of SpaceNLI; the mends are listed in a file beside
+            the output, named like it with ``.mends.jsonl`` at the end.
+
+    Raises:
+        UsageError: The output has another ending.
+    """
+    if output.suffix not in {".parquet", ".jsonl"}:
+        raise UsageError(f"{output} must end in .parquet or .jsonl.")
+    infix = f"s{seed}-"
+    rows, patterns, short, mended = 0, 0, {}, Counter[str]()
+    list_of_mends = output.with_name(output.name + ".mends.jsonl")
+    list_of_mends.unlink(missing_ok=True)
+    with ExitStack() as files:
+        path = files.enter_context(whole_file(output))
+        writer = files.enter_context(_RowWriter(path))
+        mends_file = None
+        for sample in samples:
+            mends: list[Mend] = []
+            if mend:
+                sample, mends = mend_sample(sample, infix)
+            if mends and mends_file is None:
+                mends_path = files.enter_context(whole_file(list_of_mends))
+                mends_file = files.enter_context(mends_path.open("w", encoding="utf-8"))
+            for one in mends:
+                mended[one.rule] += 1
+                mends_file.write(_json_line(asdict(one)))  # type: ignore[union-attr]
+            writer.write(sample, infix)
+            rows += len(sample)
+            patterns += 1
+            if 0 <= len(sample) < per_pattern:
+                short[sample.pattern.id] = len(sample)
+    found = list_of_mends if mended else None
+    return SampleSummary(output, rows, patterns, short, dict(mended), found)
+
+
+class _RowWriter:
+    """Gathers samples into batches and writes these as Parquet or as JSON lines."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._waiting: list[PatternSample] = []
+        self._parquet: pq.ParquetWriter | None = None
+        self._lines: Any = None
+
+    def __enter__(self) -> "_RowWriter":
+        schema = encode_samples([]).schema
+        if self._path.suffix == ".parquet":
+            self._parquet = pq.ParquetWriter(self._path, schema, compression="zstd")
+        else:
+            self._lines = self._path.open("w", encoding="utf-8", newline="\n")
+        return self
+
+    def __exit__(self, failed: object, *_: object) -> None:
+        if failed is None:
+            self._flush()
+        (self._parquet or self._lines).close()
+
+    def write(self, sample: PatternSample, id_infix: str) -> None:
+        self._infix = id_infix
+        self._waiting.append(sample)
+        if sum(map(len, self._waiting)) >= _BATCH_ROWS:
+            self._flush()
+
+    def _flush(self) -> None:
+        if not self._waiting:
+            return
+        table = encode_samples(self._waiting, self._infix)
+        self._waiting = []
+        if self._parquet is not None:
+            self._parquet.write_table(table)
+        else:
+            self._lines.writelines(map(_json_line, _with_label_names(table)))
+
+
+def _with_label_names(table: pa.Table) -> Iterator[dict[str, Any]]:
+    for row in table.to_pylist():
+        yield {**row, "label": LABELS[row["label"]]}
+
+
+def _json_line(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False) + "\n"

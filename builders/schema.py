@@ -84,11 +84,7 @@ def encode(columns: Mapping[str, Any], features: Features) -> pa.Table:
     for name, values in columns.items():
         if name == "label":
             values = _label_ids(values, features["label"].names)
-        try:
-            array = pa.array(values, type=schema.field(name).type)
-        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-            raise SchemaError(f"Column {name!r}: {error}") from None
-        arrays.append(array)
+        arrays.append(_array(name, values, schema.field(name).type))
     lengths = {name: len(array) for name, array in zip(columns, arrays, strict=True)}
     if len(set(lengths.values())) > 1:
         raise SchemaError(f"The columns differ in length: {lengths}.")
@@ -112,6 +108,28 @@ def check_required(table: pa.Table) -> None:
         row = pc.index(missing, True).as_py()
         if row >= 0:
             raise SchemaError(f"Column {name!r} has no value in row {row}.")
+
+
+def _array(name: str, values: Any, expected: pa.DataType) -> pa.Array:
+    """Values as an array of the expected type, if they are of that type.
+
+    ``pa.array(values, type)`` alone would turn 2.5 into 2 and True into 1.
+    """
+    try:
+        array = values if isinstance(values, pa.Array) else pa.array(values)
+        if not _is_same_kind(array.type, expected):
+            raise SchemaError(f"Column {name!r} has values of type {array.type}, not {expected}.")
+        return array.cast(expected)
+    except pa.ArrowException as error:
+        raise SchemaError(f"Column {name!r}: {error}") from None
+
+
+def _is_same_kind(found: pa.DataType, expected: pa.DataType) -> bool:
+    if pa.types.is_null(found) or found == expected:
+        return True
+    if pa.types.is_list(found) and pa.types.is_list(expected):
+        return _is_same_kind(found.value_type, expected.value_type)
+    return pa.types.is_integer(found) and pa.types.is_integer(expected)
 
 
 def _label_ids(labels: Iterable[str], names: Sequence[str]) -> list[int]:

@@ -113,10 +113,6 @@ class _Reader:
         for name, fact in list(relations.items()):
             target = relations.get(name.removeprefix("k_"))
             if name.startswith("k_") and target is not None:
-                if target.arity != fact.arity:
-                    self.problems.append(
-                        Problem(self.file, 0, name, f"{target.name} has another arity")
-                    )
                 relations[target.name] = Relation(
                     target.name, target.arity, target.products + fact.products
                 )

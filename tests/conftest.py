@@ -1,0 +1,105 @@
+"""Shared fixtures. The environment is set before any Hugging Face library is imported."""
+
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+_HOME = tempfile.mkdtemp(prefix="nlihub-tests-")
+os.environ.update(
+    HF_HOME=f"{_HOME}/hf",
+    NLIHUB_CACHE=f"{_HOME}/nlihub",
+    HF_HUB_OFFLINE="1",
+    HF_UPDATE_DOWNLOAD_COUNTS="0",
+    HF_DATASETS_DISABLE_PROGRESS_BARS="1",
+)
+
+ROOT = Path(__file__).parent.parent
+SHARED = ROOT.parent / "shared"
+
+WORLD = """
+animal_n: &ANIMAL {fox, hen, goose}
+name_pn: &NAME {Amara, Kofi}
+living_n: &LIVING {<<: *ANIMAL, <<: *NAME}
+building_n: &BUILDING {barn, mill, old mill}
+city_pn: &CITY {Oslo, Bergen, Cairo}
+country_pn: &COUNTRY {Norway, Egypt}
+walk_into_v2: &WALK_INTO
+- [*LIVING, *BUILDING]
+leave_v2: *WALK_INTO
+visit_p2:
+- *WALK_INTO
+- [Kofi, Oslo]
+k_in_p2:
+- [{Oslo, Bergen}, {Norway}]
+- [{Cairo}, {Egypt}]
+in_p2:
+- [*ANIMAL, *BUILDING]
+see_from_v3:
+- [*LIVING, *LIVING, *BUILDING]
+"""
+
+PATTERNS = """<?xml version="1.0" encoding="UTF-8"?>
+<patterns>
+  <problem id="2" label="entailment" ent_type="directional" exp="into, in">
+    <ex>Amara has walked into the barn
+        Amara is in the barn</ex>
+    <ex>The fox has walked into the mill
+        The fox is in the mill</ex>
+    <PT>{NP1} has walked into {NP2}
+        {NP1} is in {NP2}</PT>
+    <SR>walk_into(NP1,NP2)</SR>
+    <reason>Walking into a place ends there.</reason>
+  </problem>
+  <group ent_type="non-projective" seed="1">
+    <problem id="1" label="neutral" exp="in" src="X">
+      <PT>^{NP1} is in {NP2}
+          {NP3} is {_now} in {NP2}
+          {NP3} is in {NP1}</PT>
+      <SR>k_in(NP1,NP2)</SR>
+      <BL>NP3 != NP1</BL>
+    </problem>
+    <problem id="1b" label="contradiction">
+      <PT>{NP3} saw {NP4} from {NP5}
+          {NP4} saw {NP3}</PT>
+      <SR>see_from(NP3,NP4,NP5)</SR>
+    </problem>
+    <problem id="9" label="???"><note>no pattern, skipped</note></problem>
+    <SR>living(NP3)</SR>
+    <BL>diff_values([NP3]) and NP3 not in ["Kofi"]</BL>
+    <FT>NP3[+det]</FT>
+  </group>
+</patterns>
+"""
+
+
+@pytest.fixture
+def bank_files(tmp_path):
+    """Writes a small bank, with replacements if asked for, and returns its two files."""
+
+    def write(patterns=PATTERNS, world=WORLD):
+        folder = tmp_path / "bank"
+        folder.mkdir(exist_ok=True)
+        (folder / "patterns.xml").write_text(patterns, encoding="utf-8")
+        (folder / "world.yaml").write_text(world, encoding="utf-8")
+        return folder / "patterns.xml", folder / "world.yaml"
+
+    return write
+
+
+@pytest.fixture(scope="session")
+def official():
+    """The folder with SpaceNLI's official files."""
+    folder = SHARED / "data" / "spacenli"
+    if not folder.is_dir():
+        pytest.skip("the official files of SpaceNLI are not at hand")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory):
+    """A built version of open_spacenli; do not change it."""
+    import nlihub
+
+    return nlihub.build("open_spacenli", tmp_path_factory.mktemp("built"))

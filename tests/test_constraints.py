@@ -1,3 +1,5 @@
+import contextlib
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -91,7 +93,7 @@ def test_everything_else_is_refused(text, expected, tmp_path, monkeypatch):
     if expected is None:
         parse(text)
     else:
-        with pytest.raises(ValueError, match="constraint|allowed|takes|unknown|tuple|strings") as e:
+        with pytest.raises(ValueError, match=r".") as e:
             parse(text)
         assert expected in str(e.value)
     assert not (tmp_path / "pwned").exists()
@@ -100,10 +102,8 @@ def test_everything_else_is_refused(text, expected, tmp_path, monkeypatch):
 @settings(max_examples=300, deadline=None)
 @given(st.text(max_size=60) | st.text("NP12()[]{}'\",=!.and or not in sig_", max_size=60))
 def test_any_text_is_parsed_or_refused(text):
-    try:
+    with contextlib.suppress(ValueError):
         parse(text)
-    except ValueError:
-        pass
 
 
 def test_restrictions():

@@ -4,12 +4,13 @@ import json
 import subprocess
 import sys
 
-import nlihub
 import pytest
 from nlihub.builders.construct.pattern_sampling import SamplingConfig
 from nlihub.builders.construct.upstream_json import OFFICIAL_COMMAND, command_of
 from nlihub.loaders.corpora.pattern_bank import read_pattern_bank
 from reference_sampler import draw
+
+import nlihub
 
 GIT_BLOB = "f1e02f36e7952f010e09b15dffc5f7f4fde4ad24"
 
@@ -36,9 +37,7 @@ def test_the_release_does_not_depend_on_the_hash_seed(official, tmp_path, hash_s
 @pytest.mark.parametrize(
     ("per_pattern", "seed", "with_examples"), [(5, 7, True), (300, 1, False), (0, None, True)]
 )
-def test_other_draws_have_the_authors_form(
-    bank_files, tmp_path, per_pattern, seed, with_examples
-):
+def test_other_draws_have_the_authors_form(bank_files, tmp_path, per_pattern, seed, with_examples):
     patterns, world = bank_files()
     output = tmp_path / "out.json"
     n_rows = nlihub.export(
@@ -102,9 +101,9 @@ def test_a_subset_by_id_and_by_class(official, tmp_path):
 
 def test_unknown_patterns_and_classes_are_refused(bank_files, tmp_path):
     folder = str(bank_files()[0].parent)
-    with pytest.raises(KeyError, match="no pattern '1c'. Did you mean '1'"):
+    with pytest.raises(KeyError, match=r"no pattern '1c'. Did you mean '1'"):
         nlihub.export(folder, tmp_path / "x.json", patterns=["1c"])
-    with pytest.raises(ValueError, match="no inference class 'dircetional'. Did you mean"):
+    with pytest.raises(ValueError, match=r"no inference class 'dircetional'. Did you mean"):
         nlihub.export(folder, tmp_path / "x.json", categories=["dircetional"])
     assert not list(tmp_path.glob("*.json*"))
 

@@ -29,7 +29,9 @@ def test_reading(bank_files):
 
 
 def test_a_restriction_that_names_an_absent_variable_still_narrows(bank_files):
-    text = PATTERNS.replace("<SR>walk_into(NP1,NP2)</SR>", "<SR>in(NP1,NP7); walk_into(NP8,NP2)</SR>")
+    text = PATTERNS.replace(
+        "<SR>walk_into(NP1,NP2)</SR>", "<SR>in(NP1,NP7); walk_into(NP8,NP2)</SR>"
+    )
     pattern = read_pattern_bank(*bank_files(text)).patterns[2]
     assert pattern.fillers["NP1"] == ("Bergen", "Cairo", "Oslo", "the fox", "the goose", "the hen")
     assert pattern.fillers["NP2"] == ("the barn", "the mill", "the old mill")
@@ -42,7 +44,9 @@ def planted(old, new, expected):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        planted("<SR>walk_into(NP1", "<SR>stroll(NP1", ":10: pattern 2: unknown predicate stroll/2"),
+        planted(
+            "<SR>walk_into(NP1", "<SR>stroll(NP1", ":10: pattern 2: unknown predicate stroll/2"
+        ),
         planted("has walked into {NP2}", "has walked into {X}", "variable {X} has no filler"),
         planted("{_now}", "{soon_r_01}", "variable {soon_r_01} has no filler"),
         planted("{_now}", "{NP1!r}", "variable {NP1!r} has no filler"),
@@ -109,7 +113,7 @@ def test_finding_a_bank_in_a_folder(bank_files, tmp_path):
     patterns, world = bank_files()
     assert find_pattern_bank(patterns.parent) == (patterns, world)
     (patterns.parent / "more.yml").write_text(WORLD)
-    with pytest.raises(SourceNotFoundError, match="one YAML file, it has more.yml, world.yaml"):
+    with pytest.raises(SourceNotFoundError, match=r"one YAML file, it has more.yml, world.yaml"):
         find_pattern_bank(patterns.parent)
     with pytest.raises(FileNotFoundError, match="is no folder"):
         find_pattern_bank(tmp_path / "absent")

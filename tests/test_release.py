@@ -7,7 +7,6 @@ import sys
 import time
 from pathlib import Path
 
-import nlihub
 import pyarrow.parquet as pq
 import pytest
 from nlihub.builders.base import BuildOptions
@@ -18,6 +17,8 @@ from nlihub.builders.release.manifest import Manifest
 from nlihub.builders.release.partial import whole_file, whole_folder
 from nlihub.builders.release.write import build_version
 from nlihub.loaders.errors import OutputError
+
+import nlihub
 
 
 def contents(folder):

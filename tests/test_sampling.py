@@ -145,7 +145,10 @@ def test_a_template_reads_what_it_renders(pieces, now, noun):
         for bound in template.match(text, {}, PHRASES)
         if template.render([(bound.get(0, now), bound.get(1, noun))]) == [text]
     ]
-    assert {**({0: now} if "{_now}" in pieces else {}), **({1: noun} if "{NP1}" in pieces else {})} in readings
+    assert {
+        **({0: now} if "{_now}" in pieces else {}),
+        **({1: noun} if "{NP1}" in pieces else {}),
+    } in readings
 
 
 def test_combinations_accept_ranks_in_any_order(bank_files):
@@ -190,4 +193,4 @@ def test_other_draws_from_the_official_bank_equal_the_obvious_ones(official_bank
 def test_every_official_example_is_yielded(official_bank):
     samples = list(sample_bank(official_bank, SamplingConfig(0), require_examples=True))
     assert sum(map(len, samples)) == 262
-    assert SpaceNLI.SAMPLING == SamplingConfig(200, 42)
+    assert SamplingConfig(200, 42) == SpaceNLI.SAMPLING

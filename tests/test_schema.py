@@ -105,7 +105,7 @@ class TestEveryDataset:
     def test_configs_and_version_reach_datasets(self, builder):
         assert issubclass(builder, NLIBuilder)
         assert list(builder.builder_configs) == list(builder.SPEC.configs)
-        assert builder.DEFAULT_CONFIG_NAME == builder.SPEC.default_config
+        assert builder.SPEC.default_config == builder.DEFAULT_CONFIG_NAME
         assert str(builder.VERSION) == builder.SPEC.version
         assert all(set(c.splits) <= set(SPLITS) for c in builder.SPEC.configs.values())
 
@@ -135,5 +135,5 @@ class TestEveryDataset:
 
 
 def test_unknown_datasets_get_a_hint():
-    with pytest.raises(KeyError, match="no dataset 'spaceNLI'. Did you mean 'spacenli'"):
+    with pytest.raises(KeyError, match=r"no dataset 'spaceNLI'. Did you mean 'spacenli'"):
         get_builder("spaceNLI")

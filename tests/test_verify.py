@@ -3,16 +3,17 @@
 import json
 import shutil
 
-import nlihub
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from nlihub.builders.registry import get_builder
 from nlihub.builders.release import verify
 from nlihub.builders.release.digest import digest, row_hashes
 from nlihub.builders.release.manifest import FILE_NAME, Manifest
 from nlihub.builders.release.verify import CHECKS, LISTS_ONLY, verify_version
-from nlihub.builders.registry import get_builder
 from nlihub.loaders.fetch import hash_file
+
+import nlihub
 
 TEST = "default/test-00000-of-00001.parquet"
 

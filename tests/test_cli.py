@@ -1,0 +1,128 @@
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+import nlihub
+
+
+def run(*arguments, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "nlihub", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        **options,
+    )
+
+
+def test_answers_go_to_stdout_alone(tmp_path):
+    done = run("build", "--output", tmp_path)
+    assert (done.returncode, done.stdout) == (0, f"{tmp_path / 'open_spacenli'}\n")
+    done = run("build", "open_spacenli", "--output", tmp_path, "--json")
+    assert json.loads(done.stdout) == {"open_spacenli": str(tmp_path / "open_spacenli")}
+
+
+def test_list_and_show():
+    listed = json.loads(run("list", "--json").stdout)
+    assert [d["name"] for d in listed] == nlihub.list_datasets() == ["open_spacenli", "spacenli"]
+    assert run("list").stdout.splitlines()[1].startswith("spacenli")
+    shown = json.loads(run("show", "spacenli", "--json").stdout)
+    assert shown["configs"]["few_shot"]["splits"] == ["train", "test"]
+    assert "few_shot" in run("show", "spacenli").stdout
+
+
+def test_verify(built, tmp_path):
+    done = run("verify", built, "--json")
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["passed"] is True
+    done = run("verify", tmp_path)
+    assert done.returncode == 1
+    assert "FAILED manifest is readable" in done.stdout
+    assert "Make one: nlihub build" in done.stdout
+
+
+def test_stats_and_card(built):
+    done = run("stats", built, "--json")
+    assert json.loads(done.stdout)["groups"] == 172
+    assert "| all | 36.0 | 33.1 | 30.8 | 100.0 | 34,400 |" in run("stats", built).stdout
+    assert run("card", "open_spacenli").stdout.startswith("---\nlanguage:")
+    assert run("card", "open_spacenli", "--check").returncode == 0
+
+
+def test_sample_and_export(bank_files, tmp_path):
+    folder = bank_files()[0].parent
+    done = run("sample", folder, "--seed", 1, "--per-pattern", 3, "--output", tmp_path / "s.jsonl")
+    assert done.stdout.splitlines()[0].endswith("9 problems from 3 patterns")
+    done = run(
+        "sample", folder, "--seed", 1, "--patterns", "1b,2", "-o", tmp_path / "s.jsonl", "--json"
+    )
+    answer = json.loads(done.stdout)
+    assert answer["patterns"] == 2
+    assert answer["short"] == {"1b": 60, "2": 15}
+    done = run(
+        "export", folder, "--format", "upstream-json", "--category", "directional",
+        "--without-examples", "--per-pattern", -1, "--output", tmp_path / "e.json", "--json",
+    )  # fmt: skip
+    assert json.loads(done.stdout)["rows"] == 13
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "expected"),
+    [
+        (["nope"], 2, "No such command"),
+        (["show", "spacenly"], 2, "Did you mean 'spacenli'"),
+        (["build", "spacenly", "--output", "{tmp}"], 2, "Did you mean 'spacenli'"),
+        (["build", "open_spacenli", "--num-proc", "0", "--output", "{tmp}"], 2, "--num-proc"),
+        (["build", "spacenli", "--from", "{tmp}/absent", "--output", "{tmp}"], 2, "is no folder"),
+        (["build", "spacenli", "--from", "{wrong}", "--output", "{tmp}"], 1, "is not the pinned"),
+        (["build", "spacenli", "--output", "{tmp}"], 1, "HF_HUB_OFFLINE is set"),
+        (["build", "open_spacenli", "--from", "{tmp}", "--output", "{tmp}"], 2, "ships"),
+        (["sample", "{bank}", "--seed", "1", "--output", "{tmp}/x.csv"], 2, "must end in"),
+        (["sample", "{bank}", "--output", "{tmp}/x.jsonl"], 2, "--seed"),
+        (["sample", "{bad}", "--seed", "1", "--output", "{tmp}/x.jsonl"], 1, "has 1 problem:"),
+        (["export", "{bank}", "--format", "xml", "--output", "{tmp}/x.json"], 2, "upstream-json"),
+        (["export", "{bank}", "--patterns", "77", "--output", "{tmp}/x"], 2, "no pattern '77'"),
+        (
+            ["export", "{bank}", "--per-pattern", "0", "--without-examples", "--output", "{tmp}/x"],
+            2,
+            "examples only",
+        ),
+        (["export", "{bank}", "--output", "/proc/nope/x.json"], 1, "/proc/nope"),
+    ],
+)
+def test_exit_codes_and_messages(bank_files, tmp_path, arguments, code, expected):
+    from conftest import PATTERNS
+
+    places = {"tmp": tmp_path / "out", "wrong": tmp_path / "wrong", "bad": tmp_path / "bad"}
+    places["wrong"].mkdir()
+    (places["wrong"] / "problem_patterns.xml").write_text("<patterns/>")
+    bank_files(PATTERNS.replace("NP3 != NP1", "NP3 == NP1"))[0].parent.rename(places["bad"])
+    places["bank"] = bank_files()[0].parent
+    done = run(*[argument.format(**places) for argument in arguments])
+    assert done.returncode == code, done.stderr
+    assert done.stdout == ""
+    assert expected in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr
+    assert not places["tmp"].exists() or not list(places["tmp"].iterdir())
+
+
+def test_a_reader_that_leaves_early_is_no_crash(built):
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [sys.executable, "-m", "nlihub", "card", "open_spacenli"],
+        stdout=write,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    os.close(write)
+    assert "Traceback" not in done.stderr
+
+
+def test_help_names_every_command():
+    text = run("--help").stdout
+    for command in ("list", "show", "stats", "card", "fetch", "build", "verify", "install",
+                    "sample", "export"):  # fmt: skip
+        assert command in text

@@ -1,0 +1,157 @@
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import datasets
+import pyarrow.parquet as pq
+import pytest
+from nlihub.builders.registry import get_builder
+
+import nlihub
+
+NAMES = ["entailment", "neutral", "contradiction"]
+SPEC = get_builder("open_spacenli").SPEC
+
+
+def strings(rows):
+    return [rows.features["label"].int2str(label) for label in rows["label"]]
+
+
+@pytest.fixture(scope="module")
+def expected(built):
+    """The rows of every split, by the Parquet files alone."""
+    return {
+        (config, split): pq.read_table(
+            built / config / f"{split}-00000-of-00001.parquet"
+        ).to_pylist()
+        for config, spec in SPEC.configs.items()
+        for split in spec.splits
+    }
+
+
+def test_every_config_and_split_of_a_folder(built, expected):
+    assert sorted(datasets.get_dataset_config_names(str(built))) == sorted(SPEC.configs)
+    for (config, split), rows in expected.items():
+        loaded = datasets.load_dataset(str(built), config, split=split)
+        assert loaded.to_list() == rows
+        assert loaded.features == SPEC.features
+        assert strings(loaded) == [NAMES[row["label"]] for row in rows]
+
+
+def test_streaming(built, expected):
+    stream = datasets.load_dataset(str(built), "projective", split="test", streaming=True)
+    assert stream.features["label"].names == NAMES
+    assert list(stream.take(300)) == expected["projective", "test"][:300]
+
+
+def test_the_default_config(built):
+    assert len(datasets.load_dataset(str(built))["test"]) == 34_400
+
+
+def test_by_name_from_anywhere(expected, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = nlihub.load_dataset("open_spacenli", "few_shot", split="train")
+    assert rows.to_list() == expected["few_shot", "train"]
+    both = nlihub.load_dataset("open_spacenli", name="few_shot")
+    assert {split: len(r) for split, r in both.items()} == {"train": 17_200, "test": 17_200}
+    stream = nlihub.load_dataset("open_spacenli", split="test", streaming=True)
+    assert next(iter(stream)) == expected["default", "test"][0]
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_official_rows_in_the_official_order(official):
+    import gzip
+
+    rows = nlihub.load_dataset("spacenli", split="test", data_dir=str(official))
+    released = json.loads(gzip.decompress((official / "160x200.json.gz").read_bytes()))["data"]
+    assert rows["id"][:] == [r["id"] for r in released]
+    assert rows["premise"][:] == [r["premises"] for r in released]
+    assert rows["hypothesis"][:] == [r["hypothesis"] for r in released]
+    assert strings(rows) == [r["label"] for r in released]
+    assert rows["n_premises"][:] == [r["prem_num"] for r in released]
+    assert [{f["variable"]: f["phrase"] for f in fillers} for fillers in rows["fillers"]] == [
+        r["subs"] for r in released
+    ]
+    for column, key in {
+        "source": "src",
+        "inference_type": "cat",
+        "related_pattern": "rel",
+        "seed_pattern": "seed",
+    }.items():
+        assert rows[column][:] == [r.get(key) for r in released]
+    assert [", ".join(e) for e in rows["expressions"]] == [r["exp"] for r in released]
+    classes = [r["ent_type"].replace(" ", "_").replace("-", "_") for r in released]
+    assert rows["category"][:] == classes
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("open_spacenly",), "no dataset 'open_spacenly'. Did you mean 'open_spacenli'"),
+        (("open_spacenli", "projectiv"), "no config of open_spacenli 'projectiv'. Did you mean"),
+    ],
+)
+def test_unknown_names(arguments, expected):
+    with pytest.raises(KeyError, match=expected) as caught:
+        nlihub.load_dataset(*arguments)
+    assert isinstance(caught.value, ValueError)  # what datasets raises for an unknown config
+
+
+def test_a_version_damaged_in_the_cache_is_built_anew():
+    version = nlihub.api.open_version("open_spacenli")
+    path = version.folder / "default" / "test-00000-of-00001.parquet"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:1000])
+    nlihub.load_dataset("open_spacenli", split="test")
+    assert path.read_bytes() == whole
+
+
+def test_another_folder_of_the_same_name_is_not_served_from_the_cache(built, tmp_path):
+    """datasets keys its cache by the folder's own name and the card, not by its path."""
+    other = tmp_path / "open_spacenli"
+    shutil.copytree(built, other)
+    file = other / "default" / "test-00000-of-00001.parquet"
+    pq.write_table(pq.read_table(file).slice(0, 10), file)
+    card = (other / "README.md").read_text()
+    digest = nlihub.api.open_version(str(built)).manifest.config_digest("default")
+    assert card.count(digest) == 1
+    new = card.replace(digest, "test:0000000000000000").replace(
+        "num_examples: 34400", "num_examples: 10"
+    )
+    (other / "README.md").write_text(new)
+    assert len(datasets.load_dataset(str(built), "default", split="test")) == 34_400
+    assert len(datasets.load_dataset(str(other), "default", split="test")) == 10
+
+
+PLAIN = """
+import sys, json
+sys.modules["nlihub"] = None  # as in a project that does not have it
+from datasets import load_dataset
+rows = load_dataset("nlihub/open_spacenli", "projective", split="test")
+stream = load_dataset("nlihub/open_spacenli", "few_shot", split="train", streaming=True)
+streamed = next(iter(stream))
+names = rows.features["label"].names
+print(json.dumps([len(rows), rows[0], names, streamed["id"]]))
+"""
+
+
+def test_after_installing_plain_datasets_loads_it_by_name(expected, tmp_path):
+    environment = {**os.environ, "HF_HOME": str(tmp_path / "hf")}
+    install = [sys.executable, "-m", "nlihub", "install", "open_spacenli", "--json"]
+    for _ in range(2):  # installing again changes nothing
+        done = subprocess.run(install, env=environment, capture_output=True, text=True, check=True)
+        assert len(json.loads(done.stdout)) == len(SPEC.configs)
+    done = subprocess.run(
+        [sys.executable, "-c", PLAIN],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    n, first, names, streamed = json.loads(done.stdout)
+    rows = expected["projective", "test"]
+    assert (n, first, names) == (len(rows), rows[0], NAMES)
+    assert streamed == expected["few_shot", "train"][0]["id"]

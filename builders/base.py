@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from ..loaders.cache import default_cache_dir
 from ..loaders.errors import UnknownNameError
+from .code_digest import code_digest
 from .spec import DatasetSpec
 
 
@@ -107,8 +108,23 @@ class NLIBuilder(datasets.ArrowBasedBuilder):
         Args:
             options: Where the sources are and how to work.
 
+        Returns:
+            The rows.
+
         Raises:
             NLIHubError: A source is missing, not the pinned one, or malformed.
+        """
+        raise NotImplementedError
+
+    @classmethod
+    def check_sources(cls, options: BuildOptions) -> None:
+        """Checks that the source files are there and are the pinned ones.
+
+        Args:
+            options: Where the sources are.
+
+        Raises:
+            NLIHubError: A source is missing or not the pinned one.
         """
         raise NotImplementedError
 
@@ -130,14 +146,13 @@ class NLIBuilder(datasets.ArrowBasedBuilder):
         """Further generated blocks of the card, by name; none by default."""
         return {}
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        # datasets itself would serve the rows of earlier code from its cache.
+        kwargs.setdefault("hash", code_digest()[:16])
+        super().__init__(*args, **kwargs)
+
     def _info(self) -> datasets.DatasetInfo:
-        return datasets.DatasetInfo(
-            description=self.SPEC.summary,
-            citation=self.SPEC.citation,
-            homepage=self.SPEC.homepage or self.SPEC.paper,
-            license=self.SPEC.license,
-            features=self.SPEC.features,
-        )
+        return dataset_info(self.SPEC)
 
     def _split_generators(self, dl_manager: Any) -> list[datasets.SplitGenerator]:
         return [
@@ -150,6 +165,17 @@ class NLIBuilder(datasets.ArrowBasedBuilder):
         rows = self.make_rows(BuildOptions(folder=folder))
         for number, batch in enumerate(rows.batches()):
             yield number, batch.select(self.config.name, split)
+
+
+def dataset_info(spec: DatasetSpec) -> datasets.DatasetInfo:
+    """What ``datasets`` is told of a dataset."""
+    return datasets.DatasetInfo(
+        description=spec.summary,
+        citation=spec.citation,
+        homepage=spec.homepage or spec.paper,
+        license=spec.license,
+        features=spec.features,
+    )
 
 
 def check_config(spec: DatasetSpec, config: str) -> str:

@@ -9,10 +9,10 @@ from ..loaders.corpora.pattern_bank import find_pattern_bank
 from ..loaders.errors import UsageError
 from ..loaders.fetch import hash_file
 from .base import BuildOptions
-from .construct.pattern_sampling import OFFICIAL_PER_PATTERN
-from .construct.validation import measure_agreement
+from .construct.patterns.rows import CATEGORIES, EXTRA, LABELS, MEANINGS, pattern_configs
+from .construct.patterns.sampling import OFFICIAL_PER_PATTERN
+from .construct.patterns.validation import measure_agreement
 from .pattern_builder import PatternBuilder
-from .pattern_rows import CATEGORIES, EXTRA, LABELS, MEANINGS, pattern_configs
 from .spec import DatasetSpec
 
 BANK = Path(str(files("nlihub.loaders.corpora") / "open_spacenli"))

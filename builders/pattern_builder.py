@@ -10,8 +10,8 @@ import pyarrow as pa
 from ..loaders.corpora.pattern_bank import read_pattern_bank
 from ..loaders.records import PatternBank
 from .base import BuildOptions, NLIBuilder, Rows
-from .construct.pattern_sampling import SamplingConfig, sample_bank
-from .pattern_rows import PatternRows, encode_samples, pattern_properties
+from .construct.patterns.rows import PatternRows, encode_samples, pattern_properties
+from .construct.patterns.sampling import SamplingConfig, sample_bank
 
 
 class PatternBuilder(NLIBuilder):
@@ -35,6 +35,11 @@ class PatternBuilder(NLIBuilder):
     @abstractmethod
     def bank_sources(cls) -> list[Mapping[str, Any]]:
         """Address, size and hash of both files, for the manifest."""
+
+    @classmethod
+    def check_sources(cls, options: BuildOptions) -> None:
+        """See ``NLIBuilder``."""
+        cls.bank_files(options)
 
     @classmethod
     def read_bank(cls, options: BuildOptions) -> PatternBank:

@@ -6,9 +6,9 @@ from typing import Any
 
 from ..loaders.fetch import fetch, list_sources
 from .base import BuildOptions
-from .construct.pattern_sampling import OFFICIAL_PER_PATTERN
+from .construct.patterns.rows import CATEGORIES, EXTRA, LABELS, MEANINGS, pattern_configs
+from .construct.patterns.sampling import OFFICIAL_PER_PATTERN
 from .pattern_builder import PatternBuilder
-from .pattern_rows import CATEGORIES, EXTRA, LABELS, MEANINGS, pattern_configs
 from .spec import DatasetSpec
 
 

@@ -65,12 +65,12 @@ class VerificationError(NLIHubError, ValueError):
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Problem:
+class Defect:
     """One thing that is wrong with an input.
 
     Attributes:
         file: The file, as the user named it.
-        line: Line in the file, from 1; 0 where the problem has no line.
+        line: Line in the file, from 1; 0 where it has none.
         where: The unit inside the file, e.g. ``"pattern 7a"``; may be empty.
         message: What is wrong, expected against got.
     """
@@ -86,14 +86,14 @@ class Problem:
 
 
 class BankError(NLIHubError, ValueError):
-    """A pattern bank has problems; all of them are listed.
+    """A pattern bank has defects; all of them are listed.
 
     Attributes:
-        problems: Every problem found, in the order of file and line.
+        defects: Every defect found, in the order of file and line.
     """
 
-    def __init__(self, problems: Sequence[Problem]) -> None:
-        self.problems = tuple(sorted(set(problems)))
-        count = len(self.problems)
-        listed = "\n".join(f"  {problem}" for problem in self.problems)
-        super().__init__(f"The pattern bank has {count} problem{'s' * (count != 1)}:\n{listed}")
+    def __init__(self, defects: Sequence[Defect]) -> None:
+        self.defects = tuple(sorted(set(defects)))
+        count = len(self.defects)
+        listed = "\n".join(f"  {defect}" for defect in self.defects)
+        super().__init__(f"The pattern bank has {count} defect{'s' * (count != 1)}:\n{listed}")

@@ -2,12 +2,13 @@
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+
+from huggingface_hub import constants
 
 from .errors import ChecksumError, DownloadError, NLIHubError, SourceNotFoundError, UnknownNameError
 
@@ -120,7 +121,7 @@ def _download(source: Source, target: Path) -> Path:
     import pooch
     import requests
 
-    if os.environ.get("HF_HUB_OFFLINE", "").upper() in {"1", "ON", "YES", "TRUE"}:
+    if constants.HF_HUB_OFFLINE:
         raise DownloadError(
             f"{source.path} of {source.dataset} is not in {target.parent} and HF_HUB_OFFLINE is "
             f"set. Unset it, or name a local folder that has the file."

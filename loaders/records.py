@@ -1,8 +1,10 @@
 """The typed records that readers return."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+
+from .errors import UnknownNameError
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +200,34 @@ class PatternBank:
 
     patterns: tuple[Pattern, ...]
     world: MiniWorld
+
+    def select(self, ids: Collection[str] = (), categories: Collection[str] = ()) -> "PatternBank":
+        """The part of the bank with the given ids and inference classes, in its own order.
+
+        Args:
+            ids: Ids of patterns; empty means all.
+            categories: Inference classes, e.g. ``"non_projective"``; empty means all.
+
+        Returns:
+            A bank over the same world.
+
+        Raises:
+            UnknownNameError: The bank has no such pattern or class; names the closest.
+        """
+        known_ids = {pattern.id for pattern in self}
+        known_categories = {pattern.category for pattern in self if pattern.category}
+        for name in ids:
+            if name not in known_ids:
+                raise UnknownNameError.of("pattern", name, known_ids)
+        for name in categories:
+            if name not in known_categories:
+                raise UnknownNameError.of("inference class", name, known_categories)
+        chosen = (
+            pattern
+            for pattern in self
+            if (not ids or pattern.id in ids) and (not categories or pattern.category in categories)
+        )
+        return PatternBank(tuple(chosen), self.world)
 
     def __iter__(self) -> Iterator[Pattern]:
         return iter(self.patterns)

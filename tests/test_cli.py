@@ -78,10 +78,10 @@ def test_sample_and_export(bank_files, tmp_path):
         (["build", "spacenli", "--from", "{tmp}/absent", "--output", "{tmp}"], 2, "is no folder"),
         (["build", "spacenli", "--from", "{wrong}", "--output", "{tmp}"], 1, "is not the pinned"),
         (["build", "spacenli", "--output", "{tmp}"], 1, "HF_HUB_OFFLINE is set"),
-        (["build", "open_spacenli", "--from", "{tmp}", "--output", "{tmp}"], 2, "ships"),
+        (["build", "open_spacenli", "--from", "{tmp}", "--output", "{tmp}"], 2, "--from"),
         (["sample", "{bank}", "--seed", "1", "--output", "{tmp}/x.csv"], 2, "must end in"),
         (["sample", "{bank}", "--output", "{tmp}/x.jsonl"], 2, "--seed"),
-        (["sample", "{bad}", "--seed", "1", "--output", "{tmp}/x.jsonl"], 1, "has 1 problem:"),
+        (["sample", "{bad}", "--seed", "1", "--output", "{tmp}/x.jsonl"], 1, "has 1 defect:"),
         (["export", "{bank}", "--format", "xml", "--output", "{tmp}/x.json"], 2, "upstream-json"),
         (["export", "{bank}", "--patterns", "77", "--output", "{tmp}/x"], 2, "no pattern '77'"),
         (

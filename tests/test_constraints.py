@@ -32,6 +32,7 @@ def parse(text):
     ("text", "expected"),
     [
         ("NP1 != NP2", Not(Equal(A, B))),
+        ("NP1 == 'the  fox'", Equal(A, Literal("the  fox"))),
         ("NP1 == 'the fox'", Equal(A, Literal("the fox"))),
         ("not (NP1 == NP2)", Not(Equal(A, B))),
         ("NP1 != NP2 != 'x'", AllOf((Not(Equal(A, B)), Not(Equal(B, Literal("x")))))),
@@ -84,7 +85,9 @@ def test_accepted_forms(text, expected):
         ("NP1 == NP2\n; import os", "cannot be parsed"),
         ("NP1 == '\0'", "cannot be parsed"),
         ("(" * 300 + "NP1" + ")" * 300, "cannot be parsed"),
-        ("not " * 490 + "NP1 == NP2", None),
+        ("not " * 40 + "NP1 == NP2", None),
+        ("not " * 100 + "NP1 == NP2", "nested more than 50 levels deep"),
+        ("NP1 == NP2 # or not\nand NP1 != NP2", "has a '#'"),
         ("not " * 600 + "NP1 == NP2", "longer than 2000 characters"),
     ],
 )

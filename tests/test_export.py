@@ -5,8 +5,6 @@ import subprocess
 import sys
 
 import pytest
-from nlihub.builders.construct.pattern_sampling import SamplingConfig
-from nlihub.builders.construct.upstream_json import OFFICIAL_COMMAND, command_of
 from nlihub.loaders.corpora.pattern_bank import read_pattern_bank
 from reference_sampler import draw
 
@@ -79,12 +77,23 @@ def test_an_export_without_rows_is_still_the_authors_form(bank_files, tmp_path):
     assert output.read_text() == json.dumps(found, indent=2)
 
 
-def test_only_the_release_names_the_authors_command():
-    assert command_of(SamplingConfig()) == OFFICIAL_COMMAND
-    assert command_of(SamplingConfig(5, 7, False)) == (
-        "nlihub export spacenli --format upstream-json --seed 7 --per-pattern 5 --without-examples"
+def command(path):
+    return json.loads(path.read_text(encoding="utf-8"))["generated with a command"]
+
+
+def test_only_the_release_names_the_authors_command(official, bank_files, tmp_path):
+    output = tmp_path / "out.json"
+    nlihub.export("spacenli", output, folder=official, patterns=["7"])
+    assert command(output) == (
+        "nlihub export spacenli --format upstream-json --seed 42 --per-pattern 200 --patterns 7"
     )
-    assert command_of(SamplingConfig(), ["--patterns 7"]).startswith("nlihub export")
+    nlihub.export("open_spacenli", output, per_pattern=1, without_examples=True)
+    assert command(output) == (
+        "nlihub export open_spacenli --format upstream-json --seed 42 --per-pattern 1 "
+        "--without-examples"
+    )
+    nlihub.export(str(bank_files()[0].parent), output)
+    assert command(output).startswith("nlihub export bank --format")
 
 
 def test_a_subset_by_id_and_by_class(official, tmp_path):

@@ -40,7 +40,7 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server(monkeypatch):
-    monkeypatch.delenv("HF_HUB_OFFLINE")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     monkeypatch.setattr("time.sleep", lambda _: None)  # between retries
     with Server() as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
@@ -103,14 +103,14 @@ def test_a_damaged_download_is_replaced(server, tmp_path):
 
 
 def test_no_server_at_all(tmp_path, monkeypatch):
-    monkeypatch.delenv("HF_HUB_OFFLINE")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     monkeypatch.setattr("time.sleep", lambda _: None)
     with pytest.raises(DownloadError, match="cannot be downloaded"):
         fetch(source(), cache_dir=tmp_path)
 
 
 def test_offline_nothing_is_asked(server, tmp_path, monkeypatch):
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(DownloadError, match="HF_HUB_OFFLINE is set"):
         fetch(source(server), cache_dir=tmp_path)
     assert server.requests == 0

@@ -1,13 +1,14 @@
 import json
+import re
 from collections import Counter
 from itertools import chain
 
 import datasets
 import pyarrow.parquet as pq
 import pytest
-from nlihub.builders.construct.mending import RULES, mend_sample
-from nlihub.builders.construct.pattern_sampling import SamplingConfig, sample_bank
-from nlihub.builders.pattern_rows import EXTRA, LABELS
+from nlihub.builders.construct.patterns.mending import RULES, mend_sample
+from nlihub.builders.construct.patterns.rows import EXTRA, LABELS
+from nlihub.builders.construct.patterns.sampling import SamplingConfig, sample_bank
 from nlihub.builders.schema import uniform_features
 from nlihub.loaders.corpora.pattern_bank import read_pattern_bank
 
@@ -36,9 +37,10 @@ def test_every_mend_is_listed_and_counted(official, tmp_path):
         official / "problem_patterns.xml", official / "selection_restriction.yaml"
     )
     output = tmp_path / "fresh.parquet"
-    summary = nlihub.sample("spacenli", output, seed=3, per_pattern=40, folder=official)
-    config = SamplingConfig(40, 3, unlike=SamplingConfig())
-    raw = list(sample_bank(bank, config))
+    summary = nlihub.sample(
+        "spacenli", output, seed=3, per_pattern=40, folder=official, include_released=True
+    )
+    raw = list(sample_bank(bank, SamplingConfig(40, 3)))
     mends = [json.loads(line) for line in summary.mends.read_text().splitlines()]
     assert summary.mends.name == "fresh.parquet.mends.jsonl"
     assert Counter(m["rule"] for m in mends) == summary.mended
@@ -61,19 +63,50 @@ def test_every_mend_is_listed_and_counted(official, tmp_path):
         assert sum(changed) <= len(found)
 
 
-def test_a_fresh_sample_has_no_released_problem(official, tmp_path):
-    output = tmp_path / "fresh.parquet"
-    summary = nlihub.sample("spacenli", output, seed=42, per_pattern=200, folder=official)
-    rows = pq.read_table(output)
-    old = nlihub.load_dataset("spacenli", split="test", data_dir=official)
-    assert summary.rows == len(rows) == 29_833
-    assert summary.short["103"] == 21
-    assert len(summary.short) == 18
-    fillers = {(g, json.dumps(f)) for g, f in zip(old["group"], old["fillers"], strict=True)}
-    assert not [r for r in rows.to_pylist() if (r["group"], json.dumps(r["fillers"])) in fillers]
-    assert not set(rows["id"].to_pylist()) & set(old["id"])
+def test_a_fresh_sample_has_no_published_text(official, tmp_path):
+    output = tmp_path / "fresh.jsonl"
+    summary = nlihub.sample("spacenli", output, seed=42, folder=official)
+    rows = [json.loads(line) for line in output.read_text().splitlines()]
+    assert summary.rows == len(rows)
+    # Compared as drawn: a mended text differs from its published form in the mend alone.
+    before = {}
+    for line in summary.mends.read_text().splitlines():
+        mend = json.loads(line)
+        before.setdefault(mend["problem"], {})[mend["after"]] = mend["before"]
+    released = nlihub.load_dataset("spacenli", split="test", data_dir=official)
+    published = {
+        f"{p} {h}" for p, h in zip(released["premise"], released["hypothesis"], strict=True)
+    }
+    bank = read_pattern_bank(
+        official / "problem_patterns.xml", official / "selection_restriction.yaml"
+    )
+    published |= {". ".join(e) + "." for pattern in bank for e in pattern.examples}
+    for row in rows:
+        text = f"{row['premise']} {row['hypothesis']}"
+        for after, old in reversed(before.get(row["id"], {}).items()):
+            text = text.replace(after, old)
+        assert text not in published
+    assert not {row["id"] for row in rows} & set(released["id"])
+    assert 17 <= len(summary.short) <= 20  # patterns with little more than 200 problems
+    assert summary.rows == 200 * 160 - sum(200 - n for n in summary.short.values())
     everything = nlihub.sample("spacenli", output, seed=42, include_released=True, folder=official)
     assert everything.rows == 32_000
+
+
+def test_published_examples_alone_are_no_fresh_sample(official, tmp_path):
+    with pytest.raises(ValueError, match="expected -1, 1 or more"):
+        nlihub.sample("spacenli", tmp_path / "x.jsonl", seed=1, per_pattern=0, folder=official)
+
+
+def test_ids_tell_draws_apart(bank_files, tmp_path):
+    folder = str(bank_files()[0].parent)
+    ids = []
+    for number, arguments in enumerate([{}, {"without_examples": True}, {"per_pattern": 3}]):
+        path = tmp_path / f"{number}.jsonl"
+        nlihub.sample(folder, path, seed=1, **arguments)
+        ids.append({json.loads(line)["id"] for line in path.read_text().splitlines()})
+    assert not ids[0] & ids[1]
+    assert not ids[0] & ids[2]
 
 
 def test_a_bank_of_ones_own(bank_files, tmp_path):
@@ -82,7 +115,7 @@ def test_a_bank_of_ones_own(bank_files, tmp_path):
     lines = [json.loads(line) for line in (tmp_path / "s.jsonl").read_text().splitlines()]
     assert summary.rows == len(lines) == 12
     assert summary.mends is None
-    assert lines[0]["id"] == "1-s1-0"
+    assert re.fullmatch("1-s1-[0-9a-f]{6}-0", lines[0]["id"])
     assert lines[0]["label"] == "neutral"
     assert lines[0]["category"] == "non_projective"
     nlihub.sample(folder, tmp_path / "s.parquet", seed=1, per_pattern=4)
@@ -92,7 +125,7 @@ def test_a_bank_of_ones_own(bank_files, tmp_path):
 
 
 def test_batches_do_not_change_the_rows(bank_files, tmp_path, monkeypatch):
-    from nlihub.builders import fresh_sample
+    from nlihub.builders.construct.patterns import fresh_sample
 
     folder = str(bank_files()[0].parent)
     nlihub.sample(folder, tmp_path / "a.parquet", seed=1)

@@ -108,6 +108,40 @@ def test_a_version_damaged_in_the_cache_is_built_anew():
     assert path.read_bytes() == whole
 
 
+def test_many_processes_that_need_a_dataset_for_the_first_time(tmp_path):
+    code = (
+        "import nlihub\n"
+        "for _ in range(20): rows = nlihub.api.open_version('open_spacenli')\n"
+        "print(len(rows.table('default', 'test')))"
+    )
+    environment = {**os.environ, "NLIHUB_CACHE": str(tmp_path)}
+    command = [sys.executable, "-c", "import nlihub.api\n" + code]
+    processes = [
+        subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) for _ in range(4)
+    ]
+    assert [p.communicate()[0].strip() for p in processes] == [b"34400"] * 4
+    [version] = (tmp_path / "built").iterdir()
+    assert {path.name for path in version.iterdir()} <= {"open_spacenli", ".open_spacenli.lock"}
+
+
+def test_a_wrong_source_folder_is_refused_though_the_dataset_is_in_the_cache(official, tmp_path):
+    nlihub.load_dataset("spacenli", split="test", data_dir=official)
+    for name in ("problem_patterns.xml", "selection_restriction.yaml"):
+        (tmp_path / name).write_text("other")
+    with pytest.raises(ValueError, match="is not the pinned"):
+        nlihub.load_dataset("spacenli", split="test", data_dir=tmp_path)
+    with pytest.raises(ValueError, match="takes no source"):
+        nlihub.load_dataset("open_spacenli", split="test", data_dir=tmp_path)
+
+
+def test_a_builder_used_directly_depends_on_the_code():
+    from nlihub.builders.code_digest import code_digest
+
+    builder = get_builder("open_spacenli")(config_name="projective")
+    assert builder.hash == code_digest()[:16]
+    assert builder.cache_dir.endswith(f"open_spacenli/projective/1.0.0/{builder.hash}")
+
+
 def test_another_folder_of_the_same_name_is_not_served_from_the_cache(built, tmp_path):
     """datasets keys its cache by the folder's own name and the card, not by its path."""
     other = tmp_path / "open_spacenli"

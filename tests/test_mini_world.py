@@ -17,7 +17,7 @@ def read(tmp_path):
 def messages(read, text):
     with pytest.raises(BankError) as caught:
         read(text)
-    return [str(problem).split("world.yaml", 1)[1] for problem in caught.value.problems]
+    return [str(problem).split("world.yaml", 1)[1] for problem in caught.value.defects]
 
 
 def test_sets_relations_and_phrases(read):
@@ -43,6 +43,13 @@ def test_sets_relations_and_phrases(read):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("a_n: {Hague}\nb_pn: {the Hague}", "the proper name 'the Hague' reads like this noun"),
+        (
+            "junk: [&a0 {x}, "
+            + ", ".join(f"&a{i} {{<<: *a{i - 1}}}" for i in range(1, 3000))
+            + "]\nz_n: *a2999",
+            "too long a chain of aliases",
+        ),
         ("a_n: {x}\na_n: {y}", ":2: a_n: defined twice"),
         ("a_n: [x]", ":1: a_n: expected a set {a, b}, got a value of type seq"),
         ("a_n: {x: 1}", ":1: a_n: member 'x' has a value; a set has only members"),
@@ -83,6 +90,13 @@ def test_chains_of_aliases_do_not_blow_up(read):
     world = read("\n".join(lines))
     assert world.relations["a59_n"].projection(0) == {"x", "y"}
     assert world.relations["r59_v1"].projection(0) == {"x", "y"}
+
+
+def test_the_size_of_unions_is_limited(read, monkeypatch):
+    monkeypatch.setattr("nlihub.loaders.corpora.mini_world._MAX_MEMBERS", 10)
+    lines = ["a0_n: &A0 {x}"]
+    lines += [f"a{i}_n: &A{i} {{<<: *A{i - 1}, x{i}}}" for i in range(1, 9)]
+    assert any("have more than 10 members" in m for m in messages(read, "\n".join(lines)))
 
 
 def test_bytes_that_are_no_text_are_refused(tmp_path):

@@ -9,8 +9,8 @@ from collections import Counter
 
 import pytest
 from nlihub.builders.base import BuildOptions
-from nlihub.builders.construct.pattern_sampling import SamplingConfig, sample_bank
-from nlihub.builders.construct.validation import cohen_kappa, measure_agreement
+from nlihub.builders.construct.patterns.sampling import SamplingConfig, sample_bank
+from nlihub.builders.construct.patterns.validation import cohen_kappa, measure_agreement
 from nlihub.builders.open_spacenli import BANK, OpenSpaceNLI
 from nlihub.loaders.errors import BankError
 

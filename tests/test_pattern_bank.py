@@ -70,11 +70,27 @@ def planted(old, new, expected):
         planted("NP3[+det]", "NP3[-det]", "feature 'NP3[-det]' is not of the form NP1[+det]"),
         planted("NP3[+det]", "NP3[+det]; NP3[+det]", "NP3 has two features"),
         planted("<SR>living(NP3)</SR>", "<SR>living(<b/>NP3)</SR>", "<SR> holds an element"),
-        planted("<SR>living", "<group/><SR>living", "a <group> inside a <group>"),
+        planted(
+            "<SR>living", "<group/><SR>living", "<group> in <group> is not read; expected BL, FT"
+        ),
         planted("<reason>", "<PT>a\nb</PT><reason>", "has more than one <PT>"),
         planted("</patterns>", "</pattern>", "not well-formed XML: mismatched tag"),
         planted("<patterns>", "<!DOCTYPE x [<!ENTITY a 'b'>]><patterns>", "<!DOCTYPE ...>) is not"),
-        planted("<PT>", "<P>", "<patterns>|mismatched tag"),
+        planted("<PT>", "<P>", "mismatched tag"),
+        planted(
+            "<SR>walk_into(NP1,NP2)</SR>", "<SRR>x</SRR>", ":10: pattern 2: <SRR> in <problem>"
+        ),
+        planted("<patterns>", "<patterns><section/>", "<section> in <patterns> is not read"),
+        planted('encoding="UTF-8"', 'encoding="foo"', "cannot be decoded|unknown encoding"),
+        planted('encoding="UTF-8"', 'encoding="rot13"', "cannot be decoded|unknown encoding"),
+        planted('id="1b"', f'id="{"1" * 5000}"', "does not begin with a number"),
+        planted("{NP1} has", "{NP1} " * 50 + "has", "has a sentence of more than 2000"),
+        planted(
+            "{NP1} has",
+            " ".join(f"{{_w{i}}}" for i in range(20)) + "{NP1} has",
+            "has more than 12 variables",
+        ),
+        planted("NP3 != NP1", "NP3 != NP1 # and", "has a '#', which would hide"),
     ],
 )
 def test_planted_defects_are_reported_with_file_line_and_pattern(bank_files, text, expected):
@@ -100,8 +116,8 @@ def test_all_problems_are_in_one_report(bank_files):
     text = text.replace("NP3[+det]", "NP3[x]")
     with pytest.raises(BankError) as caught:
         read_pattern_bank(*bank_files(text))
-    assert {p.where for p in caught.value.problems} == {"pattern 1", "pattern 1b", "pattern 2"}
-    assert str(caught.value).startswith("The pattern bank has 4 problems:")
+    assert {p.where for p in caught.value.defects} == {"pattern 1", "pattern 1b", "pattern 2"}
+    assert str(caught.value).startswith("The pattern bank has 4 defects:")
 
 
 def test_a_bank_without_patterns_is_refused(bank_files):

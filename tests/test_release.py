@@ -60,7 +60,6 @@ def test_shards_hold_the_same_rows(built, tmp_path):
 
 def test_building_again_replaces_and_nothing_is_left_beside(built, tmp_path):
     nlihub.build("open_spacenli", tmp_path)
-    (tmp_path / "open_spacenli" / "stray.txt").write_text("from another time")
     (tmp_path / ".open_spacenli.partial-old").mkdir()  # what a killed build leaves
     nlihub.build("open_spacenli", tmp_path)
     assert contents(tmp_path / "open_spacenli") == contents(built)
@@ -73,6 +72,25 @@ def test_what_is_no_built_version_is_never_replaced(tmp_path):
     with pytest.raises(FileExistsError, match="exists and is no built version"):
         nlihub.build("open_spacenli", tmp_path)
     assert (tmp_path / "open_spacenli" / "thesis.tex").read_text() == "years of work"
+
+
+def test_a_built_version_with_files_of_others_is_never_replaced(tmp_path):
+    """It may be a clone of its repository on the Hub."""
+    nlihub.build("open_spacenli", tmp_path)
+    for name in (".git/HEAD", "notes.txt"):
+        path = tmp_path / "open_spacenli" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("mine")
+        with pytest.raises(FileExistsError, match="holds files of others"):
+            nlihub.build("open_spacenli", tmp_path)
+        assert path.read_text() == "mine"
+        path.unlink()
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "web").mkdir()
+    (tmp_path / "web" / "manifest.json").write_text("{}")
+    (tmp_path / "web").rename(tmp_path / "sub" / "open_spacenli")
+    with pytest.raises(FileExistsError, match="is no built version"):
+        nlihub.build("open_spacenli", tmp_path / "sub")
 
 
 def test_a_killed_build_leaves_the_old_version_and_the_next_one_is_whole(built, tmp_path):
@@ -92,6 +110,18 @@ def test_a_killed_build_leaves_the_old_version_and_the_next_one_is_whole(built, 
     assert [path.name for path in tmp_path.iterdir()] == ["open_spacenli"]
 
 
+def test_builds_with_other_temporary_folders_do_not_disturb_each_other(built, tmp_path):
+    code = f"import nlihub; nlihub.build('open_spacenli', {str(tmp_path / 'out')!r})"
+    processes = []
+    for number in range(2):
+        scratch = tmp_path / f"tmp{number}"
+        scratch.mkdir()
+        environment = {**os.environ, "TMPDIR": str(scratch)}
+        processes.append(subprocess.Popen([sys.executable, "-c", code], env=environment))
+    assert [process.wait() for process in processes] == [0, 0]
+    assert contents(tmp_path / "out" / "open_spacenli") == contents(built)
+
+
 def test_two_builds_at_once_end_in_one_whole_version(built, tmp_path):
     code = f"import nlihub; nlihub.build('open_spacenli', {str(tmp_path)!r})"
     processes = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(2)]
@@ -105,7 +135,7 @@ def test_a_failing_build_leaves_nothing(tmp_path):
     source.mkdir()
     with pytest.raises(FileNotFoundError, match=r"problem_patterns\.xml"):
         nlihub.build("spacenli", tmp_path / "out", folder=source)
-    assert not list((tmp_path / "out").iterdir())
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_full_disk_leaves_nothing(tmp_path):

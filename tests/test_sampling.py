@@ -5,10 +5,10 @@ import pytest
 from conftest import PATTERNS, WORLD
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nlihub.builders.construct import pattern_space
-from nlihub.builders.construct.pattern_sampling import SamplingConfig, sample_bank, sample_pattern
-from nlihub.builders.construct.pattern_space import PatternSpace
-from nlihub.builders.construct.sentence_template import SentenceTemplate
+from nlihub.builders.construct.patterns import space as pattern_space
+from nlihub.builders.construct.patterns.sampling import SamplingConfig, sample_bank, sample_pattern
+from nlihub.builders.construct.patterns.sentence_template import SentenceTemplate
+from nlihub.builders.construct.patterns.space import PatternSpace
 from nlihub.builders.spacenli import SpaceNLI
 from nlihub.loaders.corpora.pattern_bank import read_pattern_bank, scan_pattern_bank
 from nlihub.loaders.errors import BankError, UsageError
@@ -58,12 +58,14 @@ def test_processes_do_not_change_the_result(bank_files):
 
 def test_a_sample_unlike_another_shares_nothing_with_it(bank_files):
     bank = read_pattern_bank(*bank_files())
-    released = SamplingConfig(6, 42)
     for pattern in bank:
-        old = rows(sample_pattern(pattern, bank.world, released))
-        new = rows(sample_pattern(pattern, bank.world, SamplingConfig(-1, 1, unlike=released)))
-        assert len(old) + len(new) == PatternSpace(pattern, bank.world).n_problems
-        assert not [row for row in old if row in new]
+        old = sample_pattern(pattern, bank.world, SamplingConfig(6, 42))
+        for per_pattern in (4, -1):
+            config = SamplingConfig(per_pattern, 1)
+            new = sample_pattern(pattern, bank.world, config, set(old.texts))
+            assert not set(old.texts) & set(new.texts)
+            rest = new.n_problems - len(old)
+            assert len(new) == (rest if per_pattern == -1 else min(rest, per_pattern))
 
 
 def test_ranks_are_found_again(bank_files):
@@ -107,8 +109,8 @@ def test_problems_of_reading_and_sampling_are_in_one_report(bank_files):
     text = PATTERNS.replace("NP3 != NP1", "NP3 == NP1").replace("walk_into(NP1", "stroll(NP1")
     bank, problems = scan_pattern_bank(*bank_files(text))
     with pytest.raises(BankError) as caught:
-        list(sample_bank(bank, SamplingConfig(), known_problems=problems))
-    assert [p.where for p in caught.value.problems] == ["pattern 2", "pattern 1"]
+        list(sample_bank(bank, SamplingConfig(), known_defects=problems))
+    assert [p.where for p in caught.value.defects] == ["pattern 2", "pattern 1"]
 
 
 @pytest.mark.parametrize("arguments", [(-2,), (0, 1, False)])

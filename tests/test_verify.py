@@ -45,7 +45,7 @@ def edit_rows(folder, change, file=TEST):
     def fit(fields):
         entry = fields["configs"][config][split]
         entry["rows"] = len(rows)
-        if all(0 <= row["label"] < 3 for row in rows):
+        if all(row["label"] in (0, 1, 2) and row["expressions"] is not None for row in rows):
             entry["digest"] = digest(row_hashes(table, features))
         entry["shards"][0].update(rows=len(rows), sha256=hash_file(path))
 
@@ -132,6 +132,27 @@ DEFECTS = [
     ("values_are_allowed", lambda f: edit_rows(f, set_value(0, "domain", "acl")), "domain 'acl'"),
     ("values_are_allowed", lambda f: edit_rows(f, set_value(0, "category", "x")), "category 'x'"),
     ("values_are_allowed", lambda f: edit_rows(f, set_value(0, "label", -1)), "label -1"),
+    ("values_are_allowed", lambda f: edit_rows(f, set_value(0, "label", 5)), "label 5"),
+    ("values_are_allowed", lambda f: edit_rows(f, set_value(0, "label", None)), "label None"),
+    (
+        "rows_have_their_digest",
+        lambda f: edit_rows(f, set_value(0, "expressions", None)),
+        "could not run: TypeError",
+    ),
+    (
+        "manifest_is_readable",
+        lambda f: edit_manifest(f, lambda m: m.update(files=None)),
+        "is no manifest",
+    ),
+    ("card_is_true", lambda f: (f / "README.md").write_bytes(b"\xff\xfe"), "could not run"),
+    ("card_is_true", lambda f: (f / "README.md").write_text("---\na: [\n---\n"), "could not run"),
+    (
+        "card_is_true",
+        lambda f: (f / "README.md").write_text(
+            (f / "README.md").read_text().replace("nlihub:begin statistics", "nlihub:gone")
+        ),
+        "block 'statistics'",
+    ),
     ("ids_are_unique", lambda f: edit_rows(f, set_value(0, "id", "101-1")), "'101-1' occurs twice"),
     (
         "ids_are_unique",
@@ -228,6 +249,12 @@ def test_the_manifest_survives_a_round_trip(built, tmp_path):
     manifest = Manifest.read(built)
     manifest.write(tmp_path)
     assert (tmp_path / FILE_NAME).read_bytes() == (built / FILE_NAME).read_bytes()
+
+
+def test_what_was_not_run_says_why(copy):
+    (copy / FILE_NAME).unlink()
+    findings = {o.check: o.findings for o in verify_version(copy).outcomes}
+    assert findings["ids are unique"] == ("not run: schema is uniform failed",)
 
 
 def test_a_file_instead_of_a_folder(tmp_path):

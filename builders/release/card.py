@@ -27,7 +27,7 @@ _BLOCK = re.compile(
     r"(?P<body>.*?)(?P<end><!-- nlihub:end (?P=name) -->)",
     re.DOTALL,
 )
-_SIZES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M")
+_SIZES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M")
 
 
 def card_template(name: str) -> str:
@@ -42,6 +42,9 @@ def render_card(builder: type[NLIBuilder], manifest: Manifest, statistics: Stati
         builder: The builder of the dataset.
         manifest: What the version holds.
         statistics: What was measured on its files.
+
+    Returns:
+        The whole text, front matter included.
 
     Raises:
         SchemaError: The template has a block that nothing fills.
@@ -64,6 +67,13 @@ def read_blocks(card: str) -> dict[str, str]:
 def fill_blocks(card: str, blocks: Mapping[str, str]) -> str:
     """Puts fresh text into the generated blocks of a card.
 
+    Args:
+        card: The card, with or without front matter.
+        blocks: The text of each block.
+
+    Returns:
+        The card, everything outside its blocks as it was.
+
     Raises:
         SchemaError: The card has a block that is not among them.
     """
@@ -81,13 +91,20 @@ def front_matter(spec: DatasetSpec, manifest: Manifest) -> str:
 
     Each config's description carries a digest of its rows: it enters the key of the cache of
     ``datasets``, which would otherwise serve the rows of an earlier version.
+
+    Args:
+        spec: What the dataset declares.
+        manifest: What the version holds.
+
+    Returns:
+        YAML, without the lines of dashes.
     """
     n_rows = sum(split.rows for split in manifest.configs[spec.default_config].values())
     data = DatasetCardData(
         language=["en"],
         license=spec.license,
         pretty_name=spec.pretty_name,
-        size_categories=[_SIZES[len(str(max(n_rows, 100))) - 3]],
+        size_categories=[_SIZES[min(len(str(max(n_rows, 100))) - 3, len(_SIZES) - 1)]],
         task_categories=["text-classification"],
         task_ids=["natural-language-inference"],
         tags=["natural language inference", *spec.domains],

@@ -8,6 +8,7 @@ from typing import Any
 import datasets
 import pyarrow as pa
 
+from ..base import dataset_info
 from .version import BuiltVersion
 
 NAMESPACE = "nlihub"
@@ -58,14 +59,7 @@ class _Replay(datasets.ArrowBasedBuilder):
     version_to_replay: BuiltVersion
 
     def _info(self) -> datasets.DatasetInfo:
-        spec = self.version_to_replay.builder.SPEC
-        return datasets.DatasetInfo(
-            description=spec.summary,
-            citation=spec.citation,
-            homepage=spec.homepage or spec.paper,
-            license=spec.license,
-            features=spec.features,
-        )
+        return dataset_info(self.version_to_replay.builder.SPEC)
 
     def _split_generators(self, dl_manager: Any) -> list[datasets.SplitGenerator]:
         splits = self.version_to_replay.manifest.configs[self.config.name]

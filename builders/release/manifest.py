@@ -76,6 +76,9 @@ class Manifest:
     def read(cls, folder: Path) -> "Manifest":
         """Reads it from a version's folder.
 
+        Args:
+            folder: The folder.
+
         Raises:
             VerificationError: There is none, or it is not of this form.
         """
@@ -93,9 +96,22 @@ class Manifest:
                 }
                 for config, splits in fields["configs"].items()
             }
-            return cls(**{**fields, "configs": configs})
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            manifest = cls(**{**fields, "configs": configs})
+            if not isinstance(manifest.files, dict) or not isinstance(manifest.sources, list):
+                raise TypeError("files must be an object and sources a list")
+            return manifest
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise VerificationError(f"{path} is no manifest: {error!r}.") from error
+
+    def hashes(self) -> dict[str, str]:
+        """The sha256 of every file of the version but the manifest itself, by path."""
+        shards = (
+            shard
+            for splits in self.configs.values()
+            for split in splits.values()
+            for shard in split.shards
+        )
+        return {**self.files, **{shard.file: shard.sha256 for shard in shards}}
 
     def config_digest(self, config: str) -> str:
         """One digest for all splits of a config, for its entry on the card."""

@@ -1,24 +1,27 @@
 """Writes a folder or a file whole or not at all."""
 
-import hashlib
+import errno
 import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
 from ...loaders.errors import OutputError
+
+_MAX_SWAPS = 100
 
 
 @contextmanager
 def whole_folder(target: Path, may_replace: Callable[[Path], bool]) -> Iterator[Path]:
     """A new folder that takes the place of ``target`` when the block ends without an error.
 
-    One process at a time writes to a target; another one waits. What a killed process left is
-    removed by the next.
+    Several processes may write to one target: each works in a folder of its own, and the last to
+    end wins. A working folder is locked while its process lives; what a killed process left is
+    unlocked, and removed by the next.
 
     Args:
         target: The folder to make or replace.
@@ -31,31 +34,71 @@ def whole_folder(target: Path, may_replace: Callable[[Path], bool]) -> Iterator[
         OutputError: There is something else at the target.
     """
     target = target.absolute()
+    missing = [parent for parent in target.parents if not parent.exists()]
     target.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(_lock_file(target)):
-        if target.exists() and not may_replace(target):
-            raise OutputError(f"{target} exists and is no built version; name another folder.")
+    try:
+        _check_replaceable(target, may_replace)
         prefix = f".{target.name}.partial-"
-        for leftover in target.parent.glob(f"{prefix}*"):
+        _remove_leftovers(target.parent, prefix)
+        # Locked before it has the name by which leftovers are found.
+        start = Path(tempfile.mkdtemp(prefix=".new-", dir=target.parent))
+        with FileLock(start / "lock"):
+            work = start.rename(start.with_name(prefix + start.name.removeprefix(".new-")))
+            try:
+                new = work / "new"
+                new.mkdir()
+                yield new
+                _check_replaceable(target, may_replace)
+                _swap(new, target, work / "old")
+            finally:
+                shutil.rmtree(work, ignore_errors=True)
+    except BaseException:
+        with suppress(OSError):  # not empty, or not ours any more
+            for parent in missing:
+                parent.rmdir()
+        raise
+
+
+def _check_replaceable(target: Path, may_replace: Callable[[Path], bool]) -> None:
+    if target.exists() and not may_replace(target):
+        raise OutputError(
+            f"{target} exists and is no built version, or holds files of others; "
+            "name another folder, or move it away."
+        )
+
+
+def _remove_leftovers(folder: Path, prefix: str) -> None:
+    for leftover in folder.glob(f"{prefix}*"):
+        with suppress(Timeout, OSError), FileLock(leftover / "lock", timeout=0):
             shutil.rmtree(leftover, ignore_errors=True)
-        work = Path(tempfile.mkdtemp(prefix=prefix, dir=target.parent))
+
+
+def _swap(new: Path, target: Path, old: Path) -> None:
+    for attempt in range(_MAX_SWAPS):
+        with suppress(FileNotFoundError):
+            target.rename(old.with_name(f"{old.name}-{attempt}"))
         try:
-            new = work / "new"
-            new.mkdir()
-            yield new
-            if target.exists():
-                target.rename(work / "old")
             new.rename(target)
-        finally:
-            shutil.rmtree(work, ignore_errors=True)
+        except OSError as error:
+            # Another process has put its own there in between: replace that one too.
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST) or attempt == _MAX_SWAPS - 1:
+                raise
+        else:
+            return
 
 
 @contextmanager
 def whole_file(target: Path) -> Iterator[Path]:
     """A new file that takes the place of ``target`` when the block ends without an error.
 
+    Args:
+        target: The file to make or replace.
+
     Yields:
         A path beside the target, with the target's suffix.
+
+    Raises:
+        OutputError: There is a folder at the target.
     """
     target = target.absolute()
     if target.is_dir():
@@ -72,9 +115,3 @@ def whole_file(target: Path) -> Iterator[Path]:
         partial.replace(target)
     finally:
         partial.unlink(missing_ok=True)
-
-
-def _lock_file(target: Path) -> Path:
-    """A lock outside the target's folder, so that no file of ours is left there."""
-    key = hashlib.sha256(os.fsencode(target.resolve())).hexdigest()[:32]
-    return Path(tempfile.gettempdir()) / f"nlihub-{key}.lock"

@@ -53,6 +53,12 @@ class Statistics:
 def measure(version: BuiltVersion) -> Statistics:
     """Measures a built version.
 
+    Args:
+        version: The version.
+
+    Returns:
+        Its statistics.
+
     Raises:
         VerificationError: A file is missing or malformed.
     """

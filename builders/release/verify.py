@@ -13,11 +13,9 @@ import yaml
 from datasets import Features
 
 from ...loaders.errors import NLIHubError
-from ...loaders.fetch import hash_file
 from ..schema import check_required
-from .card import card_blocks, front_matter, read_blocks, split_card
+from .card import card_blocks, card_template, front_matter, read_blocks, split_card
 from .digest import digest, row_hashes
-from .manifest import FILE_NAME
 from .statistics import measure
 from .version import BuiltVersion
 
@@ -98,7 +96,7 @@ def verify_version(folder: Path) -> Report:
     subject = _Subject(folder)
     outcomes: list[Outcome] = []
     for check, needs in CHECKS.items():
-        unmet = [need for need in needs if not _passed(outcomes, need)]
+        unmet = [_name(need) for need in needs if not _passed(outcomes, need)]
         if unmet:
             outcomes.append(Outcome(_name(check), False, (f"not run: {unmet[0]} failed",)))
             continue
@@ -106,6 +104,8 @@ def verify_version(folder: Path) -> Report:
             findings = list(check(subject))
         except NLIHubError as error:
             findings = [str(error)]
+        except Exception as error:  # damage may be of any kind; a report is due all the same
+            findings = [f"could not run: {error!r}"]
         shown = findings[:_MAX_SHOWN]
         if len(findings) > _MAX_SHOWN:
             shown.append(f"and {len(findings) - _MAX_SHOWN} more")
@@ -139,23 +139,8 @@ def manifest_is_readable(version: _Subject) -> Iterator[str]:
 
 def files_have_their_hashes(version: _Subject) -> Iterator[str]:
     """Every file is listed, every listed file is there, and has the size and hash it had."""
-    manifest = version.manifest
-    expected = dict(manifest.files)
-    for config, split in version.config_splits():
-        for shard in manifest.configs[config][split].shards:
-            expected[shard.file] = shard.sha256
-    here = {p.relative_to(version.folder).as_posix() for p in _files(version.folder)}
-    for name in sorted(here - set(expected) - {FILE_NAME}):
-        yield f"{name} is not in the manifest"
-    for name, sha256 in sorted(expected.items()):
-        if name not in here:
-            yield f"{name} is missing"
-        elif (found := hash_file(version.folder / name)) != sha256:
-            yield f"{name} has sha256 {found}, expected {sha256}"
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    return (path for path in folder.rglob("*") if path.is_file())
+    yield from (f"{name} is not in the manifest" for name in version.unlisted_files())
+    yield from version.damaged_files()
 
 
 def schema_is_uniform(version: _Subject) -> Iterator[str]:
@@ -177,17 +162,6 @@ def schema_is_uniform(version: _Subject) -> Iterator[str]:
                     yield f"{shard.file}: column {name!r} is {found[name]}, expected {feature}"
 
 
-def rows_have_their_digest(version: _Subject) -> Iterator[str]:
-    """Numbers and digests of rows are those of the manifest."""
-    for config, split in version.config_splits():
-        entry = version.manifest.configs[config][split]
-        hashes = version.hashes[config, split]
-        if len(hashes) != entry.rows:
-            yield f"{config}/{split} has {len(hashes)} rows, expected {entry.rows}"
-        elif digest(hashes) != entry.digest:
-            yield f"{config}/{split} has digest {digest(hashes)}, expected {entry.digest}"
-
-
 def values_are_allowed(version: _Subject) -> Iterator[str]:
     """Labels, domains and categories are of their sets, and required texts are there."""
     spec = version.builder.SPEC
@@ -205,6 +179,17 @@ def values_are_allowed(version: _Subject) -> Iterator[str]:
             found = set(table[name].to_pylist())
             for value in sorted(found - values, key=str):
                 yield f"{config}/{split}: {name} {value!r} is not allowed"
+
+
+def rows_have_their_digest(version: _Subject) -> Iterator[str]:
+    """Numbers and digests of rows are those of the manifest."""
+    for config, split in version.config_splits():
+        entry = version.manifest.configs[config][split]
+        hashes = version.hashes[config, split]
+        if len(hashes) != entry.rows:
+            yield f"{config}/{split} has {len(hashes)} rows, expected {entry.rows}"
+        elif digest(hashes) != entry.digest:
+            yield f"{config}/{split} has digest {digest(hashes)}, expected {entry.digest}"
 
 
 def ids_are_unique(version: _Subject) -> Iterator[str]:
@@ -301,8 +286,9 @@ def card_is_true(version: _Subject) -> Iterator[str]:
     if yaml.safe_load(matter) != yaml.safe_load(front_matter(builder.SPEC, manifest)):
         yield "the front matter of README.md is not that of these files"
     blocks = card_blocks(builder, manifest, measure(version))
-    for name, text in read_blocks(body).items():
-        if blocks.get(name, "").rstrip() != text.rstrip():
+    found = read_blocks(body)
+    for name in read_blocks(card_template(builder.SPEC.name)):
+        if blocks[name].rstrip() != found.get(name, "").rstrip():
             yield f"block {name!r} of README.md is not what these files give"
 
 
@@ -322,13 +308,13 @@ CHECKS: dict[_Check, tuple[_Check, ...]] = {
     manifest_is_readable: (),
     files_have_their_hashes: (manifest_is_readable,),
     schema_is_uniform: (manifest_is_readable,),
-    rows_have_their_digest: (schema_is_uniform,),
     values_are_allowed: (schema_is_uniform,),
-    ids_are_unique: (schema_is_uniform,),
+    rows_have_their_digest: (schema_is_uniform, values_are_allowed),
+    ids_are_unique: (schema_is_uniform, values_are_allowed),
     a_group_has_one_label: (schema_is_uniform,),
     no_example_is_in_two_splits: (schema_is_uniform,),
     no_text_has_two_labels: (schema_is_uniform,),
-    counts_are_the_published_ones: (schema_is_uniform,),
+    counts_are_the_published_ones: (schema_is_uniform, values_are_allowed),
     card_is_true: (schema_is_uniform, values_are_allowed),
     repeated_texts: (schema_is_uniform,),
 }

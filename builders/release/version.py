@@ -1,6 +1,6 @@
 """A built version on disk, opened for reading."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -8,9 +8,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ...loaders.errors import VerificationError
+from ...loaders.fetch import hash_file
 from ..base import NLIBuilder
 from ..registry import get_builder
-from .manifest import Manifest
+from .manifest import FILE_NAME, Manifest
 
 
 class BuiltVersion:
@@ -44,6 +45,31 @@ class BuiltVersion:
         """
         return get_builder(self.manifest.dataset)
 
+    def unlisted_files(self) -> list[str]:
+        """The files in its folder that its manifest does not list, by path.
+
+        Raises:
+            VerificationError: There is no manifest, or it is malformed.
+        """
+        return sorted(self._files() - set(self.manifest.hashes()) - {FILE_NAME})
+
+    def damaged_files(self) -> Iterator[str]:
+        """What is wrong with the files that its manifest lists: missing, or with another hash.
+
+        Raises:
+            VerificationError: There is no manifest, or it is malformed.
+        """
+        here = self._files()
+        for name, sha256 in sorted(self.manifest.hashes().items()):
+            if name not in here:
+                yield f"{name} is missing"
+            elif (found := hash_file(self.folder / name)) != sha256:
+                yield f"{name} has sha256 {found}, expected {sha256}"
+
+    def _files(self) -> set[str]:
+        paths = (path for path in self.folder.rglob("*") if not path.is_dir())
+        return {path.relative_to(self.folder).as_posix() for path in paths}
+
     def table(self, config: str, split: str, columns: Sequence[str] | None = None) -> pa.Table:
         """The rows of a split, as they are stored.
 
@@ -51,6 +77,9 @@ class BuiltVersion:
             config: The config.
             split: The split.
             columns: The columns to read; None reads all.
+
+        Returns:
+            The rows in order, in the schema of the files.
 
         Raises:
             VerificationError: A file is missing or no Parquet.

@@ -1,7 +1,8 @@
 """Builds a version: Parquet files, card, licence, citation and manifest in one folder."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import version as installed_version
 from importlib.resources import files
 from pathlib import Path
@@ -10,12 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ...loaders.errors import VerificationError
 from ...loaders.fetch import hash_file
 from ..base import BuildOptions, NLIBuilder
 from ..spec import DatasetSpec
 from .card import render_card
 from .digest import digest, row_hashes
-from .manifest import FILE_NAME, Manifest, Shard, Split
+from .manifest import Manifest, Shard, Split
 from .partial import whole_folder
 from .statistics import measure
 from .version import BuiltVersion
@@ -30,6 +32,7 @@ def build_version(
     options: BuildOptions,
     *,
     max_shard_bytes: int = MAX_SHARD_BYTES,
+    may_replace: Callable[[Path], bool] | None = None,
 ) -> BuiltVersion:
     """Builds a dataset into ``output/NAME``, whole or not at all.
 
@@ -41,6 +44,8 @@ def build_version(
         output: The folder to build in; a built version of the same name there is replaced.
         options: Where the sources are and how to work.
         max_shard_bytes: A split is cut into files of about this size in memory.
+        may_replace: Whether an existing folder may be replaced; None allows it for a built
+            version of the dataset that holds no file of others.
 
     Returns:
         The built version.
@@ -51,7 +56,7 @@ def build_version(
     """
     spec = builder.SPEC
     target = output / spec.name
-    with whole_folder(target, may_replace=_is_replaceable) as folder:
+    with whole_folder(target, may_replace or partial(_is_only_ours, spec.name)) as folder:
         rows = builder.make_rows(options)
         keys = [(name, split) for name, config in spec.configs.items() for split in config.splits]
         writers = {key: _SplitWriter(folder, *key, spec, max_shard_bytes) for key in keys}
@@ -91,8 +96,15 @@ def license_text(spec: DatasetSpec) -> str:
     return path.read_text(encoding="utf-8").replace("{copyright}", spec.copyright)
 
 
-def _is_replaceable(folder: Path) -> bool:
-    return (folder / FILE_NAME).is_file() or (folder.is_dir() and not any(folder.iterdir()))
+def _is_only_ours(dataset: str, folder: Path) -> bool:
+    """Whether a folder is empty, or a built version of the dataset with nothing added to it."""
+    if not folder.is_dir():
+        return False
+    version = BuiltVersion(folder)
+    try:
+        return version.manifest.dataset == dataset and not version.unlisted_files()
+    except VerificationError:
+        return not any(folder.iterdir())
 
 
 class _SplitWriter:

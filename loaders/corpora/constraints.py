@@ -24,6 +24,7 @@ from ..records import (
 )
 
 _MAX_CHARS = 2_000
+_MAX_DEPTH = 50
 _RESTRICTION = re.compile(r"(\w+)\s*\(([^()]*)\)\)?")  # the official bank has one ")" too many
 _ARGUMENT = re.compile(r"[A-Z]+[0-9]+")
 
@@ -42,25 +43,25 @@ def parse_restrictions(text: str, world: MiniWorld) -> tuple[list[Restriction], 
         SpaceNLI, section 3.2.
     """
     restrictions: dict[Restriction, None] = {}
-    problems: list[str] = []
+    defects: list[str] = []
     for part in filter(None, (part.strip() for part in text.split(";"))):
         match = _RESTRICTION.fullmatch(part)
         if match is None:
-            problems.append(f"selection restriction {part!r} is not of the form name(NP1,NP2)")
+            defects.append(f"selection restriction {part!r} is not of the form name(NP1,NP2)")
             continue
         symbol, variables = match[1], tuple(v.strip() for v in match[2].split(","))
         ill_formed = [v for v in variables if not _ARGUMENT.fullmatch(v)]
         found = world.find(symbol, len(variables))
         if ill_formed:
-            problems.append(f"selection restriction {part!r}: {ill_formed[0]!r} is no variable")
+            defects.append(f"selection restriction {part!r}: {ill_formed[0]!r} is no variable")
         elif not found:
-            problems.append(f"unknown predicate {symbol}/{len(variables)} in {part!r}")
+            defects.append(f"unknown predicate {symbol}/{len(variables)} in {part!r}")
         elif len(found) > 1:
             names = ", ".join(relation.name for relation in found)
-            problems.append(f"predicate {symbol}/{len(variables)} is ambiguous: {names}")
+            defects.append(f"predicate {symbol}/{len(variables)} is ambiguous: {names}")
         else:
             restrictions[Restriction(found[0], variables)] = None
-    return list(restrictions), problems
+    return list(restrictions), defects
 
 
 def parse_constraint(text: str, variables: Collection[str], world: MiniWorld) -> Constraint:
@@ -87,7 +88,9 @@ def parse_constraint(text: str, variables: Collection[str], world: MiniWorld) ->
     """
     if len(text) > _MAX_CHARS:
         raise ValueError(f"constraint is longer than {_MAX_CHARS} characters")
-    source = " ".join(text.replace("\\\n", " ").split())
+    if "#" in text:
+        raise ValueError("constraint has a '#', which would hide what follows it")
+    source = text.replace("\\\n", " ").replace("\n", " ").strip()
     try:
         tree = ast.parse(source, mode="eval")
         return _Parser(source, variables, world).constraint(tree.body)
@@ -102,6 +105,7 @@ class _Parser:
         self.source = source
         self.variables = variables
         self.world = world
+        self.depth = 0
 
     def shown(self, node: ast.AST) -> str:
         return ast.get_source_segment(self.source, node) or type(node).__name__
@@ -110,6 +114,14 @@ class _Parser:
         return ValueError(f"{self.shown(node)!r} is not allowed in a constraint")
 
     def constraint(self, node: ast.expr) -> Constraint:
+        self.depth += 1
+        if self.depth > _MAX_DEPTH:
+            raise ValueError(f"constraint is nested more than {_MAX_DEPTH} levels deep")
+        parsed = self.form(node)
+        self.depth -= 1
+        return parsed
+
+    def form(self, node: ast.expr) -> Constraint:
         match node:
             case ast.BoolOp(op=ast.And(), values=values):
                 return AllOf(tuple(self.constraint(value) for value in values))

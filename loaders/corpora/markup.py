@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from xml.parsers import expat
 
-from ..errors import BankError, Problem
+from ..errors import BankError, Defect
 
 
 @dataclass(slots=True)
@@ -55,6 +55,7 @@ def read_xml(path: Path) -> Element:
     parser = expat.ParserCreate()
     root = Element("", {}, 0)
     open_elements = [root]
+    pieces: dict[int, list[str]] = {}  # of the texts of the open elements
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         element = Element(tag, attributes, parser.CurrentLineNumber)
@@ -62,11 +63,12 @@ def read_xml(path: Path) -> Element:
         open_elements.append(element)
 
     def end(tag: str) -> None:
-        open_elements.pop()
+        element = open_elements.pop()
+        element.text = "".join(pieces.pop(id(element), ()))
 
     def characters(text: str) -> None:
         if not open_elements[-1].children:
-            open_elements[-1].text += text
+            pieces.setdefault(id(open_elements[-1]), []).append(text)
 
     def doctype(*_: object) -> None:
         raise _DoctypeError
@@ -79,8 +81,11 @@ def read_xml(path: Path) -> Element:
         parser.Parse(path.read_bytes(), True)
     except _DoctypeError:
         message = "a document type declaration (<!DOCTYPE ...>) is not allowed: remove it"
-        raise BankError([Problem(str(path), parser.CurrentLineNumber, "", message)]) from None
+        raise BankError([Defect(str(path), parser.CurrentLineNumber, "", message)]) from None
+    except (LookupError, ValueError) as error:  # an encoding that is not known or does not fit
+        message = f"cannot be decoded: {error}"
+        raise BankError([Defect(str(path), 1, "", message)]) from None
     except expat.ExpatError as error:
         message = f"not well-formed XML: {expat.errors.messages[error.code]}"
-        raise BankError([Problem(str(path), error.lineno, "", message)]) from None
+        raise BankError([Defect(str(path), error.lineno, "", message)]) from None
     return root.children[0]

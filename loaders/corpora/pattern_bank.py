@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from ..errors import BankError, Problem, SourceNotFoundError
+from ..errors import BankError, Defect, SourceNotFoundError
 from ..records import Constraint, MiniWorld, Pattern, PatternBank, Restriction
 from .constraints import parse_constraint, parse_restrictions
 from .markup import Element, read_xml
@@ -13,11 +13,17 @@ from .mini_world import read_mini_world
 #: The three labels of a pattern, in the order of SNLI.
 LABELS = ("entailment", "neutral", "contradiction")
 
-_ID = re.compile(r"([0-9]+)(\S*)")
+_ID = re.compile(r"([0-9]{1,9})(?![0-9])(\S*)")
 _VARIABLE = re.compile(r"\{([^{}]*)\}")
 _NOUN_PHRASE = re.compile(r"NP[0-9]*")
 _OPTIONAL_WORD = re.compile(r"_(\w+)")
 _SYNSET = re.compile(r"(\w+)_([ansrv])_([0-9]+)")
+_MAX_CHARS = 2_000  # of a sentence
+_MAX_VARIABLES = 12  # of a pattern
+_MAX_OCCURRENCES = 40  # of variables in a sentence
+#: What may stand in the file, in a group and in a problem; the rest would be dropped unnoticed.
+_ROOT_TAGS = {"problem", "group", "comment", "references", "note"}
+_PROBLEM_TAGS = {"ex", "PT", "SR", "BL", "FT", "reason", "note", "spans", "comment"}
 _FEATURE = re.compile(r"(NP[0-9]+)\[\+det\]")
 
 
@@ -41,9 +47,9 @@ def read_pattern_bank(patterns: Path, world: Path) -> PatternBank:
     Source:
         ``dataset/problem_patterns.xml`` of SpaceNLI at commit 8c10e94d.
     """
-    bank, problems = scan_pattern_bank(patterns, world)
-    if problems:
-        raise BankError(problems)
+    bank, defects = scan_pattern_bank(patterns, world)
+    if defects:
+        raise BankError(defects)
     return bank
 
 
@@ -71,7 +77,7 @@ def find_pattern_bank(folder: Path) -> tuple[Path, Path]:
     return found[0], found[1]
 
 
-def scan_pattern_bank(patterns: Path, world: Path) -> tuple[PatternBank, list[Problem]]:
+def scan_pattern_bank(patterns: Path, world: Path) -> tuple[PatternBank, list[Defect]]:
     """Reads what is sound of a pattern bank, and lists what is not.
 
     Args:
@@ -79,29 +85,38 @@ def scan_pattern_bank(patterns: Path, world: Path) -> tuple[PatternBank, list[Pr
         world: The YAML file.
 
     Returns:
-        The bank of the sound patterns, and the problems of the others.
+        The bank of the sound patterns, and the defects of the others.
 
     Raises:
         BankError: One of the files cannot be read as XML or as a mini world at all.
         FileNotFoundError: There is no such file.
     """
-    mini_world = read_mini_world(world)
-    root = read_xml(patterns)
+    unreadable: list[Defect] = []
+    try:
+        mini_world = read_mini_world(world)
+    except BankError as error:
+        unreadable.extend(error.defects)
+    try:
+        root = read_xml(patterns)
+    except BankError as error:
+        unreadable.extend(error.defects)
+    if unreadable:
+        raise BankError(unreadable)
     reader = _Reader(str(patterns), mini_world)
+    reader.check_tags(root, _ROOT_TAGS)
     elements: list[tuple[Element, Element | None]] = [(e, None) for e in root.all("problem")]
     for group in root.all("group"):
         elements.extend((element, group) for element in group.all("problem"))
-        for nested in group.all("group"):
-            reader.problem(nested, "", "a <group> inside a <group> is not read")
+        reader.check_tags(group, _PROBLEM_TAGS | {"problem"})
     found = [
         pattern
         for element, group in elements
         if any(element.all("PT")) and (pattern := reader.pattern(element, group)) is not None
     ]
-    if not found and not reader.problems:
-        reader.problem(root, "", "has no pattern, that is, no <problem> with a <PT>")
+    if not found and not reader.defects:
+        reader.defect(root, "", "has no pattern, that is, no <problem> with a <PT>")
     found.sort(key=lambda pattern: _order(pattern.id))
-    return PatternBank(tuple(found), mini_world), reader.problems
+    return PatternBank(tuple(found), mini_world), reader.defects
 
 
 def _order(pattern_id: str) -> tuple[int, str]:
@@ -113,15 +128,24 @@ class _Reader:
     def __init__(self, file: str, world: MiniWorld) -> None:
         self.file = file
         self.world = world
-        self.problems: list[Problem] = []
+        self.defects: list[Defect] = []
         self.lines: dict[str, int] = {}  # of the ids seen
 
-    def problem(self, element: Element, where: str, message: str) -> None:
-        self.problems.append(Problem(self.file, element.line, where, message))
+    def defect(self, element: Element, where: str, message: str) -> None:
+        self.defects.append(Defect(self.file, element.line, where, message))
+
+    def check_tags(self, element: Element, known: set[str]) -> None:
+        """Reports the children that nothing would read."""
+        where = f"pattern {element.attributes['id']}" if "id" in element.attributes else ""
+        for child in element.children:
+            if child.tag not in known:
+                names = ", ".join(sorted(known))
+                message = f"<{child.tag}> in <{element.tag}> is not read; expected {names}"
+                self.defect(child, where, message)
 
     def pattern(self, element: Element, group: Element | None) -> Pattern | None:
-        """The pattern of a problem element, or None with problems reported."""
-        n_problems = len(self.problems)
+        """The pattern of a problem element, or None with its defects reported."""
+        n_defects = len(self.defects)
         attributes = element.attributes | {
             name: value
             for name, value in (group.attributes if group else {}).items()
@@ -130,31 +154,32 @@ class _Reader:
         pattern_id = attributes.get("id", "")
         where = f"pattern {pattern_id}"
         if not _ID.fullmatch(pattern_id):
-            self.problem(element, where, f"id {pattern_id!r} does not begin with a number")
+            self.defect(element, where, f"id {pattern_id!r} does not begin with a number")
         elif pattern_id in self.lines:
-            self.problem(element, where, f"duplicate id, first in line {self.lines[pattern_id]}")
+            self.defect(element, where, f"duplicate id, first in line {self.lines[pattern_id]}")
         self.lines.setdefault(pattern_id, element.line)
         label = attributes.get("label", "")
         if label not in LABELS:
-            self.problem(element, where, f"label {label!r} is none of {', '.join(LABELS)}")
+            self.defect(element, where, f"label {label!r} is none of {', '.join(LABELS)}")
 
+        self.check_tags(element, _PROBLEM_TAGS)
         templates = list(element.all("PT"))
         if len(templates) > 1:
-            self.problem(templates[1], where, "has more than one <PT>")
+            self.defect(templates[1], where, "has more than one <PT>")
         sentences = self.sentences(templates[0], where)
         names = self.variables(templates[0], sentences, where)
         examples = tuple(self.sentences(example, where) for example in element.all("ex"))
         for tag, example in zip(element.all("ex"), examples, strict=True):
             if len(example) != len(sentences):
                 counts = f"{len(example)} sentences, its pattern {len(sentences)}"
-                self.problem(tag, where, f"the example has {counts}")
+                self.defect(tag, where, f"the example has {counts}")
         sources = [element] if group is None else [element, group]
         restrictions = self.restrictions(sources, where)
         constraint = self.constraint(sources, names, where)
         self.features(sources, where)
         fillers = self.fillers(element, names, restrictions, where)
         reason = " ".join(tag.text.strip() for tag in element.all("reason")) or None
-        if len(self.problems) > n_problems:
+        if len(self.defects) > n_defects:
             return None
         return Pattern(
             id=pattern_id,
@@ -175,25 +200,31 @@ class _Reader:
         found = [leaf for source in sources for leaf in source.all(tag)]
         for leaf in found:
             if leaf.children:
-                self.problem(leaf, where, f"<{tag}> holds an element; expected text only")
+                self.defect(leaf, where, f"<{tag}> holds an element; expected text only")
         return [leaf for leaf in found if leaf.text.strip()]
 
     def sentences(self, leaf: Element, where: str) -> tuple[str, ...]:
         """One sentence a line; a leading ^ marks background knowledge and goes."""
         if leaf.children:
-            self.problem(leaf, where, f"<{leaf.tag}> holds an element; expected text only")
+            self.defect(leaf, where, f"<{leaf.tag}> holds an element; expected text only")
         lines = [line.strip().lstrip("^").strip() for line in leaf.text.strip().split("\n")]
         if not all(lines):
-            self.problem(leaf, where, f"<{leaf.tag}> has an empty line")
+            self.defect(leaf, where, f"<{leaf.tag}> has an empty line")
         elif len(lines) < 2:
-            self.problem(leaf, where, f"<{leaf.tag}> needs at least a premise and a hypothesis")
+            self.defect(leaf, where, f"<{leaf.tag}> needs at least a premise and a hypothesis")
         return tuple(lines)
 
     def variables(self, leaf: Element, sentences: Sequence[str], where: str) -> list[str]:
         names = {name for sentence in sentences for name in _VARIABLE.findall(sentence)}
+        if len(names) > _MAX_VARIABLES:
+            self.defect(leaf, where, f"has more than {_MAX_VARIABLES} variables")
         for sentence in sentences:
+            n_occurrences = len(_VARIABLE.findall(sentence))
+            if len(sentence) > _MAX_CHARS or n_occurrences > _MAX_OCCURRENCES:
+                limits = f"{_MAX_CHARS} characters or {_MAX_OCCURRENCES} variables"
+                self.defect(leaf, where, f"has a sentence of more than {limits}")
             if re.search(r"[{}]", _VARIABLE.sub("", sentence)):
-                self.problem(leaf, where, f"unbalanced braces in {sentence!r}")
+                self.defect(leaf, where, f"unbalanced braces in {sentence!r}")
         return sorted(names)
 
     def restrictions(self, sources: list[Element], where: str) -> list[Restriction]:
@@ -202,7 +233,7 @@ class _Reader:
             restrictions, messages = parse_restrictions(leaf.text, self.world)
             found.update(dict.fromkeys(restrictions))
             for message in messages:
-                self.problem(leaf, where, message)
+                self.defect(leaf, where, message)
         return list(found)
 
     def constraint(self, sources: list[Element], names: list[str], where: str) -> Constraint | None:
@@ -214,7 +245,7 @@ class _Reader:
         try:
             return parse_constraint(text, names, self.world)
         except ValueError as error:
-            self.problem(leaves[0], where, str(error))
+            self.defect(leaves[0], where, str(error))
             return None
 
     def features(self, sources: list[Element], where: str) -> None:
@@ -224,9 +255,9 @@ class _Reader:
             for feature in leaf.text.replace(";", " ").split():
                 match = _FEATURE.fullmatch(feature)
                 if match is None:
-                    self.problem(leaf, where, f"feature {feature!r} is not of the form NP1[+det]")
+                    self.defect(leaf, where, f"feature {feature!r} is not of the form NP1[+det]")
                 elif match[1] in seen:
-                    self.problem(leaf, where, f"{match[1]} has two features")
+                    self.defect(leaf, where, f"{match[1]} has two features")
                 else:
                     seen.add(match[1])
 
@@ -258,7 +289,7 @@ class _Reader:
                 )
                 if not fillers[name]:
                     message = f"its restrictions contradict each other: no noun is left for {name}"
-                    self.problem(element, where, message)
+                    self.defect(element, where, message)
             elif match := _OPTIONAL_WORD.fullmatch(name):
                 fillers[name] = ("", match[1])
             elif (match := _SYNSET.fullmatch(name)) and ".".join(
@@ -268,5 +299,5 @@ class _Reader:
             else:
                 message = f"variable {{{name}}} has no filler: it is no noun phrase ({{NP1}}), no "
                 message += "optional word ({_word}) and no synset whose lemmas are known"
-                self.problem(element, where, message)
+                self.defect(element, where, message)
         return fillers

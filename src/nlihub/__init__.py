@@ -7,6 +7,8 @@ needs them.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .loaders.errors import NLIHubError
+
 if TYPE_CHECKING:
     from .api import (
         build,
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "NLIHubError",
     "build",
     "describe",
     "export",

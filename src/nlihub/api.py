@@ -1,5 +1,6 @@
 """The public functions; the command line offers the same."""
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -8,9 +9,9 @@ from typing import Any
 import datasets
 
 from .builders.base import BuildOptions, NLIBuilder, check_config
-from .builders.construct.pattern_sampling import SamplingConfig, sample_bank
-from .builders.construct.upstream_json import command_of, write_upstream_json
-from .builders.fresh_sample import SampleSummary, write_fresh_sample
+from .builders.construct.patterns.fresh_sample import SampleSummary, write_fresh_sample
+from .builders.construct.patterns.sampling import ONLY_EXAMPLES, SamplingConfig, Text, sample_bank
+from .builders.construct.patterns.upstream_json import OFFICIAL_COMMAND, write_upstream_json
 from .builders.pattern_builder import PatternBuilder
 from .builders.registry import builders, get_builder
 from .builders.release.cache import ensure_built
@@ -22,7 +23,7 @@ from .builders.release.version import BuiltVersion
 from .builders.release.write import build_version
 from .loaders.cache import default_cache_dir
 from .loaders.corpora.pattern_bank import find_pattern_bank, scan_pattern_bank
-from .loaders.errors import Problem, UnknownNameError, UsageError
+from .loaders.errors import BankError, Defect, UnknownNameError, UsageError
 from .loaders.fetch import fetch as fetch_source
 from .loaders.fetch import list_sources
 from .loaders.records import PatternBank
@@ -143,7 +144,18 @@ def stats(name: str, *, folder: PathLike | None = None) -> Statistics:
 
 
 def open_version(name: str, *, folder: PathLike | None = None) -> BuiltVersion:
-    """A built version by folder, or that of a dataset by name, built now if need be."""
+    """A built version by folder, or that of a dataset by name, built now if need be.
+
+    Args:
+        name: Name of a dataset, or folder of a built version.
+        folder: As for ``build``, where the dataset has to be built first.
+
+    Returns:
+        The version, opened for reading.
+
+    Raises:
+        UnknownNameError: There is neither such a dataset nor such a folder.
+    """
     if name not in builders() and Path(name).is_dir():
         return BuiltVersion(Path(name))
     return ensure_built(get_builder(name), _options(folder))
@@ -214,7 +226,8 @@ def sample(
 ) -> SampleSummary:
     """Draws fresh problems from a pattern bank: an evaluation set that no model has seen.
 
-    Problems that the released dataset contains are left out. The text defects of SpaceNLI's
+    Texts that the released dataset or the bank's hand-written examples contain are left out. The
+    text defects of SpaceNLI's
     release are mended; every mend is counted, and listed in a file beside the output.
 
     Args:
@@ -225,8 +238,9 @@ def sample(
         per_pattern: Problems a pattern; a pattern that has fewer left gives those. -1 takes all.
         patterns: Ids of the patterns to draw from; empty means all.
         categories: Inference classes to draw from; empty means all.
-        without_examples: Whether to leave out the bank's hand-written examples.
-        include_released: Whether problems of the released dataset may be drawn too.
+        without_examples: Whether to leave out the bank's hand-written examples; only with
+            ``include_released`` or a bank of your own would they be drawn at all.
+        include_released: Whether released problems and examples may be drawn too.
         folder: Local folder with the source files of ``name``.
         num_proc: Processes to use, 1 or more.
 
@@ -236,19 +250,32 @@ def sample(
     Raises:
         UnknownNameError: There is no such dataset, pattern or category.
         BankError: The bank has problems; all are listed.
-        UsageError: The output is neither ``.parquet`` nor ``.jsonl``, or ``per_pattern`` is 0
-            without examples.
+        UsageError: The output is neither ``.parquet`` nor ``.jsonl``, or ``per_pattern`` is 0.
     """
-    builder, bank, problems = _bank(name, folder)
-    unlike = builder.SAMPLING if builder is not None and not include_released else None
+    if per_pattern == ONLY_EXAMPLES:
+        raise UsageError("per_pattern 0 means the published examples; expected -1, 1 or more.")
+    builder, bank, defects = _bank(name, folder)
+    config = SamplingConfig(per_pattern, seed, not without_examples)
+    unlike: set[Text] = set()
+    if builder is not None and not include_released:
+        for released in sample_bank(bank, builder.SAMPLING):
+            unlike.update(released.texts)
+        unlike.update(example for pattern in bank for example in pattern.examples)
     samples = sample_bank(
-        select_patterns(bank, patterns, categories),
-        SamplingConfig(per_pattern, seed, not without_examples, unlike),
-        known_problems=problems,
+        _select(bank, defects, patterns, categories),
+        config,
+        unlike=unlike,
+        known_defects=defects,
         num_proc=num_proc,
     )
-    mend = builder is not None and builder.HAS_TEXT_DEFECTS
-    return write_fresh_sample(samples, Path(output), seed=seed, per_pattern=per_pattern, mend=mend)
+    draw = f"{config} {include_released}"
+    return write_fresh_sample(
+        samples,
+        Path(output),
+        id_infix=f"s{seed}-{hashlib.sha256(draw.encode()).hexdigest()[:6]}-",
+        per_pattern=per_pattern,
+        mend=builder is not None and builder.HAS_TEXT_DEFECTS,
+    )
 
 
 def export(
@@ -284,49 +311,50 @@ def export(
         UnknownNameError: There is no such dataset, pattern or category.
         BankError: The bank has problems; all are listed.
     """
-    _, bank, problems = _bank(name, folder)
+    builder, bank, defects = _bank(name, folder)
     official = SamplingConfig()
     config = SamplingConfig(
         per_pattern=official.per_pattern if per_pattern is None else per_pattern,
         seed=official.seed if seed is None else seed,
         with_examples=not without_examples,
     )
-    chosen = select_patterns(bank, patterns, categories)
-    samples = sample_bank(chosen, config, known_problems=problems, num_proc=num_proc)
-    subset = [f"--patterns {','.join(patterns)}"] * bool(patterns)
-    subset += [f"--category {','.join(categories)}"] * bool(categories)
-    with whole_file(Path(output)) as path:
-        return write_upstream_json(samples, command_of(config, subset), path)
-
-
-def select_patterns(
-    bank: PatternBank, patterns: Sequence[str] = (), categories: Sequence[str] = ()
-) -> PatternBank:
-    """The part of a bank with the given ids and inference classes, in the order of the bank.
-
-    Raises:
-        UnknownNameError: The bank has no such pattern or class.
-    """
-    ids = {pattern.id for pattern in bank}
-    classes = {pattern.category for pattern in bank if pattern.category}
-    for pattern_id in patterns:
-        if pattern_id not in ids:
-            raise UnknownNameError.of("pattern", pattern_id, ids)
-    for category in categories:
-        if category not in classes:
-            raise UnknownNameError.of("inference class", category, classes)
-    chosen = tuple(
-        pattern
-        for pattern in bank
-        if (not patterns or pattern.id in patterns)
-        and (not categories or pattern.category in categories)
+    samples = sample_bank(
+        _select(bank, defects, patterns, categories),
+        config,
+        known_defects=defects,
+        num_proc=num_proc,
     )
-    return PatternBank(chosen, bank.world)
+    command = OFFICIAL_COMMAND
+    if name != "spacenli" or config != official or patterns or categories:
+        shown = name if builder is not None else Path(name).name
+        words = [f"nlihub export {shown} --format upstream-json --seed {config.seed}"]
+        words += [f"--per-pattern {config.per_pattern}"]
+        words += [f"--patterns {','.join(patterns)}"] * bool(patterns)
+        words += [f"--category {','.join(categories)}"] * bool(categories)
+        words += ["--without-examples"] * without_examples
+        command = " ".join(words)
+    with whole_file(Path(output)) as path:
+        return write_upstream_json(samples, command, path)
+
+
+def _select(
+    bank: PatternBank,
+    defects: Sequence[Defect],
+    patterns: Sequence[str],
+    categories: Sequence[str],
+) -> PatternBank:
+    """A part of a bank; a pattern that is not there because of its defects is reported as such."""
+    try:
+        return bank.select(patterns, categories)
+    except UnknownNameError:
+        if defects:
+            raise BankError(defects) from None
+        raise
 
 
 def _bank(
     name: str, folder: PathLike | None
-) -> tuple[type[PatternBuilder] | None, PatternBank, list[Problem]]:
+) -> tuple[type[PatternBuilder] | None, PatternBank, list[Defect]]:
     """The bank of a dataset or of a folder, with the problems found while reading it."""
     if name not in builders() and Path(name).is_dir():
         return None, *scan_pattern_bank(*find_pattern_bank(Path(name)))

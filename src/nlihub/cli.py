@@ -5,6 +5,7 @@ Exit codes: 0 done, 1 a check failed, 2 wrong use.
 
 import gc
 import json
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -47,6 +48,7 @@ Output = Annotated[Path, typer.Option("--output", "-o", help="The file to write.
 
 def main() -> None:
     """Runs the command line; the entry point of the program ``nlihub``."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that half-written files go
     try:
         with _errors_as_exit_codes():
             app()
@@ -188,10 +190,14 @@ def build(
     chosen = names or [n for n in api.list_datasets() if not api.describe(n)["needs_download"]]
     # Looked up first, so that an unknown name is reported before anything is built.
     takes_folder = {name: api.describe(name)["needs_download"] for name in chosen}
-    built = {}
-    for name in chosen:
-        given = folder if takes_folder[name] or len(chosen) == 1 else None
-        built[name] = api.build(name, output, folder=given, num_proc=num_proc)
+    if folder is not None and not any(takes_folder.values()):
+        raise typer.BadParameter("none of these datasets has source files.", param_hint="--from")
+    built = {
+        name: api.build(
+            name, output, folder=folder if takes_folder[name] else None, num_proc=num_proc
+        )
+        for name in chosen
+    }
     _answer(
         {name: str(path) for name, path in built.items()},
         as_json,
@@ -243,7 +249,7 @@ def sample(
     categories: Categories = "",
     without_examples: WithoutExamples = False,
     include_released: Annotated[
-        bool, typer.Option("--include-released", help="Allow problems of the released dataset.")
+        bool, typer.Option("--include-released", help="Allow released problems and examples.")
     ] = False,
     folder: From = None,
     num_proc: NumProc = 1,

@@ -14,7 +14,8 @@ from functools import cached_property, reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from ...loaders.records import (
+from ....loaders.errors import BankError, Defect
+from ....loaders.records import (
     AllOf,
     AnyOf,
     Constraint,
@@ -27,11 +28,14 @@ from ...loaders.records import (
     Relation,
     Restriction,
     Term,
+    Variable,
 )
 from .sentence_template import SentenceTemplate
 
 _Table = NDArray[np.bool_]
 _MAX_CELLS = 1 << 24  # combinations looked at in one go: 16 MiB of truth values
+_MAX_TABLE_CELLS = 1 << 26  # of one condition
+_MAX_COMBINATIONS = 10**10  # of one pattern: some minutes
 
 
 class PatternSpace:
@@ -45,6 +49,9 @@ class PatternSpace:
         pattern: The pattern.
         variables: Its variables, sorted.
         n_combinations: Size of the product of the fillers.
+
+    Raises:
+        BankError: There are too many combinations to go through.
     """
 
     def __init__(self, pattern: Pattern, world: MiniWorld) -> None:
@@ -58,6 +65,8 @@ class PatternSpace:
         self._shape = tuple(len(phrases) for phrases in self._phrases)
         self._templates = tuple(SentenceTemplate(s, self.variables) for s in pattern.sentences)
         self.n_combinations = math.prod(self._shape)
+        if self.n_combinations > _MAX_COMBINATIONS:
+            raise self._too_large(f"its fillers have {self.n_combinations} combinations")
 
     # ---- counting and finding --------------------------------------------------------
 
@@ -86,10 +95,13 @@ class PatternSpace:
         )
 
     def rank(self, sentences: Sequence[str]) -> int | None:
-        """The rank of a problem given as text, or None where the pattern does not yield it.
+        """The rank of a problem given as text.
 
         Args:
             sentences: Premises and hypothesis, as rendered, without final periods.
+
+        Returns:
+            Its rank, from 0, or None where the pattern does not yield it.
         """
         for combination in self._matches(sentences):
             flat = np.int64(np.ravel_multi_index(combination, self._shape)) if self._shape else 0
@@ -110,7 +122,14 @@ class PatternSpace:
     # ---- text ------------------------------------------------------------------------
 
     def phrases(self, combinations: NDArray[np.intp]) -> list[tuple[str, ...]]:
-        """The phrases that fill the variables, one tuple a row."""
+        """The phrases that fill the variables.
+
+        Args:
+            combinations: Shape (n, number of variables), as ``combinations`` gives them.
+
+        Returns:
+            n tuples, a phrase for each variable.
+        """
         columns = [
             [phrases[position] for position in combinations[:, axis].tolist()]
             for axis, phrases in enumerate(self._phrases)
@@ -118,7 +137,14 @@ class PatternSpace:
         return list(zip(*columns, strict=True)) if columns else [()] * len(combinations)
 
     def render(self, phrases: Sequence[tuple[str, ...]]) -> list[list[str]]:
-        """The sentences, a list for each sentence of the pattern, without final periods."""
+        """The text of problems.
+
+        Args:
+            phrases: n tuples, a phrase for each variable.
+
+        Returns:
+            For each sentence of the pattern a list of n sentences, without final periods.
+        """
         return [template.render(phrases) for template in self._templates]
 
     def _matches(self, sentences: Sequence[str]) -> Iterator[tuple[int, ...]]:
@@ -189,11 +215,18 @@ class PatternSpace:
             for restriction in self.pattern.restrictions
             if set(restriction.variables) <= set(self.variables)
         ]
-        constraint = self.pattern.constraint
-        if constraint is not None:
-            conjuncts = constraint.operands if isinstance(constraint, AllOf) else (constraint,)
-            tables.extend(self._constraint(conjunct) for conjunct in conjuncts)
+        if self.pattern.constraint is not None:
+            for conjunct in _conjuncts(self.pattern.constraint):
+                axes = {self.variables.index(name) for name in _variables(conjunct)}
+                if math.prod(self._shape[axis] for axis in axes) > _MAX_TABLE_CELLS:
+                    raise self._too_large(f"a condition couples {len(axes)} variables")
+                tables.append(self._constraint(conjunct))
         return sorted(tables, key=lambda table: table.size)
+
+    def _too_large(self, reason: str) -> BankError:
+        pattern = self.pattern
+        message = f"{reason}, too many to go through: restrict its variables"
+        return BankError([Defect(pattern.file, pattern.line, f"pattern {pattern.id}", message)])
 
     def _column(self, axis: int, values: Sequence[bool]) -> _Table:
         shape = [1] * len(self._shape)
@@ -252,6 +285,27 @@ class PatternSpace:
         shape[axis] = self._shape[axis]
         codes = [self._codebook[phrase] for phrase in self._phrases[axis]]
         return np.array(codes, dtype=np.int64).reshape(shape)
+
+
+def _conjuncts(constraint: Constraint) -> Iterator[Constraint]:
+    if isinstance(constraint, AllOf):
+        for operand in constraint.operands:
+            yield from _conjuncts(operand)
+    else:
+        yield constraint
+
+
+def _variables(constraint: Constraint) -> Iterator[str]:
+    match constraint:
+        case AllOf(operands) | AnyOf(operands):
+            for operand in operands:
+                yield from _variables(operand)
+        case Not(operand):
+            yield from _variables(operand)
+        case Equal(left, right):
+            yield from (term.name for term in (left, right) if isinstance(term, Variable))
+        case Holds(terms=terms):
+            yield from (term.name for term in terms if isinstance(term, Variable))
 
 
 _ColumnOf = Callable[[int, frozenset[str]], _Table]

@@ -1,33 +1,18 @@
 """Writes samples in the format of SpaceNLI's released file, byte for byte."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from .pattern_sampling import PatternSample, SamplingConfig
+from .sampling import PatternSample
 
-#: The command that the released file names; our own draws name ours.
+#: The command that the released file names as its origin.
 OFFICIAL_COMMAND = (
     "python/generate_nli.py --sr config/selection_restriction.yaml "
     "--gr python/base_grammar.fcfg dataset/problem_patterns.xml -v "
     "--out dataset/160x200.json --out-max-seed 200"
 )
-
-
-def command_of(config: SamplingConfig, arguments: Sequence[str] = ()) -> str:
-    """The command that a file names as its origin.
-
-    Args:
-        config: What was drawn.
-        arguments: Further arguments of ``nlihub export``, such as a subset of patterns.
-    """
-    if config == SamplingConfig() and not arguments:
-        return OFFICIAL_COMMAND
-    words = ["nlihub export spacenli --format upstream-json"]
-    words.append(f"--seed {config.seed} --per-pattern {config.per_pattern}")
-    words += ["--without-examples"] * (not config.with_examples)
-    return " ".join([*words, *arguments])
 
 
 def write_upstream_json(samples: Iterable[PatternSample], command: str, path: Path) -> int:

@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,11 +10,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..loaders.errors import UsageError
-from .construct.mending import Mend, mend_sample
-from .construct.pattern_sampling import PatternSample
-from .pattern_rows import LABELS, encode_samples
-from .release.partial import whole_file
+from ....loaders.errors import UsageError
+from ...release.partial import whole_file
+from .mending import Mend, mend_sample
+from .rows import LABELS, encode_samples
+from .sampling import PatternSample
 
 _BATCH_ROWS = 50_000
 
@@ -42,55 +41,59 @@ class SampleSummary:
 
 
 def write_fresh_sample(
-    samples: Iterable[PatternSample], output: Path, *, seed: int, per_pattern: int, mend: bool
+    samples: Iterable[PatternSample],
+    output: Path,
+    *,
+    id_infix: str,
+    per_pattern: int,
+    mend: bool,
 ) -> SampleSummary:
     """Writes samples in the uniform schema, a batch at a time.
 
     Args:
         samples: The samples, in order.
         output: The file to write, ``.parquet`` or ``.jsonl``; appears whole or not at all.
-        seed: Seed of the draw; part of the ids, which are ``PATTERN-sSEED-NUMBER``.
+        id_infix: As in ``encode_samples``, so that no id is one of the release.
         per_pattern: Problems asked for a pattern.
         mend: Whether to mend the text defects of SpaceNLI; the mends are listed in a file beside
             the output, named like it with ``.mends.jsonl`` at the end.
 
+    Returns:
+        What was written.
+
     Raises:
         UsageError: The output has another ending.
+        BankError: The samples end with a report of defects; nothing is written.
     """
     if output.suffix not in {".parquet", ".jsonl"}:
         raise UsageError(f"{output} must end in .parquet or .jsonl.")
-    infix = f"s{seed}-"
-    rows, patterns, short, mended = 0, 0, {}, Counter[str]()
-    list_of_mends = output.with_name(output.name + ".mends.jsonl")
-    list_of_mends.unlink(missing_ok=True)
-    with ExitStack() as files:
-        path = files.enter_context(whole_file(output))
-        writer = files.enter_context(_RowWriter(path))
-        mends_file = None
+    rows, patterns = 0, 0
+    short: dict[str, int] = {}
+    mends: list[Mend] = []
+    with whole_file(output) as path, _RowWriter(path, id_infix) as writer:
         for sample in samples:
-            mends: list[Mend] = []
-            if mend:
-                sample, mends = mend_sample(sample, infix)
-            if mends and mends_file is None:
-                mends_path = files.enter_context(whole_file(list_of_mends))
-                mends_file = files.enter_context(mends_path.open("w", encoding="utf-8"))
-            for one in mends:
-                mended[one.rule] += 1
-                mends_file.write(_json_line(asdict(one)))  # type: ignore[union-attr]
-            writer.write(sample, infix)
+            mended, found = mend_sample(sample, id_infix) if mend else (sample, [])
+            writer.write(mended)
+            mends.extend(found)
             rows += len(sample)
             patterns += 1
-            if 0 <= len(sample) < per_pattern:
+            if len(sample) < per_pattern:
                 short[sample.pattern.id] = len(sample)
-    found = list_of_mends if mended else None
-    return SampleSummary(output, rows, patterns, short, dict(mended), found)
+    list_of_mends = output.with_name(output.name + ".mends.jsonl")
+    list_of_mends.unlink(missing_ok=True)  # of an earlier sample
+    if mends:
+        with whole_file(list_of_mends) as path:
+            path.write_text("".join(_json_line(asdict(m)) for m in mends), encoding="utf-8")
+    counts = dict(Counter(one.rule for one in mends))
+    return SampleSummary(output, rows, patterns, short, counts, list_of_mends if mends else None)
 
 
 class _RowWriter:
     """Gathers samples into batches and writes these as Parquet or as JSON lines."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, id_infix: str) -> None:
         self._path = path
+        self._infix = id_infix
         self._waiting: list[PatternSample] = []
         self._parquet: pq.ParquetWriter | None = None
         self._lines: Any = None
@@ -108,8 +111,7 @@ class _RowWriter:
             self._flush()
         (self._parquet or self._lines).close()
 
-    def write(self, sample: PatternSample, id_infix: str) -> None:
-        self._infix = id_infix
+    def write(self, sample: PatternSample) -> None:
         self._waiting.append(sample)
         if sum(map(len, self._waiting)) >= _BATCH_ROWS:
             self._flush()

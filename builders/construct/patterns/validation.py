@@ -5,11 +5,12 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
-from ...loaders.errors import BankError, Problem
-from ...loaders.records import Pattern, PatternBank
+from ....loaders.errors import BankError, Defect
+from ....loaders.records import Pattern, PatternBank
 
 #: The five answers of the paper's scale, from "definitely false" to "definitely true".
 LABEL_OF_ANSWER = {
@@ -44,9 +45,23 @@ class Agreement:
 
 
 def fingerprint(pattern: Pattern) -> str:
-    """Twelve digits that change with a pattern's sentences or what may fill them."""
-    content = json.dumps([pattern.sentences, dict(pattern.fillers)])
-    return hashlib.sha256(content.encode()).hexdigest()[:12]
+    """Twelve digits that change with a pattern's sentences, label or conditions."""
+    restrictions = [
+        [r.variables, [[sorted(members) for members in product] for product in r.relation.products]]
+        for r in pattern.restrictions
+    ]
+    constraint = None if pattern.constraint is None else _plain(asdict(pattern.constraint))
+    content = [pattern.sentences, pattern.label, dict(pattern.fillers), restrictions, constraint]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:12]
+
+
+def _plain(value: Any) -> Any:
+    """Sets as sorted lists, for JSON."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return sorted(value) if isinstance(value, frozenset) else value
 
 
 def measure_agreement(bank: PatternBank, path: Path) -> Agreement:
@@ -57,12 +72,15 @@ def measure_agreement(bank: PatternBank, path: Path) -> Agreement:
         path: A CSV file with a row a pattern and reader: three answers on the paper's scale, and
             the fingerprint of the pattern that was read.
 
+    Returns:
+        What the readers say, counted.
+
     Raises:
         BankError: A pattern was not read by every reader, or has changed since.
     """
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    problems = []
+    defects = []
     patterns = {pattern.id: pattern for pattern in bank}
     answers: dict[str, dict[str, list[str]]] = {}
     for line, row in enumerate(rows, start=2):
@@ -76,14 +94,14 @@ def measure_agreement(bank: PatternBank, path: Path) -> Agreement:
         elif not set(given) <= set(LABEL_OF_ANSWER):
             message = f"answers {given} are not all from 1 to 5"
         if message:
-            problems.append(Problem(str(path), line, f"pattern {row['pattern']}", message))
+            defects.append(Defect(str(path), line, f"pattern {row['pattern']}", message))
         answers.setdefault(row["reader"], {})[row["pattern"]] = given
     for reader, read in answers.items():
         for pattern_id in sorted(set(patterns) - set(read)):
             message = f"reader {reader} has not read it"
-            problems.append(Problem(str(path), 0, f"pattern {pattern_id}", message))
-    if problems:
-        raise BankError(problems)
+            defects.append(Defect(str(path), 0, f"pattern {pattern_id}", message))
+    if defects:
+        raise BankError(defects)
     return _sum_up(bank, [answers[reader] for reader in sorted(answers)])
 
 

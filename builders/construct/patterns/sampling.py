@@ -5,8 +5,9 @@ release. The draw is the authors' own: Python's ``random.sample`` over a pattern
 order, seeded anew for each pattern, the hand-written examples among the drawn moved to the front.
 """
 
+import math
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -15,9 +16,12 @@ from functools import partial
 import numpy as np
 from tqdm.auto import tqdm
 
-from ...loaders.errors import BankError, Problem, UsageError
-from ...loaders.records import MiniWorld, Pattern, PatternBank
-from .pattern_space import PatternSpace
+from ....loaders.errors import BankError, Defect, UsageError
+from ....loaders.records import MiniWorld, Pattern, PatternBank
+from .space import PatternSpace
+
+#: A problem as its sentences, premises first, without final periods.
+Text = tuple[str, ...]
 
 OFFICIAL_SEED = 42
 OFFICIAL_PER_PATTERN = 200
@@ -34,13 +38,11 @@ class SamplingConfig:
             problem, ``0`` all hand-written examples and nothing else.
         seed: Seed of Python's ``random``, used anew for each pattern.
         with_examples: Whether hand-written examples may be drawn.
-        unlike: Leave out whatever this other draw contains, for a sample nobody has seen.
     """
 
     per_pattern: int = OFFICIAL_PER_PATTERN
     seed: int = OFFICIAL_SEED
     with_examples: bool = True
-    unlike: "SamplingConfig | None" = None
 
     def __post_init__(self) -> None:
         if self.per_pattern < ALL_PROBLEMS:
@@ -73,6 +75,11 @@ class PatternSample:
         return len(self.phrases)
 
     @property
+    def texts(self) -> list[Text]:
+        """The sentences of each problem."""
+        return list(zip(*self.sentences, strict=True))
+
+    @property
     def premises(self) -> list[str]:
         """The premises of each problem, joined by ". " and closed by "."."""
         return [". ".join(row) + "." for row in zip(*self.sentences[:-1], strict=True)]
@@ -83,12 +90,15 @@ class PatternSample:
         return [hypothesis + "." for hypothesis in self.sentences[-1]]
 
 
-def draw_ranks(space: PatternSpace, config: SamplingConfig) -> list[int]:
+def draw_ranks(
+    space: PatternSpace, config: SamplingConfig, left_out: Collection[int] = ()
+) -> list[int]:
     """The ranks of the problems to take from a pattern, in the order of the release.
 
     Args:
         space: The problems of the pattern.
         config: What to draw.
+        left_out: Ranks that may not be drawn.
 
     Returns:
         Ranks, each from 0 to ``space.n_problems - 1`` and no two alike.
@@ -97,19 +107,19 @@ def draw_ranks(space: PatternSpace, config: SamplingConfig) -> list[int]:
         ``sample_from_pattern`` in ``python/generate_nli.py`` of SpaceNLI at 8c10e94d.
     """
     if config.per_pattern == ONLY_EXAMPLES:
-        return list(space.example_ranks)
-    left_out = set() if config.with_examples else set(space.example_ranks)
-    if config.unlike is not None:
-        left_out.update(draw_ranks(space, config.unlike))
-    n = space.n_problems - len(left_out)
+        return [rank for rank in space.example_ranks if rank not in left_out]
+    forbidden = set(left_out)
+    if not config.with_examples:
+        forbidden.update(space.example_ranks)
+    n = space.n_problems - len(forbidden)
     if config.per_pattern == ALL_PROBLEMS or n <= config.per_pattern:
         drawn = np.arange(n)
     else:
         # The same positions as random.sample(list_of_problems, ...), without the list.
         drawn = np.array(random.Random(config.seed).sample(range(n), config.per_pattern))
-    for rank in sorted(left_out):
+    for rank in sorted(forbidden):
         drawn[drawn >= rank] += 1
-    ranks = drawn.tolist()
+    ranks: list[int] = drawn.tolist()
     if not config.with_examples:
         return ranks
     chosen = set(ranks)
@@ -118,16 +128,39 @@ def draw_ranks(space: PatternSpace, config: SamplingConfig) -> list[int]:
     return examples + [rank for rank in ranks if rank not in rest]
 
 
-def sample_pattern(pattern: Pattern, world: MiniWorld, config: SamplingConfig) -> PatternSample:
-    """Draws from one pattern; see ``sample_bank``."""
+def sample_pattern(
+    pattern: Pattern, world: MiniWorld, config: SamplingConfig, unlike: Collection[Text] = ()
+) -> PatternSample:
+    """Draws from one pattern.
+
+    Args:
+        pattern: The pattern.
+        world: The mini world of its bank.
+        config: What to draw.
+        unlike: Texts that may not be drawn, each the sentences of a problem, without periods.
+
+    Returns:
+        The sample.
+
+    Raises:
+        BankError: The pattern has too many combinations to go through.
+    """
     space = PatternSpace(pattern, world)
-    ranks = draw_ranks(space, config)
-    phrases = space.phrases(space.combinations(np.array(ranks, dtype=np.int64)))
+    left_out: set[int] = set()
+    while True:
+        ranks = draw_ranks(space, config, left_out)
+        phrases = space.phrases(space.combinations(np.array(ranks, dtype=np.int64)))
+        sentences = space.render(phrases)
+        texts = zip(*sentences, strict=True)
+        seen = [rank for rank, text in zip(ranks, texts, strict=True) if text in unlike]
+        if not seen:
+            break
+        left_out.update(seen)  # known only once rendered: draw again without them
     return PatternSample(
         pattern=pattern,
         variables=space.variables,
         phrases=phrases,
-        sentences=space.render(phrases),
+        sentences=sentences,
         n_problems=space.n_problems,
         n_missed_examples=len(set(pattern.examples)) - len(space.example_ranks),
     )
@@ -139,7 +172,8 @@ def sample_bank(
     *,
     min_problems: int = 1,
     require_examples: bool = False,
-    known_problems: Iterable[Problem] = (),
+    unlike: Collection[Text] = (),
+    known_defects: Iterable[Defect] = (),
     num_proc: int = 1,
 ) -> Iterator[PatternSample]:
     """Draws from every pattern of a bank, one after another.
@@ -147,40 +181,55 @@ def sample_bank(
     Args:
         bank: The patterns and their world.
         config: What to draw.
-        min_problems: A pattern that has fewer problems is an error.
+        min_problems: A pattern that has fewer problems is a defect.
         require_examples: Whether a pattern must yield its own hand-written examples, the
             authors' sanity check.
-        known_problems: Problems found while reading the bank, to be reported along.
+        unlike: Texts that may not be drawn, each the sentences of a problem, without periods.
+        known_defects: Defects found while reading the bank, to be reported along.
         num_proc: Processes to spread the patterns over; the result does not depend on it.
 
     Yields:
-        One sample a pattern, in the order of the bank.
+        One sample a pattern, in the order of the bank; a pattern that cannot be sampled is
+        passed over.
 
     Raises:
         BankError: At the end, when a pattern's conditions contradict each other, when it has too
-            few problems, yields one text twice or misses its examples; all such patterns in one
-            report.
+            few problems, draws one text twice, misses its examples or has too many combinations;
+            all such patterns in one report.
     """
-    problems = list(known_problems)
+    defects = list(known_defects)
     with ExitStack() as stack:
         progress = stack.enter_context(
             tqdm(total=len(bank), desc="Sampling patterns", unit="pattern", delay=1)
         )
-        sample = partial(sample_pattern, world=bank.world, config=config)
-        if num_proc > 1:
+        sample = partial(_sample_or_defects, world=bank.world, config=config, unlike=unlike)
+        if num_proc > 1 and len(bank):
             pool = stack.enter_context(ProcessPoolExecutor(num_proc))
-            samples = pool.map(sample, bank, chunksize=4)
+            # A chunk carries the world and the texts with it, so a few chunks a process.
+            samples = pool.map(sample, bank, chunksize=math.ceil(len(bank) / (4 * num_proc)))
         else:
             samples = map(sample, bank)
         for result in samples:
-            problems.extend(_problems(result, min_problems, require_examples))
             progress.update()
-            yield result
-    if problems:
-        raise BankError(problems)
+            if isinstance(result, PatternSample):
+                defects.extend(_defects(result, min_problems, require_examples))
+                yield result
+            else:
+                defects.extend(result)
+    if defects:
+        raise BankError(defects)
 
 
-def _problems(sample: PatternSample, min_problems: int, require_examples: bool) -> list[Problem]:
+def _sample_or_defects(
+    pattern: Pattern, world: MiniWorld, config: SamplingConfig, unlike: Collection[Text]
+) -> "PatternSample | tuple[Defect, ...]":
+    try:
+        return sample_pattern(pattern, world, config, unlike)
+    except BankError as error:
+        return error.defects
+
+
+def _defects(sample: PatternSample, min_problems: int, require_examples: bool) -> list[Defect]:
     messages = []
     if sample.n_problems == 0:
         messages.append(
@@ -190,14 +239,14 @@ def _problems(sample: PatternSample, min_problems: int, require_examples: bool) 
         messages.append(f"has {sample.n_problems} problems, expected at least {min_problems}")
     if require_examples and sample.n_missed_examples:
         messages.append(f"does not yield {sample.n_missed_examples} of its own examples")
-    if (twice := _first_repeated(list(zip(*sample.sentences, strict=True)))) is not None:
+    if (twice := _first_repeated(sample.texts)) is not None:
         messages.append(f"yields the same problem from two fillings: {'. '.join(twice)}.")
     pattern = sample.pattern
-    return [Problem(pattern.file, pattern.line, f"pattern {pattern.id}", m) for m in messages]
+    return [Defect(pattern.file, pattern.line, f"pattern {pattern.id}", m) for m in messages]
 
 
-def _first_repeated(rows: Sequence[tuple[str, ...]]) -> tuple[str, ...] | None:
-    seen: set[tuple[str, ...]] = set()
+def _first_repeated(rows: Sequence[Text]) -> Text | None:
+    seen: set[Text] = set()
     for row in rows:
         if row in seen:
             return row

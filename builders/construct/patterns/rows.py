@@ -11,13 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from datasets import List, Value
 
-from ..loaders.errors import SchemaError
-from .base import Batch
-from .construct.pattern_sampling import PatternSample
-from .schema import encode, uniform_features
-from .spec import ConfigSpec
+from ....loaders.corpora.pattern_bank import LABELS
+from ....loaders.errors import SchemaError
+from ...base import Batch
+from ...schema import encode, uniform_features
+from ...spec import ConfigSpec
+from .sampling import PatternSample
 
-LABELS = ("entailment", "neutral", "contradiction")
 CATEGORIES = ("directional", "argument_orientation", "projective", "non_projective")
 
 #: Columns after the uniform ones.
@@ -124,7 +124,8 @@ def _fillers(samples: Sequence[PatternSample]) -> pa.ListArray:
         width = len(sample.variables)
         variables.extend(sample.variables * len(sample))
         phrases.extend(chain.from_iterable(sample.phrases))
-        offsets.extend(range(offsets[-1] + width, offsets[-1] + width * len(sample) + 1, width))
+        first = offsets[-1]
+        offsets.extend(first + width * (number + 1) for number in range(len(sample)))
     pairs = pa.StructArray.from_arrays(
         [pa.array(variables, pa.string()), pa.array(phrases, pa.string())], ["variable", "phrase"]
     )

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from .pattern_sampling import PatternSample
+from .sampling import PatternSample
 
 _PLURAL_NOUNS = "glasses|jeans|pants|shorts|sweatpants"
 _PLURAL_VERBS = {"is": "are", "was": "were", "has": "have"}

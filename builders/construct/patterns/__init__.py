@@ -1,0 +1,1 @@
+"""SpaceNLI's procedure (section 3): problems drawn from labelled patterns and a mini world."""

@@ -9,11 +9,8 @@ from ..loaders.corpora.pattern_bank import find_pattern_bank
 from ..loaders.errors import UsageError
 from ..loaders.fetch import hash_file
 from .base import BuildOptions
-from .construct.patterns.rows import CATEGORIES, EXTRA, LABELS, MEANINGS, pattern_configs
-from .construct.patterns.sampling import OFFICIAL_PER_PATTERN
 from .construct.patterns.validation import measure_agreement
-from .pattern_builder import PatternBuilder
-from .spec import DatasetSpec
+from .pattern_builder import PatternBuilder, pattern_spec
 
 BANK = Path(str(files("nlihub.loaders.corpora") / "open_spacenli"))
 
@@ -21,18 +18,11 @@ BANK = Path(str(files("nlihub.loaders.corpora") / "open_spacenli"))
 class OpenSpaceNLI(PatternBuilder):
     """open_spacenli: SpaceNLI's procedure on a bank written from scratch for this package."""
 
-    SPEC = DatasetSpec(
+    SPEC = pattern_spec(
         name="open_spacenli",
         pretty_name="Open SpaceNLI",
         version="1.0.0",
         summary="NLI problems on spatial reasoning, 200 from each pattern of an open bank.",
-        labels=LABELS,
-        domains=("spatial",),
-        categories=CATEGORIES,
-        group="pattern",
-        configs=pattern_configs(OFFICIAL_PER_PATTERN),
-        extra=EXTRA,
-        meanings=MEANINGS,
         license="apache-2.0",
         copyright="Copyright 2026 the nlihub authors",
         citation="""@misc{nlihub-open-spacenli,

@@ -7,11 +7,39 @@ from typing import Any
 
 import pyarrow as pa
 
-from ..loaders.corpora.pattern_bank import read_pattern_bank
+from ..loaders.corpora.pattern_bank import LABELS, read_pattern_bank
 from ..loaders.records import PatternBank
 from .base import BuildOptions, NLIBuilder, Rows
-from .construct.patterns.rows import PatternRows, encode_samples, pattern_properties
-from .construct.patterns.sampling import SamplingConfig, sample_bank
+from .construct.patterns.rows import (
+    CATEGORIES,
+    EXTRA,
+    MEANINGS,
+    PatternRows,
+    encode_samples,
+    pattern_configs,
+    pattern_properties,
+)
+from .construct.patterns.sampling import OFFICIAL_PER_PATTERN, SamplingConfig, sample_bank
+from .spec import DatasetSpec
+
+
+def pattern_spec(**declared: Any) -> DatasetSpec:
+    """The declaration of a pattern dataset.
+
+    Args:
+        **declared: What is the dataset's own: every field of ``DatasetSpec`` but labels, domains,
+            categories, group, configs and columns, which all of them share.
+    """
+    return DatasetSpec(
+        labels=LABELS,
+        domains=("spatial",),
+        categories=CATEGORIES,
+        group="pattern",
+        configs=pattern_configs(OFFICIAL_PER_PATTERN),
+        extra=EXTRA,
+        meanings=MEANINGS,
+        **declared,
+    )
 
 
 class PatternBuilder(NLIBuilder):

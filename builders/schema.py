@@ -129,7 +129,7 @@ def _is_same_kind(found: pa.DataType, expected: pa.DataType) -> bool:
         return True
     if pa.types.is_list(found) and pa.types.is_list(expected):
         return _is_same_kind(found.value_type, expected.value_type)
-    return pa.types.is_integer(found) and pa.types.is_integer(expected)
+    return bool(pa.types.is_integer(found) and pa.types.is_integer(expected))
 
 
 def _label_ids(labels: Iterable[str], names: Sequence[str]) -> list[int]:

@@ -6,28 +6,18 @@ from typing import Any
 
 from ..loaders.fetch import fetch, list_sources
 from .base import BuildOptions
-from .construct.patterns.rows import CATEGORIES, EXTRA, LABELS, MEANINGS, pattern_configs
-from .construct.patterns.sampling import OFFICIAL_PER_PATTERN
-from .pattern_builder import PatternBuilder
-from .spec import DatasetSpec
+from .pattern_builder import PatternBuilder, pattern_spec
 
 
 class SpaceNLI(PatternBuilder):
     """SpaceNLI: the official 32,000 problems in the official order."""
 
     HAS_TEXT_DEFECTS = True
-    SPEC = DatasetSpec(
+    SPEC = pattern_spec(
         name="spacenli",
         pretty_name="SpaceNLI",
         version="1.0.0",
         summary="NLI problems on spatial reasoning, 200 from each of 160 expert-labelled patterns.",
-        labels=LABELS,
-        domains=("spatial",),
-        categories=CATEGORIES,
-        group="pattern",
-        configs=pattern_configs(OFFICIAL_PER_PATTERN),
-        extra=EXTRA,
-        meanings=MEANINGS,
         license="mit",
         copyright="Copyright (c) 2023 Fibo Kowalsky",
         citation="""@inproceedings{abzianidze-etal-2023-spacenli,

@@ -10,10 +10,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ....loaders.corpora.pattern_bank import LABELS
 from ....loaders.errors import UsageError
 from ...release.partial import whole_file
 from .mending import Mend, mend_sample
-from .rows import LABELS, encode_samples
+from .rows import encode_samples
 from .sampling import PatternSample
 
 _BATCH_ROWS = 50_000

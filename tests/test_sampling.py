@@ -1,4 +1,8 @@
 import random
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -54,6 +58,34 @@ def test_processes_do_not_change_the_result(bank_files):
     bank = read_pattern_bank(*bank_files())
     one = [rows(s) for s in sample_bank(bank, SamplingConfig(5, 1))]
     assert [rows(s) for s in sample_bank(bank, SamplingConfig(5, 1), num_proc=2)] == one
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks at processes through /proc")
+def test_workers_end_when_their_parent_is_killed():
+    code = (
+        "import nlihub.api as api\n"
+        "from nlihub.builders.construct.patterns.sampling import SamplingConfig, sample_bank\n"
+        "bank = api.get_builder('open_spacenli').read_bank(api.BuildOptions())\n"
+        "for sample in sample_bank(bank, SamplingConfig(-1), num_proc=2): print(1, flush=True)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    process.stdout.readline()  # the workers are at work
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    assert len(children) == 2
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    deadline = time.monotonic() + 30
+    while any(is_alive(child) for child in children):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def is_alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
 
 
 def test_a_sample_unlike_another_shares_nothing_with_it(bank_files):

@@ -6,12 +6,15 @@ order, seeded anew for each pattern, the hand-written examples among the drawn m
 """
 
 import math
+import os
 import random
+import threading
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing import parent_process
 
 import numpy as np
 from tqdm.auto import tqdm
@@ -204,7 +207,7 @@ def sample_bank(
         )
         sample = partial(_sample_or_defects, world=bank.world, config=config, unlike=unlike)
         if num_proc > 1 and len(bank):
-            pool = stack.enter_context(ProcessPoolExecutor(num_proc))
+            pool = stack.enter_context(ProcessPoolExecutor(num_proc, initializer=_end_with_parent))
             # A chunk carries the world and the texts with it, so a few chunks a process.
             samples = pool.map(sample, bank, chunksize=math.ceil(len(bank) / (4 * num_proc)))
         else:
@@ -218,6 +221,13 @@ def sample_bank(
                 defects.extend(result)
     if defects:
         raise BankError(defects)
+
+
+def _end_with_parent() -> None:
+    """A worker whose parent was killed would wait for its next pattern for ever."""
+    parent = parent_process()
+    if parent is not None:
+        threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
 
 
 def _sample_or_defects(

@@ -2,6 +2,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib.metadata import version
 
 import pytest
 
@@ -22,6 +23,10 @@ def test_answers_go_to_stdout_alone(tmp_path):
     assert (done.returncode, done.stdout) == (0, f"{tmp_path / 'open_spacenli'}\n")
     done = run("build", "open_spacenli", "--output", tmp_path, "--json")
     assert json.loads(done.stdout) == {"open_spacenli": str(tmp_path / "open_spacenli")}
+
+
+def test_version():
+    assert run("--version").stdout == f"nlihub {version('nlihub')}\n"
 
 
 def test_list_and_show():

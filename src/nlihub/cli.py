@@ -17,7 +17,6 @@ import typer
 
 app = typer.Typer(
     name="nlihub",
-    help="SciNLI, MSciNLI, BioNLI and SpaceNLI in the Hugging Face ecosystem.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -88,6 +87,24 @@ def _answer(value: Any, as_json: bool, text: Callable[[], str]) -> None:
 
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"nlihub {version('nlihub')}")
+        raise typer.Exit
+
+
+@app.callback()
+def program(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """SciNLI, MSciNLI, BioNLI and SpaceNLI in the Hugging Face ecosystem."""
 
 
 @app.command("list")

@@ -59,7 +59,7 @@ def pattern_configs(per_pattern: int) -> dict[str, ConfigSpec]:
     """
     configs = {"default": ConfigSpec(f"all patterns, {per_pattern} problems each", ("test",))}
     for category in CATEGORIES:
-        name = category.replace("_", " ")
+        name = category.replace("non_", "non-").replace("_", " ")
         configs[category] = ConfigSpec(f"the {name} patterns", ("test",))
     rest = per_pattern - FEW_SHOT_POOL
     configs["few_shot"] = ConfigSpec(

@@ -226,8 +226,13 @@ def sample_bank(
 def _end_with_parent() -> None:
     """A worker whose parent was killed would wait for its next pattern for ever."""
     parent = parent_process()
-    if parent is not None:
-        threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
+
+    def wait() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def _sample_or_defects(

@@ -15,6 +15,7 @@ from .errors import ChecksumError, DownloadError, NLIHubError, SourceNotFoundErr
 _CHUNK_BYTES = 1 << 20
 _RETRIES = 3
 _TIMEOUT_S = 30
+_HINT = "name a local folder that has the source files (--from FOLDER, or data_dir= in Python)"
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,7 @@ def _download(source: Source, target: Path) -> Path:
     if constants.HF_HUB_OFFLINE:
         raise DownloadError(
             f"{source.path} of {source.dataset} is not in {target.parent} and HF_HUB_OFFLINE is "
-            f"set. Unset it, or name a local folder that has the file."
+            f"set. Unset it, or {_HINT}."
         )
     manager = pooch.create(
         path=target.parent,
@@ -141,7 +142,6 @@ def _download(source: Source, target: Path) -> Path:
         ) from error
     except (requests.RequestException, OSError) as error:
         raise DownloadError(
-            f"{source.url} cannot be downloaded: {error}. "
-            f"Try again later, or name a local folder that has {source.path}."
+            f"{source.url} cannot be downloaded: {error}. Try again later, or {_HINT}."
         ) from error
     return target

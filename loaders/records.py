@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from .errors import UnknownNameError
+from .errors import UnknownNameError, UsageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +213,11 @@ class PatternBank:
 
         Raises:
             UnknownNameError: The bank has no such pattern or class; names the closest.
+            UsageError: No pattern is left, or a string was given for a list.
         """
+        for names in (ids, categories):
+            if isinstance(names, str):
+                raise UsageError(f"{names!r} is a string; expected a list of names.")
         known_ids = {pattern.id for pattern in self}
         known_categories = {pattern.category for pattern in self if pattern.category}
         for name in ids:
@@ -227,7 +231,10 @@ class PatternBank:
             for pattern in self
             if (not ids or pattern.id in ids) and (not categories or pattern.category in categories)
         )
-        return PatternBank(tuple(chosen), self.world)
+        selected = PatternBank(tuple(chosen), self.world)
+        if not selected.patterns:
+            raise UsageError("No pattern is of these ids and of these inference classes at once.")
+        return selected
 
     def __iter__(self) -> Iterator[Pattern]:
         return iter(self.patterns)

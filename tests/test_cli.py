@@ -44,7 +44,8 @@ def test_verify(built, tmp_path):
     assert json.loads(done.stdout)["passed"] is True
     done = run("verify", tmp_path)
     assert done.returncode == 1
-    assert "FAILED manifest is readable" in done.stdout
+    assert "FAILED   manifest is readable" in done.stdout
+    assert "not run  ids are unique" in done.stdout
     assert "Make one: nlihub build" in done.stdout
 
 
@@ -86,6 +87,16 @@ def test_sample_and_export(bank_files, tmp_path):
         (["build", "open_spacenli", "--from", "{tmp}", "--output", "{tmp}"], 2, "--from"),
         (["sample", "{bank}", "--seed", "1", "--output", "{tmp}/x.csv"], 2, "must end in"),
         (["sample", "{bank}", "--output", "{tmp}/x.jsonl"], 2, "--seed"),
+        (["sample", "{bank}", "--seed", "-5", "--output", "{tmp}/x.jsonl"], 2, "--seed"),
+        (["sample", "{bank}", "--seed", "5", "--patterns", ",", "-o", "{tmp}/x"], 2, "no list"),
+        (
+            ["sample", "{bank}", "--from", "{bank}", "--seed", "5", "-o", "{tmp}/x.jsonl"],
+            2,
+            "takes",
+        ),
+        (["sample", "{tmp}/no", "--seed", "5", "-o", "{tmp}/x.jsonl"], 2, "is no folder and no"),
+        (["verify", "{tmp}/absent"], 2, "is no folder"),
+        (["stats", "{bank}/patterns.xml"], 2, "is no folder and no dataset"),
         (["sample", "{bad}", "--seed", "1", "--output", "{tmp}/x.jsonl"], 1, "has 1 defect:"),
         (["export", "{bank}", "--format", "xml", "--output", "{tmp}/x.json"], 2, "upstream-json"),
         (["export", "{bank}", "--patterns", "77", "--output", "{tmp}/x"], 2, "no pattern '77'"),
@@ -94,7 +105,7 @@ def test_sample_and_export(bank_files, tmp_path):
             2,
             "examples only",
         ),
-        (["export", "{bank}", "--output", "/proc/nope/x.json"], 1, "/proc/nope"),
+        (["export", "{bank}", "--output", "/proc/nope/x.json"], 2, "/proc/nope cannot be written"),
     ],
 )
 def test_exit_codes_and_messages(bank_files, tmp_path, arguments, code, expected):

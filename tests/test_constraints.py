@@ -112,7 +112,7 @@ def test_any_text_is_parsed_or_refused(text):
 def test_restrictions():
     found, problems = parse_restrictions(" city(NP1);walk_v(NP1, NP2) ; city( NP1 );\n", WORLD)
     assert found == [Restriction(CITY, ("NP1",))]
-    assert problems == ["unknown predicate walk_v/2 in 'walk_v(NP1, NP2)'"]
+    assert problems == ["unknown predicate walk_v/2 in 'walk_v(NP1, NP2)'; did you mean 'walk'?"]
 
 
 @pytest.mark.parametrize(

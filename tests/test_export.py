@@ -108,6 +108,14 @@ def test_a_subset_by_id_and_by_class(official, tmp_path):
     assert json.loads(output.read_text())["data"] == expected
 
 
+def test_what_selects_nothing_is_refused(bank_files, tmp_path):
+    folder = str(bank_files()[0].parent)
+    with pytest.raises(ValueError, match="No pattern is of these ids"):
+        nlihub.export(folder, tmp_path / "x", patterns=["2"], categories=["non_projective"])
+    with pytest.raises(ValueError, match="'12' is a string; expected a list"):
+        nlihub.export(folder, tmp_path / "x", patterns="12")
+
+
 def test_unknown_patterns_and_classes_are_refused(bank_files, tmp_path):
     folder = str(bank_files()[0].parent)
     with pytest.raises(KeyError, match=r"no pattern '1c'. Did you mean '1'"):

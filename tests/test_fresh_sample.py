@@ -6,6 +6,7 @@ from itertools import chain
 import datasets
 import pyarrow.parquet as pq
 import pytest
+from conftest import PATTERNS
 from nlihub.builders.construct.patterns.mending import RULES, mend_sample
 from nlihub.builders.construct.patterns.rows import EXTRA, LABELS
 from nlihub.builders.construct.patterns.sampling import SamplingConfig, sample_bank
@@ -96,6 +97,19 @@ def test_a_fresh_sample_has_no_published_text(official, tmp_path):
 def test_published_examples_alone_are_no_fresh_sample(official, tmp_path):
     with pytest.raises(ValueError, match="expected -1, 1 or more"):
         nlihub.sample("spacenli", tmp_path / "x.jsonl", seed=1, per_pattern=0, folder=official)
+
+
+@pytest.mark.parametrize("seed", [-1, None, "1", 1.5])
+def test_seeds_are_whole_numbers(bank_files, tmp_path, seed):
+    with pytest.raises(ValueError, match="expected a whole number"):
+        nlihub.sample(str(bank_files()[0].parent), tmp_path / "x.jsonl", seed=seed)
+
+
+def test_a_bank_of_ones_own_must_yield_its_examples(bank_files, tmp_path):
+    text = PATTERNS.replace("Amara has walked into", "Amara had walked into")
+    folder = str(bank_files(text)[0].parent)
+    with pytest.raises(ValueError, match="does not yield 1 of its own examples"):
+        nlihub.sample(folder, tmp_path / "x.jsonl", seed=1)
 
 
 def test_ids_tell_draws_apart(bank_files, tmp_path):

@@ -99,13 +99,61 @@ def test_unknown_names(arguments, expected):
     assert isinstance(caught.value, ValueError)  # what datasets raises for an unknown config
 
 
-def test_a_version_damaged_in_the_cache_is_built_anew():
-    version = nlihub.api.open_version("open_spacenli")
-    path = version.folder / "default" / "test-00000-of-00001.parquet"
+@pytest.mark.parametrize("name", ["default/test-00000-of-00001.parquet", "README.md"])
+@pytest.mark.parametrize("damage", ["cut", "changed", "gone"])
+def test_a_version_damaged_in_the_cache_is_built_anew(name, damage):
+    path = nlihub.api.open_version("open_spacenli").folder / name
     whole = path.read_bytes()
-    path.write_bytes(whole[:1000])
-    nlihub.load_dataset("open_spacenli", split="test")
+    if damage == "gone":
+        path.unlink()
+    else:
+        path.write_bytes(whole[:1000] if damage == "cut" else whole[:-1] + b"!")
+    nlihub.load_dataset("nlihub/open_spacenli", "projective", split="test")
     assert path.read_bytes() == whole
+
+
+def test_a_revision_is_refused():
+    with pytest.raises(ValueError, match="revision has no meaning"):
+        nlihub.load_dataset("open_spacenli", revision="v9")
+
+
+def test_only_a_sound_version_is_installed(built, tmp_path):
+    folder = tmp_path / "open_spacenli"
+    shutil.copytree(built, folder)
+    for shard in folder.glob("projective/*"):
+        shutil.copy(shard, folder / "default" / "test-00000-of-00001.parquet")
+    with pytest.raises(ValueError, match="is not installed: the check that 'files have their"):
+        nlihub.install(str(folder))
+
+
+def test_installing_on_a_full_disk(built, tmp_path):
+    """A limit on the size of files stands in for a full disk."""
+    code = (
+        "import resource, signal, sys, nlihub.cli\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
+        f"sys.argv = ['nlihub', 'install', {str(built)!r}]\n"
+        "nlihub.cli.main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "HF_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 2
+    assert "cannot be written" in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+
+
+def test_installing_again_repairs(built):
+    folders = nlihub.install(str(built))
+    assert folders[-1].parts[-3] == "default"  # the newest: datasets takes it where none is named
+    [file] = folders[-1].glob("*.arrow")
+    whole = file.read_bytes()
+    file.write_bytes(whole[:100])
+    nlihub.install(str(built))
+    assert file.read_bytes() == whole
 
 
 def test_many_processes_that_need_a_dataset_for_the_first_time(tmp_path):

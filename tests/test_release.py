@@ -165,8 +165,35 @@ def test_whole_folder_and_whole_file_keep_the_old_when_the_block_fails(tmp_path)
         raise RuntimeError
     assert [path.name for path in tmp_path.iterdir()] == ["file.txt"]
     assert (tmp_path / "file.txt").read_text() == "old"
-    with pytest.raises(OutputError, match="is a folder"), whole_file(tmp_path):
+    with pytest.raises(OutputError, match="is no plain file"), whole_file(tmp_path):
         pass
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OutputError, match="is no plain file"), whole_file(tmp_path / "pipe"):
+        pass
+    with (
+        pytest.raises(OutputError, match="cannot be written to"),
+        whole_file(tmp_path / "file.txt" / "x"),
+    ):
+        pass
+
+
+def test_a_file_is_written_through_a_link(tmp_path):
+    (tmp_path / "real.txt").write_text("old")
+    (tmp_path / "link.txt").symlink_to("real.txt")
+    with whole_file(tmp_path / "link.txt") as path:
+        path.write_text("new")
+    assert (tmp_path / "link.txt").is_symlink()
+    assert (tmp_path / "real.txt").read_text() == "new"
+
+
+def test_old_partial_files_go(tmp_path):
+    for name, age_s in (("old", 7200), ("young", 0)):
+        path = tmp_path / f".x.txt.{name}.partial.txt"
+        path.write_text("half")
+        os.utime(path, (time.time() - age_s,) * 2)
+    with whole_file(tmp_path / "x.txt") as path:
+        path.write_text("whole")
+    assert sorted(p.name for p in tmp_path.iterdir()) == [".x.txt.young.partial.txt", "x.txt"]
 
 
 def test_the_digest_depends_on_the_rows_and_on_nothing_else(built):

@@ -1,4 +1,6 @@
+import os
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -81,6 +83,33 @@ def test_workers_end_when_their_parent_is_killed():
         time.sleep(0.05)
 
 
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks at processes through /proc")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_parallel_run_ends_and_leaves_nothing(tmp_path, number):
+    command = [
+        *(sys.executable, "-m", "nlihub", "export", "open_spacenli", "--per-pattern", "-1"),
+        *("--num-proc", "2", "--output", str(tmp_path / "x.json")),
+    ]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    children = []
+    while len(children) < 2:
+        assert process.poll() is None
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        time.sleep(0.02)
+    time.sleep(0.3)
+    os.killpg(process.pid, number)  # as a terminal or a scheduler does: to all of them
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode in (130, 143)
+    assert "Traceback" not in errors
+    assert not list(tmp_path.iterdir())
+    deadline = time.monotonic() + 30
+    while any(is_alive(child) for child in children):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
 def is_alive(pid):
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
@@ -145,7 +174,9 @@ def test_problems_of_reading_and_sampling_are_in_one_report(bank_files):
     assert [p.where for p in caught.value.defects] == ["pattern 2", "pattern 1"]
 
 
-@pytest.mark.parametrize("arguments", [(-2,), (0, 1, False)])
+@pytest.mark.parametrize(
+    "arguments", [(-2,), (0, 1, False), (2.5,), (True,), (5, None), (5, "1"), (5, 1.0)]
+)
 def test_senseless_draws_are_refused(arguments):
     with pytest.raises(UsageError):
         SamplingConfig(*arguments)

@@ -254,10 +254,14 @@ def test_the_manifest_survives_a_round_trip(built, tmp_path):
 def test_what_was_not_run_says_why(copy):
     (copy / FILE_NAME).unlink()
     findings = {o.check: o.findings for o in verify_version(copy).outcomes}
-    assert findings["ids are unique"] == ("not run: schema is uniform failed",)
+    assert not any(o.ran for o in verify_version(copy).outcomes[1:])
+    assert findings["ids are unique"] == ("schema is uniform did not pass",)
 
 
-def test_a_file_instead_of_a_folder(tmp_path):
+def test_what_is_no_folder(tmp_path, built):
     (tmp_path / "x").write_text("x")
-    report = verify_version(tmp_path / "x")
-    assert not report.passed
+    for path in (tmp_path / "x", tmp_path / "absent"):
+        with pytest.raises(FileNotFoundError, match="is no folder"):
+            nlihub.verify(path)
+    [first, *_] = nlihub.verify(built.parent).outcomes
+    assert f"Did you mean {built}?" in first.findings[0]

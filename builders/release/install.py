@@ -1,6 +1,5 @@
 """Installs a built version where ``datasets`` looks for ``nlihub/NAME`` when it is offline."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,9 @@ from typing import Any
 import datasets
 import pyarrow as pa
 
+from ...loaders.errors import OutputError, VerificationError
 from ..base import dataset_info
+from .verify import verify_version
 from .version import BuiltVersion
 
 NAMESPACE = "nlihub"
@@ -25,11 +26,24 @@ def install_version(version: BuiltVersion) -> list[Path]:
         version: The built version.
 
     Returns:
-        The folder of each config in the cache.
+        The folder of each config in the cache, the default one last.
+
+    Raises:
+        VerificationError: The version fails a check.
+        OutputError: The cache cannot be written.
     """
+    report = verify_version(version.folder)
+    if not report.passed:
+        failed = [outcome.check for outcome in report.outcomes if not outcome.passed]
+        raise VerificationError(
+            f"{version.folder} is not installed: the check that {failed[0]!r} failed. "
+            f"See: nlihub verify {version.folder}"
+        )
     manifest = version.manifest
+    default = version.builder.SPEC.default_config
     folders = []
-    for config in manifest.configs:
+    # The default one last: datasets takes the newest where no config is named.
+    for config in sorted(manifest.configs, key=lambda name: name == default):
         replay = type(
             "Replay",
             (_Replay,),
@@ -44,12 +58,14 @@ def install_version(version: BuiltVersion) -> list[Path]:
             dataset_name=manifest.dataset,
             hash=manifest.config_digest(config).replace("+", "-").replace(":", "-"),
         )
-        builder.download_and_prepare()
-        folder = Path(builder.cache_dir)
-        os.utime(
-            folder
-        )  # datasets takes the newest folder, also where an older one was there first
-        folders.append(folder)
+        try:
+            # Written anew, so that installing again repairs a damaged cache.
+            builder.download_and_prepare(download_mode="force_redownload")
+        except datasets.exceptions.DatasetGenerationError as error:
+            raise OutputError(
+                f"{builder.cache_dir} cannot be written: {error.__cause__ or error}."
+            ) from error
+        folders.append(Path(builder.cache_dir))
     return folders
 
 

@@ -84,8 +84,10 @@ class Manifest:
         """
         path = folder / FILE_NAME
         if not path.is_file():
+            inside = sorted(folder.glob(f"*/{FILE_NAME}"))
+            hint = f"Did you mean {inside[0].parent}?" if inside else "Make one: nlihub build."
             raise VerificationError(
-                f"{folder} has no {FILE_NAME}, so it is no built version. Make one: nlihub build."
+                f"{folder} has no {FILE_NAME}, so it is no built version. {hint}"
             )
         try:
             fields = json.loads(path.read_text(encoding="utf-8"))
@@ -101,7 +103,9 @@ class Manifest:
                 raise TypeError("files must be an object and sources a list")
             return manifest
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-            raise VerificationError(f"{path} is no manifest: {error!r}.") from error
+            raise VerificationError(
+                f"{path} is no manifest ({error!r}). Build the version again."
+            ) from error
 
     def hashes(self) -> dict[str, str]:
         """The sha256 of every file of the version but the manifest itself, by path."""

@@ -1,9 +1,11 @@
 """Writes a folder or a file whole or not at all."""
 
 import errno
+import glob
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -13,6 +15,7 @@ from filelock import FileLock, Timeout
 from ...loaders.errors import OutputError
 
 _MAX_SWAPS = 100
+_LEFTOVER_AGE_S = 3600
 
 
 @contextmanager
@@ -31,11 +34,11 @@ def whole_folder(target: Path, may_replace: Callable[[Path], bool]) -> Iterator[
         An empty folder beside the target.
 
     Raises:
-        OutputError: There is something else at the target.
+        OutputError: There is something else at the target, or it cannot be written.
     """
     target = target.absolute()
     missing = [parent for parent in target.parents if not parent.exists()]
-    target.parent.mkdir(parents=True, exist_ok=True)
+    _make_folder(target.parent)
     try:
         _check_replaceable(target, may_replace)
         prefix = f".{target.name}.partial-"
@@ -59,6 +62,15 @@ def whole_folder(target: Path, may_replace: Callable[[Path], bool]) -> Iterator[
         raise
 
 
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise OutputError(f"{folder} cannot be written to: {error.strerror}.") from error
+
+
 def _check_replaceable(target: Path, may_replace: Callable[[Path], bool]) -> None:
     if target.exists() and not may_replace(target):
         raise OutputError(
@@ -68,7 +80,7 @@ def _check_replaceable(target: Path, may_replace: Callable[[Path], bool]) -> Non
 
 
 def _remove_leftovers(folder: Path, prefix: str) -> None:
-    for leftover in folder.glob(f"{prefix}*"):
+    for leftover in folder.glob(f"{glob.escape(prefix)}*"):
         with suppress(Timeout, OSError), FileLock(leftover / "lock", timeout=0):
             shutil.rmtree(leftover, ignore_errors=True)
 
@@ -98,12 +110,16 @@ def whole_file(target: Path) -> Iterator[Path]:
         A path beside the target, with the target's suffix.
 
     Raises:
-        OutputError: There is a folder at the target.
+        OutputError: The target is a folder or device, or cannot be written.
     """
-    target = target.absolute()
-    if target.is_dir():
-        raise OutputError(f"{target} is a folder; name a file.")
-    target.parent.mkdir(parents=True, exist_ok=True)
+    target = target.resolve()  # written through a link, not in its place
+    if target.exists() and not target.is_file():
+        raise OutputError(f"{target} is no plain file; name one.")
+    _make_folder(target.parent)
+    for leftover in target.parent.glob(f".{glob.escape(target.name)}.*.partial{target.suffix}"):
+        with suppress(OSError):  # of a process that was killed, surely so after an hour
+            if time.time() - leftover.stat().st_mtime > _LEFTOVER_AGE_S:
+                leftover.unlink()
     handle, name = tempfile.mkstemp(f".partial{target.suffix}", f".{target.name}.", target.parent)
     os.close(handle)
     partial = Path(name)

@@ -30,11 +30,13 @@ class Outcome:
         check: Its name.
         passed: Whether it passed.
         findings: What it found wrong; or, for a check that only lists, what it found.
+        ran: Whether it was run; a check is not run where one that it builds on failed.
     """
 
     check: str
     passed: bool
     findings: tuple[str, ...] = ()
+    ran: bool = True
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,8 @@ def verify_version(folder: Path) -> Report:
     for check, needs in CHECKS.items():
         unmet = [_name(need) for need in needs if not _passed(outcomes, need)]
         if unmet:
-            outcomes.append(Outcome(_name(check), False, (f"not run: {unmet[0]} failed",)))
+            reason = f"{unmet[0]} did not pass"
+            outcomes.append(Outcome(_name(check), False, (reason,), ran=False))
             continue
         try:
             findings = list(check(subject))

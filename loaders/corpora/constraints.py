@@ -8,6 +8,7 @@ is ever compiled or evaluated as Python.
 import ast
 import re
 from collections.abc import Collection
+from difflib import get_close_matches
 
 from ..records import (
     AllOf,
@@ -55,13 +56,20 @@ def parse_restrictions(text: str, world: MiniWorld) -> tuple[list[Restriction], 
         if ill_formed:
             defects.append(f"selection restriction {part!r}: {ill_formed[0]!r} is no variable")
         elif not found:
-            defects.append(f"unknown predicate {symbol}/{len(variables)} in {part!r}")
+            defects.append(_unknown(symbol, len(variables), part, world))
         elif len(found) > 1:
             names = ", ".join(relation.name for relation in found)
             defects.append(f"predicate {symbol}/{len(variables)} is ambiguous: {names}")
         else:
             restrictions[Restriction(found[0], variables)] = None
     return list(restrictions), defects
+
+
+def _unknown(symbol: str, arity: int, part: str, world: MiniWorld) -> str:
+    known = sorted({r.symbol for r in world.relations.values() if r.arity == arity})
+    close = get_close_matches(symbol, known, n=1)
+    hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known[:20])}"
+    return f"unknown predicate {symbol}/{arity} in {part!r}; {hint}"
 
 
 def parse_constraint(text: str, variables: Collection[str], world: MiniWorld) -> Constraint:

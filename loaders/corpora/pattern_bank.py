@@ -22,6 +22,8 @@ _MAX_CHARS = 2_000  # of a sentence
 _MAX_VARIABLES = 12  # of a pattern
 _MAX_OCCURRENCES = 40  # of variables in a sentence
 #: What may stand in the file, in a group and in a problem; the rest would be dropped unnoticed.
+_ATTRIBUTES = {"id", "label", "ent_type", "exp", "src", "cat", "rel", "seed"}
+_CATEGORY = re.compile(r"[a-z][a-z0-9]*([ _-][a-z0-9]+)*")
 _ROOT_TAGS = {"problem", "group", "comment", "references", "note"}
 _PROBLEM_TAGS = {"ex", "PT", "SR", "BL", "FT", "reason", "note", "spans", "comment"}
 _FEATURE = re.compile(r"(NP[0-9]+)\[\+det\]")
@@ -154,7 +156,8 @@ class _Reader:
         pattern_id = attributes.get("id", "")
         where = f"pattern {pattern_id}"
         if not _ID.fullmatch(pattern_id):
-            self.defect(element, where, f"id {pattern_id!r} does not begin with a number")
+            message = f"id {pattern_id!r} is not a number of up to nine digits, then no blanks"
+            self.defect(element, where, message)
         elif pattern_id in self.lines:
             self.defect(element, where, f"duplicate id, first in line {self.lines[pattern_id]}")
         self.lines.setdefault(pattern_id, element.line)
@@ -162,6 +165,12 @@ class _Reader:
         if label not in LABELS:
             self.defect(element, where, f"label {label!r} is none of {', '.join(LABELS)}")
 
+        for name in sorted(set(attributes) - _ATTRIBUTES):
+            message = f"attribute {name!r} is not read; expected {', '.join(sorted(_ATTRIBUTES))}"
+            self.defect(element, where, message)
+        ent_type = attributes.get("ent_type", "directional")
+        if not _CATEGORY.fullmatch(ent_type):
+            self.defect(element, where, f"ent_type {ent_type!r} is not one class in lower case")
         self.check_tags(element, _PROBLEM_TAGS)
         templates = list(element.all("PT"))
         if len(templates) > 1:
@@ -174,10 +183,12 @@ class _Reader:
                 counts = f"{len(example)} sentences, its pattern {len(sentences)}"
                 self.defect(tag, where, f"the example has {counts}")
         sources = [element] if group is None else [element, group]
+        n_before = len(self.defects)
         restrictions = self.restrictions(sources, where)
+        are_sound = len(self.defects) == n_before
         constraint = self.constraint(sources, names, where)
         self.features(sources, where)
-        fillers = self.fillers(element, names, restrictions, where)
+        fillers = self.fillers(element, names, restrictions, are_sound, where)
         reason = " ".join(tag.text.strip() for tag in element.all("reason")) or None
         if len(self.defects) > n_defects:
             return None
@@ -210,6 +221,10 @@ class _Reader:
         lines = [line.strip().lstrip("^").strip() for line in leaf.text.strip().split("\n")]
         if not all(lines):
             self.defect(leaf, where, f"<{leaf.tag}> has an empty line")
+        elif not all(line.isprintable() for line in lines):
+            self.defect(leaf, where, f"<{leaf.tag}> has control or invisible characters")
+        elif any(line.endswith(".") for line in lines):
+            self.defect(leaf, where, f"<{leaf.tag}> ends with a full stop, which is added later")
         elif len(lines) < 2:
             self.defect(leaf, where, f"<{leaf.tag}> needs at least a premise and a hypothesis")
         return tuple(lines)
@@ -266,6 +281,7 @@ class _Reader:
         element: Element,
         names: list[str],
         restrictions: Sequence[Restriction],
+        are_sound: bool,
         where: str,
     ) -> dict[str, tuple[str, ...]]:
         """The sorted phrases for each variable.
@@ -281,14 +297,15 @@ class _Reader:
         fillers: dict[str, tuple[str, ...]] = {}
         for name in names:
             if _NOUN_PHRASE.fullmatch(name):
-                nouns = allowed.get(name)
+                if name not in allowed and are_sound:
+                    self.defect(element, where, f"no restriction says what may fill {name}")
+                nouns = allowed.get(name, frozenset())
                 fillers[name] = tuple(
-                    phrase
-                    for phrase, noun in self.world.noun_phrases.items()
-                    if nouns is None or noun in nouns
+                    phrase for phrase, noun in self.world.noun_phrases.items() if noun in nouns
                 )
-                if not fillers[name]:
+                if name in allowed and not fillers[name]:
                     message = f"its restrictions contradict each other: no noun is left for {name}"
+                    message += " (a noun has to belong to a set, too)" * bool(nouns)
                     self.defect(element, where, message)
             elif match := _OPTIONAL_WORD.fullmatch(name):
                 fillers[name] = ("", match[1])

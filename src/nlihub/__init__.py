@@ -5,6 +5,7 @@ needs them.
 """
 
 from importlib import import_module
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from .loaders.errors import NLIHubError
@@ -39,6 +40,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return version("nlihub")
     if name in __all__:
         return getattr(import_module(".api", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,6 +1,7 @@
 """The public functions; the command line offers the same."""
 
 import hashlib
+import os
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -9,13 +10,17 @@ from typing import Any
 import datasets
 
 from .builders.base import BuildOptions, NLIBuilder, check_config
-from .builders.construct.patterns.fresh_sample import SampleSummary, write_fresh_sample
+from .builders.construct.patterns.fresh_sample import (
+    SampleSummary,
+    check_ending,
+    write_fresh_sample,
+)
 from .builders.construct.patterns.sampling import ONLY_EXAMPLES, SamplingConfig, Text, sample_bank
 from .builders.construct.patterns.upstream_json import OFFICIAL_COMMAND, write_upstream_json
 from .builders.pattern_builder import PatternBuilder
 from .builders.registry import builders, get_builder
 from .builders.release.cache import ensure_built
-from .builders.release.install import install_version
+from .builders.release.install import NAMESPACE, install_version
 from .builders.release.partial import whole_file
 from .builders.release.statistics import Statistics, measure
 from .builders.release.verify import Report, verify_version
@@ -23,7 +28,13 @@ from .builders.release.version import BuiltVersion
 from .builders.release.write import build_version
 from .loaders.cache import default_cache_dir
 from .loaders.corpora.pattern_bank import find_pattern_bank, scan_pattern_bank
-from .loaders.errors import BankError, Defect, UnknownNameError, UsageError
+from .loaders.errors import (
+    BankError,
+    Defect,
+    SourceNotFoundError,
+    UnknownNameError,
+    UsageError,
+)
 from .loaders.fetch import fetch as fetch_source
 from .loaders.fetch import list_sources
 from .loaders.records import PatternBank
@@ -126,7 +137,12 @@ def verify(folder: PathLike) -> Report:
 
     Returns:
         The outcome of every check; ``report.passed`` sums them up.
+
+    Raises:
+        SourceNotFoundError: There is no such folder.
     """
+    if not Path(folder).is_dir():
+        raise SourceNotFoundError(f"{folder} is no folder; expected one that nlihub build made.")
     return verify_version(Path(folder))
 
 
@@ -156,8 +172,9 @@ def open_version(name: str, *, folder: PathLike | None = None) -> BuiltVersion:
     Raises:
         UnknownNameError: There is neither such a dataset nor such a folder.
     """
-    if name not in builders() and Path(name).is_dir():
-        return BuiltVersion(Path(name))
+    if (path := _as_folder(name)) is not None:
+        _refuse_sources(name, folder)
+        return BuiltVersion(path)
     return ensure_built(get_builder(name), _options(folder))
 
 
@@ -173,7 +190,7 @@ def load_dataset(
     The dataset is built on its first use, verified, and kept in the cache.
 
     Args:
-        path: Name of the dataset.
+        path: Name of the dataset, with or without ``nlihub/`` before it.
         name: Name of the config; None takes the default one.
         data_dir: Local folder with the source files; None downloads them where they are needed.
         **arguments: Anything else that ``datasets.load_dataset`` takes: ``split``,
@@ -192,7 +209,9 @@ def load_dataset(
         >>> rows.features["label"].names
         ['entailment', 'neutral', 'contradiction']
     """
-    builder = get_builder(path)
+    if arguments.get("revision") is not None:
+        raise UsageError("revision has no meaning here: this package builds one version.")
+    builder = get_builder(path.removeprefix(f"{NAMESPACE}/"))
     config = check_config(builder.SPEC, name or builder.SPEC.default_config)
     version = ensure_built(builder, _options(data_dir))
     return datasets.load_dataset(str(version.folder), config, **arguments)
@@ -234,7 +253,7 @@ def sample(
         name: A dataset made of patterns, or a folder with a bank of your own (an XML and a YAML
             file).
         output: The file to write: ``.parquet`` or ``.jsonl``, in the uniform schema.
-        seed: Seed of the draw.
+        seed: Seed of the draw, from 0.
         per_pattern: Problems a pattern; a pattern that has fewer left gives those. -1 takes all.
         patterns: Ids of the patterns to draw from; empty means all.
         categories: Inference classes to draw from; empty means all.
@@ -252,6 +271,9 @@ def sample(
         BankError: The bank has problems; all are listed.
         UsageError: The output is neither ``.parquet`` nor ``.jsonl``, or ``per_pattern`` is 0.
     """
+    check_ending(Path(output))
+    if not isinstance(seed, int) or seed < 0:  # random takes -5 for 5
+        raise UsageError(f"seed is {seed!r}; expected a whole number from 0.")
     if per_pattern == ONLY_EXAMPLES:
         raise UsageError("per_pattern 0 means the published examples; expected -1, 1 or more.")
     builder, bank, defects = _bank(name, folder)
@@ -264,9 +286,10 @@ def sample(
     samples = sample_bank(
         _select(bank, defects, patterns, categories),
         config,
+        require_examples=builder is None,
         unlike=unlike,
         known_defects=defects,
-        num_proc=num_proc,
+        num_proc=_checked(num_proc),
     )
     draw = f"{config} {include_released}"
     return write_fresh_sample(
@@ -322,7 +345,7 @@ def export(
         _select(bank, defects, patterns, categories),
         config,
         known_defects=defects,
-        num_proc=num_proc,
+        num_proc=_checked(num_proc),
     )
     command = OFFICIAL_COMMAND
     if name != "spacenli" or config != official or patterns or categories:
@@ -356,15 +379,36 @@ def _bank(
     name: str, folder: PathLike | None
 ) -> tuple[type[PatternBuilder] | None, PatternBank, list[Defect]]:
     """The bank of a dataset or of a folder, with the problems found while reading it."""
-    if name not in builders() and Path(name).is_dir():
-        return None, *scan_pattern_bank(*find_pattern_bank(Path(name)))
+    if (path := _as_folder(name)) is not None:
+        _refuse_sources(name, folder)
+        return None, *scan_pattern_bank(*find_pattern_bank(path))
     builder: type[NLIBuilder] = get_builder(name)
     if not issubclass(builder, PatternBuilder):
         raise UsageError(f"{name} is not made of patterns.")
     return builder, builder.read_bank(_options(folder)), []
 
 
+def _as_folder(name: str) -> Path | None:
+    """The folder that a name means, or None where it means a dataset."""
+    path = Path(name)
+    if name in builders() or not (path.exists() or "/" in name or os.sep in name):
+        return None
+    if not path.is_dir():
+        raise SourceNotFoundError(f"{name} is no folder and no dataset.")
+    return path
+
+
+def _refuse_sources(name: str, folder: PathLike | None) -> None:
+    if folder is not None:
+        raise UsageError(f"{name} is a folder of its own and takes no source folder.")
+
+
 def _options(folder: PathLike | None, num_proc: int = 1) -> BuildOptions:
+    path = Path(folder) if folder is not None else None
+    return BuildOptions(path, default_cache_dir(), _checked(num_proc))
+
+
+def _checked(num_proc: int) -> int:
     if num_proc < 1:
         raise UsageError(f"num_proc is {num_proc}; expected 1 or more.")
-    return BuildOptions(Path(folder) if folder is not None else None, default_cache_dir(), num_proc)
+    return num_proc

@@ -29,12 +29,13 @@ From = Annotated[
     typer.Option("--from", metavar="FOLDER", help="Local folder with the source files."),
 ]
 NumProc = Annotated[int, typer.Option("--num-proc", min=1, help="Processes to use.")]
-Seed = Annotated[int, typer.Option(help="Seed of the draw.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of the draw.")]
 Patterns = Annotated[
-    str, typer.Option(metavar="IDS", help="Ids of patterns, separated by commas; default all.")
+    str | None,
+    typer.Option(metavar="IDS", help="Ids of patterns, separated by commas; default all."),
 ]
 Categories = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--category", metavar="CLASSES", help="Inference classes, separated by commas; default all."
     ),
@@ -42,7 +43,10 @@ Categories = Annotated[
 WithoutExamples = Annotated[
     bool, typer.Option("--without-examples", help="Leave out the bank's hand-written examples.")
 ]
-Output = Annotated[Path, typer.Option("--output", "-o", help="The file to write.")]
+Output = Annotated[Path, typer.Option("--output", "-o", help="The JSON file to write.")]
+SampleOutput = Annotated[
+    Path, typer.Option("--output", "-o", help="The file to write, .parquet or .jsonl.")
+]
 
 
 def main() -> None:
@@ -85,8 +89,11 @@ def _answer(value: Any, as_json: bool, text: Callable[[], str]) -> None:
     print(shown)
 
 
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
+def _names(text: str | None) -> list[str]:
+    names = [name.strip() for name in (text or "").split(",")]
+    if text is not None and not all(names):
+        raise typer.BadParameter(f"{text!r} is no list of names separated by commas.")
+    return names if text is not None else []
 
 
 def _print_version(wanted: bool) -> None:
@@ -172,9 +179,11 @@ def card(
     text = (version.folder / "README.md").read_text(encoding="utf-8")
     fresh = split_card(text)[1]
     if check:
-        if fresh != card_template(version.builder.SPEC.name):
+        name = version.builder.SPEC.name
+        if fresh != card_template(name):
             print(f"nlihub: the packaged card of {name} is out of date.", file=sys.stderr)
             sys.exit(1)
+        print(f"the packaged card of {name} is up to date")
         return
     print(fresh if body else text, end="")
 
@@ -185,6 +194,10 @@ def fetch(name: str, folder: From = None, as_json: Json = False) -> None:
     from . import api
 
     found = api.fetch(name, folder=folder)
+    if not found:
+        print(f"nlihub: {name} needs no source files.", file=sys.stderr)
+        if not as_json:
+            return
     _answer([str(p) for p in found], as_json, lambda: "\n".join(map(str, found)))
 
 
@@ -232,7 +245,8 @@ def verify(folder: Path, as_json: Json = False) -> None:
     def text() -> str:
         lines = []
         for outcome in report.outcomes:
-            lines.append(f"{'ok    ' if outcome.passed else 'FAILED'} {outcome.check}")
+            mark = "ok" if outcome.passed else "FAILED" if outcome.ran else "not run"
+            lines.append(f"{mark:8} {outcome.check}")
             lines += [f"         {finding}" for finding in outcome.findings]
         return "\n".join(lines)
 
@@ -257,13 +271,13 @@ def install(
 @app.command()
 def sample(
     name: Annotated[str, typer.Argument(metavar="NAME|FOLDER")],
-    output: Output,
+    output: SampleOutput,
     seed: Seed,
     per_pattern: Annotated[
         int, typer.Option(min=-1, help="Problems a pattern; -1 takes all.")
     ] = 200,
-    patterns: Patterns = "",
-    categories: Categories = "",
+    patterns: Patterns = None,
+    categories: Categories = None,
     without_examples: WithoutExamples = False,
     include_released: Annotated[
         bool, typer.Option("--include-released", help="Allow released problems and examples.")
@@ -316,8 +330,8 @@ def export(
             help="Problems a pattern; default that of the release, -1 all, 0 examples only.",
         ),
     ] = None,
-    patterns: Patterns = "",
-    categories: Categories = "",
+    patterns: Patterns = None,
+    categories: Categories = None,
     without_examples: WithoutExamples = False,
     folder: From = None,
     num_proc: NumProc = 1,

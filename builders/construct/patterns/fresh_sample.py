@@ -41,6 +41,19 @@ class SampleSummary:
     mends: Path | None = None
 
 
+def check_ending(output: Path) -> None:
+    """Checks that a file can be written in the form that its ending names.
+
+    Args:
+        output: The file.
+
+    Raises:
+        UsageError: It ends neither in ``.parquet`` nor in ``.jsonl``.
+    """
+    if output.suffix not in {".parquet", ".jsonl"}:
+        raise UsageError(f"{output} must end in .parquet or .jsonl.")
+
+
 def write_fresh_sample(
     samples: Iterable[PatternSample],
     output: Path,
@@ -66,8 +79,7 @@ def write_fresh_sample(
         UsageError: The output has another ending.
         BankError: The samples end with a report of defects; nothing is written.
     """
-    if output.suffix not in {".parquet", ".jsonl"}:
-        raise UsageError(f"{output} must end in .parquet or .jsonl.")
+    check_ending(output)
     rows, patterns = 0, 0
     short: dict[str, int] = {}
     mends: list[Mend] = []

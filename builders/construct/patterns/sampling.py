@@ -8,6 +8,7 @@ order, seeded anew for each pattern, the hand-written examples among the drawn m
 import math
 import os
 import random
+import signal
 import threading
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -48,6 +49,9 @@ class SamplingConfig:
     with_examples: bool = True
 
     def __post_init__(self) -> None:
+        for name, value in (("per_pattern", self.per_pattern), ("seed", self.seed)):
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise UsageError(f"{name} is {value!r}; expected a whole number")
         if self.per_pattern < ALL_PROBLEMS:
             raise UsageError(f"per_pattern is {self.per_pattern}; expected -1, 0 or more")
         if self.per_pattern == ONLY_EXAMPLES and not self.with_examples:
@@ -207,7 +211,9 @@ def sample_bank(
         )
         sample = partial(_sample_or_defects, world=bank.world, config=config, unlike=unlike)
         if num_proc > 1 and len(bank):
-            pool = stack.enter_context(ProcessPoolExecutor(num_proc, initializer=_end_with_parent))
+            n_workers = min(num_proc, len(bank), os.cpu_count() or 1)
+            pool = ProcessPoolExecutor(n_workers, initializer=_start_worker)
+            stack.callback(pool.shutdown, cancel_futures=True)
             # A chunk carries the world and the texts with it, so a few chunks a process.
             samples = pool.map(sample, bank, chunksize=math.ceil(len(bank) / (4 * num_proc)))
         else:
@@ -223,8 +229,10 @@ def sample_bank(
         raise BankError(defects)
 
 
-def _end_with_parent() -> None:
-    """A worker whose parent was killed would wait for its next pattern for ever."""
+def _start_worker() -> None:
+    """Leaves Ctrl-C to the parent, and ends with it: else a worker would wait for ever."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     parent = parent_process()
 
     def wait() -> None:

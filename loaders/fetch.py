@@ -134,8 +134,9 @@ def _download(source: Source, target: Path) -> Path:
         urls={target.name: source.url},
         retry_if_failed=_RETRIES,
     )
+    downloader = pooch.HTTPDownloader(timeout=_TIMEOUT_S, progressbar=True)
     try:
-        manager.fetch(target.name, downloader=pooch.HTTPDownloader(timeout=_TIMEOUT_S))
+        manager.fetch(target.name, downloader=downloader)
     except ValueError as error:  # pooch's word for a wrong hash
         raise ChecksumError(
             f"{source.url} does not serve the pinned file (sha256 {source.sha256}): {error}"

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 from datasets import Features
+from tqdm.auto import tqdm
 
 from ...loaders.errors import NLIHubError
 from ..schema import check_required
@@ -97,7 +98,7 @@ def verify_version(folder: Path) -> Report:
     """
     subject = _Subject(folder)
     outcomes: list[Outcome] = []
-    for check, needs in CHECKS.items():
+    for check, needs in tqdm(CHECKS.items(), desc="Verifying", unit="check", delay=1):
         unmet = [_name(need) for need in needs if not _passed(outcomes, need)]
         if unmet:
             reason = f"{unmet[0]} did not pass"

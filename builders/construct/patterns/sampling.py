@@ -55,7 +55,7 @@ class SamplingConfig:
         if self.per_pattern < ALL_PROBLEMS:
             raise UsageError(f"per_pattern is {self.per_pattern}; expected -1, 0 or more")
         if self.per_pattern == ONLY_EXAMPLES and not self.with_examples:
-            raise UsageError("per_pattern 0 means examples only, which with_examples=False forbids")
+            raise UsageError("per_pattern 0 means examples only, which were to be left out")
 
 
 @dataclass(frozen=True)

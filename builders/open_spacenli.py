@@ -1,5 +1,6 @@
 """open_spacenli: a spatial NLI dataset of this package's own, built with nothing downloaded."""
 
+import textwrap
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -64,11 +65,12 @@ class OpenSpaceNLI(PatternBuilder):
         """How far the blind readers agree with the bank's labels."""
         bank = cls.read_bank(BuildOptions())
         found = measure_agreement(bank, BANK / "validation.csv")
+        share = 100 * found.agreed_answers / found.answers
         text = (
-            f"Both readers gave the gold label to all three problems in {found.agreed_patterns} of "
-            f"{found.patterns} patterns. Of their {found.answers:,} answers "
-            f"{found.agreed_answers:,} ({100 * found.agreed_answers / found.answers:.1f} %) are "
-            f'the gold label; {found.answers - found.firm_answers} of them said only "most '
-            f"likely\". Cohen's kappa between the readers is {found.kappa:.2f}."
+            "Both readers gave the gold label to all three problems in "
+            f"{found.agreed_patterns} of {found.patterns} patterns. Of their {found.answers:,} "
+            f"answers {found.agreed_answers:,} ({share:.1f} %) are the gold label; "
+            f'{found.answers - found.firm_answers} of them said only "most likely". '
+            f"Cohen's kappa between the readers is {found.kappa:.2f}."
         )
-        return {"validation": text}
+        return {"validation": textwrap.fill(text, 100)}

@@ -1,5 +1,6 @@
 """The README and the cards keep what they say."""
 
+import doctest
 import re
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from nlihub.builders.release.card import (
 from nlihub.loaders.errors import SchemaError
 
 import nlihub
+import nlihub.api
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -31,6 +33,11 @@ def test_the_python_of_the_readme_runs(built, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert "=>" in done.stdout
+
+
+def test_the_examples_of_the_docstrings_run():
+    failed, attempted = doctest.testmod(nlihub.api)
+    assert (failed, attempted > 0) == (0, True)
 
 
 def test_the_bank_of_the_readme_can_be_sampled(tmp_path):

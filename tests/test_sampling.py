@@ -12,6 +12,7 @@ from conftest import PATTERNS, WORLD
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nlihub.builders.construct.patterns import space as pattern_space
+from nlihub.builders.construct.patterns.rows import encode_samples
 from nlihub.builders.construct.patterns.sampling import SamplingConfig, sample_bank, sample_pattern
 from nlihub.builders.construct.patterns.sentence_template import SentenceTemplate
 from nlihub.builders.construct.patterns.space import PatternSpace
@@ -164,6 +165,30 @@ def test_one_text_from_two_fillings_is_an_error(bank_files):
     bank = read_pattern_bank(*bank_files(text, world))
     with pytest.raises(BankError, match=r"the same problem from two fillings: The fox yard"):
         list(sample_bank(bank, SamplingConfig(-1)))
+
+
+@pytest.mark.parametrize(
+    ("limit", "expected"),
+    [
+        ("_MAX_COMBINATIONS", "its fillers have 60 combinations, too many to go through"),
+        ("_MAX_TABLE_CELLS", "a condition couples 2 variables, too many to go through"),
+    ],
+)
+def test_what_is_too_large_is_reported_with_the_rest(bank_files, monkeypatch, limit, expected):
+    bank = read_pattern_bank(*bank_files())
+    monkeypatch.setattr(pattern_space, limit, 10)
+    with pytest.raises(BankError, match=expected) as caught:
+        list(sample_bank(bank, SamplingConfig(5)))
+    assert "pattern 1" in {d.where for d in caught.value.defects}
+
+
+def test_a_pattern_without_variables_has_one_problem(bank_files):
+    text = PATTERNS.replace("{NP1} has walked into {NP2}", "The fox walks")
+    text = text.replace("{NP1} is in {NP2}</PT>", "The fox sleeps</PT>", 1)
+    bank = read_pattern_bank(*bank_files(text))
+    [sample] = sample_bank(bank.select(["2"]), SamplingConfig())
+    assert sample.texts == [("The fox walks", "The fox sleeps")]
+    assert encode_samples([sample])["fillers"].to_pylist() == [[]]
 
 
 def test_problems_of_reading_and_sampling_are_in_one_report(bank_files):

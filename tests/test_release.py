@@ -11,10 +11,10 @@ import pyarrow.parquet as pq
 import pytest
 from nlihub.builders.base import BuildOptions
 from nlihub.builders.open_spacenli import OpenSpaceNLI
+from nlihub.builders.partial import whole_file, whole_folder
 from nlihub.builders.registry import get_builder
 from nlihub.builders.release.digest import digest, row_hashes
 from nlihub.builders.release.manifest import Manifest
-from nlihub.builders.release.partial import whole_file, whole_folder
 from nlihub.builders.release.write import build_version
 from nlihub.loaders.errors import OutputError
 

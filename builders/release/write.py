@@ -14,11 +14,11 @@ import pyarrow.parquet as pq
 from ...loaders.errors import VerificationError
 from ...loaders.fetch import hash_file
 from ..base import BuildOptions, NLIBuilder
+from ..partial import whole_folder
 from ..spec import DatasetSpec
 from .card import render_card
 from .digest import digest, row_hashes
 from .manifest import Manifest, Shard, Split
-from .partial import whole_folder
 from .statistics import measure
 from .version import BuiltVersion
 

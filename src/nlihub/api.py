@@ -17,11 +17,11 @@ from .builders.construct.patterns.fresh_sample import (
 )
 from .builders.construct.patterns.sampling import ONLY_EXAMPLES, SamplingConfig, Text, sample_bank
 from .builders.construct.patterns.upstream_json import OFFICIAL_COMMAND, write_upstream_json
+from .builders.partial import whole_file
 from .builders.pattern_builder import PatternBuilder
 from .builders.registry import builders, get_builder
 from .builders.release.cache import ensure_built
 from .builders.release.install import NAMESPACE, install_version
-from .builders.release.partial import whole_file
 from .builders.release.statistics import Statistics, measure
 from .builders.release.verify import Report, verify_version
 from .builders.release.version import BuiltVersion

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from ....loaders.corpora.pattern_bank import LABELS
 from ....loaders.errors import UsageError
-from ...release.partial import whole_file
+from ...partial import whole_file
 from .mending import Mend, mend_sample
 from .rows import encode_samples
 from .sampling import PatternSample

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from ...loaders.errors import OutputError
+from ..loaders.errors import OutputError
 
 _MAX_SWAPS = 100
 _LEFTOVER_AGE_S = 3600

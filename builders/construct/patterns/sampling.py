@@ -5,13 +5,13 @@ release. The draw is the authors' own: Python's ``random.sample`` over a pattern
 order, seeded anew for each pattern, the hand-written examples among the drawn moved to the front.
 """
 
-import math
 import os
 import random
 import signal
 import threading
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -209,13 +209,12 @@ def sample_bank(
         progress = stack.enter_context(
             tqdm(total=len(bank), desc="Sampling patterns", unit="pattern", delay=1)
         )
-        sample = partial(_sample_or_defects, world=bank.world, config=config, unlike=unlike)
+        sample: _Job = partial(_sample_or_defects, world=bank.world, config=config, unlike=unlike)
         if num_proc > 1 and len(bank):
             n_workers = min(num_proc, len(bank), os.cpu_count() or 1)
-            pool = ProcessPoolExecutor(n_workers, initializer=_start_worker)
+            pool = ProcessPoolExecutor(n_workers, initializer=_start_worker, initargs=(sample,))
             stack.callback(pool.shutdown, cancel_futures=True)
-            # A chunk carries the world and the texts with it, so a few chunks a process.
-            samples = pool.map(sample, bank, chunksize=math.ceil(len(bank) / (4 * num_proc)))
+            samples = _in_order(pool, bank, n_ahead=4 * n_workers)
         else:
             samples = map(sample, bank)
         for result in samples:
@@ -229,10 +228,20 @@ def sample_bank(
         raise BankError(defects)
 
 
-def _start_worker() -> None:
-    """Leaves Ctrl-C to the parent, and ends with it: else a worker would wait for ever."""
+_Job = Callable[[Pattern], "PatternSample | tuple[Defect, ...]"]
+_job: _Job | None = None  # of this process, where it is a worker
+
+
+def _start_worker(job: _Job) -> None:
+    """Gives a worker its job, once, and its life its end.
+
+    Signals are left to the parent: a worker that died while it hands over a sample would leave
+    the parent waiting for the rest. And a worker ends when its parent was killed.
+    """
+    global _job
+    _job = job
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     parent = parent_process()
 
     def wait() -> None:
@@ -241,6 +250,25 @@ def _start_worker() -> None:
             os._exit(1)
 
     threading.Thread(target=wait, daemon=True).start()
+
+
+def _run_job(pattern: Pattern) -> "PatternSample | tuple[Defect, ...]":
+    if _job is None:
+        raise RuntimeError("this process is no worker")
+    return _job(pattern)
+
+
+def _in_order(
+    pool: ProcessPoolExecutor, patterns: Iterable[Pattern], n_ahead: int
+) -> "Iterator[PatternSample | tuple[Defect, ...]]":
+    """Runs the workers' job, at most so many patterns ahead of the reader, to bound memory."""
+    pending = deque[Future["PatternSample | tuple[Defect, ...]"]]()
+    for pattern in patterns:
+        pending.append(pool.submit(_run_job, pattern))
+        if len(pending) >= n_ahead:
+            yield pending.popleft().result()
+    while pending:
+        yield pending.popleft().result()
 
 
 def _sample_or_defects(

@@ -12,7 +12,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import parent_process
@@ -212,8 +212,10 @@ def sample_bank(
         sample: _Job = partial(_sample_or_defects, world=bank.world, config=config, unlike=unlike)
         if num_proc > 1 and len(bank):
             n_workers = min(num_proc, len(bank), os.cpu_count() or 1)
-            pool = ProcessPoolExecutor(n_workers, initializer=_start_worker, initargs=(sample,))
-            stack.callback(pool.shutdown, cancel_futures=True)
+            with _signals_held():  # the workers that start in here never get them
+                pool = ProcessPoolExecutor(n_workers, initializer=_start_worker, initargs=(sample,))
+                stack.callback(pool.shutdown, cancel_futures=True)
+                pool.submit(int).result()
             samples = _in_order(pool, bank, n_ahead=4 * n_workers)
         else:
             samples = map(sample, bank)
@@ -230,6 +232,18 @@ def sample_bank(
 
 _Job = Callable[[Pattern], "PatternSample | tuple[Defect, ...]"]
 _job: _Job | None = None  # of this process, where it is a worker
+
+
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _start_worker(job: _Job) -> None:

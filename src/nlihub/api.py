@@ -3,6 +3,7 @@
 import hashlib
 import os
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -292,13 +293,14 @@ def sample(
         num_proc=_checked(num_proc),
     )
     draw = f"{config} {include_released}"
-    return write_fresh_sample(
-        samples,
-        Path(output),
-        id_infix=f"s{seed}-{hashlib.sha256(draw.encode()).hexdigest()[:6]}-",
-        per_pattern=per_pattern,
-        mend=builder is not None and builder.HAS_TEXT_DEFECTS,
-    )
+    with closing(samples):
+        return write_fresh_sample(
+            samples,
+            Path(output),
+            id_infix=f"s{seed}-{hashlib.sha256(draw.encode()).hexdigest()[:6]}-",
+            per_pattern=per_pattern,
+            mend=builder is not None and builder.HAS_TEXT_DEFECTS,
+        )
 
 
 def export(
@@ -356,7 +358,8 @@ def export(
         words += [f"--category {','.join(categories)}"] * bool(categories)
         words += ["--without-examples"] * without_examples
         command = " ".join(words)
-    with whole_file(Path(output)) as path:
+    # Closed at once when writing fails, so that workers stop.
+    with closing(samples), whole_file(Path(output)) as path:
         return write_upstream_json(samples, command, path)
 
 

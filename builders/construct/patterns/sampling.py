@@ -10,7 +10,7 @@ import random
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -182,7 +182,7 @@ def sample_bank(
     unlike: Collection[Text] = (),
     known_defects: Iterable[Defect] = (),
     num_proc: int = 1,
-) -> Iterator[PatternSample]:
+) -> Generator[PatternSample, None, None]:
     """Draws from every pattern of a bank, one after another.
 
     Args:

@@ -5,23 +5,18 @@ release. The draw is the authors' own: Python's ``random.sample`` over a pattern
 order, seeded anew for each pattern, the hand-written examples among the drawn moved to the front.
 """
 
-import os
 import random
-import signal
-import threading
-from collections import deque
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from contextlib import ExitStack, contextmanager
+from collections.abc import Collection, Generator, Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing import parent_process
 
 import numpy as np
 from tqdm.auto import tqdm
 
 from ....loaders.errors import BankError, Defect, UsageError
 from ....loaders.records import MiniWorld, Pattern, PatternBank
+from ...workers import map_in_order
 from .space import PatternSpace
 
 #: A problem as its sentences, premises first, without final periods.
@@ -205,21 +200,12 @@ def sample_bank(
             all such patterns in one report.
     """
     defects = list(known_defects)
-    with ExitStack() as stack:
-        progress = stack.enter_context(
-            tqdm(total=len(bank), desc="Sampling patterns", unit="pattern", delay=1)
-        )
-        sample: _Job = partial(_sample_or_defects, world=bank.world, config=config, unlike=unlike)
-        if num_proc > 1 and len(bank):
-            n_workers = min(num_proc, len(bank), os.cpu_count() or 1)
-            with _signals_held():  # the workers that start in here never get them
-                pool = ProcessPoolExecutor(n_workers, initializer=_start_worker, initargs=(sample,))
-                stack.callback(pool.shutdown, cancel_futures=True)
-                pool.submit(int).result()
-            samples = _in_order(pool, bank, n_ahead=4 * n_workers)
-        else:
-            samples = map(sample, bank)
-        for result in samples:
+    job = partial(_sample_or_defects, world=bank.world, config=config, unlike=unlike)
+    with (
+        closing(map_in_order(job, bank.patterns, num_proc)) as results,
+        tqdm(total=len(bank), desc="Sampling patterns", unit="pattern", delay=1) as progress,
+    ):
+        for result in results:
             progress.update()
             if isinstance(result, PatternSample):
                 defects.extend(_defects(result, min_problems, require_examples))
@@ -228,61 +214,6 @@ def sample_bank(
                 defects.extend(result)
     if defects:
         raise BankError(defects)
-
-
-_Job = Callable[[Pattern], "PatternSample | tuple[Defect, ...]"]
-_job: _Job | None = None  # of this process, where it is a worker
-
-
-@contextmanager
-def _signals_held() -> Iterator[None]:
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _start_worker(job: _Job) -> None:
-    """Gives a worker its job, once, and its life its end.
-
-    Signals are left to the parent: a worker that died while it hands over a sample would leave
-    the parent waiting for the rest. And a worker ends when its parent was killed.
-    """
-    global _job
-    _job = job
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    parent = parent_process()
-
-    def wait() -> None:
-        if parent is not None:
-            parent.join()
-            os._exit(1)
-
-    threading.Thread(target=wait, daemon=True).start()
-
-
-def _run_job(pattern: Pattern) -> "PatternSample | tuple[Defect, ...]":
-    if _job is None:
-        raise RuntimeError("this process is no worker")
-    return _job(pattern)
-
-
-def _in_order(
-    pool: ProcessPoolExecutor, patterns: Iterable[Pattern], n_ahead: int
-) -> "Iterator[PatternSample | tuple[Defect, ...]]":
-    """Runs the workers' job, at most so many patterns ahead of the reader, to bound memory."""
-    pending = deque[Future["PatternSample | tuple[Defect, ...]"]]()
-    for pattern in patterns:
-        pending.append(pool.submit(_run_job, pattern))
-        if len(pending) >= n_ahead:
-            yield pending.popleft().result()
-    while pending:
-        yield pending.popleft().result()
 
 
 def _sample_or_defects(

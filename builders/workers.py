@@ -1,0 +1,88 @@
+"""Runs a job in several processes: in order, in bounded memory, and ended with their parent."""
+
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import parent_process
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_job: Callable[[Any], Any] | None = None  # of this process, where it is a worker
+
+
+def map_in_order(
+    job: Callable[[Item], Result], items: Sequence[Item], num_proc: int
+) -> Generator[Result, None, None]:
+    """Maps a job over items, at most a few items ahead of the reader.
+
+    Close the generator when its results are no longer wanted, so that the workers stop.
+
+    Args:
+        job: What to do with an item; it is handed to each worker once.
+        items: The items.
+        num_proc: Processes to use, at most one a core; 1 works in this process.
+
+    Yields:
+        The results, in the order of the items.
+    """
+    n_workers = min(num_proc, len(items), os.cpu_count() or 1)
+    if n_workers <= 1:
+        yield from map(job, items)
+        return
+    pool = ProcessPoolExecutor(n_workers, initializer=_start, initargs=(job,))
+    try:
+        with _signals_held():  # the workers start in here, and never get them
+            pool.submit(int).result()
+        pending: deque[Future[Result]] = deque()
+        for item in items:
+            pending.append(pool.submit(_run, item))
+            if len(pending) >= 4 * n_workers:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _start(job: Callable[[Any], Any]) -> None:
+    """Gives a worker its job, once, and its life its end.
+
+    Signals are left to the parent: a worker that died while it hands over a result would leave
+    the parent waiting for the rest. And a worker ends when its parent was killed.
+    """
+    global _job
+    _job = job
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    parent = parent_process()
+
+    def wait() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+def _run(item: Any) -> Any:
+    if _job is None:
+        raise RuntimeError("this process is no worker")
+    return _job(item)

@@ -1,0 +1,34 @@
+"""Counts rows by several columns at once."""
+
+import numpy as np
+
+#: Rows that are counted at a time, at least: their cells stay in the processor's cache.
+_BLOCK = 1 << 16
+
+
+def joint_counts(*columns: tuple[np.ndarray, int]) -> np.ndarray:
+    """How often each combination of values occurs.
+
+    Args:
+        *columns: Each n integers and a bound: every integer is from 0 to below it.
+
+    Returns:
+        Counts of shape ``(bound, bound, ...)``, one axis a column; they sum to n.
+    """
+    shape = tuple(bound for _, bound in columns)
+    n_cells = int(np.prod(shape, dtype=object))
+    # The columns' own width, since a sum of two widths is slow.
+    is_wide = n_cells >= 2**31 or any(codes.itemsize == 8 for codes, _ in columns)
+    kind = np.int64 if is_wide else np.int32
+    first, *others = columns
+    counts = np.zeros(n_cells, np.int64)
+    n_rows = max(_BLOCK, n_cells)
+    for start in range(0, len(first[0]), n_rows):
+        block = slice(start, start + n_rows)
+        cells = first[0][block].astype(kind)
+        for codes, bound in others:
+            cells *= bound
+            np.add(cells, codes[block], out=cells, casting="unsafe")
+        found = np.bincount(cells)
+        counts[: len(found)] += found
+    return counts.reshape(shape)

@@ -1,0 +1,86 @@
+"""Ids of groups, categories and domains as numbers from 0."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from .columns import Column
+from .problems import N_SHOWN, Problems
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedIds:
+    """Ids as positions among their different values.
+
+    Attributes:
+        codes: For each of the n rows the position of its id in ``keys``.
+        keys: The ids; some may have no row.
+    """
+
+    codes: np.ndarray
+    keys: pa.Array
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+
+def encode_ids(column: Column) -> EncodedIds:
+    """Encodes ids of any kind.
+
+    Args:
+        column: Integers or strings.
+
+    Returns:
+        The encoded ids. Integers that lie close together stand for themselves.
+    """
+    values = column.values
+    if (n_dense := dense_size(values)) is not None:
+        return EncodedIds(values.to_numpy(), pa.array(np.arange(n_dense)))
+    if not pa.types.is_dictionary(values.type):
+        values = values.dictionary_encode()
+    return EncodedIds(values.indices.to_numpy(), values.dictionary)
+
+
+def dense_size(values: pa.Array) -> int | None:
+    """One more than the largest id, if ids are integers from 0 that can be counted in a table."""
+    if not pa.types.is_integer(values.type):
+        return None
+    found = pc.min_max(values)
+    low, high = found["min"].as_py(), found["max"].as_py()
+    return high + 1 if low >= 0 and high < 2**16 + len(values) // 8 else None
+
+
+def check_one_value_per_group(
+    groups: Column, name: str, codes: np.ndarray, names: list[str], problems: Problems
+) -> None:
+    """Notes groups whose rows have different values where there must be one.
+
+    Args:
+        groups: The column of groups.
+        name: The column that must be constant.
+        codes: Its values, as positions in ``names``.
+        names: What the values are called.
+        problems: Takes the groups that have several.
+    """
+    ids = encode_ids(groups)
+    first_row = np.full(len(ids), -1)
+    first_row[ids.codes[::-1]] = np.arange(len(codes))[::-1]
+    first = first_row[ids.codes]
+    rows = np.flatnonzero(codes[first] != codes)
+    if not len(rows):
+        return
+    bad, which = np.unique(ids.codes[rows], return_index=True)
+    which = np.sort(which)  # in the order of the rows
+    shown = [
+        f"{ids.keys[ids.codes[row]].as_py()!r} (row {first[row]}: {names[codes[first[row]]]}, "
+        f"row {row}: {names[codes[row]]})"
+        for row in rows[which][:N_SHOWN].tolist()
+    ]
+    more = ", ..." if len(bad) > N_SHOWN else ""
+    n_groups = len(np.unique(ids.codes))
+    problems.add(
+        f"{name}: not the same for all rows of a group in {len(bad)} of {n_groups} groups: "
+        f"{', '.join(shown)}{more}."
+    )

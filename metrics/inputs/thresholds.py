@@ -1,0 +1,79 @@
+"""Consistency thresholds, exactly."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from .problems import Problems
+
+
+def as_fraction(threshold: float | Fraction | Decimal) -> Fraction:
+    """The fraction that a threshold stands for: 19/20 for 0.95, 5/6 for ``5 / 6``.
+
+    Of all fractions that a float may stand for, those that are rounded to it, the simplest is
+    taken.
+
+    Args:
+        threshold: A finite number.
+
+    Example:
+        >>> as_fraction(0.95), as_fraction(5 / 6)
+        (Fraction(19, 20), Fraction(5, 6))
+    """
+    if not isinstance(threshold, float | np.floating):
+        return Fraction(threshold)
+    if not isinstance(threshold, float):
+        threshold = float(str(threshold))  # a float32 of 0.95 is meant as 0.95
+    exact = Fraction(threshold)
+    limits = (exact.limit_denominator(10**digits) for digits in range(1, 18))
+    return next((simple for simple in limits if float(simple) == threshold), exact)
+
+
+def read_thresholds(thresholds: Any, problems: Problems) -> list[Fraction]:
+    """Thresholds as fractions.
+
+    Args:
+        thresholds: One number from 0 to 1 or a list of them.
+        problems: Takes what is not.
+    """
+    is_list = is_many(thresholds)
+    values = list(thresholds) if is_list else [thresholds]
+    if not values:
+        problems.add("thresholds: is empty; expected a number from 0 to 1, or a list of them.")
+    fractions = []
+    for place, value in enumerate(values):
+        if isinstance(value, np.generic):
+            value = value if isinstance(value, np.floating) else value.item()
+        is_number = isinstance(value, int | float | np.floating | Fraction | Decimal)
+        if isinstance(value, bool) or not is_number or not 0 <= value <= 1:
+            where = f" at position {place}" if is_list else ""
+            problems.add(f"thresholds: {value!r}{where}; expected a number from 0 to 1.")
+        else:
+            fractions.append(as_fraction(value))
+    return fractions
+
+
+def is_many(thresholds: Any) -> bool:
+    """Whether thresholds are a list, so that a list is answered."""
+    if isinstance(thresholds, np.ndarray):
+        return thresholds.ndim > 0
+    return isinstance(thresholds, Sequence) and not isinstance(thresholds, str)
+
+
+def reaches(n_correct: np.ndarray, n_samples: np.ndarray, threshold: Fraction) -> np.ndarray:
+    """Whether groups have at least a share of their samples right, in exact arithmetic.
+
+    Args:
+        n_correct: Samples right, by group.
+        n_samples: Samples, by group.
+        threshold: The share.
+
+    Returns:
+        A boolean for every group.
+    """
+    sizes, which = np.unique(n_samples, return_inverse=True)
+    least = [-(-threshold.numerator * size // threshold.denominator) for size in sizes.tolist()]
+    return n_correct >= np.array(least, np.int64)[which]

@@ -1,0 +1,138 @@
+"""Solved samples by pattern: the counts that pattern accuracy rests on."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..counting import joint_counts
+from ..inputs.columns import Column
+from ..inputs.groups import check_one_value_per_group, dense_size, encode_ids
+from ..inputs.labels import EncodedLabels
+from ..inputs.problems import Problems
+
+
+@dataclass(frozen=True, slots=True)
+class Patterns:
+    """The patterns, in no particular order.
+
+    Attributes:
+        keys: Their ids.
+        n_samples: Samples of each.
+        n_correct: Samples right of each, for every system.
+        reference: Gold label of each, as a position in the label set.
+        category: Category of each, as a position in ``category_keys``; None without categories.
+        category_keys: The categories.
+    """
+
+    keys: pa.Array
+    n_samples: np.ndarray
+    n_correct: list[np.ndarray]
+    reference: np.ndarray
+    category: np.ndarray | None
+    category_keys: list[str | int]
+
+    def select(self, category: str | int) -> "Patterns":
+        """The patterns of one category."""
+        chosen = self.category == self.category_keys.index(category)
+        return Patterns(
+            self.keys.filter(pa.array(chosen)),
+            self.n_samples[chosen],
+            [n_correct[chosen] for n_correct in self.n_correct],
+            self.reference[chosen],
+            None,
+            [],
+        )
+
+
+def tally_patterns(
+    groups: Column, labels: EncodedLabels, categories: Column | None, problems: Problems
+) -> Patterns:
+    """Counts the samples of every pattern, and those that each system has right.
+
+    Args:
+        groups: The pattern of each of the n samples.
+        labels: ``references``, ``predictions`` and perhaps ``other_predictions``.
+        categories: The category of each sample, or None.
+        problems: Takes patterns with two gold labels or two categories.
+    """
+    references = labels.codes["references"]
+    systems = [c for name, c in labels.codes.items() if name != "references"]
+    constants = {"references": (references, len(labels.names))}
+    names = {"references": [str(name) for name in labels.names]}
+    category_keys: list[str | int] = []
+    if categories is not None:
+        ids = encode_ids(categories)
+        category_keys = ids.keys.to_pylist()
+        constants["categories"] = (ids.codes, len(ids))
+        names["categories"] = [str(key) for key in category_keys]
+    n_dense = dense_size(groups.values)
+    if n_dense is not None or pa.types.is_dictionary(groups.values.type):
+        keys, n_samples, n_correct, found = _count_dense(groups, systems, constants)
+    else:
+        keys, n_samples, n_correct, found = _count_hashed(groups.values, systems, constants)
+    for name, (low, high) in found.items():
+        if not np.array_equal(low, high):
+            codes = constants[name][0]
+            check_one_value_per_group(groups, name, codes, names[name], problems)
+    category = found["categories"][0] if categories is not None else None
+    return Patterns(
+        keys, n_samples, n_correct, found["references"][0], category, category_keys
+    )
+
+
+_Constants = dict[str, tuple[np.ndarray, int]]
+_Counts = tuple[pa.Array, np.ndarray, list[np.ndarray], dict[str, tuple[np.ndarray, np.ndarray]]]
+
+
+def _count_dense(groups: Column, systems: list[np.ndarray], constants: _Constants) -> _Counts:
+    """Ids that are small integers, or come with a dictionary: a table of counts."""
+    ids = encode_ids(groups)
+    references, n_labels = constants["references"]
+    by_group = (ids.codes, len(ids))
+    tables = [joint_counts(by_group, constants["references"], (s, n_labels)) for s in systems]
+    n_samples = tables[0].sum(axis=(1, 2))
+    used = n_samples > 0
+    found = {"references": _ends(tables[0].sum(axis=2)[used])}
+    if "categories" in constants:
+        found["categories"] = _ends(joint_counts(by_group, constants["categories"])[used])
+    n_correct = [np.trace(table, axis1=1, axis2=2)[used] for table in tables]
+    return ids.keys.filter(pa.array(used)), n_samples[used], n_correct, found
+
+
+def _ends(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The first and the last column that is not 0, by row."""
+    present = counts > 0
+    return present.argmax(axis=1), present.shape[1] - 1 - present[:, ::-1].argmax(axis=1)
+
+
+def _count_hashed(groups: pa.Array, systems: list[np.ndarray], constants: _Constants) -> _Counts:
+    """Ids of any other kind: Arrow's hash aggregation, which uses all cores."""
+    references = constants["references"][0]
+    columns: dict[str, pa.Array | np.ndarray] = {"group": groups}
+    columns |= {f"right_{i}": (s == references).view(np.int8) for i, s in enumerate(systems)}
+    columns |= {name: _narrow(*constant) for name, constant in constants.items()}
+    aggregations: list[tuple[str | list[str], str]] = [([], "count_all")]
+    aggregations += [(f"right_{i}", "sum") for i in range(len(systems))]
+    aggregations += [(name, "min_max") for name in constants]
+    table = pa.table(columns).group_by("group").aggregate(aggregations).combine_chunks()
+
+    def numbers(array: pa.ChunkedArray) -> np.ndarray:
+        return array.to_numpy().astype(np.int64)
+
+    found = {}
+    for name in constants:
+        ends = table[f"{name}_min_max"]
+        found[name] = (
+            numbers(pc.struct_field(ends, "min")),
+            numbers(pc.struct_field(ends, "max")),
+        )
+    n_correct = [numbers(table[f"right_{i}_sum"]) for i in range(len(systems))]
+    keys = table["group"].combine_chunks()
+    return keys, numbers(table["count_all"]), n_correct, found
+
+
+def _narrow(codes: np.ndarray, bound: int) -> np.ndarray:
+    kind = np.int8 if bound <= 127 else np.int16 if bound <= 2**15 - 1 else np.int64
+    return codes.astype(kind)

@@ -1,0 +1,202 @@
+"""Pattern accuracy (SpaceNLI, section 4.2.2) as a function."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
+
+from ..group_scores import area_under_curve, as_asked, share_solved, solved_curve
+from ..inference.bootstrap import Resampling, read_resampling
+from ..inference.intervals import compare_systems, confidence_intervals
+from ..inference.paired_tests import mcnemar
+from ..inputs.columns import read_columns
+from ..inputs.labels import encode_labels
+from ..inputs.problems import Problems
+from ..inputs.thresholds import is_many, reaches, read_thresholds
+from ..signature import write_signature
+from .patterns import Patterns, tally_patterns
+
+PATTERN_ACCURACY_VERSION = "1.0.0"
+
+
+def pattern_accuracy(
+    predictions: Any,
+    references: Any,
+    groups: Any,
+    *,
+    thresholds: Any = 0.95,
+    categories: Any = None,
+    labels: Any = None,
+    other_predictions: Any = None,
+    per_group: bool = False,
+    confidence_level: float | None = None,
+    n_resamples: int = 9999,
+    seed: int = 0,
+    data: Any = None,
+) -> dict[str, Any]:
+    """Share of patterns of which at least the share t of the samples is solved.
+
+    Args:
+        predictions: Predicted labels, n integers or strings: a list, NumPy or Arrow array, pandas
+            or Polars series, tensor or column of a ``Dataset``.
+        references: Gold labels, n; the same for all samples of a pattern.
+        groups: Ids of the patterns, n integers or strings.
+        thresholds: The share t, from 0 to 1, or a list of shares. A float stands for the simplest
+            fraction that is rounded to it, and is compared exactly: 190 of 200 reach 0.95.
+        categories: Category of each pattern, n integers or strings, for a breakdown.
+        labels: Names of the label set in the order of their ids; None takes the class labels of a
+            ``Dataset``, or else whatever occurs.
+        other_predictions: Predictions of a second system, n, to compare with.
+        per_group: Whether to return the counts of every pattern.
+        confidence_level: Share of resamples inside the confidence intervals, e.g. 0.95; None
+            computes none.
+        n_resamples: Resamples of the bootstrap, which draws whole patterns.
+        seed: Seed of the bootstrap.
+        data: A ``Dataset``, Arrow table or data frame; the columns are then given by name.
+
+    Returns:
+        - ``pattern_accuracy``: from 0 to 1, higher is better; a list if thresholds are one;
+        - ``thresholds`` as given;
+        - ``accuracy``: share of samples solved, from 0 to 1;
+        - ``area_under_curve``: mean accuracy of the patterns; equal to ``accuracy`` if all have
+          the same number of samples, otherwise every pattern weighs the same;
+        - ``n_groups``, ``n_samples``;
+        - ``curve``: ``thresholds`` and ``pattern_accuracy`` wherever it changes; between two
+          thresholds it is that of the upper one;
+        - ``by_category``: the scores of each category, where categories are given;
+        - ``groups``: lists ``group``, ``reference``, ``category``, ``n_samples``, ``n_correct``
+          and ``accuracy``, sorted by group, where ``per_group``;
+        - ``confidence_intervals``: low and high end by score, where asked for;
+        - ``comparison``: by score the ``other`` system's, the ``difference`` (first minus
+          other), its ``interval`` and bootstrap ``p_value``, and ``mcnemar`` over the patterns,
+          where there are other predictions;
+        - ``signature``.
+
+    Raises:
+        MetricInputError: Columns differ in length, are empty or hold anything but integers or
+            strings; labels are outside the set; a pattern has two gold labels or categories;
+            an option is out of its range. All problems are listed.
+
+    Source: SpaceNLI, section 4.2.2 (PA_t and its curve), Figure 5 (categories), Figure 6 (area).
+
+    Example:
+        >>> from nlihub.metrics.functional import pattern_accuracy
+        >>> result = pattern_accuracy(
+        ...     predictions=[0, 0, 1, 2], references=[0, 0, 1, 1], groups=["a", "a", "b", "b"]
+        ... )
+        >>> result["pattern_accuracy"], result["accuracy"]
+        (0.5, 0.75)
+    """
+    problems = Problems()
+    shares = read_thresholds(thresholds, problems)
+    resampling = read_resampling(confidence_level, n_resamples, seed, problems)
+    columns = read_columns(
+        {"references": references, "predictions": predictions, "groups": groups},
+        {"other_predictions": other_predictions, "categories": categories},
+        data,
+        problems,
+    )
+    judged = ("references", "predictions", "other_predictions")
+    encoded = encode_labels([columns[n] for n in judged if n in columns], labels, problems)
+    problems.check()
+    patterns = tally_patterns(columns["groups"], encoded, columns.get("categories"), problems)
+    problems.check()
+
+    is_list = is_many(thresholds)
+    curve = solved_curve(patterns.n_correct[0], patterns.n_samples)
+    result = _scores(patterns, shares, is_list) | {
+        "thresholds": [float(t) for t in thresholds] if is_list else float(thresholds),
+        "curve": {"thresholds": curve[0], "pattern_accuracy": curve[1]},
+    }
+    if confidence_level is not None:
+        result["confidence_intervals"] = _intervals(patterns, shares, is_list, resampling)
+    if patterns.category is not None:
+        result["by_category"] = {}
+        for category in sorted(patterns.category_keys, key=lambda key: (isinstance(key, str), key)):
+            part = patterns.select(category)
+            scores = _scores(part, shares, is_list)
+            if confidence_level is not None:
+                scores["confidence_intervals"] = _intervals(part, shares, is_list, resampling)
+            result["by_category"][category] = scores
+    if per_group:
+        result["groups"] = _table(patterns, encoded.names)
+    if other_predictions is not None:
+        result["comparison"] = _comparison(patterns, shares, is_list, resampling)
+    resampled = confidence_level is not None or other_predictions is not None
+    result["signature"] = write_signature(
+        "pattern_accuracy",
+        PATTERN_ACCURACY_VERSION,
+        labels=encoded,
+        thresholds=",".join(map(str, thresholds if is_list else [thresholds])),
+        groups=result["n_groups"],
+        samples=result["n_samples"],
+        bootstrap=resampling if resampled else None,
+    )
+    return result
+
+
+def _scores(patterns: Patterns, shares: list[Fraction], is_list: bool) -> dict[str, Any]:
+    n_correct, n_samples = patterns.n_correct[0], patterns.n_samples
+    values = [share_solved(n_correct, n_samples, share) for share in shares]
+    return {
+        "pattern_accuracy": as_asked(values, is_list),
+        "accuracy": int(n_correct.sum()) / int(n_samples.sum()),
+        "area_under_curve": area_under_curve(n_correct, n_samples),
+        "n_groups": len(n_samples),
+        "n_samples": int(n_samples.sum()),
+    }
+
+
+def _vectors(patterns: Patterns, shares: list[Fraction], system: int) -> np.ndarray:
+    """For each pattern the numbers whose totals the scores depend on."""
+    n_correct, n_samples = patterns.n_correct[system], patterns.n_samples
+    solved = [reaches(n_correct, n_samples, share) for share in shares]
+    ones = np.ones(len(n_samples))
+    return np.column_stack([ones, n_samples, n_correct, n_correct / n_samples, *solved])
+
+
+def _statistic(totals: np.ndarray) -> dict[str, np.ndarray]:
+    n_groups, n_samples, n_correct, shares, *solved = totals.T
+    scores = {"accuracy": n_correct / n_samples, "area_under_curve": shares / n_groups}
+    return scores | {str(i): n / n_groups for i, n in enumerate(solved)}
+
+
+def _by_score(found: dict[str, Any], n_thresholds: int, is_list: bool) -> dict[str, Any]:
+    values = [found.pop(str(i)) for i in range(n_thresholds)]
+    return {"pattern_accuracy": as_asked(values, is_list), **found}
+
+
+def _intervals(
+    patterns: Patterns, shares: list[Fraction], is_list: bool, resampling: Resampling
+) -> dict[str, Any]:
+    found = confidence_intervals(_vectors(patterns, shares, 0), _statistic, resampling)
+    return _by_score(found, len(shares), is_list)
+
+
+def _comparison(
+    patterns: Patterns, shares: list[Fraction], is_list: bool, resampling: Resampling
+) -> dict[str, Any]:
+    vectors = [_vectors(patterns, shares, system) for system in (0, 1)]
+    found = compare_systems(*vectors, _statistic, resampling)
+    for i, share in enumerate(shares):
+        solved = [reaches(n_correct, patterns.n_samples, share) for n_correct in patterns.n_correct]
+        found[str(i)]["mcnemar"] = mcnemar(*solved)
+    return _by_score(found, len(shares), is_list)
+
+
+def _table(patterns: Patterns, names: tuple[str | int, ...]) -> dict[str, list[Any]]:
+    order = pc.sort_indices(patterns.keys).to_numpy()
+    n_correct, n_samples = patterns.n_correct[0][order], patterns.n_samples[order]
+    table = {
+        "group": patterns.keys.take(order).to_pylist(),
+        "reference": [names[code] for code in patterns.reference[order].tolist()],
+    }
+    if patterns.category is not None:
+        categories = patterns.category[order].tolist()
+        table["category"] = [patterns.category_keys[code] for code in categories]
+    return table | {
+        "n_samples": n_samples.tolist(),
+        "n_correct": n_correct.tolist(),
+        "accuracy": (n_correct / n_samples).tolist(),
+    }

@@ -1,5 +1,19 @@
 """The metrics as plain functions, for hot loops: the same arguments, the same results."""
 
+from .cartography.scoring import cartography
+from .consistency.agreement import agreement
+from .consistency.scoring import consistency
+from .inference.paired_tests import paired_t_test
+from .inputs.problems import MetricInputError
+from .nli_report.scoring import nli_report
 from .pattern_accuracy.scoring import pattern_accuracy
 
-__all__ = ["pattern_accuracy"]
+__all__ = [
+    "MetricInputError",
+    "agreement",
+    "cartography",
+    "consistency",
+    "nli_report",
+    "paired_t_test",
+    "pattern_accuracy",
+]

@@ -72,11 +72,13 @@ def resample(
         counts: How many clusters have each vector; None means one each.
 
     Returns:
-        For each score its ``n_resamples`` values.
+        For each score its ``n_resamples`` values; none where there is but one cluster.
     """
     vectors, counts = _merge(vectors, counts)
     n_clusters = int(counts.sum())
     rng = np.random.default_rng(resampling.seed)
+    if n_clusters < 2:
+        return {name: values[:0] for name, values in statistic(vectors[:1]).items()}
     n_kinds = len(vectors)
     batch = max(1, _MAX_WEIGHTS // n_kinds)
     scores: dict[str, list[np.ndarray]] = {}

@@ -12,7 +12,7 @@ def confidence_intervals(
     statistic: Statistic,
     resampling: Resampling,
     counts: np.ndarray | None = None,
-) -> dict[str, list[float]]:
+) -> dict[str, list[float] | None]:
     """Percentile intervals of scores.
 
     Args:
@@ -22,7 +22,8 @@ def confidence_intervals(
         counts: How many clusters have each vector; None means one each.
 
     Returns:
-        Low and high end of each score.
+        Low and high end of each score; None where there is one cluster, which says nothing of
+        others.
 
     Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), section 13.3.
     """
@@ -49,7 +50,7 @@ def compare_systems(
     Returns:
         For each score the ``other`` system's, the ``difference`` (first minus other), its
         percentile ``interval`` and a two-sided ``p_value``: how often resampled differences fall
-        on the other side of 0.
+        on the other side of 0. The last two are None where there is one cluster.
 
     Source: Efron and Tibshirani (1993), sections 13.3 and 15.4; the observed data count as one
         resample more, so that no p-value is 0.
@@ -76,12 +77,16 @@ def compare_systems(
     }
 
 
-def _interval(values: np.ndarray, resampling: Resampling) -> list[float]:
+def _interval(values: np.ndarray, resampling: Resampling) -> list[float] | None:
+    if not len(values):
+        return None
     tail = (1 - resampling.confidence_level) / 2
     ends: list[float] = np.quantile(values, [tail, 1 - tail]).tolist()
     return ends
 
 
-def _p_value(differences: np.ndarray) -> float:
+def _p_value(differences: np.ndarray) -> float | None:
+    if not len(differences):
+        return None
     smaller_side = min(np.sum(differences <= 0), np.sum(differences >= 0)) + 1
     return min(1.0, 2 * float(smaller_side) / (len(differences) + 1))

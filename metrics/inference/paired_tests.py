@@ -22,15 +22,10 @@ def mcnemar(first_right: np.ndarray, second_right: np.ndarray) -> dict[str, Any]
 
     Source: McNemar, Psychometrika 12 (1947); the exact form is the sign test.
     """
-    return mcnemar_counts(
-        int(np.sum(first_right & ~second_right)), int(np.sum(second_right & ~first_right))
-    )
-
-
-def mcnemar_counts(n_only_first: int, n_only_second: int) -> dict[str, Any]:
-    """``mcnemar``, from how many units each system alone has right."""
     from scipy.stats import binomtest
 
+    n_only_first = int(np.sum(first_right & ~second_right))
+    n_only_second = int(np.sum(second_right & ~first_right))
     n = n_only_first + n_only_second
     p_value = binomtest(n_only_first, n, 0.5).pvalue if n else 1.0
     return {

@@ -84,14 +84,14 @@ def as_arrow(given: Any, data: Any = None) -> tuple[pa.Array, tuple[str, ...] | 
         UnreadableError: It is no column.
     """
     if data is not None and isinstance(given, str):
-        given, class_names = _take(data, given)
+        given, class_names = take_column(data, given)
     else:
         class_names = None
     if hasattr(given, "source") and hasattr(given, "column_name"):  # a column of a Dataset
         if not hasattr(given.source, "select_columns"):
             given = list(given)
         else:
-            given, class_names = _take(given.source, given.column_name)
+            given, class_names = take_column(given.source, given.column_name)
     values = _convert(given)
     if isinstance(values, pa.ChunkedArray):
         if pa.types.is_dictionary(values.type):
@@ -102,7 +102,16 @@ def as_arrow(given: Any, data: Any = None) -> tuple[pa.Array, tuple[str, ...] | 
     return values, class_names
 
 
-def _take(data: Any, name: str) -> tuple[Any, tuple[str, ...] | None]:
+def take_column(data: Any, name: str) -> tuple[Any, tuple[str, ...] | None]:
+    """A column by name, and its class names if it is a ``ClassLabel``.
+
+    Args:
+        data: A ``Dataset``, Arrow table, data frame or mapping.
+        name: The column.
+
+    Raises:
+        UnreadableError: There is no such column.
+    """
     names = _column_names(data)
     if name not in names:
         raise UnreadableError(f"there is no column {name!r} in data; it has {', '.join(names)}")

@@ -43,6 +43,21 @@ def encode_ids(column: Column) -> EncodedIds:
     return EncodedIds(values.indices.to_numpy(), values.dictionary)
 
 
+def encode_sorted(column: Column) -> EncodedIds:
+    """Encodes ids so that their keys are sorted, and each has a row.
+
+    Args:
+        column: Integers or strings.
+    """
+    ids = encode_ids(column)
+    used = np.bincount(ids.codes, minlength=len(ids)) > 0
+    keys = ids.keys.filter(pa.array(used))
+    order = pc.sort_indices(keys).to_numpy()
+    rank = np.zeros(len(ids), np.int64)
+    rank[np.flatnonzero(used)[order]] = np.arange(len(keys))
+    return EncodedIds(rank[ids.codes], keys.take(order))
+
+
 def dense_size(values: pa.Array) -> int | None:
     """One more than the largest id, if ids are integers from 0 that can be counted in a table."""
     if not pa.types.is_integer(values.type):

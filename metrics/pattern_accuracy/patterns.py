@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from ..counting import joint_counts
 from ..inputs.columns import Column
-from ..inputs.groups import check_one_value_per_group, dense_size, encode_ids
+from ..inputs.groups import check_one_value_per_group, dense_size, encode_ids, encode_sorted
 from ..inputs.labels import EncodedLabels
 from ..inputs.problems import Problems
 
@@ -23,7 +23,7 @@ class Patterns:
         n_correct: Samples right of each, for every system.
         reference: Gold label of each, as a position in the label set.
         category: Category of each, as a position in ``category_keys``; None without categories.
-        category_keys: The categories.
+        category_keys: The categories, sorted.
     """
 
     keys: pa.Array
@@ -63,7 +63,7 @@ def tally_patterns(
     names = {"references": [str(name) for name in labels.names]}
     category_keys: list[str | int] = []
     if categories is not None:
-        ids = encode_ids(categories)
+        ids = encode_sorted(categories)
         category_keys = ids.keys.to_pylist()
         constants["categories"] = (ids.codes, len(ids))
         names["categories"] = [str(key) for key in category_keys]

@@ -113,7 +113,7 @@ def pattern_accuracy(
         result["confidence_intervals"] = _intervals(patterns, shares, is_list, resampling)
     if patterns.category is not None:
         result["by_category"] = {}
-        for category in sorted(patterns.category_keys, key=lambda key: (isinstance(key, str), key)):
+        for category in patterns.category_keys:
             part = patterns.select(category)
             scores = _scores(part, shares, is_list)
             if confidence_level is not None:

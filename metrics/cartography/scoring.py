@@ -1,0 +1,232 @@
+"""Confidence and variability of the gold label's probability, by group."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..inference.bootstrap import read_resampling
+from ..inference.intervals import compare_systems, confidence_intervals
+from ..inputs.columns import Column, check_lengths, read_columns
+from ..inputs.groups import EncodedIds, check_one_value_per_group, encode_sorted
+from ..inputs.labels import EncodedLabels, encode_labels
+from ..inputs.probabilities import read_probabilities
+from ..inputs.problems import Problems
+from ..inputs.thresholds import as_fraction
+from ..signature import write_signature
+
+CARTOGRAPHY_VERSION = "1.0.0"
+
+
+def cartography(
+    probabilities: Any,
+    references: Any = None,
+    groups: Any = None,
+    *,
+    fraction: float = 0.33,
+    labels: Any = None,
+    other_probabilities: Any = None,
+    confidence_level: float | None = None,
+    n_resamples: int = 9999,
+    seed: int = 0,
+    data: Any = None,
+) -> dict[str, Any]:
+    """Confidence and variability of the probability of the gold label, over each group's rows.
+
+    A group is a pattern and its rows the pattern's samples (SpaceNLI), or a group is a training
+    example and its rows the epochs (MSciNLI, dataset cartography).
+
+    Args:
+        probabilities: Of every label, ``(n, L)``, each row summing to 1, or of the gold label
+            alone, n; nested lists, arrays, tensors or columns of lists.
+        references: Gold labels, n integers or strings, the same for all rows of a group; needed
+            where there are probabilities of every label.
+        groups: Ids of the groups, n integers or strings.
+        fraction: Share of the groups in each subset, above 0 and up to 1.
+        labels: Names of the label set in the order of the probabilities.
+        other_probabilities: A second system's, of the same rows, to compare with.
+        confidence_level: Share of resamples inside the confidence intervals, e.g. 0.95; None
+            computes none.
+        n_resamples: Resamples of the bootstrap, which draws whole groups.
+        seed: Seed of the bootstrap.
+        data: A ``Dataset``, Arrow table or data frame; the columns are then given by name.
+
+    Returns:
+        - ``confidence`` and ``variability``: means over the groups, 0 to 1 and 0 to 0.5;
+        - ``n_groups``, ``n_samples``;
+        - ``groups``: lists ``group``, ``reference`` (where given), ``n_samples``, ``confidence``
+          (mean probability of the gold label), ``variability`` (its population standard
+          deviation) and ``correctness`` (share of rows with no label more probable than the gold
+          one, where there are probabilities of every label), sorted by group;
+        - ``subsets``: ids of the groups that are ``easy`` (highest confidence), ``hard`` (lowest
+          confidence) and ``ambiguous`` (highest variability), the most so first, as many of each
+          as the fraction of the groups, rounded down; a group may be in two;
+        - ``confidence_intervals``: low and high end by score, where asked for;
+        - ``comparison``: by score the ``other`` system's, the ``difference`` (first minus other),
+          its ``interval`` and bootstrap ``p_value``, where there are other probabilities;
+        - ``signature``.
+
+    Raises:
+        MetricInputError: Columns differ in length or are empty; probabilities are no numbers from
+            0 to 1 or do not sum to 1; a group has two gold labels; an option is out of its
+            range. All problems are listed.
+
+    Source: SpaceNLI, section 5 and Figure 4; MSciNLI, cartography of the training set (thirds of
+        33 %); Swayamdipta et al., EMNLP 2020.
+
+    Example:
+        >>> from nlihub.metrics.functional import cartography
+        >>> result = cartography([0.25, 0.75, 1.0, 1.0], groups=["a", "a", "b", "b"], fraction=0.5)
+        >>> result["groups"]["confidence"], result["groups"]["variability"]
+        ([0.5, 1.0], [0.25, 0.0])
+        >>> result["subsets"]["easy"]
+        ['b']
+    """
+    problems = Problems()
+    resampling = read_resampling(confidence_level, n_resamples, seed, problems)
+    is_number = isinstance(fraction, int | float | np.number) and not isinstance(fraction, bool)
+    if not is_number or not 0 < fraction <= 1:
+        problems.add(f"fraction: {fraction!r}; expected a number above 0 and up to 1.")
+    columns = read_columns({"groups": groups}, {"references": references}, data, problems)
+    systems = {"probabilities": read_probabilities(probabilities, data, problems)}
+    if other_probabilities is not None:
+        name = "other_probabilities"
+        systems[name] = read_probabilities(other_probabilities, data, problems, name)
+    rows = _read_rows(columns, systems, labels, problems)
+
+    confidence, variability = _moments(rows.gold[0], rows.ids)
+    keys = rows.ids.keys.to_pylist()
+    table = {"group": keys}
+    if rows.references is not None:
+        table["reference"] = rows.references
+    table |= {
+        "n_samples": np.bincount(rows.ids.codes).tolist(),
+        "confidence": confidence.tolist(),
+        "variability": variability.tolist(),
+    }
+    if rows.is_right is not None:
+        table["correctness"] = _means(rows.is_right, rows.ids).tolist()
+    rankings = {"easy": -confidence, "hard": confidence, "ambiguous": -variability}
+    n_subset = math.floor(as_fraction(fraction) * len(keys))
+    result: dict[str, Any] = {
+        "confidence": math.fsum(confidence) / len(keys),
+        "variability": math.fsum(variability) / len(keys),
+        "n_groups": len(keys),
+        "n_samples": len(rows.ids.codes),
+        "groups": table,
+        "subsets": {
+            name: [keys[i] for i in np.argsort(by, kind="stable")[:n_subset].tolist()]
+            for name, by in rankings.items()
+        },
+    }
+    vectors = [_vectors(*_moments(gold, rows.ids)) for gold in rows.gold]
+    if confidence_level is not None:
+        found = confidence_intervals(vectors[0], _statistic, resampling)
+        result["confidence_intervals"] = found
+    if other_probabilities is not None:
+        result["comparison"] = compare_systems(*vectors, _statistic, resampling)
+    resampled = confidence_level is not None or other_probabilities is not None
+    result["signature"] = write_signature(
+        "cartography",
+        CARTOGRAPHY_VERSION,
+        labels=rows.labels,
+        fraction=fraction,
+        groups=result["n_groups"],
+        samples=result["n_samples"],
+        bootstrap=resampling if resampled else None,
+    )
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """The inputs, checked.
+
+    Attributes:
+        ids: Group of each of the n rows.
+        gold: For each system the probability of the gold label, n.
+        is_right: Whether no label is more probable than the gold one, n; None where unknown.
+        references: Gold label of each group; None where unknown.
+        labels: The label set; None where there are no references.
+    """
+
+    ids: EncodedIds
+    gold: list[np.ndarray]
+    is_right: np.ndarray | None
+    references: list[str | int] | None
+    labels: EncodedLabels | None
+
+
+def _read_rows(
+    columns: dict[str, Column],
+    systems: dict[str, np.ndarray | None],
+    labels: Any,
+    problems: Problems,
+) -> _Rows:
+    lengths = {name: len(column.values) for name, column in columns.items()}
+    lengths |= {name: len(matrix) for name, matrix in systems.items() if matrix is not None}
+    check_lengths(lengths, problems)
+    widths = {m.shape[1] if m.ndim == 2 else None for m in systems.values() if m is not None}
+    if len(widths) > 1:
+        problems.add("The systems have probabilities of different numbers of labels.")
+    n_labels = next(iter(widths), None)
+    encoded = None
+    if "references" in columns:
+        encoded = encode_labels([columns["references"]], labels, problems)
+        if n_labels is not None and encoded.is_given and len(encoded.names) != n_labels:
+            problems.add(
+                f"probabilities: of {n_labels} labels; expected {len(encoded.names)}: {encoded}."
+            )
+        elif n_labels is not None and not encoded.is_given:
+            encoded = _encode_positions(columns["references"], n_labels, problems)
+    elif n_labels is not None:
+        problems.add("references: missing; which of the probabilities is that of the gold label?")
+    problems.check()
+    matrices = [matrix for matrix in systems.values() if matrix is not None]
+    ids = encode_sorted(columns["groups"])
+    if encoded is None:
+        return _Rows(ids, matrices, None, None, None)
+    codes = encoded.codes["references"]
+    names = [str(name) for name in encoded.names]
+    check_one_value_per_group(columns["groups"], "references", codes, names, problems)
+    problems.check()
+    of_group = np.zeros(len(ids), np.int64)
+    of_group[ids.codes] = codes
+    references = [encoded.names[code] for code in of_group.tolist()]
+    if n_labels is None:
+        return _Rows(ids, matrices, None, references, encoded)
+    gold = [np.take_along_axis(m, codes[:, None].astype(np.intp), 1)[:, 0] for m in matrices]
+    is_right = gold[0] >= matrices[0].max(axis=1)
+    return _Rows(ids, gold, is_right, references, encoded)
+
+
+def _encode_positions(column: Column, n_labels: int, problems: Problems) -> EncodedLabels | None:
+    """Gold labels that are positions among the probabilities, since no label set is given."""
+    positions = [str(i) for i in range(n_labels)]
+    if not pa.types.is_integer(column.values.type):
+        problems.add("labels: missing; name the label set in the order of the probabilities.")
+        return None
+    encoded = encode_labels([column], positions, problems)
+    return EncodedLabels(tuple(range(n_labels)), encoded.codes, True)
+
+
+def _means(values: np.ndarray, ids: EncodedIds) -> np.ndarray:
+    means: np.ndarray = np.bincount(ids.codes, weights=values) / np.bincount(ids.codes)
+    return means
+
+
+def _moments(gold: np.ndarray, ids: EncodedIds) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and population standard deviation by group."""
+    means = _means(gold, ids)
+    return means, np.sqrt(_means((gold - means[ids.codes]) ** 2, ids))
+
+
+def _vectors(confidence: np.ndarray, variability: np.ndarray) -> np.ndarray:
+    return np.column_stack([np.ones(len(confidence)), confidence, variability])
+
+
+def _statistic(totals: np.ndarray) -> dict[str, np.ndarray]:
+    n_groups, confidence, variability = totals.T
+    return {"confidence": confidence / n_groups, "variability": variability / n_groups}

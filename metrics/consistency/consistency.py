@@ -1,0 +1,33 @@
+"""Consistency as a metric of ``evaluate``."""
+
+import evaluate
+
+from nlihub.metrics.evaluate_module import ColumnarModule
+from nlihub.metrics.consistency.scoring import consistency
+
+_CITATION = """
+@inproceedings{bastan-etal-2022-bionli,
+  title = {{BioNLI}: Generating a Biomedical {NLI} Dataset Using Lexico-semantic Constraints for
+    Adversarial Examples},
+  author = {Bastan, Mohaddeseh and Surdeanu, Mihai and Balasubramanian, Niranjan},
+  booktitle = {Findings of the Association for Computational Linguistics: EMNLP 2022},
+  pages = {5093--5104},
+  year = {2022},
+  url = {https://aclanthology.org/2022.findings-emnlp.374}
+}
+"""
+
+
+class Consistency(ColumnarModule, evaluate.Metric):
+    """Consistency; ``compute`` takes what the function ``consistency`` takes."""
+
+    SCORE = staticmethod(consistency)
+    DESCRIPTION = (
+        "The share of groups, a positive and its adversarial negatives, that a system solves to a "
+        "given extent; with recall by perturbation, F1 of positives and negatives, and how far "
+        "predictions within a group agree."
+    )
+    CITATION = _CITATION
+    PAPER = "https://aclanthology.org/2022.findings-emnlp.374"
+    REQUIRED = ("predictions", "references", "groups")
+    OPTIONAL = ("categories", "other_predictions")

@@ -1,0 +1,253 @@
+"""Consistency over a positive and its adversarial negatives (BioNLI, section 4.4)."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ..classification import ABSENT_CLASS_POLICY, accuracy, class_scores
+from ..counting import joint_counts
+from ..group_scores import area_under_curve, as_asked, share_solved, solved_curve
+from ..inference.bootstrap import read_resampling
+from ..inference.intervals import compare_systems, confidence_intervals
+from ..inference.paired_tests import mcnemar
+from ..inputs.columns import Column, read_columns
+from ..inputs.groups import encode_sorted
+from ..inputs.labels import EncodedLabels, encode_labels
+from ..inputs.problems import Problems
+from ..inputs.thresholds import is_many, reaches, read_thresholds
+from ..signature import write_signature
+from .agreement import agreement_scores
+
+CONSISTENCY_VERSION = "1.0.0"
+
+#: BioNLI's labels, the positive one last.
+BIONLI_LABELS = ("not_entailment", "entailment")
+
+#: BioNLI's perturbations by family (Table 5).
+FAMILIES = {
+    "rule_based": ("SEN", "SEP", "SRE", "SREO", "VNeg", "SN", "LPR"),
+    "neural": ("GEN-ND", "GEN"),
+}
+
+
+def consistency(
+    predictions: Any,
+    references: Any,
+    groups: Any,
+    *,
+    thresholds: Any = 1.0,
+    categories: Any = None,
+    labels: Any = BIONLI_LABELS,
+    other_predictions: Any = None,
+    per_group: bool = False,
+    confidence_level: float | None = None,
+    n_resamples: int = 9999,
+    seed: int = 0,
+    data: Any = None,
+) -> dict[str, Any]:
+    """Share of groups, a positive and its adversarial negatives, that are solved to some extent.
+
+    Args:
+        predictions: Predicted labels, n integers or strings: a list, NumPy or Arrow array, pandas
+            or Polars series, tensor or column of a ``Dataset``.
+        references: Gold labels, n.
+        groups: Ids of the groups (BioNLI: the mechanism), n integers or strings.
+        thresholds: The share of a group's samples that has to be right, from 0 to 1, or a list
+            of shares. A float stands for the simplest fraction that is rounded to it.
+        categories: How each sample came to be (BioNLI: ``positive`` or the perturbation), n
+            integers or strings; all samples of a category have the same gold label.
+        labels: The negative and the positive label, in the order of their ids.
+        other_predictions: Predictions of a second system, n, to compare with.
+        per_group: Whether to return the counts of every group.
+        confidence_level: Share of resamples inside the confidence intervals, e.g. 0.95; None
+            computes none.
+        n_resamples: Resamples of the bootstrap, which draws whole groups.
+        seed: Seed of the bootstrap.
+        data: A ``Dataset``, Arrow table or data frame; the columns are then given by name.
+
+    Returns:
+        - ``consistency``: share of groups solved to at least the threshold, from 0 to 1, higher
+          is better; a list if thresholds are one; ``thresholds`` as given;
+        - ``accuracy``; ``area_under_curve``: mean accuracy of the groups;
+        - ``f1_positive``, ``f1_negative`` and ``macro_f1``, their mean; 0 for a label that is
+          neither in references nor in predictions;
+        - ``n_groups``, ``n_samples``, ``n_wholly_solved``;
+        - ``n_positive_right``: groups that have positives, all right; ``n_negatives_right``: groups
+          that have negatives, all right; ``n_positive_and_negatives_right``: groups that have
+          both, all right, out of ``n_complete_groups``;
+        - ``curve``: ``thresholds`` and ``consistency`` wherever it changes; between two thresholds
+          it is that of the upper one;
+        - ``agreement``: of the predictions within a group, whatever the gold labels (see
+          ``agreement_scores``);
+        - ``recall_by_category``: ``recall``, ``n_correct`` and ``n_samples`` of each category,
+          and ``macro_recall``, the mean over each family of BioNLI's perturbations (None unless
+          all of a family occur), where categories are given;
+        - ``groups``: lists ``group``, ``n_samples``, ``n_correct`` and ``accuracy``, sorted by
+          group, where ``per_group``;
+        - ``confidence_intervals``: low and high end by score, where asked for;
+        - ``comparison``: by score the ``other`` system's, the ``difference`` (first minus other),
+          its ``interval`` and bootstrap ``p_value``, and ``mcnemar`` over the groups, where there
+          are other predictions;
+        - ``signature``.
+
+    Raises:
+        MetricInputError: Columns differ in length, are empty or hold anything but integers or
+            strings; labels are outside the set or not two; a category has two gold labels; an
+            option is out of its range. All problems are listed.
+
+    Source: BioNLI, section 4.4 and Figure 2 (consistency), Table 5 (F1, recall by category).
+
+    Example:
+        >>> from nlihub.metrics.functional import consistency
+        >>> result = consistency(
+        ...     predictions=[1, 0, 1, 1], references=[1, 0, 1, 0], groups=["a", "a", "b", "b"]
+        ... )
+        >>> result["consistency"], result["n_positive_right"], result["f1_positive"]
+        (0.5, 2, 0.8)
+    """
+    problems = Problems()
+    shares = read_thresholds(thresholds, problems)
+    resampling = read_resampling(confidence_level, n_resamples, seed, problems)
+    columns = read_columns(
+        {"references": references, "predictions": predictions, "groups": groups},
+        {"other_predictions": other_predictions, "categories": categories},
+        data,
+        problems,
+    )
+    judged = ("references", "predictions", "other_predictions")
+    encoded = encode_labels([columns[n] for n in judged if n in columns], labels, problems)
+    if encoded.is_given and len(encoded.names) != 2:
+        problems.add(f"labels: {list(encoded.names)}; expected two, the positive one last.")
+    problems.check()
+    ids = encode_sorted(columns["groups"])
+    tables = [
+        joint_counts((ids.codes, len(ids)), (encoded.codes["references"], 2), (codes, 2))
+        for name, codes in encoded.codes.items()
+        if name != "references"
+    ]
+    by_category = None
+    if "categories" in columns:
+        by_category = _recall_by_category(columns["categories"], encoded, problems)
+        problems.check()
+
+    is_list = is_many(thresholds)
+    table = tables[0]
+    n_samples, n_correct = table.sum(axis=(1, 2)), np.trace(table, axis1=1, axis2=2)
+    curve = solved_curve(n_correct, n_samples)
+    f1 = class_scores(table.sum(axis=0))[2].tolist()
+    result = {
+        "consistency": as_asked([share_solved(n_correct, n_samples, s) for s in shares], is_list),
+        "thresholds": [float(t) for t in thresholds] if is_list else float(thresholds),
+        "accuracy": int(n_correct.sum()) / int(n_samples.sum()),
+        "area_under_curve": area_under_curve(n_correct, n_samples),
+        "f1_positive": f1[1],
+        "f1_negative": f1[0],
+        "macro_f1": (f1[0] + f1[1]) / 2,
+        "n_groups": len(n_samples),
+        "n_samples": int(n_samples.sum()),
+        **_whole_groups(table),
+        "curve": {"thresholds": curve[0], "consistency": curve[1]},
+        "agreement": agreement_scores(table.sum(axis=1)),
+    }
+    if by_category is not None:
+        result |= by_category
+    if per_group:
+        result["groups"] = {
+            "group": ids.keys.to_pylist(),
+            "n_samples": n_samples.tolist(),
+            "n_correct": n_correct.tolist(),
+            "accuracy": (n_correct / n_samples).tolist(),
+        }
+    vectors = [_vectors(table, shares) for table in tables]
+    if confidence_level is not None:
+        found: dict[str, Any] = confidence_intervals(vectors[0], _statistic, resampling)
+        result["confidence_intervals"] = _by_score(found, len(shares), is_list)
+    if other_predictions is not None:
+        found = compare_systems(*vectors, _statistic, resampling)
+        for i, share in enumerate(shares):
+            found[str(i)]["mcnemar"] = mcnemar(*(_solved(t, share) for t in tables))
+        result["comparison"] = _by_score(found, len(shares), is_list)
+    resampled = confidence_level is not None or other_predictions is not None
+    result["signature"] = write_signature(
+        "consistency",
+        CONSISTENCY_VERSION,
+        labels=encoded,
+        positive=encoded.names[1],
+        absent_class=ABSENT_CLASS_POLICY,
+        thresholds=",".join(map(str, thresholds if is_list else [thresholds])),
+        groups=result["n_groups"],
+        samples=result["n_samples"],
+        bootstrap=resampling if resampled else None,
+    )
+    return result
+
+
+def _solved(table: np.ndarray, share: Fraction) -> np.ndarray:
+    return reaches(np.trace(table, axis1=1, axis2=2), table.sum(axis=(1, 2)), share)
+
+
+def _whole_groups(table: np.ndarray) -> dict[str, int]:
+    wrong_negatives, wrong_positives = table[:, 0, 1], table[:, 1, 0]
+    has_negatives, has_positives = (table.sum(axis=2) > 0).T
+    positives_right = has_positives & (wrong_positives == 0)
+    negatives_right = has_negatives & (wrong_negatives == 0)
+    return {
+        "n_wholly_solved": int(((wrong_positives == 0) & (wrong_negatives == 0)).sum()),
+        "n_positive_right": int(positives_right.sum()),
+        "n_negatives_right": int(negatives_right.sum()),
+        "n_positive_and_negatives_right": int((positives_right & negatives_right).sum()),
+        "n_complete_groups": int((has_negatives & has_positives).sum()),
+    }
+
+
+def _recall_by_category(
+    categories: Column, labels: EncodedLabels, problems: Problems
+) -> dict[str, Any]:
+    ids = encode_sorted(categories)
+    references, predictions = labels.codes["references"], labels.codes["predictions"]
+    counts = joint_counts((ids.codes, len(ids)), (references, 2), (predictions, 2))
+    keys = ids.keys.to_pylist()
+    both = np.flatnonzero((counts.sum(axis=2) > 0).all(axis=1)).tolist()
+    if both:
+        listed = ", ".join(repr(keys[i]) for i in both)
+        problems.add(f"categories: {listed} has samples of both labels; expected of one.")
+    n_samples, n_correct = counts.sum(axis=(1, 2)), np.trace(counts, axis1=1, axis2=2)
+    recalls = {
+        key: {"recall": right / n, "n_correct": right, "n_samples": n}
+        for key, right, n in zip(keys, n_correct.tolist(), n_samples.tolist(), strict=True)
+    }
+    macro = {
+        family: sum(recalls[member]["recall"] for member in members) / len(members)
+        if all(member in recalls for member in members)
+        else None
+        for family, members in FAMILIES.items()
+    }
+    return {"recall_by_category": recalls, "macro_recall": macro}
+
+
+def _vectors(table: np.ndarray, shares: list[Fraction]) -> np.ndarray:
+    """For each group the numbers whose totals the scores depend on."""
+    n_samples, n_correct = table.sum(axis=(1, 2)), np.trace(table, axis1=1, axis2=2)
+    ones = np.ones(len(table))
+    solved = [reaches(n_correct, n_samples, share) for share in shares]
+    return np.column_stack([ones, n_correct / n_samples, table.reshape(-1, 4), *solved])
+
+
+def _statistic(totals: np.ndarray) -> dict[str, np.ndarray]:
+    n_groups = totals[:, 0]
+    confusion = totals[:, 2:6].reshape(-1, 2, 2)
+    f1 = class_scores(confusion)[2]
+    scores = {
+        "accuracy": accuracy(confusion),
+        "area_under_curve": totals[:, 1] / n_groups,
+        "f1_positive": f1[:, 1],
+        "f1_negative": f1[:, 0],
+        "macro_f1": f1.mean(axis=1),
+    }
+    return scores | {str(i): n / n_groups for i, n in enumerate(totals[:, 6:].T)}
+
+
+def _by_score(found: dict[str, Any], n_thresholds: int, is_list: bool) -> dict[str, Any]:
+    values = [found.pop(str(i)) for i in range(n_thresholds)]
+    return {"consistency": as_asked(values, is_list), **found}

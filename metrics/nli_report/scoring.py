@@ -1,0 +1,204 @@
+"""F1 by class, macro-F1 and accuracy over a fixed label set, also by domain."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..classification import ABSENT_CLASS_POLICY, accuracy, class_scores
+from ..counting import joint_counts
+from ..inference.bootstrap import read_resampling
+from ..inference.intervals import compare_systems, confidence_intervals
+from ..inference.paired_tests import mcnemar
+from ..inputs.columns import read_columns
+from ..inputs.groups import EncodedIds, encode_ids, encode_sorted
+from ..inputs.labels import encode_labels
+from ..inputs.problems import Problems
+from ..signature import write_signature
+
+NLI_REPORT_VERSION = "1.0.0"
+
+
+def nli_report(
+    predictions: Any,
+    references: Any,
+    *,
+    labels: Any = None,
+    domains: Any = None,
+    groups: Any = None,
+    other_predictions: Any = None,
+    confidence_level: float | None = None,
+    n_resamples: int = 9999,
+    seed: int = 0,
+    data: Any = None,
+) -> dict[str, Any]:
+    """F1 of every class, macro-F1 and accuracy over a fixed label set, also by domain.
+
+    Args:
+        predictions: Predicted labels, n integers or strings: a list, NumPy or Arrow array, pandas
+            or Polars series, tensor or column of a ``Dataset``.
+        references: Gold labels, n.
+        labels: Names of the label set in the order of their ids; required unless a column has
+            the class labels of a ``Dataset``.
+        domains: Domain of each sample, n integers or strings, for a breakdown.
+        groups: Ids of groups of samples that depend on each other, n integers or strings; the
+            bootstrap then draws whole groups. None means that every sample stands alone.
+        other_predictions: Predictions of a second system, n, to compare with.
+        confidence_level: Share of resamples inside the confidence intervals, e.g. 0.95; None
+            computes none.
+        n_resamples: Resamples of the bootstrap.
+        seed: Seed of the bootstrap.
+        data: A ``Dataset``, Arrow table or data frame; the columns are then given by name.
+
+    Returns:
+        - ``macro_f1``: mean F1 of the classes of the label set, from 0 to 1, higher is better; a
+          class that is neither in references nor in predictions counts 0;
+        - ``accuracy``, from 0 to 1; ``n_samples``;
+        - ``per_class``: ``precision``, ``recall``, ``f1``, ``n_references`` and ``n_predictions``
+          by label;
+        - ``confusion_matrix``: lists of samples by gold label, then by predicted label;
+        - ``by_domain``: the same scores of every domain, where domains are given;
+        - ``confidence_intervals``: low and high end by score (also of every domain), where asked
+          for;
+        - ``comparison``: by score the ``other`` system's, the ``difference`` (first minus other),
+          its ``interval`` and bootstrap ``p_value``, and for the accuracy ``mcnemar`` over the
+          samples, which takes them as independent, where there are other predictions;
+        - ``signature``.
+
+    Raises:
+        MetricInputError: Columns differ in length, are empty or hold anything but integers or
+            strings; there is no label set, or labels are outside it; an option is out of its
+            range. All problems are listed.
+
+    Source: SciNLI, Table 6 (by class); MSciNLI, Table 4 (by domain).
+
+    Example:
+        >>> from nlihub.metrics.functional import nli_report
+        >>> result = nli_report(
+        ...     ["neutral", "entailment"], ["neutral", "neutral"], labels=["entailment", "neutral"]
+        ... )
+        >>> result["accuracy"], result["per_class"]["entailment"]["f1"]
+        (0.5, 0.0)
+    """
+    problems = Problems()
+    resampling = read_resampling(confidence_level, n_resamples, seed, problems)
+    columns = read_columns(
+        {"references": references, "predictions": predictions},
+        {"other_predictions": other_predictions, "domains": domains, "groups": groups},
+        data,
+        problems,
+    )
+    judged = ("references", "predictions", "other_predictions")
+    encoded = encode_labels([columns[n] for n in judged if n in columns], labels, problems)
+    if labels is None and not encoded.is_given:
+        problems.add("labels: missing; name the label set in the order of its ids.")
+    problems.check()
+    n_labels = len(encoded.names)
+    references_, *systems = encoded.codes.values()
+    ids = encode_ids(columns["groups"]) if "groups" in columns else None
+
+    def scores_of(rows: np.ndarray | slice) -> tuple[dict[str, Any], _Clusters]:
+        clusters = _clusters(references_[rows], [s[rows] for s in systems], n_labels, ids, rows)
+        scores = _scores(clusters.confusion(n_labels), encoded.names)
+        if confidence_level is not None:
+            found = confidence_intervals(
+                clusters.vectors[0], _statistic, resampling, clusters.counts
+            )
+            scores["confidence_intervals"] = _by_class(found, encoded.names)
+        return scores, clusters
+
+    result, clusters = scores_of(slice(None))
+    if "domains" in columns:
+        of_domain = encode_sorted(columns["domains"])
+        result["by_domain"] = {
+            domain: scores_of(np.flatnonzero(of_domain.codes == code))[0]
+            for code, domain in enumerate(of_domain.keys.to_pylist())
+        }
+    if other_predictions is not None:
+        found = compare_systems(*clusters.vectors, _statistic, resampling, clusters.counts)
+        found["accuracy"]["mcnemar"] = mcnemar(*(s == references_ for s in systems))
+        result["comparison"] = _by_class(found, encoded.names)
+    resampled = confidence_level is not None or other_predictions is not None
+    result["signature"] = write_signature(
+        "nli_report",
+        NLI_REPORT_VERSION,
+        labels=encoded,
+        absent_class=ABSENT_CLASS_POLICY,
+        samples=result["n_samples"],
+        clusters=None if not resampled else "samples" if ids is None else "groups",
+        bootstrap=resampling if resampled else None,
+    )
+    return result
+
+
+def _scores(confusion: np.ndarray, names: tuple[str | int, ...]) -> dict[str, Any]:
+    precision, recall, f1 = (scores.tolist() for scores in class_scores(confusion))
+    n_predictions, n_references = confusion.sum(axis=0).tolist(), confusion.sum(axis=1).tolist()
+    return {
+        "macro_f1": math.fsum(f1) / len(f1),
+        "accuracy": float(accuracy(confusion)),
+        "n_samples": int(confusion.sum()),
+        "per_class": {
+            name: {
+                "precision": precision[i],
+                "recall": recall[i],
+                "f1": f1[i],
+                "n_references": n_references[i],
+                "n_predictions": n_predictions[i],
+            }
+            for i, name in enumerate(names)
+        },
+        "confusion_matrix": confusion.tolist(),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Clusters:
+    """What the bootstrap draws.
+
+    Attributes:
+        vectors: For each system the flat confusion matrix of every kind of cluster.
+        counts: How many clusters there are of each kind; None means one.
+    """
+
+    vectors: list[np.ndarray]
+    counts: np.ndarray | None
+
+    def confusion(self, n_labels: int) -> np.ndarray:
+        """The confusion matrix of the first system."""
+        first = self.vectors[0]
+        total = first.sum(axis=0) if self.counts is None else self.counts @ first
+        return total.astype(np.int64).reshape(n_labels, n_labels)
+
+
+def _clusters(
+    references: np.ndarray,
+    systems: list[np.ndarray],
+    n_labels: int,
+    ids: EncodedIds | None,
+    rows: np.ndarray | slice,
+) -> _Clusters:
+    labels = (references, n_labels)
+    if ids is None:  # each sample: as many kinds as there are combinations of labels
+        counts = joint_counts(labels, *((codes, n_labels) for codes in systems))
+        gold, *predicted = np.indices(counts.shape).reshape(counts.ndim, -1)
+        cells = np.eye(n_labels**2, dtype=np.int64)
+        return _Clusters([cells[gold * n_labels + p] for p in predicted], counts.ravel())
+    groups = (ids.codes[rows], len(ids))
+    tables = [joint_counts(groups, labels, (codes, n_labels)) for codes in systems]
+    used = tables[0].sum(axis=(1, 2)) > 0
+    return _Clusters([table[used].reshape(-1, n_labels**2) for table in tables], None)
+
+
+def _statistic(totals: np.ndarray) -> dict[str, np.ndarray]:
+    n_labels = math.isqrt(totals.shape[1])
+    confusion = totals.reshape(-1, n_labels, n_labels)
+    f1 = class_scores(confusion)[2]
+    scores = {"macro_f1": f1.mean(axis=1), "accuracy": accuracy(confusion)}
+    return scores | {str(i): values for i, values in enumerate(f1.T)}
+
+
+def _by_class(found: dict[str, Any], names: tuple[str | int, ...]) -> dict[str, Any]:
+    f1 = {name: found.pop(str(i)) for i, name in enumerate(names)}
+    return {**found, "per_class": {name: {"f1": value} for name, value in f1.items()}}

@@ -1,0 +1,31 @@
+"""Pattern accuracy as a metric of ``evaluate``."""
+
+import evaluate
+
+from nlihub.metrics.evaluate_module import ColumnarModule
+from nlihub.metrics.pattern_accuracy.scoring import pattern_accuracy
+
+_CITATION = """
+@inproceedings{abzianidze-etal-2023-spacenli,
+  title = {{SpaceNLI}: Evaluating the Consistency of Predicting Inferences In Space},
+  author = {Abzianidze, Lasha and Zwarts, Joost and Winter, Yoad},
+  booktitle = {Proceedings of the 4th Natural Logic Meets Machine Learning Workshop},
+  year = {2023},
+  eprint = {2307.02269},
+  archiveprefix = {arXiv}
+}
+"""
+
+
+class PatternAccuracy(ColumnarModule, evaluate.Metric):
+    """Pattern accuracy; ``compute`` takes what the function ``pattern_accuracy`` takes."""
+
+    SCORE = staticmethod(pattern_accuracy)
+    DESCRIPTION = (
+        "The share of inference patterns of which at least a share t of the samples is solved: "
+        "whether a system is consistent, which plain accuracy hides."
+    )
+    CITATION = _CITATION
+    PAPER = "https://arxiv.org/abs/2307.02269"
+    REQUIRED = ("predictions", "references", "groups")
+    OPTIONAL = ("categories", "other_predictions")

@@ -21,6 +21,10 @@ from .inputs.problems import MetricInputError, Problems
 _LOADING = frozenset(inspect.signature(evaluate.EvaluationModule.__init__).parameters)
 
 
+#: Rows of a record batch; the default of datasets makes thousands of small ones.
+_BATCH = 1 << 20
+
+
 class ColumnarModule:
     """Mixin for a metric of ``evaluate``; goes before it in the bases.
 
@@ -131,7 +135,7 @@ class ColumnarModule:
                 [f"This batch has the columns {_listed(table.schema)}; those before have "
                  f"{_listed(self._stored)}."]
             )
-        self.writer.write_table(table)
+        self.writer.write_table(table, writer_batch_size=_BATCH)
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Adds one row to those that the next ``compute`` uses.

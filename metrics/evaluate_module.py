@@ -70,7 +70,10 @@ class ColumnarModule:
         kinds = itertools.product(("int64", "string"), repeat=len(self.REQUIRED))
         return [
             datasets.Features(
-                {name: datasets.Value(kind) for name, kind in zip(self.REQUIRED, chosen, strict=True)}
+                {
+                    name: datasets.Value(kind)
+                    for name, kind in zip(self.REQUIRED, chosen, strict=True)
+                }
             )
             for chosen in kinds
         ]
@@ -132,8 +135,10 @@ class ColumnarModule:
             self._stored = table.schema
         elif table.schema != self._stored:
             raise MetricInputError(
-                [f"This batch has the columns {_listed(table.schema)}; those before have "
-                 f"{_listed(self._stored)}."]
+                [
+                    f"This batch has the columns {_listed(table.schema)}; those before have "
+                    f"{_listed(self._stored)}."
+                ]
             )
         self.writer.write_table(table, writer_batch_size=_BATCH)
 

@@ -1,0 +1,1 @@
+"""Confidence and variability of groups (SpaceNLI, section 5; MSciNLI)."""

@@ -6,7 +6,6 @@ from typing import Any
 import datasets
 import evaluate
 import pyarrow as pa
-
 from nlihub.metrics.cartography.scoring import cartography
 from nlihub.metrics.evaluate_module import ColumnarModule
 from nlihub.metrics.inputs.columns import check_lengths, read_columns

@@ -1,9 +1,8 @@
 """Consistency as a metric of ``evaluate``."""
 
 import evaluate
-
-from nlihub.metrics.evaluate_module import ColumnarModule
 from nlihub.metrics.consistency.scoring import consistency
+from nlihub.metrics.evaluate_module import ColumnarModule
 
 _CITATION = """
 @inproceedings{bastan-etal-2022-bionli,

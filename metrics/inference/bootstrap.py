@@ -102,5 +102,3 @@ def _merge(vectors: np.ndarray, counts: np.ndarray | None) -> tuple[np.ndarray, 
     weights = None if counts is None else counts.astype(float)
     merged = np.bincount(which.reshape(-1), weights=weights, minlength=len(distinct))
     return distinct.astype(float), merged.astype(np.int64)
-
-

@@ -1,7 +1,6 @@
 """The NLI report as a metric of ``evaluate``."""
 
 import evaluate
-
 from nlihub.metrics.evaluate_module import ColumnarModule
 from nlihub.metrics.nli_report.scoring import nli_report
 

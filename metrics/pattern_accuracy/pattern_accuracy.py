@@ -1,7 +1,6 @@
 """Pattern accuracy as a metric of ``evaluate``."""
 
 import evaluate
-
 from nlihub.metrics.evaluate_module import ColumnarModule
 from nlihub.metrics.pattern_accuracy.scoring import pattern_accuracy
 

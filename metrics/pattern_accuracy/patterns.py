@@ -77,9 +77,7 @@ def tally_patterns(
             codes = constants[name][0]
             check_one_value_per_group(groups, name, codes, names[name], problems)
     category = found["categories"][0] if categories is not None else None
-    return Patterns(
-        keys, n_samples, n_correct, found["references"][0], category, category_keys
-    )
+    return Patterns(keys, n_samples, n_correct, found["references"][0], category, category_keys)
 
 
 _Constants = dict[str, tuple[np.ndarray, int]]
@@ -89,7 +87,7 @@ _Counts = tuple[pa.Array, np.ndarray, list[np.ndarray], dict[str, tuple[np.ndarr
 def _count_dense(groups: Column, systems: list[np.ndarray], constants: _Constants) -> _Counts:
     """Ids that are small integers, or come with a dictionary: a table of counts."""
     ids = encode_ids(groups)
-    references, n_labels = constants["references"]
+    n_labels = constants["references"][1]
     by_group = (ids.codes, len(ids))
     tables = [joint_counts(by_group, constants["references"], (s, n_labels)) for s in systems]
     n_samples = tables[0].sum(axis=(1, 2))

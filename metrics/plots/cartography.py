@@ -1,0 +1,75 @@
+"""Maps of groups by confidence and variability."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .figures import COLORS, MARKERS, check_results, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def plot_cartography(result: Mapping[str, Any], *, n_named: int = 8) -> "Figure":
+    """A map of the groups: confidence against variability of the gold label's probability.
+
+    Args:
+        result: What ``cartography`` returned.
+        n_named: How many of the most variable and of the least confident groups are named, at most:
+            names that would cover each other are left out.
+
+    Returns:
+        The picture; ``save_figure`` writes it.
+
+    Raises:
+        MetricInputError: The result has no groups.
+
+    Source: SpaceNLI, Figure 4.
+    """
+    check_results({"result": result}, "groups")
+    groups = result["groups"]
+    confidence, variability = np.array(groups["confidence"]), np.array(groups["variability"])
+    references = np.array(groups.get("reference", ["group"] * len(confidence)), dtype=object)
+    labels = list(dict.fromkeys(sorted(references.tolist(), key=str)))
+    with new_figure(height=4.2) as (figure, axes):
+        for label, color, marker in zip(labels, COLORS, MARKERS, strict=False):
+            chosen = references == label
+            axes.scatter(
+                variability[chosen],
+                confidence[chosen],
+                s=22,
+                color=color,
+                marker=marker,
+                alpha=0.75,
+                linewidths=0,
+                label=f"{label} ({int(chosen.sum())})",
+            )
+        right = max(0.25, 1.12 * float(variability.max()))
+        extreme = [*np.argsort(-variability)[:n_named], *np.argsort(confidence)[:n_named]]
+        for i in _far_apart(variability / right, confidence, extreme):
+            axes.annotate(
+                str(groups["group"][i]),
+                (variability[i], confidence[i]),
+                xytext=(3, 3),
+                textcoords="offset points",
+                fontsize=6.5,
+            )
+        axes.set(
+            xlabel="Variability (standard deviation of the gold label's probability)",
+            ylabel="Confidence (its mean)",
+            xlim=(-0.01, right),
+            ylim=(-0.02, 1.02),
+        )
+        if "reference" in groups:
+            axes.legend(title="Gold label (groups)", loc="best")
+    return figure
+
+
+def _far_apart(x: np.ndarray, y: np.ndarray, candidates: list[int]) -> list[int]:
+    """Those candidates whose names would not lie on the name of one before."""
+    chosen: list[int] = []
+    for i in candidates:
+        if all(abs(x[i] - x[j]) > 0.06 or abs(y[i] - y[j]) > 0.03 for j in chosen):
+            chosen.append(i)
+    return chosen

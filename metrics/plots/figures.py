@@ -1,0 +1,102 @@
+"""What all pictures share: size, colours, marks, and how they are saved."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..inputs.problems import MetricInputError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: Seven colours that colour-blind readers tell apart (Okabe and Ito 2008).
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)))
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+HATCHES = ("", "//", "..", "xx", "\\\\", "++", "oo")
+
+_STYLE = {
+    "font.family": "sans-serif",
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "hatch.linewidth": 0.6,
+    "legend.frameon": False,
+    "legend.fontsize": 8,
+    "svg.fonttype": "none",  # text stays text
+    "svg.hashsalt": "nlihub",  # the same picture gives the same bytes
+}
+_FORMATS = (".png", ".svg", ".pdf")
+
+
+@contextmanager
+def new_figure(width: float = 5.5, height: float = 3.4) -> Iterator[tuple["Figure", "Axes"]]:
+    """A figure in the style of this package.
+
+    Args:
+        width: In inches; the text of a page is about 6.3 wide, a column of two 3.1.
+        height: In inches.
+    """
+    try:
+        import matplotlib as mpl
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError('Pictures need matplotlib: pip install "nlihub[plots]".') from error
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        yield figure, figure.add_subplot()
+
+
+def lighten(color: str) -> str:
+    """A light shade of a color, as ``"#rrggbb"``."""
+    parts = (int(color[i : i + 2], 16) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(255 - 0.38 * (255 - part)):02x}" for part in parts)
+
+
+def save_figure(figure: "Figure", path: str | Path) -> None:
+    """Saves a picture.
+
+    Args:
+        figure: The picture.
+        path: A file that ends in ``.png`` (300 dots an inch), ``.svg`` or ``.pdf``.
+
+    Raises:
+        MetricInputError: The name ends otherwise.
+    """
+    import matplotlib as mpl
+
+    ending = Path(path).suffix.lower()
+    if ending not in _FORMATS:
+        raise MetricInputError([f"{path} ends in none of {', '.join(_FORMATS)}."])
+    # No date, so that the same picture gives the same bytes.
+    metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(ending)
+    with mpl.rc_context(_STYLE):
+        figure.savefig(path, dpi=300, metadata=metadata)
+
+
+def check_results(results: Mapping[str, Mapping[str, Any]], *keys: str) -> None:
+    """Checks that results have what a picture shows.
+
+    Args:
+        results: Results by the name of their system.
+        *keys: What each must have.
+
+    Raises:
+        MetricInputError: There are no results, more than can be told apart, or a key is missing.
+    """
+    if not 1 <= len(results) <= len(COLORS):
+        raise MetricInputError([f"{len(results)} systems; expected 1 to {len(COLORS)}."])
+    missing = [
+        f"{name}: there is no {key!r} in the result; it has {', '.join(result)}."
+        for name, result in results.items()
+        for key in keys
+        if key not in result
+    ]
+    if missing:
+        raise MetricInputError(missing)

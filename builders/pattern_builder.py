@@ -35,6 +35,7 @@ def pattern_spec(**declared: Any) -> DatasetSpec:
         domains=("spatial",),
         categories=CATEGORIES,
         group="pattern",
+        metrics=("nli_report", "pattern_accuracy", "cartography"),
         configs=pattern_configs(OFFICIAL_PER_PATTERN),
         extra=EXTRA,
         meanings=MEANINGS,

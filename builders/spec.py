@@ -45,6 +45,7 @@ class DatasetSpec:
         domains: The values of ``domain``.
         categories: The values of ``category``.
         group: What a group is (``pattern``), or None where there is none.
+        metrics: The metrics of this package that apply, by name.
         configs: Its configs by name; the first is the default.
         extra: Features of the columns after the uniform ones.
         meanings: The meaning of each of those, in a line, and of uniform columns where the
@@ -67,6 +68,7 @@ class DatasetSpec:
     domains: tuple[str, ...]
     categories: tuple[str, ...]
     group: str | None
+    metrics: tuple[str, ...]
     configs: Mapping[str, ConfigSpec]
     extra: Mapping[str, Any]
     meanings: Mapping[str, str]

@@ -60,6 +60,10 @@ class SchemaError(NLIHubError, ValueError):
     """Rows do not fit the uniform schema."""
 
 
+class PredictionsError(NLIHubError, ValueError):
+    """Predictions that do not fit the dataset that they are for."""
+
+
 class VerificationError(NLIHubError, ValueError):
     """A built version failed a check."""
 

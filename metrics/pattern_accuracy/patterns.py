@@ -92,14 +92,14 @@ def _count_dense(groups: Column, systems: list[np.ndarray], constants: _Constant
     tables = [joint_counts(by_group, constants["references"], (s, n_labels)) for s in systems]
     n_samples = tables[0].sum(axis=(1, 2))
     used = n_samples > 0
-    found = {"references": _ends(tables[0].sum(axis=2)[used])}
+    found = {"references": _first_and_last(tables[0].sum(axis=2)[used])}
     if "categories" in constants:
-        found["categories"] = _ends(joint_counts(by_group, constants["categories"])[used])
+        found["categories"] = _first_and_last(joint_counts(by_group, constants["categories"])[used])
     n_correct = [np.trace(table, axis1=1, axis2=2)[used] for table in tables]
     return ids.keys.filter(pa.array(used)), n_samples[used], n_correct, found
 
 
-def _ends(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _first_and_last(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The first and the last column that is not 0, by row."""
     present = counts > 0
     return present.argmax(axis=1), present.shape[1] - 1 - present[:, ::-1].argmax(axis=1)

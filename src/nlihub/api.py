@@ -56,7 +56,7 @@ def describe(name: str) -> dict[str, Any]:
 
     Returns:
         Its declaration as plain values: version, summary, labels, configs and their splits,
-        columns, licence, citation, paper.
+        columns, metrics, licence, citation, paper.
 
     Raises:
         UnknownNameError: There is no such dataset.
@@ -71,6 +71,7 @@ def describe(name: str) -> dict[str, Any]:
         "configs": {config: asdict(value) for config, value in spec.configs.items()},
         "columns": list(spec.features),
         "group": spec.group,
+        "metrics": list(spec.metrics),
         "license": spec.license,
         "paper": spec.paper,
         "homepage": spec.homepage,

@@ -1,0 +1,1 @@
+"""Systems on datasets: their predictions scored by the papers' protocols."""

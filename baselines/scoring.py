@@ -1,0 +1,222 @@
+"""Predictions joined to a dataset by id, and scored with every metric that applies."""
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..loaders.errors import PredictionsError
+from ..metrics.functional import (
+    MetricInputError,
+    cartography,
+    consistency,
+    nli_report,
+    paired_t_test,
+    pattern_accuracy,
+)
+from ..metrics.inputs.files import PROBABILITY, probability_matrix
+
+_N_SHOWN = 5
+
+#: SpaceNLI, Table 5; BioNLI, Figure 2, from 50 % in steps of 10.
+PATTERN_THRESHOLDS = (0.5, 0.67, 0.9, 0.95, 1.0)
+GROUP_THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+#: The scores of each metric that are averaged over runs.
+SUMMARIZED = {
+    "nli_report": ("macro_f1", "accuracy"),
+    "pattern_accuracy": ("pattern_accuracy", "accuracy", "area_under_curve"),
+    "consistency": ("consistency", "accuracy", "f1_positive", "f1_negative", "macro_f1"),
+    "cartography": ("confidence", "variability"),
+}
+
+
+@dataclass(frozen=True)
+class ScoringOptions:
+    """How to score.
+
+    Attributes:
+        thresholds: Consistency thresholds; None takes those of the papers.
+        confidence_level: Of intervals; None computes none.
+        n_resamples: Resamples of the bootstrap.
+        seed: Seed of the bootstrap.
+        per_group: Whether to keep the counts of every group.
+    """
+
+    thresholds: Sequence[float] | None = None
+    confidence_level: float | None = None
+    n_resamples: int = 9999
+    seed: int = 0
+    per_group: bool = False
+
+
+def join_predictions(rows: pa.Table, predictions: pa.Table, name: str) -> pa.Table:
+    """Puts predictions in the order of a dataset's rows.
+
+    Args:
+        rows: The rows of a split, with a column ``id``.
+        predictions: A row for each of them, with the columns ``id`` and ``prediction``.
+        name: What the predictions are called in messages.
+
+    Returns:
+        The predictions, row by row for the dataset.
+
+    Raises:
+        PredictionsError: A column is missing, an id is missing, unknown or there twice.
+    """
+    missing = [c for c in ("id", "prediction") if c not in predictions.column_names]
+    if missing:
+        listed = ", ".join(predictions.column_names)
+        raise PredictionsError(f"{name}: there is no column {', '.join(missing)}; it has {listed}.")
+    ids = predictions["id"].combine_chunks()
+    if not (pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type)) or ids.null_count:
+        found = f"{ids.null_count} nulls" if ids.null_count else f"values of type {ids.type}"
+        raise PredictionsError(f"{name}: the column id holds {found}; expected strings.")
+    ids, known = ids.cast(pa.large_string()), rows["id"].combine_chunks().cast(pa.large_string())
+    counts = ids.value_counts()
+    problems = {
+        "are there more than once": counts.field("values").filter(
+            pc.greater(counts.field("counts"), 1)
+        ),
+        "are not in the dataset": ids.filter(pc.invert(pc.is_in(ids, known))),
+        "of the dataset are missing": known.filter(pc.invert(pc.is_in(known, ids))),
+    }
+    found = [_listed(values, what) for what, values in problems.items() if len(values)]
+    if found:
+        raise PredictionsError(
+            f"{name} has not one prediction for each of the {len(known):,} rows: {'; '.join(found)}."
+        )
+    return predictions.take(pc.index_in(known, ids))
+
+
+def _listed(ids: pa.Array, what: str) -> str:
+    shown = ", ".join(map(str, ids[:_N_SHOWN].to_pylist()))
+    return f"{len(ids):,} ids {what} ({shown}{', ...' if len(ids) > _N_SHOWN else ''})"
+
+
+def score_predictions(
+    rows: pa.Table,
+    labels: Sequence[str],
+    metrics: Sequence[str],
+    predictions: pa.Table,
+    options: ScoringOptions,
+    other: pa.Table | None = None,
+) -> dict[str, dict[str, Any]]:
+    """Scores predictions with several metrics.
+
+    Args:
+        rows: The rows of a split, with the uniform columns ``label`` (ids), ``group``,
+            ``category`` and ``domain``.
+        labels: The label set in the order of its ids.
+        metrics: Names of the metrics; cartography is left out where there are no probabilities.
+        predictions: As ``join_predictions`` gives them; a column ``probability_LABEL`` for every
+            label has its probabilities.
+        options: How to score.
+        other: Predictions of a second system, to compare with.
+
+    Returns:
+        What each metric returned, by its name.
+
+    Raises:
+        PredictionsError: Predictions are no labels of the set, or probabilities are none.
+    """
+    shared: dict[str, Any] = {
+        "labels": labels,
+        "confidence_level": options.confidence_level,
+        "n_resamples": options.n_resamples,
+        "seed": options.seed,
+    }
+    judged = {"predictions": predictions["prediction"], "references": rows["label"]}
+    if other is not None:
+        judged["other_predictions"] = other["prediction"]
+    groups = {"groups": rows["group"]} if not rows["group"].null_count else {}
+    categories = {"categories": rows["category"]} if not rows["category"].null_count else {}
+    domains = {"domains": rows["domain"]} if len(pc.unique(rows["domain"])) > 1 else {}
+    results = {}
+    try:
+        for metric in metrics:
+            if metric == "nli_report":
+                results[metric] = nli_report(**judged, **groups, **domains, **shared)
+            elif metric == "cartography":
+                probabilities = _probabilities(labels, predictions, other)
+                if probabilities:
+                    results[metric] = cartography(
+                        **probabilities, references=rows["label"], **groups, **shared
+                    )
+            else:
+                function, thresholds = {
+                    "pattern_accuracy": (pattern_accuracy, PATTERN_THRESHOLDS),
+                    "consistency": (consistency, GROUP_THRESHOLDS),
+                }[metric]
+                results[metric] = function(
+                    **judged,
+                    **groups,
+                    **categories,
+                    **shared,
+                    thresholds=list(options.thresholds or thresholds),
+                    per_group=options.per_group,
+                )
+    except MetricInputError as error:
+        raise PredictionsError(str(error)) from None
+    return results
+
+
+def _probabilities(
+    labels: Sequence[str], predictions: pa.Table, other: pa.Table | None
+) -> dict[str, Any]:
+    """The probabilities of each system that has them; of neither where the first has none."""
+    if not _has_probabilities(predictions):
+        return {}
+    found = {"probabilities": probability_matrix(predictions, labels)[0]}
+    if other is not None and _has_probabilities(other):
+        found["other_probabilities"] = probability_matrix(other, labels)[0]
+    return found
+
+
+def _has_probabilities(table: pa.Table) -> bool:
+    return any(name.startswith(PROBABILITY) for name in table.column_names)
+
+
+def summarize_runs(
+    runs: Sequence[Mapping[str, Mapping[str, Any]]],
+    others: Sequence[Mapping[str, Mapping[str, Any]]] = (),
+) -> dict[str, dict[str, dict[str, Any]]]:
+    """Mean and standard deviation of the scores over runs with several seeds.
+
+    Args:
+        runs: What ``score_predictions`` gave for each seed of a system, two or more.
+        others: The same for a second system, seed by seed.
+
+    Returns:
+        By metric and score: ``mean`` and ``std`` (over n - 1); with a second system also what
+        ``paired_t_test`` returns. A score of a threshold is named like ``pattern_accuracy 0.95``.
+
+    Source: SciNLI, Table 6, and MSciNLI, Table 4: mean and standard deviation over three seeds,
+        paired t-test.
+    """
+    summary: dict[str, dict[str, dict[str, Any]]] = {}
+    for metric in runs[0]:
+        columns = [_flat(metric, run[metric]) for run in runs]
+        other_columns = [_flat(metric, run[metric]) for run in others if metric in run]
+        summary[metric] = {}
+        for score in columns[0]:
+            values = [column[score] for column in columns]
+            found = {"mean": statistics.fmean(values), "std": statistics.stdev(values)}
+            if other_columns:
+                found |= paired_t_test(values, [column[score] for column in other_columns])
+            summary[metric][score] = found
+    return summary
+
+
+def _flat(metric: str, result: Mapping[str, Any]) -> dict[str, float]:
+    flat = {}
+    for score in SUMMARIZED[metric]:
+        if isinstance(result[score], list):
+            pairs = zip(result["thresholds"], result[score], strict=True)
+            flat |= {f"{score} {threshold:g}": value for threshold, value in pairs}
+        else:
+            flat[score] = result[score]
+    return flat

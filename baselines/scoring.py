@@ -17,7 +17,11 @@ from ..metrics.functional import (
     paired_t_test,
     pattern_accuracy,
 )
+from ..metrics.inputs.columns import read_columns
 from ..metrics.inputs.files import PROBABILITY, probability_matrix
+from ..metrics.inputs.labels import encode_labels
+from ..metrics.inputs.probabilities import read_probabilities
+from ..metrics.inputs.problems import Problems
 
 _N_SHOWN = 5
 
@@ -53,28 +57,53 @@ class ScoringOptions:
     per_group: bool = False
 
 
+def check_predictions(predictions: pa.Table, labels: Sequence[str], name: str) -> None:
+    """Checks the labels and probabilities of predictions.
+
+    Args:
+        predictions: With the column ``prediction``, and perhaps ``probability_LABEL``.
+        labels: The label set in the order of its ids.
+        name: What the predictions are called in messages.
+
+    Raises:
+        PredictionsError: Predictions are no labels of the set, or probabilities are none; names
+            the rows from 0.
+    """
+    problems = Problems()
+    try:
+        columns = read_columns({"prediction": predictions["prediction"]}, {}, None, problems)
+        encode_labels(list(columns.values()), labels, problems)
+        if _has_probabilities(predictions):
+            read_probabilities(probability_matrix(predictions, labels)[0], None, problems)
+        problems.check()
+    except KeyError:
+        listed = ", ".join(predictions.column_names)
+        raise PredictionsError(f"{name}: there is no column prediction; it has {listed}.") from None
+    except MetricInputError as error:
+        raise PredictionsError(f"{name}: {error}") from None
+
+
 def join_predictions(rows: pa.Table, predictions: pa.Table, name: str) -> pa.Table:
     """Puts predictions in the order of a dataset's rows.
 
     Args:
         rows: The rows of a split, with a column ``id``.
-        predictions: A row for each of them, with the columns ``id`` and ``prediction``.
+        predictions: A row for each of them, with the column ``id``.
         name: What the predictions are called in messages.
 
     Returns:
         The predictions, row by row for the dataset.
 
     Raises:
-        PredictionsError: A column is missing, an id is missing, unknown or there twice.
+        PredictionsError: There are no ids; an id is missing, unknown or there twice.
     """
-    missing = [c for c in ("id", "prediction") if c not in predictions.column_names]
-    if missing:
+    if "id" not in predictions.column_names:
         listed = ", ".join(predictions.column_names)
-        raise PredictionsError(f"{name}: there is no column {', '.join(missing)}; it has {listed}.")
+        raise PredictionsError(f"{name}: there is no column id; it has {listed}.")
     ids = predictions["id"].combine_chunks()
     if not (pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type)) or ids.null_count:
-        found = f"{ids.null_count} nulls" if ids.null_count else f"values of type {ids.type}"
-        raise PredictionsError(f"{name}: the column id holds {found}; expected strings.")
+        kind = f"{ids.null_count} nulls" if ids.null_count else f"values of type {ids.type}"
+        raise PredictionsError(f"{name}: the column id holds {kind}; expected strings.")
     ids, known = ids.cast(pa.large_string()), rows["id"].combine_chunks().cast(pa.large_string())
     counts = ids.value_counts()
     problems = {
@@ -87,7 +116,8 @@ def join_predictions(rows: pa.Table, predictions: pa.Table, name: str) -> pa.Tab
     found = [_listed(values, what) for what, values in problems.items() if len(values)]
     if found:
         raise PredictionsError(
-            f"{name} has not one prediction for each of the {len(known):,} rows: {'; '.join(found)}."
+            f"{name} has not one prediction for each of the {len(known):,} rows: "
+            f"{'; '.join(found)}."
         )
     return predictions.take(pc.index_in(known, ids))
 
@@ -112,8 +142,8 @@ def score_predictions(
             ``category`` and ``domain``.
         labels: The label set in the order of its ids.
         metrics: Names of the metrics; cartography is left out where there are no probabilities.
-        predictions: As ``join_predictions`` gives them; a column ``probability_LABEL`` for every
-            label has its probabilities.
+        predictions: The labels in the column ``prediction``, in the order of the rows; columns
+            ``probability_LABEL`` have the probabilities of every label, if there are any.
         options: How to score.
         other: Predictions of a second system, to compare with.
 

@@ -100,3 +100,13 @@ def breakdown_rows(
 def shorten(value: Any) -> Any:
     """A number as it is shown."""
     return round(value, _DIGITS) if isinstance(value, float) else value
+
+
+def show_rows_as_text(rows: Rows) -> str:
+    """A table as lines of text: the first column to the left, the others to the right."""
+    cells = [[f"{v:.4f}" if isinstance(v, float) else str(v) for v in row] for row in rows]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
+    return "\n".join(
+        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip()
+        for row in cells
+    )

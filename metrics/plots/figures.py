@@ -59,6 +59,21 @@ def lighten(color: str) -> str:
     return "#" + "".join(f"{round(255 - 0.38 * (255 - part)):02x}" for part in parts)
 
 
+def check_picture_name(path: str | Path) -> str:
+    """The ending of a picture's name.
+
+    Args:
+        path: A file that ends in ``.png``, ``.svg`` or ``.pdf``.
+
+    Raises:
+        MetricInputError: The name ends otherwise.
+    """
+    ending = Path(path).suffix.lower()
+    if ending not in _FORMATS:
+        raise MetricInputError([f"{path} ends in none of {', '.join(_FORMATS)}."])
+    return ending
+
+
 def save_figure(figure: "Figure", path: str | Path) -> None:
     """Saves a picture.
 
@@ -71,9 +86,7 @@ def save_figure(figure: "Figure", path: str | Path) -> None:
     """
     import matplotlib as mpl
 
-    ending = Path(path).suffix.lower()
-    if ending not in _FORMATS:
-        raise MetricInputError([f"{path} ends in none of {', '.join(_FORMATS)}."])
+    ending = check_picture_name(path)
     # No date, so that the same picture gives the same bytes.
     metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(ending)
     with mpl.rc_context(_STYLE):

@@ -23,6 +23,22 @@ if TYPE_CHECKING:
         stats,
         verify,
     )
+    from .scores import plot, score
+
+_MODULES = {
+    "build": "api",
+    "describe": "api",
+    "export": "api",
+    "fetch": "api",
+    "install": "api",
+    "list_datasets": "api",
+    "load_dataset": "api",
+    "plot": "scores",
+    "sample": "api",
+    "score": "scores",
+    "stats": "api",
+    "verify": "api",
+}
 
 __all__ = [
     "NLIHubError",
@@ -33,7 +49,9 @@ __all__ = [
     "install",
     "list_datasets",
     "load_dataset",
+    "plot",
     "sample",
+    "score",
     "stats",
     "verify",
 ]
@@ -42,8 +60,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         return version("nlihub")
-    if name in __all__:
-        return getattr(import_module(".api", __name__), name)
+    if name in _MODULES:
+        return getattr(import_module(f".{_MODULES[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

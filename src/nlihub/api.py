@@ -39,6 +39,7 @@ from .loaders.errors import (
 from .loaders.fetch import fetch as fetch_source
 from .loaders.fetch import list_sources
 from .loaders.records import PatternBank
+from .metrics.release.install import install_metrics
 
 PathLike = str | Path
 
@@ -222,13 +223,20 @@ def load_dataset(
 def install(name: str, *, folder: PathLike | None = None) -> list[Path]:
     """Makes ``load_dataset("nlihub/NAME", CONFIG)`` work offline in every project.
 
+    ``install("metrics")`` does the same for ``evaluate.load("pattern_accuracy")`` and the other
+    metrics.
+
     Args:
-        name: Name of a dataset, or folder of a built version.
+        name: Name of a dataset, folder of a built version, or ``metrics``.
         folder: As for ``build``, where the dataset has to be built first.
 
     Returns:
-        The folder of each config in the cache of ``datasets``.
+        The folder of each config in the cache of ``datasets``, or the script of each metric in
+        that of ``evaluate``.
     """
+    if name == "metrics":
+        _refuse_sources(name, folder)
+        return install_metrics()
     return install_version(open_version(name, folder=folder))
 
 
@@ -404,7 +412,7 @@ def _as_folder(name: str) -> Path | None:
 
 def _refuse_sources(name: str, folder: PathLike | None) -> None:
     if folder is not None:
-        raise UsageError(f"{name} is a folder of its own and takes no source folder.")
+        raise UsageError(f"{name} takes no source folder.")
 
 
 def _options(folder: PathLike | None, num_proc: int = 1) -> BuildOptions:

@@ -1,0 +1,88 @@
+"""The command line. Answers go to stdout, everything else to stderr.
+
+Exit codes: 0 done, 1 a check failed, 2 wrong use.
+"""
+
+import gc
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+
+from . import datasets, metrics, patterns
+
+app = typer.Typer(
+    name="nlihub",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+def main() -> None:
+    """Runs the command line; the entry point of the program ``nlihub``."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that half-written files go
+    try:
+        with _errors_as_exit_codes():
+            app()
+    finally:
+        gc.freeze()  # the process ends: spare it the last search for cycles, 0.1 s
+
+
+@contextmanager
+def _errors_as_exit_codes() -> Iterator[None]:
+    from ..loaders.errors import (
+        BankError,
+        ChecksumError,
+        DownloadError,
+        NLIHubError,
+        PredictionsError,
+        SchemaError,
+        VerificationError,
+    )
+
+    try:
+        yield
+    except NLIHubError as error:
+        print(f"nlihub: {error}", file=sys.stderr)
+        failed_checks = (
+            BankError,
+            ChecksumError,
+            DownloadError,
+            PredictionsError,
+            SchemaError,
+            VerificationError,
+        )
+        sys.exit(1 if isinstance(error, failed_checks) else 2)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our answer has gone
+        sys.exit(1)
+    except OSError as error:  # no space left, no permission, ...
+        print(f"nlihub: {error}", file=sys.stderr)
+        sys.exit(1)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"nlihub {version('nlihub')}")
+        raise typer.Exit
+
+
+@app.callback()
+def program(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """SciNLI, MSciNLI, BioNLI and SpaceNLI in the Hugging Face ecosystem."""
+
+
+for room in (datasets, patterns, metrics):
+    room.add_commands(app)

@@ -1,0 +1,166 @@
+"""Commands on datasets: what there is, building, checking, installing."""
+
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .options import From, Json, NumProc, answer
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Adds the commands of this module, in the order of the help."""
+    app.command("list")(list_command)
+    for command in (show, stats, card, fetch, build, verify, install):
+        app.command()(command)
+
+
+def list_command(as_json: Json = False) -> None:
+    """List the datasets."""
+    from .. import api
+
+    found = [api.describe(name) for name in api.list_datasets()]
+    answer(
+        found,
+        as_json,
+        lambda: "\n".join(f"{d['name']:16} {d['version']:8} {d['summary']}" for d in found),
+    )
+
+
+def show(name: str, as_json: Json = False) -> None:
+    """Show what a dataset declares of itself."""
+    from .. import api
+
+    found = api.describe(name)
+
+    def text() -> str:
+        lines = [f"{found['pretty_name']} {found['version']}: {found['summary']}"]
+        for config, value in found["configs"].items():
+            lines.append(f"  {config:22} {'/'.join(value['splits']):12} {value['description']}")
+        lines.append(f"labels: {', '.join(found['labels'])}")
+        lines.append(f"columns: {', '.join(found['columns'])}")
+        lines.append(f"licence: {found['license']}; paper: {found['paper']}")
+        return "\n".join(lines)
+
+    answer(found, as_json, text)
+
+
+def stats(
+    name: Annotated[str, typer.Argument(metavar="NAME|FOLDER")],
+    folder: From = None,
+    as_json: Json = False,
+) -> None:
+    """Measure the statistics of a dataset on its built files."""
+    from .. import api
+    from ..builders.release.card import statistics_block
+    from ..builders.release.statistics import measure
+
+    version = api.open_version(name, folder=folder)
+    found = measure(version)
+    answer(asdict(found), as_json, lambda: statistics_block(version.builder.SPEC, found))
+
+
+def card(
+    name: Annotated[str, typer.Argument(metavar="NAME")],
+    folder: From = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Check that the packaged card is up to date.")
+    ] = False,
+    body: Annotated[bool, typer.Option("--body", help="Leave out the front matter.")] = False,
+) -> None:
+    """Print the card of a dataset, with fresh statistics."""
+    from .. import api
+    from ..builders.release.card import card_template, split_card
+
+    version = api.open_version(name, folder=folder)
+    text = (version.folder / "README.md").read_text(encoding="utf-8")
+    fresh = split_card(text)[1]
+    if check:
+        name = version.builder.SPEC.name
+        if fresh != card_template(name):
+            print(f"nlihub: the packaged card of {name} is out of date.", file=sys.stderr)
+            sys.exit(1)
+        print(f"the packaged card of {name} is up to date")
+        return
+    print(fresh if body else text, end="")
+
+
+def fetch(name: str, folder: From = None, as_json: Json = False) -> None:
+    """Download and verify the source files of a dataset."""
+    from .. import api
+
+    found = api.fetch(name, folder=folder)
+    if not found:
+        print(f"nlihub: {name} needs no source files.", file=sys.stderr)
+        if not as_json:
+            return
+    answer([str(p) for p in found], as_json, lambda: "\n".join(map(str, found)))
+
+
+def build(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[NAME]...", help="Default: all that needs no download."),
+    ] = None,
+    folder: From = None,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Builds FOLDER/NAME.")
+    ] = Path("built"),
+    num_proc: NumProc = 1,
+    as_json: Json = False,
+) -> None:
+    """Build datasets: Parquet files, card and manifest, laid out as on the Hub."""
+    from .. import api
+
+    chosen = names or [n for n in api.list_datasets() if not api.describe(n)["needs_download"]]
+    # Looked up first, so that an unknown name is reported before anything is built.
+    takes_folder = {name: api.describe(name)["needs_download"] for name in chosen}
+    if folder is not None and not any(takes_folder.values()):
+        raise typer.BadParameter("none of these datasets has source files.", param_hint="--from")
+    built = {
+        name: api.build(
+            name, output, folder=folder if takes_folder[name] else None, num_proc=num_proc
+        )
+        for name in chosen
+    }
+    answer(
+        {name: str(path) for name, path in built.items()},
+        as_json,
+        lambda: "\n".join(str(path) for path in built.values()),
+    )
+
+
+def verify(folder: Path, as_json: Json = False) -> None:
+    """Re-check everything about a built version."""
+    from .. import api
+
+    report = api.verify(folder)
+
+    def text() -> str:
+        lines = []
+        for outcome in report.outcomes:
+            mark = "ok" if outcome.passed else "FAILED" if outcome.ran else "not run"
+            lines.append(f"{mark:8} {outcome.check}")
+            lines += [f"         {finding}" for finding in outcome.findings]
+        return "\n".join(lines)
+
+    answer({**asdict(report), "passed": report.passed}, as_json, text)
+    if not report.passed:
+        sys.exit(1)
+
+
+def install(
+    name: Annotated[str, typer.Argument(metavar="NAME|FOLDER|metrics")],
+    folder: From = None,
+    as_json: Json = False,
+) -> None:
+    """Make load_dataset("nlihub/NAME", CONFIG) work offline in every project.
+
+    nlihub install metrics does it for evaluate.load("pattern_accuracy") and the others.
+    """
+    from .. import api
+
+    found = api.install(name, folder=folder)
+    answer([str(p) for p in found], as_json, lambda: "\n".join(map(str, found)))

@@ -1,0 +1,106 @@
+"""Commands on predictions: scores and pictures."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .options import From, Json, answer, names
+
+Thresholds = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LIST", help="Consistency thresholds, separated by commas; default the papers'."
+    ),
+]
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Adds the commands of this module, in the order of the help."""
+    for command in (score, plot):
+        app.command()(command)
+
+
+def score(
+    predictions: Annotated[
+        list[Path], typer.Argument(metavar="PREDICTIONS...", help="CSV, JSONL or Parquet.")
+    ],
+    dataset: Annotated[str, typer.Option(metavar="NAME|FOLDER", help="Dataset or built version.")],
+    config: Annotated[str | None, typer.Option(help="Config; default the default one.")] = None,
+    split: Annotated[str | None, typer.Option(help="Split; default test.")] = None,
+    against: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Predictions of a second system to compare with."),
+    ] = None,
+    thresholds: Thresholds = None,
+    confidence_level: Annotated[
+        float | None, typer.Option(help="Of bootstrap intervals, e.g. 0.95; default none.")
+    ] = None,
+    resamples: Annotated[int, typer.Option(min=1, help="Resamples of the bootstrap.")] = 9999,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the bootstrap.")] = 0,
+    per_group: Annotated[
+        bool, typer.Option("--per-group", help="Add the counts of every group.")
+    ] = False,
+    folder: From = None,
+    as_json: Json = False,
+) -> None:
+    """Score predictions with every metric that applies to a dataset.
+
+    A file has the columns id and prediction (a label), and perhaps probability_LABEL for every
+    label. Several files are the runs of one system with several seeds: mean, standard deviation
+    and, with as many files --against, the paired t-test.
+    """
+    from .. import scores
+
+    found = scores.score(
+        predictions,
+        dataset,
+        config=config,
+        split=split,
+        against=against or [],
+        thresholds=_numbers(thresholds),
+        confidence_level=confidence_level,
+        n_resamples=resamples,
+        seed=seed,
+        per_group=per_group,
+        folder=folder,
+    )
+    answer(found, as_json, lambda: scores.show_scores(found, per_group=per_group))
+
+
+def plot(
+    kind: Annotated[
+        str, typer.Argument(help="pattern-accuracy, categories, consistency or cartography.")
+    ],
+    results: Annotated[
+        list[Path], typer.Argument(metavar="RESULTS...", help="Files of nlihub score --json.")
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="A .png, .svg or .pdf file.")],
+    systems: Annotated[
+        str | None,
+        typer.Option(
+            "--names", metavar="NAMES", help="Names of the systems; default those of the files."
+        ),
+    ] = None,
+    start: Annotated[
+        float, typer.Option(min=0, max=0.99, help="Threshold at which a curve begins.")
+    ] = 0.0,
+    threshold: Annotated[
+        float | None, typer.Option(help="Threshold that categories are shown at; default 0.95.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Draw results for a paper: curves of several systems, scores by category, cartography."""
+    from .. import scores
+
+    scores.plot(
+        kind, results, output, names=names(systems) or None, start=start, threshold=threshold
+    )
+    answer({"output": str(output)}, as_json, lambda: str(output))
+
+
+def _numbers(text: str | None) -> list[float] | None:
+    try:
+        return [float(part) for part in text.split(",")] if text is not None else None
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is no list of numbers.") from None

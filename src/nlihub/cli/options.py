@@ -1,0 +1,29 @@
+"""What commands share: options, and how they answer."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+Json = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]
+From = Annotated[
+    Path | None,
+    typer.Option("--from", metavar="FOLDER", help="Local folder with the source files."),
+]
+NumProc = Annotated[int, typer.Option("--num-proc", min=1, help="Processes to use.")]
+
+
+def answer(value: Any, as_json: bool, text: Callable[[], str]) -> None:
+    """Prints an answer: the value in JSON, or the text."""
+    shown = json.dumps(value, ensure_ascii=False, indent=2, default=str) if as_json else text()
+    print(shown)
+
+
+def names(text: str | None) -> list[str]:
+    """The names in a list separated by commas; none where the option is not given."""
+    found = [name.strip() for name in (text or "").split(",")]
+    if text is not None and not all(found):
+        raise typer.BadParameter(f"{text!r} is no list of names separated by commas.")
+    return found if text is not None else []

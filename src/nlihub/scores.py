@@ -1,0 +1,238 @@
+"""The public functions on predictions: scores and pictures."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .api import PathLike, open_version
+from .baselines.scoring import (
+    ScoringOptions,
+    check_predictions,
+    join_predictions,
+    score_predictions,
+    summarize_runs,
+)
+from .builders.base import check_config
+from .builders.partial import whole_file
+from .loaders.errors import (
+    PredictionsError,
+    SourceNotFoundError,
+    UnknownNameError,
+    UsageError,
+)
+from .metrics.inputs.files import read_table
+from .metrics.inputs.problems import MetricInputError
+from .metrics.report import breakdowns_of, scores_of
+from .metrics.rows import Rows, shorten, show_rows_as_text
+
+#: The metric that each kind of picture shows.
+PLOTS = {
+    "pattern-accuracy": "pattern_accuracy",
+    "categories": "pattern_accuracy",
+    "consistency": "consistency",
+    "cartography": "cartography",
+}
+
+
+def score(
+    predictions: PathLike | Sequence[PathLike],
+    dataset: str,
+    *,
+    config: str | None = None,
+    split: str | None = None,
+    against: PathLike | Sequence[PathLike] = (),
+    thresholds: Sequence[float] | None = None,
+    confidence_level: float | None = None,
+    n_resamples: int = 9999,
+    seed: int = 0,
+    per_group: bool = False,
+    folder: PathLike | None = None,
+) -> dict[str, Any]:
+    """Scores predictions with every metric that applies to a dataset.
+
+    Args:
+        predictions: A file (CSV, JSONL, Parquet) with the columns ``id`` and ``prediction``, a
+            label's name or id, and perhaps ``probability_LABEL`` for every label; or several
+            files, the runs of one system with several seeds. Other columns have no meaning.
+        dataset: Name of a dataset, or folder of a built version.
+        config: Its config; None takes the default one.
+        split: Its split; None takes ``test``, or the only one.
+        against: The same for a second system, to compare with.
+        thresholds: Consistency thresholds; None takes those of the papers.
+        confidence_level: Of bootstrap intervals; None computes none.
+        n_resamples: Resamples of the bootstrap.
+        seed: Seed of the bootstrap.
+        per_group: Whether to add the counts of every group.
+        folder: Local folder with the source files, where the dataset has to be built first.
+
+    Returns:
+        ``dataset`` (name, version, config, split, rows and digest of the rows), the names of the
+        files, and ``metrics``: what each metric returned, by its name. For several files
+        ``runs``, a list of such results, and ``summary`` (see ``summarize_runs``).
+
+    Raises:
+        UnknownNameError: There is no such dataset, config or split.
+        PredictionsError: Predictions are malformed, not one for every row, or no labels.
+        UsageError: There are not as many files of both systems.
+    """
+    files, other_files = _as_paths(predictions), _as_paths(against)
+    if not files or len(other_files) not in (0, len(files)):
+        raise UsageError(
+            f"{len(files)} files of predictions against {len(other_files)}; expected as many of "
+            "both systems, seed by seed."
+        )
+    version = open_version(dataset, folder=folder)
+    spec = version.builder.SPEC
+    config = check_config(spec, config or spec.default_config)
+    splits = version.manifest.configs[config]
+    split = split or (next(iter(splits)) if len(splits) == 1 else "test")
+    if split not in splits:
+        raise UnknownNameError.of("split", split, splits)
+    rows = version.table(config, split, columns=["id", "label", "group", "category", "domain"])
+    options = ScoringOptions(thresholds, confidence_level, n_resamples, seed, per_group)
+
+    def read(path: Path) -> Any:
+        table = _read(path)
+        check_predictions(table, spec.labels, path.name)
+        return join_predictions(rows, table, path.name)
+
+    def results(path: Path, other: Path | None) -> dict[str, dict[str, Any]]:
+        compared = read(other) if other is not None else None
+        return score_predictions(rows, spec.labels, spec.metrics, read(path), options, compared)
+
+    found: dict[str, Any] = {
+        "dataset": {
+            "name": spec.name,
+            "version": version.manifest.version,
+            "config": config,
+            "split": split,
+            "rows": rows.num_rows,
+            "digest": splits[split].digest,
+        },
+        "predictions": [path.name for path in files],
+        "against": [path.name for path in other_files],
+    }
+    if len(files) == 1:
+        return found | {"metrics": results(files[0], other_files[0] if other_files else None)}
+    runs = [results(path, None) for path in files]
+    others = [results(path, None) for path in other_files]
+    return found | {"runs": runs, "other_runs": others, "summary": summarize_runs(runs, others)}
+
+
+def show_scores(found: Mapping[str, Any], *, per_group: bool = False) -> str:
+    """Scores as text.
+
+    Args:
+        found: What ``score`` returned.
+        per_group: Whether to show the tables of groups.
+
+    Returns:
+        A table for every metric and breakdown, and the signatures.
+    """
+    dataset = found["dataset"]
+    names = [", ".join(found["predictions"])] + [", ".join(found["against"])] * bool(
+        found["against"]
+    )
+    lines = [
+        f"{dataset['name']} {dataset['version']}, {dataset['config']}, {dataset['split']}: "
+        f"{dataset['rows']:,} rows",
+        " against ".join(names),
+    ]
+    for metric, result in found.get("metrics", {}).items():
+        lines += ["", f"{metric}", show_rows_as_text(scores_of(metric, result))]
+        for title, rows in breakdowns_of(metric, result).items():
+            if per_group or not title.startswith(("By pattern", "By group", "Subsets")):
+                lines += ["", f"{metric}, {title[0].lower()}{title[1:]}", show_rows_as_text(rows)]
+        lines += ["", result["signature"]]
+    for metric, scores in found.get("summary", {}).items():
+        columns = list(next(iter(scores.values())))
+        table: Rows = [["score", *(name.replace("_", " ") for name in columns)]]
+        table += [[name, *(_shown(s[column]) for column in columns)] for name, s in scores.items()]
+        lines += ["", f"{metric}, {len(found['runs'])} runs", show_rows_as_text(table)]
+    return "\n".join(lines)
+
+
+def _shown(value: Any) -> Any:
+    return "" if value is None else shorten(value)
+
+
+def plot(
+    kind: str,
+    results: PathLike | Sequence[PathLike],
+    output: PathLike,
+    *,
+    names: Sequence[str] | None = None,
+    start: float = 0.0,
+    threshold: float | None = None,
+) -> None:
+    """Draws results for a paper.
+
+    Args:
+        kind: ``pattern-accuracy`` or ``consistency`` (curves of 1 to 7 systems), ``categories``
+            (bars of 1 to 7 systems) or ``cartography`` (one system).
+        results: JSON files: what ``score`` or a metric returned, a file a system.
+        output: The picture, ``.png``, ``.svg`` or ``.pdf``.
+        names: Names of the systems; None takes those of the files.
+        start: Threshold at which curves begin.
+        threshold: Threshold that categories are shown at; None takes the only one, or 0.95.
+
+    Raises:
+        UsageError: There is no such kind, not a name for each file, or the output ends
+            otherwise; or a result does not have what the picture shows.
+        SourceNotFoundError: A file is not there.
+    """
+    from .metrics import plots
+
+    if kind not in PLOTS:
+        raise UnknownNameError.of("kind of picture", kind, PLOTS)
+    paths = _as_paths(results)
+    systems = list(names) if names is not None else [path.stem for path in paths]
+    if len(systems) != len(paths) or len(set(systems)) != len(systems):
+        raise UsageError(f"{len(paths)} files and the names {systems}; expected one each.")
+    found = {
+        name: _read_result(path, PLOTS[kind]) for name, path in zip(systems, paths, strict=True)
+    }
+    try:
+        plots.check_picture_name(output)
+        if kind == "pattern-accuracy":
+            figure = plots.plot_pattern_accuracy(found, start=start)
+        elif kind == "consistency":
+            figure = plots.plot_consistency(found, start=start)
+        elif kind == "categories":
+            figure = plots.plot_categories(found, threshold=threshold)
+        elif len(found) > 1:
+            raise UsageError(f"cartography shows one system, not {len(found)}.")
+        else:
+            figure = plots.plot_cartography(next(iter(found.values())))
+        with whole_file(Path(output)) as path:
+            plots.save_figure(figure, path)
+    except MetricInputError as error:
+        raise UsageError(str(error)) from None
+
+
+def _read(path: Path) -> Any:
+    try:
+        return read_table(path)
+    except MetricInputError as error:
+        raise PredictionsError(str(error)) from None
+    except FileNotFoundError:
+        raise SourceNotFoundError(f"There is no file {path}.") from None
+
+
+def _read_result(path: Path, metric: str) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise SourceNotFoundError(f"There is no file {path}.") from None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} is no JSON: {error}") from None
+    results = found.get("metrics", {metric: found}) if isinstance(found, dict) else {}
+    if metric not in results:
+        raise UsageError(f"{path} holds no result of {metric}, but {', '.join(results) or 'none'}.")
+    result: dict[str, Any] = results[metric]
+    return result
+
+
+def _as_paths(given: PathLike | Sequence[PathLike]) -> list[Path]:
+    return [Path(path) for path in ([given] if isinstance(given, str | Path) else given)]

@@ -1,0 +1,141 @@
+import random
+import statistics
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from nlihub.metrics.functional import MetricInputError, cartography
+
+
+def test_the_definition_on_the_paper_s_pattern():
+    """SpaceNLI, section 5: mean 0.45 and standard deviation 0.35 of the gold probabilities."""
+    result = cartography([0.1, 0.8], groups=["102f", "102f"])
+    assert result["groups"] == {
+        "group": ["102f"],
+        "n_samples": [2],
+        "confidence": [pytest.approx(0.45)],
+        "variability": [pytest.approx(0.35)],
+    }
+
+
+def test_parity_with_the_standard_library():
+    rng = random.Random(1)
+    for _ in range(300):
+        n = rng.randint(1, 40)
+        groups = [rng.randrange(6) * 1000 for _ in range(n)]
+        gold = {g: rng.randrange(3) for g in groups}
+        weights = [[rng.random() + 1e-9 for _ in range(3)] for _ in range(n)]
+        matrix = [[w / sum(row) for w in row] for row in weights]
+        references = [gold[g] for g in groups]
+        result = cartography(matrix, references, groups)
+        table = result["groups"]
+        assert table["group"] == sorted(set(groups))
+        for i, group in enumerate(table["group"]):
+            rows = [k for k in range(n) if groups[k] == group]
+            values = [matrix[k][gold[group]] for k in rows]
+            assert table["confidence"][i] == pytest.approx(statistics.fmean(values))
+            assert table["variability"][i] == pytest.approx(statistics.pstdev(values), abs=1e-9)
+            right = [matrix[k][gold[group]] == max(matrix[k]) for k in rows]
+            assert table["correctness"][i] == pytest.approx(statistics.fmean(right))
+            assert table["reference"][i] == gold[group]
+        assert result["confidence"] == pytest.approx(statistics.fmean(table["confidence"]))
+
+
+def test_subsets_are_thirds_rounded_down_with_ties_in_the_order_of_ids():
+    confidences = {"a": 0.9, "b": 0.5, "c": 0.5, "d": 0.1, "e": 0.2, "f": 0.5, "g": 0.8}
+    spread = {"b": 0.4, "e": 0.1}
+    rows = [
+        (p, group)
+        for group, mean in confidences.items()
+        for p in (mean - spread.get(group, 0), mean + spread.get(group, 0))
+    ]
+    values, groups = zip(*rows, strict=True)
+    assert cartography(values, groups=groups)["subsets"] == {
+        "easy": ["a", "g"],
+        "hard": ["d", "e"],
+        "ambiguous": ["b", "e"],
+    }
+    subsets = cartography(values, groups=groups, fraction=5 / 7)["subsets"]
+    assert subsets["easy"] == ["a", "g", "b", "c", "f"]
+    assert cartography(values, groups=groups, fraction=1)["subsets"]["hard"][-1] == "a"
+    assert cartography(values, groups=groups, fraction=0.1)["subsets"]["easy"] == []
+
+
+def test_epochs_of_training():
+    """MSciNLI: a group is a training example, its rows the epochs."""
+    epochs = np.array([[0.3, 0.9], [0.5, 0.9], [0.7, 0.9]])
+    result = cartography(epochs.ravel(), groups=np.tile([0, 1], 3))
+    assert result["groups"]["confidence"] == pytest.approx([0.5, 0.9])
+    assert result["groups"]["variability"] == pytest.approx([np.std([0.3, 0.5, 0.7]), 0])
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        [[0.25, 0.75], [0.5, 0.5]],
+        np.array([[0.25, 0.75], [0.5, 0.5]], np.float32),
+        pa.array([[0.25, 0.75], [0.5, 0.5]]),
+        pa.chunked_array([pa.array([[0.25, 0.75]]), pa.array([[0.5, 0.5]])]),
+        pa.array([[0.25, 0.75], [0.5, 0.5]], pa.list_(pa.float64(), 2)),
+        [np.array([0.25, 0.75]), np.array([0.5, 0.5])],
+    ],
+)
+def test_probabilities_of_every_kind(given):
+    result = cartography(given, [1, 1], ["g", "g"])
+    assert result["groups"]["confidence"] == [0.625]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([[0.3, 0.75], [0.5, 0.5]], r"not a sum of 1 in 1 of 2 rows: 0 \(1.05\)"),
+        ([[-0.5, 1.5], [0.5, 0.5]], r"not from 0 to 1 in 1 of 2 rows: 0 \(\[-0.5, 1.5\]\)"),
+        ([[0.5, 0.5], [float("nan"), 1]], r"not from 0 to 1 in 1 of 2 rows: 1"),
+        ([[0.5, 0.5], None], r"nothing in 1 of 2 rows: 1"),
+        ([[0.5, 0.5], [None, 1.0]], r"nothing in 1 of 2 rows: 1"),
+        ([[0.5, 0.5], [1.0]], "rows of different lengths: 1 of 2 rows"),
+        ([[1.0], [1.0]], r"has the shape \(2, 1\)"),
+        ([["0.5", "0.5"], ["1", "0"]], "holds values of type"),
+        ([], "probabilities"),
+        (None, "probabilities: missing"),
+        ("0.5", "no column"),
+        ([0.5, "x"], "probabilities"),
+        ([True, False], "holds values of type bool"),
+        ([[0.5, 0.5]], "differ in their number of rows"),
+        (np.zeros((2, 2, 2)), "shape"),
+    ],
+)
+def test_other_probabilities_are_refused(given, message):
+    with pytest.raises(MetricInputError, match=message):
+        cartography(given, [1, 1], ["g", "g"])
+
+
+def test_labels_and_probabilities_have_to_fit():
+    matrix = [[0.2, 0.8], [0.5, 0.5]]
+    with pytest.raises(MetricInputError, match="references: missing"):
+        cartography(matrix, groups=["g", "g"])
+    with pytest.raises(MetricInputError, match="of 2 labels; expected 3: a,b,c"):
+        cartography(matrix, [0, 0], ["g", "g"], labels=["a", "b", "c"])
+    with pytest.raises(MetricInputError, match="outside the label set in 1 of 2 rows"):
+        cartography(matrix, [0, 2], ["g", "h"])
+    with pytest.raises(MetricInputError, match="name the label set"):
+        cartography(matrix, ["a", "a"], ["g", "g"])
+    with pytest.raises(MetricInputError, match="not the same for all rows of a group"):
+        cartography(matrix, ["a", "b"], ["g", "g"], labels=["a", "b"])
+    with pytest.raises(MetricInputError, match="different numbers of labels"):
+        cartography(matrix, [0, 0], ["g", "g"], other_probabilities=[0.1, 0.2])
+    for fraction in (0, 1.1, True, "1/3", float("nan")):
+        with pytest.raises(MetricInputError, match="fraction"):
+            cartography(matrix, [0, 0], ["g", "g"], fraction=fraction)
+
+
+def test_comparison_of_two_systems():
+    groups = np.repeat(np.arange(30), 4)
+    rng = np.random.default_rng(0)
+    first, other = rng.uniform(0.6, 1, 120), rng.uniform(0.3, 0.7, 120)
+    result = cartography(first, groups=groups, other_probabilities=other, confidence_level=0.9)
+    found = result["comparison"]["confidence"]
+    assert found["difference"] == pytest.approx(first.mean() - other.mean())
+    assert found["interval"][0] > 0.2
+    low, high = result["confidence_intervals"]["variability"]
+    assert low < result["variability"] < high

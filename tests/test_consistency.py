@@ -1,0 +1,143 @@
+import random
+from fractions import Fraction
+
+import pytest
+import reference_metrics as reference
+from nlihub.metrics.functional import MetricInputError, agreement, consistency
+from nlihub.metrics.inputs.thresholds import as_fraction
+
+#: BioNLI, Table 5, PubMedBERT with premise on the full distribution: recall by category.
+TABLE_5 = {
+    "SEN": 0.96,
+    "SEP": 0.97,
+    "SRE": 0.50,
+    "SREO": 0.98,
+    "VNeg": 0.91,
+    "SN": 0.82,
+    "LPR": 0.56,
+    "GEN-ND": 0.60,
+    "GEN": 0.57,
+}
+
+
+def test_by_hand():
+    """Three mechanisms: all right; a negative wrong; the positive wrong."""
+    result = consistency(
+        predictions=[1, 0, 0, 1, 1, 0, 0, 0],
+        references=[1, 0, 0, 1, 0, 0, 1, 0],
+        groups=["a", "a", "a", "b", "b", "b", "c", "c"],
+        categories=["positive", "SEN", "LPR", "positive", "SEN", "LPR", "positive", "SEN"],
+        thresholds=[0.5, 0.6, 1.0],
+        per_group=True,
+    )
+    assert result["consistency"] == [1.0, 2 / 3, 1 / 3]
+    assert result["accuracy"] == 6 / 8
+    assert result["area_under_curve"] == pytest.approx((1 + 2 / 3 + 1 / 2) / 3)
+    assert result["n_wholly_solved"] == 1
+    assert result["n_positive_right"] == 2
+    assert result["n_negatives_right"] == 2
+    assert result["n_positive_and_negatives_right"] == 1
+    assert result["n_complete_groups"] == 3
+    assert result["f1_positive"] == pytest.approx(2 * 2 / (3 + 3))
+    assert result["f1_negative"] == pytest.approx(2 * 4 / (5 + 5))
+    assert result["macro_f1"] == pytest.approx((2 / 3 + 4 / 5) / 2)
+    assert result["recall_by_category"] == {
+        "LPR": {"recall": 1.0, "n_correct": 2, "n_samples": 2},
+        "SEN": {"recall": 2 / 3, "n_correct": 2, "n_samples": 3},
+        "positive": {"recall": 2 / 3, "n_correct": 2, "n_samples": 3},
+    }
+    assert result["macro_recall"] == {"rule_based": None, "neural": None}
+    assert result["agreement"] == {
+        "pairwise": pytest.approx((1 / 3 + 1 / 3 + 1) / 3),
+        "majority": pytest.approx((2 / 3 + 2 / 3 + 1) / 3),
+        "unanimous": 1 / 3,
+        "n_groups": 3,
+    }
+    assert result["groups"]["n_correct"] == [3, 2, 1]
+    assert result["curve"]["thresholds"] == [0.0, 0.5, 2 / 3, 1.0]
+    assert result["signature"] == (
+        "consistency|version:1.0.0|labels:not_entailment,entailment|positive:entailment|"
+        "absent_class:0|thresholds:0.5,0.6,1.0|groups:3|samples:8"
+    )
+
+
+def test_groups_without_positive_or_negatives():
+    result = consistency([1, 0, 1, 0], [1, 1, 0, 0], ["p", "p", "n", "n"])
+    assert result["n_complete_groups"] == result["n_positive_and_negatives_right"] == 0
+    assert result["n_positive_right"] == result["n_negatives_right"] == 0
+    result = consistency([1, 1, 0, 0], [1, 1, 0, 0], ["p", "p", "n", "n"])
+    assert (result["n_wholly_solved"], result["n_complete_groups"]) == (2, 0)
+    assert (result["n_positive_right"], result["n_negatives_right"]) == (1, 1)
+
+
+def test_the_means_of_table_5():
+    predictions, references, groups, categories = [], [], [], []
+    for category, recall in TABLE_5.items():
+        predictions += [0] * round(100 * recall) + [1] * round(100 - 100 * recall)
+        references += [0] * 100
+        categories += [category] * 100
+        groups += range(100)
+    result = consistency(predictions, references, groups, categories=categories)
+    for category, recall in TABLE_5.items():
+        assert result["recall_by_category"][category]["recall"] == recall
+    assert result["macro_recall"]["rule_based"] == pytest.approx(0.81, abs=0.005)
+    assert result["macro_recall"]["neural"] == pytest.approx(0.585)
+
+
+def test_parity_with_exact_arithmetic():
+    rng = random.Random(5)
+    for _ in range(1000):
+        n = rng.randint(1, 50)
+        groups = [rng.choice("abcdefg") for _ in range(n)]
+        references = [rng.randrange(2) for _ in range(n)]
+        predictions = [rng.randrange(2) if rng.random() < 0.5 else r for r in references]
+        shares = reference.group_accuracies(predictions, references, groups)
+        thresholds = [Fraction(rng.randint(0, 10), 10), *map(float, shares.values())]
+        result = consistency(predictions, references, groups, thresholds=thresholds)
+        args = (predictions, references, groups)
+        assert result["consistency"] == [
+            float(reference.pattern_accuracy(*args, as_fraction(t))) for t in thresholds
+        ]
+        assert result["n_wholly_solved"] == sum(share == 1 for share in shares.values())
+        assert result["f1_positive"] == float(reference.f1(predictions, references, 1))
+        assert result["f1_negative"] == float(reference.f1(predictions, references, 0))
+        expected = reference.pairwise_agreement(predictions, groups)
+        assert result["agreement"]["pairwise"] == (
+            None if expected is None else pytest.approx(float(expected))
+        )
+        complete = [
+            rows
+            for rows in reference.by_group(groups, predictions, references).values()
+            if {r for _, r in rows} == {0, 1}
+        ]
+        assert result["n_complete_groups"] == len(complete)
+        assert result["n_positive_and_negatives_right"] == sum(
+            all(p == r for p, r in rows) for rows in complete
+        )
+
+
+def test_agreement_needs_no_gold_labels_and_takes_any():
+    found = agreement(["x", "y", "z", "x", "x"], [1, 1, 1, 2, 2])
+    assert found == {"pairwise": 0.5, "majority": 2 / 3, "unanimous": 0.5, "n_groups": 2}
+    alone = agreement([0, 1], [1, 2])
+    assert alone == {"pairwise": None, "majority": None, "unanimous": None, "n_groups": 0}
+
+
+def test_a_category_with_both_labels_and_a_third_label_are_refused():
+    with pytest.raises(MetricInputError, match="'SEN' has samples of both labels"):
+        consistency([1, 0], [1, 0], ["a", "a"], categories=["SEN", "SEN"])
+    with pytest.raises(MetricInputError, match="expected two, the positive one last"):
+        consistency([1, 0], [1, 0], ["a", "a"], labels=["a", "b", "c"])
+    with pytest.raises(MetricInputError, match=r"outside the label set in 1 of 2 rows: 1 \(2\)"):
+        consistency([1, 2], [1, 0], ["a", "a"])
+
+
+def test_comparison_of_two_systems():
+    gold = [1, 0] * 8
+    groups = [i // 2 for i in range(16)]
+    other = [1, 0] + [0, 0] * 7
+    result = consistency(gold, gold, groups, other_predictions=other)
+    found = result["comparison"]["consistency"]
+    assert (found["other"], found["difference"]) == (1 / 8, 7 / 8)
+    assert found["mcnemar"] == {"n_only_first": 7, "n_only_second": 0, "p_value": 2 / 2**7}
+    assert result["comparison"]["macro_f1"]["difference"] > 0

@@ -1,0 +1,127 @@
+import math
+
+import numpy as np
+import pytest
+from nlihub.metrics.functional import MetricInputError, paired_t_test, pattern_accuracy
+from nlihub.metrics.inference.bootstrap import Resampling, resample
+from nlihub.metrics.inference.intervals import compare_systems, confidence_intervals
+from nlihub.metrics.inference.paired_tests import mcnemar
+from scipy import stats
+
+RESAMPLING = Resampling(0.95, 4000, 0)
+
+
+def mean(totals):
+    return {"mean": totals[:, 1] / totals[:, 0]}
+
+
+def naive(vectors, n_resamples, seed):
+    """Draws clusters one by one."""
+    rng = np.random.default_rng(seed)
+    drawn = rng.integers(0, len(vectors), (n_resamples, len(vectors)))
+    return mean(vectors[drawn].sum(axis=1))["mean"]
+
+
+@pytest.mark.parametrize("n_values", [2, 5, 10_000], ids=["two kinds", "five", "all different"])
+def test_the_distribution_is_that_of_drawing_clusters(n_values):
+    """Equal clusters are drawn together; the scores are distributed as if they were not."""
+    values = np.random.default_rng(1).integers(0, n_values, 150) / n_values
+    vectors = np.column_stack([np.ones(150), values])
+    found = resample(vectors, mean, RESAMPLING)["mean"]
+    expected = naive(vectors, 4000, 7)
+    assert found.mean() == pytest.approx(expected.mean(), abs=0.005)
+    assert found.std() == pytest.approx(expected.std(), rel=0.06)
+    assert stats.ks_2samp(found, expected).pvalue > 1e-4
+
+
+def test_counts_stand_for_equal_clusters():
+    vectors = np.array([[1.0, 0.0], [1.0, 1.0]])
+    counts = np.array([30, 70])
+    repeated = np.repeat(vectors, counts, axis=0)
+    assert confidence_intervals(vectors, mean, RESAMPLING, counts) == confidence_intervals(
+        repeated, mean, RESAMPLING
+    )
+
+
+def test_the_interval_of_a_share_is_that_of_the_binomial():
+    """1,000 clusters, 70 % solved: the share of a resample is binomial."""
+    vectors = np.column_stack([np.ones(1000), np.arange(1000) < 700])
+    low, high = confidence_intervals(vectors, mean, Resampling(0.95, 20_000, 0))["mean"]
+    expected = stats.binom(1000, 0.7).ppf([0.025, 0.975]) / 1000
+    assert (low, high) == pytest.approx(tuple(expected), abs=0.002)
+
+
+def test_intervals_cover():
+    """Of 300 samples of 100 patterns, about 95 % have intervals that hold the true share."""
+    rng = np.random.default_rng(4)
+    n_covered = 0
+    for _ in range(300):
+        right = rng.random(100) < 0.6
+        found = pattern_accuracy(
+            right.astype(int), np.ones(100, int), np.arange(100), confidence_level=0.95, n_resamples=999
+        )
+        low, high = found["confidence_intervals"]["pattern_accuracy"]
+        n_covered += low <= 0.6 <= high
+    assert 270 <= n_covered <= 297
+
+
+def test_the_p_value_is_uniform_where_systems_do_not_differ():
+    rng = np.random.default_rng(2)
+    p_values = []
+    for _ in range(200):
+        ones = np.ones(200)
+        first, other = (np.column_stack([ones, rng.random(200)]) for _ in range(2))
+        found = compare_systems(first, other, mean, Resampling(0.95, 500, 0))
+        p_values.append(found["mean"]["p_value"])
+    assert stats.kstest(p_values, "uniform").pvalue > 1e-3
+
+
+def test_seeds():
+    vectors = np.column_stack([np.ones(50), np.arange(50)])
+    results = [confidence_intervals(vectors, mean, Resampling(0.95, 500, s)) for s in (1, 1, 2)]
+    assert results[0] == results[1] != results[2]
+
+
+def test_memory_is_bounded():
+    """Many clusters, each of its own kind: weights are drawn in parts, to the same result."""
+    vectors = np.column_stack([np.ones(300_000), np.random.default_rng(0).random(300_000)])
+    low, high = confidence_intervals(vectors, mean, Resampling(0.9, 120, 0))["mean"]
+    assert 0.498 < low < high < 0.502
+
+
+@pytest.mark.parametrize(("first", "second"), [(0, 0), (1, 0), (5, 2), (40, 25), (300, 340), (0, 60)])
+def test_mcnemar_is_the_sign_test(first, second):
+    right = np.array([True] * first + [False] * second + [True] * 7 + [False] * 3)
+    other = np.array([False] * first + [True] * second + [True] * 7 + [False] * 3)
+    found = mcnemar(right, other)
+    n, least = first + second, min(first, second)
+    tail = sum(math.comb(n, k) for k in range(least + 1))
+    exact = min(1, 2 * tail / 2**n)
+    assert (found["n_only_first"], found["n_only_second"]) == (first, second)
+    assert found["p_value"] == pytest.approx(exact)
+
+
+def test_the_paired_t_test_is_that_of_scipy():
+    rng = np.random.default_rng(0)
+    for n in (2, 3, 10):
+        first, other = rng.normal(78, 1, n), rng.normal(77, 1, n)
+        found, expected = paired_t_test(first, other), stats.ttest_rel(first, other)
+        assert found["t"] == pytest.approx(expected.statistic)
+        assert found["p_value"] == pytest.approx(expected.pvalue)
+        assert found["degrees_of_freedom"] == n - 1
+        assert found["difference"] == pytest.approx(first.mean() - other.mean())
+
+
+def test_the_paired_t_test_without_variance():
+    assert paired_t_test([1, 2], [1, 2])["p_value"] == 1.0
+    found = paired_t_test([2, 3], [1, 2])
+    assert (found["t"], found["p_value"]) == (None, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("scores", "others"),
+    [([1], [2]), ([1, 2], [1, 2, 3]), ([1, float("nan")], [1, 2]), ([[1, 2]], [[1, 2]]), ([], [])],
+)
+def test_scores_that_make_no_pairs_are_refused(scores, others):
+    with pytest.raises(MetricInputError):
+        paired_t_test(scores, others)

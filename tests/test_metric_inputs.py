@@ -1,0 +1,305 @@
+"""Every kind of column is read alike; whatever does not fit is refused, with the rows."""
+
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+
+import datasets
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from nlihub.metrics import METRICS
+from nlihub.metrics.functional import (
+    MetricInputError,
+    agreement,
+    cartography,
+    consistency,
+    nli_report,
+    pattern_accuracy,
+)
+
+PREDICTIONS, REFERENCES, GROUPS = [0, 1, 1, 0], [0, 1, 1, 1], [7, 9, 9, 9]
+NAMES = ["no", "yes"]
+EXPECTED = pattern_accuracy(PREDICTIONS, REFERENCES, GROUPS, labels=NAMES, per_group=True)
+
+
+def dictionary(values):
+    return pa.array(values).dictionary_encode()
+
+
+def sliced(values):
+    return pa.array([values[0], *values, values[-1]]).slice(1, len(values))
+
+
+INTEGERS = {
+    "list": list,
+    "tuple": tuple,
+    **{
+        str(kind): lambda values, kind=kind: np.array(values, kind)
+        for kind in ("int8", "uint8", "int16", "int32", "uint32", "int64", "uint64")
+    },
+    "strided": lambda values: np.repeat(values, 2)[::2],
+    "objects": lambda values: np.array(values, object),
+    "numpy scalars": lambda values: [np.int64(value) for value in values],
+    "arrow": pa.array,
+    "sliced": sliced,
+    "chunked": lambda values: pa.chunked_array([values[:1], [], values[1:]], pa.int64()),
+    "dictionary": dictionary,
+    "chunked dictionary": lambda values: pa.chunked_array([values[:1], values[1:]])
+    .dictionary_encode(),
+    "different dictionaries": lambda values: pa.chunked_array(
+        [dictionary(values[:1]), dictionary(values[1:])]
+    ),
+    "repeated dictionary": lambda values: pa.DictionaryArray.from_arrays(
+        [0, 1, 2, 3], values
+    ),
+    "pandas": pd.Series,
+    "pandas Int64": lambda values: pd.Series(values, dtype="Int64"),
+    "pandas category": lambda values: pd.Series(values).astype("category"),
+    "pandas odd index": lambda values: pd.Series(values, index=[5, 3, 1, 0]),
+    "polars": pl.Series,
+    "dataset column": lambda values: datasets.Dataset.from_dict({"x": values})["x"],
+}
+STRINGS = {
+    "list": list,
+    "numpy": np.array,
+    "objects": lambda values: np.array(values, object),
+    "arrow": pa.array,
+    "large": lambda values: pa.array(values, pa.large_string()),
+    "view": lambda values: pa.array(values, pa.string_view()),
+    "dictionary": dictionary,
+    "unused dictionary value": lambda values: pa.DictionaryArray.from_arrays(
+        pa.array(values).dictionary_encode().indices,
+        [*pa.array(values).dictionary_encode().dictionary.to_pylist(), "unused"],
+    ),
+    "pandas": pd.Series,
+    "pandas objects": lambda values: pd.Series(values, dtype=object),
+    "pandas category": lambda values: pd.Series(values, dtype="category"),
+    "polars": pl.Series,
+    "polars category": lambda values: pl.Series(values, dtype=pl.Categorical),
+    "dataset column": lambda values: datasets.Dataset.from_dict({"x": values})["x"],
+}
+
+
+@pytest.mark.parametrize("kind", INTEGERS)
+def test_integers_of_every_kind(kind):
+    make = INTEGERS[kind]
+    columns = make(PREDICTIONS), make(REFERENCES), make(GROUPS)
+    assert pattern_accuracy(*columns, labels=NAMES, per_group=True) == EXPECTED
+    unnamed = pattern_accuracy(*columns, per_group=True)
+    assert unnamed["groups"]["n_correct"] == EXPECTED["groups"]["n_correct"]
+
+
+@pytest.mark.parametrize("kind", STRINGS)
+def test_strings_of_every_kind(kind):
+    if kind == "view" and not hasattr(pa, "string_view"):
+        pytest.skip("this version of Arrow has no string views")
+    make = STRINGS[kind]
+    labels = [make([NAMES[i] for i in column]) for column in (PREDICTIONS, REFERENCES)]
+    groups = make([f"g{group}" for group in GROUPS])
+    result = pattern_accuracy(*labels, groups, labels=NAMES, per_group=True)
+    assert result["groups"].pop("group") == ["g7", "g9"]
+    expected = {key: v for key, v in EXPECTED["groups"].items() if key != "group"}
+    assert result["groups"] == expected
+    assert {**result, "groups": None} == {**EXPECTED, "groups": None}
+    assert pattern_accuracy(*labels, groups)["pattern_accuracy"] == EXPECTED["pattern_accuracy"]
+
+
+def test_ids_of_small_integer_types_do_not_overflow():
+    groups = np.arange(100, dtype=np.int8)
+    labels = (np.arange(100) % 4).astype(np.uint8)
+    found = pattern_accuracy(labels, labels, groups, labels=list("abcd"))
+    assert (found["pattern_accuracy"], found["n_groups"]) == (1.0, 100)
+    wide = groups.astype(np.uint64) + np.uint64(2**63)
+    assert pattern_accuracy(labels, labels, wide)["n_groups"] == 100
+
+
+class Tensor:
+    """As tensors do: no list, but it gives an array."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __len__(self):
+        return len(self.values)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.values, dtype)
+
+
+def test_tensors():
+    columns = [Tensor(values) for values in (PREDICTIONS, REFERENCES, GROUPS)]
+    assert pattern_accuracy(*columns, labels=NAMES, per_group=True) == EXPECTED
+    matrix = Tensor([[0.5, 0.5], [0.2, 0.8]])
+    assert cartography(matrix, [0, 0], [1, 1])["groups"]["confidence"] == [0.35]
+
+
+TABLE = {"p": PREDICTIONS, "r": REFERENCES, "g": GROUPS}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [TABLE, pa.table(TABLE), pd.DataFrame(TABLE), pl.DataFrame(TABLE)],
+    ids=["mapping", "arrow", "pandas", "polars"],
+)
+def test_columns_by_name(data):
+    result = pattern_accuracy("p", "r", "g", data=data, labels=NAMES, per_group=True)
+    assert result == EXPECTED
+    mixed = pattern_accuracy(PREDICTIONS, "r", "g", data=data, labels=NAMES, per_group=True)
+    assert mixed == EXPECTED
+    with pytest.raises(MetricInputError, match="no column 'x' in data; it has p, r, g"):
+        pattern_accuracy("x", "r", "g", data=data)
+
+
+def labelled_dataset():
+    features = datasets.Features(
+        {
+            "p": datasets.Value("int64"),
+            "r": datasets.ClassLabel(names=NAMES),
+            "g": datasets.Value("int64"),
+        }
+    )
+    return datasets.Dataset.from_dict(TABLE, features=features)
+
+
+def test_a_dataset_gives_its_label_set_and_its_order():
+    dataset = labelled_dataset()
+    expected = {**EXPECTED}
+    assert pattern_accuracy("p", "r", "g", data=dataset, per_group=True) == expected
+    assert nli_report("p", "r", data=dataset)["per_class"].keys() == set(NAMES)
+    assert pattern_accuracy(dataset["p"], dataset["r"], dataset["g"], per_group=True) == expected
+    reordered = dataset.select([3, 2, 1, 0])
+    assert pattern_accuracy("p", "r", "g", data=reordered, per_group=True) == expected
+    with pytest.raises(MetricInputError, match=r"its class labels are \['no', 'yes'\]"):
+        pattern_accuracy("p", "r", "g", data=dataset, labels=["yes", "no"])
+    other = dataset.cast_column("p", datasets.ClassLabel(names=["yes", "no"]))
+    with pytest.raises(MetricInputError, match="different label sets"):
+        pattern_accuracy("p", "r", "g", data=other)
+
+
+def test_data_that_is_no_table():
+    for data in (datasets.DatasetDict({"test": labelled_dataset()}), 7, [1, 2]):
+        with pytest.raises(MetricInputError, match="data"):
+            pattern_accuracy("p", "r", "g", data=data)
+
+
+BAD_COLUMNS = [
+    ([], "is empty"),
+    (None, "missing"),
+    ([0, 1, None, 1], r"nothing in 1 of 4 rows: 2 \(None\)"),
+    ([None] * 4, "nothing in 4 of 4 rows"),
+    ([0, 1.7, 1, 0], r"type double in 1 of 4 rows: 1 \(1.7\)"),
+    ([1.0, 1.0, 1.0, 0.0], "type double in 4 of 4 rows"),
+    (np.array([0, 1, np.nan, 1]), r"type double in 1 of 4 rows: 2 \(nan\)"),
+    (pd.Series([0, 1, None, 1]), r"nothing in 1 of 4 rows: 2"),
+    (pl.Series([0, 1, None, 1]), r"nothing in 1 of 4 rows: 2"),
+    (pd.Series(["a", None, "a", "a"], dtype="category"), r"nothing in 1 of 4 rows: 1"),
+    ([0, "1", 1, 0], r"1 of 4 rows: 1 \('1'\); expected integers like the other rows"),
+    (["a", 1, "b", "c"], r"1 of 4 rows: 1 \(1\); expected strings like the other rows"),
+    ([True, 1, 0, 1], r"1 of 4 rows: 0 \(True\)"),
+    ([True, False, True, True], "type bool in 4 of 4 rows"),
+    (np.array([True, False, True, True]), "type bool"),
+    ([2**70, 1, 1, 1], "beyond 64 bits"),
+    ([b"a", b"b", b"a", b"a"], "type binary"),
+    ([date(2020, 1, 1)] * 4, "type date32"),
+    ([Decimal("1")] * 4, "type decimal"),
+    ([[0], [1], [1], [0]], "type list"),
+    (np.zeros((4, 3)), r"has the shape \(4, 3\)"),
+    (np.array(3), "no column|shape"),
+    ("abcd", "no column"),
+    (7, "no column"),
+    ({"a": 1}, "no column"),
+    (iter([0, 1, 1, 1]), "no column"),
+    ([0, 1, 1], "differ in their number of rows: "),
+    ([0, 1, 1, 1, 1], "differ in their number of rows: "),
+]
+METRIC_COLUMNS = {
+    "pattern_accuracy": ("predictions", "references", "groups", "categories", "other_predictions"),
+    "consistency": ("predictions", "references", "groups", "categories", "other_predictions"),
+    "nli_report": ("predictions", "references", "groups", "domains", "other_predictions"),
+    "cartography": ("references", "groups"),
+}
+OPTIONAL = {"categories", "other_predictions", "domains", "references"}
+
+
+def call(metric, **columns):
+    if metric == "nli_report":
+        return nli_report(**{"predictions": [0] * 4, "references": [0] * 4, "labels": NAMES} | columns)
+    if metric == "cartography":
+        given = {"probabilities": [[0.5, 0.5]] * 4, "references": [0] * 4, "groups": [1] * 4}
+        return cartography(**given | columns)
+    function = {"pattern_accuracy": pattern_accuracy, "consistency": consistency}[metric]
+    return function(**{"predictions": [0] * 4, "references": [0] * 4, "groups": [1] * 4} | columns)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize(("column", "message"), BAD_COLUMNS, ids=range(len(BAD_COLUMNS)))
+def test_bad_columns_are_refused_everywhere(metric, column, message):
+    for name in METRIC_COLUMNS[metric]:
+        if column is None and (name in OPTIONAL or (metric, name) == ("nli_report", "groups")):
+            continue
+        if not isinstance(column, list | np.ndarray) and hasattr(column, "__next__"):
+            column = iter([0, 1, 1, 1])
+        with pytest.raises(MetricInputError, match=message) as caught:
+            call(metric, **{name: column})
+        assert name in str(caught.value)
+
+
+def test_labels_outside_the_set_are_refused():
+    with pytest.raises(MetricInputError) as caught:
+        pattern_accuracy([0, -1, 2, 5], [0, 1, 1, 1], [7, 9, 9, 9], labels=NAMES)
+    assert str(caught.value) == (
+        "predictions: outside the label set in 3 of 4 rows: 1 (-1), 2 (2), 3 (5); "
+        "expected the number of a label: 0 no, 1 yes."
+    )
+    with pytest.raises(MetricInputError, match=r"in 1 of 2 rows: 1 \('Yes'\); expected one of no, yes"):
+        pattern_accuracy(["no", "Yes"], ["no", "yes"], [1, 2], labels=NAMES)
+    with pytest.raises(MetricInputError, match=r"negative in 1 of 2 rows: 0 \(-1\)"):
+        pattern_accuracy([-1, 0], [0, 0], [1, 2])
+    with pytest.raises(MetricInputError, match="Labels of two kinds"):
+        pattern_accuracy([0, 1], ["no", "yes"], [1, 2])
+    with pytest.raises(MetricInputError, match="2,000 different labels"):
+        pattern_accuracy(range(2000), range(2000), range(2000))
+
+
+def test_all_problems_are_listed_at_once():
+    with pytest.raises(MetricInputError) as caught:
+        pattern_accuracy(
+            [0.5], [None], None, thresholds=[2, "x"], confidence_level=95, n_resamples=0, seed=-1
+        )
+    text = str(caught.value)
+    assert len(caught.value.problems) == 8
+    for part in ("predictions", "references", "groups", "2 at position 0", "'x' at position 1"):
+        assert part in text
+    for part in ("confidence_level: 95", "n_resamples: 0", "seed: -1"):
+        assert part in text
+
+
+@pytest.mark.parametrize(
+    "threshold", [-0.01, 1.01, 95, float("nan"), float("inf"), True, "0.95", None, [], [None], "", {}]
+)
+def test_thresholds_outside_0_to_1_are_refused(threshold):
+    for function in (pattern_accuracy, consistency):
+        with pytest.raises(MetricInputError, match="thresholds"):
+            function(PREDICTIONS, REFERENCES, GROUPS, thresholds=threshold)
+
+
+@pytest.mark.parametrize(
+    "threshold",
+    [0, 1, 0.5, Fraction(1, 2), Decimal("0.5"), np.float32(0.5), np.float64(0.5), np.int64(1)],
+)
+def test_thresholds_of_every_kind(threshold):
+    assert pattern_accuracy(PREDICTIONS, REFERENCES, GROUPS, thresholds=threshold)["thresholds"] in (
+        0.0,
+        0.5,
+        1.0,
+    )
+
+
+def test_agreement_checks_its_inputs_too():
+    with pytest.raises(MetricInputError, match="differ in their number of rows"):
+        agreement([0, 1], [1])
+    with pytest.raises(MetricInputError, match="missing"):
+        agreement(None, [1])

@@ -1,0 +1,106 @@
+import random
+
+import numpy as np
+import pytest
+from nlihub.metrics.functional import MetricInputError, nli_report, paired_t_test
+from sklearn.metrics import confusion_matrix, f1_score, precision_recall_fscore_support
+
+LABELS = ["contrasting", "reasoning", "entailment", "neutral"]
+
+
+def test_parity_with_scikit_learn():
+    """Over a fixed label set, with absent classes often."""
+    rng = random.Random(3)
+    for _ in range(500):
+        n, n_used = rng.randint(1, 40), rng.randint(1, 4)
+        references = [rng.randrange(n_used) for _ in range(n)]
+        predictions = [rng.randrange(4) if rng.random() < 0.4 else r for r in references]
+        domains = [rng.choice(["networks", "neurips", "hardware"]) for _ in range(n)]
+        result = nli_report(predictions, references, labels=LABELS, domains=domains)
+        check_with_scikit_learn(result, references, predictions)
+        assert list(result["by_domain"]) == sorted(set(domains))
+        for domain, found in result["by_domain"].items():
+            rows = [i for i, d in enumerate(domains) if d == domain]
+            gold = [references[i] for i in rows]
+            check_with_scikit_learn(found, gold, [predictions[i] for i in rows])
+
+
+def check_with_scikit_learn(result, references, predictions):
+    options = {"labels": range(4), "zero_division": 0}
+    scores = precision_recall_fscore_support(references, predictions, **options)
+    for i, label in enumerate(LABELS):
+        found = result["per_class"][label]
+        for name, values in zip(("precision", "recall", "f1", "n_references"), scores, strict=True):
+            assert found[name] == pytest.approx(values[i])
+        assert found["n_predictions"] == predictions.count(i)
+    macro = f1_score(references, predictions, average="macro", **options)
+    assert result["macro_f1"] == pytest.approx(macro)
+    assert result["accuracy"] == pytest.approx(np.mean(np.equal(references, predictions)))
+    matrix = confusion_matrix(references, predictions, labels=range(4))
+    assert result["confusion_matrix"] == matrix.tolist()
+
+
+def test_an_absent_class_counts_0_and_the_signature_says_so():
+    result = nli_report(["neutral"], ["neutral"], labels=["entailment", "neutral"])
+    assert result["macro_f1"] == 0.5  # scikit-learn alone would leave out entailment: 1.0
+    assert result["signature"] == (
+        "nli_report|version:1.0.0|labels:entailment,neutral|absent_class:0|samples:1"
+    )
+
+
+def test_the_label_set_has_to_be_named():
+    with pytest.raises(MetricInputError, match="labels: missing"):
+        nli_report([0, 1], [0, 1])
+    with pytest.raises(MetricInputError, match="are not all strings"):
+        nli_report([0, 1], [0, 1], labels=[0, 1])
+    for labels in (["a"], ["a", "a"], "ab", 7):
+        with pytest.raises(MetricInputError, match="labels"):
+            nli_report([0, 0], [0, 0], labels=labels)
+
+
+def test_names_and_ids_may_be_mixed_where_the_set_is_named():
+    result = nli_report(["a", "b"], [0, 0], labels=["a", "b"])
+    assert result["accuracy"] == 0.5
+
+
+def test_intervals_by_sample_and_by_group():
+    """100 groups of 10 equal rows: as uncertain as 100 rows, so wider than for 1,000."""
+    right = np.repeat(np.random.default_rng(0).random(100) < 0.7, 10)
+    references = np.tile([0, 1], 500)
+    predictions = np.where(right, references, 1 - references)
+    groups = np.repeat(np.arange(100), 10)
+    options = {"labels": ["a", "b"], "confidence_level": 0.95}
+    by_sample = nli_report(predictions, references, **options)
+    by_group = nli_report(predictions, references, groups=groups, **options)
+    widths = [
+        np.ptp(result["confidence_intervals"]["accuracy"]) for result in (by_sample, by_group)
+    ]
+    assert 2.7 < widths[1] / widths[0] < 3.7  # the square root of 10
+    assert "clusters:samples" in by_sample["signature"]
+    assert "clusters:groups" in by_group["signature"]
+    for result in (by_sample, by_group):
+        low, high = result["confidence_intervals"]["per_class"]["a"]["f1"]
+        assert low < result["per_class"]["a"]["f1"] < high
+
+
+def test_comparison_of_two_systems():
+    references = ["a"] * 10 + ["b"] * 10
+    other = ["b"] * 6 + ["a"] * 4 + ["b"] * 9 + ["a"]
+    first = ["a"] * 10 + ["b"] * 9 + ["a"]
+    result = nli_report(first, references, labels=["a", "b"], other_predictions=other)
+    found = result["comparison"]
+    assert found["accuracy"]["mcnemar"] == {
+        "n_only_first": 6,
+        "n_only_second": 0,
+        "p_value": pytest.approx(2 / 2**6),
+    }
+    assert found["accuracy"]["other"] == 13 / 20
+    assert found["macro_f1"]["difference"] == pytest.approx(
+        result["macro_f1"] - nli_report(other, references, labels=["a", "b"])["macro_f1"]
+    )
+
+
+def test_over_seeds():
+    """SciNLI, Table 6: BERT and XLNet differ significantly over three seeds."""
+    found = paired_t_test([78.12, 78.18, 78.24], [75.19, 74.84, 75.54])
+    assert found["p_value"] < 0.05

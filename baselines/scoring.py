@@ -242,7 +242,7 @@ def summarize_runs(
 
 
 def _flat(metric: str, result: Mapping[str, Any]) -> dict[str, float]:
-    flat = {}
+    flat: dict[str, float] = {}
     for score in SUMMARIZED[metric]:
         if isinstance(result[score], list):
             pairs = zip(result["thresholds"], result[score], strict=True)

@@ -7,7 +7,9 @@ ABSENT_CLASS_POLICY = "0"
 
 def ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     """``part / whole``, and 0 where the whole is 0."""
-    return np.divide(part, whole, out=np.zeros(np.broadcast(part, whole).shape), where=whole > 0)
+    zeros = np.zeros(np.broadcast(part, whole).shape)
+    found: np.ndarray = np.divide(part, whole, out=zeros, where=whole > 0)
+    return found
 
 
 def class_scores(confusion: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

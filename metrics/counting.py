@@ -27,7 +27,7 @@ def joint_counts(*columns: tuple[np.ndarray, int]) -> np.ndarray:
         block = slice(start, start + n_rows)
         cells = first[0][block].astype(kind)
         for codes, bound in others:
-            cells *= bound
+            np.multiply(cells, bound, out=cells)
             np.add(cells, codes[block], out=cells, casting="unsafe")
         found = np.bincount(cells)
         counts[: len(found)] += found

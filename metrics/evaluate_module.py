@@ -44,6 +44,16 @@ class ColumnarModule:
     REQUIRED: ClassVar[tuple[str, ...]]
     OPTIONAL: ClassVar[tuple[str, ...]]
 
+    # What the base class from evaluate keeps.
+    num_process: int
+    selected_feature_format: Any
+    writer: Any
+    buf_writer: Any
+    data: Any
+    filelocks: Any
+    file_paths: Any
+    _init_writer: Any
+
     def __init__(self, *args: Any, **options: Any) -> None:
         loading = {name: options.pop(name) for name in _LOADING & set(options)}
         super().__init__(*args, **loading)
@@ -108,7 +118,7 @@ class ColumnarModule:
             options["labels"] = next(iter(self._class_names))
         self._is_reading = True
         try:
-            return super().compute(**options)
+            return super().compute(**options)  # type: ignore[misc]
         finally:
             self._is_reading = False
             self._forget()

@@ -51,7 +51,8 @@ def solved_curve(n_correct: np.ndarray, n_samples: np.ndarray) -> tuple[list[flo
 def _shares(n_correct: np.ndarray, n_samples: np.ndarray) -> np.ndarray:
     if n_samples.max() < _MAX_EXACT_SIZE:
         # a/b and c/d differ by 1/(b*d) > 2**-52 at least, so as floats they differ too.
-        return n_correct / n_samples
+        shares: np.ndarray = n_correct / n_samples
+        return shares
     pairs = zip(n_correct.tolist(), n_samples.tolist(), strict=True)
     return np.array([float(Fraction(*pair)) for pair in pairs])
 

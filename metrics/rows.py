@@ -25,13 +25,15 @@ def score_rows(result: Mapping[str, Any], names: Mapping[str, str]) -> Rows:
     rows: Rows = [head]
     for key, name in names.items():
         values, labels = result[key], [name]
-        parts = [(intervals or {}).get(key), (comparison or {}).get(key)]
+        parts: list[Any] = [(intervals or {}).get(key), (comparison or {}).get(key)]
         if isinstance(values, list):
             labels = [f"{name} {threshold:g}" for threshold in result["thresholds"]]
             parts = [part or [None] * len(values) for part in parts]
         else:
             values, parts = [values], [[part] for part in parts]
-        for label, value, interval, compared in zip(labels, values, *parts, strict=True):
+        for label, value, interval, compared in zip(
+            labels, values, parts[0], parts[1], strict=True
+        ):
             row = [label, shorten(value)]
             if intervals:
                 row += _ends(interval)

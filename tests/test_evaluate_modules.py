@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import evaluate
+import nlihub.metrics
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -20,8 +21,6 @@ from nlihub.metrics.functional import MetricInputError
 from nlihub.metrics.release.bundle import BundleError, bundle
 from nlihub.metrics.release.install import install_metrics
 from nlihub.metrics.release.space import space_files
-
-import nlihub.metrics
 
 ROWS = {
     "predictions": [0, 0, 1, 0, 1, 1],
@@ -115,7 +114,7 @@ def test_what_is_refused_leaves_the_module_as_it_was(name):
     with pytest.raises(MetricInputError, match="Unknown columns"):
         module.add_batch(**rest, nonsense=[1, 2, 3])
     with pytest.raises(MetricInputError, match="those before have"):
-        module.add_batch(**{k: v for k, v in rest.items()} | {"groups": [1, 2, 3]})
+        module.add_batch(**rest | {"groups": [1, 2, 3]})
     module.add_batch(**rest)
     with pytest.raises(MetricInputError):
         module.compute(**OPTIONS[name] | {"confidence_level": 7})
@@ -141,7 +140,9 @@ def test_class_labels_of_a_dataset_survive_batches():
     dataset = datasets.Dataset.from_dict({"r": ROWS["references"]}, features=features)
     module = module_of("nli_report")
     module.add_batch(predictions=ROWS["predictions"], references=dataset["r"])
-    direct = module_of("nli_report").compute(predictions=ROWS["predictions"], references=dataset["r"])
+    direct = module_of("nli_report").compute(
+        predictions=ROWS["predictions"], references=dataset["r"]
+    )
     assert module.compute() == direct
     assert list(direct["per_class"]) == ["no", "yes"]
 
@@ -166,9 +167,11 @@ PROCESS = """
 import sys
 from nlihub.metrics import PatternAccuracy
 i = int(sys.argv[1])
-rows = {"predictions": [0, 0, 1, 0, 1, 1], "references": [0, 0, 1, 1, 1, 1], "groups": list("aabbcc")}
+rows = {"predictions": [0, 0, 1, 0, 1, 1], "references": [0, 0, 1, 1, 1, 1]}
+rows["groups"] = list("aabbcc")
+rows = {name: column[3 * i : 3 * i + 3] for name, column in rows.items()}
 metric = PatternAccuracy(num_process=2, process_id=i, experiment_id="two", cache_dir=sys.argv[2])
-result = metric.compute(**{k: v[3 * i : 3 * i + 3] for k, v in rows.items()}, thresholds=[0.5, 1.0])
+result = metric.compute(**rows, thresholds=[0.5, 1.0])
 print(result and result["pattern_accuracy"], result and result["n_samples"])
 """
 
@@ -184,7 +187,9 @@ def test_several_processes(tmp_path):
         for i in range(2)
     ]
     answers = [process.communicate(timeout=100) for process in processes]
-    assert [out.strip() for out, _ in answers] == ["[1.0, 0.6666666666666666] 6", "None None"], answers
+    assert [out.strip() for out, _ in answers] == ["[1.0, 0.6666666666666666] 6", "None None"], (
+        answers
+    )
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -254,10 +259,10 @@ def space_server(files):
     """A server on loopback with the files of Spaces, by path."""
 
     class Handler(BaseHTTPRequestHandler):
-        def do_HEAD(self):  # noqa: N802
+        def do_HEAD(self):
             self.answer(with_body=False)
 
-        def do_GET(self):  # noqa: N802
+        def do_GET(self):
             self.answer(with_body=True)
 
         def answer(self, with_body):
@@ -313,9 +318,15 @@ def test_the_files_of_a_space(name, tmp_path):
         compile(files[file], file, "exec")
     _, head, body = files["README.md"].split("---\n", 2)
     card = yaml.safe_load(head)
-    pins = dict(line.split("==") for line in (ROOT / "constraints.txt").read_text().split() if "==" in line)
+    pins = dict(
+        line.split("==") for line in (ROOT / "constraints.txt").read_text().split() if "==" in line
+    )
     assert card["sdk_version"] == pins["gradio"]
-    assert (card["sdk"], card["app_file"], card["tags"]) == ("gradio", "app.py", ["evaluate", "metric"])
+    assert (card["sdk"], card["app_file"], card["tags"]) == (
+        "gradio",
+        "app.py",
+        ["evaluate", "metric"],
+    )
     required = {line.split(">=")[0] for line in files["requirements.txt"].split()}
     assert required == {"evaluate", "matplotlib", "numpy", "pyarrow", "scipy"}
     # The example of the card runs, and prints what its comments say.

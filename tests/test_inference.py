@@ -58,7 +58,11 @@ def test_intervals_cover():
     for _ in range(300):
         right = rng.random(100) < 0.6
         found = pattern_accuracy(
-            right.astype(int), np.ones(100, int), np.arange(100), confidence_level=0.95, n_resamples=999
+            right.astype(int),
+            np.ones(100, int),
+            np.arange(100),
+            confidence_level=0.95,
+            n_resamples=999,
         )
         low, high = found["confidence_intervals"]["pattern_accuracy"]
         n_covered += low <= 0.6 <= high
@@ -71,7 +75,7 @@ def test_the_p_value_is_uniform_where_systems_do_not_differ():
     for _ in range(200):
         ones = np.ones(200)
         first, other = (np.column_stack([ones, rng.random(200)]) for _ in range(2))
-        found = compare_systems(first, other, mean, Resampling(0.95, 500, 0))
+        found = compare_systems([first, other], mean, Resampling(0.95, 500, 0))
         p_values.append(found["mean"]["p_value"])
     assert stats.kstest(p_values, "uniform").pvalue > 1e-3
 
@@ -89,7 +93,9 @@ def test_memory_is_bounded():
     assert 0.498 < low < high < 0.502
 
 
-@pytest.mark.parametrize(("first", "second"), [(0, 0), (1, 0), (5, 2), (40, 25), (300, 340), (0, 60)])
+@pytest.mark.parametrize(
+    ("first", "second"), [(0, 0), (1, 0), (5, 2), (40, 25), (300, 340), (0, 60)]
+)
 def test_mcnemar_is_the_sign_test(first, second):
     right = np.array([True] * first + [False] * second + [True] * 7 + [False] * 3)
     other = np.array([False] * first + [True] * second + [True] * 7 + [False] * 3)

@@ -47,14 +47,13 @@ INTEGERS = {
     "sliced": sliced,
     "chunked": lambda values: pa.chunked_array([values[:1], [], values[1:]], pa.int64()),
     "dictionary": dictionary,
-    "chunked dictionary": lambda values: pa.chunked_array([values[:1], values[1:]])
-    .dictionary_encode(),
+    "chunked dictionary": lambda values: pa.chunked_array(
+        [values[:1], values[1:]]
+    ).dictionary_encode(),
     "different dictionaries": lambda values: pa.chunked_array(
         [dictionary(values[:1]), dictionary(values[1:])]
     ),
-    "repeated dictionary": lambda values: pa.DictionaryArray.from_arrays(
-        [0, 1, 2, 3], values
-    ),
+    "repeated dictionary": lambda values: pa.DictionaryArray.from_arrays([0, 1, 2, 3], values),
     "pandas": pd.Series,
     "pandas Int64": lambda values: pd.Series(values, dtype="Int64"),
     "pandas category": lambda values: pd.Series(values).astype("category"),
@@ -226,7 +225,9 @@ OPTIONAL = {"categories", "other_predictions", "domains", "references"}
 
 def call(metric, **columns):
     if metric == "nli_report":
-        return nli_report(**{"predictions": [0] * 4, "references": [0] * 4, "labels": NAMES} | columns)
+        return nli_report(
+            **{"predictions": [0] * 4, "references": [0] * 4, "labels": NAMES} | columns
+        )
     if metric == "cartography":
         given = {"probabilities": [[0.5, 0.5]] * 4, "references": [0] * 4, "groups": [1] * 4}
         return cartography(**given | columns)
@@ -254,7 +255,9 @@ def test_labels_outside_the_set_are_refused():
         "predictions: outside the label set in 3 of 4 rows: 1 (-1), 2 (2), 3 (5); "
         "expected the number of a label: 0 no, 1 yes."
     )
-    with pytest.raises(MetricInputError, match=r"in 1 of 2 rows: 1 \('Yes'\); expected one of no, yes"):
+    with pytest.raises(
+        MetricInputError, match=r"in 1 of 2 rows: 1 \('Yes'\); expected one of no, yes"
+    ):
         pattern_accuracy(["no", "Yes"], ["no", "yes"], [1, 2], labels=NAMES)
     with pytest.raises(MetricInputError, match=r"negative in 1 of 2 rows: 0 \(-1\)"):
         pattern_accuracy([-1, 0], [0, 0], [1, 2])
@@ -278,7 +281,8 @@ def test_all_problems_are_listed_at_once():
 
 
 @pytest.mark.parametrize(
-    "threshold", [-0.01, 1.01, 95, float("nan"), float("inf"), True, "0.95", None, [], [None], "", {}]
+    "threshold",
+    [-0.01, 1.01, 95, float("nan"), float("inf"), True, "0.95", None, [], [None], "", {}],
 )
 def test_thresholds_outside_0_to_1_are_refused(threshold):
     for function in (pattern_accuracy, consistency):
@@ -291,7 +295,9 @@ def test_thresholds_outside_0_to_1_are_refused(threshold):
     [0, 1, 0.5, Fraction(1, 2), Decimal("0.5"), np.float32(0.5), np.float64(0.5), np.int64(1)],
 )
 def test_thresholds_of_every_kind(threshold):
-    assert pattern_accuracy(PREDICTIONS, REFERENCES, GROUPS, thresholds=threshold)["thresholds"] in (
+    assert pattern_accuracy(PREDICTIONS, REFERENCES, GROUPS, thresholds=threshold)[
+        "thresholds"
+    ] in (
         0.0,
         0.5,
         1.0,

@@ -25,7 +25,12 @@ def test_a_share_that_is_the_threshold_counts():
     """190 of 200 reach 0.95, though 0.95 * 200 is 190.0 only by luck and 0.07 * 100 is not 7."""
     result = pattern_accuracy(*rows_of([(190, 200), (189, 200)]), thresholds=0.95)
     assert result["pattern_accuracy"] == 0.5
-    for threshold, right, samples in ((0.07, 7, 100), (0.29, 29, 100), (1 / 3, 1, 3), (5 / 6, 5, 6)):
+    for threshold, right, samples in (
+        (0.07, 7, 100),
+        (0.29, 29, 100),
+        (1 / 3, 1, 3),
+        (5 / 6, 5, 6),
+    ):
         counts = [(right, samples), (right - 1, samples)]
         result = pattern_accuracy(*rows_of(counts), thresholds=threshold)
         assert result["pattern_accuracy"] == 0.5, threshold
@@ -174,8 +179,8 @@ def test_parity_with_exact_arithmetic(kind):
 def test_the_area_is_the_integral_of_the_curve(counts):
     counts = [(min(right, samples), samples) for right, samples in counts]
     curve = pattern_accuracy(*rows_of(counts))["curve"]
-    steps = zip(curve["thresholds"], curve["thresholds"][1:], curve["pattern_accuracy"][1:])
-    area = sum((upper - lower) * share for lower, upper, share in steps)
+    steps = zip(np.diff(curve["thresholds"]), curve["pattern_accuracy"][1:], strict=True)
+    area = sum(width * share for width, share in steps)
     assert pattern_accuracy(*rows_of(counts))["area_under_curve"] == pytest.approx(area)
 
 

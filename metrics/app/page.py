@@ -48,12 +48,13 @@ def build_page(spec: AppSpec) -> "gradio.Blocks":
         ]
         frames += [gr.Dataframe(visible=False)] * (_N_TABLES - len(frames))
         return [
-            gr.Image(picture and str(picture), visible=picture is not None),
+            gr.Image(str(picture) if picture else None, visible=picture is not None),
             *frames,
             gr.Textbox(result["signature"], visible=True),
             gr.Files([str(path) for path in downloads], visible=True),
         ]
 
+    page: gr.Blocks
     with gr.Blocks(title=spec.title, analytics_enabled=False) as page:
         gr.Markdown(f"# {spec.title}\n\n{spec.description}")
         with gr.Row():

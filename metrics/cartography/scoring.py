@@ -126,7 +126,7 @@ def cartography(
         found = confidence_intervals(vectors[0], _statistic, resampling)
         result["confidence_intervals"] = found
     if other_probabilities is not None:
-        result["comparison"] = compare_systems(*vectors, _statistic, resampling)
+        result["comparison"] = compare_systems(vectors, _statistic, resampling)
     resampled = confidence_level is not None or other_probabilities is not None
     result["signature"] = write_signature(
         "cartography",

@@ -164,7 +164,7 @@ def consistency(
         found: dict[str, Any] = confidence_intervals(vectors[0], _statistic, resampling)
         result["confidence_intervals"] = _by_score(found, len(shares), is_list)
     if other_predictions is not None:
-        found = compare_systems(*vectors, _statistic, resampling)
+        found = compare_systems(vectors, _statistic, resampling)
         for i, share in enumerate(shares):
             found[str(i)]["mcnemar"] = mcnemar(*(_solved(t, share) for t in tables))
         result["comparison"] = _by_score(found, len(shares), is_list)

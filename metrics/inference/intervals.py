@@ -1,5 +1,6 @@
 """Confidence intervals, and comparisons of two systems, by bootstrap over clusters."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -32,8 +33,7 @@ def confidence_intervals(
 
 
 def compare_systems(
-    vectors: np.ndarray,
-    other_vectors: np.ndarray,
+    systems: Sequence[np.ndarray],
     statistic: Statistic,
     resampling: Resampling,
     counts: np.ndarray | None = None,
@@ -41,8 +41,8 @@ def compare_systems(
     """Compares two systems on the same clusters: a paired bootstrap.
 
     Args:
-        vectors: The first system's, shape ``(clusters, m)``, as for ``resample``.
-        other_vectors: The second system's, of the same clusters.
+        systems: The vectors of each, shape ``(clusters, m)``, as for ``resample``, of the same
+            clusters.
         statistic: The scores, by totals.
         resampling: Confidence level, number of resamples, seed.
         counts: How many clusters have each pair of vectors; None means one each.
@@ -55,8 +55,8 @@ def compare_systems(
     Source: Efron and Tibshirani (1993), sections 13.3 and 15.4; the observed data count as one
         resample more, so that no p-value is 0.
     """
-    both = np.hstack([vectors, other_vectors])
-    m = vectors.shape[1]
+    both = np.hstack(systems)
+    m = systems[0].shape[1]
 
     def differences(totals: np.ndarray) -> dict[str, np.ndarray]:
         other = statistic(totals[:, m:])

@@ -211,5 +211,8 @@ def _plain(values: pa.Array) -> pa.Array:
             return _plain(values.dictionary_decode())
         return pa.DictionaryArray.from_arrays(values.indices, keys)
     if _is_string(kind) and not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-        return values.cast(pa.large_string())
+        try:
+            return values.cast(pa.large_string())
+        except pa.ArrowNotImplementedError:  # a view, in Arrow before 17
+            return pa.array(values.to_pylist(), pa.large_string())
     return values

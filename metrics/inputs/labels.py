@@ -104,8 +104,9 @@ def _encode(column: Column, names: tuple[str, ...], problems: Problems) -> np.nd
     values = column.values
     if pa.types.is_integer(values.type):
         low, high = _range(values)
+        codes: np.ndarray = values.to_numpy()
         if low >= 0 and high < len(names):
-            return values.to_numpy()
+            return codes
         wrong = pc.or_(pc.less(values, 0), pc.greater_equal(values, len(names)))
         listed = ", ".join(f"{i} {name}" for i, name in enumerate(names))
         expected = f"expected the number of a label: {listed}"

@@ -10,14 +10,14 @@ import numpy as np
 from .problems import Problems
 
 
-def as_fraction(threshold: float | Fraction | Decimal) -> Fraction:
+def as_fraction(threshold: Any) -> Fraction:
     """The fraction that a threshold stands for: 19/20 for 0.95, 5/6 for ``5 / 6``.
 
     Of all fractions that a float may stand for, those that are rounded to it, the simplest is
     taken.
 
     Args:
-        threshold: A finite number.
+        threshold: A finite number of any kind.
 
     Example:
         >>> as_fraction(0.95), as_fraction(5 / 6)
@@ -25,11 +25,10 @@ def as_fraction(threshold: float | Fraction | Decimal) -> Fraction:
     """
     if not isinstance(threshold, float | np.floating):
         return Fraction(threshold)
-    if not isinstance(threshold, float):
-        threshold = float(str(threshold))  # a float32 of 0.95 is meant as 0.95
-    exact = Fraction(threshold)
+    value = float(str(threshold))  # a float32 of 0.95 is meant as 0.95
+    exact = Fraction(value)
     limits = (exact.limit_denominator(10**digits) for digits in range(1, 18))
-    return next((simple for simple in limits if float(simple) == threshold), exact)
+    return next((simple for simple in limits if float(simple) == value), exact)
 
 
 def read_thresholds(thresholds: Any, problems: Problems) -> list[Fraction]:

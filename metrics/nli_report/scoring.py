@@ -116,7 +116,7 @@ def nli_report(
             for code, domain in enumerate(of_domain.keys.to_pylist())
         }
     if other_predictions is not None:
-        found = compare_systems(*clusters.vectors, _statistic, resampling, clusters.counts)
+        found = compare_systems(clusters.vectors, _statistic, resampling, clusters.counts)
         found["accuracy"]["mcnemar"] = mcnemar(*(s == references_ for s in systems))
         result["comparison"] = _by_class(found, encoded.names)
     resampled = confidence_level is not None or other_predictions is not None
@@ -169,7 +169,8 @@ class _Clusters:
         """The confusion matrix of the first system."""
         first = self.vectors[0]
         total = first.sum(axis=0) if self.counts is None else self.counts @ first
-        return total.astype(np.int64).reshape(n_labels, n_labels)
+        matrix: np.ndarray = total.astype(np.int64).reshape(n_labels, n_labels)
+        return matrix
 
 
 def _clusters(

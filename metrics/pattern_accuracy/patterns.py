@@ -117,7 +117,8 @@ def _count_hashed(groups: pa.Array, systems: list[np.ndarray], constants: _Const
     table = pa.table(columns).group_by("group").aggregate(aggregations).combine_chunks()
 
     def numbers(array: pa.ChunkedArray) -> np.ndarray:
-        return array.to_numpy().astype(np.int64)
+        found: np.ndarray = array.to_numpy().astype(np.int64)
+        return found
 
     found = {}
     for name in constants:

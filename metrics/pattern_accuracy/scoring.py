@@ -178,7 +178,7 @@ def _comparison(
     patterns: Patterns, shares: list[Fraction], is_list: bool, resampling: Resampling
 ) -> dict[str, Any]:
     vectors = [_vectors(patterns, shares, system) for system in (0, 1)]
-    found = compare_systems(*vectors, _statistic, resampling)
+    found = compare_systems(vectors, _statistic, resampling)
     for i, share in enumerate(shares):
         solved = [reaches(n_correct, patterns.n_samples, share) for n_correct in patterns.n_correct]
         found[str(i)]["mcnemar"] = mcnemar(*solved)

@@ -39,7 +39,7 @@ def plot_categories(
             scores = result["by_category"]
             present = [i for i, category in enumerate(categories) if category in scores]
             x = [i + (place - (len(results) - 1) / 2) * width for i in present]
-            bars = {"width": 0.9 * width, "edgecolor": "white"}
+            bars: dict[str, Any] = {"width": 0.9 * width, "edgecolor": "white"}
             light = [100 * scores[categories[i]]["accuracy"] for i in present]
             axes.bar(x, light, color=lighten(COLORS[place]), **bars)
             dark = [_value(scores[categories[i]]["pattern_accuracy"], index) for i in present]

@@ -1,0 +1,140 @@
+"""The pictures show what the results say; how they look, people have to see."""
+
+import numpy as np
+import pytest
+from nlihub.metrics.functional import (
+    MetricInputError,
+    cartography,
+    consistency,
+    pattern_accuracy,
+)
+from nlihub.metrics.plots import (
+    plot_cartography,
+    plot_categories,
+    plot_consistency,
+    plot_pattern_accuracy,
+    save_figure,
+)
+from nlihub.metrics.plots.figures import COLORS, HATCHES, LINES, MARKERS, lighten
+
+GROUPS = np.repeat(np.arange(8), 4)
+
+
+def result(n_right, **options):
+    """Eight patterns of four samples, ``n_right`` of each right."""
+    references = GROUPS % 2
+    right = np.tile(np.arange(4), 8) < np.repeat(n_right, 4)
+    return pattern_accuracy(
+        np.where(right, references, 1 - references),
+        references,
+        GROUPS,
+        categories=np.array(["up_to", "down"])[GROUPS // 4],
+        **options,
+    )
+
+
+SYSTEMS = {
+    "first": result([4, 4, 3, 2, 1, 0, 4, 4], thresholds=[0.5, 0.95]),
+    "second": result([2] * 8, thresholds=[0.5, 0.95]),
+}
+
+
+def test_curves_show_the_share_at_every_threshold():
+    axes = plot_pattern_accuracy(SYSTEMS).axes[0]
+    for line, (name, found) in zip(axes.lines, SYSTEMS.items(), strict=True):
+        assert line.get_label() == f"{name} ({100 * found['accuracy']:.1f})"
+        assert line.get_drawstyle() == "steps-pre"
+        assert (line.get_xdata() / 100).tolist() == found["curve"]["thresholds"]
+        assert np.divide(line.get_ydata(), 100).tolist() == found["curve"]["pattern_accuracy"]
+    assert plot_pattern_accuracy(SYSTEMS, start=0.5).axes[0].get_xlim()[0] == 50
+
+
+def test_consistency_curves():
+    found = consistency([1, 0, 1, 1], [1, 0, 1, 0], ["a", "a", "b", "b"])
+    line = plot_consistency({"system": found}).axes[0].lines[0]
+    assert line.get_label() == "system (50.0)"
+    assert line.get_ydata().tolist() == [100, 100, 50]
+
+
+def test_bars_by_category():
+    axes = plot_categories(SYSTEMS).axes[0]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["down", "up to"]
+    heights = [[bar.get_height() for bar in bars] for bars in axes.containers]
+    by_category = SYSTEMS["first"]["by_category"].values()
+    assert heights[0] == [100 * scores["accuracy"] for scores in by_category]
+    assert heights[1] == [100 * scores["pattern_accuracy"][1] for scores in by_category]
+    assert "0.95" in axes.get_ylabel()
+    heights = [
+        [b.get_height() for b in bars]
+        for bars in plot_categories(SYSTEMS, threshold=0.5).axes[0].containers
+    ]
+    assert heights[3] == [100.0, 100.0]
+    single = {"one": result([4] * 8, thresholds=1.0)}
+    assert [bar.get_height() for bar in plot_categories(single).axes[0].containers[1]] == [100, 100]
+    with pytest.raises(MetricInputError, match="first: has the thresholds"):
+        plot_categories(SYSTEMS, threshold=0.9)
+
+
+def test_cartography_by_gold_label():
+    references = GROUPS % 3
+    found = cartography(np.linspace(0, 1, 32), references, GROUPS)
+    axes = plot_cartography(found, n_named=2).axes[0]
+    points = np.vstack([np.asarray(c.get_offsets()) for c in axes.collections])
+    expected = np.column_stack([found["groups"]["variability"], found["groups"]["confidence"]])
+    assert sorted(map(tuple, points)) == sorted(map(tuple, expected))
+    assert [t.get_text() for t in axes.get_legend().get_texts()] == ["0 (3)", "1 (3)", "2 (2)"]
+    named = {text.get_text() for text in axes.texts}
+    assert named and named <= {str(g) for g in range(8)}
+    assert not plot_cartography(cartography([0.5], groups=[1]), n_named=0).axes[0].texts
+
+
+@pytest.mark.parametrize("ending", [".png", ".svg", ".pdf"])
+def test_pictures_are_files_with_the_same_bytes_each_time(ending, tmp_path):
+    paths = [tmp_path / f"{i}{ending}" for i in range(2)]
+    for path in paths:
+        save_figure(plot_pattern_accuracy(SYSTEMS), path)
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    if ending == ".svg":
+        text = paths[0].read_text()  # stays text
+        for shown in ("first (68.8)", "second (50.0)", "Pattern accuracy (%)"):
+            assert f">{shown}</text>" in text
+    if ending == ".png":
+        from PIL import Image
+
+        assert Image.open(paths[0]).size == (1650, 1020)
+
+
+def test_what_cannot_be_drawn_is_refused(tmp_path):
+    with pytest.raises(MetricInputError, match="ends in none of"):
+        save_figure(plot_pattern_accuracy(SYSTEMS), tmp_path / "x.gif")
+    with pytest.raises(MetricInputError, match="8 systems; expected 1 to 7"):
+        plot_pattern_accuracy({str(i): SYSTEMS["first"] for i in range(8)})
+    with pytest.raises(MetricInputError, match="0 systems"):
+        plot_consistency({})
+    with pytest.raises(MetricInputError, match="a: there is no 'curve' in the result"):
+        plot_pattern_accuracy({"a": {"accuracy": 1}})
+    with pytest.raises(MetricInputError, match="there is no 'by_category'"):
+        plot_categories({"a": pattern_accuracy([0], [0], [0])})
+
+
+def test_systems_can_be_told_apart_without_colour():
+    assert len(set(LINES)) == len(set(MARKERS)) == len(set(HATCHES)) == len(set(COLORS))
+
+
+def test_colours_can_be_told_apart_by_the_colour_blind():
+    """Under simulated deuteranopia and protanopia (Vienot, Brettel and Mollon 1999)."""
+    to_lms = np.array(
+        [[17.8824, 43.5161, 4.11935], [3.45565, 27.1554, 3.86714], [0.0299566, 0.184309, 1.46709]]
+    )
+    missing = {
+        "protanopia": [[0, 2.02344, -2.52581], [0, 1, 0], [0, 0, 1]],
+        "deuteranopia": [[1, 0, 0], [0.494207, 0, 1.24827], [0, 0, 1]],
+    }
+    rgb = np.array([[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in COLORS]) / 255
+    for matrix in missing.values():
+        seen = rgb**2.2 @ to_lms.T @ np.array(matrix).T @ np.linalg.inv(to_lms).T
+        seen = np.clip(seen, 0, 1) ** (1 / 2.2)
+        for i in range(len(COLORS)):
+            for j in range(i):
+                assert np.linalg.norm(seen[i] - seen[j]) > 0.12, (COLORS[i], COLORS[j])
+    assert lighten("#000000") == "#9e9e9e"

@@ -162,8 +162,10 @@ def score_predictions(
     judged = {"predictions": predictions["prediction"], "references": rows["label"]}
     if other is not None:
         judged["other_predictions"] = other["prediction"]
-    groups = {"groups": rows["group"]} if not rows["group"].null_count else {}
-    categories = {"categories": rows["category"]} if not rows["category"].null_count else {}
+    groups, categories = (
+        {name: rows[column]} if rows[column].null_count < len(rows) else {}
+        for name, column in (("groups", "group"), ("categories", "category"))
+    )
     domains = {"domains": rows["domain"]} if len(pc.unique(rows["domain"])) > 1 else {}
     results = {}
     try:
@@ -183,10 +185,12 @@ def score_predictions(
                 }[metric]
                 results[metric] = function(
                     **judged,
-                    **groups,
+                    groups=rows["group"],
                     **categories,
                     **shared,
-                    thresholds=list(options.thresholds or thresholds),
+                    thresholds=list(
+                        thresholds if options.thresholds is None else options.thresholds
+                    ),
                     per_group=options.per_group,
                 )
     except MetricInputError as error:
@@ -222,15 +226,21 @@ def summarize_runs(
 
     Returns:
         By metric and score: ``mean`` and ``std`` (over n - 1); with a second system also what
-        ``paired_t_test`` returns. A score of a threshold is named like ``pattern_accuracy 0.95``.
+        ``paired_t_test`` returns. Scores of a threshold, class or domain are named like
+        ``pattern_accuracy 0.95``, ``f1 neutral`` and ``macro_f1 networks``.
+
+    Raises:
+        PredictionsError: Some runs have probabilities, and others have none.
 
     Source: SciNLI, Table 6, and MSciNLI, Table 4: mean and standard deviation over three seeds,
         paired t-test.
     """
+    if len({tuple(run) for run in (*runs, *others)}) > 1:
+        raise PredictionsError("Some of the files have probabilities, and others have none.")
     summary: dict[str, dict[str, dict[str, Any]]] = {}
     for metric in runs[0]:
         columns = [_flat(metric, run[metric]) for run in runs]
-        other_columns = [_flat(metric, run[metric]) for run in others if metric in run]
+        other_columns = [_flat(metric, run[metric]) for run in others]
         summary[metric] = {}
         for score in columns[0]:
             values = [column[score] for column in columns]
@@ -246,7 +256,9 @@ def _flat(metric: str, result: Mapping[str, Any]) -> dict[str, float]:
     for score in SUMMARIZED[metric]:
         if isinstance(result[score], list):
             pairs = zip(result["thresholds"], result[score], strict=True)
-            flat |= {f"{score} {threshold:g}": value for threshold, value in pairs}
+            flat |= {f"{score} {threshold}": value for threshold, value in pairs}
         else:
             flat[score] = result[score]
-    return flat
+    flat |= {f"f1 {name}": part["f1"] for name, part in result.get("per_class", {}).items()}
+    domains = result.get("by_domain", {}).items()
+    return flat | {f"macro_f1 {name}": part["macro_f1"] for name, part in domains}

@@ -1,5 +1,7 @@
 """Counts rows by several columns at once."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 #: Rows that are counted at a time, at least: their cells stay in the processor's cache.
@@ -32,3 +34,26 @@ def joint_counts(*columns: tuple[np.ndarray, int]) -> np.ndarray:
         found = np.bincount(cells)
         counts[: len(found)] += found
     return counts.reshape(shape)
+
+
+def distinct_rows(columns: Sequence[np.ndarray], bound: int) -> tuple[np.ndarray, np.ndarray]:
+    """The combinations of values that occur, and how often each does.
+
+    Args:
+        columns: Each n integers from 0 to below the bound.
+        bound: The bound.
+
+    Returns:
+        Shape ``(len(columns), combinations)``, sorted, and the counts.
+    """
+    n_cells = bound ** len(columns)
+    if n_cells <= max(_BLOCK, len(columns[0])):
+        counts = joint_counts(*((codes, bound) for codes in columns)).ravel()
+        cells = np.flatnonzero(counts)
+        counts = counts[cells]
+    else:
+        packed = columns[0].astype(np.int64)
+        for codes in columns[1:]:
+            packed = packed * bound + codes
+        cells, counts = np.unique(packed, return_counts=True)
+    return np.array(np.unravel_index(cells, (bound,) * len(columns))), counts

@@ -6,7 +6,7 @@ columns go to the function as they are; batches are checked, then written as Arr
 
 import inspect
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,7 +14,7 @@ import datasets
 import evaluate
 import pyarrow as pa
 
-from .inputs.columns import read_columns
+from .inputs.columns import Column, name_classes, read_columns
 from .inputs.problems import MetricInputError, Problems
 
 # No name may be bound to a class of evaluate here: evaluate.load takes the first it finds.
@@ -34,7 +34,8 @@ class ColumnarModule:
         CITATION: BibTeX of the paper that defines it.
         PAPER: Address of the paper.
         REQUIRED: Columns that have to be given.
-        OPTIONAL: Columns that may be left out.
+        OPTIONAL: Columns that may be left out. ``evaluate.combine`` hands over those of them that
+            are named when the module is made: ``columns=["categories"]``.
     """
 
     SCORE: ClassVar[Callable[..., dict[str, Any]]]
@@ -54,16 +55,21 @@ class ColumnarModule:
     file_paths: Any
     _init_writer: Any
 
-    def __init__(self, *args: Any, **options: Any) -> None:
+    def __init__(self, *args: Any, columns: Sequence[str] = (), **options: Any) -> None:
         loading = {name: options.pop(name) for name in _LOADING & set(options)}
         super().__init__(*args, **loading)
-        columns = {"data", *self.REQUIRED, *self.OPTIONAL}
-        known = set(inspect.signature(self.SCORE).parameters) - columns
+        if loading.get("seed") is not None:  # that of evaluate is ours too
+            options["seed"] = loading["seed"]
+        known = set(inspect.signature(self.SCORE).parameters)
+        known -= {"data", *self.REQUIRED, *self.OPTIONAL}
         if unknown := set(options) - known:
             raise TypeError(f"Unknown options: {sorted(unknown)}. Known: {sorted(known)}.")
+        if unknown := set(columns) - set(self.OPTIONAL):
+            raise TypeError(f"Unknown columns: {sorted(unknown)}. Known: {self.OPTIONAL}.")
         self._options = options
+        self._columns = (*self.REQUIRED, *columns)
         self._stored: pa.Schema | None = None
-        self._class_names: set[tuple[str, ...]] = set()
+        self._label_sets: set[tuple[str, ...]] = set()
         self._is_reading = False
 
     def _info(self) -> evaluate.MetricInfo:
@@ -91,7 +97,7 @@ class ColumnarModule:
     def _feature_names(self) -> list[str]:
         if self._is_reading:  # the columns are read in _compute, as they were stored
             return []
-        return list(self.REQUIRED if self._stored is None else self._stored.names)
+        return list(self._columns)
 
     def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> Any:
         """Computes the metric of the given columns and of those added before.
@@ -108,20 +114,26 @@ class ColumnarModule:
         columns = {name: column for name, column in columns.items() if column is not None}
         options = self._options | given
         if columns and self.writer is None and self.num_process == 1:
-            return self.SCORE(**columns, **options)
+            return self.SCORE(**dict.fromkeys(self.REQUIRED) | columns, **options)
         data = options.pop("data", None)
         if columns:
             self.add_batch(**columns, data=data)
-        if self._class_names and options.get("labels") is None:
-            if len(self._class_names) > 1:
-                raise MetricInputError([f"The batches have label sets {self._class_names}."])
-            options["labels"] = next(iter(self._class_names))
         self._is_reading = True
         try:
-            return super().compute(**options)  # type: ignore[misc]
+            return super().compute(**self._label_set(options))  # type: ignore[misc]
         finally:
             self._is_reading = False
             self._forget()
+
+    def _label_set(self, options: dict[str, Any]) -> dict[str, Any]:
+        """The options, with the label set that the batches had, if none is given."""
+        default = inspect.signature(self.SCORE).parameters["labels"].default
+        if options.get("labels", default) is not None or not self._label_sets:
+            return options
+        if len(self._label_sets) > 1:
+            listed = " and ".join(map(str, sorted(self._label_sets)))
+            raise MetricInputError([f"The batches have different label sets: {listed}."])
+        return options | {"labels": next(iter(self._label_sets))}
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Adds a batch of rows to those that the next ``compute`` uses.
@@ -138,7 +150,8 @@ class ColumnarModule:
         known = [*self.REQUIRED, *self.OPTIONAL]
         if unknown := [name for name in given if name not in known]:
             raise MetricInputError([f"Unknown columns {unknown}; known: {known}."])
-        table = pa.table({name: _storable(a) for name, a in self._read(given, data).items()})
+        arrays, label_sets = self._read(given, data)
+        table = pa.table({name: _storable(name, array) for name, array in arrays.items()})
         if self._stored is None:
             self.selected_feature_format = datasets.Features.from_arrow_schema(table.schema)
             self._init_writer()
@@ -146,11 +159,12 @@ class ColumnarModule:
         elif table.schema != self._stored:
             raise MetricInputError(
                 [
-                    f"This batch has the columns {_listed(table.schema)}; those before have "
-                    f"{_listed(self._stored)}."
+                    f"This batch has the columns {_show_schema(table.schema)}; those before have "
+                    f"{_show_schema(self._stored)}."
                 ]
             )
         self.writer.write_table(table, writer_batch_size=_BATCH)
+        self._label_sets |= label_sets
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Adds one row to those that the next ``compute`` uses.
@@ -164,15 +178,19 @@ class ColumnarModule:
         row = {"predictions": prediction, "references": reference, **kwargs}
         self.add_batch(**{name: [value] for name, value in row.items() if value is not None})
 
-    def _read(self, given: Mapping[str, Any], data: Any) -> dict[str, pa.Array]:
-        """The columns of a batch, checked; a subclass with other kinds of columns overrides it."""
+    def _read(
+        self, given: Mapping[str, Any], data: Any
+    ) -> tuple[dict[str, pa.Array], set[tuple[str, ...]]]:
+        """The columns of a batch, checked, and the label sets that they bring.
+
+        A subclass with other kinds of columns overrides it.
+        """
         problems = Problems()
         required = {name: given.get(name) for name in self.REQUIRED}
         optional = {name: given[name] for name in self.OPTIONAL if name in given}
         columns = read_columns(required, optional, data, problems)
         problems.check()
-        self._class_names |= {c.class_names for c in columns.values() if c.class_names}
-        return {name: column.values for name, column in columns.items()}
+        return name_labels(columns)
 
     def _compute(self, **options: Any) -> dict[str, Any]:
         table = self.data.with_format("arrow")[:]
@@ -180,7 +198,7 @@ class ColumnarModule:
 
     def _forget(self) -> None:
         """Drops what was added; ``evaluate`` itself does so only where nothing went wrong."""
-        self._stored, self._class_names = None, set()
+        self._stored, self._label_sets = None, set()
         self.data = self.writer = self.buf_writer = None
         for lock, path in zip(self.filelocks or [], self.file_paths or [], strict=True):
             Path(path).unlink(missing_ok=True)
@@ -188,15 +206,35 @@ class ColumnarModule:
         self.filelocks = self.file_paths = None
 
 
-def _storable(values: pa.Array) -> pa.Array:
-    """The values in one of three types, so that batches of different origin fit together."""
+def name_labels(
+    columns: Mapping[str, Column],
+) -> tuple[dict[str, pa.Array], set[tuple[str, ...]]]:
+    """The values of columns, labels of a ``Dataset`` as names, and the sets they are from.
+
+    The number of a class means nothing to another batch or process.
+    """
+    arrays = {}
+    for name, column in columns.items():
+        arrays[name] = column.values
+        if column.class_names is not None:
+            problems = Problems()
+            arrays[name] = name_classes(name, column.values, column.class_names, problems)
+            problems.check()
+    return arrays, {c.class_names for c in columns.values() if c.class_names is not None}
+
+
+def _storable(name: str, values: pa.Array) -> pa.Array:
+    """The values in one of a few types, so that batches of different origin fit together."""
     kind = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
     if pa.types.is_integer(kind):
-        return values.cast(pa.int64())
+        try:
+            return values.cast(pa.int64())
+        except pa.ArrowInvalid:
+            raise MetricInputError([f"{name}: holds integers beyond 63 bits."]) from None
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return values.cast(pa.large_string())
     return values
 
 
-def _listed(schema: pa.Schema) -> str:
+def _show_schema(schema: pa.Schema) -> str:
     return ", ".join(f"{field.name} ({field.type})" for field in schema)

@@ -1,6 +1,5 @@
 """Scores of groups: which share of them is solved to a given extent."""
 
-import math
 from fractions import Fraction
 from typing import Any
 
@@ -75,8 +74,13 @@ def area_under_curve(n_correct: np.ndarray, n_samples: np.ndarray) -> float:
     sizes, which = np.unique(n_samples, return_inverse=True)
     correct = np.zeros(len(sizes), np.int64)
     np.add.at(correct, which, n_correct)
-    pairs = zip(correct.tolist(), sizes.tolist(), strict=True)
-    return math.fsum(right / (size * len(n_samples)) for right, size in pairs)
+    # Summed as whole numbers, so that it is exact, and a perfect system has 1.
+    terms = list(zip(correct.tolist(), sizes.tolist(), strict=True))
+    while len(terms) > 1:
+        pairs = zip(terms[::2], [*terms[1::2], (0, 1)], strict=False)
+        terms = [(a * d + c * b, b * d) for (a, b), (c, d) in pairs]
+    (part, whole) = terms[0]
+    return part / (whole * len(n_samples))
 
 
 def as_asked(values: list[Any], is_list: bool) -> Any:

@@ -27,7 +27,7 @@ def score_rows(result: Mapping[str, Any], names: Mapping[str, str]) -> Rows:
         values, labels = result[key], [name]
         parts: list[Any] = [(intervals or {}).get(key), (comparison or {}).get(key)]
         if isinstance(values, list):
-            labels = [f"{name} {threshold:g}" for threshold in result["thresholds"]]
+            labels = [f"{name} {threshold}" for threshold in result["thresholds"]]
             parts = [part or [None] * len(values) for part in parts]
         else:
             values, parts = [values], [[part] for part in parts]

@@ -91,16 +91,22 @@ def test_probabilities_of_every_kind(given):
         ([[0.3, 0.75], [0.5, 0.5]], r"not a sum of 1 in 1 of 2 rows: 0 \(1.05\)"),
         ([[-0.5, 1.5], [0.5, 0.5]], r"not from 0 to 1 in 1 of 2 rows: 0 \(\[-0.5, 1.5\]\)"),
         ([[0.5, 0.5], [float("nan"), 1]], r"not from 0 to 1 in 1 of 2 rows: 1"),
-        ([[0.5, 0.5], None], r"nothing in 1 of 2 rows: 1"),
+        ([[0.5, 0.5], None], r"no number in 1 of 2 rows: 1 \(None\)"),
+        (pa.array([[0.5, 0.5], None]), r"nothing in 1 of 2 rows: 1"),
         ([[0.5, 0.5], [None, 1.0]], r"nothing in 1 of 2 rows: 1"),
-        ([[0.5, 0.5], [1.0]], "rows of different lengths: 1 of 2 rows"),
+        ([[1.0], [0.5, 0.5], [0.5, 0.5]], r"another number than 2 of labels: 1 of 3 rows: 0 \(1\)"),
         ([[1.0], [1.0]], r"has the shape \(2, 1\)"),
         ([["0.5", "0.5"], ["1", "0"]], "holds values of type"),
         ([], "probabilities"),
         (None, "probabilities: missing"),
         ("0.5", "no column"),
         ([0.5, "x"], "probabilities"),
-        ([True, False], "holds values of type bool"),
+        ([True, False], r"no number in 2 of 2 rows: 0 \(True\)"),
+        ([0.1, "0.1"], r"no number in 1 of 2 rows: 1 \('0.1'\)"),
+        (np.array([True, False]), "holds values of type bool in 2 of 2 rows"),
+        (np.ma.array([0.5, 0.5], mask=[0, 1]), "nothing in 1 of 2 rows: 1"),
+        (np.ma.array([[0.5, 0.5]] * 2, mask=[[0, 0], [0, 1]]), "nothing in 1 of 2 rows: 1"),
+        ({0.5, 0.1}, "no column"),
         ([[0.5, 0.5]], "differ in their number of rows"),
         (np.zeros((2, 2, 2)), "shape"),
     ],
@@ -139,3 +145,22 @@ def test_comparison_of_two_systems():
     assert found["interval"][0] > 0.2
     low, high = result["confidence_intervals"]["variability"]
     assert low < result["variability"] < high
+
+
+def test_nothing_depends_on_the_order_of_the_rows():
+    """Sums of floats do, and would decide who is among the easy ones."""
+    values, groups = [0.1, 0.2, 0.3, 0.3, 0.2, 0.1], list("aaabbb")
+    result = cartography(values, groups=groups, fraction=0.5)
+    assert result["groups"]["confidence"][0] == result["groups"]["confidence"][1]
+    assert result["subsets"]["easy"] == ["a"]
+    rng = np.random.default_rng(0)
+    values, groups = rng.random(3000) ** 8, rng.integers(0, 50, 3000)
+    order = rng.permutation(3000)
+    moved = cartography(values[order], groups=groups[order], confidence_level=0.9)
+    assert moved == cartography(values, groups=groups, confidence_level=0.9)
+
+
+def test_equal_probabilities_do_not_vary():
+    assert cartography([0.1] * 6, groups=[1] * 6)["groups"]["variability"] == [0.0]
+    tiny = cartography([0.1, 0.1 + 2e-10], groups=[1, 1])["groups"]["variability"][0]
+    assert tiny == pytest.approx(1e-10, rel=1e-5)

@@ -126,6 +126,9 @@ def test_agreement_needs_no_gold_labels_and_takes_any():
 def test_a_category_with_both_labels_and_a_third_label_are_refused():
     with pytest.raises(MetricInputError, match="'SEN' has samples of both labels"):
         consistency([1, 0], [1, 0], ["a", "a"], categories=["SEN", "SEN"])
+    for predictions, references in (("ab", "bb"), ("aa", "aa"), ("ca", "cb")):
+        with pytest.raises(MetricInputError, match="labels: missing; name the negative"):
+            consistency(list(predictions), list(references), [0, 0], labels=None)
     with pytest.raises(MetricInputError, match="expected two, the positive one last"):
         consistency([1, 0], [1, 0], ["a", "a"], labels=["a", "b", "c"])
     with pytest.raises(MetricInputError, match=r"outside the label set in 1 of 2 rows: 1 \(2\)"):

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import datasets
 import evaluate
 import nlihub.metrics
 import numpy as np
@@ -133,18 +134,73 @@ def test_silent_coercions_of_evaluate_do_not_get_through(bad):
             module.compute(predictions=bad, references=[1, 1], groups=[1, 1], **OPTIONS[name])
 
 
-def test_class_labels_of_a_dataset_survive_batches():
-    import datasets
-
-    features = datasets.Features({"r": datasets.ClassLabel(names=["no", "yes"])})
-    dataset = datasets.Dataset.from_dict({"r": ROWS["references"]}, features=features)
-    module = module_of("nli_report")
-    module.add_batch(predictions=ROWS["predictions"], references=dataset["r"])
-    direct = module_of("nli_report").compute(
-        predictions=ROWS["predictions"], references=dataset["r"]
+def labelled(columns, names):
+    """A dataset with class labels."""
+    features = datasets.Features(
+        {
+            key: datasets.ClassLabel(names=names[key]) if key in names else datasets.Value("int64")
+            for key in columns
+        }
     )
-    assert module.compute() == direct
+    return datasets.Dataset.from_dict(columns, features=features)
+
+
+def test_class_labels_of_a_dataset_survive_batches():
+    columns = {"p": ROWS["predictions"], "r": ROWS["references"], "d": [0, 0, 1, 1, 1, 1]}
+    dataset = labelled(columns, {"r": ["no", "yes"], "d": ["x", "y"]})
+    names = {"predictions": dataset["p"], "references": "r", "domains": "d", "data": dataset}
+    named = names | {"predictions": labelled(columns, {"p": ["no", "yes"]})["p"]}
+    module = module_of("nli_report")
+    direct = module.compute(**named)
     assert list(direct["per_class"]) == ["no", "yes"]
+    assert list(direct["by_domain"]) == ["x", "y"]
+    module.add_batch(**named)
+    assert module.compute() == direct
+    # A class has another number in another batch: the name counts.
+    turned = labelled({"p": [0], "r": [1]}, {"p": ["yes", "no"], "r": ["yes", "no"]})
+    module.add_batch(predictions="p", references="r", data=turned)
+    assert module.compute()["per_class"]["yes"]["n_predictions"] == 1
+    module.add_batch(predictions="p", references="r", data=turned)
+    with pytest.raises(MetricInputError, match="those before have"):
+        module.add_batch(predictions=[0], references=[1])
+    other = labelled({"p": [0], "r": [1]}, {"p": ["no", "yes"], "r": ["no", "yes"]})
+    module.add_batch(predictions="p", references="r", data=other)
+    with pytest.raises(MetricInputError, match="different label sets"):
+        module.compute()
+    assert module.compute(**named) == direct  # and the module is as it was
+
+
+def test_a_refused_batch_leaves_no_label_set():
+    module = module_of("nli_report", labels=None)
+    module.add_batch(predictions=["x"], references=["x"])
+    dataset = labelled({"p": [0], "r": [0], "d": [0]}, {"p": ["e", "n"], "r": ["e", "n"]})
+    with pytest.raises(MetricInputError, match="those before have"):
+        module.add_batch(predictions="p", references="r", domains="d", data=dataset)
+    assert module.compute(labels=["x", "y"])["accuracy"] == 1.0
+
+
+def test_the_seed_given_at_the_start_counts():
+    module = module_of("pattern_accuracy", seed=3, confidence_level=0.9)
+    assert module.compute(**COLUMNS["pattern_accuracy"])["signature"].endswith("seed:3")
+
+
+def test_columns_that_are_missing():
+    module = module_of("pattern_accuracy")
+    with pytest.raises(MetricInputError, match="groups: missing"):
+        module.compute(predictions=[0], references=[0])
+    with pytest.raises(MetricInputError, match="groups: missing"):
+        module.add_batch(predictions=[0], references=[0])
+    with pytest.raises(MetricInputError, match="groups: holds integers beyond 63 bits"):
+        module.add_batch(predictions=[0], references=[0], groups=np.array([2**63], np.uint64))
+
+
+def test_batches_of_probabilities_have_the_same_labels():
+    module = module_of("cartography")
+    module.add_batch(probabilities=[[0.5, 0.5]], references=[0], groups=[1])
+    with pytest.raises(MetricInputError, match="those before have"):
+        module.add_batch(probabilities=[[0.5, 0.25, 0.25]], references=[0], groups=[1])
+    module.add_batch(probabilities=np.array([[0.25, 0.75]], np.float32), references=[0], groups=[1])
+    assert module.compute()["confidence"] == 0.375
 
 
 def test_combine():
@@ -161,6 +217,15 @@ def test_combine():
         **at_once,
         "nli_report_signature": None,
     }
+
+
+def test_combine_hands_over_optional_columns_that_are_named():
+    columns = COLUMNS["pattern_accuracy"]
+    combined = evaluate.combine([module_of("pattern_accuracy", columns=["categories"])])
+    combined.add_batch(**columns)
+    assert list(combined.compute()["by_category"]) == [1, 2]
+    with pytest.raises(TypeError, match="Unknown columns"):
+        module_of("pattern_accuracy", columns=["domains"])
 
 
 PROCESS = """

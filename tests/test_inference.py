@@ -120,13 +120,27 @@ def test_the_paired_t_test_is_that_of_scipy():
 
 def test_the_paired_t_test_without_variance():
     assert paired_t_test([1, 2], [1, 2])["p_value"] == 1.0
-    found = paired_t_test([2, 3], [1, 2])
-    assert (found["t"], found["p_value"]) == (None, 0.0)
+    for scores, others in (([2, 3], [1, 2]), ([0.3, 0.6, 0.8], [0.2, 0.5, 0.7])):
+        found = paired_t_test(scores, others)
+        assert (found["t"], found["p_value"]) == (None, 0.0)
 
 
 @pytest.mark.parametrize(
     ("scores", "others"),
-    [([1], [2]), ([1, 2], [1, 2, 3]), ([1, float("nan")], [1, 2]), ([[1, 2]], [[1, 2]]), ([], [])],
+    [
+        ([1], [2]),
+        ([1, 2], [1, 2, 3]),
+        ([1, float("nan")], [1, 2]),
+        ([[1, 2]], [[1, 2]]),
+        ([], []),
+        (["78.0", "78.4"], [1, 2]),
+        ([True, False], [1, 2]),
+        (["a", 2], [1, 2]),
+        ({1, 2}, [1, 2]),
+        ([[1], 2], [1, 2]),
+        (np.ma.array([1, 2], mask=[0, 1]), [1, 2]),
+        (None, [1, 2]),
+    ],
 )
 def test_scores_that_make_no_pairs_are_refused(scores, others):
     with pytest.raises(MetricInputError):

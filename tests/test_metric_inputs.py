@@ -179,7 +179,9 @@ def test_a_dataset_gives_its_label_set_and_its_order():
 
 
 def test_data_that_is_no_table():
-    for data in (datasets.DatasetDict({"test": labelled_dataset()}), 7, [1, 2]):
+    stream = labelled_dataset().to_iterable_dataset()
+    splits = datasets.DatasetDict({"test": labelled_dataset()})
+    for data in (splits, stream, pl.DataFrame(TABLE).lazy(), 7, [1, 2]):
         with pytest.raises(MetricInputError, match="data"):
             pattern_accuracy("p", "r", "g", data=data)
 
@@ -201,6 +203,12 @@ BAD_COLUMNS = [
     ([True, False, True, True], "type bool in 4 of 4 rows"),
     (np.array([True, False, True, True]), "type bool"),
     ([2**70, 1, 1, 1], "beyond 64 bits"),
+    (np.ma.array([0, 1, 1, 1], mask=[0, 1, 0, 1]), "nothing in 2 of 4 rows: 1"),
+    (pd.period_range("2020", periods=4, freq="Y"), "type"),
+    (pd.DataFrame({"a": [0, 1, 1, 1]}), r"has the shape \(4, 1\)"),
+    (pl.DataFrame({"a": [0, 1, 1, 1]}), r"has the shape \(4, 1\)"),
+    ({0, 1, 2, 3}, "no column"),
+    (np.array([1, 2, 3, 4], "timedelta64[s]"), "type duration"),
     ([b"a", b"b", b"a", b"a"], "type binary"),
     ([date(2020, 1, 1)] * 4, "type date32"),
     ([Decimal("1")] * 4, "type decimal"),
@@ -248,6 +256,49 @@ def test_bad_columns_are_refused_everywhere(metric, column, message):
         assert name in str(caught.value)
 
 
+def test_a_null_that_no_row_has_is_none():
+    values = pa.DictionaryArray.from_arrays([0, 0, 1, 1], ["no", "yes", None])
+    assert pattern_accuracy(values, values, [1, 2, 3, 4])["accuracy"] == 1.0
+
+
+def test_types_that_arrow_cannot_join():
+    mixed = [np.int8(0), 1, np.uint64(1), 0]
+    assert pattern_accuracy(mixed, REFERENCES, GROUPS, labels=NAMES, per_group=True) == EXPECTED
+    big_endian = [np.array(v, ">i4") for v in (PREDICTIONS, REFERENCES, GROUPS)]
+    assert pattern_accuracy(*big_endian, labels=NAMES, per_group=True) == EXPECTED
+    kind = pa.dictionary(pa.int8(), pa.string())
+    texts = [pa.array([f"{i}-{j}" for j in range(100)]) for i in range(2)]
+    chunks = [text.dictionary_encode().cast(kind) for text in texts]
+    zeros = np.zeros(200, int)
+    assert pattern_accuracy(zeros, zeros, pa.chunked_array(chunks))["n_groups"] == 200
+
+
+def test_data_with_columns_named_like_attributes():
+    table = {"features": PREDICTIONS, "column_names": REFERENCES, "columns": GROUPS}
+    for data in (table, pd.DataFrame(table), pl.DataFrame(table), pa.table(table)):
+        found = pattern_accuracy("features", "column_names", "columns", data=data, labels=NAMES)
+        assert found["accuracy"] == EXPECTED["accuracy"]
+
+
+def test_a_column_that_is_there_twice():
+    twice = pa.Table.from_arrays([pa.array([0]), pa.array([1])], names=["p", "p"])
+    with pytest.raises(MetricInputError, match="more than one column 'p'"):
+        pattern_accuracy("p", [0], [0], data=twice)
+
+
+def test_ids_that_are_classes_are_shown_by_name():
+    dataset = datasets.Dataset.from_dict(TABLE | {"c": [1, 0, 0, 0]}).cast_column(
+        "c", datasets.ClassLabel(names=["first", "second"])
+    )
+    found = pattern_accuracy("p", "r", "g", categories="c", data=dataset)
+    assert list(found["by_category"]) == ["first", "second"]
+    assert found["by_category"]["second"]["n_samples"] == 1
+    features = dataset.features
+    nameless = datasets.Dataset.from_dict(TABLE | {"c": [1, -1, 0, 0]}, features=features)
+    with pytest.raises(MetricInputError, match=r"categories: no class in 1 of 4 rows: 1 \(-1\)"):
+        pattern_accuracy("p", "r", "g", categories="c", data=nameless)
+
+
 def test_labels_outside_the_set_are_refused():
     with pytest.raises(MetricInputError) as caught:
         pattern_accuracy([0, -1, 2, 5], [0, 1, 1, 1], [7, 9, 9, 9], labels=NAMES)
@@ -261,6 +312,9 @@ def test_labels_outside_the_set_are_refused():
         pattern_accuracy(["no", "Yes"], ["no", "yes"], [1, 2], labels=NAMES)
     with pytest.raises(MetricInputError, match=r"negative in 1 of 2 rows: 0 \(-1\)"):
         pattern_accuracy([-1, 0], [0, 0], [1, 2])
+    for hidden in (pd.Series(pd.Categorical([-1, 0])), pa.array([-1, 0]).dictionary_encode()):
+        with pytest.raises(MetricInputError, match=r"negative in 1 of 2 rows: 0 \(-1\)"):
+            pattern_accuracy(hidden, [0, 0], [1, 2])
     with pytest.raises(MetricInputError, match="Labels of two kinds"):
         pattern_accuracy([0, 1], ["no", "yes"], [1, 2])
     with pytest.raises(MetricInputError, match="2,000 different labels"):
@@ -280,10 +334,11 @@ def test_all_problems_are_listed_at_once():
         assert part in text
 
 
-@pytest.mark.parametrize(
-    "threshold",
-    [-0.01, 1.01, 95, float("nan"), float("inf"), True, "0.95", None, [], [None], "", {}],
-)
+BAD_THRESHOLDS = [-0.01, 1.01, 95, float("nan"), float("inf"), True, "0.95", None, [], [None], ""]
+BAD_THRESHOLDS += [{}, Decimal("NaN"), b"\x01", np.timedelta64(1, "ns"), np.array([])]
+
+
+@pytest.mark.parametrize("threshold", [*BAD_THRESHOLDS, np.array([[0.5]])])
 def test_thresholds_outside_0_to_1_are_refused(threshold):
     for function in (pattern_accuracy, consistency):
         with pytest.raises(MetricInputError, match="thresholds"):
@@ -302,6 +357,8 @@ def test_thresholds_of_every_kind(threshold):
         0.5,
         1.0,
     )
+    in_single = pattern_accuracy(PREDICTIONS, REFERENCES, GROUPS, thresholds=np.float32(0.95))
+    assert in_single["thresholds"] == 0.95
 
 
 def test_agreement_checks_its_inputs_too():

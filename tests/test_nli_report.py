@@ -104,3 +104,49 @@ def test_over_seeds():
     """SciNLI, Table 6: BERT and XLNet differ significantly over three seeds."""
     found = paired_t_test([78.12, 78.18, 78.24], [75.19, 74.84, 75.54])
     assert found["p_value"] < 0.05
+
+
+def test_many_labels_and_domains_need_no_large_tables():
+    """A table of three systems of labels would have 3 million cells, one of domains 60 million."""
+    import tracemalloc
+
+    tracemalloc.start()
+    labels = [str(i) for i in range(150)]
+    rng = np.random.default_rng(0)
+    references, predictions, other = rng.integers(0, 150, (3, 100))
+    found = nli_report(
+        predictions,
+        references,
+        labels=labels,
+        other_predictions=other,
+        confidence_level=0.9,
+        n_resamples=50,
+    )
+    assert found["comparison"]["accuracy"]["difference"] == pytest.approx(
+        np.mean(predictions == references) - np.mean(other == references)
+    )
+    n = 30_000
+    ids = np.arange(n)
+    found = nli_report(
+        ids % 2,
+        ids % 2,
+        labels=["a", "b"],
+        domains=ids % 2000,
+        groups=ids,
+        confidence_level=0.9,
+        n_resamples=2,
+    )
+    assert len(found["by_domain"]) == 2000
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 200e6
+
+
+def test_a_bootstrap_by_groups_of_one_is_one_by_samples():
+    rng = np.random.default_rng(1)
+    references = rng.integers(0, 3, 400)
+    predictions = np.where(rng.random(400) < 0.7, references, rng.integers(0, 3, 400))
+    options = {"labels": ["a", "b", "c"], "confidence_level": 0.95}
+    by_sample = nli_report(predictions, references, **options)["confidence_intervals"]
+    by_group = nli_report(predictions, references, groups=np.arange(400), **options)
+    assert by_group["confidence_intervals"] == by_sample

@@ -216,3 +216,36 @@ def test_comparison_of_two_systems():
         predictions, references, groups, thresholds=1.0, other_predictions=other
     )
     assert single["comparison"]["pattern_accuracy"] == found
+
+
+def test_a_perfect_system_has_an_area_of_1_whatever_the_sizes():
+    counts = [(size, size) for size in range(1, 200)]
+    assert pattern_accuracy(*rows_of(counts))["area_under_curve"] == 1.0
+
+
+def test_a_system_does_not_differ_from_itself():
+    rng = random.Random(0)
+    counts = [(rng.randint(0, 9), rng.randint(9, 30)) for _ in range(40)]
+    predictions, references, groups = rows_of(counts)
+    found = pattern_accuracy(predictions, references, groups, other_predictions=predictions)
+    for score in found["comparison"].values():
+        assert (score["difference"], score["p_value"], score["interval"]) == (0.0, 1.0, [0.0, 0.0])
+
+
+def test_many_categories_or_labels_need_no_large_tables():
+    """Tables of all combinations would have 400 million and a billion cells."""
+    import tracemalloc
+
+    tracemalloc.start()
+    n = 20_000
+    ids = np.arange(n)
+    zeros = np.zeros(n, np.int64)
+    assert len(pattern_accuracy(zeros, zeros, ids, categories=ids)["by_category"]) == n
+    labels = zeros.copy()
+    labels[7] = 999
+    assert pattern_accuracy(labels, zeros, ids)["accuracy"] == 1 - 1 / n
+    for groups in (ids.astype(str), np.array([f"{i}" for i in ids], object)):
+        assert pattern_accuracy(labels, zeros, groups)["accuracy"] == 1 - 1 / n
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 200e6

@@ -168,6 +168,11 @@ def test_runs_with_several_seeds(built, rows, tmp_path):
     expected = functional.paired_t_test(scores, others)
     assert {key: summary[key] for key in expected} == expected
     assert "pattern_accuracy 0.95" in found["summary"]["pattern_accuracy"]
+    assert "f1 neutral" in found["summary"]["nli_report"]
+    bare = write(predict(rows, 9, probabilities=False), tmp_path / "bare.csv")
+    for files in ([paths[0], bare], [bare, paths[0]]):
+        with pytest.raises(PredictionsError, match="Some of the files have probabilities"):
+            nlihub.score(files, str(built))
 
 
 def test_consistency_is_scored_where_a_dataset_asks_for_it():
@@ -291,6 +296,9 @@ def test_malformed_files_are_refused_by_name(name, tmp_path):
 
 
 def test_texts_stay_texts(tmp_path):
+    path = tmp_path / "x.jsonl"
+    path.write_text('\n{"id": "2020-01-01", "group": "2021-02-02", "x": 1}\n')
+    assert read_table(path).to_pylist() == [{"id": "2020-01-01", "group": "2021-02-02", "x": 1}]
     path = tmp_path / "x.csv"
     path.write_text('id,prediction,group,n\n007,true,2020-01-01,1\n8,"a\nb",5,2\n')
     assert read_table(path).to_pylist() == [

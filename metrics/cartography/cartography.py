@@ -5,9 +5,10 @@ from typing import Any
 
 import datasets
 import evaluate
+import numpy as np
 import pyarrow as pa
 from nlihub.metrics.cartography.scoring import cartography
-from nlihub.metrics.evaluate_module import ColumnarModule
+from nlihub.metrics.evaluate_module import ColumnarModule, name_labels
 from nlihub.metrics.inputs.columns import check_lengths, read_columns
 from nlihub.metrics.inputs.probabilities import read_probabilities
 from nlihub.metrics.inputs.problems import Problems
@@ -47,18 +48,26 @@ class Cartography(ColumnarModule, evaluate.Metric):
             for id_kind in ("int64", "string")
         ]
 
-    def _read(self, given: Mapping[str, Any], data: Any) -> dict[str, pa.Array]:
+    def _read(
+        self, given: Mapping[str, Any], data: Any
+    ) -> tuple[dict[str, pa.Array], set[tuple[str, ...]]]:
         problems = Problems()
         columns = read_columns(
             {"groups": given.get("groups")}, {"references": given.get("references")}, data, problems
         )
-        arrays = {name: column.values for name, column in columns.items()}
+        matrices = {}
         for name in ("probabilities", "other_probabilities"):
             if name in given or name == "probabilities":
-                matrix = read_probabilities(given.get(name), data, problems, name)
-                if matrix is not None:
-                    arrays[name] = pa.array(list(matrix)) if matrix.ndim == 2 else pa.array(matrix)
+                matrices[name] = read_probabilities(given.get(name), data, problems, name)
+        problems.check()
+        arrays, label_sets = name_labels(columns)
+        arrays |= {name: _as_array(m) for name, m in matrices.items() if m is not None}
         check_lengths({name: len(array) for name, array in arrays.items()}, problems)
         problems.check()
-        self._class_names |= {c.class_names for c in columns.values() if c.class_names}
-        return arrays
+        return arrays, label_sets
+
+
+def _as_array(matrix: np.ndarray) -> pa.Array:
+    if matrix.ndim == 1:
+        return pa.array(matrix)
+    return pa.FixedSizeListArray.from_arrays(pa.array(matrix.ravel()), matrix.shape[1])

@@ -19,6 +19,9 @@ from ..signature import write_signature
 
 CARTOGRAPHY_VERSION = "1.0.0"
 
+#: A standard deviation of equal numbers, however they were added up.
+_NO_DEVIATION = 1e-12
+
 
 def cartography(
     probabilities: Any,
@@ -213,14 +216,26 @@ def _encode_positions(column: Column, n_labels: int, problems: Problems) -> Enco
 
 
 def _means(values: np.ndarray, ids: EncodedIds) -> np.ndarray:
-    means: np.ndarray = np.bincount(ids.codes, weights=values) / np.bincount(ids.codes)
+    """Means by group of numbers from 0 to 1, whatever the order of the rows, to the last bit.
+
+    Each number is split into three whole ones of 30 bits, whose sums floats hold exactly.
+    """
+    rest, sums = values * 1.0, []
+    for _ in range(3):
+        rest = rest * 2.0**30
+        whole = np.floor(rest)
+        sums.append(np.bincount(ids.codes, weights=whole))
+        rest = rest - whole
+    total = (sums[0] + (sums[1] + sums[2] * 2.0**-30) * 2.0**-30) * 2.0**-30
+    means: np.ndarray = total / np.bincount(ids.codes)
     return means
 
 
 def _moments(gold: np.ndarray, ids: EncodedIds) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and population standard deviation by group."""
+    """Mean and population standard deviation by group; what is but rounding is 0."""
     means = _means(gold, ids)
-    return means, np.sqrt(_means((gold - means[ids.codes]) ** 2, ids))
+    deviations = np.sqrt(_means((gold - means[ids.codes]) ** 2, ids))
+    return means, np.where(deviations < _NO_DEVIATION, 0.0, deviations)
 
 
 def _vectors(confidence: np.ndarray, variability: np.ndarray) -> np.ndarray:

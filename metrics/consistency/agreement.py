@@ -1,5 +1,6 @@
 """How far the predictions within a group agree with each other, whatever the gold labels."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -70,8 +71,9 @@ def agreement_scores(counts: np.ndarray) -> dict[str, Any]:
     same_pairs = (counts * (counts - 1)).sum(axis=1) / (n_samples * (n_samples - 1))
     largest = counts.max(axis=1)
     return {
-        "pairwise": float(same_pairs.mean()),
-        "majority": float((largest / n_samples).mean()),
+        # Summed exactly, so that the order of the groups does not matter.
+        "pairwise": math.fsum(same_pairs) / len(counts),
+        "majority": math.fsum(largest / n_samples) / len(counts),
         "unanimous": float((largest == n_samples).mean()),
         "n_groups": len(counts),
     }

@@ -57,7 +57,8 @@ def consistency(
             of shares. A float stands for the simplest fraction that is rounded to it.
         categories: How each sample came to be (BioNLI: ``positive`` or the perturbation), n
             integers or strings; all samples of a category have the same gold label.
-        labels: The negative and the positive label, in the order of their ids.
+        labels: The negative and the positive label, in the order of their ids; None takes the
+            class labels of a ``Dataset``.
         other_predictions: Predictions of a second system, n, to compare with.
         per_group: Whether to return the counts of every group.
         confidence_level: Share of resamples inside the confidence intervals, e.g. 0.95; None
@@ -117,7 +118,9 @@ def consistency(
     )
     judged = ("references", "predictions", "other_predictions")
     encoded = encode_labels([columns[n] for n in judged if n in columns], labels, problems)
-    if encoded.is_given and len(encoded.names) != 2:
+    if labels is None and not encoded.is_given:
+        problems.add("labels: missing; name the negative and the positive label.")
+    elif encoded.is_given and len(encoded.names) != 2:
         problems.add(f"labels: {list(encoded.names)}; expected two, the positive one last.")
     problems.check()
     ids = encode_sorted(columns["groups"])
@@ -138,7 +141,7 @@ def consistency(
     f1 = class_scores(table.sum(axis=0))[2].tolist()
     result = {
         "consistency": as_asked([share_solved(n_correct, n_samples, s) for s in shares], is_list),
-        "thresholds": [float(t) for t in thresholds] if is_list else float(thresholds),
+        "thresholds": as_asked([float(share) for share in shares], is_list),
         "accuracy": int(n_correct.sum()) / int(n_samples.sum()),
         "area_under_curve": area_under_curve(n_correct, n_samples),
         "f1_positive": f1[1],
@@ -175,7 +178,7 @@ def consistency(
         labels=encoded,
         positive=encoded.names[1],
         absent_class=ABSENT_CLASS_POLICY,
-        thresholds=",".join(map(str, thresholds if is_list else [thresholds])),
+        thresholds=",".join(str(float(share)) for share in shares),
         groups=result["n_groups"],
         samples=result["n_samples"],
         bootstrap=resampling if resampled else None,

@@ -74,7 +74,7 @@ def resample(
     Returns:
         For each score its ``n_resamples`` values; none where there is but one cluster.
     """
-    vectors, counts = _merge(vectors, counts)
+    vectors, counts = merge(vectors, counts)
     n_clusters = int(counts.sum())
     rng = np.random.default_rng(resampling.seed)
     if n_clusters < 2:
@@ -97,7 +97,18 @@ def resample(
     return {name: np.concatenate(parts) for name, parts in scores.items()}
 
 
-def _merge(vectors: np.ndarray, counts: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+def merge(vectors: np.ndarray, counts: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """Equal clusters as one, in an order that does not depend on theirs.
+
+    Args:
+        vectors: Shape ``(clusters, m)``.
+        counts: How many clusters have each vector; None means one each.
+
+    Returns:
+        The different vectors, sorted, and how many clusters have each.
+    """
+    if counts is not None:
+        vectors, counts = vectors[counts > 0], counts[counts > 0]
     distinct, which = np.unique(vectors, axis=0, return_inverse=True)
     weights = None if counts is None else counts.astype(float)
     merged = np.bincount(which.reshape(-1), weights=weights, minlength=len(distinct))

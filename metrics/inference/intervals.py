@@ -5,7 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from .bootstrap import Resampling, Statistic, resample
+from .bootstrap import Resampling, Statistic, merge, resample
+
+#: A difference of two sums of the same numbers, however they were added up.
+_NO_DIFFERENCE = 1e-12
 
 
 def confidence_intervals(
@@ -55,15 +58,18 @@ def compare_systems(
     Source: Efron and Tibshirani (1993), sections 13.3 and 15.4; the observed data count as one
         resample more, so that no p-value is 0.
     """
-    both = np.hstack(systems)
+    both, counts = merge(np.hstack(systems), counts)
     m = systems[0].shape[1]
 
     def differences(totals: np.ndarray) -> dict[str, np.ndarray]:
         other = statistic(totals[:, m:])
-        return {name: values - other[name] for name, values in statistic(totals[:, :m]).items()}
+        found = {}
+        for name, values in statistic(totals[:, :m]).items():
+            difference = values - other[name]
+            found[name] = np.where(np.abs(difference) < _NO_DIFFERENCE, 0.0, difference)
+        return found
 
-    weights = np.ones(len(both)) if counts is None else counts
-    totals = (weights @ both)[None]
+    totals = (counts @ both)[None]
     other = statistic(totals[:, m:])
     observed = differences(totals)
     return {

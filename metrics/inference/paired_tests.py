@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..inputs.problems import MetricInputError
+from ..inputs.columns import UnreadableError
+from ..inputs.probabilities import as_numbers
+from ..inputs.problems import MetricInputError, Problems, show_rows
 
 
 def mcnemar(first_right: np.ndarray, second_right: np.ndarray) -> dict[str, Any]:
@@ -56,14 +58,11 @@ def paired_t_test(scores: Sequence[float], other_scores: Sequence[float]) -> dic
         >>> paired_t_test([78.0, 78.4, 77.9], [75.1, 75.6, 75.0])["p_value"] < 0.001
         True
     """
-    first = np.asarray(scores, float)
-    second = np.asarray(other_scores, float)
-    if first.ndim != 1 or first.shape != second.shape or len(first) < 2:
+    first, second = _read_scores(scores, "scores"), _read_scores(other_scores, "other_scores")
+    if len(first) != len(second) or len(first) < 2:
         raise MetricInputError(
-            [f"Scores of shapes {first.shape} and {second.shape}; expected two or more pairs."]
+            [f"{len(first)} scores and {len(second)} others; expected as many, two or more."]
         )
-    if not (np.isfinite(first).all() and np.isfinite(second).all()):
-        raise MetricInputError(["There are scores that are not finite numbers."])
     differences = first - second
     n = len(differences)
     mean = statistics.fmean(differences)
@@ -76,9 +75,24 @@ def paired_t_test(scores: Sequence[float], other_scores: Sequence[float]) -> dic
         "degrees_of_freedom": n - 1,
         "p_value": 0.0 if mean else 1.0,
     }
-    if error > 0:
+    if error > 1e-12 * abs(mean):  # more than rounding
         from scipy.stats import t as student
 
         result["t"] = mean / error
         result["p_value"] = float(2 * student.sf(abs(mean / error), n - 1))
     return result
+
+
+def _read_scores(scores: Any, name: str) -> np.ndarray:
+    problems = Problems()
+    values = np.asarray([])
+    try:
+        values = as_numbers(scores)
+    except UnreadableError as error:
+        problems.add(f"{name}: {error}; expected a number a seed.")
+    if values.ndim != 1:
+        problems.add(f"{name}: has the shape {values.shape}; expected a number a seed.")
+    elif len(bad := np.flatnonzero(~np.isfinite(values))):
+        problems.add(f"{name}: not finite in {show_rows(bad, values)}.")
+    problems.check()
+    return values

@@ -12,6 +12,9 @@ from .problems import Problems, show_rows
 
 EXPECTED = "expected integers or strings"
 
+#: Columns whose values are labels; the values of all others are ids.
+LABEL_COLUMNS = ("references", "predictions", "other_predictions", "prediction")
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -20,7 +23,8 @@ class Column:
     Attributes:
         name: Its name among the inputs, e.g. ``"predictions"``.
         values: Integers, strings, or a dictionary of one of them.
-        class_names: The names of a ``ClassLabel`` column of a ``Dataset``, else None.
+        class_names: The names of labels that are a ``ClassLabel`` column of a ``Dataset``, else
+            None; ids that are one have become those names.
     """
 
     name: str
@@ -57,7 +61,10 @@ def read_columns(
         if problem := _check(values):
             problems.add(f"{name}: {problem}.")
             continue
-        columns[name] = Column(name, _plain(values), class_names)
+        values = _plain(values)
+        if class_names is not None and name not in LABEL_COLUMNS:
+            values, class_names = name_classes(name, values, class_names, problems), None
+        columns[name] = Column(name, values, class_names)
     check_lengths({name: len(column.values) for name, column in columns.items()}, problems)
     return columns
 
@@ -83,22 +90,17 @@ def as_arrow(given: Any, data: Any = None) -> tuple[pa.Array, tuple[str, ...] | 
     Raises:
         UnreadableError: It is no column.
     """
+    class_names = None
     if data is not None and isinstance(given, str):
         given, class_names = take_column(data, given)
-    else:
-        class_names = None
-    if hasattr(given, "source") and hasattr(given, "column_name"):  # a column of a Dataset
-        if not hasattr(given.source, "select_columns"):
-            given = list(given)
-        else:
+    elif _is_from("datasets", given) and hasattr(given, "column_name"):
+        if _is_dataset(given.source):
             given, class_names = take_column(given.source, given.column_name)
+        else:  # a field of a nested column
+            given = list(given)
     values = _convert(given)
     if isinstance(values, pa.ChunkedArray):
-        if pa.types.is_dictionary(values.type):
-            values = values.unify_dictionaries()
-        values = values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
-    if isinstance(values, pa.ExtensionArray):
-        values = values.storage
+        values = _join_chunks(values)
     return values, class_names
 
 
@@ -110,31 +112,46 @@ def take_column(data: Any, name: str) -> tuple[Any, tuple[str, ...] | None]:
         name: The column.
 
     Raises:
-        UnreadableError: There is no such column.
+        UnreadableError: There is no such column, or there are two.
     """
     names = _column_names(data)
-    if name not in names:
-        raise UnreadableError(f"there is no column {name!r} in data; it has {', '.join(names)}")
-    features = getattr(data, "features", None)
-    if features is not None:
+    if names.count(name) != 1:
+        what = "more than one" if name in names else "no"
+        raise UnreadableError(f"there is {what} column {name!r} in data; it has {_listed(names)}")
+    if _is_dataset(data):
         column = data.select_columns([name]).with_format("arrow")[:].column(0)
-        class_names = getattr(features[name], "names", None)
+        class_names = getattr(data.features[name], "names", None)
         return column, tuple(class_names) if class_names is not None else None
     return data[name], None
 
 
-def _column_names(data: Any) -> list[str]:
-    if isinstance(data, Mapping) and not all(isinstance(key, str) for key in data):
-        raise UnreadableError("the names of the columns of data are no strings")
-    if isinstance(data, Mapping) and not hasattr(data, "column_names"):
+def _column_names(data: Any) -> list[Any]:
+    if isinstance(data, Mapping) and not _is_from("datasets", data):
         return list(data)
-    names = getattr(data, "column_names", getattr(data, "columns", None))
-    if names is None or isinstance(names, Mapping):
-        raise UnreadableError(
-            f"data is a {type(data).__name__}; expected a Dataset (one split), an Arrow table, "
-            "a data frame or a mapping of columns"
-        )
-    return list(names)
+    if _is_dataset(data) or isinstance(data, pa.Table):
+        return list(data.column_names)
+    is_frame = _is_from("pandas", data) or _is_from("polars", data)
+    if is_frame and hasattr(data, "columns") and hasattr(data, "__len__"):  # and not a lazy one
+        return list(data.columns)
+    raise UnreadableError(
+        f"data is a {type(data).__name__}; expected a Dataset (one split), an Arrow table, "
+        "a data frame or a mapping of columns"
+    )
+
+
+def _listed(names: list[Any]) -> str:
+    return ", ".join(map(str, names))
+
+
+def _is_from(library: str, value: Any) -> bool:
+    """Whether a value is of a class of a library, which need not be there."""
+    return any(base.__module__.split(".")[0] == library for base in type(value).__mro__)
+
+
+def _is_dataset(data: Any) -> bool:
+    """Whether it is a ``Dataset``, and no ``DatasetDict`` or ``IterableDataset``."""
+    is_table = hasattr(data, "select_columns") and hasattr(data, "__len__")
+    return _is_from("datasets", data) and is_table and not isinstance(data, Mapping)
 
 
 def _convert(given: Any) -> pa.Array | pa.ChunkedArray:
@@ -142,18 +159,44 @@ def _convert(given: Any) -> pa.Array | pa.ChunkedArray:
         return given
     if isinstance(given, str | bytes | Mapping) or not hasattr(given, "__len__"):
         raise UnreadableError(f"is {_short(given)}, a {type(given).__name__}, and no column")
-    if hasattr(given, "to_arrow"):  # Polars
-        return given.to_arrow()
-    if type(given).__module__.split(".")[0] != "pandas" and hasattr(given, "__array__"):
+    if (_is_from("pandas", given) or _is_from("polars", given)) and hasattr(given, "shape"):
+        if len(given.shape) != 1:
+            raise UnreadableError(f"has the shape {given.shape}; expected one value a row")
+        return given.to_arrow() if _is_from("polars", given) else _to_array(given)
+    if not isinstance(given, np.ndarray) and hasattr(given, "__array__"):
         given = np.asarray(given)
-    if isinstance(given, np.ndarray) and given.ndim != 1:
-        raise UnreadableError(f"has the shape {given.shape}; expected one value a row")
-    if not isinstance(given, np.ndarray | Sequence) and not hasattr(given, "iloc"):
-        given = list(given)
+    if isinstance(given, np.ndarray):
+        if given.ndim != 1:
+            raise UnreadableError(f"has the shape {given.shape}; expected one value a row")
+        if not given.dtype.isnative:
+            given = given.astype(given.dtype.newbyteorder("="))
+        return _to_array(given)
+    if not isinstance(given, Sequence):
+        raise UnreadableError(f"is {_short(given)}, a {type(given).__name__}, and no column")
+    return _to_array(given if isinstance(given, list | tuple) else list(given))
+
+
+def _to_array(values: Any) -> pa.Array | pa.ChunkedArray:
     try:
-        return pa.array(given)
+        return pa.array(values)
     except (pa.ArrowException, OverflowError, TypeError, ValueError):
-        raise UnreadableError(_mixed(list(given))) from None
+        values = list(values)
+    if all(map(_is_integer, values)):  # of several types
+        try:
+            return pa.array([int(value) for value in values])
+        except OverflowError:
+            raise UnreadableError(f"holds integers beyond 64 bits; {EXPECTED}") from None
+    raise UnreadableError(_mixed(values))
+
+
+def _join_chunks(values: pa.ChunkedArray) -> pa.Array:
+    if pa.types.is_dictionary(values.type):
+        try:
+            values = values.unify_dictionaries()
+        except pa.ArrowInvalid:  # more values together than the type of the indices can count
+            chunks = [chunk.dictionary_decode() for chunk in values.chunks]
+            values = pa.chunked_array(chunks, values.type.value_type)
+    return values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
 
 
 def _short(value: Any) -> str:
@@ -162,32 +205,37 @@ def _short(value: Any) -> str:
 
 
 def _mixed(values: list[Any]) -> str:
-    """What is wrong with values that have no common type: those that are no strings or ints."""
+    """What is wrong with values that have no common type: those unlike most of the others."""
     n_strings = sum(isinstance(value, str) for value in values)
-    n_integers = sum(_is_integer(value) for value in values)
-    usual = _is_integer if n_integers >= n_strings else lambda value: isinstance(value, str)
+    n_integers = sum(map(_is_integer, values))
+    noun, usual = "integers", _is_integer
+    if n_strings > n_integers:
+        noun, usual = "strings", _is_string
     odd = np.flatnonzero([not usual(value) for value in values])
-    if not len(odd):
-        return f"holds integers beyond 64 bits; {EXPECTED}"
-    noun = "integers" if usual is _is_integer else "strings"
     return f"{show_rows(odd, values)}; expected {noun} like the other rows"
 
 
 def _is_integer(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+    is_number = isinstance(value, int | np.integer) and not isinstance(value, np.timedelta64)
+    return is_number and not isinstance(value, bool)
+
+
+def _is_string(value: Any) -> bool:
+    return isinstance(value, str)
 
 
 def _check(values: pa.Array) -> str | None:
     if not len(values):
         return f"is empty; {EXPECTED}"
-    nulls = values.is_null()  # also of a dictionary whose values have a null
-    if values.null_count or (pa.types.is_dictionary(values.type) and values.dictionary.null_count):
-        if pa.types.is_dictionary(values.type):
-            nulls = values.dictionary_decode().is_null()
-        rows = np.flatnonzero(nulls.to_numpy(zero_copy_only=False))
+    kind = values.type
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+        if values.dictionary.null_count:  # used or not
+            values = values.dictionary_decode()
+    if values.null_count:
+        rows = np.flatnonzero(values.is_null().to_numpy(zero_copy_only=False))
         return f"nothing in {show_rows(rows, values)}; {EXPECTED}"
-    kind = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
-    if pa.types.is_integer(kind) or _is_string(kind):
+    if pa.types.is_integer(kind) or _is_text(kind):
         return None
     rows = np.arange(len(values))
     if pa.types.is_floating(kind):  # of integers and floats, name the floats
@@ -197,22 +245,42 @@ def _check(values: pa.Array) -> str | None:
     return f"holds values of type {kind} in {show_rows(rows, values)}; {EXPECTED}"
 
 
-def _is_string(kind: pa.DataType) -> bool:
+def _is_text(kind: pa.DataType) -> bool:
     is_view = getattr(pa.types, "is_string_view", lambda _: False)
     return pa.types.is_string(kind) or pa.types.is_large_string(kind) or is_view(kind)
 
 
 def _plain(values: pa.Array) -> pa.Array:
-    """The values in a type that every compute function of Arrow takes."""
+    """The values as integers, strings or a dictionary of different strings."""
     kind = values.type
     if pa.types.is_dictionary(kind):
-        keys = _plain(values.dictionary)
-        if len(pc.unique(keys)) < len(keys):  # a dictionary may repeat a value
+        keys = values.dictionary
+        is_proper = _is_text(keys.type) and not keys.null_count
+        if not is_proper or len(pc.unique(_plain(keys))) < len(keys):
             return _plain(values.dictionary_decode())
-        return pa.DictionaryArray.from_arrays(values.indices, keys)
-    if _is_string(kind) and not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        return pa.DictionaryArray.from_arrays(values.indices, _plain(keys))
+    if _is_text(kind) and not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         try:
             return values.cast(pa.large_string())
         except pa.ArrowNotImplementedError:  # a view, in Arrow before 17
             return pa.array(values.to_pylist(), pa.large_string())
     return values
+
+
+def name_classes(
+    name: str, values: pa.Array, class_names: tuple[str, ...], problems: Problems
+) -> pa.Array:
+    """Numbers of classes as the classes' names.
+
+    Args:
+        name: Name of the column.
+        values: The numbers.
+        class_names: The names.
+        problems: Takes numbers that no class has.
+    """
+    numbers = values.to_numpy()
+    rows = np.flatnonzero((numbers < 0) | (numbers >= len(class_names)))
+    if len(rows):
+        problems.add(f"{name}: no class in {show_rows(rows, values)}.")
+        return values
+    return pa.DictionaryArray.from_arrays(values.cast(pa.int64()), list(class_names))

@@ -1,5 +1,6 @@
 """Files of predictions as tables."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -75,7 +76,16 @@ def _read_csv(path: Path) -> pa.Table:
 
 
 def _read_jsonl(path: Path) -> pa.Table:
-    return pa.json.read_json(path)
+    # Named one by one, or Arrow would make a time of "2020-01-01", and a column of nothing.
+    with path.open(encoding="utf-8") as file:
+        first = next((line for line in file if line.strip()), "{}")
+    try:
+        keys = json.loads(first)
+    except json.JSONDecodeError as error:
+        raise MetricInputError([f"{path.name}: its first line is no JSON: {error}."]) from None
+    texts = [(name, pa.string()) for name in _ID_COLUMNS if name in keys]
+    parse = pa.json.ParseOptions(explicit_schema=pa.schema(texts))
+    return pa.json.read_json(path, parse_options=parse)
 
 
 def _read_parquet(path: Path) -> pa.Table:

@@ -25,6 +25,17 @@ class EncodedIds:
     def __len__(self) -> int:
         return len(self.keys)
 
+    def take(self, rows: np.ndarray | slice) -> "EncodedIds":
+        """The ids of some rows, without the keys that none of them has."""
+        used, codes = np.unique(self.codes[rows], return_inverse=True)
+        return EncodedIds(codes.reshape(-1), self.keys.take(pa.array(used)))
+
+    def rows(self) -> list[np.ndarray]:
+        """For each key its rows, in order."""
+        order = np.argsort(self.codes, kind="stable")
+        ends = np.cumsum(np.bincount(self.codes, minlength=len(self.keys)))
+        return np.split(order, ends[:-1])
+
 
 def encode_ids(column: Column) -> EncodedIds:
     """Encodes ids of any kind.
@@ -37,7 +48,10 @@ def encode_ids(column: Column) -> EncodedIds:
     """
     values = column.values
     if (n_dense := dense_size(values)) is not None:
-        return EncodedIds(values.to_numpy(), pa.array(np.arange(n_dense)))
+        codes = values.to_numpy()
+        if codes.dtype == np.uint64:  # which NumPy before 2 does not count
+            codes = codes.astype(np.int64)
+        return EncodedIds(codes, pa.array(np.arange(n_dense)))
     if not pa.types.is_dictionary(values.type):
         values = values.dictionary_encode()
     return EncodedIds(values.indices.to_numpy(), values.dictionary)

@@ -79,17 +79,12 @@ def encode_labels(
         return EncodedLabels(
             names, {name: codes for name, codes in encoded.items() if codes is not None}, True
         )
-    kinds = {column.name: pa.types.is_integer(_kind(column)) for column in columns}
+    kinds = {column.name: pa.types.is_integer(column.values.type) for column in columns}
     if len(set(kinds.values())) > 1:
         listed = ", ".join(f"{name} {'integers' if k else 'strings'}" for name, k in kinds.items())
         problems.add(f"Labels of two kinds: {listed}. Name the label set: labels=[...].")
         return EncodedLabels((), {}, False)
     return _encode_observed(columns, problems)
-
-
-def _kind(column: Column) -> pa.DataType:
-    kind = column.values.type
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def _fits(column: Column, names: tuple[str, ...], problems: Problems) -> bool:
@@ -112,9 +107,7 @@ def _encode(column: Column, names: tuple[str, ...], problems: Problems) -> np.nd
         expected = f"expected the number of a label: {listed}"
     else:
         dictionary = _as_dictionary(values)
-        known: dict[Any, int] = {name: i for i, name in enumerate(names)}
-        if pa.types.is_integer(dictionary.dictionary.type):
-            known = {i: i for i in range(len(names))}
+        known = {name: i for i, name in enumerate(names)}
         positions = [known.get(value, -1) for value in dictionary.dictionary.to_pylist()]
         codes = np.array(positions, np.int64)[dictionary.indices.to_numpy()]
         if min(positions) >= 0 or codes.min() >= 0:  # a dictionary may hold unused values

@@ -1,5 +1,6 @@
 """Probabilities: of every label, or of the gold label alone."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,9 @@ from .problems import Problems, show_rows
 
 #: How far the probabilities of a sample may sum up beside 1: half-precision models come this far.
 SUM_TOLERANCE = 1e-3
+
+#: How far a probability may exceed 1: in single precision some do.
+_MAX_EXCESS = 1e-6
 
 _EXPECTED = "expected one number a sample, or one for every label"
 
@@ -35,7 +39,7 @@ def read_probabilities(
         problems.add(f"{name}: missing; {_EXPECTED}.")
         return None
     try:
-        values = _as_floats(given, data)
+        values = as_numbers(given, data)
     except UnreadableError as error:
         problems.add(f"{name}: {error}; {_EXPECTED}.")
         return None
@@ -43,7 +47,7 @@ def read_probabilities(
         problems.add(f"{name}: has the shape {values.shape}; {_EXPECTED}.")
         return None
     rows = values if values.ndim == 2 else values[:, None]
-    outside = ~((rows >= 0) & (rows <= 1)).all(axis=1)  # NaN is neither
+    outside = ~((rows >= 0) & (rows <= 1 + _MAX_EXCESS)).all(axis=1)  # NaN is neither
     if outside.any():
         found = show_rows(np.flatnonzero(outside), values.tolist())
         problems.add(f"{name}: not from 0 to 1 in {found}.")
@@ -57,36 +61,71 @@ def read_probabilities(
     return values
 
 
-def _as_floats(given: Any, data: Any) -> np.ndarray:
+def as_numbers(given: Any, data: Any = None) -> np.ndarray:
+    """Numbers, one or several a row, as floats; booleans and texts are none.
+
+    Args:
+        given: The numbers, or the name of their column in ``data``.
+        data: What has the column, or None.
+
+    Returns:
+        Shape ``(n,)`` or ``(n, L)``.
+
+    Raises:
+        UnreadableError: There are nulls, other values than numbers, or rows of different lengths.
+    """
     if data is not None and isinstance(given, str):
         given = take_column(data, given)[0]
-    if isinstance(given, np.ndarray) or (
-        hasattr(given, "__array__") and not hasattr(given, "to_arrow") and len(np.shape(given)) == 2
-    ):
-        return _checked(np.asarray(given))
+    if hasattr(given, "__array__") and not hasattr(given, "shape"):
+        given = given if isinstance(given, pa.Array | pa.ChunkedArray) else np.asarray(given)
+    if len(getattr(given, "shape", ())) >= 2:  # a matrix: an array, a tensor or a data frame
+        matrix = given.to_numpy() if hasattr(given, "to_numpy") else given
+        matrix = matrix if isinstance(matrix, np.ndarray) else np.asarray(matrix)
+        if np.ma.is_masked(matrix):
+            rows = np.flatnonzero(np.ma.getmaskarray(matrix).reshape(len(matrix), -1).any(axis=1))
+            raise UnreadableError(f"nothing in {show_rows(rows, matrix.tolist())}")
+        return _numbers(np.asarray(matrix))
+    if isinstance(given, list | tuple):
+        _check_numbers(given)
     values, _ = as_arrow(given)
     kind = values.type
     if values.null_count:
         rows = np.flatnonzero(values.is_null().to_numpy(zero_copy_only=False))
         raise UnreadableError(f"nothing in {show_rows(rows, values)}")
-    if not (pa.types.is_list(kind) or pa.types.is_large_list(kind) or _is_fixed_list(kind)):
-        return _checked(values.to_numpy(zero_copy_only=False))
+    is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind)
+    if not (is_list or pa.types.is_fixed_size_list(kind)):
+        return _numbers(values.to_numpy(zero_copy_only=False))
     lengths = np.asarray(pc.list_value_length(values))
-    odd = np.flatnonzero(lengths != lengths[0])
-    if len(odd):
-        raise UnreadableError(f"rows of different lengths: {show_rows(odd, lengths)}")
+    usual = np.bincount(lengths).argmax()
+    if len(odd := np.flatnonzero(lengths != usual)):
+        found = show_rows(odd, lengths)
+        raise UnreadableError(f"rows with another number than {usual} of labels: {found}")
     flat = values.flatten()
     if flat.null_count:
-        rows = np.flatnonzero(flat.is_null().to_numpy(zero_copy_only=False)) // lengths[0]
-        raise UnreadableError(f"nothing in {show_rows(np.unique(rows), values)}")
-    return _checked(flat.to_numpy(zero_copy_only=False)).reshape(len(values), -1)
+        nulls = np.flatnonzero(flat.is_null().to_numpy(zero_copy_only=False))
+        raise UnreadableError(f"nothing in {show_rows(np.unique(nulls // usual), values)}")
+    return _numbers(flat.to_numpy(zero_copy_only=False)).reshape(len(values), -1)
 
 
-def _is_fixed_list(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_fixed_size_list(kind))
+def _check_numbers(given: Sequence[Any]) -> None:
+    """Refuses rows that are neither a number nor a list; Arrow would name others."""
+    odd = np.flatnonzero([not (_is_number(row) or _is_row(row)) for row in given])
+    if len(odd):
+        raise UnreadableError(f"no number in {show_rows(odd, given)}")
 
 
-def _checked(values: np.ndarray) -> np.ndarray:
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+
+
+def _is_row(value: Any) -> bool:
+    return isinstance(value, list | tuple | np.ndarray) or hasattr(value, "__array__")
+
+
+def _numbers(values: np.ndarray) -> np.ndarray:
     if values.dtype.kind not in "fiu":
-        raise UnreadableError(f"holds values of type {values.dtype}")
+        rows = np.arange(len(values))
+        raise UnreadableError(
+            f"holds values of type {values.dtype} in {show_rows(rows, values.tolist())}"
+        )
     return values.astype(np.float64, copy=False)

@@ -1,5 +1,6 @@
 """Consistency thresholds, exactly."""
 
+import math
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -44,22 +45,29 @@ def read_thresholds(thresholds: Any, problems: Problems) -> list[Fraction]:
         problems.add("thresholds: is empty; expected a number from 0 to 1, or a list of them.")
     fractions = []
     for place, value in enumerate(values):
-        if isinstance(value, np.generic):
-            value = value if isinstance(value, np.floating) else value.item()
-        is_number = isinstance(value, int | float | np.floating | Fraction | Decimal)
-        if isinstance(value, bool) or not is_number or not 0 <= value <= 1:
+        fraction = _read_number(value)
+        if fraction is None or not 0 <= fraction <= 1:
             where = f" at position {place}" if is_list else ""
             problems.add(f"thresholds: {value!r}{where}; expected a number from 0 to 1.")
         else:
-            fractions.append(as_fraction(value))
+            fractions.append(fraction)
     return fractions
+
+
+def _read_number(value: Any) -> Fraction | None:
+    if isinstance(value, bool | np.bool_ | np.timedelta64):
+        return None
+    if isinstance(value, np.integer):
+        value = int(value)
+    is_number = isinstance(value, int | float | np.floating | Fraction | Decimal)
+    return as_fraction(value) if is_number and math.isfinite(value) else None
 
 
 def is_many(thresholds: Any) -> bool:
     """Whether thresholds are a list, so that a list is answered."""
     if isinstance(thresholds, np.ndarray):
         return thresholds.ndim > 0
-    return isinstance(thresholds, Sequence) and not isinstance(thresholds, str)
+    return isinstance(thresholds, Sequence) and not isinstance(thresholds, str | bytes)
 
 
 def reaches(n_correct: np.ndarray, n_samples: np.ndarray, threshold: Fraction) -> np.ndarray:

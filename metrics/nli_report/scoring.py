@@ -1,13 +1,12 @@
 """F1 by class, macro-F1 and accuracy over a fixed label set, also by domain."""
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..classification import ABSENT_CLASS_POLICY, accuracy, class_scores
-from ..counting import joint_counts
+from ..classification import ABSENT_CLASS_POLICY, accuracy, class_scores, ratio
+from ..counting import distinct_rows, joint_counts
 from ..inference.bootstrap import read_resampling
 from ..inference.intervals import compare_systems, confidence_intervals
 from ..inference.paired_tests import mcnemar
@@ -98,25 +97,26 @@ def nli_report(
     references_, *systems = encoded.codes.values()
     ids = encode_ids(columns["groups"]) if "groups" in columns else None
 
-    def scores_of(rows: np.ndarray | slice) -> tuple[dict[str, Any], _Clusters]:
-        clusters = _clusters(references_[rows], [s[rows] for s in systems], n_labels, ids, rows)
-        scores = _scores(clusters.confusion(n_labels), encoded.names)
+    def scores_of(rows: np.ndarray | slice) -> dict[str, Any]:
+        gold, predicted = references_[rows], systems[0][rows]
+        scores = _scores(joint_counts((gold, n_labels), (predicted, n_labels)), encoded.names)
         if confidence_level is not None:
-            found = confidence_intervals(
-                clusters.vectors[0], _statistic, resampling, clusters.counts
-            )
+            groups_ = None if ids is None else ids.take(rows)
+            vectors, counts = _clusters(gold, [predicted], n_labels, groups_)
+            found = confidence_intervals(vectors[0], _statistic, resampling, counts)
             scores["confidence_intervals"] = _by_class(found, encoded.names)
-        return scores, clusters
+        return scores
 
-    result, clusters = scores_of(slice(None))
+    result = scores_of(slice(None))
     if "domains" in columns:
         of_domain = encode_sorted(columns["domains"])
+        keys = of_domain.keys.to_pylist()
         result["by_domain"] = {
-            domain: scores_of(np.flatnonzero(of_domain.codes == code))[0]
-            for code, domain in enumerate(of_domain.keys.to_pylist())
+            domain: scores_of(rows) for domain, rows in zip(keys, of_domain.rows(), strict=True)
         }
     if other_predictions is not None:
-        found = compare_systems(clusters.vectors, _statistic, resampling, clusters.counts)
+        vectors, counts = _clusters(references_, systems, n_labels, ids)
+        found = compare_systems(vectors, _statistic, resampling, counts)
         found["accuracy"]["mcnemar"] = mcnemar(*(s == references_ for s in systems))
         result["comparison"] = _by_class(found, encoded.names)
     resampled = confidence_level is not None or other_predictions is not None
@@ -153,50 +153,49 @@ def _scores(confusion: np.ndarray, names: tuple[str | int, ...]) -> dict[str, An
     }
 
 
-@dataclass(frozen=True, slots=True)
-class _Clusters:
-    """What the bootstrap draws.
-
-    Attributes:
-        vectors: For each system the flat confusion matrix of every kind of cluster.
-        counts: How many clusters there are of each kind; None means one.
-    """
-
-    vectors: list[np.ndarray]
-    counts: np.ndarray | None
-
-    def confusion(self, n_labels: int) -> np.ndarray:
-        """The confusion matrix of the first system."""
-        first = self.vectors[0]
-        total = first.sum(axis=0) if self.counts is None else self.counts @ first
-        matrix: np.ndarray = total.astype(np.int64).reshape(n_labels, n_labels)
-        return matrix
-
-
 def _clusters(
-    references: np.ndarray,
-    systems: list[np.ndarray],
-    n_labels: int,
-    ids: EncodedIds | None,
-    rows: np.ndarray | slice,
-) -> _Clusters:
-    labels = (references, n_labels)
-    if ids is None:  # each sample: as many kinds as there are combinations of labels
-        counts = joint_counts(labels, *((codes, n_labels) for codes in systems))
-        gold, *predicted = np.indices(counts.shape).reshape(counts.ndim, -1)
-        cells = np.eye(n_labels**2, dtype=np.int64)
-        return _Clusters([cells[gold * n_labels + p] for p in predicted], counts.ravel())
-    groups = (ids.codes[rows], len(ids))
-    tables = [joint_counts(groups, labels, (codes, n_labels)) for codes in systems]
-    used = tables[0].sum(axis=(1, 2)) > 0
-    return _Clusters([table[used].reshape(-1, n_labels**2) for table in tables], None)
+    references: np.ndarray, systems: list[np.ndarray], n_labels: int, groups: EncodedIds | None
+) -> tuple[list[np.ndarray], np.ndarray | None]:
+    """What the bootstrap draws: samples, or groups of them.
+
+    Args:
+        references: Gold labels, n.
+        systems: Predicted labels of each system, n.
+        n_labels: Size of the label set L.
+        groups: Group of each sample; None draws samples.
+
+    Returns:
+        For each system an array of shape ``(clusters, 3 * L)``: by class the samples that are
+        right, that are predicted so, and that are so; and how many clusters are alike, None
+        meaning one each.
+    """
+    if groups is None:
+        (gold, *predicted), counts = distinct_rows([references, *systems], n_labels)
+        one = np.eye(n_labels, dtype=np.int64)
+        right = [one[gold] * (codes == gold)[:, None] for codes in predicted]
+        vectors = [
+            np.hstack([r, one[codes], one[gold]]) for r, codes in zip(right, predicted, strict=True)
+        ]
+        return vectors, counts
+    by_group = (groups.codes, len(groups))
+    gold_counts = joint_counts(by_group, (references, n_labels))
+    vectors = []
+    for codes in systems:
+        right = codes == references
+        counts_right = joint_counts(
+            (groups.codes[right], len(groups)), (references[right], n_labels)
+        )
+        vectors.append(
+            np.hstack([counts_right, joint_counts(by_group, (codes, n_labels)), gold_counts])
+        )
+    return vectors, None
 
 
 def _statistic(totals: np.ndarray) -> dict[str, np.ndarray]:
-    n_labels = math.isqrt(totals.shape[1])
-    confusion = totals.reshape(-1, n_labels, n_labels)
-    f1 = class_scores(confusion)[2]
-    scores = {"macro_f1": f1.mean(axis=1), "accuracy": accuracy(confusion)}
+    n_right, n_predictions, n_references = np.split(totals, 3, axis=1)
+    f1 = ratio(2 * n_right, n_predictions + n_references)
+    accuracy_ = ratio(n_right.sum(axis=1), n_references.sum(axis=1))
+    scores = {"macro_f1": f1.mean(axis=1), "accuracy": accuracy_}
     return scores | {str(i): values for i, values in enumerate(f1.T)}
 
 

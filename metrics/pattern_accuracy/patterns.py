@@ -1,5 +1,6 @@
 """Solved samples by pattern: the counts that pattern accuracy rests on."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,9 +9,18 @@ import pyarrow.compute as pc
 
 from ..counting import joint_counts
 from ..inputs.columns import Column
-from ..inputs.groups import check_one_value_per_group, dense_size, encode_ids, encode_sorted
+from ..inputs.groups import (
+    EncodedIds,
+    check_one_value_per_group,
+    dense_size,
+    encode_ids,
+    encode_sorted,
+)
 from ..inputs.labels import EncodedLabels
 from ..inputs.problems import Problems
+
+#: Cells of a table of counts that are always affordable.
+_N_CELLS = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +43,23 @@ class Patterns:
     category: np.ndarray | None
     category_keys: list[str | int]
 
-    def select(self, category: str | int) -> "Patterns":
-        """The patterns of one category."""
-        chosen = self.category == self.category_keys.index(category)
-        return Patterns(
-            self.keys.filter(pa.array(chosen)),
-            self.n_samples[chosen],
-            [n_correct[chosen] for n_correct in self.n_correct],
-            self.reference[chosen],
-            None,
-            [],
-        )
+    def by_category(self) -> Iterator[tuple[str | int, "Patterns"]]:
+        """The patterns of each category, categories sorted."""
+        if self.category is None:
+            return
+        ids = EncodedIds(self.category, pa.array(self.category_keys))
+        for key, rows in zip(self.category_keys, ids.rows(), strict=True):
+            yield (
+                key,
+                Patterns(
+                    self.keys.take(pa.array(rows)),
+                    self.n_samples[rows],
+                    [n_correct[rows] for n_correct in self.n_correct],
+                    self.reference[rows],
+                    None,
+                    [],
+                ),
+            )
 
 
 def tally_patterns(
@@ -67,11 +83,11 @@ def tally_patterns(
         category_keys = ids.keys.to_pylist()
         constants["categories"] = (ids.codes, len(ids))
         names["categories"] = [str(key) for key in category_keys]
-    n_dense = dense_size(groups.values)
-    if n_dense is not None or pa.types.is_dictionary(groups.values.type):
+    is_dense = pa.types.is_dictionary(groups.values.type) or dense_size(groups.values) is not None
+    if is_dense and len(encode_ids(groups)) * len(labels.names) ** 2 <= len(references) + _N_CELLS:
         keys, n_samples, n_correct, found = _count_dense(groups, systems, constants)
     else:
-        keys, n_samples, n_correct, found = _count_hashed(groups.values, systems, constants)
+        keys, n_samples, n_correct, found = _count_hashed(groups, systems, constants)
     for name, (low, high) in found.items():
         if not np.array_equal(low, high):
             codes = constants[name][0]
@@ -94,7 +110,12 @@ def _count_dense(groups: Column, systems: list[np.ndarray], constants: _Constant
     used = n_samples > 0
     found = {"references": _first_and_last(tables[0].sum(axis=2)[used])}
     if "categories" in constants:
-        found["categories"] = _first_and_last(joint_counts(by_group, constants["categories"])[used])
+        codes = constants["categories"][0]
+        last = np.zeros(len(ids), np.int64)
+        last[ids.codes] = codes
+        differs = np.zeros(len(ids), bool)
+        differs[ids.codes[last[ids.codes] != codes]] = True
+        found["categories"] = (last[used], np.where(differs, -1, last)[used])
     n_correct = [np.trace(table, axis1=1, axis2=2)[used] for table in tables]
     return ids.keys.filter(pa.array(used)), n_samples[used], n_correct, found
 
@@ -105,10 +126,12 @@ def _first_and_last(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return present.argmax(axis=1), present.shape[1] - 1 - present[:, ::-1].argmax(axis=1)
 
 
-def _count_hashed(groups: pa.Array, systems: list[np.ndarray], constants: _Constants) -> _Counts:
+def _count_hashed(groups: Column, systems: list[np.ndarray], constants: _Constants) -> _Counts:
     """Ids of any other kind: Arrow's hash aggregation, which uses all cores."""
     references = constants["references"][0]
-    columns: dict[str, pa.Array | np.ndarray] = {"group": groups}
+    ids = groups.values
+    dictionary = ids.dictionary if pa.types.is_dictionary(ids.type) else None
+    columns = {"group": ids if dictionary is None else ids.indices}
     columns |= {f"right_{i}": (s == references).view(np.int8) for i, s in enumerate(systems)}
     columns |= {name: _narrow(*constant) for name, constant in constants.items()}
     aggregations: list[tuple[str | list[str], str]] = [([], "count_all")]
@@ -129,6 +152,7 @@ def _count_hashed(groups: pa.Array, systems: list[np.ndarray], constants: _Const
         )
     n_correct = [numbers(table[f"right_{i}_sum"]) for i in range(len(systems))]
     keys = table["group"].combine_chunks()
+    keys = keys if dictionary is None else dictionary.take(keys)
     return keys, numbers(table["count_all"]), n_correct, found
 
 

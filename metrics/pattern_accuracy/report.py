@@ -27,7 +27,7 @@ def breakdowns(result: Mapping[str, Any]) -> dict[str, Rows]:
             "n_groups": "patterns",
             "n_samples": "samples",
             "accuracy": "accuracy",
-            "pattern_accuracy": "|".join(f"PA {threshold:g}" for threshold in thresholds),
+            "pattern_accuracy": "|".join(f"PA {threshold}" for threshold in thresholds),
         }
         tables["By category"] = breakdown_rows("category", result["by_category"], names)
     if "groups" in result:

@@ -106,15 +106,14 @@ def pattern_accuracy(
     is_list = is_many(thresholds)
     curve = solved_curve(patterns.n_correct[0], patterns.n_samples)
     result = _scores(patterns, shares, is_list) | {
-        "thresholds": [float(t) for t in thresholds] if is_list else float(thresholds),
+        "thresholds": as_asked([float(share) for share in shares], is_list),
         "curve": {"thresholds": curve[0], "pattern_accuracy": curve[1]},
     }
     if confidence_level is not None:
         result["confidence_intervals"] = _intervals(patterns, shares, is_list, resampling)
     if patterns.category is not None:
         result["by_category"] = {}
-        for category in patterns.category_keys:
-            part = patterns.select(category)
+        for category, part in patterns.by_category():
             scores = _scores(part, shares, is_list)
             if confidence_level is not None:
                 scores["confidence_intervals"] = _intervals(part, shares, is_list, resampling)
@@ -128,7 +127,7 @@ def pattern_accuracy(
         "pattern_accuracy",
         PATTERN_ACCURACY_VERSION,
         labels=encoded,
-        thresholds=",".join(map(str, thresholds if is_list else [thresholds])),
+        thresholds=",".join(str(float(share)) for share in shares),
         groups=result["n_groups"],
         samples=result["n_samples"],
         bootstrap=resampling if resampled else None,

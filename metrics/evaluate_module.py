@@ -232,7 +232,7 @@ def _storable(name: str, values: pa.Array) -> pa.Array:
         except pa.ArrowInvalid:
             raise MetricInputError([f"{name}: holds integers beyond 63 bits."]) from None
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return values.cast(pa.large_string())
+        return values.cast(pa.string())
     return values
 
 

@@ -12,6 +12,9 @@ from .problems import Problems, show_rows
 
 EXPECTED = "expected integers or strings"
 
+#: Texts that the type string can hold in one array.
+_MAX_STRING_BYTES = 2**31 - 1
+
 #: Columns whose values are labels; the values of all others are ids.
 LABEL_COLUMNS = ("references", "predictions", "other_predictions", "prediction")
 
@@ -131,7 +134,7 @@ def _column_names(data: Any) -> list[Any]:
     if _is_dataset(data) or isinstance(data, pa.Table):
         return list(data.column_names)
     is_frame = _is_from("pandas", data) or _is_from("polars", data)
-    if is_frame and hasattr(data, "columns") and hasattr(data, "__len__"):  # and not a lazy one
+    if is_frame and hasattr(data, "__len__") and hasattr(data, "columns"):  # and not a lazy one
         return list(data.columns)
     raise UnreadableError(
         f"data is a {type(data).__name__}; expected a Dataset (one split), an Arrow table, "
@@ -196,6 +199,8 @@ def _join_chunks(values: pa.ChunkedArray) -> pa.Array:
         except pa.ArrowInvalid:  # more values together than the type of the indices can count
             chunks = [chunk.dictionary_decode() for chunk in values.chunks]
             values = pa.chunked_array(chunks, values.type.value_type)
+    if pa.types.is_string(values.type) and values.nbytes > _MAX_STRING_BYTES:
+        values = values.cast(pa.large_string())
     return values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
 
 

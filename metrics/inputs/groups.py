@@ -46,15 +46,34 @@ def encode_ids(column: Column) -> EncodedIds:
     Returns:
         The encoded ids. Integers that lie close together stand for themselves.
     """
-    values = column.values
-    if (n_dense := dense_size(values)) is not None:
-        codes = values.to_numpy()
-        if codes.dtype == np.uint64:  # which NumPy before 2 does not count
-            codes = codes.astype(np.int64)
-        return EncodedIds(codes, pa.array(np.arange(n_dense)))
-    if not pa.types.is_dictionary(values.type):
-        values = values.dictionary_encode()
+    if (ids := encode_ready_ids(column)) is not None:
+        return ids
+    values = column.values.dictionary_encode()
     return EncodedIds(values.indices.to_numpy(), values.dictionary)
+
+
+def encode_ready_ids(column: Column) -> EncodedIds | None:
+    """Ids that need no hashing: a dictionary, or integers from 0 that fit a table of counts.
+
+    Args:
+        column: Integers or strings.
+
+    Returns:
+        The encoded ids; None where they would have to be hashed.
+    """
+    values = column.values
+    if pa.types.is_dictionary(values.type):
+        return EncodedIds(values.indices.to_numpy(), values.dictionary)
+    if not pa.types.is_integer(values.type):
+        return None
+    found = pc.min_max(values)
+    low, high = found["min"].as_py(), found["max"].as_py()
+    if low < 0 or high >= 2**16 + len(values) // 8:
+        return None
+    codes = values.to_numpy()
+    if codes.dtype == np.uint64:  # which NumPy before 2 does not count
+        codes = codes.astype(np.int64)
+    return EncodedIds(codes, pa.array(np.arange(high + 1)))
 
 
 def encode_sorted(column: Column) -> EncodedIds:
@@ -70,15 +89,6 @@ def encode_sorted(column: Column) -> EncodedIds:
     rank = np.zeros(len(ids), np.int64)
     rank[np.flatnonzero(used)[order]] = np.arange(len(keys))
     return EncodedIds(rank[ids.codes], keys.take(order))
-
-
-def dense_size(values: pa.Array) -> int | None:
-    """One more than the largest id, if ids are integers from 0 that can be counted in a table."""
-    if not pa.types.is_integer(values.type):
-        return None
-    found = pc.min_max(values)
-    low, high = found["min"].as_py(), found["max"].as_py()
-    return high + 1 if low >= 0 and high < 2**16 + len(values) // 8 else None
 
 
 def check_one_value_per_group(

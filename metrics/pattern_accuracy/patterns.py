@@ -12,8 +12,7 @@ from ..inputs.columns import Column
 from ..inputs.groups import (
     EncodedIds,
     check_one_value_per_group,
-    dense_size,
-    encode_ids,
+    encode_ready_ids,
     encode_sorted,
 )
 from ..inputs.labels import EncodedLabels
@@ -83,9 +82,10 @@ def tally_patterns(
         category_keys = ids.keys.to_pylist()
         constants["categories"] = (ids.codes, len(ids))
         names["categories"] = [str(key) for key in category_keys]
-    is_dense = pa.types.is_dictionary(groups.values.type) or dense_size(groups.values) is not None
-    if is_dense and len(encode_ids(groups)) * len(labels.names) ** 2 <= len(references) + _N_CELLS:
-        keys, n_samples, n_correct, found = _count_dense(groups, systems, constants)
+    ready = encode_ready_ids(groups)
+    affordable = (len(references) + _N_CELLS) // len(labels.names) ** 2
+    if ready is not None and len(ready) <= affordable:
+        keys, n_samples, n_correct, found = _count_dense(ready, systems, constants)
     else:
         keys, n_samples, n_correct, found = _count_hashed(groups, systems, constants)
     for name, (low, high) in found.items():
@@ -100,9 +100,8 @@ _Constants = dict[str, tuple[np.ndarray, int]]
 _Counts = tuple[pa.Array, np.ndarray, list[np.ndarray], dict[str, tuple[np.ndarray, np.ndarray]]]
 
 
-def _count_dense(groups: Column, systems: list[np.ndarray], constants: _Constants) -> _Counts:
+def _count_dense(ids: EncodedIds, systems: list[np.ndarray], constants: _Constants) -> _Counts:
     """Ids that are small integers, or come with a dictionary: a table of counts."""
-    ids = encode_ids(groups)
     n_labels = constants["references"][1]
     by_group = (ids.codes, len(ids))
     tables = [joint_counts(by_group, constants["references"], (s, n_labels)) for s in systems]
@@ -133,7 +132,7 @@ def _count_hashed(groups: Column, systems: list[np.ndarray], constants: _Constan
     dictionary = ids.dictionary if pa.types.is_dictionary(ids.type) else None
     columns = {"group": ids if dictionary is None else ids.indices}
     columns |= {f"right_{i}": (s == references).view(np.int8) for i, s in enumerate(systems)}
-    columns |= {name: _narrow(*constant) for name, constant in constants.items()}
+    columns |= {name: codes for name, (codes, _) in constants.items()}
     aggregations: list[tuple[str | list[str], str]] = [([], "count_all")]
     aggregations += [(f"right_{i}", "sum") for i in range(len(systems))]
     aggregations += [(name, "min_max") for name in constants]
@@ -154,8 +153,3 @@ def _count_hashed(groups: Column, systems: list[np.ndarray], constants: _Constan
     keys = table["group"].combine_chunks()
     keys = keys if dictionary is None else dictionary.take(keys)
     return keys, numbers(table["count_all"]), n_correct, found
-
-
-def _narrow(codes: np.ndarray, bound: int) -> np.ndarray:
-    kind = np.int8 if bound <= 127 else np.int16 if bound <= 2**15 - 1 else np.int64
-    return codes.astype(kind)

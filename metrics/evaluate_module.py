@@ -20,7 +20,6 @@ from .inputs.problems import MetricInputError, Problems
 # No name may be bound to a class of evaluate here: evaluate.load takes the first it finds.
 _LOADING = frozenset(inspect.signature(evaluate.EvaluationModule.__init__).parameters)
 
-
 #: Rows of a record batch; the default of datasets makes thousands of small ones.
 _BATCH = 1 << 20
 
@@ -53,6 +52,8 @@ class ColumnarModule:
     data: Any
     filelocks: Any
     file_paths: Any
+    filelock: Any
+    cache_file_name: Any
     _init_writer: Any
 
     def __init__(self, *args: Any, columns: Sequence[str] = (), **options: Any) -> None:
@@ -163,7 +164,11 @@ class ColumnarModule:
                     f"{_show_schema(self._stored)}."
                 ]
             )
-        self.writer.write_table(table, writer_batch_size=_BATCH)
+        try:
+            self.writer.write_table(table, writer_batch_size=_BATCH)
+        except BaseException:  # a full disk: never compute on a part
+            self._forget()
+            raise
         self._label_sets |= label_sets
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
@@ -200,10 +205,13 @@ class ColumnarModule:
         """Drops what was added; ``evaluate`` itself does so only where nothing went wrong."""
         self._stored, self._label_sets = None, set()
         self.data = self.writer = self.buf_writer = None
-        for lock, path in zip(self.filelocks or [], self.file_paths or [], strict=True):
+        locked = list(zip(self.filelocks or [], self.file_paths or [], strict=True))
+        if self.filelock is not None:  # nothing was read yet
+            locked.append((self.filelock, self.cache_file_name))
+        for lock, path in locked:
             Path(path).unlink(missing_ok=True)
             lock.release()
-        self.filelocks = self.file_paths = None
+        self.filelocks = self.file_paths = self.filelock = self.cache_file_name = None
 
 
 def name_labels(

@@ -1,5 +1,6 @@
 """Scores of groups: which share of them is solved to a given extent."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -86,3 +87,18 @@ def area_under_curve(n_correct: np.ndarray, n_samples: np.ndarray) -> float:
 def as_asked(values: list[Any], is_list: bool) -> Any:
     """A list where thresholds were a list, else the one value."""
     return values if is_list else values[0]
+
+
+def rename_thresholds(
+    found: dict[str, Any], name: str, thresholds: Sequence[Fraction], is_list: bool
+) -> dict[str, Any]:
+    """What was found by score, with that of each threshold, ``"0"``, ``"1"``..., under one name.
+
+    Args:
+        found: By score; those of the thresholds are taken out.
+        name: Name of the score that has thresholds.
+        thresholds: The thresholds.
+        is_list: Whether they were a list.
+    """
+    values = [found.pop(str(i)) for i in range(len(thresholds))]
+    return {name: as_asked(values, is_list), **found}

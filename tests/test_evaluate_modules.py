@@ -228,6 +228,38 @@ def test_combine_hands_over_optional_columns_that_are_named():
         module_of("pattern_accuracy", columns=["domains"])
 
 
+FULL_DISK = """
+import resource, signal, sys
+import numpy as np
+from nlihub.metrics import PatternAccuracy
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+metric = PatternAccuracy(cache_dir=sys.argv[1])
+ones = np.ones(100_000, int)
+metric.add_batch(predictions=ones, references=ones, groups=ones)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, resource.RLIM_INFINITY))
+try:
+    metric.add_batch(predictions=ones, references=ones, groups=ones)
+except OSError as error:
+    print(type(error).__name__)
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+try:
+    metric.compute()
+except ValueError as error:
+    print("call `add` or `add_batch`" in str(error))
+print(metric.compute(predictions=[1], references=[1], groups=[1])["n_samples"])
+metric.add_batch(predictions=ones, references=ones, groups=ones)
+print(metric.compute()["n_samples"])
+"""
+
+
+def test_a_full_disk_never_leaves_a_part_to_compute_on(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", FULL_DISK, str(tmp_path)], capture_output=True, text=True
+    )
+    assert done.stdout.split() == ["OSError", "True", "1", "100000"], done.stderr
+    assert not list(tmp_path.rglob("*.arrow"))
+
+
 PROCESS = """
 import sys
 from nlihub.metrics import PatternAccuracy

@@ -7,13 +7,13 @@ import numpy as np
 
 from ..classification import ABSENT_CLASS_POLICY, accuracy, class_scores
 from ..counting import joint_counts
-from ..group_scores import area_under_curve, as_asked, share_solved, solved_curve
+from ..group_scores import area_under_curve, as_asked, rename_thresholds, share_solved, solved_curve
 from ..inference.bootstrap import read_resampling
 from ..inference.intervals import compare_systems, confidence_intervals
 from ..inference.paired_tests import mcnemar
-from ..inputs.columns import Column, read_columns
+from ..inputs.columns import Column
 from ..inputs.groups import encode_sorted
-from ..inputs.labels import EncodedLabels, encode_labels
+from ..inputs.labels import EncodedLabels, read_judged_columns
 from ..inputs.problems import Problems
 from ..inputs.thresholds import is_many, reaches, read_thresholds
 from ..signature import write_signature
@@ -110,14 +110,13 @@ def consistency(
     problems = Problems()
     shares = read_thresholds(thresholds, problems)
     resampling = read_resampling(confidence_level, n_resamples, seed, problems)
-    columns = read_columns(
+    columns, encoded = read_judged_columns(
         {"references": references, "predictions": predictions, "groups": groups},
         {"other_predictions": other_predictions, "categories": categories},
+        labels,
         data,
         problems,
     )
-    judged = ("references", "predictions", "other_predictions")
-    encoded = encode_labels([columns[n] for n in judged if n in columns], labels, problems)
     if labels is None and not encoded.is_given:
         problems.add("labels: missing; name the negative and the positive label.")
     elif encoded.is_given and len(encoded.names) != 2:
@@ -165,12 +164,12 @@ def consistency(
     vectors = [_vectors(table, shares) for table in tables]
     if confidence_level is not None:
         found: dict[str, Any] = confidence_intervals(vectors[0], _statistic, resampling)
-        result["confidence_intervals"] = _by_score(found, len(shares), is_list)
+        result["confidence_intervals"] = rename_thresholds(found, "consistency", shares, is_list)
     if other_predictions is not None:
         found = compare_systems(vectors, _statistic, resampling)
         for i, share in enumerate(shares):
             found[str(i)]["mcnemar"] = mcnemar(*(_solved(t, share) for t in tables))
-        result["comparison"] = _by_score(found, len(shares), is_list)
+        result["comparison"] = rename_thresholds(found, "consistency", shares, is_list)
     resampled = confidence_level is not None or other_predictions is not None
     result["signature"] = write_signature(
         "consistency",
@@ -249,8 +248,3 @@ def _statistic(totals: np.ndarray) -> dict[str, np.ndarray]:
         "macro_f1": f1.mean(axis=1),
     }
     return scores | {str(i): n / n_groups for i, n in enumerate(totals[:, 6:].T)}
-
-
-def _by_score(found: dict[str, Any], n_thresholds: int, is_list: bool) -> dict[str, Any]:
-    values = [found.pop(str(i)) for i in range(n_thresholds)]
-    return {"consistency": as_asked(values, is_list), **found}

@@ -1,6 +1,6 @@
 """Labels as the numbers of a label set."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .columns import Column
+from .columns import LABEL_COLUMNS, Column, read_columns
 from .problems import Problems, show_rows
 
 #: More different labels than this are no labels, but ids passed in their place.
@@ -31,6 +31,30 @@ class EncodedLabels:
 
     def __str__(self) -> str:
         return ",".join(map(str, self.names)) + ("" if self.is_given else " (as observed)")
+
+
+def read_judged_columns(
+    required: Mapping[str, Any],
+    optional: Mapping[str, Any],
+    labels: Any,
+    data: Any,
+    problems: Problems,
+) -> tuple[dict[str, Column], EncodedLabels]:
+    """Reads the columns of a metric, and encodes those that are labels.
+
+    Args:
+        required: As for ``read_columns``.
+        optional: As for ``read_columns``.
+        labels: As for ``encode_labels``.
+        data: As for ``read_columns``.
+        problems: Takes what is wrong with any of them.
+
+    Returns:
+        The columns, and the labels: ``references`` first, then those predicted.
+    """
+    columns = read_columns(required, optional, data, problems)
+    judged = [columns[name] for name in LABEL_COLUMNS if name in columns]
+    return columns, encode_labels(judged, labels, problems)
 
 
 def check_label_set(labels: Any, problems: Problems) -> tuple[str, ...] | None:

@@ -10,9 +10,8 @@ from ..counting import distinct_rows, joint_counts
 from ..inference.bootstrap import read_resampling
 from ..inference.intervals import compare_systems, confidence_intervals
 from ..inference.paired_tests import mcnemar
-from ..inputs.columns import read_columns
 from ..inputs.groups import EncodedIds, encode_ids, encode_sorted
-from ..inputs.labels import encode_labels
+from ..inputs.labels import read_judged_columns
 from ..inputs.problems import Problems
 from ..signature import write_signature
 
@@ -82,14 +81,13 @@ def nli_report(
     """
     problems = Problems()
     resampling = read_resampling(confidence_level, n_resamples, seed, problems)
-    columns = read_columns(
+    columns, encoded = read_judged_columns(
         {"references": references, "predictions": predictions},
         {"other_predictions": other_predictions, "domains": domains, "groups": groups},
+        labels,
         data,
         problems,
     )
-    judged = ("references", "predictions", "other_predictions")
-    encoded = encode_labels([columns[n] for n in judged if n in columns], labels, problems)
     if labels is None and not encoded.is_given:
         problems.add("labels: missing; name the label set in the order of its ids.")
     problems.check()

@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from ..group_scores import area_under_curve, as_asked, share_solved, solved_curve
+from ..group_scores import area_under_curve, as_asked, rename_thresholds, share_solved, solved_curve
 from ..inference.bootstrap import Resampling, read_resampling
 from ..inference.intervals import compare_systems, confidence_intervals
 from ..inference.paired_tests import mcnemar
-from ..inputs.columns import read_columns
-from ..inputs.labels import encode_labels
+from ..inputs.labels import read_judged_columns
 from ..inputs.problems import Problems
 from ..inputs.thresholds import is_many, reaches, read_thresholds
 from ..signature import write_signature
@@ -91,14 +90,13 @@ def pattern_accuracy(
     problems = Problems()
     shares = read_thresholds(thresholds, problems)
     resampling = read_resampling(confidence_level, n_resamples, seed, problems)
-    columns = read_columns(
+    columns, encoded = read_judged_columns(
         {"references": references, "predictions": predictions, "groups": groups},
         {"other_predictions": other_predictions, "categories": categories},
+        labels,
         data,
         problems,
     )
-    judged = ("references", "predictions", "other_predictions")
-    encoded = encode_labels([columns[n] for n in judged if n in columns], labels, problems)
     problems.check()
     patterns = tally_patterns(columns["groups"], encoded, columns.get("categories"), problems)
     problems.check()
@@ -161,16 +159,11 @@ def _statistic(totals: np.ndarray) -> dict[str, np.ndarray]:
     return scores | {str(i): n / n_groups for i, n in enumerate(solved)}
 
 
-def _by_score(found: dict[str, Any], n_thresholds: int, is_list: bool) -> dict[str, Any]:
-    values = [found.pop(str(i)) for i in range(n_thresholds)]
-    return {"pattern_accuracy": as_asked(values, is_list), **found}
-
-
 def _intervals(
     patterns: Patterns, shares: list[Fraction], is_list: bool, resampling: Resampling
 ) -> dict[str, Any]:
     found = confidence_intervals(_vectors(patterns, shares, 0), _statistic, resampling)
-    return _by_score(found, len(shares), is_list)
+    return rename_thresholds(found, "pattern_accuracy", shares, is_list)
 
 
 def _comparison(
@@ -181,7 +174,7 @@ def _comparison(
     for i, share in enumerate(shares):
         solved = [reaches(n_correct, patterns.n_samples, share) for n_correct in patterns.n_correct]
         found[str(i)]["mcnemar"] = mcnemar(*solved)
-    return _by_score(found, len(shares), is_list)
+    return rename_thresholds(found, "pattern_accuracy", shares, is_list)
 
 
 def _table(patterns: Patterns, names: tuple[str | int, ...]) -> dict[str, list[Any]]:

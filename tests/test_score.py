@@ -305,3 +305,15 @@ def test_texts_stay_texts(tmp_path):
         {"id": "007", "prediction": "true", "group": "2020-01-01", "n": 1},
         {"id": "8", "prediction": "a\nb", "group": "5", "n": 2},
     ]
+
+
+def test_install_metrics_on_the_command_line(tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("HF_MODULES_CACHE", raising=False)
+    done = run("install", "metrics", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    scripts = json.loads(done.stdout)
+    assert len(scripts) == 2 * len(METRICS)
+    assert all(script.startswith(str(tmp_path / "home")) for script in scripts)
+    done = run("install", "metrics", "--from", "x", cwd=tmp_path)
+    assert (done.returncode, "metrics takes no source folder" in done.stderr) == (2, True)

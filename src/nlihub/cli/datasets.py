@@ -41,6 +41,7 @@ def show(name: str, as_json: Json = False) -> None:
             lines.append(f"  {config:22} {'/'.join(value['splits']):12} {value['description']}")
         lines.append(f"labels: {', '.join(found['labels'])}")
         lines.append(f"columns: {', '.join(found['columns'])}")
+        lines.append(f"metrics: {', '.join(found['metrics'])}")
         lines.append(f"licence: {found['license']}; paper: {found['paper']}")
         return "\n".join(lines)
 

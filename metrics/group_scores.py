@@ -80,8 +80,9 @@ def area_under_curve(n_correct: np.ndarray, n_samples: np.ndarray) -> float:
     while len(terms) > 1:
         pairs = zip(terms[::2], [*terms[1::2], (0, 1)], strict=False)
         terms = [(a * d + c * b, b * d) for (a, b), (c, d) in pairs]
-    (part, whole) = terms[0]
-    return part / (whole * len(n_samples))
+    part, whole = terms[0]
+    area: float = part / (whole * len(n_samples))
+    return area
 
 
 def as_asked(values: list[Any], is_list: bool) -> Any:

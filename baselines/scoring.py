@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..loaders.errors import PredictionsError
+from ..loaders.errors import PredictionsError, UsageError
 from ..metrics.functional import (
     MetricInputError,
     cartography,
@@ -22,6 +23,7 @@ from ..metrics.inputs.files import PROBABILITY, probability_matrix
 from ..metrics.inputs.labels import encode_labels
 from ..metrics.inputs.probabilities import read_probabilities
 from ..metrics.inputs.problems import Problems
+from ..metrics.inputs.thresholds import is_many
 
 _N_SHOWN = 5
 
@@ -43,21 +45,21 @@ class ScoringOptions:
     """How to score.
 
     Attributes:
-        thresholds: Consistency thresholds; None takes those of the papers.
+        thresholds: Consistency thresholds, or one; None takes those of the papers.
         confidence_level: Of intervals; None computes none.
         n_resamples: Resamples of the bootstrap.
         seed: Seed of the bootstrap.
         per_group: Whether to keep the counts of every group.
     """
 
-    thresholds: Sequence[float] | None = None
+    thresholds: Sequence[float] | float | None = None
     confidence_level: float | None = None
     n_resamples: int = 9999
     seed: int = 0
     per_group: bool = False
 
 
-def check_predictions(predictions: pa.Table, labels: Sequence[str], name: str) -> None:
+def check_predictions(predictions: pa.Table, labels: Sequence[str], name: str) -> list[str]:
     """Checks the labels and probabilities of predictions.
 
     Args:
@@ -65,22 +67,42 @@ def check_predictions(predictions: pa.Table, labels: Sequence[str], name: str) -
         labels: The label set in the order of its ids.
         name: What the predictions are called in messages.
 
+    Returns:
+        What is allowed, but may not be meant: columns that are not used, and predictions that are
+        not the most probable label.
+
     Raises:
         PredictionsError: Predictions are no labels of the set, or probabilities are none; names
             the rows from 0.
     """
     problems = Problems()
+    used = {"id", "prediction"}
+    notes = []
     try:
         columns = read_columns({"prediction": predictions["prediction"]}, {}, None, problems)
-        encode_labels(list(columns.values()), labels, problems)
+        encoded = encode_labels(list(columns.values()), labels, problems)
+        matrix = None
         if _has_probabilities(predictions):
-            read_probabilities(probability_matrix(predictions, labels)[0], None, problems)
+            used |= {f"{PROBABILITY}{label}" for label in labels}
+            matrix = read_probabilities(probability_matrix(predictions, labels)[0], None, problems)
         problems.check()
     except KeyError:
         listed = ", ".join(predictions.column_names)
         raise PredictionsError(f"{name}: there is no column prediction; it has {listed}.") from None
     except MetricInputError as error:
         raise PredictionsError(f"{name}: {error}") from None
+    if unused := [column for column in predictions.column_names if column not in used]:
+        notes.append(f"{name}: these columns are not used: {', '.join(unused)}.")
+    if matrix is not None:
+        codes = encoded.codes["prediction"].astype(np.intp)
+        own = np.take_along_axis(matrix, codes[:, None], 1)[:, 0]
+        n_other = int((own < matrix.max(axis=1)).sum())
+        if n_other:
+            notes.append(
+                f"{name}: in {n_other:,} of {len(own):,} rows another label is more probable than "
+                "the predicted one."
+            )
+    return notes
 
 
 def join_predictions(rows: pa.Table, predictions: pa.Table, name: str) -> pa.Table:
@@ -113,11 +135,13 @@ def join_predictions(rows: pa.Table, predictions: pa.Table, name: str) -> pa.Tab
         "are not in the dataset": ids.filter(pc.invert(pc.is_in(ids, known))),
         "of the dataset are missing": known.filter(pc.invert(pc.is_in(known, ids))),
     }
-    found = [_listed(values, what) for what, values in problems.items() if len(values)]
+    found = {what: values for what, values in problems.items() if len(values)}
     if found:
+        listed = "; ".join(_listed(values, what) for what, values in found.items())
+        only_more = list(found) == ["are not in the dataset"]
+        hint = " Are these predictions for another config or split?" if only_more else ""
         raise PredictionsError(
-            f"{name} has not one prediction for each of the {len(known):,} rows: "
-            f"{'; '.join(found)}."
+            f"{name} has not one prediction for each of the {len(known):,} rows: {listed}.{hint}"
         )
     return predictions.take(pc.index_in(known, ids))
 
@@ -151,7 +175,7 @@ def score_predictions(
         What each metric returned, by its name.
 
     Raises:
-        PredictionsError: Predictions are no labels of the set, or probabilities are none.
+        UsageError: An option is out of its range.
     """
     shared: dict[str, Any] = {
         "labels": labels,
@@ -188,14 +212,18 @@ def score_predictions(
                     groups=rows["group"],
                     **categories,
                     **shared,
-                    thresholds=list(
-                        thresholds if options.thresholds is None else options.thresholds
-                    ),
+                    thresholds=_as_list(options.thresholds, thresholds),
                     per_group=options.per_group,
                 )
-    except MetricInputError as error:
-        raise PredictionsError(str(error)) from None
+    except MetricInputError as error:  # the predictions were checked before
+        raise UsageError(str(error)) from None
     return results
+
+
+def _as_list(given: Any, default: Sequence[float]) -> Any:
+    if given is None:
+        return list(default)
+    return given if is_many(given) else [given]
 
 
 def _probabilities(
@@ -225,9 +253,9 @@ def summarize_runs(
         others: The same for a second system, seed by seed.
 
     Returns:
-        By metric and score: ``mean`` and ``std`` (over n - 1); with a second system also what
-        ``paired_t_test`` returns. Scores of a threshold, class or domain are named like
-        ``pattern_accuracy 0.95``, ``f1 neutral`` and ``macro_f1 networks``.
+        By metric and score: ``mean`` and ``std`` (over n - 1); with a second system also
+        ``other_std`` and what ``paired_t_test`` returns. Scores of a threshold, class or domain
+        are named like ``pattern_accuracy 0.95``, ``f1 neutral`` and ``macro_f1 networks``.
 
     Raises:
         PredictionsError: Some runs have probabilities, and others have none.
@@ -246,7 +274,8 @@ def summarize_runs(
             values = [column[score] for column in columns]
             found = {"mean": statistics.fmean(values), "std": statistics.stdev(values)}
             if other_columns:
-                found |= paired_t_test(values, [column[score] for column in other_columns])
+                others_ = [column[score] for column in other_columns]
+                found |= {"other_std": statistics.stdev(others_)} | paired_t_test(values, others_)
             summary[metric][score] = found
     return summary
 

@@ -18,45 +18,46 @@ def score_rows(result: Mapping[str, Any], names: Mapping[str, str]) -> Rows:
     Returns:
         A head and a row for each score.
     """
-    intervals, comparison = result.get("confidence_intervals"), result.get("comparison")
-    head = ["score", "value"]
-    head += ["from", "to"] if intervals else []
-    head += ["other", "difference", "from", "to", "p", "p (McNemar)"] if comparison else []
+    entries = [entry for key, name in names.items() for entry in _entries(result, key, name)]
+    compared = [found for *_, found in entries if found is not None]
+    has_intervals = "confidence_intervals" in result
+    has_mcnemar = any("mcnemar" in found for found in compared)
+    low = f"{100 * result.get('confidence_level', 0.95):g} % from"
+    head = ["score", "value", *([low, "to"] if has_intervals else [])]
+    if compared:
+        head += ["other", "difference", low, "to", "p", *(["p (McNemar)"] if has_mcnemar else [])]
     rows: Rows = [head]
-    for key, name in names.items():
-        values, labels = result[key], [name]
-        parts: list[Any] = [(intervals or {}).get(key), (comparison or {}).get(key)]
-        if isinstance(values, list):
-            labels = [f"{name} {threshold}" for threshold in result["thresholds"]]
-            parts = [part or [None] * len(values) for part in parts]
-        else:
-            values, parts = [values], [[part] for part in parts]
-        for label, value, interval, compared in zip(
-            labels, values, parts[0], parts[1], strict=True
-        ):
-            row = [label, shorten(value)]
-            if intervals:
-                row += _ends(interval)
-            if comparison:
-                row += _compared(compared)
-            rows.append(row)
+    for label, value, interval, found in entries:
+        row = [label, shorten(value), *(_ends(interval) if has_intervals else [])]
+        if compared:
+            row += _compared_cells(found or {})[: len(head) - len(row)]
+        rows.append(row)
     return rows
+
+
+def _entries(result: Mapping[str, Any], key: str, name: str) -> list[tuple[str, Any, Any, Any]]:
+    """Name, value, interval and comparison of a score, one a threshold where it is a list."""
+    value = result[key]
+    interval = result.get("confidence_intervals", {}).get(key)
+    compared = result.get("comparison", {}).get(key)
+    if not isinstance(value, list):
+        return [(name, value, interval, compared)]
+    nothing = [None] * len(value)
+    labels = [f"{name} {threshold}" for threshold in result["thresholds"]]
+    return list(zip(labels, value, interval or nothing, compared or nothing, strict=True))
 
 
 def _ends(interval: Sequence[float] | None) -> list[Any]:
     return [shorten(end) for end in interval] if interval else ["", ""]
 
 
-def _compared(found: Mapping[str, Any] | None) -> list[Any]:
-    if found is None:
-        return [""] * 6
-    p_value = found["p_value"]
+def _compared_cells(found: Mapping[str, Any]) -> list[Any]:
     return [
-        shorten(found["other"]),
-        shorten(found["difference"]),
-        *_ends(found["interval"]),
-        "" if p_value is None else shorten(p_value),
-        shorten(found["mcnemar"]["p_value"]) if "mcnemar" in found else "",
+        shorten(found.get("other", "")),
+        shorten(found.get("difference", "")),
+        *_ends(found.get("interval")),
+        show_p_value(found.get("p_value")),
+        show_p_value(found.get("mcnemar", {}).get("p_value")),
     ]
 
 
@@ -97,6 +98,13 @@ def breakdown_rows(
             )
         rows.append(row)
     return rows
+
+
+def show_p_value(p_value: float | None) -> str:
+    """A p-value as text; empty where nothing could be tested."""
+    if p_value is None:
+        return ""
+    return f"{p_value:.4f}" if p_value >= 10**-_DIGITS else f"<{10**-_DIGITS:.4f}"
 
 
 def shorten(value: Any) -> Any:

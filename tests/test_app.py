@@ -26,7 +26,7 @@ def test_the_example_is_scored_and_can_be_downloaded(name, tmp_path):
     by_name = {file.name: file for file in files}
     assert json.loads(by_name[f"{name}.json"].read_text()) == json.loads(json.dumps(result))
     rows = list(csv.reader(by_name[f"{name}_scores.csv"].open()))
-    assert rows[0] == ["score", "value", "from", "to"]
+    assert rows[0] == ["score", "value", "95 % from", "to"]
     assert all(len(row) == 4 for row in rows)
     assert spec.name == name and result["signature"].startswith(name)
     if name != "nli_report":
@@ -57,7 +57,8 @@ def test_a_second_system_is_compared(tmp_path):
     result, _, _ = score_file(spec, tmp_path / "two.csv", first_values(spec))
     table = spec.scores(result)
     assert table[0][-2:] == ["p", "p (McNemar)"]
-    assert table[1][-1] == result["comparison"]["pattern_accuracy"][0]["mcnemar"]["p_value"]
+    p_value = result["comparison"]["pattern_accuracy"][0]["mcnemar"]["p_value"]
+    assert table[1][-1] == f"{p_value:.4f}"
 
 
 @pytest.mark.filterwarnings("ignore")  # gradio's own
@@ -79,7 +80,7 @@ def test_the_page_over_http(name, tmp_path):
             part["value"] if isinstance(part, dict) and "value" in part else part for part in answer
         )
         assert (picture is None) == (name == "nli_report")
-        assert scores["headers"] == ["score", "value", "from", "to"]
+        assert scores["headers"] == ["score", "value", "95 % from", "to"]
         assert signature == result["signature"]
         assert len(downloads) >= 3
         (tmp_path / "bad.csv").write_text("a,b\n1,2\n")

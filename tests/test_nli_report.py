@@ -95,6 +95,10 @@ def test_comparison_of_two_systems():
         "p_value": pytest.approx(2 / 2**6),
     }
     assert found["accuracy"]["other"] == 13 / 20
+    grouped = nli_report(
+        first, references, labels=["a", "b"], other_predictions=other, groups=list(range(10)) * 2
+    )
+    assert "mcnemar" not in grouped["comparison"]["accuracy"]  # samples are not independent
     assert found["macro_f1"]["difference"] == pytest.approx(
         result["macro_f1"] - nli_report(other, references, labels=["a", "b"])["macro_f1"]
     )

@@ -13,6 +13,7 @@ import pytest
 from nlihub.baselines.scoring import ScoringOptions, score_predictions
 from nlihub.loaders.errors import (
     PredictionsError,
+    SchemaError,
     SourceNotFoundError,
     UnknownNameError,
     UsageError,
@@ -108,6 +109,8 @@ def test_every_row_needs_one_prediction(built, rows, tmp_path):
     text = refused(table.set_column(0, "id", ids))
     assert "1 ids are not in the dataset (unknown)" in text and "missing" in text
     assert f"one prediction for each of the {n:,} rows" in text
+    more = pa.concat_tables([table, table.slice(0, 1).set_column(0, "id", pa.array(["unknown"]))])
+    assert refused(more).endswith("Are these predictions for another config or split?")
     assert "there is no column id" in refused(table.drop_columns(["id"]))
     assert "there is no column prediction" in refused(table.drop_columns(["prediction"]))
     assert "expected strings" in refused(table.set_column(0, "id", pa.array(range(n))))
@@ -128,8 +131,12 @@ def test_predictions_that_are_no_labels(built, rows, tmp_path):
     sums = table.set_column(3, "probability_entailment", pa.array([0.5] * rows.num_rows))
     with pytest.raises(PredictionsError, match="not a sum of 1"):
         nlihub.score(write(sums, tmp_path / "p.csv"), str(built))
-    with pytest.raises(PredictionsError, match="thresholds"):
-        nlihub.score(write(table, tmp_path / "p.csv"), str(built), thresholds=[95])
+    for thresholds in ([95], 95, []):
+        with pytest.raises(UsageError, match="thresholds"):
+            nlihub.score(write(table, tmp_path / "p.csv"), str(built), thresholds=thresholds)
+    path = write(table, tmp_path / "p.csv")
+    found = nlihub.score(path, str(built), thresholds=0.95)["metrics"]["pattern_accuracy"]
+    assert found["thresholds"] == [0.95]
 
 
 def test_what_is_not_there(built, rows, tmp_path):
@@ -175,6 +182,67 @@ def test_runs_with_several_seeds(built, rows, tmp_path):
             nlihub.score(files, str(built))
 
 
+def test_a_run_is_given_once(built, rows, tmp_path):
+    paths = [write(predict(rows, seed), tmp_path / f"{seed}.parquet") for seed in range(2)]
+    for files, others in ((paths[:1] * 2, []), (paths[:1], paths[:1])):
+        with pytest.raises(UsageError, match=r"0.parquet is given twice"):
+            nlihub.score(files, str(built), against=others)
+    for options in ({"confidence_level": 0.9}, {"per_group": True}):
+        with pytest.raises(UsageError, match="are those of one run"):
+            nlihub.score(paths, str(built), **options)
+
+
+def test_what_may_not_be_meant_is_noted(built, rows, tmp_path):
+    table = predict(rows, 0).drop_columns(["note"])
+    assert nlihub.score(write(table, tmp_path / "p.csv"), str(built))["notes"] == []
+    names = [n.replace("probability_", "prob_") for n in table.column_names]
+    found = nlihub.score(write(table.rename_columns(names), tmp_path / "p.csv"), str(built))
+    unused = "prob_entailment, prob_neutral, prob_contradiction"
+    assert found["notes"] == [f"p.csv: these columns are not used: {unused}."]
+    swapped = ["id", "prediction", *(f"probability_{LABELS[i]}" for i in (1, 0, 2))]
+    found = nlihub.score(write(table.rename_columns(swapped), tmp_path / "p.csv"), str(built))
+    n_wrong = sum(label != "contradiction" for label in table["prediction"].to_pylist())
+    assert f"in {n_wrong:,} of {rows.num_rows:,} rows another label" in found["notes"][0]
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".jsonl"])
+def test_a_fresh_sample_is_scored_like_a_dataset(tmp_path, ending):
+    path = tmp_path / f"fresh{ending}"
+    nlihub.sample("open_spacenli", path, seed=5, per_pattern=3)
+    gold = read_table(path)
+    names = gold["label"].to_pylist()
+    if ending == ".parquet":
+        names = [LABELS[i] for i in names]
+    predictions = pa.table({"id": gold["id"], "prediction": names})
+    found = nlihub.score(write(predictions, tmp_path / "p.csv"), str(path))
+    assert found["dataset"]["name"] == path.name
+    assert list(found["metrics"]) == ["nli_report", "pattern_accuracy"]
+    assert found["metrics"]["pattern_accuracy"]["pattern_accuracy"] == [1.0] * 5
+    assert len(found["metrics"]["pattern_accuracy"]["by_category"]) == 4
+    with pytest.raises(UsageError, match="has no config, split or sources"):
+        nlihub.score(tmp_path / "p.csv", str(path), split="test")
+
+
+def test_files_of_rows_of_other_kinds(tmp_path):
+    predictions = write(
+        pa.table({"id": list("abcd"), "prediction": ["x", "y", "x", "x"]}), tmp_path / "p.csv"
+    )
+    gold = tmp_path / "gold.csv"
+    gold.write_text("id,label,group\na,x,1\nb,y,1\nc,x,2\nd,y,2\n")
+    found = nlihub.score(predictions, str(gold))["metrics"]
+    assert found["consistency"]["n_wholly_solved"] == 1
+    gold.write_text("id,label\na,x\nb,y\nc,x\nd,y\n")
+    assert list(nlihub.score(predictions, str(gold))["metrics"]) == ["nli_report"]
+    for text, message in (
+        ("id,x\na,x\n", "has no column label"),
+        ("id,label\na,1\n", "expected class labels"),
+        ("id,label\na,x,y\n", "CSV parse error"),
+    ):
+        gold.write_text(text)
+        with pytest.raises(SchemaError, match=message):
+            nlihub.score(predictions, str(gold))
+
+
 def test_consistency_is_scored_where_a_dataset_asks_for_it():
     table = pa.table(
         {
@@ -216,7 +284,7 @@ def test_on_the_command_line(built, rows, tmp_path):
     for i in range(3):
         write(predict(rows, i), tmp_path / f"{i}.csv")
     done = run("score", "0.csv", "--dataset", built, "--confidence-level", "0.9", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0
     for part in (
         "macro-F1",
         "pattern accuracy at 0.95",
@@ -231,7 +299,10 @@ def test_on_the_command_line(built, rows, tmp_path):
     )
     assert "p (McNemar)" in done.stdout and "by pattern" in done.stdout
     done = run("score", "0.csv", "1.csv", "--dataset", built, cwd=tmp_path)
-    assert "nli_report, 2 runs" in done.stdout
+    assert "nli_report, mean and standard deviation of 2 runs" in done.stdout
+    assert "nlihub: note: 0.csv: these columns are not used: note." in done.stderr
+    done = run("score", "0.csv", "1.csv", "--dataset", built, "--json", cwd=tmp_path)
+    (tmp_path / "runs.json").write_text(done.stdout)
     done = run(
         "score", "0.csv", "--dataset", built, "--thresholds", "0.9,1", "--json", cwd=tmp_path
     )
@@ -257,7 +328,8 @@ def test_on_the_command_line(built, rows, tmp_path):
         (["categories", "0.json", "-o", "x.png"], "0: has the thresholds [0.9, 1.0], and not 0.95"),
         (["categories", "0.csv", "-o", "x.png"], "is no JSON"),
         (["categories", "nothing.json", "-o", "x.png"], "There is no file nothing.json"),
-        (["cartography", "0.json", "0.json", "-o", "x.png"], "expected one each"),
+        (["cartography", "0.json", "0.json", "-o", "x.png"], "expected one each, all different"),
+        (["cartography", "runs.json", "-o", "x.png"], "holds the scores of several runs"),
     ):
         done = run("plot", *arguments, cwd=tmp_path)
         assert (done.returncode, done.stdout) == (2, "")
@@ -317,3 +389,14 @@ def test_install_metrics_on_the_command_line(tmp_path, monkeypatch):
     assert all(script.startswith(str(tmp_path / "home")) for script in scripts)
     done = run("install", "metrics", "--from", "x", cwd=tmp_path)
     assert (done.returncode, "metrics takes no source folder" in done.stderr) == (2, True)
+
+
+def test_a_missing_extra_is_named(tmp_path):
+    """As where matplotlib is not installed."""
+    (tmp_path / "matplotlib.py").write_text("raise ImportError('not here')")
+    result = functional.consistency([1, 0], [1, 0], ["a", "a"])
+    (tmp_path / "x.json").write_text(json.dumps(result))
+    done = run("plot", "consistency", "x.json", "-o", "x.png", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    message = "nlihub: Pictures need matplotlib, which comes with the extra nlihub[plots].\n"
+    assert done.stderr == message

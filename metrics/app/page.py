@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..inputs.files import read_table
-from ..inputs.problems import MetricInputError
+from ..inputs.problems import MetricInputError, MissingExtraError
 from ..plots.figures import save_figure
 from ..rows import Rows
 from .spec import AppSpec
@@ -31,7 +31,8 @@ def build_page(spec: AppSpec) -> "gradio.Blocks":
     try:
         import gradio as gr
     except ImportError as error:
-        raise ImportError('The app needs gradio: pip install "nlihub[app]".') from error
+        message = "The app needs gradio, which comes with the extra nlihub[app]."
+        raise MissingExtraError(message) from error
 
     def answer(file: str | None, *texts: str) -> list[Any]:
         if file is None:

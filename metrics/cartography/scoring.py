@@ -66,9 +66,11 @@ def cartography(
         - ``subsets``: ids of the groups that are ``easy`` (highest confidence), ``hard`` (lowest
           confidence) and ``ambiguous`` (highest variability), the most so first, as many of each
           as the fraction of the groups, rounded down; a group may be in two;
+        - ``labels``: the label set, where references are given;
         - ``confidence_intervals``: low and high end by score, where asked for;
         - ``comparison``: by score the ``other`` system's, the ``difference`` (first minus other),
           its ``interval`` and bootstrap ``p_value``, where there are other probabilities;
+        - ``confidence_level`` of the intervals, where there are any;
         - ``signature``.
 
     Raises:
@@ -124,6 +126,8 @@ def cartography(
             for name, by in rankings.items()
         },
     }
+    if rows.labels is not None:
+        result["labels"] = list(rows.labels.names)
     vectors = [_vectors(*_moments(gold, rows.ids)) for gold in rows.gold]
     if confidence_level is not None:
         found = confidence_intervals(vectors[0], _statistic, resampling)
@@ -131,6 +135,8 @@ def cartography(
     if other_probabilities is not None:
         result["comparison"] = compare_systems(vectors, _statistic, resampling)
     resampled = confidence_level is not None or other_probabilities is not None
+    if resampled:
+        result["confidence_level"] = resampling.confidence_level
     result["signature"] = write_signature(
         "cartography",
         CARTOGRAPHY_VERSION,

@@ -90,6 +90,7 @@ def consistency(
         - ``comparison``: by score the ``other`` system's, the ``difference`` (first minus other),
           its ``interval`` and bootstrap ``p_value``, and ``mcnemar`` over the groups, where there
           are other predictions;
+        - ``confidence_level`` of the intervals, where there are any;
         - ``signature``.
 
     Raises:
@@ -171,6 +172,8 @@ def consistency(
             found[str(i)]["mcnemar"] = mcnemar(*(_solved(t, share) for t in tables))
         result["comparison"] = rename_thresholds(found, "consistency", shares, is_list)
     resampled = confidence_level is not None or other_predictions is not None
+    if resampled:
+        result["confidence_level"] = resampling.confidence_level
     result["signature"] = write_signature(
         "consistency",
         CONSISTENCY_VERSION,

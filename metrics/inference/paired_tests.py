@@ -45,8 +45,9 @@ def paired_t_test(scores: Sequence[float], other_scores: Sequence[float]) -> dic
         other_scores: The second system's, for the same seeds in the same order.
 
     Returns:
-        Means, ``difference`` of the means (first minus second), ``t``, ``degrees_of_freedom`` and
-        the two-sided ``p_value``; ``t`` is None where all differences are the same.
+        ``mean`` and ``other_mean``, their ``difference`` (first minus second), ``t``,
+        ``degrees_of_freedom`` and the two-sided ``p_value``; ``t`` and ``p_value`` are None where
+        all differences are the same, as they are where the seed does nothing.
 
     Raises:
         MetricInputError: There are fewer than two pairs, not as many scores of both, or scores
@@ -73,7 +74,7 @@ def paired_t_test(scores: Sequence[float], other_scores: Sequence[float]) -> dic
         "difference": mean,
         "t": None,
         "degrees_of_freedom": n - 1,
-        "p_value": 0.0 if mean else 1.0,
+        "p_value": None,
     }
     if error > 1e-12 * abs(mean):  # more than rounding
         from scipy.stats import t as student

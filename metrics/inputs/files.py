@@ -48,16 +48,16 @@ def read_table(path: str | Path) -> pa.Table:
     path = Path(path)
     readers = {".csv": _read_csv, ".jsonl": _read_jsonl, ".parquet": _read_parquet}
     if path.suffix.lower() not in readers:
-        raise MetricInputError([f"{path.name} ends in none of {', '.join(readers)}."])
+        raise MetricInputError([f"{path} ends in none of {', '.join(readers)}."])
     try:
         table = readers[path.suffix.lower()](path)
     except (pa.ArrowInvalid, UnicodeDecodeError) as error:
-        raise MetricInputError([f"{path.name}: {error}"]) from None
+        raise MetricInputError([f"{path}: {error}"]) from None
     names = table.column_names
     if repeated := sorted({name for name in names if names.count(name) > 1}):
-        raise MetricInputError([f"{path.name}: repeats the columns {', '.join(repeated)}."])
+        raise MetricInputError([f"{path}: repeats the columns {', '.join(repeated)}."])
     if not table.num_rows:
-        raise MetricInputError([f"{path.name} has no rows."])
+        raise MetricInputError([f"{path} has no rows."])
     return table
 
 
@@ -82,7 +82,7 @@ def _read_jsonl(path: Path) -> pa.Table:
     try:
         keys = json.loads(first)
     except json.JSONDecodeError as error:
-        raise MetricInputError([f"{path.name}: its first line is no JSON: {error}."]) from None
+        raise MetricInputError([f"{path}: its first line is no JSON: {error}."]) from None
     texts = [(name, pa.string()) for name in _ID_COLUMNS if name in keys]
     parse = pa.json.ParseOptions(explicit_schema=pa.schema(texts))
     return pa.json.read_json(path, parse_options=parse)

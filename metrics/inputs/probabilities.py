@@ -50,7 +50,7 @@ def read_probabilities(
     outside = ~((rows >= 0) & (rows <= 1 + _MAX_EXCESS)).all(axis=1)  # NaN is neither
     if outside.any():
         found = show_rows(np.flatnonzero(outside), values.tolist())
-        problems.add(f"{name}: not from 0 to 1 in {found}.")
+        problems.add(f"{name}: not from 0 to 1 in {found}; expected probabilities, and no logits.")
         return None
     if values.ndim == 2:
         sums = rows.sum(axis=1)

@@ -21,6 +21,10 @@ class MetricInputError(ValueError):
         super().__init__("\n".join(problems))
 
 
+class MissingExtraError(ImportError):
+    """A library that only some features need is not installed; names the extra that has it."""
+
+
 class Problems:
     """Collects problems; ``check`` raises them together."""
 

@@ -61,7 +61,9 @@ def nli_report(
           for;
         - ``comparison``: by score the ``other`` system's, the ``difference`` (first minus other),
           its ``interval`` and bootstrap ``p_value``, and for the accuracy ``mcnemar`` over the
-          samples, which takes them as independent, where there are other predictions;
+          samples, unless groups say that they are not independent, where there are other
+          predictions;
+        - ``confidence_level`` of the intervals, where there are any;
         - ``signature``.
 
     Raises:
@@ -115,9 +117,12 @@ def nli_report(
     if other_predictions is not None:
         vectors, counts = _clusters(references_, systems, n_labels, ids)
         found = compare_systems(vectors, _statistic, resampling, counts)
-        found["accuracy"]["mcnemar"] = mcnemar(*(s == references_ for s in systems))
+        if ids is None:
+            found["accuracy"]["mcnemar"] = mcnemar(*(s == references_ for s in systems))
         result["comparison"] = _by_class(found, encoded.names)
     resampled = confidence_level is not None or other_predictions is not None
+    if resampled:
+        result["confidence_level"] = resampling.confidence_level
     result["signature"] = write_signature(
         "nli_report",
         NLI_REPORT_VERSION,

@@ -70,6 +70,7 @@ def pattern_accuracy(
         - ``comparison``: by score the ``other`` system's, the ``difference`` (first minus
           other), its ``interval`` and bootstrap ``p_value``, and ``mcnemar`` over the patterns,
           where there are other predictions;
+        - ``confidence_level`` of the intervals, where there are any;
         - ``signature``.
 
     Raises:
@@ -121,6 +122,8 @@ def pattern_accuracy(
     if other_predictions is not None:
         result["comparison"] = _comparison(patterns, shares, is_list, resampling)
     resampled = confidence_level is not None or other_predictions is not None
+    if resampled:
+        result["confidence_level"] = resampling.confidence_level
     result["signature"] = write_signature(
         "pattern_accuracy",
         PATTERN_ACCURACY_VERSION,

@@ -11,13 +11,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def plot_cartography(result: Mapping[str, Any], *, n_named: int = 8) -> "Figure":
+def plot_cartography(
+    result: Mapping[str, Any], *, n_named: int = 8, title: str | None = None
+) -> "Figure":
     """A map of the groups: confidence against variability of the gold label's probability.
 
     Args:
         result: What ``cartography`` returned.
         n_named: How many of the most variable and of the least confident groups are named, at most:
             names that would cover each other are left out.
+        title: What stands above it, such as the name of the system.
 
     Returns:
         The picture; ``save_figure`` writes it.
@@ -31,15 +34,16 @@ def plot_cartography(result: Mapping[str, Any], *, n_named: int = 8) -> "Figure"
     groups = result["groups"]
     confidence, variability = np.array(groups["confidence"]), np.array(groups["variability"])
     references = np.array(groups.get("reference", ["group"] * len(confidence)), dtype=object)
-    labels = list(dict.fromkeys(sorted(references.tolist(), key=str)))
+    labels = [label for label in result.get("labels", ["group"]) if label in references]
+    colors = dict(zip(labels, COLORS, strict=False))
     with new_figure(height=4.2) as (figure, axes):
-        for label, color, marker in zip(labels, COLORS, MARKERS, strict=False):
+        for label, marker in zip(labels, MARKERS, strict=False):
             chosen = references == label
             axes.scatter(
                 variability[chosen],
                 confidence[chosen],
                 s=22,
-                color=color,
+                color=colors[label],
                 marker=marker,
                 alpha=0.75,
                 linewidths=0,
@@ -54,6 +58,7 @@ def plot_cartography(result: Mapping[str, Any], *, n_named: int = 8) -> "Figure"
                 xytext=(3, 3),
                 textcoords="offset points",
                 fontsize=6.5,
+                color=colors[references[i]],
             )
         axes.set(
             xlabel="Variability (standard deviation of the gold label's probability)",
@@ -61,6 +66,8 @@ def plot_cartography(result: Mapping[str, Any], *, n_named: int = 8) -> "Figure"
             xlim=(-0.01, right),
             ylim=(-0.02, 1.02),
         )
+        if title is not None:
+            axes.set_title(title)
         if "reference" in groups:
             axes.legend(title="Gold label (groups)", loc="best")
     return figure

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..inputs.problems import MetricInputError
+from ..inputs.problems import MetricInputError, MissingExtraError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,7 +47,8 @@ def new_figure(width: float = 5.5, height: float = 3.4) -> Iterator[tuple["Figur
         import matplotlib as mpl
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise ImportError('Pictures need matplotlib: pip install "nlihub[plots]".') from error
+        message = "Pictures need matplotlib, which comes with the extra nlihub[plots]."
+        raise MissingExtraError(message) from error
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(width, height), layout="constrained")
         yield figure, figure.add_subplot()
@@ -106,7 +107,7 @@ def check_results(results: Mapping[str, Mapping[str, Any]], *keys: str) -> None:
     if not 1 <= len(results) <= len(COLORS):
         raise MetricInputError([f"{len(results)} systems; expected 1 to {len(COLORS)}."])
     missing = [
-        f"{name}: there is no {key!r} in the result; it has {', '.join(result)}."
+        f"{name}: there is no {key!r} in the result; it has {', '.join(result) or 'nothing'}."
         for name, result in results.items()
         for key in keys
         if key not in result

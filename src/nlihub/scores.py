@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from .api import PathLike, open_version
+from .baselines.gold import Gold
 from .baselines.scoring import (
     ScoringOptions,
     check_predictions,
@@ -13,7 +14,6 @@ from .baselines.scoring import (
     score_predictions,
     summarize_runs,
 )
-from .builders.base import check_config
 from .builders.partial import whole_file
 from .loaders.errors import (
     PredictionsError,
@@ -24,7 +24,7 @@ from .loaders.errors import (
 from .metrics.inputs.files import read_table
 from .metrics.inputs.problems import MetricInputError
 from .metrics.report import breakdowns_of, scores_of
-from .metrics.rows import Rows, shorten, show_rows_as_text
+from .metrics.rows import Rows, shorten, show_p_value, show_rows_as_text
 
 #: The metric that each kind of picture shows.
 PLOTS = {
@@ -42,7 +42,7 @@ def score(
     config: str | None = None,
     split: str | None = None,
     against: PathLike | Sequence[PathLike] = (),
-    thresholds: Sequence[float] | None = None,
+    thresholds: Sequence[float] | float | None = None,
     confidence_level: float | None = None,
     n_resamples: int = 9999,
     seed: int = 0,
@@ -55,7 +55,8 @@ def score(
         predictions: A file (CSV, JSONL, Parquet) with the columns ``id`` and ``prediction``, a
             label's name or id, and perhaps ``probability_LABEL`` for every label; or several
             files, the runs of one system with several seeds. Other columns have no meaning.
-        dataset: Name of a dataset, or folder of a built version.
+        dataset: Name of a dataset, folder of a built version, or a file of rows that ``sample``
+            wrote.
         config: Its config; None takes the default one.
         split: Its split; None takes ``test``, or the only one.
         against: The same for a second system, to compare with.
@@ -68,56 +69,68 @@ def score(
 
     Returns:
         ``dataset`` (name, version, config, split, rows and digest of the rows), the names of the
-        files, and ``metrics``: what each metric returned, by its name. For several files
-        ``runs``, a list of such results, and ``summary`` (see ``summarize_runs``).
+        files, ``notes`` on what may not be meant, and ``metrics``: what each metric returned, by
+        its name. For several files ``runs``, a list of such results, and ``summary`` (see
+        ``summarize_runs``).
 
     Raises:
         UnknownNameError: There is no such dataset, config or split.
         PredictionsError: Predictions are malformed, not one for every row, or no labels.
-        UsageError: There are not as many files of both systems.
+        UsageError: There are not as many files of both systems, a file is given twice, or an
+            option is out of its range.
     """
     files, other_files = _as_paths(predictions), _as_paths(against)
-    if not files or len(other_files) not in (0, len(files)):
+    _check_files(files, other_files)
+    if len(files) > 1 and (confidence_level is not None or per_group):
         raise UsageError(
-            f"{len(files)} files of predictions against {len(other_files)}; expected as many of "
-            "both systems, seed by seed."
+            "Intervals and counts of groups are those of one run; of several files the spread over "
+            "the runs is shown."
         )
-    version = open_version(dataset, folder=folder)
-    spec = version.builder.SPEC
-    config = check_config(spec, config or spec.default_config)
-    splits = version.manifest.configs[config]
-    split = split or (next(iter(splits)) if len(splits) == 1 else "test")
-    if split not in splits:
-        raise UnknownNameError.of("split", split, splits)
-    rows = version.table(config, split, columns=["id", "label", "group", "category", "domain"])
+    gold = _find_gold(dataset, config, split, folder)
     options = ScoringOptions(thresholds, confidence_level, n_resamples, seed, per_group)
+    notes = []
 
     def read(path: Path) -> Any:
         table = _read(path)
-        check_predictions(table, spec.labels, path.name)
-        return join_predictions(rows, table, path.name)
+        notes.extend(check_predictions(table, gold.labels, path.name))
+        return join_predictions(gold.rows, table, path.name)
 
     def results(path: Path, other: Path | None) -> dict[str, dict[str, Any]]:
-        compared = read(other) if other is not None else None
-        return score_predictions(rows, spec.labels, spec.metrics, read(path), options, compared)
+        table, compared = read(path), read(other) if other is not None else None
+        return score_predictions(gold.rows, gold.labels, gold.metrics, table, options, compared)
 
     found: dict[str, Any] = {
-        "dataset": {
-            "name": spec.name,
-            "version": version.manifest.version,
-            "config": config,
-            "split": split,
-            "rows": rows.num_rows,
-            "digest": splits[split].digest,
-        },
+        "dataset": gold.description,
         "predictions": [path.name for path in files],
         "against": [path.name for path in other_files],
+        "notes": notes,
     }
     if len(files) == 1:
         return found | {"metrics": results(files[0], other_files[0] if other_files else None)}
     runs = [results(path, None) for path in files]
     others = [results(path, None) for path in other_files]
     return found | {"runs": runs, "other_runs": others, "summary": summarize_runs(runs, others)}
+
+
+def _check_files(files: list[Path], other_files: list[Path]) -> None:
+    if not files or len(other_files) not in (0, len(files)):
+        raise UsageError(
+            f"{len(files)} files of predictions against {len(other_files)}; expected as many of "
+            "both systems, seed by seed."
+        )
+    seen = [path.resolve() for path in (*files, *other_files)]
+    if repeated := [path for path in seen if seen.count(path) > 1]:
+        raise UsageError(f"{repeated[0].name} is given twice; expected a file for every run.")
+
+
+def _find_gold(
+    dataset: str, config: str | None, split: str | None, folder: PathLike | None
+) -> Gold:
+    if Path(dataset).is_file():
+        if config or split or folder:
+            raise UsageError(f"{dataset} is a file of rows: it has no config, split or sources.")
+        return Gold.of_file(Path(dataset))
+    return Gold.of_version(open_version(dataset, folder=folder), config, split)
 
 
 def show_scores(found: Mapping[str, Any], *, per_group: bool = False) -> str:
@@ -130,27 +143,50 @@ def show_scores(found: Mapping[str, Any], *, per_group: bool = False) -> str:
     Returns:
         A table for every metric and breakdown, and the signatures.
     """
-    dataset = found["dataset"]
-    names = [", ".join(found["predictions"])] + [", ".join(found["against"])] * bool(
-        found["against"]
-    )
-    lines = [
-        f"{dataset['name']} {dataset['version']}, {dataset['config']}, {dataset['split']}: "
-        f"{dataset['rows']:,} rows",
-        " against ".join(names),
-    ]
+    gold = found["dataset"]
+    where = [str(gold[key]) for key in ("config", "split") if gold[key] is not None]
+    name = " ".join(str(part) for part in (gold["name"], gold["version"]) if part is not None)
+    systems = [", ".join(names) for names in (found["predictions"], found["against"]) if names]
+    lines = [", ".join([name, *where]) + f": {gold['rows']:,} rows", " against ".join(systems)]
     for metric, result in found.get("metrics", {}).items():
-        lines += ["", f"{metric}", show_rows_as_text(scores_of(metric, result))]
+        rows = scores_of(metric, result)
+        if metric != "nli_report":  # which has shown it
+            rows = [row for row in rows if row[0] != "accuracy"]
+        lines += ["", metric, show_rows_as_text(rows)]
         for title, rows in breakdowns_of(metric, result).items():
             if per_group or not title.startswith(("By pattern", "By group", "Subsets")):
-                lines += ["", f"{metric}, {title[0].lower()}{title[1:]}", show_rows_as_text(rows)]
+                of = f" of {found['predictions'][0]}" if found["against"] else ""
+                lines += ["", f"{metric}{of}, {title[0].lower()}{title[1:]}"]
+                lines += [show_rows_as_text(rows)]
         lines += ["", result["signature"]]
     for metric, scores in found.get("summary", {}).items():
-        columns = list(next(iter(scores.values())))
-        table: Rows = [["score", *(name.replace("_", " ") for name in columns)]]
-        table += [[name, *(_shown(s[column]) for column in columns)] for name, s in scores.items()]
-        lines += ["", f"{metric}, {len(found['runs'])} runs", show_rows_as_text(table)]
+        lines += ["", f"{metric}, mean and standard deviation of {len(found['runs'])} runs"]
+        lines += [
+            show_rows_as_text(_summary_rows(scores)),
+            "",
+            found["runs"][0][metric]["signature"],
+        ]
     return "\n".join(lines)
+
+
+def _summary_rows(scores: Mapping[str, Mapping[str, Any]]) -> Rows:
+    heads = {
+        "mean": "mean",
+        "std": "std",
+        "other_mean": "other mean",
+        "other_std": "other std",
+        "difference": "difference",
+        "t": "t",
+        "p_value": "p (paired t)",
+    }
+    columns = [key for key in heads if key in next(iter(scores.values()))]
+    rows: Rows = [["score", *(heads[key] for key in columns)]]
+    for name, found in scores.items():
+        shown = [
+            show_p_value(found[key]) if key == "p_value" else _shown(found[key]) for key in columns
+        ]
+        rows.append([name.replace("macro_f1", "macro-F1").replace("_", " "), *shown])
+    return rows
 
 
 def _shown(value: Any) -> Any:
@@ -189,7 +225,10 @@ def plot(
     paths = _as_paths(results)
     systems = list(names) if names is not None else [path.stem for path in paths]
     if len(systems) != len(paths) or len(set(systems)) != len(systems):
-        raise UsageError(f"{len(paths)} files and the names {systems}; expected one each.")
+        raise UsageError(
+            f"{len(paths)} files and the names {', '.join(systems)}; expected one each, all "
+            "different."
+        )
     found = {
         name: _read_result(path, PLOTS[kind]) for name, path in zip(systems, paths, strict=True)
     }
@@ -204,7 +243,8 @@ def plot(
         elif len(found) > 1:
             raise UsageError(f"cartography shows one system, not {len(found)}.")
         else:
-            figure = plots.plot_cartography(next(iter(found.values())))
+            ((name, result),) = found.items()
+            figure = plots.plot_cartography(result, title=name)
         with whole_file(Path(output)) as path:
             plots.save_figure(figure, path)
     except MetricInputError as error:
@@ -227,7 +267,10 @@ def _read_result(path: Path, metric: str) -> dict[str, Any]:
         raise SourceNotFoundError(f"There is no file {path}.") from None
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} is no JSON: {error}") from None
-    results = found.get("metrics", {metric: found}) if isinstance(found, dict) else {}
+    if not isinstance(found, dict) or "runs" in found:
+        what = "the scores of several runs" if isinstance(found, dict) else "no result"
+        raise UsageError(f"{path} holds {what}; expected what nlihub score --json says of one run.")
+    results = found.get("metrics", {metric: found})
     if metric not in results:
         raise UsageError(f"{path} holds no result of {metric}, but {', '.join(results) or 'none'}.")
     result: dict[str, Any] = results[metric]

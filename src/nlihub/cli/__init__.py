@@ -44,9 +44,13 @@ def _errors_as_exit_codes() -> Iterator[None]:
         SchemaError,
         VerificationError,
     )
+    from ..metrics.inputs.problems import MissingExtraError
 
     try:
         yield
+    except MissingExtraError as error:
+        print(f"nlihub: {error}", file=sys.stderr)
+        sys.exit(2)
     except NLIHubError as error:
         print(f"nlihub: {error}", file=sys.stderr)
         failed_checks = (

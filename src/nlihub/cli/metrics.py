@@ -1,5 +1,6 @@
 """Commands on predictions: scores and pictures."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -25,7 +26,9 @@ def score(
     predictions: Annotated[
         list[Path], typer.Argument(metavar="PREDICTIONS...", help="CSV, JSONL or Parquet.")
     ],
-    dataset: Annotated[str, typer.Option(metavar="NAME|FOLDER", help="Dataset or built version.")],
+    dataset: Annotated[
+        str, typer.Option(metavar="NAME|FOLDER|FILE", help="Dataset, built version, or sample.")
+    ],
     config: Annotated[str | None, typer.Option(help="Config; default the default one.")] = None,
     split: Annotated[str | None, typer.Option(help="Split; default test.")] = None,
     against: Annotated[
@@ -65,6 +68,8 @@ def score(
         per_group=per_group,
         folder=folder,
     )
+    for note in found["notes"]:
+        print(f"nlihub: note: {note}", file=sys.stderr)
     answer(found, as_json, lambda: scores.show_scores(found, per_group=per_group))
 
 

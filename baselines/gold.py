@@ -1,0 +1,129 @@
+"""What predictions are scored against: the rows of a split, their label set and metrics."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import datasets
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..builders.base import check_config
+from ..builders.release.version import BuiltVersion
+from ..loaders.errors import SchemaError, UnknownNameError
+from ..loaders.fetch import hash_file
+from ..metrics.inputs.files import read_table
+from ..metrics.inputs.problems import MetricInputError
+
+_COLUMNS = ("id", "label", "group", "category", "domain")
+
+
+@dataclass(frozen=True)
+class Gold:
+    """The rows of a split.
+
+    Attributes:
+        description: What they are: name, version, config, split, rows and digest.
+        rows: The columns ``id``, ``label`` (ids), ``group``, ``category`` and ``domain``.
+        labels: The label set in the order of its ids.
+        metrics: Names of the metrics that apply.
+    """
+
+    description: Mapping[str, Any]
+    rows: pa.Table
+    labels: tuple[str, ...]
+    metrics: tuple[str, ...]
+
+    @classmethod
+    def of_version(cls, version: BuiltVersion, config: str | None, split: str | None) -> "Gold":
+        """A split of a built version.
+
+        Args:
+            version: The version.
+            config: Its config; None takes the default one.
+            split: Its split; None takes ``test``, or the only one.
+
+        Raises:
+            UnknownNameError: There is no such config or split.
+        """
+        spec = version.builder.SPEC
+        config = check_config(spec, config or spec.default_config)
+        splits = version.manifest.configs[config]
+        split = split or (next(iter(splits)) if len(splits) == 1 else "test")
+        if split not in splits:
+            raise UnknownNameError.of("split", split, splits)
+        rows = version.table(config, split, columns=list(_COLUMNS))
+        description = {
+            "name": spec.name,
+            "version": version.manifest.version,
+            "config": config,
+            "split": split,
+            "rows": rows.num_rows,
+            "digest": splits[split].digest,
+        }
+        return cls(description, rows, spec.labels, spec.metrics)
+
+    @classmethod
+    def of_file(cls, path: Path) -> "Gold":
+        """A file of rows in the uniform schema, such as ``nlihub sample`` writes.
+
+        Its metrics follow from its groups: pattern accuracy and cartography where every group has
+        one gold label, else consistency where there are two labels.
+
+        Args:
+            path: A ``.parquet``, ``.jsonl`` or ``.csv`` file with the columns ``id`` and ``label``,
+                class labels or names, and perhaps ``group``, ``category`` and ``domain``.
+
+        Raises:
+            SchemaError: It is malformed, or has no such columns.
+        """
+        try:
+            table = read_table(path)
+        except MetricInputError as error:
+            raise SchemaError(str(error)) from None
+        missing = [name for name in ("id", "label") if name not in table.column_names]
+        if missing:
+            raise SchemaError(f"{path} has no column {', '.join(missing)}; it is no set of rows.")
+        labels, codes = _labels(table, path)
+        columns = {"id": table["id"], "label": codes}
+        nothing = pa.nulls(table.num_rows, pa.string())
+        columns |= {name: _column(table, name, nothing) for name in ("group", "category", "domain")}
+        rows = pa.table(columns)
+        description = {
+            "name": path.name,
+            "version": None,
+            "config": None,
+            "split": None,
+            "rows": rows.num_rows,
+            "digest": f"sha256:{hash_file(path)}",
+        }
+        return cls(description, rows, labels, ("nli_report", *_group_metrics(rows, len(labels))))
+
+
+def _column(table: pa.Table, name: str, otherwise: pa.Array) -> Any:
+    return table[name] if name in table.column_names else otherwise
+
+
+def _labels(table: pa.Table, path: Path) -> tuple[tuple[str, ...], np.ndarray]:
+    """The label set of a file, and the id of each row's label."""
+    column = table["label"]
+    if column.null_count:
+        raise SchemaError(f"{path}: {column.null_count} rows have no label.")
+    feature = datasets.Features.from_arrow_schema(table.schema)["label"]
+    if isinstance(feature, datasets.ClassLabel):
+        return tuple(feature.names), column.to_numpy()
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        raise SchemaError(f"{path}: the column label holds {column.type}; expected class labels.")
+    names = tuple(sorted(pc.unique(column).to_pylist()))
+    return names, pc.index_in(column, pa.array(names, column.type)).to_numpy()
+
+
+def _group_metrics(rows: pa.Table, n_labels: int) -> tuple[str, ...]:
+    if rows["group"].null_count:
+        return ()
+    ends = rows.group_by("group").aggregate([("label", "min"), ("label", "max")])
+    if ends["label_min"].equals(ends["label_max"]):
+        return ("pattern_accuracy", "cartography")
+    return ("consistency",) if n_labels == 2 else ()

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..builders.base import check_config
+from ..builders.registry import builders
 from ..builders.release.version import BuiltVersion
 from ..loaders.errors import SchemaError, UnknownNameError
 from ..loaders.fetch import hash_file
@@ -29,12 +30,14 @@ class Gold:
         rows: The columns ``id``, ``label`` (ids), ``group``, ``category`` and ``domain``.
         labels: The label set in the order of its ids.
         metrics: Names of the metrics that apply.
+        has_label_ids: Whether the order of the label set is known, so that predictions may be ids.
     """
 
     description: Mapping[str, Any]
     rows: pa.Table
     labels: tuple[str, ...]
     metrics: tuple[str, ...]
+    has_label_ids: bool = True
 
     @classmethod
     def of_version(cls, version: BuiltVersion, config: str | None, split: str | None) -> "Gold":
@@ -70,14 +73,16 @@ class Gold:
         """A file of rows in the uniform schema, such as ``nlihub sample`` writes.
 
         Its metrics follow from its groups: pattern accuracy and cartography where every group has
-        one gold label, else consistency where there are two labels.
+        one gold label, else consistency where there are two labels, of which the second is the
+        positive one. Labels that are names have the order of the one label set of this package's
+        datasets that has them all; where there is none, no order is known.
 
         Args:
             path: A ``.parquet``, ``.jsonl`` or ``.csv`` file with the columns ``id`` and ``label``,
                 class labels or names, and perhaps ``group``, ``category`` and ``domain``.
 
         Raises:
-            SchemaError: It is malformed, or has no such columns.
+            SchemaError: It is malformed, has no such columns, or an id is there twice.
         """
         try:
             table = read_table(path)
@@ -86,7 +91,8 @@ class Gold:
         missing = [name for name in ("id", "label") if name not in table.column_names]
         if missing:
             raise SchemaError(f"{path} has no column {', '.join(missing)}; it is no set of rows.")
-        labels, codes = _labels(table, path)
+        _check_columns(table, path)
+        labels, codes, is_ordered = _labels(table, path)
         columns = {"id": table["id"], "label": codes}
         nothing = pa.nulls(table.num_rows, pa.string())
         columns |= {name: _column(table, name, nothing) for name in ("group", "category", "domain")}
@@ -99,25 +105,48 @@ class Gold:
             "rows": rows.num_rows,
             "digest": f"sha256:{hash_file(path)}",
         }
-        return cls(description, rows, labels, ("nli_report", *_group_metrics(rows, len(labels))))
+        metrics = _group_metrics(rows, len(labels) if is_ordered else 0)
+        return cls(description, rows, labels, ("nli_report", *metrics), is_ordered)
 
 
 def _column(table: pa.Table, name: str, otherwise: pa.Array) -> Any:
     return table[name] if name in table.column_names else otherwise
 
 
-def _labels(table: pa.Table, path: Path) -> tuple[tuple[str, ...], np.ndarray]:
-    """The label set of a file, and the id of each row's label."""
+def _check_columns(table: pa.Table, path: Path) -> None:
+    for name in ("id", "group", "category", "domain"):
+        kind = table[name].type if name in table.column_names else pa.string()
+        is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+        if not is_text and (name == "id" or not pa.types.is_null(kind)):
+            raise SchemaError(f"{path}: the column {name} holds {kind}; expected strings.")
+    if table["id"].null_count:
+        raise SchemaError(f"{path}: {table['id'].null_count} rows have no id.")
+    if len(pc.unique(table["id"])) < table.num_rows:
+        raise SchemaError(f"{path}: ids are there more than once.")
+
+
+def _labels(table: pa.Table, path: Path) -> tuple[tuple[str, ...], np.ndarray, bool]:
+    """The label set of a file, the id of each row's label, and whether the order is known."""
     column = table["label"]
     if column.null_count:
         raise SchemaError(f"{path}: {column.null_count} rows have no label.")
-    feature = datasets.Features.from_arrow_schema(table.schema)["label"]
-    if isinstance(feature, datasets.ClassLabel):
-        return tuple(feature.names), column.to_numpy()
+    if (names := _class_names(table.schema)) is not None:
+        return names, column.to_numpy(), True
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         raise SchemaError(f"{path}: the column label holds {column.type}; expected class labels.")
-    names = tuple(sorted(pc.unique(column).to_pylist()))
-    return names, pc.index_in(column, pa.array(names, column.type)).to_numpy()
+    found = pc.unique(column).to_pylist()
+    sets = {builder.SPEC.labels for builder in builders().values()}
+    sets = {labels for labels in sets if set(found) <= set(labels)}
+    names = next(iter(sets)) if len(sets) == 1 else tuple(sorted(found))
+    return names, pc.index_in(column, pa.array(names, column.type)).to_numpy(), len(sets) == 1
+
+
+def _class_names(schema: pa.Schema) -> tuple[str, ...] | None:
+    try:
+        feature = datasets.Features.from_arrow_schema(schema)["label"]
+    except (ValueError, KeyError, TypeError, pa.ArrowException):  # metadata of some other kind
+        return None
+    return tuple(feature.names) if isinstance(feature, datasets.ClassLabel) else None
 
 
 def _group_metrics(rows: pa.Table, n_labels: int) -> tuple[str, ...]:

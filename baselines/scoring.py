@@ -59,13 +59,16 @@ class ScoringOptions:
     per_group: bool = False
 
 
-def check_predictions(predictions: pa.Table, labels: Sequence[str], name: str) -> list[str]:
+def check_predictions(
+    predictions: pa.Table, labels: Sequence[str], name: str, *, may_be_ids: bool = True
+) -> list[str]:
     """Checks the labels and probabilities of predictions.
 
     Args:
         predictions: With the column ``prediction``, and perhaps ``probability_LABEL``.
         labels: The label set in the order of its ids.
         name: What the predictions are called in messages.
+        may_be_ids: Whether labels may be ids, since the order of the label set is known.
 
     Returns:
         What is allowed, but may not be meant: columns that are not used, and predictions that are
@@ -81,6 +84,8 @@ def check_predictions(predictions: pa.Table, labels: Sequence[str], name: str) -
     try:
         columns = read_columns({"prediction": predictions["prediction"]}, {}, None, problems)
         encoded = encode_labels(list(columns.values()), labels, problems)
+        if not may_be_ids and pa.types.is_integer(predictions["prediction"].type):
+            problems.add("prediction: holds ids of labels, whose order is not known; name them.")
         matrix = None
         if _has_probabilities(predictions):
             used |= {f"{PROBABILITY}{label}" for label in labels}

@@ -54,6 +54,6 @@ def distinct_rows(columns: Sequence[np.ndarray], bound: int) -> tuple[np.ndarray
     else:
         packed = columns[0].astype(np.int64)
         for codes in columns[1:]:
-            packed = packed * bound + codes
+            packed = packed * bound + codes.astype(np.int64)
         cells, counts = np.unique(packed, return_counts=True)
     return np.array(np.unravel_index(cells, (bound,) * len(columns))), counts

@@ -14,7 +14,7 @@ import datasets
 import evaluate
 import pyarrow as pa
 
-from .inputs.columns import Column, name_classes, read_columns
+from .inputs.columns import LABEL_COLUMNS, Column, name_classes, read_columns
 from .inputs.problems import MetricInputError, Problems
 
 # No name may be bound to a class of evaluate here: evaluate.load takes the first it finds.
@@ -217,18 +217,23 @@ class ColumnarModule:
 def name_labels(
     columns: Mapping[str, Column],
 ) -> tuple[dict[str, pa.Array], set[tuple[str, ...]]]:
-    """The values of columns, labels of a ``Dataset`` as names, and the sets they are from.
+    """The values of columns, and the label sets that they are from.
 
-    The number of a class means nothing to another batch or process.
+    Where one column of labels is that of a ``Dataset``, numbers of all of them become names: the
+    number of a class means nothing to another batch or process.
     """
-    arrays = {}
-    for name, column in columns.items():
-        arrays[name] = column.values
-        if column.class_names is not None:
-            problems = Problems()
-            arrays[name] = name_classes(name, column.values, column.class_names, problems)
-            problems.check()
-    return arrays, {c.class_names for c in columns.values() if c.class_names is not None}
+    arrays = {name: column.values for name, column in columns.items()}
+    label_sets = {c.class_names for c in columns.values() if c.class_names is not None}
+    problems = Problems()
+    if len(label_sets) > 1:
+        problems.add(f"The columns have different label sets: {sorted(label_sets)}.")
+    elif label_sets:
+        (names,) = label_sets
+        for name in arrays.keys() & set(LABEL_COLUMNS):
+            if pa.types.is_integer(arrays[name].type):
+                arrays[name] = name_classes(name, arrays[name], names, problems)
+    problems.check()
+    return arrays, label_sets
 
 
 def _storable(name: str, values: pa.Array) -> pa.Array:

@@ -107,6 +107,8 @@ def test_probabilities_of_every_kind(given):
         (np.ma.array([0.5, 0.5], mask=[0, 1]), "nothing in 1 of 2 rows: 1"),
         (np.ma.array([[0.5, 0.5]] * 2, mask=[[0, 0], [0, 1]]), "nothing in 1 of 2 rows: 1"),
         ({0.5, 0.1}, "no column"),
+        ([np.ma.array([0.9, 0.1], mask=[1, 0])] * 2, "no number in 2 of 2 rows"),
+        (pa.array([], pa.list_(pa.float64())), "has the shape"),
         ([[0.5, 0.5]], "differ in their number of rows"),
         (np.zeros((2, 2, 2)), "shape"),
     ],
@@ -162,5 +164,8 @@ def test_nothing_depends_on_the_order_of_the_rows():
 
 def test_equal_probabilities_do_not_vary():
     assert cartography([0.1] * 6, groups=[1] * 6)["groups"]["variability"] == [0.0]
+    tied = cartography([0.1] * 6, groups=[5, 5, 5, 0, 1, 2], fraction=0.5)
+    assert tied["groups"]["confidence"] == [0.1] * 4
+    assert tied["subsets"]["easy"] == [0, 1]
     tiny = cartography([0.1, 0.1 + 2e-10], groups=[1, 1])["groups"]["variability"][0]
     assert tiny == pytest.approx(1e-10, rel=1e-5)

@@ -170,6 +170,20 @@ def test_class_labels_of_a_dataset_survive_batches():
     assert module.compute(**named) == direct  # and the module is as it was
 
 
+def test_numbers_beside_class_labels_are_those_classes():
+    turned = labelled({"r": [0, 0, 1, 1]}, {"r": ["neutral", "entailment"]})
+    module = module_of("nli_report")
+    module.add_batch(predictions=[0, 0, 1, 1], references="r", data=turned)
+    assert module.compute(labels=["entailment", "neutral"])["accuracy"] == 1.0
+    module = module_of("consistency")  # whose default has another order
+    turned = labelled({"r": [0, 0, 1, 1]}, {"r": ["entailment", "not_entailment"]})
+    module.add_batch(predictions=[0, 0, 1, 1], references="r", groups=[1, 1, 2, 2], data=turned)
+    found = module.compute()
+    assert (found["accuracy"], found["n_positive_right"]) == (1.0, 1)
+    with pytest.raises(MetricInputError, match=r"predictions: no class in 1 of 4 rows: 0 \(7\)"):
+        module.add_batch(predictions=[7, 0, 1, 1], references="r", groups=[1] * 4, data=turned)
+
+
 def test_a_refused_batch_leaves_no_label_set():
     module = module_of("nli_report", labels=None)
     module.add_batch(predictions=["x"], references=["x"])

@@ -273,6 +273,25 @@ def test_types_that_arrow_cannot_join():
     assert pattern_accuracy(zeros, zeros, pa.chunked_array(chunks))["n_groups"] == 200
 
 
+def test_unsigned_integers_of_64_bits_everywhere():
+    names = [str(i) for i in range(60)]
+    columns = [np.array(values, np.uint64) for values in (PREDICTIONS, REFERENCES)]
+    found = nli_report(*columns, labels=names, other_predictions=columns[0], confidence_level=0.9)
+    assert found["accuracy"] == 0.75
+    indices = pa.array([0, 1, 1, 1], pa.uint64())
+    groups = pa.DictionaryArray.from_arrays(indices, ["a", "b"])
+    found = consistency(*columns, groups, categories=groups.take(pa.array([0, 1, 1, 1])))
+    assert found["n_groups"] == 2
+
+
+def test_only_labels_that_occur_are_observed():
+    unused = pd.Categorical(list("abba"), categories=list("abz"))
+    found = pattern_accuracy(pd.Series(unused), list("abba"), [1, 2, 2, 1])
+    assert "labels:a,b (as observed)" in found["signature"]
+    found = pattern_accuracy([0, 999], [0, 0], [1, 2])
+    assert "labels:0,999 (as observed)" in found["signature"]
+
+
 def test_data_with_columns_named_like_attributes():
     table = {"features": PREDICTIONS, "column_names": REFERENCES, "columns": GROUPS}
     for data in (table, pd.DataFrame(table), pl.DataFrame(table), pa.table(table)):
@@ -335,7 +354,15 @@ def test_all_problems_are_listed_at_once():
 
 
 BAD_THRESHOLDS = [-0.01, 1.01, 95, float("nan"), float("inf"), True, "0.95", None, [], [None], ""]
-BAD_THRESHOLDS += [{}, Decimal("NaN"), b"\x01", np.timedelta64(1, "ns"), np.array([])]
+BAD_THRESHOLDS += [
+    {},
+    Decimal("NaN"),
+    Decimal("sNaN"),
+    10**400,
+    b"\x01",
+    np.timedelta64(1, "ns"),
+    np.array([]),
+]
 
 
 @pytest.mark.parametrize("threshold", [*BAD_THRESHOLDS, np.array([[0.5]])])

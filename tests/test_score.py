@@ -5,6 +5,7 @@ import statistics
 import subprocess
 import sys
 
+import datasets
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
@@ -215,6 +216,9 @@ def test_a_fresh_sample_is_scored_like_a_dataset(tmp_path, ending):
         names = [LABELS[i] for i in names]
     predictions = pa.table({"id": gold["id"], "prediction": names})
     found = nlihub.score(write(predictions, tmp_path / "p.csv"), str(path))
+    ids = pa.array([LABELS.index(name) for name in names])  # in the dataset's order of labels
+    numbered = write(predictions.set_column(1, "prediction", ids), tmp_path / "n.csv")
+    assert nlihub.score(numbered, str(path))["metrics"] == found["metrics"]
     assert found["dataset"]["name"] == path.name
     assert list(found["metrics"]) == ["nli_report", "pattern_accuracy"]
     assert found["metrics"]["pattern_accuracy"]["pattern_accuracy"] == [1.0] * 5
@@ -224,23 +228,58 @@ def test_a_fresh_sample_is_scored_like_a_dataset(tmp_path, ending):
 
 
 def test_files_of_rows_of_other_kinds(tmp_path):
-    predictions = write(
-        pa.table({"id": list("abcd"), "prediction": ["x", "y", "x", "x"]}), tmp_path / "p.csv"
-    )
+    named = pa.table({"id": list("abcd"), "prediction": ["x", "y", "x", "x"]})
+    predictions = write(named, tmp_path / "p.csv")
     gold = tmp_path / "gold.csv"
     gold.write_text("id,label,group\na,x,1\nb,y,1\nc,x,2\nd,y,2\n")
-    found = nlihub.score(predictions, str(gold))["metrics"]
-    assert found["consistency"]["n_wholly_solved"] == 1
-    gold.write_text("id,label\na,x\nb,y\nc,x\nd,y\n")
+    # Which of the two labels is the positive one, nobody has said.
     assert list(nlihub.score(predictions, str(gold))["metrics"]) == ["nli_report"]
-    for text, message in (
+    ids = write(named.set_column(1, "prediction", pa.array([0, 1, 0, 0])), tmp_path / "n.csv")
+    with pytest.raises(PredictionsError, match="whose order is not known; name them"):
+        nlihub.score(ids, str(gold))
+    features = datasets.Features(
+        {
+            "id": datasets.Value("string"),
+            "label": datasets.ClassLabel(names=["y", "x"]),
+            "group": datasets.Value("string"),
+        }
+    )
+    rows = {"id": list("abcd"), "label": ["x", "y", "x", "y"], "group": list("1122")}
+    ordered = tmp_path / "gold.parquet"
+    datasets.Dataset.from_dict(rows, features=features).to_parquet(ordered)
+    found = nlihub.score(predictions, str(ordered))["metrics"]
+    assert found["consistency"]["n_wholly_solved"] == 1
+    assert "positive:x" in found["consistency"]["signature"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
         ("id,x\na,x\n", "has no column label"),
         ("id,label\na,1\n", "expected class labels"),
         ("id,label\na,x,y\n", "CSV parse error"),
+        ("id,label\na,x\na,y\n", "ids are there more than once"),
+    ],
+)
+def test_files_that_are_no_rows(text, message, tmp_path):
+    (tmp_path / "p.csv").write_text("id,prediction\na,x\n")
+    (tmp_path / "gold.csv").write_text(text)
+    with pytest.raises(SchemaError, match=message):
+        nlihub.score(tmp_path / "p.csv", str(tmp_path / "gold.csv"))
+
+
+def test_rows_of_wrong_types(tmp_path):
+    (tmp_path / "p.csv").write_text("id,prediction\na,x\n")
+    for columns in (
+        {"id": [["a"]], "label": ["x"]},
+        {"id": [1], "label": ["x"]},
+        {"id": pa.array([None], pa.string()), "label": ["x"]},
+        {"id": ["a"], "label": pa.array([None], pa.string())},
+        {"id": ["a"], "label": ["x"], "group": [["g"]]},
     ):
-        gold.write_text(text)
-        with pytest.raises(SchemaError, match=message):
-            nlihub.score(predictions, str(gold))
+        pq.write_table(pa.table(columns), tmp_path / "gold.parquet")
+        with pytest.raises(SchemaError, match=r"gold.parquet"):
+            nlihub.score(tmp_path / "p.csv", str(tmp_path / "gold.parquet"))
 
 
 def test_consistency_is_scored_where_a_dataset_asks_for_it():
@@ -352,6 +391,9 @@ BAD_FILES = {
     "twice.csv": "id,id\n1,2\n",
     "rowless.csv": "id,prediction\n",
     "cut.jsonl": '{"id": "1"}\n{"id":\n',
+    "number.jsonl": "5\n",
+    "null.jsonl": "null\n",
+    "deep.jsonl": "[" * 100_000,
     "mixed.jsonl": '{"id": "1"}\n{"id": 1}\n',
     "no.parquet": "PAR1",
     "bytes.csv": b"id,prediction\n\xff\xfe,1\n",
@@ -369,8 +411,8 @@ def test_malformed_files_are_refused_by_name(name, tmp_path):
 
 def test_texts_stay_texts(tmp_path):
     path = tmp_path / "x.jsonl"
-    path.write_text('\n{"id": "2020-01-01", "group": "2021-02-02", "x": 1}\n')
-    assert read_table(path).to_pylist() == [{"id": "2020-01-01", "group": "2021-02-02", "x": 1}]
+    path.write_text('\n{"id": "2020-01-01", "label": "2021-02-02", "x": 1}\n')
+    assert read_table(path).to_pylist() == [{"id": "2020-01-01", "label": "2021-02-02", "x": 1}]
     path = tmp_path / "x.csv"
     path.write_text('id,prediction,group,n\n007,true,2020-01-01,1\n8,"a\nb",5,2\n')
     assert read_table(path).to_pylist() == [

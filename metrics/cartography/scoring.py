@@ -232,8 +232,10 @@ def _means(values: np.ndarray, ids: EncodedIds) -> np.ndarray:
         whole = np.floor(rest)
         sums.append(np.bincount(ids.codes, weights=whole))
         rest = rest - whole
-    total = (sums[0] + (sums[1] + sums[2] * 2.0**-30) * 2.0**-30) * 2.0**-30
-    means: np.ndarray = total / np.bincount(ids.codes)
+    # In extended precision, so that the mean of equal numbers is that number.
+    upper, middle, lower = (part.astype(np.longdouble) for part in sums)
+    total = (upper + (middle + lower * 2.0**-30) * 2.0**-30) * 2.0**-30
+    means: np.ndarray = (total / np.bincount(ids.codes)).astype(np.float64)
     return means
 
 

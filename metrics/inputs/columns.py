@@ -263,7 +263,10 @@ def _plain(values: pa.Array) -> pa.Array:
         is_proper = _is_text(keys.type) and not keys.null_count
         if not is_proper or len(pc.unique(_plain(keys))) < len(keys):
             return _plain(values.dictionary_decode())
-        return pa.DictionaryArray.from_arrays(values.indices, _plain(keys))
+        indices = values.indices
+        if pa.types.is_uint64(indices.type):  # which NumPy before 2 does not count
+            indices = indices.cast(pa.int64())
+        return pa.DictionaryArray.from_arrays(indices, _plain(keys))
     if _is_text(kind) and not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         try:
             return values.cast(pa.large_string())

@@ -76,14 +76,16 @@ def _read_csv(path: Path) -> pa.Table:
 
 
 def _read_jsonl(path: Path) -> pa.Table:
-    # Named one by one, or Arrow would make a time of "2020-01-01", and a column of nothing.
+    # Texts are named, or Arrow would make times of "2020-01-01".
     with path.open(encoding="utf-8") as file:
         first = next((line for line in file if line.strip()), "{}")
     try:
-        keys = json.loads(first)
-    except json.JSONDecodeError as error:
+        row = json.loads(first)
+    except (json.JSONDecodeError, RecursionError) as error:
         raise MetricInputError([f"{path}: its first line is no JSON: {error}."]) from None
-    texts = [(name, pa.string()) for name in _ID_COLUMNS if name in keys]
+    if not isinstance(row, dict):
+        raise MetricInputError([f"{path}: its first line is no JSON object."])
+    texts = [(name, pa.string()) for name, value in row.items() if isinstance(value, str)]
     parse = pa.json.ParseOptions(explicit_schema=pa.schema(texts))
     return pa.json.read_json(path, parse_options=parse)
 

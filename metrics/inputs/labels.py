@@ -14,6 +14,9 @@ from .problems import Problems, show_rows
 #: More different labels than this are no labels, but ids passed in their place.
 MAX_LABELS = 1000
 
+#: Below this, numbers stand for themselves; above, only those that occur are labels.
+_MAX_DENSE = 64
+
 
 @dataclass(frozen=True, slots=True)
 class EncodedLabels:
@@ -157,11 +160,12 @@ def _encode_observed(columns: Sequence[Column], problems: Problems) -> EncodedLa
                     "expected labels from 0 (-1 stands for no label)."
                 )
                 continue
-            if high < MAX_LABELS:
+            if high < _MAX_DENSE:
                 top = max(top, high)
                 continue
-        dictionaries[column.name] = _as_dictionary(column.values)
-        values.update(dictionaries[column.name].dictionary.to_pylist())
+        found = dictionaries[column.name] = _as_dictionary(column.values)
+        used = pc.unique(found.indices)  # a dictionary may hold unused values
+        values.update(found.dictionary.take(used).to_pylist())
     names = tuple(sorted(values | set(range(top + 1))))
     if len(names) > MAX_LABELS:
         problems.add(f"There are {len(names):,} different labels; expected a few.")
@@ -171,7 +175,7 @@ def _encode_observed(columns: Sequence[Column], problems: Problems) -> EncodedLa
     for column in columns:
         if column.name in dictionaries:
             found = dictionaries[column.name]
-            mapped = [position[value] for value in found.dictionary.to_pylist()]
+            mapped = [position.get(value, -1) for value in found.dictionary.to_pylist()]
             codes[column.name] = np.array(mapped, np.int64)[found.indices.to_numpy()]
         else:
             codes[column.name] = column.values.to_numpy()

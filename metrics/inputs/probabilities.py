@@ -95,6 +95,8 @@ def as_numbers(given: Any, data: Any = None) -> np.ndarray:
     is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind)
     if not (is_list or pa.types.is_fixed_size_list(kind)):
         return _numbers(values.to_numpy(zero_copy_only=False))
+    if not len(values):
+        return np.zeros((0, 0))
     lengths = np.asarray(pc.list_value_length(values))
     usual = np.bincount(lengths).argmax()
     if len(odd := np.flatnonzero(lengths != usual)):
@@ -119,6 +121,8 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_row(value: Any) -> bool:
+    if np.ma.is_masked(value):
+        return False
     return isinstance(value, list | tuple | np.ndarray) or hasattr(value, "__array__")
 
 

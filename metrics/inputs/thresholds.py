@@ -60,7 +60,10 @@ def _read_number(value: Any) -> Fraction | None:
     if isinstance(value, np.integer):
         value = int(value)
     is_number = isinstance(value, int | float | np.floating | Fraction | Decimal)
-    return as_fraction(value) if is_number and math.isfinite(value) else None
+    try:
+        return as_fraction(value) if is_number and math.isfinite(value) else None
+    except (ValueError, OverflowError):  # a signalling NaN, a number that no float holds
+        return None
 
 
 def is_many(thresholds: Any) -> bool:

@@ -92,7 +92,8 @@ def score(
 
     def read(path: Path) -> Any:
         table = _read(path)
-        notes.extend(check_predictions(table, gold.labels, path.name))
+        checked = check_predictions(table, gold.labels, path.name, may_be_ids=gold.has_label_ids)
+        notes.extend(checked)
         return join_predictions(gold.rows, table, path.name)
 
     def results(path: Path, other: Path | None) -> dict[str, dict[str, Any]]:

@@ -284,6 +284,18 @@ def test_unsigned_integers_of_64_bits_everywhere():
     assert found["n_groups"] == 2
 
 
+def test_long_columns_of_texts():
+    """Hashed by a thread each; each with a dictionary of its own."""
+    gold = np.tile(np.array(["entailment", "neutral", "contradiction"]), 40_000)
+    found = pattern_accuracy(gold[::-1].copy(), gold, np.tile(np.arange(3), 40_000))
+    assert found["accuracy"] == np.mean(gold == gold[::-1])
+    labels = ["neutral", "contradiction", "entailment"]
+    named = pattern_accuracy(gold, gold, np.tile(np.arange(3), 40_000), labels=labels)
+    assert named["accuracy"] == 1.0
+    with pytest.raises(MetricInputError, match=r"in 40000 of 120000 rows: 1 \('neutral'\)"):
+        pattern_accuracy(gold, gold, gold, labels=labels[1:])
+
+
 def test_only_labels_that_occur_are_observed():
     unused = pd.Categorical(list("abba"), categories=list("abz"))
     found = pattern_accuracy(pd.Series(unused), list("abba"), [1, 2, 2, 1])
@@ -334,6 +346,8 @@ def test_labels_outside_the_set_are_refused():
     for hidden in (pd.Series(pd.Categorical([-1, 0])), pa.array([-1, 0]).dictionary_encode()):
         with pytest.raises(MetricInputError, match=r"negative in 1 of 2 rows: 0 \(-1\)"):
             pattern_accuracy(hidden, [0, 0], [1, 2])
+    with pytest.raises(MetricInputError, match="labels: 40,000 names; expected a few"):
+        pattern_accuracy([0], [0], [1], labels=[str(i) for i in range(40_000)])
     with pytest.raises(MetricInputError, match="Labels of two kinds"):
         pattern_accuracy([0, 1], ["no", "yes"], [1, 2])
     with pytest.raises(MetricInputError, match="2,000 different labels"):

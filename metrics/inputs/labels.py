@@ -1,7 +1,8 @@
 """Labels as the numbers of a label set."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,9 @@ from .problems import Problems, show_rows
 
 #: More different labels than this are no labels, but ids passed in their place.
 MAX_LABELS = 1000
+
+#: Rows from which threads are worth starting.
+_MIN_PARALLEL = 100_000
 
 #: Below this, numbers stand for themselves; above, only those that occur are labels.
 _MAX_DENSE = 64
@@ -70,6 +74,8 @@ def check_label_set(labels: Any, problems: Problems) -> tuple[str, ...] | None:
     names = tuple(labels)
     if not all(isinstance(name, str) for name in names):
         problems.add(f"labels: {list(names)!r} are not all strings; a label's id is its position.")
+    elif len(names) > MAX_LABELS:
+        problems.add(f"labels: {len(names):,} names; expected a few.")
     elif len(set(names)) != len(names) or len(names) < 2:
         problems.add(f"labels: {list(names)!r} must be two or more, all different.")
     else:
@@ -91,6 +97,7 @@ def encode_labels(
     Returns:
         The encoded columns; those with problems are not among them.
     """
+    columns = _hash_texts(columns)
     names = check_label_set(labels, problems)
     if names is None:
         declared = {column.class_names for column in columns if column.class_names}
@@ -136,7 +143,7 @@ def _encode(column: Column, names: tuple[str, ...], problems: Problems) -> np.nd
         dictionary = _as_dictionary(values)
         known = {name: i for i, name in enumerate(names)}
         positions = [known.get(value, -1) for value in dictionary.dictionary.to_pylist()]
-        codes = np.array(positions, np.int64)[dictionary.indices.to_numpy()]
+        codes = np.array(positions, np.int16)[dictionary.indices.to_numpy()]
         if min(positions) >= 0 or codes.min() >= 0:  # a dictionary may hold unused values
             return codes
         wrong = pa.array(codes < 0)
@@ -164,8 +171,8 @@ def _encode_observed(columns: Sequence[Column], problems: Problems) -> EncodedLa
                 top = max(top, high)
                 continue
         found = dictionaries[column.name] = _as_dictionary(column.values)
-        used = pc.unique(found.indices)  # a dictionary may hold unused values
-        values.update(found.dictionary.take(used).to_pylist())
+        used = np.bincount(found.indices.to_numpy(), minlength=len(found.dictionary)) > 0
+        values.update(found.dictionary.filter(pa.array(used)).to_pylist())
     names = tuple(sorted(values | set(range(top + 1))))
     if len(names) > MAX_LABELS:
         problems.add(f"There are {len(names):,} different labels; expected a few.")
@@ -176,10 +183,21 @@ def _encode_observed(columns: Sequence[Column], problems: Problems) -> EncodedLa
         if column.name in dictionaries:
             found = dictionaries[column.name]
             mapped = [position.get(value, -1) for value in found.dictionary.to_pylist()]
-            codes[column.name] = np.array(mapped, np.int64)[found.indices.to_numpy()]
+            codes[column.name] = np.array(mapped, np.int16)[found.indices.to_numpy()]
         else:
             codes[column.name] = column.values.to_numpy()
     return EncodedLabels(names, codes, False)
+
+
+def _hash_texts(columns: Sequence[Column]) -> list[Column]:
+    """Long columns of texts as dictionaries, each made by a thread of its own."""
+    texts = [c for c in columns if not pa.types.is_integer(c.values.type)]
+    if len(texts) < 2 or len(texts[0].values) < _MIN_PARALLEL:
+        return list(columns)
+    with ThreadPoolExecutor(len(texts)) as pool:
+        hashed = pool.map(lambda column: _as_dictionary(column.values), texts)
+        found = {c.name: replace(c, values=v) for c, v in zip(texts, hashed, strict=True)}
+    return [found.get(column.name, column) for column in columns]
 
 
 def _as_dictionary(values: pa.Array) -> pa.DictionaryArray:

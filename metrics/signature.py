@@ -2,14 +2,30 @@
 
 from typing import Any
 
+from .inference.bootstrap import Resampling
 
-def write_signature(name: str, version: str, **facts: Any) -> str:
-    """A signature such as ``pattern_accuracy|version:1.0.0|labels:...|thresholds:0.95``.
+
+def sign(
+    result: dict[str, Any], name: str, version: str, resampling: Resampling | None, **facts: Any
+) -> dict[str, Any]:
+    """A result with its signature, and the confidence level of its intervals if it has any.
 
     Args:
+        result: What a metric found.
         name: Name of the metric.
         version: Version of the metric.
-        **facts: What the score depends on, in the order to show; None leaves a fact out.
+        resampling: How it was resampled; None where it was not.
+        **facts: What the scores depend on, in the order to show; None leaves a fact out.
+
+    Returns:
+        The result with ``signature``, such as ``pattern_accuracy|version:1.0.0|labels:...``, last.
     """
+    facts |= {"groups": result.get("n_groups"), "samples": result["n_samples"]}
     shown = [f"{key}:{value}" for key, value in facts.items() if value is not None]
-    return "|".join([name, f"version:{version}", *shown])
+    if resampling is None:
+        return result | {"signature": "|".join([name, f"version:{version}", *shown])}
+    shown.append(f"bootstrap:{resampling}")
+    return result | {
+        "confidence_level": resampling.confidence_level,
+        "signature": "|".join([name, f"version:{version}", *shown]),
+    }

@@ -15,7 +15,7 @@ from ..inputs.labels import EncodedLabels, encode_labels
 from ..inputs.probabilities import read_probabilities
 from ..inputs.problems import Problems
 from ..inputs.thresholds import as_fraction
-from ..signature import write_signature
+from ..signature import sign
 
 CARTOGRAPHY_VERSION = "1.0.0"
 
@@ -135,18 +135,14 @@ def cartography(
     if other_probabilities is not None:
         result["comparison"] = compare_systems(vectors, _statistic, resampling)
     resampled = confidence_level is not None or other_probabilities is not None
-    if resampled:
-        result["confidence_level"] = resampling.confidence_level
-    result["signature"] = write_signature(
+    return sign(
+        result,
         "cartography",
         CARTOGRAPHY_VERSION,
+        resampling if resampled else None,
         labels=rows.labels,
         fraction=fraction,
-        groups=result["n_groups"],
-        samples=result["n_samples"],
-        bootstrap=resampling if resampled else None,
     )
-    return result
 
 
 @dataclass(frozen=True, slots=True)

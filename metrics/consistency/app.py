@@ -1,30 +1,11 @@
 """The app of consistency."""
 
-from collections.abc import Mapping
-from typing import Any
-
-import pyarrow as pa
-from nlihub.metrics.app.fields import read_labels, read_level, read_numbers
+from nlihub.metrics.app.fields import grouped_arguments
 from nlihub.metrics.app.page import build_page
 from nlihub.metrics.app.spec import AppSpec
 from nlihub.metrics.consistency.report import breakdowns, scores
 from nlihub.metrics.consistency.scoring import consistency
-from nlihub.metrics.inputs.files import select_columns
 from nlihub.metrics.plots.curves import plot_consistency
-
-
-def _score(table: pa.Table, options: Mapping[str, str]) -> dict[str, Any]:
-    return consistency(
-        **select_columns(
-            table,
-            ("predictions", "references", "groups"),
-            ("categories", "other_predictions"),
-        ),
-        thresholds=read_numbers(options["thresholds"], "thresholds"),
-        labels=read_labels(options["labels"]),
-        confidence_level=read_level(options["confidence_level"]),
-        per_group=True,
-    )
 
 
 def _example() -> str:
@@ -57,7 +38,7 @@ APP = AppSpec(
         "confidence_level": ("Confidence level of intervals (empty: none)", "0.95"),
     },
     example=_example(),
-    score=_score,
+    score=lambda table, options: consistency(**grouped_arguments(table, options)),
     scores=scores,
     breakdowns=breakdowns,
     draw=lambda result: plot_consistency({"predictions": result}),

@@ -16,7 +16,7 @@ from ..inputs.groups import encode_sorted
 from ..inputs.labels import EncodedLabels, read_judged_columns
 from ..inputs.problems import Problems
 from ..inputs.thresholds import is_many, reaches, read_thresholds
-from ..signature import write_signature
+from ..signature import sign
 from .agreement import agreement_scores
 
 CONSISTENCY_VERSION = "1.0.0"
@@ -172,20 +172,16 @@ def consistency(
             found[str(i)]["mcnemar"] = mcnemar(*(_solved(t, share) for t in tables))
         result["comparison"] = rename_thresholds(found, "consistency", shares, is_list)
     resampled = confidence_level is not None or other_predictions is not None
-    if resampled:
-        result["confidence_level"] = resampling.confidence_level
-    result["signature"] = write_signature(
+    return sign(
+        result,
         "consistency",
         CONSISTENCY_VERSION,
+        resampling if resampled else None,
         labels=encoded,
         positive=encoded.names[1],
         absent_class=ABSENT_CLASS_POLICY,
         thresholds=",".join(str(float(share)) for share in shares),
-        groups=result["n_groups"],
-        samples=result["n_samples"],
-        bootstrap=resampling if resampled else None,
     )
-    return result
 
 
 def _solved(table: np.ndarray, share: Fraction) -> np.ndarray:

@@ -13,7 +13,7 @@ from ..inference.paired_tests import mcnemar
 from ..inputs.groups import EncodedIds, encode_ids, encode_sorted
 from ..inputs.labels import read_judged_columns
 from ..inputs.problems import Problems
-from ..signature import write_signature
+from ..signature import sign
 
 NLI_REPORT_VERSION = "1.0.0"
 
@@ -121,18 +121,15 @@ def nli_report(
             found["accuracy"]["mcnemar"] = mcnemar(*(s == references_ for s in systems))
         result["comparison"] = _by_class(found, encoded.names)
     resampled = confidence_level is not None or other_predictions is not None
-    if resampled:
-        result["confidence_level"] = resampling.confidence_level
-    result["signature"] = write_signature(
+    return sign(
+        result,
         "nli_report",
         NLI_REPORT_VERSION,
+        resampling if resampled else None,
         labels=encoded,
         absent_class=ABSENT_CLASS_POLICY,
-        samples=result["n_samples"],
         clusters=None if not resampled else "samples" if ids is None else "groups",
-        bootstrap=resampling if resampled else None,
     )
-    return result
 
 
 def _scores(confusion: np.ndarray, names: tuple[str | int, ...]) -> dict[str, Any]:

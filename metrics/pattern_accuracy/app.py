@@ -1,30 +1,11 @@
 """The app of pattern accuracy."""
 
-from collections.abc import Mapping
-from typing import Any
-
-import pyarrow as pa
-from nlihub.metrics.app.fields import read_labels, read_level, read_numbers
+from nlihub.metrics.app.fields import grouped_arguments
 from nlihub.metrics.app.page import build_page
 from nlihub.metrics.app.spec import AppSpec
-from nlihub.metrics.inputs.files import select_columns
 from nlihub.metrics.pattern_accuracy.report import breakdowns, scores
 from nlihub.metrics.pattern_accuracy.scoring import pattern_accuracy
 from nlihub.metrics.plots.curves import plot_pattern_accuracy
-
-
-def _score(table: pa.Table, options: Mapping[str, str]) -> dict[str, Any]:
-    return pattern_accuracy(
-        **select_columns(
-            table,
-            ("predictions", "references", "groups"),
-            ("categories", "other_predictions"),
-        ),
-        thresholds=read_numbers(options["thresholds"], "thresholds"),
-        labels=read_labels(options["labels"]),
-        confidence_level=read_level(options["confidence_level"]),
-        per_group=True,
-    )
 
 
 def _example() -> str:
@@ -58,7 +39,7 @@ APP = AppSpec(
         "confidence_level": ("Confidence level of intervals (empty: none)", "0.95"),
     },
     example=_example(),
-    score=_score,
+    score=lambda table, options: pattern_accuracy(**grouped_arguments(table, options)),
     scores=scores,
     breakdowns=breakdowns,
     draw=lambda result: plot_pattern_accuracy({"predictions": result}),

@@ -13,7 +13,7 @@ from ..inference.paired_tests import mcnemar
 from ..inputs.labels import read_judged_columns
 from ..inputs.problems import Problems
 from ..inputs.thresholds import is_many, reaches, read_thresholds
-from ..signature import write_signature
+from ..signature import sign
 from .patterns import Patterns, tally_patterns
 
 PATTERN_ACCURACY_VERSION = "1.0.0"
@@ -122,18 +122,14 @@ def pattern_accuracy(
     if other_predictions is not None:
         result["comparison"] = _comparison(patterns, shares, is_list, resampling)
     resampled = confidence_level is not None or other_predictions is not None
-    if resampled:
-        result["confidence_level"] = resampling.confidence_level
-    result["signature"] = write_signature(
+    return sign(
+        result,
         "pattern_accuracy",
         PATTERN_ACCURACY_VERSION,
+        resampling if resampled else None,
         labels=encoded,
         thresholds=",".join(str(float(share)) for share in shares),
-        groups=result["n_groups"],
-        samples=result["n_samples"],
-        bootstrap=resampling if resampled else None,
     )
-    return result
 
 
 def _scores(patterns: Patterns, shares: list[Fraction], is_list: bool) -> dict[str, Any]:

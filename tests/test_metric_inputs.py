@@ -19,6 +19,7 @@ from nlihub.metrics.functional import (
     nli_report,
     pattern_accuracy,
 )
+from nlihub.metrics.inputs.columns import as_arrow
 
 PREDICTIONS, REFERENCES, GROUPS = [0, 1, 1, 0], [0, 1, 1, 1], [7, 9, 9, 9]
 NAMES = ["no", "yes"]
@@ -294,6 +295,14 @@ def test_long_columns_of_texts():
     assert named["accuracy"] == 1.0
     with pytest.raises(MetricInputError, match=r"in 40000 of 120000 rows: 1 \('neutral'\)"):
         pattern_accuracy(gold, gold, gold, labels=labels[1:])
+
+
+def test_texts_beyond_what_one_array_of_strings_holds(monkeypatch):
+    chunks = pa.chunked_array([["no", "yes"], ["yes", "no"]])
+    assert as_arrow(chunks)[0].type == pa.string()
+    monkeypatch.setattr("nlihub.metrics.inputs.columns._MAX_STRING_BYTES", 10)
+    values = as_arrow(chunks)[0]
+    assert (values.type, values.to_pylist()) == (pa.large_string(), ["no", "yes", "yes", "no"])
 
 
 def test_only_labels_that_occur_are_observed():

@@ -86,6 +86,14 @@ def test_groups_of_different_sizes():
     assert result["curve"] == {"thresholds": [0.0, 1.0], "pattern_accuracy": [1.0, 0.5]}
 
 
+def test_the_curve_of_groups_too_large_for_quotients(monkeypatch):
+    """Beyond 2**26 samples shares are compared as fractions; here from 3 on."""
+    rows = rows_of([(1, 3), (2, 6), (3, 3), (0, 2)])
+    expected = pattern_accuracy(*rows)["curve"]
+    monkeypatch.setattr("nlihub.metrics.group_scores._MAX_EXACT_SIZE", 3)
+    assert pattern_accuracy(*rows)["curve"] == expected
+
+
 def test_the_curve_ends_at_0_where_nothing_is_solved():
     result = pattern_accuracy(*rows_of([(1, 2), (0, 2)]))
     assert result["curve"] == {

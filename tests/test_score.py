@@ -268,6 +268,16 @@ def test_files_that_are_no_rows(text, message, tmp_path):
         nlihub.score(tmp_path / "p.csv", str(tmp_path / "gold.csv"))
 
 
+@pytest.mark.parametrize("metadata", ["no json", "{}", '{"info": {"features": 7}}'])
+def test_rows_with_metadata_of_some_other_kind(tmp_path, metadata):
+    rows = pa.table({"id": ["a", "b"], "label": ["x", "y"]})
+    rows = rows.replace_schema_metadata({"huggingface": metadata})
+    pq.write_table(rows, tmp_path / "gold.parquet")
+    (tmp_path / "p.csv").write_text("id,prediction\na,x\nb,y\n")
+    found = nlihub.score(tmp_path / "p.csv", str(tmp_path / "gold.parquet"))
+    assert found["metrics"]["nli_report"]["accuracy"] == 1.0
+
+
 def test_rows_of_wrong_types(tmp_path):
     (tmp_path / "p.csv").write_text("id,prediction\na,x\n")
     for columns in (

@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..builders.base import check_config
+from ..builders.options import check_config
 from ..builders.registry import builders
 from ..builders.release.version import BuiltVersion
 from ..loaders.errors import SchemaError, UnknownNameError
-from ..loaders.fetch import hash_file
+from ..loaders.hashing import hash_file
 from ..metrics.inputs.files import read_table
 from ..metrics.inputs.problems import MetricInputError
 

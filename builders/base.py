@@ -1,33 +1,20 @@
 """What every builder of this package is: a ``datasets`` builder over a declared spec."""
 
+import hashlib
+import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 import datasets
 import pyarrow as pa
 
-from ..loaders.cache import default_cache_dir
-from ..loaders.errors import UnknownNameError
+from ..loaders.fetching import Source, SourceFile, obtain_all
+from ..loaders.releases.oddities import Oddities
 from .code_digest import code_digest
+from .options import BuildOptions, Key
 from .spec import DatasetSpec
-
-
-@dataclass(frozen=True)
-class BuildOptions:
-    """How to get and make the rows.
-
-    Attributes:
-        folder: Local folder with the source files; None takes what the package ships or
-            downloads it, verified.
-        cache_dir: Where downloads are kept.
-        num_proc: Processes to use; the rows do not depend on it.
-    """
-
-    folder: Path | None = None
-    cache_dir: Path = field(default_factory=default_cache_dir)
-    num_proc: int = 1
 
 
 @dataclass(frozen=True)
@@ -36,17 +23,17 @@ class Batch:
 
     Attributes:
         table: n rows in the features' Arrow schema.
-        members: For a config and split, n booleans: which of the rows it has. A config and split
-            that is not named has none of them.
+        members: For a config and split, n booleans, which of the rows it has, or None for all of
+            them. A config and split that is not named has none.
     """
 
     table: pa.Table
-    members: Mapping[tuple[str, str], pa.BooleanArray]
+    members: Mapping[Key, pa.BooleanArray | None]
 
-    def select(self, config: str, split: str) -> pa.Table:
+    def select(self, key: Key) -> pa.Table:
         """The rows that belong to a split of a config, in order."""
-        member = self.members.get((config, split))
-        return self.table.slice(0, 0) if member is None else self.table.filter(member)
+        member = self.members[key]
+        return self.table if member is None else self.table.filter(member)
 
 
 class Rows(Protocol):
@@ -62,8 +49,16 @@ class Rows(Protocol):
         """Seeds and numbers that the rows depend on."""
         ...
 
-    def batches(self) -> Iterator[Batch]:
-        """The rows in order, each exactly once whatever the number of configs that have it."""
+    def batches(self, oddities: dict[str, Oddities] | None = None) -> Iterator[Batch]:
+        """The rows in order, each exactly once whatever the number of configs that have it.
+
+        Args:
+            oddities: For each source file counts of what is odd in it, to fill; None counts
+                nothing.
+
+        Raises:
+            NLIHubError: A source is malformed, or does not hold what it should.
+        """
         ...
 
 
@@ -87,7 +82,7 @@ class NLIBuilder(datasets.ArrowBasedBuilder):
     """
 
     SPEC: ClassVar[DatasetSpec]
-    PROPERTY_COLUMNS: ClassVar[tuple[str, ...]] = ("category",)
+    PROPERTY_COLUMNS: ClassVar[tuple[str, ...]] = ("category", "domain")
     BUILDER_CONFIG_CLASS = NLIConfig
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -103,7 +98,7 @@ class NLIBuilder(datasets.ArrowBasedBuilder):
 
     @classmethod
     def make_rows(cls, options: BuildOptions) -> Rows:
-        """Reads the sources and makes the rows of every config.
+        """Opens the sources that the rows asked for are made of.
 
         Args:
             options: Where the sources are and how to work.
@@ -117,16 +112,60 @@ class NLIBuilder(datasets.ArrowBasedBuilder):
         raise NotImplementedError
 
     @classmethod
-    def check_sources(cls, options: BuildOptions) -> None:
-        """Checks that the source files are there and are the pinned ones.
+    def wanted_sources(cls, options: BuildOptions) -> list[Source]:
+        """The source files that the rows asked for are made of; none where all is shipped.
 
         Args:
-            options: Where the sources are.
+            options: What is asked for.
+
+        Raises:
+            NLIHubError: There is nothing of that kind.
+        """
+        raise NotImplementedError
+
+    @classmethod
+    def find_sources(cls, options: BuildOptions) -> list[SourceFile]:
+        """Gets the source files for the rows asked for, downloaded where there is no folder.
+
+        Args:
+            options: Where the sources are, and what is asked for.
+
+        Returns:
+            The files of ``wanted_sources``, verified.
 
         Raises:
             NLIHubError: A source is missing or not the pinned one.
         """
-        raise NotImplementedError
+        sources = cls.wanted_sources(options)
+        return obtain_all(sources, place=options.folder, cache_dir=options.cache_dir)
+
+    @classmethod
+    def fingerprint(cls, options: BuildOptions) -> str:
+        """A hash of all that the rows asked for depend on: this package, sources and choice.
+
+        A local folder is verified for it. Where there is none, and the content of what would be
+        downloaded is known, nothing is downloaded.
+
+        Args:
+            options: Where the sources are, and what is asked for.
+
+        Returns:
+            64 hexadecimal digits.
+
+        Raises:
+            NLIHubError: A source is missing or not the pinned one.
+        """
+        downloads = [
+            next((v for v in source.variants if v.locations), source.variants[0])
+            for source in cls.wanted_sources(options)
+        ]
+        if options.folder is None and all(variant.is_pinned for variant in downloads):
+            identities = [variant.sha256 or variant.git_blob for variant in downloads]
+        else:
+            identities = [file.identity for file in cls.find_sources(options)]
+        choice = {config: list(splits) for config, splits in options.wanted(cls.SPEC).items()}
+        text = json.dumps([code_digest(), identities, choice])
+        return hashlib.sha256(text.encode()).hexdigest()
 
     @classmethod
     def properties(cls, rows: pa.Table) -> dict[str, list[bool]]:
@@ -136,17 +175,24 @@ class NLIBuilder(datasets.ArrowBasedBuilder):
             rows: n rows with at least the ``PROPERTY_COLUMNS``.
 
         Returns:
-            For each property n booleans; by default one property a category.
+            For each property n booleans; by default one property a category, and one a domain
+            where there are several.
         """
-        values = rows.column("category").to_pylist()
-        return {name: [value == name for value in values] for name in cls.SPEC.categories}
+        categories = rows.column("category").to_pylist()
+        domains = rows.column("domain").to_pylist()
+        properties = {name: [c == name for c in categories] for name in cls.SPEC.categories}
+        if len(found := set(domains)) > 1:
+            shown = (name for name in cls.SPEC.domains if name in found)
+            properties |= {name: [d == name for d in domains] for name in shown}
+        return properties
 
     @classmethod
     def card_blocks(cls) -> dict[str, str]:
         """Further generated blocks of the card, by name; none by default."""
         return {}
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, options: BuildOptions | None = None, **kwargs: Any) -> None:
+        self._options = options
         # datasets itself would serve the rows of earlier code from its cache.
         kwargs.setdefault("hash", code_digest()[:16])
         super().__init__(*args, **kwargs)
@@ -155,16 +201,20 @@ class NLIBuilder(datasets.ArrowBasedBuilder):
         return dataset_info(self.SPEC)
 
     def _split_generators(self, dl_manager: Any) -> list[datasets.SplitGenerator]:
+        splits = self._own_options().wanted(self.SPEC)[self.config.name]
         return [
-            datasets.SplitGenerator(name=split, gen_kwargs={"split": split})
-            for split in self.config.splits
+            datasets.SplitGenerator(name=split, gen_kwargs={"split": split}) for split in splits
         ]
 
     def _generate_tables(self, split: str) -> Iterator[tuple[int, pa.Table]]:
-        folder = Path(self.config.data_dir) if self.config.data_dir else None
-        rows = self.make_rows(BuildOptions(folder=folder))
+        rows = self.make_rows(replace(self._own_options(), splits=(split,)))
         for number, batch in enumerate(rows.batches()):
-            yield number, batch.select(self.config.name, split)
+            if (self.config.name, split) in batch.members:
+                yield number, batch.select((self.config.name, split))
+
+    def _own_options(self) -> BuildOptions:
+        folder = Path(self.config.data_dir) if self.config.data_dir else None
+        return replace(self._options or BuildOptions(folder), configs=(self.config.name,))
 
 
 def dataset_info(spec: DatasetSpec) -> datasets.DatasetInfo:
@@ -176,14 +226,3 @@ def dataset_info(spec: DatasetSpec) -> datasets.DatasetInfo:
         license=spec.license,
         features=spec.features,
     )
-
-
-def check_config(spec: DatasetSpec, config: str) -> str:
-    """The name of a config, if the dataset has it.
-
-    Raises:
-        UnknownNameError: It does not; names the closest.
-    """
-    if config not in spec.configs:
-        raise UnknownNameError.of(f"config of {spec.name}", config, spec.configs)
-    return config

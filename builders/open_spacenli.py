@@ -8,9 +8,10 @@ from typing import Any
 
 from ..loaders.corpora.pattern_bank import find_pattern_bank
 from ..loaders.errors import UsageError
-from ..loaders.fetch import hash_file
-from .base import BuildOptions
+from ..loaders.fetching import Source
+from ..loaders.hashing import hash_file
 from .construct.patterns.validation import measure_agreement
+from .options import BuildOptions
 from .pattern_builder import PatternBuilder, pattern_spec
 
 BANK = Path(str(files("nlihub.loaders.corpora") / "open_spacenli"))
@@ -36,7 +37,14 @@ class OpenSpaceNLI(PatternBuilder):
         paper="https://arxiv.org/abs/2307.02269",
         homepage=None,
         offline=True,
+        origins=("construct",),
     )
+
+    @classmethod
+    def wanted_sources(cls, options: BuildOptions) -> list[Source]:
+        """None: the bank is part of the package."""
+        cls.bank_files(options)
+        return []
 
     @classmethod
     def bank_files(cls, options: BuildOptions) -> tuple[Path, Path]:
@@ -49,7 +57,7 @@ class OpenSpaceNLI(PatternBuilder):
         return find_pattern_bank(BANK)
 
     @classmethod
-    def bank_sources(cls) -> list[Mapping[str, Any]]:
+    def bank_sources(cls, options: BuildOptions) -> list[Mapping[str, Any]]:
         """The two files of the bank."""
         return [
             {

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from ..loaders.corpora.pattern_bank import LABELS, read_pattern_bank
 from ..loaders.records import PatternBank
-from .base import BuildOptions, NLIBuilder, Rows
+from .base import NLIBuilder, Rows
 from .construct.patterns.rows import (
     CATEGORIES,
     EXTRA,
@@ -20,6 +20,7 @@ from .construct.patterns.rows import (
     pattern_properties,
 )
 from .construct.patterns.sampling import OFFICIAL_PER_PATTERN, SamplingConfig, sample_bank
+from .options import BuildOptions
 from .spec import DatasetSpec
 
 
@@ -62,13 +63,8 @@ class PatternBuilder(NLIBuilder):
 
     @classmethod
     @abstractmethod
-    def bank_sources(cls) -> list[Mapping[str, Any]]:
+    def bank_sources(cls, options: BuildOptions) -> list[Mapping[str, Any]]:
         """Address, size and hash of both files, for the manifest."""
-
-    @classmethod
-    def check_sources(cls, options: BuildOptions) -> None:
-        """See ``NLIBuilder``."""
-        cls.bank_files(options)
 
     @classmethod
     def read_bank(cls, options: BuildOptions) -> PatternBank:
@@ -82,6 +78,7 @@ class PatternBuilder(NLIBuilder):
     @classmethod
     def make_rows(cls, options: BuildOptions) -> Rows:
         """Draws the dataset from its bank."""
+        keys = options.keys(cls.SPEC)
         samples = list(
             sample_bank(
                 cls.read_bank(options),
@@ -92,7 +89,7 @@ class PatternBuilder(NLIBuilder):
             )
         )
         parameters = {"seed": cls.SAMPLING.seed, "per_pattern": cls.SAMPLING.per_pattern}
-        return PatternRows(encode_samples(samples), cls.bank_sources(), parameters)
+        return PatternRows(encode_samples(samples), keys, cls.bank_sources(options), parameters)
 
     @classmethod
     def properties(cls, rows: pa.Table) -> dict[str, list[bool]]:

@@ -1,7 +1,7 @@
 """The uniform schema: the same columns, types and order in every config of every dataset."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -132,11 +132,16 @@ def _is_same_kind(found: pa.DataType, expected: pa.DataType) -> bool:
     return bool(pa.types.is_integer(found) and pa.types.is_integer(expected))
 
 
-def _label_ids(labels: Iterable[str], names: Sequence[str]) -> list[int]:
-    ids = {name: i for i, name in enumerate(names)}
-    encoded = []
-    for row, label in enumerate(labels):
-        if label not in ids:
-            raise SchemaError(f"Label {label!r} in row {row} is none of {', '.join(names)}.")
-        encoded.append(ids[label])
-    return encoded
+def _label_ids(labels: Any, names: Sequence[str]) -> pa.Array:
+    if isinstance(labels, pa.Array) and pa.types.is_string(labels.type):
+        ids = pc.index_in(labels, pa.array(names, pa.string()))
+        row = pc.index(pc.is_null(ids), True).as_py()
+    else:
+        known = {name: i for i, name in enumerate(names)}
+        labels = list(labels)
+        row = next((row for row, label in enumerate(labels) if label not in known), -1)
+        ids = pa.array([known.get(label) for label in labels], pa.int64())
+    if row >= 0:
+        label = labels[row].as_py() if isinstance(labels, pa.Array) else labels[row]
+        raise SchemaError(f"Label {label!r} in row {row} is none of {', '.join(names)}.")
+    return ids

@@ -1,12 +1,23 @@
 """SpaceNLI (Abzianidze, Zwarts and Winter, NALOMA IV 2023), from its authors' pattern bank."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..loaders.fetch import fetch, list_sources
-from .base import BuildOptions
+from ..loaders.errors import Defect, ReleaseError
+from ..loaders.fetching import Source, list_sources
+from ..loaders.fetching.local import find_local
+from ..loaders.releases.spacenli import read_released_spacenli
+from .base import Rows
+from .construct.patterns.rows import PatternRows, encode_released
+from .options import BuildOptions
 from .pattern_builder import PatternBuilder, pattern_spec
+from .release.digest import digest, row_hashes
+
+#: Digest of the official rows, by which a copy whose bytes nobody has published is known.
+OFFICIAL_DIGEST = "42cbb6b5044c7dcbdfcd9cee9a2a98e376fd7482c2b1aaf954e26dc7ef47eb9f"
+_FILES = {"construct": ("patterns", "world"), "release": ("release",)}
 
 
 class SpaceNLI(PatternBuilder):
@@ -33,34 +44,74 @@ class SpaceNLI(PatternBuilder):
         homepage="https://github.com/kovvalsky/SpaceNLI",
         offline=False,
         # Table 3; the number of repeated texts is that of the released file.
+        origins=("construct", "release"),
+        # Table 3; the number of repeated texts is that of the released file.
         published={
-            "rows": {"test": 32000},
-            "label": {"entailment": 11600, "neutral": 10600, "contradiction": 9800},
-            "category and label": {
-                "directional": (3800, 3400, 2400),
-                "argument_orientation": (4000, 2400, 2000),
-                "non_projective": (1800, 3000, 2400),
-                "projective": (2000, 1800, 3000),
-            },
-            "n_premises": {1: 19600, 2: 11200, 3: 1200},
-            "has_negation": {True: 5000},
-            "groups": 160,
-            "repeated texts": 123,
+            "default": {
+                "test": {
+                    "rows": 32000,
+                    "label": {"entailment": 11600, "neutral": 10600, "contradiction": 9800},
+                    "category, label": {
+                        ("directional", "entailment"): 3800,
+                        ("directional", "neutral"): 3400,
+                        ("directional", "contradiction"): 2400,
+                        ("argument_orientation", "entailment"): 4000,
+                        ("argument_orientation", "neutral"): 2400,
+                        ("argument_orientation", "contradiction"): 2000,
+                        ("non_projective", "entailment"): 1800,
+                        ("non_projective", "neutral"): 3000,
+                        ("non_projective", "contradiction"): 2400,
+                        ("projective", "entailment"): 2000,
+                        ("projective", "neutral"): 1800,
+                        ("projective", "contradiction"): 3000,
+                    },
+                    "n_premises": {1: 19600, 2: 11200, 3: 1200},
+                    "has_negation": {True: 5000},
+                    "groups": 160,
+                    "repeated texts": 123,
+                }
+            }
         },
     )
 
     @classmethod
-    def bank_files(cls, options: BuildOptions) -> tuple[Path, Path]:
-        """The authors' bank and mini world, from a local folder or downloaded."""
+    def wanted_sources(cls, options: BuildOptions) -> list[Source]:
+        """The authors' bank and mini world, or their released sample."""
+        options.wanted(cls.SPEC)  # for its errors
         sources = list_sources("spacenli")
-        patterns, world = (
-            fetch(sources[name], folder=options.folder, cache_dir=options.cache_dir)
-            for name in ("patterns", "world")
-        )
-        return patterns, world
+        return [sources[name] for name in _FILES[_origin(options)]]
 
     @classmethod
-    def bank_sources(cls) -> list[Mapping[str, Any]]:
+    def make_rows(cls, options: BuildOptions) -> Rows:
+        """Draws the dataset from the bank, or reads the released sample; both give the same."""
+        keys = options.keys(cls.SPEC)
+        if _origin(options) == "construct":
+            return super().make_rows(options)
+        [file] = cls.find_sources(options)
+        table = encode_released(read_released_spacenli(file.path))
+        found = digest(row_hashes(table, cls.SPEC.features))
+        if not file.variant.is_pinned and found != OFFICIAL_DIGEST:
+            message = f"its {table.num_rows:,} rows are not those of the official sample"
+            raise ReleaseError([Defect(str(file.path), 0, "", message)], file.source.how_to_get())
+        file.accept()
+        return PatternRows(table, keys, [file.entry], {})
+
+    @classmethod
+    def bank_files(cls, options: BuildOptions) -> tuple[Path, Path]:
+        """The authors' bank and mini world, from a local folder or downloaded."""
+        patterns, world = cls.find_sources(replace(options, origin="construct"))
+        return patterns.path, world.path
+
+    @classmethod
+    def bank_sources(cls, options: BuildOptions) -> list[Mapping[str, Any]]:
         """The two files at the pinned commit."""
-        sources = list_sources("spacenli").values()
-        return [{"url": s.url, "bytes": s.bytes, "sha256": s.sha256} for s in sources]
+        return [file.entry for file in cls.find_sources(replace(options, origin="construct"))]
+
+
+def _origin(options: BuildOptions) -> str:
+    """The way that was asked for, or the one for which a folder has the files."""
+    if options.origin is not None or options.folder is None:
+        return options.origin or "construct"
+    sources = list_sources("spacenli")
+    has = {name: find_local(sources[name], options.folder) is not None for name in sources}
+    return "release" if has["release"] and not (has["patterns"] and has["world"]) else "construct"

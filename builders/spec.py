@@ -9,6 +9,9 @@ from datasets import Features, Version
 from ..loaders.errors import SchemaError
 from .schema import COLUMNS, DOMAINS, SPLITS, is_name, uniform_features
 
+#: How a dataset can be made.
+ORIGINS = ("construct", "release")
+
 #: Licences, by their identifier on the Hub, with the name a reader knows.
 LICENSES = {
     "apache-2.0": "Apache License 2.0",
@@ -16,6 +19,11 @@ LICENSES = {
     "cc-by-4.0": "Creative Commons Attribution 4.0",
     "cc-by-sa-4.0": "Creative Commons Attribution-ShareAlike 4.0",
 }
+
+
+#: What a paper counts in a split, by what is counted: ``rows``, ``groups``, ``repeated texts``, the
+#: values of a column, or the combined values of columns (``"category, label"``). Labels by name.
+PublishedCounts = Mapping[str, int | Mapping[Any, int]]
 
 
 @dataclass(frozen=True)
@@ -56,8 +64,11 @@ class DatasetSpec:
         paper: Address of the paper.
         homepage: Address of the authors' release, or None.
         offline: Whether it is built from what the package ships, with nothing downloaded.
-        published: Counts that its paper publishes, by what is counted (see
-            ``builders.release.verify``).
+        origins: How it can be made: ``construct`` (its paper's procedure) and ``release`` (the
+            authors' files), the preferred one first.
+        published: Counts that its paper publishes, by config and split (see ``PublishedCounts``).
+        known_defects: Names of checks of ``builders.release.verify`` whose findings belong to the
+            release: they are listed, and fail nothing.
     """
 
     name: str
@@ -78,7 +89,9 @@ class DatasetSpec:
     paper: str
     homepage: str | None
     offline: bool
-    published: Mapping[str, Any] = field(default_factory=dict)
+    origins: tuple[str, ...]
+    published: Mapping[str, Mapping[str, PublishedCounts]] = field(default_factory=dict)
+    known_defects: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         Version(self.version)  # raises ValueError unless it is X.Y.Z
@@ -97,6 +110,13 @@ class DatasetSpec:
         if set(self.meanings) - set(COLUMNS) != set(self.extra):
             problems.append("extra and meanings name different columns")
         problems += [f"column {name!r} is a uniform one" for name in self.extra if name in COLUMNS]
+        problems += [f"unknown origin {o!r}" for o in self.origins if o not in ORIGINS]
+        problems += [
+            f"published counts of {config!r}, {split!r}, which it has not"
+            for config, splits in self.published.items()
+            for split in splits
+            if config not in self.configs or split not in self.configs[config].splits
+        ]
         if len(set(self.labels)) != len(self.labels) or len(self.labels) < 2:
             problems.append("labels must be two or more, all different")
         if not self.configs or not self.citation.lstrip().startswith("@"):

@@ -7,6 +7,7 @@ to do next.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import ClassVar
 
 
 class NLIHubError(Exception):
@@ -27,6 +28,10 @@ class SourceNotFoundError(NLIHubError, FileNotFoundError):
 
 class DownloadError(NLIHubError, ConnectionError):
     """A source file cannot be downloaded."""
+
+
+class NotDataError(NLIHubError, ValueError):
+    """A web page came where data was expected."""
 
 
 class ChecksumError(NLIHubError, ValueError):
@@ -89,15 +94,30 @@ class Defect:
         return ": ".join(part for part in (place, self.where, self.message) if part)
 
 
-class BankError(NLIHubError, ValueError):
-    """A pattern bank has defects; all of them are listed.
+class _DefectsError(NLIHubError, ValueError):
+    """An input has defects; all of them are listed.
 
     Attributes:
         defects: Every defect found, in the order of file and line.
     """
 
-    def __init__(self, defects: Sequence[Defect]) -> None:
+    subject: ClassVar[str]
+
+    def __init__(self, defects: Sequence[Defect], advice: str = "") -> None:
         self.defects = tuple(sorted(set(defects)))
         count = len(self.defects)
         listed = "\n".join(f"  {defect}" for defect in self.defects)
-        super().__init__(f"The pattern bank has {count} defect{'s' * (count != 1)}:\n{listed}")
+        head = f"The {self.subject} has {count} defect{'s' * (count != 1)}:\n{listed}"
+        super().__init__(f"{head}\n{advice}" if advice else head)
+
+
+class BankError(_DefectsError):
+    """A pattern bank has defects; all of them are listed."""
+
+    subject = "pattern bank"
+
+
+class ReleaseError(_DefectsError):
+    """A release file is not of the form of its release; the defects are listed."""
+
+    subject = "release file"

@@ -149,6 +149,11 @@ class AnyOf:
 Constraint = Equal | Holds | Not | AllOf | AnyOf
 
 
+def category_name(ent_type: str | None) -> str | None:
+    """An inference class as a name: ``argument_orientation`` for "argument orientation"."""
+    return ent_type and ent_type.replace(" ", "_").replace("-", "_")
+
+
 @dataclass(frozen=True)
 class Pattern:
     """A labelled NLI pattern: sentences with variables, and what may fill them.
@@ -189,9 +194,8 @@ class Pattern:
 
     @property
     def category(self) -> str | None:
-        """Inference class as a name: ``argument_orientation`` for "argument orientation"."""
-        ent_type = self.attributes.get("ent_type")
-        return ent_type and ent_type.replace(" ", "_").replace("-", "_")
+        """Inference class as a name; see ``category_name``."""
+        return category_name(self.attributes.get("ent_type"))
 
 
 @dataclass(frozen=True)
@@ -241,3 +245,31 @@ class PatternBank:
 
     def __len__(self) -> int:
         return len(self.patterns)
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasedProblem:
+    """A problem of SpaceNLI's released sample.
+
+    Attributes:
+        id: The pattern's id, ``-`` and a number from 0: ``"102b*-17"``.
+        label: ``entailment``, ``neutral`` or ``contradiction``.
+        attributes: Those of its pattern: ``ent_type``, ``exp``, perhaps ``src``, ``cat`` ...
+        n_premises: Number of premises.
+        premises: The premises, as one text.
+        hypothesis: The hypothesis.
+        fillers: The phrase that fills each variable, by variable in alphabetical order.
+    """
+
+    id: str
+    label: str
+    attributes: Mapping[str, str]
+    n_premises: int
+    premises: str
+    hypothesis: str
+    fillers: Mapping[str, str]
+
+    @property
+    def pattern(self) -> str:
+        """Id of its pattern."""
+        return self.id.rpartition("-")[0]

@@ -98,6 +98,41 @@ def official():
 
 
 @pytest.fixture(scope="session")
+def scinli_release():
+    """The folder with SciNLI's official validation and test files."""
+    folder = SHARED / "data" / "scinli_release"
+    if not folder.is_dir():
+        pytest.skip("the official files of SciNLI are not at hand")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def release_files(tmp_path_factory):
+    """Small releases of all datasets, and the counts that they should have; do not change them."""
+    from release_files import write_releases
+
+    folder = tmp_path_factory.mktemp("releases")
+    return folder, write_releases(folder)
+
+
+@pytest.fixture(scope="module")
+def releases(release_files, tmp_path_factory):
+    """The folder with the small releases, in place of the real ones while a module runs."""
+    from nlihub.builders import open_spacenli, sentence_pairs
+    from nlihub.builders.registry import get_builder
+
+    folder, published = release_files
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NLIHUB_SOURCES", str(folder / "sources.json"))
+        patch.setenv("NLIHUB_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setattr(sentence_pairs, "ACL_SMALL_PER_CLASS", 30)
+        patch.setattr(open_spacenli, "BANK", folder / "bank")
+        for name, counts in {**published, "spacenli": {}}.items():
+            patch.setitem(get_builder(name).SPEC.__dict__, "published", counts)
+        yield folder
+
+
+@pytest.fixture(scope="session")
 def built(tmp_path_factory):
     """A built version of open_spacenli; do not change it."""
     import nlihub

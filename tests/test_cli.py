@@ -31,8 +31,9 @@ def test_version():
 
 def test_list_and_show():
     listed = json.loads(run("list", "--json").stdout)
-    assert [d["name"] for d in listed] == nlihub.list_datasets() == ["open_spacenli", "spacenli"]
-    assert run("list").stdout.splitlines()[1].startswith("spacenli")
+    names = ["bionli", "mscinli", "open_spacenli", "scinli", "spacenli"]
+    assert [d["name"] for d in listed] == nlihub.list_datasets() == names
+    assert run("list").stdout.splitlines()[4].startswith("spacenli")
     shown = json.loads(run("show", "spacenli", "--json").stdout)
     assert shown["configs"]["few_shot"]["splits"] == ["train", "test"]
     assert "few_shot" in run("show", "spacenli").stdout

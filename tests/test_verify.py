@@ -6,12 +6,12 @@ import shutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from nlihub.builders.registry import get_builder
+from nlihub.builders.registry import builders, get_builder
 from nlihub.builders.release import verify
 from nlihub.builders.release.digest import digest, row_hashes
 from nlihub.builders.release.manifest import FILE_NAME, Manifest
 from nlihub.builders.release.verify import CHECKS, LISTS_ONLY, verify_version
-from nlihub.loaders.fetch import hash_file
+from nlihub.loaders.hashing import hash_file
 
 import nlihub
 
@@ -197,27 +197,57 @@ def test_planted_defects_are_caught(copy, check, plant, expected):
 
 
 def test_every_check_has_a_planted_defect():
-    caught = {check for check, _, _ in DEFECTS} | {"counts_are_the_published_ones"}
+    published = {"rows_are_the_published_ones", "counts_are_the_published_ones"}
+    caught = {check for check, _, _ in DEFECTS} | published
     assert caught == {check.__name__ for check in CHECKS}
 
 
 @pytest.mark.parametrize(
     ("published", "expected"),
     [
-        ({"rows": {"test": 1}}, "rows: {'test': 33000}, published {'test': 1}"),
-        ({"label": {"neutral": 3}}, "label: "),
-        ({"n_premises": {3: 1}}, "n_premises: {3: 1200}, published {3: 1}"),
-        ({"groups": 160}, "groups: 165, published 160"),
-        ({"repeated texts": 5}, "repeated texts: 0, published 5"),
-        ({"category and label": {"projective": (1, 2, 3)}}, "category and label: "),
+        ({"label": {"neutral": 3}}, "label neutral: "),
+        ({"n_premises": {3: 1}}, "n_premises 3: 1,200, published 1 (+1,199)"),
+        ({"groups": 160}, "groups: 165, published 160 (+5)"),
+        ({"repeated texts": 5}, "repeated texts: 0, published 5 (-5)"),
+        ({"category, label": {("projective", "neutral"): 1}}, "category, label projective, neut"),
     ],
 )
 def test_counts_that_are_not_the_published_ones(built, monkeypatch, published, expected):
     spec = get_builder("open_spacenli").SPEC
-    monkeypatch.setitem(spec.__dict__, "published", published)
+    monkeypatch.setitem(spec.__dict__, "published", {"default": {"test": published}})
     subject = verify._Subject(built)
     [finding] = verify.counts_are_the_published_ones(subject)
     assert expected in finding
+    assert not list(verify.rows_are_the_published_ones(subject))
+
+
+def test_numbers_of_rows_that_are_not_the_published_ones(built, monkeypatch):
+    spec = get_builder("open_spacenli").SPEC
+    monkeypatch.setitem(spec.__dict__, "published", {"default": {"test": {"rows": 1}}})
+    subject = verify._Subject(built)
+    [finding] = verify.rows_are_the_published_ones(subject)
+    assert finding == "default/test: 33,000, published 1 (+32,999)"
+    assert not list(verify.counts_are_the_published_ones(subject))
+
+
+def test_known_defects_of_a_release_are_listed_and_fail_nothing(copy, monkeypatch):
+    leak_into_test(copy)
+    name = "no example is in two splits"
+
+    def outcome():
+        return next(o for o in verify_version(copy).outcomes if o.check == name)
+
+    assert not outcome().passed
+    spec = get_builder("open_spacenli").SPEC
+    monkeypatch.setitem(spec.__dict__, "known_defects", frozenset({name}))
+    assert outcome().passed
+    assert outcome().findings
+
+
+def test_names_of_known_defects_are_names_of_checks():
+    checks = {check.__name__.replace("_", " ") for check in CHECKS}
+    for builder in builders().values():
+        assert checks >= builder.SPEC.known_defects
 
 
 def test_the_official_dataset_has_the_published_counts(official, tmp_path):

@@ -1,11 +1,13 @@
 """Keeps built versions, so that a dataset is built once on a machine."""
 
+import hashlib
+
 import pyarrow as pa
 from filelock import FileLock
 
 from ...loaders.errors import VerificationError
-from ..base import BuildOptions, NLIBuilder
-from ..code_digest import code_digest
+from ..base import NLIBuilder
+from ..options import BuildOptions
 from .version import BuiltVersion
 from .write import build_version
 
@@ -13,9 +15,9 @@ from .write import build_version
 def ensure_built(builder: type[NLIBuilder], options: BuildOptions) -> BuiltVersion:
     """The built version of a dataset in the cache, built now if it is not there whole.
 
-    Its place depends on the code and data of this package, so that a changed builder never
-    finds rows of an earlier one. A whole version is never replaced, so that processes that read
-    it are not disturbed.
+    Its place depends on the code and data of this package and on the sources, so that a changed
+    builder never finds rows of an earlier one. A whole version is never replaced, so that processes
+    that read it are not disturbed.
 
     Args:
         builder: The builder of the dataset.
@@ -28,10 +30,9 @@ def ensure_built(builder: type[NLIBuilder], options: BuildOptions) -> BuiltVersi
     Raises:
         NLIHubError: The sources are missing or wrong.
     """
-    if options.folder is not None:
-        builder.check_sources(options)
     spec = builder.SPEC
-    folder = options.cache_dir / "built" / f"{spec.version}-{code_digest(pa.__version__)[:16]}"
+    made_of = hashlib.sha256(f"{builder.fingerprint(options)} {pa.__version__}".encode())
+    folder = options.cache_dir / "built" / f"{spec.version}-{made_of.hexdigest()[:16]}"
     version = BuiltVersion(folder / spec.name)
     if _is_whole(version):
         return version

@@ -17,7 +17,7 @@ from huggingface_hub import DatasetCardData
 
 from ...loaders.errors import SchemaError
 from ..base import NLIBuilder
-from ..schema import COLUMNS
+from ..schema import COLUMNS, SPLITS
 from ..spec import LICENSES, DatasetSpec
 from .manifest import Manifest
 from .statistics import Statistics
@@ -51,6 +51,12 @@ def render_card(builder: type[NLIBuilder], manifest: Manifest, statistics: Stati
     """
     body = fill_blocks(card_template(builder.SPEC.name), card_blocks(builder, manifest, statistics))
     return f"---\n{front_matter(builder.SPEC, manifest)}---\n\n{body}"
+
+
+def declared_card(spec: DatasetSpec) -> str:
+    """The card of a dataset as it stands in the package, fresh in what needs no built version."""
+    template = card_template(spec.name)
+    return fill_blocks(template, {**read_blocks(template), **declared_blocks(spec)})
 
 
 def split_card(card: str) -> tuple[str, str]:
@@ -99,7 +105,9 @@ def front_matter(spec: DatasetSpec, manifest: Manifest) -> str:
     Returns:
         YAML, without the lines of dashes.
     """
-    n_rows = sum(split.rows for split in manifest.configs[spec.default_config].values())
+    main = next(iter(manifest.configs))
+    main = spec.default_config if spec.default_config in manifest.configs else main
+    n_rows = sum(split.rows for split in manifest.configs[main].values())
     data = DatasetCardData(
         language=["en"],
         license=spec.license,
@@ -111,7 +119,7 @@ def front_matter(spec: DatasetSpec, manifest: Manifest) -> str:
         configs=[
             {
                 "config_name": name,
-                **({"default": True} if name == spec.default_config else {}),
+                **({"default": True} if name == main else {}),
                 "version": manifest.version,
                 "description": manifest.config_digest(name),
                 "data_files": [
@@ -147,13 +155,22 @@ def card_blocks(
     """The generated blocks of a card, by name."""
     spec = builder.SPEC
     return {
-        "usage": _usage(spec),
+        **declared_blocks(spec),
         "configs": _configs(spec, statistics),
-        "columns": _columns(spec),
         "statistics": statistics_block(spec, statistics),
+        "oddities": _oddities(manifest),
         "provenance": _provenance(spec, manifest),
-        "citation": f"```bibtex\n{spec.citation}```",
         **builder.card_blocks(),
+    }
+
+
+def declared_blocks(spec: DatasetSpec) -> dict[str, str]:
+    """The generated blocks that need no built version, by name."""
+    return {
+        "usage": _usage(spec),
+        "columns": _columns(spec),
+        "published": _published(spec),
+        "citation": f"```bibtex\n{spec.citation}```",
     }
 
 
@@ -208,11 +225,60 @@ def statistics_block(spec: DatasetSpec, statistics: Statistics) -> str:
     ]
     groups = f"{statistics.groups:,} groups ({spec.group}s), " if spec.group else ""
     words = statistics.mean_words
-    return f"""{markdown_table(head, rows)}
+    text = f"""{markdown_table(head, rows)}
 
-Measured on the built files of `{spec.default_config}`: {groups}{words["premise"]} words a premise
+Measured on the built files of `{statistics.config}`: {groups}{words["premise"]} words a premise
 and {words["hypothesis"]} a hypothesis on average, {statistics.repeated_texts:,} rows that repeat
 an earlier row's texts, {statistics.contradictory_texts:,} texts with contradictory labels."""
+    if statistics.overlaps:
+        text += f"\n\nWhat two splits share (leakage):\n\n{_overlaps(spec, statistics)}"
+    return text
+
+
+def _overlaps(spec: DatasetSpec, statistics: Statistics) -> str:
+    head = ["splits", "pairs of texts", "premises", "hypotheses"]
+    head += [f"groups ({spec.group}s)"] * bool(spec.group)
+    rows = [
+        [" and ".join(o.splits), f"{o.texts:,}", f"{o.premises:,}", f"{o.hypotheses:,}"]
+        + [f"{o.groups:,}"] * bool(spec.group)
+        for o in statistics.overlaps
+    ]
+    return markdown_table(head, rows)
+
+
+def _oddities(manifest: Manifest) -> str:
+    """What is odd in the sources and was kept, as a table."""
+    rows = [
+        [f"`{source}`", what, f"{number:,}"]
+        for source, found in manifest.oddities.items()
+        for what, number in found.items()
+    ]
+    return markdown_table(["file", "what", "how many"], rows) if rows else "None."
+
+
+def _published(spec: DatasetSpec) -> str:
+    """The counts of the paper, as a table."""
+    rows = []
+    splits = [s for s in SPLITS if any(s in counts for counts in spec.published.values())]
+    for config, published in spec.published.items():
+        whats = dict.fromkeys(what for counts in published.values() for what in counts)
+        for what in whats:
+            cells = (_shown_counts(published.get(split, {}).get(what)) for split in splits)
+            rows.append([f"`{config}`", what, *cells])
+    return markdown_table(["config", "what", *splits], rows)
+
+
+def _shown_counts(counts: int | Mapping[Any, int] | None) -> str:
+    if counts is None:
+        return ""
+    if isinstance(counts, int):
+        return f"{counts:,}"
+    if len(set(counts.values())) == 1 and len(counts) > 1:
+        return f"{next(iter(counts.values())):,} each of {len(counts)}"
+    return ", ".join(
+        f"{' '.join(map(str, value)) if isinstance(value, tuple) else value} {number:,}"
+        for value, number in counts.items()
+    )
 
 
 def _provenance(spec: DatasetSpec, manifest: Manifest) -> str:

@@ -55,6 +55,7 @@ class Manifest:
         configs: For each config its splits by name.
         sources: The source files: url, bytes and sha256 of each.
         parameters: Seeds and numbers that the rows depend on.
+        oddities: For each source file, how many of its texts have which oddity.
         made_with: Versions of nlihub and of the Parquet writer.
         files: sha256 of every other file, by path.
     """
@@ -64,6 +65,7 @@ class Manifest:
     configs: Mapping[str, Mapping[str, Split]]
     sources: list[Mapping[str, Any]]
     parameters: Mapping[str, Any]
+    oddities: Mapping[str, Mapping[str, int]]
     made_with: Mapping[str, str]
     files: Mapping[str, str]
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ...loaders.errors import VerificationError
-from ...loaders.fetch import hash_file
+from ...loaders.hashing import hash_file
 from ..base import NLIBuilder
 from ..registry import get_builder
 from .manifest import FILE_NAME, Manifest
@@ -44,6 +44,17 @@ class BuiltVersion:
             UnknownNameError: This package has no such dataset.
         """
         return get_builder(self.manifest.dataset)
+
+    @property
+    def main_config(self) -> str:
+        """The default config where it was built, otherwise the first that was.
+
+        Raises:
+            VerificationError: There is no manifest, or it is malformed.
+        """
+        configs = self.manifest.configs
+        default = self.builder.SPEC.default_config
+        return default if default in configs else next(iter(configs))
 
     def unlisted_files(self) -> list[str]:
         """The files in its folder that its manifest does not list, by path.

@@ -12,8 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ...loaders.errors import VerificationError
-from ...loaders.fetch import hash_file
-from ..base import BuildOptions, NLIBuilder
+from ...loaders.hashing import hash_file
+from ...loaders.releases.oddities import Oddities
+from ..base import NLIBuilder
+from ..options import BuildOptions
 from ..partial import whole_folder
 from ..spec import DatasetSpec
 from .card import render_card
@@ -57,23 +59,28 @@ def build_version(
     spec = builder.SPEC
     target = output / spec.name
     with whole_folder(target, may_replace or partial(_is_only_ours, spec.name)) as folder:
+        wanted = options.wanted(spec)
         rows = builder.make_rows(options)
-        keys = [(name, split) for name, config in spec.configs.items() for split in config.splits]
-        writers = {key: _SplitWriter(folder, *key, spec, max_shard_bytes) for key in keys}
-        for batch in rows.batches():
+        writers = {
+            key: _SplitWriter(folder, *key, spec, max_shard_bytes)
+            for key in sorted(options.keys(spec))
+        }
+        oddities: dict[str, Oddities] = {}
+        for batch in rows.batches(oddities):
             hashes = np.array(row_hashes(batch.table, spec.features), dtype=object)
             for key, member in batch.members.items():
-                chosen = np.asarray(member.to_numpy(zero_copy_only=False), dtype=bool)
-                writers[key].write(batch.select(*key), hashes[chosen])
+                chosen = hashes if member is None else hashes[member.to_numpy(zero_copy_only=False)]
+                writers[key].write(batch.select(key), chosen)
         manifest = Manifest(
             dataset=spec.name,
             version=spec.version,
             configs={
-                name: {split: writers[name, split].close() for split in config.splits}
-                for name, config in spec.configs.items()
+                name: {split: writers[name, split].close() for split in splits}
+                for name, splits in wanted.items()
             },
             sources=list(rows.sources),
             parameters=dict(rows.parameters),
+            oddities={name: dict(sorted(found.items())) for name, found in oddities.items()},
             made_with={"nlihub": installed_version("nlihub"), "pyarrow": pa.__version__},
             files={},
         )

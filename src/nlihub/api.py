@@ -4,13 +4,11 @@ import hashlib
 import os
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import datasets
-
-from .builders.base import BuildOptions, NLIBuilder, check_config
+from .builders.base import NLIBuilder
 from .builders.construct.patterns.fresh_sample import (
     SampleSummary,
     check_ending,
@@ -18,10 +16,13 @@ from .builders.construct.patterns.fresh_sample import (
 )
 from .builders.construct.patterns.sampling import ONLY_EXAMPLES, SamplingConfig, Text, sample_bank
 from .builders.construct.patterns.upstream_json import OFFICIAL_COMMAND, write_upstream_json
+from .builders.load import load
+from .builders.options import BuildOptions, check_config
 from .builders.partial import whole_file
 from .builders.pattern_builder import PatternBuilder
 from .builders.registry import builders, get_builder
 from .builders.release.cache import ensure_built
+from .builders.release.card import card_template, declared_blocks, read_blocks
 from .builders.release.install import NAMESPACE, install_version
 from .builders.release.statistics import Statistics, measure
 from .builders.release.verify import Report, verify_version
@@ -32,12 +33,11 @@ from .loaders.corpora.pattern_bank import find_pattern_bank, scan_pattern_bank
 from .loaders.errors import (
     BankError,
     Defect,
+    DownloadError,
     SourceNotFoundError,
     UnknownNameError,
     UsageError,
 )
-from .loaders.fetch import fetch as fetch_source
-from .loaders.fetch import list_sources
 from .loaders.records import PatternBank
 from .metrics.release.install import install_metrics
 
@@ -77,37 +77,62 @@ def describe(name: str) -> dict[str, Any]:
         "paper": spec.paper,
         "homepage": spec.homepage,
         "needs_download": not spec.offline,
+        "origins": list(spec.origins),
         "citation": spec.citation,
     }
 
 
-def fetch(name: str, *, folder: PathLike | None = None) -> list[Path]:
+def fetch(
+    name: str,
+    *,
+    folder: PathLike | None = None,
+    configs: Sequence[str] = (),
+    splits: Sequence[str] = (),
+    origin: str | None = None,
+) -> list[Path]:
     """Downloads and verifies the source files of a dataset.
+
+    Where no hash of a file is published, the file is read, compared with the published counts, and
+    its hash recorded; from then on another content is refused.
 
     Args:
         name: Name of the dataset.
-        folder: Verify the files of this folder instead of downloading them.
+        folder: Verify the files of this folder, or this file, instead of downloading them.
+        configs: The configs that the files are for; empty means all.
+        splits: The splits that the files are for; empty means all.
+        origin: As for ``build``.
 
     Returns:
         The local files; none for a dataset that is made from what the package ships.
 
     Raises:
-        UnknownNameError: There is no such dataset.
-        SourceNotFoundError: The folder lacks a file.
+        UnknownNameError: There is no such dataset, config or split.
+        SourceNotFoundError: The folder lacks a file, or a person must ask for it.
         DownloadError: A file cannot be downloaded.
+        NotDataError: A file is a web page.
         ChecksumError: A file is not the pinned one.
+        ReleaseError: A file is malformed, or has not the published counts.
     """
-    if get_builder(name).SPEC.offline:
+    builder = get_builder(name)
+    if builder.SPEC.offline and folder is None:
         return []
-    options = _options(folder)
-    return [
-        fetch_source(source, folder=options.folder, cache_dir=options.cache_dir)
-        for source in list_sources(name).values()
-    ]
+    options = _options(folder, configs=configs, splits=splits, origin=origin)
+    files = builder.find_sources(options)
+    if not all(file.variant.is_pinned for file in files):
+        for _ in builder.make_rows(options).batches():
+            pass  # reading them to the end is the check
+    return [file.path for file in files]
 
 
 def build(
-    name: str, output: PathLike = "built", *, folder: PathLike | None = None, num_proc: int = 1
+    name: str,
+    output: PathLike = "built",
+    *,
+    folder: PathLike | None = None,
+    num_proc: int = 1,
+    configs: Sequence[str] = (),
+    splits: Sequence[str] = (),
+    origin: str | None = None,
 ) -> Path:
     """Builds a version of a dataset into ``output/NAME``.
 
@@ -117,19 +142,24 @@ def build(
     Args:
         name: Name of the dataset.
         output: The folder to build in.
-        folder: Local folder with the source files; None downloads them where they are needed.
+        folder: Local folder with the source files, or one file; None downloads them where they are
+            needed.
         num_proc: Processes to use, 1 or more; the bytes do not depend on it.
+        configs: The configs to build; empty means all.
+        splits: The splits to build; empty means all. A source that they do not need may be missing.
+        origin: ``release`` (the authors' files) or ``construct`` (the paper's procedure); None
+            takes the first of ``describe(name)["origins"]`` for which the folder has the files.
 
     Returns:
         The folder of the built version.
 
     Raises:
-        UnknownNameError: There is no such dataset.
+        UnknownNameError: There is no such dataset, config or split.
         OutputError: There is something at ``output/NAME`` that is no built version.
         NLIHubError: The sources are missing, not the pinned ones, or malformed.
     """
-    version = build_version(get_builder(name), Path(output), _options(folder, num_proc))
-    return version.folder
+    options = _options(folder, num_proc, configs=configs, splits=splits, origin=origin)
+    return build_version(get_builder(name), Path(output), options).folder
 
 
 def verify(folder: PathLike) -> Report:
@@ -149,25 +179,34 @@ def verify(folder: PathLike) -> Report:
     return verify_version(Path(folder))
 
 
-def stats(name: str, *, folder: PathLike | None = None) -> Statistics:
+def stats(name: str, *, folder: PathLike | None = None, splits: Sequence[str] = ()) -> Statistics:
     """Statistics of a dataset, measured on built files.
 
     Args:
         name: Name of a dataset, or folder of a built version.
         folder: As for ``build``, where the dataset has to be built first.
+        splits: As for ``build``.
 
     Raises:
         UnknownNameError: There is neither such a dataset nor such a folder.
     """
-    return measure(open_version(name, folder=folder))
+    return measure(open_version(name, folder=folder, splits=splits))
 
 
-def open_version(name: str, *, folder: PathLike | None = None) -> BuiltVersion:
+def open_version(
+    name: str,
+    *,
+    folder: PathLike | None = None,
+    configs: Sequence[str] = (),
+    splits: Sequence[str] = (),
+) -> BuiltVersion:
     """A built version by folder, or that of a dataset by name, built now if need be.
 
     Args:
         name: Name of a dataset, or folder of a built version.
         folder: As for ``build``, where the dataset has to be built first.
+        configs: As for ``build``.
+        splits: As for ``build``.
 
     Returns:
         The version, opened for reading.
@@ -177,8 +216,56 @@ def open_version(name: str, *, folder: PathLike | None = None) -> BuiltVersion:
     """
     if (path := _as_folder(name)) is not None:
         _refuse_sources(name, folder)
+        if configs or splits:
+            raise UsageError(f"{name} is built already: it has the configs and splits that it has.")
         return BuiltVersion(path)
-    return ensure_built(get_builder(name), _options(folder))
+    return ensure_built(get_builder(name), _options(folder, configs=configs, splits=splits))
+
+
+@dataclass(frozen=True)
+class CardCheck:
+    """What was found when the packaged card of a dataset was checked.
+
+    Attributes:
+        stale: The generated blocks that are out of date, by name.
+        unchecked: Why what is measured was not checked; empty where it was.
+    """
+
+    stale: tuple[str, ...]
+    unchecked: tuple[str, ...]
+
+
+def check_card(
+    name: str, *, folder: PathLike | None = None, splits: Sequence[str] = ()
+) -> CardCheck:
+    """Checks whether the packaged card of a dataset says what is so.
+
+    Args:
+        name: Name of the dataset.
+        folder: As for ``build``.
+        splits: The splits that the card's figures were measured on; empty means all.
+
+    Raises:
+        UnknownNameError: There is no such dataset.
+        NLIHubError: The sources are not the pinned ones, or malformed.
+    """
+    spec = get_builder(name).SPEC
+    packaged = read_blocks(card_template(name))
+    expected = declared_blocks(spec)
+    unchecked: tuple[str, ...] = ()
+    try:
+        version = open_version(name, folder=folder, splits=splits)
+        expected = read_blocks((version.folder / "README.md").read_text(encoding="utf-8"))
+    except (DownloadError, SourceNotFoundError) as error:
+        if folder is not None:
+            raise
+        unchecked = (str(error).splitlines()[0],)
+    stale = [
+        block
+        for block, text in expected.items()
+        if block in packaged and packaged[block].rstrip() != text.rstrip()
+    ]
+    return CardCheck(tuple(stale), unchecked)
 
 
 def load_dataset(
@@ -186,24 +273,32 @@ def load_dataset(
     name: str | None = None,
     *,
     data_dir: PathLike | None = None,
+    split: Any = None,
+    streaming: bool = False,
     **arguments: Any,
 ) -> Any:
     """Loads a dataset of this package, from anywhere, as ``datasets.load_dataset`` would.
 
-    The dataset is built on its first use, verified, and kept in the cache.
+    The sources are verified, read, checked and kept in the cache of ``datasets``; where splits are
+    named, only what they need.
 
     Args:
         path: Name of the dataset, with or without ``nlihub/`` before it.
         name: Name of the config; None takes the default one.
-        data_dir: Local folder with the source files; None downloads them where they are needed.
-        **arguments: Anything else that ``datasets.load_dataset`` takes: ``split``,
-            ``streaming`` ...
+        data_dir: Local folder with the source files, or one file; None downloads them where they
+            are needed.
+        split: The split, a part of it (``"test[:10%]"``) or several; None takes all.
+        streaming: Whether rows are read as they are asked for, with nothing kept.
+        **arguments: ``cache_dir``, ``keep_in_memory``, ``num_proc``, ``download_mode`` and
+            ``verification_mode``, with their meaning in ``datasets``.
 
     Returns:
-        What ``datasets.load_dataset`` returns.
+        What ``datasets.load_dataset`` returns: a ``Dataset``, or a ``DatasetDict`` where no split
+        is named; their iterable counterparts when streaming.
 
     Raises:
-        UnknownNameError: There is no such dataset or config.
+        UnknownNameError: There is no such dataset, config or split.
+        UsageError: An argument has no meaning here.
         NLIHubError: The sources are missing, not the pinned ones, or malformed.
 
     Example:
@@ -212,15 +307,24 @@ def load_dataset(
         >>> rows.features["label"].names
         ['entailment', 'neutral', 'contradiction']
     """
-    if arguments.get("revision") is not None:
-        raise UsageError("revision has no meaning here: this package builds one version.")
     builder = get_builder(path.removeprefix(f"{NAMESPACE}/"))
     config = check_config(builder.SPEC, name or builder.SPEC.default_config)
-    version = ensure_built(builder, _options(data_dir))
-    return datasets.load_dataset(str(version.folder), config, **arguments)
+    return load(
+        builder,
+        _options(data_dir, configs=(config,)),
+        split=split,
+        streaming=streaming,
+        **arguments,
+    )
 
 
-def install(name: str, *, folder: PathLike | None = None) -> list[Path]:
+def install(
+    name: str,
+    *,
+    folder: PathLike | None = None,
+    configs: Sequence[str] = (),
+    splits: Sequence[str] = (),
+) -> list[Path]:
     """Makes ``load_dataset("nlihub/NAME", CONFIG)`` work offline in every project.
 
     ``install("metrics")`` does the same for ``evaluate.load("pattern_accuracy")`` and the other
@@ -229,6 +333,8 @@ def install(name: str, *, folder: PathLike | None = None) -> list[Path]:
     Args:
         name: Name of a dataset, folder of a built version, or ``metrics``.
         folder: As for ``build``, where the dataset has to be built first.
+        configs: As for ``build``.
+        splits: As for ``build``.
 
     Returns:
         The folder of each config in the cache of ``datasets``, or the script of each metric in
@@ -237,7 +343,7 @@ def install(name: str, *, folder: PathLike | None = None) -> list[Path]:
     if name == "metrics":
         _refuse_sources(name, folder)
         return install_metrics()
-    return install_version(open_version(name, folder=folder))
+    return install_version(open_version(name, folder=folder, configs=configs, splits=splits))
 
 
 def sample(
@@ -415,9 +521,21 @@ def _refuse_sources(name: str, folder: PathLike | None) -> None:
         raise UsageError(f"{name} takes no source folder.")
 
 
-def _options(folder: PathLike | None, num_proc: int = 1) -> BuildOptions:
+def _options(
+    folder: PathLike | None,
+    num_proc: int = 1,
+    *,
+    configs: Sequence[str] = (),
+    splits: Sequence[str] = (),
+    origin: str | None = None,
+) -> BuildOptions:
+    for names in (configs, splits):
+        if isinstance(names, str):
+            raise UsageError(f"{names!r} is a string; expected a list of names.")
     path = Path(folder) if folder is not None else None
-    return BuildOptions(path, default_cache_dir(), _checked(num_proc))
+    return BuildOptions(
+        path, default_cache_dir(), _checked(num_proc), tuple(configs), tuple(splits), origin
+    )
 
 
 def _checked(num_proc: int) -> int:

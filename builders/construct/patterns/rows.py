@@ -13,7 +13,10 @@ from datasets import List, Value
 
 from ....loaders.corpora.pattern_bank import LABELS
 from ....loaders.errors import SchemaError
+from ....loaders.records import ReleasedProblem, category_name
+from ....loaders.releases.oddities import Oddities
 from ...base import Batch
+from ...options import Key
 from ...schema import encode, uniform_features
 from ...spec import ConfigSpec
 from .sampling import PatternSample
@@ -99,17 +102,51 @@ def encode_samples(samples: Sequence[PatternSample], id_infix: str = "") -> pa.T
         "source": repeat([pattern.attributes.get("src") for pattern in patterns]),
         "n_premises": repeat([pattern.n_premises for pattern in patterns]),
         "has_negation": pc.or_(_has_not(premises), _has_not(hypotheses)),
-        "expressions": repeat(
-            [
-                [e.strip() for e in p.attributes.get("exp", "").split(",") if e.strip()]
-                for p in patterns
-            ]
-        ),
+        "expressions": repeat([_expressions(pattern.attributes) for pattern in patterns]),
     }
     for column, attribute in _FROM_ATTRIBUTE.items():
         columns[column] = repeat([pattern.attributes.get(attribute) for pattern in patterns])
     columns["fillers"] = _fillers(samples)
     return encode(columns, uniform_features(LABELS, EXTRA))
+
+
+def encode_released(problems: Sequence[ReleasedProblem]) -> pa.Table:
+    """The released sample as one table in the uniform schema, as ``encode_samples`` gives it.
+
+    Args:
+        problems: The problems, in order.
+
+    Returns:
+        A row a problem.
+    """
+    premises = [problem.premises for problem in problems]
+    hypotheses = [problem.hypothesis for problem in problems]
+    fillers = [
+        [{"variable": name, "phrase": phrase} for name, phrase in problem.fillers.items()]
+        for problem in problems
+    ]
+    columns: dict[str, Any] = {
+        "id": [problem.id for problem in problems],
+        "premise": premises,
+        "hypothesis": hypotheses,
+        "label": [problem.label for problem in problems],
+        "group": [problem.pattern for problem in problems],
+        "category": [category_name(problem.attributes.get("ent_type")) for problem in problems],
+        "domain": ["spatial"] * len(problems),
+        "source": [problem.attributes.get("src") for problem in problems],
+        "n_premises": [problem.n_premises for problem in problems],
+        "has_negation": pc.or_(_has_not(premises), _has_not(hypotheses)),
+        "expressions": [_expressions(problem.attributes) for problem in problems],
+    }
+    for column, attribute in _FROM_ATTRIBUTE.items():
+        columns[column] = [problem.attributes.get(attribute) for problem in problems]
+    features = uniform_features(LABELS, EXTRA)
+    columns["fillers"] = pa.array(fillers, features.arrow_schema.field("fillers").type)
+    return encode(columns, features)
+
+
+def _expressions(attributes: Mapping[str, str]) -> list[str]:
+    return [e.strip() for e in attributes.get("exp", "").split(",") if e.strip()]
 
 
 def _has_not(texts: list[str]) -> pa.BooleanArray:
@@ -176,25 +213,28 @@ class PatternRows:
 
     Attributes:
         table: Every row of the default config.
+        keys: The splits of configs that are wanted.
         sources: The source files.
         parameters: Seed and size of the draw.
     """
 
     table: pa.Table
+    keys: frozenset[Key]
     sources: list[Mapping[str, Any]]
     parameters: Mapping[str, Any]
 
-    def batches(self) -> Iterator[Batch]:
+    def batches(self, oddities: dict[str, Oddities] | None = None) -> Iterator[Batch]:
         """One batch with every row; see ``Rows``."""
-        pool = pa.array(few_shot_pool(self.table))
-        members = {
+        members: dict[Key, pa.BooleanArray | None] = {
             (category, "test"): pc.equal(self.table["category"], category).combine_chunks()
             for category in CATEGORIES
         }
-        members["default", "test"] = pa.array([True] * len(self.table))
-        members["few_shot", "train"] = pool
-        members["few_shot", "test"] = pc.invert(pool)
-        yield Batch(self.table, members)
+        members["default", "test"] = None
+        if any(config == "few_shot" for config, _ in self.keys):
+            pool = pa.array(few_shot_pool(self.table))
+            members["few_shot", "train"] = pool
+            members["few_shot", "test"] = pc.invert(pool)
+        yield Batch(self.table, {key: members[key] for key in self.keys})
 
 
 def pattern_properties(rows: pa.Table) -> dict[str, list[bool]]:

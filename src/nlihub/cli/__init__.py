@@ -40,7 +40,9 @@ def _errors_as_exit_codes() -> Iterator[None]:
         ChecksumError,
         DownloadError,
         NLIHubError,
+        NotDataError,
         PredictionsError,
+        ReleaseError,
         SchemaError,
         VerificationError,
     )
@@ -57,7 +59,9 @@ def _errors_as_exit_codes() -> Iterator[None]:
             BankError,
             ChecksumError,
             DownloadError,
+            NotDataError,
             PredictionsError,
+            ReleaseError,
             SchemaError,
             VerificationError,
         )

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .options import From, Json, NumProc, answer
+from .options import Configs, From, Json, NumProc, Origin, Splits, answer, names
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -42,6 +42,7 @@ def show(name: str, as_json: Json = False) -> None:
         lines.append(f"labels: {', '.join(found['labels'])}")
         lines.append(f"columns: {', '.join(found['columns'])}")
         lines.append(f"metrics: {', '.join(found['metrics'])}")
+        lines.append(f"made from: {' or '.join(found['origins'])}")
         lines.append(f"licence: {found['license']}; paper: {found['paper']}")
         return "\n".join(lines)
 
@@ -51,6 +52,7 @@ def show(name: str, as_json: Json = False) -> None:
 def stats(
     name: Annotated[str, typer.Argument(metavar="NAME|FOLDER")],
     folder: From = None,
+    splits: Splits = None,
     as_json: Json = False,
 ) -> None:
     """Measure the statistics of a dataset on its built files."""
@@ -58,7 +60,7 @@ def stats(
     from ..builders.release.card import statistics_block
     from ..builders.release.statistics import measure
 
-    version = api.open_version(name, folder=folder)
+    version = api.open_version(name, folder=folder, splits=names(splits))
     found = measure(version)
     answer(asdict(found), as_json, lambda: statistics_block(version.builder.SPEC, found))
 
@@ -66,33 +68,64 @@ def stats(
 def card(
     name: Annotated[str, typer.Argument(metavar="NAME")],
     folder: From = None,
+    splits: Splits = None,
     check: Annotated[
         bool, typer.Option("--check", help="Check that the packaged card is up to date.")
     ] = False,
     body: Annotated[bool, typer.Option("--body", help="Leave out the front matter.")] = False,
+    unmeasured: Annotated[
+        bool,
+        typer.Option("--unmeasured", help="The packaged card, fresh in what needs no source."),
+    ] = False,
 ) -> None:
-    """Print the card of a dataset, with fresh statistics."""
+    """Print the card of a dataset, with fresh statistics.
+
+    --check compares the packaged card with fresh statistics, or, where the sources are not at hand,
+    what needs none.
+    """
     from .. import api
-    from ..builders.release.card import card_template, split_card
+    from ..builders.registry import get_builder
+    from ..builders.release.card import declared_card, split_card
 
-    version = api.open_version(name, folder=folder)
-    text = (version.folder / "README.md").read_text(encoding="utf-8")
-    fresh = split_card(text)[1]
-    if check:
-        name = version.builder.SPEC.name
-        if fresh != card_template(name):
-            print(f"nlihub: the packaged card of {name} is out of date.", file=sys.stderr)
-            sys.exit(1)
-        print(f"the packaged card of {name} is up to date")
+    if unmeasured:
+        print(declared_card(get_builder(name).SPEC), end="")
         return
-    print(fresh if body else text, end="")
+    if check:
+        _check_card(name, folder, names(splits))
+        return
+    version = api.open_version(name, folder=folder, splits=names(splits))
+    text = (version.folder / "README.md").read_text(encoding="utf-8")
+    print(split_card(text)[1] if body else text, end="")
 
 
-def fetch(name: str, folder: From = None, as_json: Json = False) -> None:
+def _check_card(name: str, folder: Path | None, splits: list[str]) -> None:
+    from .. import api
+
+    found = api.check_card(name, folder=folder, splits=splits)
+    for reason in found.unchecked:
+        print(f"nlihub: what is measured was not checked: {reason}", file=sys.stderr)
+    if found.stale:
+        blocks = ", ".join(found.stale)
+        print(f"nlihub: the packaged card of {name} is out of date: {blocks}.", file=sys.stderr)
+        sys.exit(1)
+    part = " in all that needs no source file" if found.unchecked else ""
+    print(f"the packaged card of {name} is up to date{part}")
+
+
+def fetch(
+    name: str,
+    folder: From = None,
+    config: Configs = None,
+    splits: Splits = None,
+    origin: Origin = None,
+    as_json: Json = False,
+) -> None:
     """Download and verify the source files of a dataset."""
     from .. import api
 
-    found = api.fetch(name, folder=folder)
+    found = api.fetch(
+        name, folder=folder, configs=names(config), splits=names(splits), origin=origin
+    )
     if not found:
         print(f"nlihub: {name} needs no source files.", file=sys.stderr)
         if not as_json:
@@ -101,11 +134,14 @@ def fetch(name: str, folder: From = None, as_json: Json = False) -> None:
 
 
 def build(
-    names: Annotated[
+    dataset_names: Annotated[
         list[str] | None,
         typer.Argument(metavar="[NAME]...", help="Default: all that needs no download."),
     ] = None,
     folder: From = None,
+    config: Configs = None,
+    splits: Splits = None,
+    origin: Origin = None,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="Builds FOLDER/NAME.")
     ] = Path("built"),
@@ -115,14 +151,21 @@ def build(
     """Build datasets: Parquet files, card and manifest, laid out as on the Hub."""
     from .. import api
 
-    chosen = names or [n for n in api.list_datasets() if not api.describe(n)["needs_download"]]
+    all_names = api.list_datasets()
+    chosen = dataset_names or [n for n in all_names if not api.describe(n)["needs_download"]]
     # Looked up first, so that an unknown name is reported before anything is built.
     takes_folder = {name: api.describe(name)["needs_download"] for name in chosen}
     if folder is not None and not any(takes_folder.values()):
         raise typer.BadParameter("none of these datasets has source files.", param_hint="--from")
     built = {
         name: api.build(
-            name, output, folder=folder if takes_folder[name] else None, num_proc=num_proc
+            name,
+            output,
+            folder=folder if takes_folder[name] else None,
+            num_proc=num_proc,
+            configs=names(config),
+            splits=names(splits),
+            origin=origin,
         )
         for name in chosen
     }
@@ -155,6 +198,8 @@ def verify(folder: Path, as_json: Json = False) -> None:
 def install(
     name: Annotated[str, typer.Argument(metavar="NAME|FOLDER|metrics")],
     folder: From = None,
+    config: Configs = None,
+    splits: Splits = None,
     as_json: Json = False,
 ) -> None:
     """Make load_dataset("nlihub/NAME", CONFIG) work offline in every project.
@@ -163,5 +208,5 @@ def install(
     """
     from .. import api
 
-    found = api.install(name, folder=folder)
+    found = api.install(name, folder=folder, configs=names(config), splits=names(splits))
     answer([str(p) for p in found], as_json, lambda: "\n".join(map(str, found)))

@@ -10,7 +10,21 @@ import typer
 Json = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]
 From = Annotated[
     Path | None,
-    typer.Option("--from", metavar="FOLDER", help="Local folder with the source files."),
+    typer.Option(
+        "--from", metavar="FOLDER", help="Local folder with the source files, or one of them."
+    ),
+]
+Configs = Annotated[
+    str | None, typer.Option("--config", metavar="C,...", help="Only these configs.")
+]
+Splits = Annotated[str | None, typer.Option("--splits", metavar="S,...", help="Only these splits.")]
+Origin = Annotated[
+    str | None,
+    typer.Option(
+        "--origin",
+        metavar="release|construct",
+        help="From the authors' files, or by the paper's procedure.",
+    ),
 ]
 NumProc = Annotated[int, typer.Option("--num-proc", min=1, help="Processes to use.")]
 

@@ -1,0 +1,190 @@
+"""BioNLI (Bastan, Surdeanu and Balasubramanian, Findings of EMNLP 2022), from its release."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from datasets import Value
+
+from ..loaders.fetching import SourceFile, list_sources
+from ..loaders.releases.bionli import CATEGORIES, find_files, marked_entities, read_bionli
+from .options import BuildOptions
+from .release_builder import Encoder, Part, ReleaseBuilder, everything
+from .schema import encode, uniform_features
+from .spec import ConfigSpec, DatasetSpec, PublishedCounts
+
+LABELS = ("not_entailment", "entailment")
+_SPLITS = ("train", "validation", "test")
+_EXTRA = {
+    name: Value("string")
+    for name in ("release_category", "regulator", "regulated", "original_hypothesis")
+}
+_FEATURES = uniform_features(LABELS, _EXTRA)
+_CATEGORIES = tuple(dict.fromkeys(CATEGORIES.values()))
+
+#: Tables 2 and 3, in the order of ``_CATEGORIES``.
+_COUNTS = {
+    ("full", "train"): (8489, 2064, 2022, 81, 1466, 837, 615, 711, 547, 165),
+    ("full", "validation"): (3000, 3000, 3000, 20, 2584, 1395, 543, 623, 141, 30),
+    ("full", "test"): (2000, 2000, 2000, 15, 1524, 810, 314, 340, 102, 21),
+    ("balanced", "train"): (2790, 413, 452, 80, 335, 159, 256, 311, 586, 162),
+    ("balanced", "validation"): (2453, 2453, 2453, 22, 2058, 1214, 625, 728, 84, 33),
+    ("balanced", "test"): (2000, 2000, 2000, 15, 1524, 810, 314, 340, 102, 21),
+}
+
+
+def _published(config: str) -> dict[str, PublishedCounts]:
+    published: dict[str, PublishedCounts] = {}
+    for split in _SPLITS:
+        counts = dict(zip(_CATEGORIES, _COUNTS[config, split], strict=True))
+        n_rows, n_positive = sum(counts.values()), counts["positive"]
+        published[split] = {
+            "rows": n_rows,
+            "label": {"not_entailment": n_rows - n_positive, "entailment": n_positive},
+            "category": counts,
+        }
+    return published
+
+
+class BioNLI(ReleaseBuilder):
+    """BioNLI: conclusions of biomedical abstracts, and their adversarial perturbations."""
+
+    SPEC = DatasetSpec(
+        name="bionli",
+        pretty_name="BioNLI",
+        version="1.0.0",
+        summary="Biomedical NLI: mechanisms that abstracts conclude with, and perturbed ones.",
+        labels=LABELS,
+        domains=("biomedical",),
+        categories=_CATEGORIES,
+        group="mechanism",
+        metrics=("nli_report", "consistency"),
+        configs={
+            "full": ConfigSpec("the full distribution", _SPLITS),
+            "balanced": ConfigSpec(
+                "the balanced distribution: at most 500 training rows a rule-based perturbation; "
+                "the test set is that of `full`",
+                _SPLITS,
+            ),
+        },
+        extra=_EXTRA,
+        meanings={
+            "id": "split, PubMed id, category and a hash of the texts",
+            "premise": "the supporting set: the abstract without its conclusion",
+            "hypothesis": "the conclusion or a perturbation of it; `<re> ... <er>` marks the "
+            "regulator, `<el> ... <le>` the regulated entity",
+            "group": "the mechanism, by the PubMed id of its abstract: a positive and its "
+            "perturbations",
+            "category": "`positive`, or the perturbation in the paper's terms",
+            "source": "PubMed id of the abstract",
+            "release_category": "the category as released, finer for VNeg and GEN-ND",
+            "regulator": "the first entity marked as regulator in the hypothesis; null where none "
+            "is",
+            "regulated": "the first entity marked as regulated in the hypothesis; null where none "
+            "is",
+            "original_hypothesis": "the conclusion before it was perturbed; null where the release "
+            "does not have it",
+        },
+        license="cc-by-4.0",
+        copyright="Copyright (c) 2022 M. Bastan, M. Surdeanu and N. Balasubramanian",
+        citation="""@inproceedings{bastan-etal-2022-bionli,
+  title = {{BioNLI}: Generating a Biomedical {NLI} Dataset Using Lexico-semantic Constraints for
+    Adversarial Examples},
+  author = {Bastan, Mohaddeseh and Surdeanu, Mihai and Balasubramanian, Niranjan},
+  booktitle = {Findings of the Association for Computational Linguistics: EMNLP 2022},
+  month = dec,
+  year = {2022},
+  address = {Abu Dhabi, United Arab Emirates},
+  pages = {5093--5104},
+  url = {https://aclanthology.org/2022.findings-emnlp.374}
+}
+""",
+        paper="https://aclanthology.org/2022.findings-emnlp.374",
+        homepage="https://stonybrooknlp.github.io/BioNLI/",
+        offline=False,
+        origins=("release",),
+        published={config: _published(config) for config in ("full", "balanced")},
+        known_defects=frozenset(
+            {
+                "no example is in two splits",
+                "no text has two labels",
+                "counts are the published ones",
+            }
+        ),
+    )
+
+    @classmethod
+    def parts(cls) -> list[Part]:
+        """The files of both distributions, then the test set that they share."""
+        sources = list_sources("bionli")
+        parts = [
+            Part(
+                sources[f"{config}_{split}"],
+                read_bionli,
+                _encoder(f"{config}-{split}"),
+                {(config, split): everything},
+            )
+            for config in ("full", "balanced")
+            for split in ("train", "validation")
+        ]
+        test = {(config, "test"): everything for config in ("full", "balanced")}
+        return [*parts, Part(sources["test"], read_bionli, _encoder("test"), test)]
+
+    @classmethod
+    def find_sources(cls, options: BuildOptions) -> list[SourceFile]:
+        """Gets the files; in a folder they are told by their number of rows."""
+        if options.folder is None:
+            return super().find_sources(options)
+        return find_files(cls.wanted_sources(options), options.folder, options.cache_dir)
+
+
+def _encoder(id_prefix: str) -> Callable[[], Encoder]:
+    """What turns batches into rows; ids depend on the rows, not on their order."""
+
+    def make() -> Encoder:
+        n_of_id: Counter[str] = Counter()
+
+        def make_id(*fields: str) -> str:
+            pmid, premise, hypothesis, category = fields
+            texts = hashlib.sha256(f"{premise}\0{hypothesis}\0{category}".encode()).hexdigest()
+            key = f"{id_prefix}-{pmid}-{CATEGORIES[category]}-{texts[:12]}"
+            n_of_id[key] += 1
+            return key if n_of_id[key] == 1 else f"{key}-{n_of_id[key]}"
+
+        def encode_batch(batch: pa.RecordBatch) -> pa.Table:
+            columns = [
+                batch.column(name) for name in ("pmid", "supp_set", "conclusion", "label_cat")
+            ]
+            pmids, premises, hypotheses, released = columns
+            ids = map(make_id, *(column.to_pylist() for column in columns))
+            names = pa.array(list(CATEGORIES), pa.string())
+            categories = pa.array(list(CATEGORIES.values()), pa.string())
+            is_positive = pc.equal(released, "pos")
+            nothing = pa.nulls(len(batch), pa.string())
+            original = nothing
+            if "ori_conclusion" in batch.schema.names:
+                original = batch.column("ori_conclusion")
+                original = pc.if_else(pc.equal(original, ""), nothing, original)
+            return encode(
+                {
+                    "id": pa.array(ids, pa.string()),
+                    "premise": premises,
+                    "hypothesis": hypotheses,
+                    "label": pc.if_else(is_positive, "entailment", "not_entailment"),
+                    "group": pmids,
+                    "category": categories.take(pc.index_in(released, names)),
+                    "domain": pa.repeat("biomedical", len(batch)),
+                    "source": pmids,
+                    "release_category": released,
+                    "regulator": marked_entities(hypotheses, "re"),
+                    "regulated": marked_entities(hypotheses, "el"),
+                    "original_hypothesis": original,
+                },
+                _FEATURES,
+            )
+
+        return encode_batch
+
+    return make

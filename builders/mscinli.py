@@ -1,0 +1,140 @@
+"""MSciNLI (Sadat and Caragea, NAACL 2024), from its authors' release."""
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..loaders.fetching import SourceFile, list_sources
+from ..loaders.releases.mscinli import DOMAINS, read_mscinli
+from ..loaders.releases.scinli import LABELS, read_scinli
+from .release_builder import Membership, Part, ReleaseBuilder, everything
+from .sentence_pairs import ACL_SMALL_PER_CLASS, MEANINGS, acl_small, pair_encoder
+from .spec import ConfigSpec, DatasetSpec, PublishedCounts
+
+_SPLITS = ("train", "validation", "test")
+_ACL_PREFIX = "scinli/"
+_IN_WORDS = {
+    "hardware": "hardware",
+    "networks": "networks",
+    "software_engineering": "software and its engineering",
+    "security_privacy": "security and privacy",
+    "neurips": "NeurIPS",
+}
+#: Rows a class and domain: Table 2 of MSciNLI, and Table 3 of SciNLI for the domain ``acl``.
+_PER_CLASS = {"train": 6_366, "validation": 50, "test": 200}
+_PER_CLASS_ACL = {"train": 25_353, "validation": 500, "test": 1_000}
+
+
+def _published(n_domains: int, per_class_acl: dict[str, int]) -> dict[str, PublishedCounts]:
+    """The counts of a config with some domains of MSciNLI and perhaps some of SciNLI."""
+    published: dict[str, PublishedCounts] = {}
+    for split in _SPLITS:
+        per_class, acl = _PER_CLASS[split] * n_domains, per_class_acl.get(split, 0)
+        published[split] = {
+            "rows": len(LABELS) * (per_class + acl),
+            "label": dict.fromkeys(LABELS, per_class + acl),
+        }
+        if n_domains == len(DOMAINS):
+            names = [*DOMAINS, *["acl"] * bool(acl)]
+            published[split] |= {  # type: ignore[operator]
+                "domain, label": {
+                    (domain, label): acl if domain == "acl" else _PER_CLASS[split]
+                    for domain in names
+                    for label in LABELS
+                }
+            }
+    return published
+
+
+def _is_of_domain(domain: str) -> Membership:
+    def is_member(rows: pa.Table, file: SourceFile) -> pa.BooleanArray:
+        return pc.equal(rows["domain"], domain).combine_chunks()
+
+    return is_member
+
+
+class MSciNLI(ReleaseBuilder):
+    """MSciNLI: 132,320 pairs of sentences from papers of five domains."""
+
+    SPEC = DatasetSpec(
+        name="mscinli",
+        pretty_name="MSciNLI",
+        version="1.0.0",
+        summary="NLI on scientific text: pairs of sentences from papers of five domains.",
+        labels=LABELS,
+        domains=(*DOMAINS, "acl"),
+        categories=(),
+        group=None,
+        metrics=("nli_report",),
+        configs={
+            "default": ConfigSpec("the release: all five domains", _SPLITS),
+            **{name: ConfigSpec(f"the domain {_IN_WORDS[name]}", _SPLITS) for name in DOMAINS},
+            "plus": ConfigSpec("MSciNLI and SciNLI (MSciNLI+ in the paper)", _SPLITS),
+            "plus_small": ConfigSpec(
+                "MSciNLI and `acl_small` of SciNLI (MSciNLI+(S) in the paper)", _SPLITS
+            ),
+        },
+        extra={},
+        meanings=MEANINGS,
+        license="cc-by-sa-4.0",
+        copyright="Copyright (c) 2024 Mobashir Sadat and Cornelia Caragea",
+        citation="""@inproceedings{sadat-caragea-2024-mscinli,
+  title = {{MSciNLI}: A Diverse Benchmark for Scientific Natural Language Inference},
+  author = {Sadat, Mobashir and Caragea, Cornelia},
+  booktitle = {Proceedings of the 2024 Conference of the North American Chapter of the Association
+    for Computational Linguistics: Human Language Technologies (Volume 1: Long Papers)},
+  month = jun,
+  year = {2024},
+  address = {Mexico City, Mexico},
+  url = {https://aclanthology.org/2024.naacl-long.90}
+}
+""",
+        paper="https://aclanthology.org/2024.naacl-long.90",
+        homepage="https://github.com/msadat3/MSciNLI",
+        offline=False,
+        origins=("release",),
+        published={
+            "default": _published(len(DOMAINS), {}),
+            **{name: _published(1, {}) for name in DOMAINS},
+            "plus": _published(len(DOMAINS), _PER_CLASS_ACL),
+            "plus_small": _published(
+                len(DOMAINS), {**_PER_CLASS_ACL, "train": ACL_SMALL_PER_CLASS}
+            ),
+        },
+        known_defects=frozenset(
+            {
+                "no example is in two splits",
+                "no text has two labels",
+                "counts are the published ones",
+            }
+        ),
+    )
+
+    @classmethod
+    def parts(cls) -> list[Part]:
+        """Train, validation and test of MSciNLI, then those of SciNLI."""
+        own, acl = list_sources("mscinli"), list_sources("scinli")
+        return [
+            Part(
+                own[split],
+                read_mscinli,
+                pair_encoder(None),
+                {
+                    **{(c, split): everything for c in ("default", "plus", "plus_small")},
+                    **{(domain, split): _is_of_domain(domain) for domain in DOMAINS},
+                },
+            )
+            for split in _SPLITS
+        ] + [
+            Part(
+                acl[split],
+                read_scinli,
+                pair_encoder("acl", _ACL_PREFIX),
+                {
+                    ("plus", split): everything,
+                    ("plus_small", split): acl_small(_ACL_PREFIX)
+                    if split == "train"
+                    else everything,
+                },
+            )
+            for split in _SPLITS
+        ]

@@ -1,0 +1,149 @@
+"""Base of the datasets that are read from their authors' release files."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..loaders.errors import Defect, ReleaseError
+from ..loaders.fetching import Source, SourceFile, list_sources
+from ..loaders.releases.oddities import Oddities
+from .base import Batch, NLIBuilder
+from .options import BuildOptions, Key
+
+Reader = Callable[[Path, Oddities | None], Iterator[pa.RecordBatch]]
+Encoder = Callable[[pa.RecordBatch], pa.Table]
+#: Which of some rows a split has, given the rows and the file that they are from.
+Membership = Callable[[pa.Table, SourceFile], pa.BooleanArray | None]
+
+
+def everything(rows: pa.Table, file: SourceFile) -> None:
+    """The membership of a split that has every row of a file."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A release file, and what becomes of its rows.
+
+    Attributes:
+        source: The file.
+        read: Reads it.
+        encoder: Makes what turns its batches into rows of the uniform schema; called once a pass.
+        members: For each split of a config that takes rows of it, which it takes.
+    """
+
+    source: Source
+    read: Reader
+    encoder: Callable[[], Encoder]
+    members: Mapping[Key, Membership]
+
+
+class ReleaseBuilder(NLIBuilder):
+    """A dataset read from release files; a subclass says which parts its configs have."""
+
+    @classmethod
+    @abstractmethod
+    def parts(cls) -> list[Part]:
+        """Every file of the release, in the order of the rows."""
+
+    @classmethod
+    def wanted_sources(cls, options: BuildOptions) -> list[Source]:
+        """See ``NLIBuilder``."""
+        return [part.source for part in cls._wanted_parts(options)]
+
+    @classmethod
+    def make_rows(cls, options: BuildOptions) -> "ReleaseRows":
+        """See ``NLIBuilder``."""
+        return ReleaseRows(
+            cls._wanted_parts(options), cls.find_sources(options), options.keys(cls.SPEC)
+        )
+
+    @classmethod
+    def _wanted_parts(cls, options: BuildOptions) -> list[Part]:
+        keys = options.keys(cls.SPEC)
+        return [part for part in cls.parts() if not keys.isdisjoint(part.members)]
+
+
+@dataclass(frozen=True)
+class ReleaseRows:
+    """The rows of release files.
+
+    Attributes:
+        parts: The files' parts.
+        files: The local file of each part.
+        keys: The splits of configs that are wanted.
+        parameters: Nothing: a release has no seeds.
+    """
+
+    parts: Sequence[Part]
+    files: Sequence[SourceFile]
+    keys: frozenset[Key]
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def sources(self) -> list[Mapping[str, Any]]:
+        """The files: where each is published, its size and its hash."""
+        return [file.entry for file in self.files]
+
+    def batches(self, oddities: dict[str, Oddities] | None = None) -> Iterator[Batch]:
+        """The rows of each file in the order of the release; see ``Rows``.
+
+        Raises:
+            ReleaseError: A file is malformed, has another number of rows than was published, or an
+                id twice.
+        """
+        for part, file in zip(self.parts, self.files, strict=True):
+            counts = None if oddities is None else Oddities()
+            encode = part.encoder()
+            ids: list[pa.ChunkedArray] = []
+            for batch in part.read(file.path, counts):
+                table = encode(batch)
+                ids.append(table["id"])
+                members = {
+                    key: member(table, file)
+                    for key, member in part.members.items()
+                    if key in self.keys
+                }
+                yield Batch(table, members)
+            _check_rows(file, sum(map(len, ids)))
+            _check_ids(file, ids)
+            file.accept()
+            if oddities is not None and counts is not None:
+                name = f"{part.source.dataset}/{file.variant.path}"
+                oddities[name] = counts
+
+
+def _check_rows(file: SourceFile, n_rows: int) -> None:
+    expected = file.source.rows
+    if expected is None or n_rows == expected:
+        return
+    others = [s.name for s in list_sources(file.source.dataset).values() if s.rows == n_rows]
+    hint = f"; {n_rows:,} is the published number of {', '.join(others)}" if others else ""
+    raise ReleaseError(
+        [
+            Defect(
+                str(file.path),
+                0,
+                "",
+                f"{n_rows:,} rows, published for {file.source.name} of {file.source.dataset}: "
+                f"{expected:,} ({n_rows - expected:+,}){hint}",
+            )
+        ],
+        f"It is truncated, or another file. {file.source.how_to_get()}",
+    )
+
+
+def _check_ids(file: SourceFile, ids: list[pa.ChunkedArray]) -> None:
+    if not ids:
+        return
+    chunks = [chunk for column in ids for chunk in column.chunks]
+    counts = pa.chunked_array(chunks).value_counts() if chunks else []
+    if len(counts) == sum(map(len, chunks)):
+        return
+    doubled = counts.filter(pc.greater(counts.field("counts"), 1)).field("values")[:5].to_pylist()
+    message = f"ids that occur more than once: {', '.join(doubled)}"
+    raise ReleaseError([Defect(str(file.path), 0, "", message)])

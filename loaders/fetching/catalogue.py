@@ -1,0 +1,197 @@
+"""The catalogue of source files, ``sources.json``: what each is, where it is, how it is known."""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from ..errors import NLIHubError, SourceNotFoundError, UnknownNameError
+from ..hashing import FileHash
+
+#: Names another catalogue, for a mirror inside an organisation or files of one's own.
+ENVIRONMENT_VARIABLE = "NLIHUB_SOURCES"
+
+
+@dataclass(frozen=True)
+class WebFile:
+    """A file at an address.
+
+    Attributes:
+        url: The address.
+    """
+
+    url: str
+
+    def __str__(self) -> str:
+        return self.url
+
+
+@dataclass(frozen=True)
+class HubFile:
+    """A file of a Hub repository of type dataset.
+
+    Attributes:
+        repo: The repository, ``"ORG/NAME"``.
+        revision: Branch, tag or full commit.
+        path: Its path in the repository.
+    """
+
+    repo: str
+    revision: str
+    path: str
+
+    def __str__(self) -> str:
+        return f"hf://datasets/{self.repo}@{self.revision}/{self.path}"
+
+
+Location = WebFile | HubFile
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One format in which a source is released.
+
+    Attributes:
+        path: Its path in the release.
+        locations: Where it can be downloaded, the best first; none where a person must get it.
+        bytes: Its size, or None where it is not known.
+        sha256: Its hash, 64 hexadecimal digits, or None where it is not known.
+        git_blob: Its id in git, 40 hexadecimal digits, or None where it is not known.
+    """
+
+    path: str
+    locations: tuple[Location, ...] = ()
+    bytes: int | None = None
+    sha256: str | None = None
+    git_blob: str | None = None
+
+    @property
+    def is_pinned(self) -> bool:
+        """Whether its content is known."""
+        return self.sha256 is not None or self.git_blob is not None
+
+    @property
+    def pin(self) -> str:
+        """The known hash in words, for messages and folders."""
+        return f"sha256 {self.sha256}" if self.sha256 else f"git blob {self.git_blob}"
+
+    def is_of(self, found: FileHash) -> bool:
+        """Whether a file with these hashes is this one; a file that is not pinned is none."""
+        if self.sha256 is not None:
+            return found.sha256 == self.sha256
+        return self.git_blob is not None and found.git_blob == self.git_blob
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file that a dataset is made from, in one or more formats of equal content.
+
+    Attributes:
+        dataset: The dataset that it belongs to.
+        name: What it is to that dataset, e.g. ``"train"``.
+        variants: Its formats; the first is preferred.
+        rows: Number of records in it, as published; None where records are not counted.
+        instructions: How a person gets it, where no program can.
+    """
+
+    dataset: str
+    name: str
+    variants: tuple[Variant, ...]
+    rows: int | None = None
+    instructions: str | None = None
+
+    def __post_init__(self) -> None:
+        problems = []
+        if not self.variants:
+            problems.append("it has no variant")
+        for variant in self.variants:
+            if not variant.locations and not self.instructions:
+                problems.append(f"{variant.path} has neither locations nor instructions")
+            if variant.sha256 is not None and len(variant.sha256) != 64:
+                problems.append(f"{variant.path} has a sha256 of {len(variant.sha256)} digits")
+            if variant.git_blob is not None and len(variant.git_blob) != 40:
+                problems.append(f"{variant.path} has a git blob of {len(variant.git_blob)} digits")
+            if variant.bytes is not None and variant.bytes <= 0:
+                problems.append(f"{variant.path} has {variant.bytes} bytes")
+            for place in variant.locations:
+                if isinstance(place, WebFile) and not place.url.startswith(("http:", "https:")):
+                    problems.append(f"{variant.path}: {place.url} is no address")
+        if problems:
+            raise NLIHubError(
+                f"Source {self.name!r} of {self.dataset} is wrong: {'; '.join(problems)}."
+            )
+
+    @property
+    def paths(self) -> list[str]:
+        """The paths of its variants."""
+        return [variant.path for variant in self.variants]
+
+    def how_to_get(self) -> str:
+        """What a person can do to get it, as a sentence or two."""
+        places = [str(place) for variant in self.variants for place in variant.locations]
+        words = [self.instructions] if self.instructions else []
+        words += [f"Download it from {places[0]}."] if places else []
+        return " ".join(words)
+
+
+def list_sources(dataset: str) -> Mapping[str, Source]:
+    """The sources of a dataset by name, in the order of the catalogue.
+
+    Raises:
+        UnknownNameError: No sources are recorded for the dataset.
+    """
+    catalogue = _catalogue()
+    if dataset not in catalogue:
+        raise UnknownNameError.of("dataset with sources", dataset, catalogue)
+    return catalogue[dataset]
+
+
+def find_by_content(found: FileHash) -> tuple[Source, Variant] | None:
+    """The source that a file is, whatever its name, if it is pinned."""
+    for sources in _catalogue().values():
+        for source in sources.values():
+            for variant in source.variants:
+                if variant.is_of(found):
+                    return source, variant
+    return None
+
+
+def _catalogue() -> Mapping[str, Mapping[str, Source]]:
+    return _read(os.environ.get(ENVIRONMENT_VARIABLE) or None)
+
+
+@cache
+def _read(path: str | None) -> Mapping[str, Mapping[str, Source]]:
+    if path is not None and not Path(path).is_file():
+        raise SourceNotFoundError(f"${ENVIRONMENT_VARIABLE} names {path}, which is no file.")
+    file = (
+        Path(path) if path is not None else files(__package__.rpartition(".")[0]) / "sources.json"
+    )
+    try:
+        recorded: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        return {
+            dataset: {
+                name: Source(
+                    dataset,
+                    name,
+                    tuple(_variant(fields) for fields in source.pop("variants")),
+                    **source,
+                )
+                for name, source in entry["files"].items()
+            }
+            for dataset, entry in recorded.items()
+        }
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise NLIHubError(f"{file} is no catalogue of sources: {error!r}.") from error
+
+
+def _variant(fields: dict[str, Any]) -> Variant:
+    locations: tuple[Location, ...] = tuple(
+        WebFile(**place) if "url" in place else HubFile(**{"path": fields["path"], **place})
+        for place in fields.pop("locations", ())
+    )
+    return Variant(locations=locations, **fields)

@@ -1,0 +1,63 @@
+"""The user's lock file: the hashes of files whose content nobody has published.
+
+The first file that is read and found to fit its published counts is recorded; from then on
+another content is refused.
+"""
+
+import json
+from pathlib import Path
+
+from filelock import FileLock
+
+from ..errors import ChecksumError
+
+FILE_NAME = "sources.lock.json"
+
+
+def check(cache_dir: Path, key: str, sha256: str, path: Path) -> None:
+    """Refuses a file that differs from the one recorded earlier.
+
+    Args:
+        cache_dir: Where the lock file is.
+        key: ``"DATASET/PATH"`` of the source.
+        sha256: Hash of the file at hand.
+        path: The file, for the message.
+
+    Raises:
+        ChecksumError: Another hash is recorded.
+    """
+    known = _read(cache_dir / FILE_NAME).get(key)
+    if known is not None and known != sha256:
+        raise ChecksumError(
+            f"{path} has sha256 {sha256}, but {key} was recorded with {known} when it was first "
+            f"verified: the release has changed, or the file is damaged. If the change is wanted, "
+            f"remove the entry from {cache_dir / FILE_NAME} and try again."
+        )
+
+
+def record(cache_dir: Path, key: str, sha256: str) -> None:
+    """Records the hash of a file that was read and found to fit; an entry is never changed."""
+    path = cache_dir / FILE_NAME
+    if key in _read(path):
+        return
+    cache_dir.mkdir(parents=True, exist_ok=True)
+    with FileLock(cache_dir / f".{FILE_NAME}.lock"):
+        entries = _read(path)
+        entries.setdefault(key, sha256)
+        partial = cache_dir / f".{FILE_NAME}.partial"
+        partial.write_text(
+            json.dumps(dict(sorted(entries.items())), indent=2) + "\n", encoding="utf-8"
+        )
+        partial.replace(path)
+
+
+def _read(path: Path) -> dict[str, str]:
+    try:
+        entries = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except ValueError:
+        entries = None
+    if not isinstance(entries, dict):
+        raise ChecksumError(f"{path} is no lock file. Restore it, or remove it to start anew.")
+    return entries

@@ -1,0 +1,221 @@
+"""Gets a source file, whole and verified, from wherever it is to be had."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from huggingface_hub import constants
+
+from ..errors import (
+    ChecksumError,
+    DownloadError,
+    NLIHubError,
+    NotDataError,
+    SourceNotFoundError,
+)
+from ..hashing import FileHash, identify_file
+from . import lock
+from .catalogue import HubFile, Location, Source, Variant, find_by_content
+from .local import decompress, find_local, not_found
+from .sniff import refuse_html
+
+_PARALLEL = 4
+_HINT = "name a local folder that has the source files (--from FOLDER, or data_dir= in Python)"
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A local file that is what the catalogue says.
+
+    Attributes:
+        source: The source.
+        variant: The format in which it is here.
+        path: The file.
+        bytes: Its size.
+        sha256: Its hash.
+        cache_dir: Where the lock file is.
+    """
+
+    source: Source
+    variant: Variant
+    path: Path
+    bytes: int
+    sha256: str
+    cache_dir: Path
+
+    @property
+    def key(self) -> str:
+        """Its name in the lock file."""
+        return f"{self.source.dataset}/{self.variant.path}"
+
+    @property
+    def address(self) -> str:
+        """Where it is published, or its path in the release where only people can get it."""
+        places = self.variant.locations
+        return str(places[0]) if places else self.variant.path
+
+    @property
+    def identity(self) -> str:
+        """A hash that tells its content: the published one, where one is known."""
+        return self.variant.sha256 or self.variant.git_blob or self.sha256
+
+    @property
+    def entry(self) -> dict[str, Any]:
+        """What the manifest of a built version says of it."""
+        return {"url": self.address, "bytes": self.bytes, "sha256": self.sha256}
+
+    def accept(self) -> None:
+        """Records its hash, after it was read and found to fit, where none is published."""
+        if not self.variant.is_pinned:
+            lock.record(self.cache_dir, self.key, self.sha256)
+
+
+def obtain(source: Source, *, place: Path | None = None, cache_dir: Path) -> SourceFile:
+    """Gets a source file, whole and verified.
+
+    Args:
+        source: The file to get.
+        place: Take it from this folder, or take this file, instead of downloading it.
+        cache_dir: Where downloads and the lock file are kept.
+
+    Returns:
+        The local file. Its hash is the published one, where one is known, and otherwise that of
+        the first time it was verified.
+
+    Raises:
+        ChecksumError: The file is another one than was pinned, or than was recorded.
+        NotDataError: It is a web page.
+        SourceNotFoundError: The place lacks it, or a person must get it.
+        DownloadError: It cannot be downloaded.
+    """
+    if place is None:
+        return _download(source, cache_dir)
+    found = find_local(source, place)
+    if found is None:
+        raise not_found(source, place)
+    variant, path = found
+    if path.suffix == ".gz" and not variant.path.endswith(".gz"):
+        path = decompress(path, cache_dir / "unpacked" / source.dataset / variant.path)
+    return accept_file(source, variant, path, cache_dir)
+
+
+def obtain_all(
+    sources: Sequence[Source], *, place: Path | None = None, cache_dir: Path
+) -> list[SourceFile]:
+    """Gets several source files, some at a time; see ``obtain``.
+
+    Raises:
+        NLIHubError: As for ``obtain``, by the first that cannot be had.
+    """
+    with ThreadPoolExecutor(_PARALLEL) as pool:
+        return list(pool.map(lambda s: obtain(s, place=place, cache_dir=cache_dir), sources))
+
+
+def accept_file(source: Source, variant: Variant, path: Path, cache_dir: Path) -> SourceFile:
+    """Takes a local file for a source, if it is the one.
+
+    Raises:
+        ChecksumError: It is another one than was pinned, or than was recorded.
+        NotDataError: It is a web page.
+    """
+    refuse_html(path, str(path))
+    found = verify(source, variant, path, str(path))
+    result = SourceFile(source, variant, path, found.bytes, found.sha256, cache_dir)
+    if not variant.is_pinned:
+        lock.check(cache_dir, result.key, result.sha256, path)
+    return result
+
+
+def verify(source: Source, variant: Variant, path: Path, origin: str) -> FileHash:
+    """Compares a file with its pin.
+
+    Args:
+        source: The source.
+        variant: Its format.
+        path: The file.
+        origin: How to call it in a message.
+
+    Returns:
+        Its hashes.
+
+    Raises:
+        ChecksumError: It is another file; says which, where that is known.
+    """
+    found = identify_file(path, with_git_blob=variant.sha256 is None)
+    if variant.is_of(found) or not variant.is_pinned:
+        return found
+    message = (
+        f"{origin} is not the pinned {variant.path} of {source.dataset}: it has sha256 "
+        f"{found.sha256} ({found.bytes} bytes), expected {variant.pin}"
+    )
+    message += f" ({variant.bytes} bytes)." if variant.bytes else "."
+    other = find_by_content(identify_file(path, with_git_blob=True))
+    if other is not None:
+        message += f" It is {other[1].path} of {other[0].dataset}."
+    elif variant.bytes and found.bytes < variant.bytes:
+        message += f" It lacks {variant.bytes - found.bytes} bytes: it may be truncated."
+    raise ChecksumError(f"{message} {source.how_to_get()}")
+
+
+def _download(source: Source, cache_dir: Path) -> SourceFile:
+    available = [variant for variant in source.variants if variant.locations]
+    if not available:
+        raise SourceNotFoundError(
+            f"{source.paths[0]} of {source.dataset} cannot be downloaded by a program. "
+            f"{source.instructions} Then {_HINT}."
+        )
+    troubles: list[NLIHubError] = []
+    for variant in available:
+        target = _target(source, variant, cache_dir)
+        if target.exists():
+            try:
+                return accept_file(source, variant, target, cache_dir)
+            except NLIHubError as error:  # damaged since; a new download replaces it
+                troubles.append(error)
+        for location in variant.locations:
+            try:
+                return _download_from(source, variant, location, target, cache_dir)
+            except (DownloadError, ChecksumError, NotDataError) as error:
+                troubles.append(error)
+    if len(troubles) == 1:
+        raise troubles[0]
+    listed = "".join(f"\n  {trouble}" for trouble in troubles)
+    kind = DownloadError if any(isinstance(t, DownloadError) for t in troubles) else ChecksumError
+    raise kind(
+        f"{available[0].path} of {source.dataset} cannot be had from any of its places:{listed}\n"
+        f"Try again later, or {_HINT}. {source.instructions or ''}".rstrip()
+    )
+
+
+def _download_from(
+    source: Source, variant: Variant, location: Location, target: Path, cache_dir: Path
+) -> SourceFile:
+    def accept(path: Path) -> SourceFile:
+        try:
+            return accept_file(source, variant, path, cache_dir)
+        except ChecksumError as error:
+            raise ChecksumError(f"{location} does not serve the pinned file: {error}") from error
+
+    try:
+        if isinstance(location, HubFile):
+            from .hub import download_from_hub
+
+            return accept(download_from_hub(location))
+        if constants.HF_HUB_OFFLINE:
+            raise DownloadError(f"{location} is not asked: HF_HUB_OFFLINE is set, unset it.")
+        from .http import download  # requests takes long to import
+
+        download(location.url, target, verify=accept)
+        return accept(target)
+    except DownloadError as error:
+        raise DownloadError(f"{error} Try again later, or {_HINT}.") from error
+
+
+def _target(source: Source, variant: Variant, cache_dir: Path) -> Path:
+    pin = variant.sha256 or variant.git_blob
+    folder = cache_dir / "sources"
+    if pin is None:
+        return folder / f"{source.dataset}-unpinned" / variant.path
+    return folder / pin / Path(variant.path).name

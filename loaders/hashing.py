@@ -1,0 +1,45 @@
+"""Hashes of files: sha256, and the id that git gives a file."""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+_CHUNK_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class FileHash:
+    """What tells a file from every other.
+
+    Attributes:
+        bytes: Its size.
+        sha256: 64 hexadecimal digits.
+        git_blob: The id of its content in git, 40 hexadecimal digits; None where not asked for.
+    """
+
+    bytes: int
+    sha256: str
+    git_blob: str | None = None
+
+
+def hash_file(path: Path) -> str:
+    """The sha256 of a file, as 64 hexadecimal digits."""
+    return identify_file(path).sha256
+
+
+def identify_file(path: Path, *, with_git_blob: bool = False) -> FileHash:
+    """Size and hashes of a file, read once.
+
+    Args:
+        path: The file.
+        with_git_blob: Whether the id in git is wanted too.
+    """
+    size = path.stat().st_size
+    sha256 = hashlib.sha256()
+    blob = hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False) if with_git_blob else None
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK_BYTES):
+            sha256.update(chunk)
+            if blob is not None:
+                blob.update(chunk)
+    return FileHash(size, sha256.hexdigest(), blob and blob.hexdigest())

@@ -1,0 +1,80 @@
+"""Reads MSciNLI's release: pairs of sentences from papers of five domains.
+
+Source: the files of MSciNLI (NAACL 2024). Five columns are documented, of which ``id``,
+``sentence1``, ``sentence2`` and ``label`` are known by name; the fifth has to be the domain, and is
+recognised by its values.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+
+from ..errors import Defect, ReleaseError
+from .layout import Column, Layout
+from .oddities import Oddities
+from .scinli import SENTENCE_COLUMNS
+from .tables import column_names, read_batches
+
+#: Our name of each domain, and how its name in the release may begin, in lower-case letters.
+DOMAINS = {
+    "hardware": ("hardware",),
+    "networks": ("network",),
+    "software_engineering": ("software", "swe"),
+    "security_privacy": ("security",),
+    "neurips": ("neurips", "nips"),
+}
+
+
+def read_mscinli(path: Path, oddities: Oddities | None = None) -> Iterator[pa.RecordBatch]:
+    """Reads one of train, dev and test, CSV or JSON lines.
+
+    Args:
+        path: The file.
+        oddities: Counts to add to; None counts nothing.
+
+    Yields:
+        Batches with the columns ``id``, ``sentence1``, ``sentence2``, ``label`` and ``domain``, all
+        strings; the domain by our name.
+
+    Raises:
+        ReleaseError: The file is malformed; lists what is wrong, with line and value.
+    """
+    name = _domain_column(path)
+    beginnings = tuple(beginning for known in DOMAINS.values() for beginning in known)
+    layout = Layout((*SENTENCE_COLUMNS, Column(name, beginnings=beginnings)))
+    for batch in read_batches(path, layout, oddities):
+        released = batch.column(name).dictionary_encode()
+        names = [_domain(value) for value in released.dictionary.to_pylist()]
+        if oddities is not None:
+            for value, domain in zip(released.dictionary.to_pylist(), names, strict=True):
+                if value != domain:
+                    oddities[f"domain {value!r} read as {domain}"] = 1
+        yield pa.RecordBatch.from_arrays(
+            [
+                *(batch.column(column.name) for column in SENTENCE_COLUMNS),
+                pa.array(names, pa.string()).take(released.indices),
+            ],
+            [*(column.name for column in SENTENCE_COLUMNS), "domain"],
+        )
+
+
+def _domain_column(path: Path) -> str:
+    """The one column that is none of SciNLI's."""
+    known = {column.name for column in SENTENCE_COLUMNS}
+    names = column_names(path)
+    others = [name for name in names if name and name not in known]
+    if len(others) == 1:
+        return others[0]
+    shown = ", ".join(map(repr, names))
+    message = (
+        f"expected id, sentence1, sentence2, label and one column more, the domain; got {shown}"
+    )
+    if not others:
+        message += ". Without a domain it may be a file of SciNLI"
+    raise ReleaseError([Defect(str(path), 1, "", message)])
+
+
+def _domain(released: str) -> str:
+    plain = released.casefold()
+    return next(name for name, known in DOMAINS.items() if plain.startswith(known))

@@ -1,0 +1,40 @@
+"""Reads SciNLI's release: pairs of sentences from papers of the ACL Anthology.
+
+Source: the files of SciNLI (ACL 2022) and their readme.txt. The sentences have line breaks and
+control characters of the PDFs that they are from; ``dev.csv`` has a column without a name.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+
+from .layout import Column, Layout
+from .oddities import Oddities
+from .tables import read_batches
+
+#: The label ids of the authors' code.
+LABELS = ("contrasting", "reasoning", "entailment", "neutral")
+SENTENCE_COLUMNS = (
+    Column("id"),
+    Column("sentence1"),
+    Column("sentence2"),
+    Column("label", frozenset(LABELS)),
+)
+LAYOUT = Layout(SENTENCE_COLUMNS)
+
+
+def read_scinli(path: Path, oddities: Oddities | None = None) -> Iterator[pa.RecordBatch]:
+    """Reads one of train, dev and test, CSV or JSON lines.
+
+    Args:
+        path: The file.
+        oddities: Counts to add to; None counts nothing.
+
+    Yields:
+        Batches with the columns ``id``, ``sentence1``, ``sentence2`` and ``label``, all strings.
+
+    Raises:
+        ReleaseError: The file is malformed; lists what is wrong, with line and value.
+    """
+    yield from read_batches(path, LAYOUT, oddities)

@@ -1,0 +1,116 @@
+"""Reads SpaceNLI's released sample: 160 patterns, 200 problems each.
+
+Source: ``dataset/160x200.json`` of SpaceNLI at commit 8c10e94d, or the Parquet file of its mirror
+``tasksource/SpaceNLI``, whose rows have the same fields.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ..errors import Defect, ReleaseError
+from ..records import ReleasedProblem
+
+_MAX_SHOWN = 20
+_LABELS = ("entailment", "neutral", "contradiction")
+_TEXTS = ("id", "label", "exp", "ent_type", "premises", "hypothesis")
+_OPTIONAL_TEXTS = ("src", "cat", "rel", "seed")
+
+
+def read_released_spacenli(path: Path) -> list[ReleasedProblem]:
+    """Reads the released sample; it is held in memory whole, 13 MB.
+
+    Args:
+        path: The ``.json`` file, or the ``.parquet`` file of the mirror.
+
+    Returns:
+        The problems in the order of the release.
+
+    Raises:
+        ReleaseError: The file is malformed; lists what is wrong, with the row.
+    """
+    rows = _parquet_rows(path) if path.suffix == ".parquet" else _json_rows(path)
+    defects = []
+    for number, row in enumerate(rows):
+        if problem := _problem(row):
+            defects.append(Defect(str(path), 0, f"row {number}", problem))
+            if len(defects) == _MAX_SHOWN:
+                break
+    if defects:
+        raise ReleaseError(defects)
+    return [_record(row) for row in rows]
+
+
+def _json_rows(path: Path) -> list[Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError as error:
+        raise ReleaseError([Defect(str(path), 0, "", f"no UTF-8: {error}")]) from error
+    except json.JSONDecodeError as error:
+        raise ReleaseError(
+            [Defect(str(path), error.lineno, "", f"no JSON: {error.msg}")]
+        ) from error
+    rows = content.get("data") if isinstance(content, dict) else None
+    if not isinstance(rows, list):
+        message = 'expected an object whose "data" is a list of problems'
+        raise ReleaseError([Defect(str(path), 1, "", message)])
+    return rows
+
+
+def _parquet_rows(path: Path) -> list[Any]:
+    try:
+        table = pq.ParquetFile(path).read()
+    except (pa.ArrowException, OSError) as error:
+        raise ReleaseError([Defect(str(path), 0, "", f"no Parquet: {error}")]) from error
+    missing = [n for n in (*_TEXTS, "prem_num", "subs") if n not in table.column_names]
+    if missing:
+        message = f"lacks the columns {', '.join(missing)}; it has {', '.join(table.column_names)}"
+        raise ReleaseError([Defect(str(path), 0, "", message)])
+    rows: list[dict[str, Any]] = table.to_pylist()
+    if not pa.types.is_string(table["label"].type) and rows:
+        names = json.loads((table.schema.metadata or {}).get(b"huggingface", b"{}"))
+        known = names.get("info", {}).get("features", {}).get("label", {}).get("names", _LABELS)
+        for row in rows:
+            row["label"] = known[row["label"]]
+    return rows
+
+
+def _problem(row: Any) -> str | None:
+    if not isinstance(row, dict):
+        return f"expected an object, got {row!r:.80}"
+    for name in _TEXTS:
+        if not isinstance(row.get(name), str) or not row[name]:
+            return f"{name} is {row.get(name)!r:.80}, expected a text"
+    for name in _OPTIONAL_TEXTS:
+        if not isinstance(row.get(name), str | None):
+            return f"{name} is {row[name]!r:.80}, expected a text or nothing"
+    if row["label"] not in _LABELS:
+        return f"label {row['label']!r:.80} is none of {', '.join(_LABELS)}"
+    if type(row.get("prem_num")) is not int or row["prem_num"] < 1:
+        return f"prem_num is {row.get('prem_num')!r:.80}, expected a number from 1"
+    subs = row.get("subs")
+    if not isinstance(subs, dict) or not all(isinstance(v, str | None) for v in subs.values()):
+        return f"subs is {subs!r:.80}, expected an object of texts"
+    known = {*_TEXTS, *_OPTIONAL_TEXTS, "prem_num", "subs"}
+    if unknown := sorted(set(row) - known):
+        return f"unknown fields {', '.join(unknown)}"
+    return None
+
+
+def _record(row: Mapping[str, Any]) -> ReleasedProblem:
+    return ReleasedProblem(
+        id=row["id"],
+        label=row["label"],
+        attributes={
+            n: row[n] for n in ("exp", "ent_type", *_OPTIONAL_TEXTS) if row.get(n) is not None
+        },
+        n_premises=row["prem_num"],
+        premises=row["premises"],
+        hypothesis=row["hypothesis"],
+        # A mirror has every variable of every pattern; those of others are empty.
+        fillers={name: text for name, text in sorted(row["subs"].items()) if text is not None},
+    )

@@ -1,0 +1,185 @@
+"""Reads CSV and JSON lines in batches, strictly, in memory that does not grow with the file.
+
+Arrow reads and checks fast but cannot say where a fault is. So where it finds one, the file is read
+again, slowly, by ``defects``, which names every line.
+"""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.json
+
+from ..errors import Defect, ReleaseError
+from .defects import find_defects
+from .layout import Column, Layout
+from .oddities import Oddities, count_oddities
+
+FORMATS = (".csv", ".jsonl")
+_BLOCK_BYTES = 1 << 20
+
+
+def read_batches(
+    path: Path, layout: Layout, oddities: Oddities | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Reads a release file.
+
+    Args:
+        path: A ``.csv`` (UTF-8, with a header, commas, quotes doubled) or ``.jsonl`` file.
+        layout: What it has to look like.
+        oddities: Counts to add to; None counts nothing.
+
+    Yields:
+        Batches of rows in order; the columns of the layout that the file has, all strings, numbers
+        without ``.0``.
+
+    Raises:
+        ReleaseError: The file is not of that layout; lists what is wrong, with line and value.
+    """
+    names = column_names(path)
+    problems = layout.problems(names)
+    if problems:
+        raise ReleaseError([Defect(str(path), 1, "", "; ".join(problems))])
+    columns = [column for column in layout.columns if column.name in names]
+    if oddities is not None:
+        known = {column.name for column in columns}
+        for name in names:
+            if name not in known:
+                oddities[f"column {name!r} passed over" if name else "unnamed index column"] = 1
+    batches = _read_csv(path, columns) if path.suffix == ".csv" else _read_jsonl(path, columns)
+    while True:
+        try:
+            batch = next(batches, None)
+            if batch is None:
+                return
+            batch = _checked(batch, columns, oddities)
+        except (pa.ArrowException, UnicodeDecodeError, _FaultError) as error:
+            found = find_defects(path, layout) or [Defect(str(path), 0, "", str(error))]
+            raise ReleaseError(found) from error
+        yield batch
+
+
+def column_names(path: Path) -> list[str]:
+    """The names of a file's columns; for JSON lines the keys of its first line.
+
+    Raises:
+        ReleaseError: It is empty, of another format, or its first line is malformed.
+    """
+    if path.suffix not in FORMATS:
+        raise ReleaseError([Defect(str(path), 0, "", f"expected a file {' or '.join(FORMATS)}")])
+    with path.open("rb") as file:
+        head = file.readline().decode("utf-8-sig", errors="replace")
+    if not head.strip():
+        raise ReleaseError([Defect(str(path), 1, "", "the file begins with an empty line")])
+    if path.suffix == ".csv":
+        return next(csv.reader(io.StringIO(head)))
+    try:
+        row = json.loads(head)
+    except ValueError as error:
+        raise ReleaseError([Defect(str(path), 1, "", f"no JSON: {error}")]) from error
+    if not isinstance(row, dict):
+        raise ReleaseError([Defect(str(path), 1, "", "expected a JSON object a line")])
+    return list(row)
+
+
+def count_rows(path: Path, layout: Layout) -> int:
+    """The number of rows of a file that is of a layout.
+
+    Raises:
+        ReleaseError: It is not.
+    """
+    return sum(len(batch) for batch in read_batches(path, layout))
+
+
+class _FaultError(Exception):
+    """Something is wrong in the file."""
+
+
+def _read_csv(path: Path, columns: Iterable[Column]) -> Iterator[pa.RecordBatch]:
+    _refuse_cut_csv(path)
+    reader = pyarrow.csv.open_csv(
+        path,
+        read_options=pyarrow.csv.ReadOptions(block_size=_BLOCK_BYTES),
+        parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
+        convert_options=pyarrow.csv.ConvertOptions(
+            column_types={column.name: pa.string() for column in columns},
+            include_columns=[column.name for column in columns],
+            strings_can_be_null=False,
+        ),
+    )
+    yield from reader
+
+
+def _refuse_cut_csv(path: Path) -> None:
+    """Refuses a file that ends inside a quoted value or a line, which Arrow would take."""
+    n_quotes, last = 0, b""
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK_BYTES):
+            n_quotes += block.count(b'"')
+            last = block
+    if n_quotes % 2:
+        raise _FaultError("a quoted value has no end: the file is truncated or damaged")
+    if not last.endswith((b"\n", b"\r")):
+        raise _FaultError("the last line has no end: the file is truncated")
+
+
+def _read_jsonl(path: Path, columns: Iterable[Column]) -> Iterator[pa.RecordBatch]:
+    # Numbers may be texts or numbers; texts must be texts, also where they look like dates.
+    schema = pa.schema([(column.name, pa.string()) for column in columns if not column.is_number])
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK_BYTES):
+            block += file.readline()
+            table = pyarrow.json.read_json(
+                io.BytesIO(block),
+                read_options=pyarrow.json.ReadOptions(use_threads=False, block_size=len(block) + 1),
+                parse_options=pyarrow.json.ParseOptions(
+                    explicit_schema=schema, unexpected_field_behavior="infer"
+                ),
+            )
+            names = [column.name for column in columns]
+            n_lines = block.count(b"\n") + (not block.endswith(b"\n"))
+            if table.num_rows != n_lines:
+                raise _FaultError(f"{n_lines} lines hold {table.num_rows} rows")
+            if missing := set(names) - set(table.column_names):
+                raise _FaultError(f"rows without {', '.join(sorted(missing))}")
+            yield from table.select(names).combine_chunks().to_batches()
+
+
+def _checked(
+    batch: pa.RecordBatch, columns: list[Column], oddities: Oddities | None
+) -> pa.RecordBatch:
+    """The batch with its numbers as texts, if every value is as it has to be."""
+    arrays = {name: batch.column(name) for name in batch.schema.names}
+    for column in columns:
+        array = arrays[column.name]
+        if column.is_number:
+            arrays[column.name] = array = _whole_numbers(array, column.name, oddities)
+        if not pa.types.is_string(array.type) or array.null_count:
+            raise _FaultError(f"{column.name} has values that are no texts")
+        if column.has_few_values:
+            if any(column.problem(value) for value in pc.unique(array).to_pylist()):
+                raise _FaultError(f"{column.name} has an unknown value")
+        elif column.is_required and pc.any(pc.equal(pc.binary_length(array), 0)).as_py():
+            raise _FaultError(f"{column.name} has an empty value")
+    checked = pa.RecordBatch.from_pydict(arrays)
+    if batch.num_rows and oddities is not None:
+        texts = [c.name for c in columns if not c.has_few_values and not c.is_number]
+        count_oddities(checked, texts, oddities)
+    return checked
+
+
+def _whole_numbers(array: pa.Array, name: str, oddities: Oddities | None) -> pa.Array:
+    texts = array if pa.types.is_string(array.type) else array.cast(pa.string())
+    as_floats = pc.match_substring_regex(texts, r"^[0-9]+\.0$")
+    if pc.any(as_floats).as_py():
+        if oddities is not None:
+            oddities[f"whole numbers written as floats in {name}"] += pc.sum(as_floats).as_py()
+        texts = pc.replace_substring_regex(texts, r"\.0$", "")
+    if texts.null_count or not pc.all(pc.match_substring_regex(texts, "^[0-9]+$")).as_py():
+        raise _FaultError(f"{name} has values that are no whole numbers")
+    return texts

@@ -138,10 +138,8 @@ def _check_rows(file: SourceFile, n_rows: int) -> None:
 
 
 def _check_ids(file: SourceFile, ids: list[pa.ChunkedArray]) -> None:
-    if not ids:
-        return
     chunks = [chunk for column in ids for chunk in column.chunks]
-    counts = pa.chunked_array(chunks).value_counts() if chunks else []
+    counts = pa.chunked_array(chunks, pa.string()).value_counts()
     if len(counts) == sum(map(len, chunks)):
         return
     doubled = counts.filter(pc.greater(counts.field("counts"), 1)).field("values")[:5].to_pylist()

@@ -4,7 +4,7 @@ from ..loaders.fetching import list_sources
 from ..loaders.releases.scinli import LABELS, read_scinli
 from .release_builder import Part, ReleaseBuilder, everything
 from .sentence_pairs import ACL_SMALL_PER_CLASS, MEANINGS, acl_small, pair_encoder
-from .spec import ConfigSpec, DatasetSpec
+from .spec import ConfigSpec, DatasetSpec, PublishedCounts
 
 _SPLITS = ("train", "validation", "test")
 
@@ -14,7 +14,7 @@ def _per_class(n: int) -> dict[str, int]:
 
 
 #: Table 3.
-_PUBLISHED = {
+_PUBLISHED: dict[str, PublishedCounts] = {
     split: {"rows": n * len(LABELS), "label": _per_class(n)}
     for split, n in {"train": 25_353, "validation": 500, "test": 1_000}.items()
 }

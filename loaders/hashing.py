@@ -42,4 +42,4 @@ def identify_file(path: Path, *, with_git_blob: bool = False) -> FileHash:
             sha256.update(chunk)
             if blob is not None:
                 blob.update(chunk)
-    return FileHash(size, sha256.hexdigest(), blob and blob.hexdigest())
+    return FileHash(size, sha256.hexdigest(), blob.hexdigest() if blob else None)

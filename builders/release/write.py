@@ -69,8 +69,8 @@ def build_version(
         for batch in rows.batches(oddities):
             hashes = np.array(row_hashes(batch.table, spec.features), dtype=object)
             for key, member in batch.members.items():
-                chosen = hashes if member is None else hashes[member.to_numpy(zero_copy_only=False)]
-                writers[key].write(batch.select(key), chosen)
+                chosen = ... if member is None else member.to_numpy(zero_copy_only=False)
+                writers[key].write(batch.select(key), hashes[chosen].tolist())
         manifest = Manifest(
             dataset=spec.name,
             version=spec.version,

@@ -8,11 +8,12 @@ from ..errors import DownloadError
 from .catalogue import HubFile
 
 
-def download_from_hub(file: HubFile) -> Path:
+def download_from_hub(file: HubFile, *, anew: bool = False) -> Path:
     """Gets a file of a Hub repository, from the cache of the client where it is there.
 
     Args:
         file: The file.
+        anew: Whether to download it though it is in the cache.
 
     Returns:
         The file in the cache of the client.
@@ -22,7 +23,13 @@ def download_from_hub(file: HubFile) -> Path:
     """
     try:
         return Path(
-            hf_hub_download(file.repo, file.path, repo_type="dataset", revision=file.revision)
+            hf_hub_download(
+                file.repo,
+                file.path,
+                repo_type="dataset",
+                revision=file.revision,
+                force_download=anew,
+            )
         )
     except Exception as error:  # the client's errors have no common root over its versions
         lines = str(error).strip().splitlines() or [repr(error)]

@@ -36,14 +36,18 @@ def check(cache_dir: Path, key: str, sha256: str, path: Path) -> None:
 
 
 def record(cache_dir: Path, key: str, sha256: str) -> None:
-    """Records the hash of a file that was read and found to fit; an entry is never changed."""
+    """Records the hash of a file that was read and found to fit; an entry is never changed.
+
+    Raises:
+        ChecksumError: Another hash is recorded.
+    """
     path = cache_dir / FILE_NAME
-    if key in _read(path):
+    if _read(path).get(key) == sha256:
         return
     cache_dir.mkdir(parents=True, exist_ok=True)
     with FileLock(cache_dir / f".{FILE_NAME}.lock"):
-        entries = _read(path)
-        entries.setdefault(key, sha256)
+        check(cache_dir, key, sha256, Path(key))  # another process may have been faster
+        entries = {**_read(path), key: sha256}
         partial = cache_dir / f".{FILE_NAME}.partial"
         partial.write_text(
             json.dumps(dict(sorted(entries.items())), indent=2) + "\n", encoding="utf-8"

@@ -202,7 +202,12 @@ def _download_from(
         if isinstance(location, HubFile):
             from .hub import download_from_hub
 
-            return accept(download_from_hub(location))
+            try:
+                return accept(download_from_hub(location))
+            except ChecksumError:
+                if constants.HF_HUB_OFFLINE:
+                    raise
+                return accept(download_from_hub(location, anew=True))  # its cache may be damaged
         if constants.HF_HUB_OFFLINE:
             raise DownloadError(f"{location} is not asked: HF_HUB_OFFLINE is set, unset it.")
         from .http import download  # requests takes long to import

@@ -12,24 +12,29 @@ from .loaders.errors import NLIHubError
 
 if TYPE_CHECKING:
     from .api import (
+        align_predictions,
         build,
         describe,
         export,
         fetch,
+        harmonize,
         install,
         list_datasets,
         load_dataset,
         sample,
         stats,
+        strip_markers,
         verify,
     )
     from .scores import plot, score
 
 _MODULES = {
+    "align_predictions": "api",
     "build": "api",
     "describe": "api",
     "export": "api",
     "fetch": "api",
+    "harmonize": "api",
     "install": "api",
     "list_datasets": "api",
     "load_dataset": "api",
@@ -37,15 +42,18 @@ _MODULES = {
     "sample": "api",
     "score": "scores",
     "stats": "api",
+    "strip_markers": "api",
     "verify": "api",
 }
 
 __all__ = [
     "NLIHubError",
+    "align_predictions",
     "build",
     "describe",
     "export",
     "fetch",
+    "harmonize",
     "install",
     "list_datasets",
     "load_dataset",
@@ -53,6 +61,7 @@ __all__ = [
     "sample",
     "score",
     "stats",
+    "strip_markers",
     "verify",
 ]
 

@@ -16,6 +16,7 @@ from .builders.construct.patterns.fresh_sample import (
 )
 from .builders.construct.patterns.sampling import ONLY_EXAMPLES, SamplingConfig, Text, sample_bank
 from .builders.construct.patterns.upstream_json import OFFICIAL_COMMAND, write_upstream_json
+from .builders.harmonize import align_predictions, harmonize
 from .builders.load import load
 from .builders.options import BuildOptions, check_config
 from .builders.partial import whole_file
@@ -39,7 +40,27 @@ from .loaders.errors import (
     UsageError,
 )
 from .loaders.records import PatternBank
+from .loaders.releases.bionli import strip_markers
 from .metrics.release.install import install_metrics
+
+__all__ = [
+    "CardCheck",
+    "align_predictions",
+    "build",
+    "check_card",
+    "describe",
+    "export",
+    "fetch",
+    "harmonize",
+    "install",
+    "list_datasets",
+    "load_dataset",
+    "open_version",
+    "sample",
+    "stats",
+    "strip_markers",
+    "verify",
+]
 
 PathLike = str | Path
 

@@ -1,0 +1,460 @@
+"""The readers of release files: what they keep, count and refuse."""
+
+import json
+import re
+
+import pyarrow as pa
+import pytest
+from nlihub.loaders.errors import ReleaseError
+from nlihub.loaders.releases import tables
+from nlihub.loaders.releases.bionli import marked_entities, read_bionli, strip_markers
+from nlihub.loaders.releases.mscinli import read_mscinli
+from nlihub.loaders.releases.oddities import Oddities
+from nlihub.loaders.releases.scinli import read_scinli
+from nlihub.loaders.releases.spacenli import read_released_spacenli
+from release_files import bionli_rows, mscinli_rows, scinli_rows, write_csv, write_jsonl
+
+SCINLI = scinli_rows("test")
+BIONLI = bionli_rows("test")
+
+
+def rows_of(batches):
+    return [row for batch in batches for row in batch.to_pylist()]
+
+
+def written(folder, rows, kind):
+    path = folder / f"test.{kind}"
+    (write_csv if kind == "csv" else write_jsonl)(path, rows)
+    return path
+
+
+def kinds(function):
+    return pytest.mark.parametrize("kind", ["csv", "jsonl"])(function)
+
+
+# ---- what is kept ---------------------------------------------------------------------------
+
+
+@kinds
+def test_every_row_is_read_as_it_is(tmp_path, kind):
+    assert rows_of(read_scinli(written(tmp_path, SCINLI, kind))) == SCINLI
+
+
+@kinds
+def test_the_columns_may_stand_in_any_order(tmp_path, kind):
+    backwards = [dict(reversed(row.items())) for row in SCINLI]
+    assert rows_of(read_scinli(written(tmp_path, backwards, kind))) == SCINLI
+
+
+def test_an_index_without_a_name_is_passed_over_and_counted(tmp_path):
+    path = tmp_path / "dev.csv"
+    write_csv(path, SCINLI, index=True)
+    oddities = Oddities()
+    assert rows_of(read_scinli(path, oddities)) == SCINLI
+    assert oddities["unnamed index column"] == 1
+
+
+@kinds
+def test_oddities_are_kept_and_counted(tmp_path, kind):
+    oddities = Oddities()
+    rows_of(read_scinli(written(tmp_path, SCINLI, kind), oddities))
+    assert oddities == {
+        "line breaks in sentence1": 1,
+        "control characters in sentence2": 1,
+        "replacement characters in sentence2": 1,
+        "no-break blanks in sentence2": 1,
+        "blanks at an end in sentence1": 1,
+    }
+
+
+@kinds
+def test_blocks_do_not_show(tmp_path, kind, monkeypatch):
+    """However a file is cut into blocks, within rows and quoted line breaks too."""
+    path = written(tmp_path, SCINLI, kind)
+    for size in (1, 100, 1000):
+        monkeypatch.setattr(tables, "_BLOCK_BYTES", size if kind == "jsonl" else max(size, 400))
+        assert rows_of(read_scinli(path)) == SCINLI
+
+
+def test_batches_are_bounded(tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "_BLOCK_BYTES", 2000)
+    path = written(tmp_path, SCINLI * 20, "jsonl")
+    sizes = [batch.nbytes for batch in read_scinli(path)]
+    assert max(sizes) < 3000
+    assert len(sizes) > 50
+
+
+@kinds
+def test_a_byte_order_mark_and_windows_line_ends(tmp_path, kind):
+    path = written(tmp_path, SCINLI[3:], kind)  # without line breaks inside
+    text = path.read_bytes().replace(b"\n", b"\r\n")
+    path.write_bytes(b"\xef\xbb\xbf" + text)
+    assert rows_of(read_scinli(path)) == SCINLI[3:]
+
+
+def test_texts_that_look_like_something_else_stay_texts(tmp_path):
+    odd = ["NA", "null", "1", "1.0", "true", "2024-01-01", "nan", "-", "#"]
+    rows = [{**SCINLI[0], "id": f"test_{i}", "sentence1": text} for i, text in enumerate(odd)]
+    for kind in ("csv", "jsonl"):
+        assert rows_of(read_scinli(written(tmp_path, rows, kind))) == rows
+
+
+# ---- MSciNLI's domains ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["domain", "Domain", "category"])
+@kinds
+def test_the_fifth_column_is_the_domain(tmp_path, kind, name):
+    rows = mscinli_rows("test")
+    renamed = [{name if k == "domain" else k: v for k, v in row.items()} for row in rows]
+    oddities = Oddities()
+    found = rows_of(read_mscinli(written(tmp_path, renamed, kind), oddities))
+    assert {row["domain"] for row in found} == {
+        "hardware",
+        "networks",
+        "software_engineering",
+        "security_privacy",
+        "neurips",
+    }
+    assert [row["id"] for row in found] == [row["id"] for row in rows]
+    assert oddities["domain 'Software & its Engineering' read as software_engineering"] == 1
+
+
+@kinds
+def test_a_fifth_column_that_is_no_domain(tmp_path, kind):
+    rows = mscinli_rows("test")
+    rows[7]["domain"] = "Law"
+    with pytest.raises(ReleaseError, match=r"domain: 'Law' begins with none of hardware") as e:
+        rows_of(read_mscinli(written(tmp_path, rows, kind)))
+    [defect] = e.value.defects
+    # A line break in an earlier row of the CSV counts.
+    assert defect.line == (10 if kind == "csv" else 8)
+
+
+@kinds
+def test_files_of_scinli_and_mscinli_are_told_apart(tmp_path, kind):
+    with pytest.raises(ReleaseError, match=r"one column more, the domain; got .* SciNLI"):
+        rows_of(read_mscinli(written(tmp_path, SCINLI, kind)))
+    with pytest.raises(ReleaseError, match="has the unknown column domain"):
+        rows_of(read_scinli(written(tmp_path, mscinli_rows("test"), kind)))
+
+
+# ---- BioNLI ---------------------------------------------------------------------------------
+
+
+@kinds
+def test_bionli_is_read_with_its_markers(tmp_path, kind):
+    oddities = Oddities()
+    found = rows_of(read_bionli(written(tmp_path, BIONLI, kind), oddities))
+    assert [row["conclusion"] for row in found] == [row["conclusion"] for row in BIONLI]
+    assert [row["pmid"] for row in found] == [row["pmid"].removesuffix(".0") for row in BIONLI]
+    assert oddities == {
+        "column 'index' passed over": 1,
+        "whole numbers written as floats in pmid": sum(r["pmid"][-2:] == ".0" for r in BIONLI),
+        "conclusions without a marked regulator": sum(
+            "<re>" not in r["conclusion"] for r in BIONLI
+        ),
+    }
+
+
+@pytest.mark.parametrize("write", [int, float, str])
+def test_pmids_may_be_numbers(tmp_path, write):
+    rows = [{**row, "pmid": write(float(row["pmid"]))} for row in BIONLI]
+    if write is str:
+        rows = [{**row, "pmid": row["pmid"].removesuffix(".0")} for row in rows]
+    found = rows_of(read_bionli(written(tmp_path, rows, "jsonl")))
+    assert [row["pmid"] for row in found] == [row["pmid"].removesuffix(".0") for row in BIONLI]
+
+
+@pytest.mark.parametrize("pmid", ["", "12.5", "PMC12", "1e5", "-3", "nan"])
+@kinds
+def test_a_pmid_that_is_none(tmp_path, kind, pmid):
+    rows = [dict(row) for row in BIONLI]
+    rows[4]["pmid"] = pmid
+    with pytest.raises(ReleaseError, match=f"pmid: {pmid!r} is no whole number") as caught:
+        rows_of(read_bionli(written(tmp_path, rows, kind)))
+    assert caught.value.defects[0].line == (6 if kind == "csv" else 5)
+
+
+def test_the_entities_between_markers():
+    texts = pa.array(["a <re> x y <er>-z <el> B <le> and <re> c <er>", "no marker", "<re>\nq <er>"])
+    assert marked_entities(texts, "re").to_pylist() == ["x y", None, "q"]
+    assert marked_entities(texts, "el").to_pylist() == ["B", None, None]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The <re> ABA <er>-induced <el> pH <le>(i) rise.", "The ABA-induced pH(i) rise."),
+        ("<re> A <er> binds <el> B <le>.", "A binds B."),
+        ("<re>A<er> and <el>B<le>", "A and B"),
+        ("x < y and a <b> c", "x < y and a <b> c"),
+        ("", ""),
+    ],
+)
+def test_markers_are_stripped_with_their_blank(text, expected):
+    assert strip_markers(text) == expected
+
+
+# ---- what is refused ------------------------------------------------------------------------
+
+
+def change(kind, edit):
+    """Changes the rows of a file before it is written."""
+
+    def make(folder):
+        rows = [dict(row) for row in SCINLI]
+        edit(rows)
+        return written(folder, rows, kind)
+
+    return make
+
+
+def change_bytes(kind, edit):
+    """Changes the bytes of a file."""
+
+    def make(folder):
+        path = written(folder, SCINLI, kind)
+        path.write_bytes(edit(path.read_bytes()))
+        return path
+
+    return make
+
+
+def at_row(number, **values):
+    return lambda rows: rows[number].update(values)
+
+
+def in_line(number, old, new):
+    """Edits one physical line, counted from 1."""
+
+    def edit(content):
+        lines = content.split(b"\n")
+        assert old in lines[number - 1]
+        lines[number - 1] = lines[number - 1].replace(old, new)
+        return b"\n".join(lines)
+
+    return edit
+
+
+def cut_column(rows):
+    for row in rows:
+        del row["sentence2"]
+
+
+BAD = {
+    "an unknown label": (
+        change("csv", at_row(5, label="Neutral")),
+        8,
+        "label: 'Neutral'",
+    ),
+    "an unknown label ": (
+        change("jsonl", at_row(5, label="Neutral")),
+        6,
+        "label: 'Neutral'",
+    ),
+    "a label that is a number": (change("jsonl", at_row(5, label=3)), 6, "label: 3 is no text"),
+    "a missing value": (
+        change("jsonl", at_row(5, sentence1=None)),
+        6,
+        "sentence1: None is",
+    ),
+    "an empty text": (change("csv", at_row(5, sentence1="")), 8, "sentence1: has no text"),
+    "an empty text ": (change("jsonl", at_row(5, sentence1="")), 6, "sentence1: has no text"),
+    "an empty id": (change("csv", at_row(5, id="")), 8, "id: has no text"),
+    "a missing column": (change("csv", cut_column), 1, "lacks the column sentence2"),
+    "a missing column ": (change("jsonl", cut_column), 1, "lacks the column sentence2"),
+    "a missing key": (
+        change("jsonl", lambda rows: rows[5].pop("label")),
+        6,
+        "lacks the column label",
+    ),
+    "a ragged row": (
+        change_bytes("csv", in_line(8, b",contrasting", b"")),
+        8,
+        "3 values, exp",
+    ),
+    "a row too long": (
+        change_bytes("csv", in_line(8, b",contrasting", b",contrasting,")),
+        8,
+        "5 values, expected 4",
+    ),
+    "an empty line": (
+        change_bytes("csv", in_line(8, b",contrasting", b",contrasting\n")),
+        9,
+        "0 values, expected 4",
+    ),
+    "an empty line ": (change_bytes("jsonl", in_line(6, b'"}', b'"}\n')), 7, "no JSON object"),
+    "a wrong encoding": (
+        change_bytes("csv", in_line(8, b"contrasting", b"\xe9")),
+        8,
+        "byte 0xe9 at position",
+    ),
+    "a wrong encoding ": (
+        change_bytes("jsonl", in_line(6, b"contrasting", b"\xe9")),
+        6,
+        "byte 0xe9 at position",
+    ),
+    "an open quote": (
+        change_bytes("csv", in_line(8, b"test_5,", b'test_5,"')),
+        8,
+        "truncated or",
+    ),
+    "two rows in a line": (
+        change_bytes("jsonl", lambda c: c.replace(b"}\n{", b"} {", 1)),
+        1,
+        "Extra data",
+    ),
+    "a key twice": (
+        change_bytes("jsonl", in_line(6, b'"id"', b'"id": "x", "id"')),
+        6,
+        "a key is there twice",
+    ),
+    "a list": (change_bytes("jsonl", in_line(6, b"{", b"[{")), 6, "no JSON object"),
+    "a list whole": (
+        change_bytes("jsonl", lambda c: b'["a"]\n' + c),
+        1,
+        "a JSON object a line",
+    ),
+    "cut in a line": (change_bytes("jsonl", lambda c: c[:-30]), 48, "no JSON object"),
+    "cut in a line ": (change_bytes("csv", lambda c: c[:-30]), 50, "values, expected 4"),
+    "cut in the last value": (
+        change_bytes("csv", lambda c: c[:-1]),
+        50,
+        "line has no end",
+    ),
+    "nothing": (change_bytes("csv", lambda _: b""), 1, "begins with an empty line"),
+    "another file": (
+        change_bytes("csv", lambda _: b"\x89PNG\r\n\x1a\n\x00\x01"),
+        1,
+        "lacks the col",
+    ),
+    "another file ": (change_bytes("jsonl", lambda _: b"\x89PNG\r\n\x1a\n\x00\x01"), 1, "no JSON"),
+}
+
+
+@pytest.mark.parametrize(("make", "line", "message"), BAD.values(), ids=BAD)
+def test_what_is_refused_is_named_with_file_line_and_value(tmp_path, make, line, message):
+    path = make(tmp_path)
+    with pytest.raises(ReleaseError, match=re.escape(message)) as caught:
+        rows_of(read_scinli(path))
+    first = next(d for d in caught.value.defects if message in d.message)
+    assert (first.file, first.line) == (str(path), line)
+    assert isinstance(caught.value, ValueError)
+
+
+def test_many_defects_are_listed_up_to_a_limit(tmp_path):
+    rows = [{**row, "label": "?"} for row in SCINLI]
+    with pytest.raises(ReleaseError, match="has 20 defects") as caught:
+        rows_of(read_scinli(written(tmp_path, rows, "csv")))
+    assert len(caught.value.defects) == 20
+
+
+def test_another_kind_of_file(tmp_path):
+    (tmp_path / "x.tsv").write_text("id\n")
+    with pytest.raises(ReleaseError, match=r"expected a file .csv or .jsonl"):
+        rows_of(read_scinli(tmp_path / "x.tsv"))
+
+
+# ---- the real files -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["dev", "test"])
+def test_the_official_files_of_scinli(scinli_release, name):
+    found = {}
+    for kind in ("csv", "jsonl"):
+        oddities = Oddities()
+        found[kind] = rows_of(read_scinli(scinli_release / f"{name}.{kind}", oddities)), oddities
+    rows, oddities = found["jsonl"]
+    lines = (scinli_release / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    assert rows == [json.loads(line) for line in lines]
+    assert found["csv"][0] == rows
+    assert found["csv"][1] - oddities == ({"unnamed index column": 1} if name == "dev" else {})
+    # Counted in the release with other code.
+    expected = {"dev": (5, 49, 2, 1, 22), "test": (4, 117, 1, 2, 32)}[name]
+    kinds_found = ("line br", "control", "replacement", "no-break", "blanks at an end")
+    counted = (sum(n for w, n in oddities.items() if w.startswith(kind)) for kind in kinds_found)
+    assert tuple(counted) == expected
+
+
+# ---- SpaceNLI's released sample -------------------------------------------------------------
+
+
+@pytest.fixture
+def released(release_files, tmp_path):
+    """Writes the small released sample, edited."""
+    folder, _ = release_files
+    content = json.loads((folder / "released/spacenli/160x200.json").read_text())
+
+    def write(edit):
+        edit(content["data"])
+        path = tmp_path / "160x200.json"
+        path.write_text(json.dumps(content))
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"label": "unknown"}, "row 3: label 'unknown' is none"),
+        ({"premises": ""}, "row 3: premises is '', expected a text"),
+        ({"prem_num": "1"}, "row 3: prem_num is '1', expected a number"),
+        ({"prem_num": True}, "row 3: prem_num is True, expected a number"),
+        ({"subs": ["a"]}, "row 3: subs is ['a'], expected an object"),
+        ({"src": 3}, "row 3: src is 3, expected a text or nothing"),
+        ({"more": "x"}, "row 3: unknown fields more"),
+    ],
+)
+def test_a_malformed_released_problem(released, values, message):
+    path = released(lambda rows: rows[3].update(values))
+    with pytest.raises(ReleaseError, match=re.escape(message)):
+        read_released_spacenli(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("{", "no JSON"), ("[]", 'whose "data" is a list'), ('{"data": {}}', "is a list of problems")],
+)
+def test_what_is_no_released_sample(tmp_path, text, message):
+    (tmp_path / "160x200.json").write_text(text)
+    with pytest.raises(ReleaseError, match=message):
+        read_released_spacenli(tmp_path / "160x200.json")
+
+
+def mirror(path, to, labels_as_ids=False, drop=()):
+    """The sample as a mirror stores it: Parquet, every variable of every pattern in ``subs``."""
+    import datasets
+
+    rows = json.loads(path.read_text())["data"]
+    names = sorted({name for row in rows for name in row["subs"]})
+    optional = ("src", "cat", "rel", "seed")
+    columns = [c for c in dict.fromkeys(k for row in rows for k in row) if c not in drop]
+    full = [
+        {
+            **{c: row.get(c) if c in optional else row[c] for c in columns if c != "subs"},
+            "subs": {name: row["subs"].get(name) for name in names},
+        }
+        for row in rows
+    ]
+    table = datasets.Dataset.from_list(full)
+    if labels_as_ids:
+        feature = datasets.ClassLabel(names=["contradiction", "entailment", "neutral"])
+        table = table.cast_column("label", feature)
+    table.to_parquet(to)
+    return to
+
+
+@pytest.mark.parametrize("labels_as_ids", [False, True])
+def test_the_mirror_of_the_released_sample(release_files, tmp_path, labels_as_ids):
+    original = release_files[0] / "released/spacenli/160x200.json"
+    path = mirror(original, tmp_path / "mirror.parquet", labels_as_ids)
+    assert read_released_spacenli(path) == read_released_spacenli(original)
+
+
+def test_a_mirror_that_lacks_columns(release_files, tmp_path):
+    original = release_files[0] / "released/spacenli/160x200.json"
+    path = mirror(original, tmp_path / "mirror.parquet", drop=("exp", "ent_type"))
+    with pytest.raises(ReleaseError, match="lacks the columns exp, ent_type; it has"):
+        read_released_spacenli(path)

@@ -82,7 +82,8 @@ def harmonize(
 
     Returns:
         The dataset with the uniform columns, ``label`` in the scheme, and ``original_label``, the
-        name of the label as it was; rows and their order are kept.
+        name of the label as it was; rows and their order are kept. Ids are unique within a dataset,
+        not over datasets.
 
     Raises:
         UnknownNameError: There is no such scheme.

@@ -121,10 +121,15 @@ def releases(release_files, tmp_path_factory):
     from nlihub.builders import open_spacenli, sentence_pairs
     from nlihub.builders.registry import get_builder
 
+    import datasets
+
     folder, published = release_files
+    hf_cache = tmp_path_factory.mktemp("hf")  # else rows of the real datasets would be served
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NLIHUB_SOURCES", str(folder / "sources.json"))
         patch.setenv("NLIHUB_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("HF_DATASETS_CACHE", str(hf_cache))
+        patch.setattr(datasets.config, "HF_DATASETS_CACHE", hf_cache)
         patch.setattr(sentence_pairs, "ACL_SMALL_PER_CLASS", 30)
         patch.setattr(open_spacenli, "BANK", folder / "bank")
         for name, counts in {**published, "spacenli": {}}.items():

@@ -7,16 +7,13 @@ import sys
 
 import pytest
 from conftest import ROOT
-from nlihub.builders.release.card import (
-    card_template,
-    fill_blocks,
-    read_blocks,
-    split_card,
-)
+from nlihub.builders.registry import get_builder
+from nlihub.builders.release.card import fill_blocks, read_blocks
 from nlihub.loaders.errors import SchemaError
 
 import nlihub
 import nlihub.api
+from nlihub.api import CardCheck
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -61,16 +58,27 @@ def test_the_readme_knows_every_dataset_and_command():
         assert re.search(rf"(\||`nlihub)\s+{name}\b", README), name
 
 
-@pytest.mark.parametrize("name", ["open_spacenli"])
-def test_packaged_cards_are_up_to_date(name):
-    card = (nlihub.api.open_version(name).folder / "README.md").read_text(encoding="utf-8")
-    assert split_card(card)[1] == card_template(name)
+def test_packaged_cards_are_up_to_date():
+    """In all that needs no source; where no source is needed, in everything."""
+    for name in nlihub.list_datasets():
+        found = nlihub.api.check_card(name)
+        assert found.stale == ()
+        assert bool(found.unchecked) == nlihub.describe(name)["needs_download"]
 
 
 def test_the_packaged_card_of_spacenli_is_up_to_date(official):
-    version = nlihub.api.open_version("spacenli", folder=official)
-    card = (version.folder / "README.md").read_text(encoding="utf-8")
-    assert split_card(card)[1] == card_template("spacenli")
+    assert nlihub.api.check_card("spacenli", folder=official) == CardCheck((), ())
+
+
+def test_the_packaged_card_of_scinli_is_up_to_date(scinli_release):
+    found = nlihub.api.check_card("scinli", folder=scinli_release, splits=["validation", "test"])
+    assert found == CardCheck((), ())
+
+
+def test_a_stale_card_is_told(monkeypatch, capsys):
+    spec = get_builder("bionli").SPEC
+    monkeypatch.setitem(spec.__dict__, "citation", spec.citation.replace("2022", "2023"))
+    assert nlihub.api.check_card("bionli").stale == ("citation",)
 
 
 def test_blocks():

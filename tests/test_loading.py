@@ -86,6 +86,33 @@ def test_the_official_rows_in_the_official_order(official):
     assert rows["category"][:] == classes
 
 
+def test_the_official_validation_and_test_sets_of_scinli(scinli_release):
+    for name, split in (("dev", "validation"), ("test", "test")):
+        lines = (scinli_release / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+        released = [tuple(json.loads(line).values()) for line in lines]
+        rows = nlihub.load_dataset("scinli", split=split, data_dir=scinli_release)
+        names = rows.features["label"].names
+        found = [(r["id"], r["premise"], r["hypothesis"], names[r["label"]]) for r in rows]
+        assert found == released
+        assert set(rows["domain"]) == {"acl"}
+        assert set(rows["group"]) | set(rows["category"]) | set(rows["source"]) == {None}
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_the_official_files_of_scinli_alone_give_the_same_version(scinli_release, tmp_path, kind):
+    """From a folder with files of one format, built, verified and installed."""
+    for name in ("dev", "test"):
+        shutil.copy(scinli_release / f"{name}.{kind}", tmp_path)
+    splits = ["validation", "test"]
+    folder = nlihub.build("scinli", tmp_path / "out", folder=tmp_path, splits=splits)
+    assert nlihub.verify(folder).passed
+    whole = datasets.load_dataset(str(folder))
+    mine = nlihub.load_dataset("scinli", split="validation+test", data_dir=scinli_release)
+    assert [row for split in splits for row in whole[split]] == list(mine)
+    with pytest.raises(FileNotFoundError, match="the source 'train' of scinli"):
+        nlihub.load_dataset("scinli", data_dir=tmp_path)
+
+
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [

@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..errors import ReleaseError, SourceNotFoundError
+from ..errors import NLIHubError, NotDataError, ReleaseError, SourceNotFoundError
 from ..fetching.catalogue import Source, Variant
 from ..fetching.obtain import SourceFile, accept_file
 from ..fetching.sniff import refuse_html
@@ -125,6 +125,8 @@ def find_files(sources: Sequence[Source], place: Path, cache_dir: Path) -> list[
 
     Raises:
         SourceNotFoundError: There is none for a source; says what each file there is.
+        ReleaseError: The file that has the name of a source, or the only one, is malformed.
+        NotDataError: It is a web page.
         ChecksumError: A file is another one than was recorded for its source.
     """
     if not place.exists():
@@ -136,20 +138,27 @@ def find_files(sources: Sequence[Source], place: Path, cache_dir: Path) -> list[
         else [place]
     )
     by_rows: dict[int, Path] = {}
+    malformed: dict[str, NLIHubError] = {}
     notes = []
     for path in candidates:
-        name = path.relative_to(place).as_posix() if place.is_dir() else path.name
+        name = path.relative_to(inside).as_posix() if place.is_dir() else path.name
         try:
             refuse_html(path, str(path))
             n_rows = count_rows(path, LAYOUT)
-        except ReleaseError as error:
-            if len(candidates) == 1 or any(name in source.paths for source in sources):
-                raise
-            notes.append(f"{name}: {error.defects[0].message}")
-            continue
-        by_rows.setdefault(n_rows, path)
-        notes.append(f"{name}: {n_rows:,} rows")
+        except (ReleaseError, NotDataError) as error:
+            malformed[Path(name).with_suffix("").as_posix()] = error
+            fault = error.defects[0].message if isinstance(error, ReleaseError) else "a web page"
+            notes.append(f"{name}: {fault}")
+        else:
+            by_rows.setdefault(n_rows, path)
+            notes.append(f"{name}: {n_rows:,} rows")
     missing = [source for source in sources if source.rows not in by_rows]
+    for source in missing:  # by its name, or because it is the only file, it was meant
+        meant = Path(source.paths[0]).with_suffix("").as_posix()
+        if len(candidates) == 1 and malformed:
+            raise next(iter(malformed.values()))
+        if meant in malformed:
+            raise malformed[meant]
     if missing:
         wanted = ", ".join(f"{source.name} ({source.rows or 0:,} rows)" for source in missing)
         held = "".join(f"\n  {note}" for note in notes) or " nothing that could be one."

@@ -1,0 +1,439 @@
+"""Building and loading releases: parts of them, and everything that can go wrong."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import datasets
+import pytest
+from nlihub.builders.registry import builders
+from release_files import scinli_rows, write_csv, write_jsonl
+from typer.testing import CliRunner
+
+import nlihub
+from nlihub.cli import app
+
+RELEASES = ("scinli", "mscinli", "bionli")
+
+
+def run(*arguments):
+    """Runs the command line in this process, in which the small releases stand for the real."""
+    result = CliRunner().invoke(app, [str(a) for a in arguments])
+    if isinstance(result.exception, nlihub.NLIHubError):
+        return result.exception
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result.stdout
+
+
+@pytest.fixture
+def copy(releases, tmp_path):
+    """A copy of the small releases in JSON lines, to be changed."""
+    shutil.copytree(releases / "jsonl", tmp_path / "sources")
+    return tmp_path / "sources"
+
+
+@pytest.fixture
+def fresh_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("NLIHUB_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+# ---- parts of a dataset ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", RELEASES)
+def test_a_folder_that_lacks_a_split_is_enough_for_the_others(copy, name, tmp_path):
+    for path in copy.rglob("*train*"):
+        path.unlink()
+    with pytest.raises(FileNotFoundError, match="train"):
+        nlihub.build(name, tmp_path, folder=copy)
+    assert not (tmp_path / name).exists()
+    splits = ("validation", "test")
+    folder = nlihub.build(name, tmp_path, folder=copy, splits=splits)
+    assert nlihub.verify(folder).passed
+    loaded = datasets.load_dataset(str(folder))
+    assert tuple(loaded) == splits
+    assert len(nlihub.load_dataset(name, split="test", data_dir=copy)) == len(loaded["test"])
+    with pytest.raises(FileNotFoundError):
+        nlihub.load_dataset(name, data_dir=copy)
+
+
+def test_one_config(copy, tmp_path):
+    shutil.rmtree(copy / "scinli")  # needed by plus and plus_small alone
+    with pytest.raises(FileNotFoundError, match="the source 'train' of scinli"):
+        nlihub.build("mscinli", tmp_path, folder=copy)
+    folder = nlihub.build("mscinli", tmp_path, folder=copy, configs=["hardware", "neurips"])
+    assert nlihub.verify(folder).passed
+    assert datasets.get_dataset_config_names(str(folder)) == ["hardware", "neurips"]
+    assert set(datasets.load_dataset(str(folder))["test"]["domain"]) == {"hardware"}  # the first
+    assert len(nlihub.load_dataset("mscinli", "networks", data_dir=copy)["test"]) == 12
+
+
+def test_a_file_is_taken_as_well_as_a_folder(releases):
+    file = releases / "csv" / "scinli" / "dev.csv"
+    rows = nlihub.load_dataset("scinli", split="validation", data_dir=file)
+    assert rows["id"][:] == [row["id"] for row in scinli_rows("validation")]
+    with pytest.raises(FileNotFoundError, match=r"dev.csv has no test.jsonl or test.csv"):
+        nlihub.load_dataset("scinli", split="test", data_dir=file)
+    file = releases / "csv" / "bionli" / "test.csv"
+    assert len(nlihub.load_dataset("bionli", split="test", data_dir=file)) == 38
+
+
+@pytest.mark.parametrize(
+    ("split", "n"), [("test[:10]", 10), ("validation+test", 80), ("test[50%:]", 24), ("all", 240)]
+)
+def test_parts_of_splits_are_named_as_in_datasets(releases, split, n):
+    assert len(nlihub.load_dataset("scinli", split=split, data_dir=releases / "jsonl")) == n
+
+
+def test_several_splits_and_instructions(releases):
+    folder = releases / "jsonl"
+    one, two = nlihub.load_dataset("scinli", split=["test", "validation[:5]"], data_dir=folder)
+    assert (len(one), len(two)) == (48, 5)
+    first = datasets.ReadInstruction("test", to=3, unit="abs")
+    assert len(nlihub.load_dataset("scinli", split=first, data_dir=folder)) == 3
+
+
+@pytest.mark.parametrize("split", ["dev", "test[:10", "tests"])
+def test_a_split_that_there_is_not(releases, split):
+    with pytest.raises(ValueError, match=r"no split|Unrecognized instruction"):
+        nlihub.load_dataset("scinli", split=split, data_dir=releases / "jsonl")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"splits": ["dev"]}, "no split 'dev'"),
+        ({"configs": ["acl"]}, "no config of scinli 'acl'. Known: acl_small, default"),
+        ({"origin": "construct"}, "cannot be made with origin 'construct'; expected release"),
+        ({"splits": "test"}, "'test' is a string; expected a list"),
+    ],
+)
+def test_parts_that_there_are_not(releases, tmp_path, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        nlihub.build("scinli", tmp_path, folder=releases / "jsonl", **arguments)
+
+
+def test_arguments_without_a_meaning_are_refused(releases):
+    with pytest.raises(ValueError, match="data_files has no meaning here"):
+        nlihub.load_dataset("scinli", data_files="x", data_dir=releases / "jsonl")
+
+
+# ---- wrong files -----------------------------------------------------------------------------
+
+
+def swap(first, second):
+    def edit(folder):
+        (folder / first).write_bytes((folder / second).read_bytes())
+
+    return edit
+
+
+def change_byte(name):
+    def edit(folder):
+        content = (folder / name).read_bytes()
+        at = content.index(b"parser")
+        (folder / name).write_bytes(content[:at] + b"P" + content[at + 1 :])
+
+    return edit
+
+
+def cut(name, n):
+    def edit(folder):
+        content = (folder / name).read_bytes()
+        (folder / name).write_bytes(content[:n])
+
+    return edit
+
+
+def drop_rows(name):
+    def edit(folder):
+        lines = (folder / name).read_bytes().splitlines(keepends=True)
+        (folder / name).write_bytes(b"".join(lines[:-3]))
+
+    return edit
+
+
+def repeat_row(name):
+    def edit(folder):
+        lines = (folder / name).read_bytes().splitlines(keepends=True)
+        (folder / name).write_bytes(b"".join([*lines[:-1], lines[0]]))
+
+    return edit
+
+
+def page(name):
+    def edit(folder):
+        text = "<!DOCTYPE html><html><head><title>Google Drive - Virus scan warning</title>"
+        (folder / name).write_text(text)
+
+    return edit
+
+
+TROUBLES = {
+    "another split": (
+        "scinli",
+        swap("scinli/dev.jsonl", "scinli/test.jsonl"),
+        r"It is test.jsonl of",
+    ),
+    "another split, not pinned": (
+        "mscinli",
+        swap("mscinli/dev.jsonl", "mscinli/test.jsonl"),
+        r"60 rows, published for validation of mscinli: 40 .\+20.; 60 is the .* number of test",
+    ),
+    "another dataset": (
+        "scinli",
+        swap("scinli/dev.jsonl", "mscinli/train.jsonl"),
+        r"is not the pinned dev.jsonl of scinli.* It is train.jsonl of mscinli",
+    ),
+    "another dataset, not pinned": (
+        "mscinli",
+        swap("mscinli/dev.jsonl", "scinli/dev.jsonl"),
+        r"one column more, the domain; .*may be a file of SciNLI",
+    ),
+    "one changed byte": ("scinli", change_byte("scinli/dev.jsonl"), "is not the pinned dev.jsonl"),
+    "truncated": (
+        "scinli",
+        cut("scinli/dev.jsonl", -100),
+        "It lacks 100 bytes: it may be truncated",
+    ),
+    "truncated, not pinned": ("mscinli", cut("mscinli/dev.jsonl", -100), "no JSON object"),
+    "rows missing, not pinned": (
+        "mscinli",
+        drop_rows("mscinli/dev.jsonl"),
+        r"37 rows, published for validation of mscinli: 40 .-3.",
+    ),
+    "a row twice, not pinned": (
+        "mscinli",
+        repeat_row("mscinli/dev.jsonl"),
+        "ids that occur more than once: dev_0",
+    ),
+    "a web page": ("scinli", page("scinli/dev.jsonl"), r"HTML page .'Google Drive - Virus scan"),
+    "a web page, not pinned": ("mscinli", page("mscinli/dev.jsonl"), "HTML page"),
+    "a web page for BioNLI": ("bionli", page("bionli/full/dev.jsonl"), "HTML page"),
+    "rows missing in BioNLI": (
+        "bionli",
+        drop_rows("bionli/full/dev.jsonl"),
+        r"no file of BioNLI that is full_validation .57 rows.*full/dev.jsonl: 54 rows",
+    ),
+    "a file of BioNLI of another kind": (
+        "bionli",
+        swap("bionli/full/dev.jsonl", "scinli/dev.jsonl"),
+        r"full/dev.jsonl:1: lacks the columns pmid, supp_set",
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "edit", "message"), TROUBLES.values(), ids=TROUBLES)
+def test_a_wrong_file_is_told_and_nothing_is_left(copy, fresh_cache, tmp_path, name, edit, message):
+    edit(copy)
+    for attempt in (
+        lambda: nlihub.build(name, tmp_path / "out", folder=copy, splits=["validation"]),
+        lambda: nlihub.load_dataset(name, split="validation", data_dir=copy),
+        lambda: list(nlihub.load_dataset(name, split="validation", data_dir=copy, streaming=True)),
+        lambda: nlihub.fetch(name, folder=copy, splits=["validation"]),
+    ):
+        with pytest.raises(nlihub.NLIHubError, match=f"(?s){message}") as caught:
+            attempt()
+        assert isinstance(caught.value, ValueError | FileNotFoundError)
+    assert not (tmp_path / "out" / name).exists()
+    lock = fresh_cache / "sources.lock.json"
+    recorded = json.loads(lock.read_text()) if lock.exists() else {}
+    assert f"{name}/dev.jsonl" not in recorded
+    if not name.startswith("b"):
+        shutil.rmtree(copy)
+        return
+    # What is whole is taken afterwards.
+    assert len(nlihub.load_dataset(name, split="test", data_dir=copy)) == 38
+
+
+def test_files_of_bionli_are_told_by_their_rows_whatever_their_names(copy, tmp_path):
+    other = tmp_path / "renamed"
+    other.mkdir()
+    for number, path in enumerate(sorted((copy / "bionli").rglob("*.jsonl"))):
+        shutil.copy(path, other / f"file{number}.jsonl")
+    expected = nlihub.build("bionli", tmp_path / "a", folder=copy)
+    found = nlihub.build("bionli", tmp_path / "b", folder=other)
+    for path in expected.rglob("*.parquet"):
+        assert (found / path.relative_to(expected)).read_bytes() == path.read_bytes()
+
+
+def test_a_change_of_an_unpinned_file_is_reported(copy, fresh_cache, tmp_path):
+    nlihub.load_dataset("mscinli", split="validation", data_dir=copy)
+    lock = fresh_cache / "sources.lock.json"
+    assert set(json.loads(lock.read_text())) == {"mscinli/dev.jsonl"}
+    change_byte("mscinli/dev.jsonl")(copy)
+    with pytest.raises(ValueError, match=r"the release has changed, or the file is damaged"):
+        nlihub.load_dataset("mscinli", split="validation", data_dir=copy)
+    lock.unlink()
+    changed = nlihub.load_dataset("mscinli", split="validation", data_dir=copy)
+    assert "Parser" in " ".join(changed["premise"]) + " ".join(changed["hypothesis"])
+
+
+def test_fetch_reads_what_is_not_pinned(copy, fresh_cache):
+    paths = nlihub.fetch("mscinli", folder=copy, configs=["default"])
+    assert [path.name for path in paths] == ["train.jsonl", "dev.jsonl", "test.jsonl"]
+    lock = json.loads((fresh_cache / "sources.lock.json").read_text())
+    assert set(lock) == {"mscinli/dev.jsonl", "mscinli/test.jsonl"}
+
+
+# ---- two at once, a full disk, a kill ----------------------------------------------------------
+
+
+def in_process(code, environment, **arguments):
+    return subprocess.Popen(
+        [sys.executable, "-c", f"import nlihub, sys\n{code}"],
+        env={**os.environ, **{k: str(v) for k, v in environment.items()}},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **arguments,
+    )
+
+
+@pytest.mark.parametrize("name", RELEASES)
+def test_several_processes_at_once(releases, tmp_path, name):
+    code = (
+        f"rows = nlihub.load_dataset({name!r}, data_dir={str(releases / 'jsonl')!r})\n"
+        f"folder = nlihub.build({name!r}, {str(tmp_path / 'out')!r}, "
+        f"folder={str(releases / 'jsonl')!r})\n"
+        "print(sum(map(len, rows.values())))"
+    )
+    places = {"HF_HOME": tmp_path / "hf", "NLIHUB_CACHE": tmp_path / "cache"}
+    answers = [p.communicate() for p in [in_process(code, places) for _ in range(3)]]
+    counts = [int(out) for out, _ in answers if out]
+    assert len(counts) == 3, answers
+    assert len(set(counts)) == 1
+    assert [p.name for p in (tmp_path / "out").iterdir()] == [name]
+    assert not nlihub.api.open_version(str(tmp_path / "out" / name)).unlisted_files()
+
+
+FULL_DISK = """
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000))
+import nlihub.cli
+sys.argv = sys.argv[:1] + {arguments!r}
+nlihub.cli.main()
+"""
+
+
+def test_a_full_disk(releases, tmp_path):
+    """A limit on the size of files stands in for a full disk."""
+    places = {"HF_HOME": tmp_path / "hf", "NLIHUB_CACHE": tmp_path / "cache"}
+    arguments = ["build", "scinli", "--from", str(releases / "csv"), "-o", str(tmp_path / "out")]
+    done = in_process(FULL_DISK.format(arguments=arguments), places)
+    _, errors = done.communicate()
+    assert done.returncode == 1
+    assert "File too large" in errors.splitlines()[-1]
+    assert "Traceback" not in errors
+    assert not list((tmp_path / "out").glob("*"))
+
+
+def test_loading_on_a_full_disk_leaves_a_good_cache(releases, tmp_path):
+    load = f"rows = nlihub.load_dataset('scinli', data_dir={str(releases / 'csv')!r})\n"
+    limit = (
+        "import resource, signal, datasets, nlihub.api\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000))\n"
+        f"try:\n    {load}except OSError as error: print(repr(error))\n"
+    )
+    places = {"HF_HOME": tmp_path / "hf", "NLIHUB_CACHE": tmp_path / "cache"}
+    out, errors = in_process(limit, places).communicate()
+    assert "File too large" in out, errors
+    out, errors = in_process(f"{load}print(len(rows['train']))", places).communicate()
+    assert out.strip() == "160", errors
+
+
+def test_a_killed_load_is_done_anew(releases, tmp_path):
+    """Killed after the first batch was written."""
+    load = f"rows = nlihub.load_dataset('scinli', data_dir={str(releases / 'jsonl')!r})\n"
+    kill = (
+        "import os, signal\n"
+        "from nlihub.builders.base import Batch\n"
+        "calls = []\n"
+        "def select(self, key, whole=Batch.select):\n"
+        "    calls.append(key)\n"
+        "    if len(calls) > 1: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "    return whole(self, key)\n"
+        f"Batch.select = select\n{load}"
+    )
+    places = {"HF_HOME": tmp_path / "hf", "NLIHUB_CACHE": tmp_path / "cache"}
+    process = in_process(kill, places)
+    process.communicate()
+    assert process.returncode == -9
+    out, errors = in_process(f"{load}print(len(rows['train']))", places).communicate()
+    assert out.strip() == "160", errors
+
+
+# ---- leakage, duplicates, contradictions -------------------------------------------------------
+
+
+def test_defects_of_a_release_are_measured_listed_and_on_the_card(copy, fresh_cache, tmp_path):
+    """A release that leaks and contradicts itself is built, and says so."""
+    path = copy / "mscinli" / "dev.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    test = [json.loads(line) for line in (copy / "mscinli" / "test.jsonl").read_text().splitlines()]
+    rows[0].update(sentence1=test[0]["sentence1"], sentence2=test[0]["sentence2"])  # leaks
+    rows[5].update(sentence1=rows[4]["sentence1"], sentence2=rows[4]["sentence2"])  # repeats
+    rows[5]["label"] = "neutral" if rows[4]["label"] != "neutral" else "reasoning"  # contradicts
+    rows[9]["sentence1"] = test[3]["sentence1"]
+    write_jsonl(path, rows)
+    splits = ["validation", "test"]
+    folder = nlihub.build("mscinli", tmp_path, folder=copy, configs=["default"], splits=splits)
+    report = nlihub.verify(folder)
+    assert report.passed
+    findings = {o.check: o.findings for o in report.outcomes}
+    assert "is in validation and in test" in findings["no example is in two splits"][0]
+    assert "has more than one label" in findings["no text has two labels"][0]
+    differences = " ".join(findings["counts are the published ones"])
+    assert "published 10 (" in differences
+    statistics = nlihub.stats(str(folder))
+    [overlap] = statistics.overlaps
+    assert (overlap.splits, overlap.texts, overlap.premises) == (("validation", "test"), 1, 2)
+    assert (statistics.contradictory_texts, statistics.repeated_texts) == (1, 2)
+    card = (folder / "README.md").read_text()
+    assert "| validation and test | 1 | 2 | 1 |" in card
+
+
+# ---- the command line --------------------------------------------------------------------------
+
+
+def test_every_verb_works_for_every_dataset(releases, tmp_path):
+    listed = json.loads(run("list", "--json"))
+    assert [d["name"] for d in listed] == list(builders())
+    for name in builders():
+        given = [] if name == "open_spacenli" else ["--from", releases / "csv"]
+        assert builders()[name].SPEC.pretty_name in run("show", name)
+        fetched = run("fetch", name, *given, "--json")
+        assert len(json.loads(fetched)) == {"scinli": 3, "mscinli": 6, "bionli": 5}.get(
+            name, 2 if given else 0
+        )
+        built = run("build", name, *given, "--output", tmp_path).strip()
+        assert built == str(tmp_path / name)
+        assert "ok       card is true" in run("verify", built)
+        assert "Measured on the built files" in run("stats", name, *given)
+        assert run("card", name, *given).startswith("---\n")
+
+
+def test_parts_on_the_command_line(releases, tmp_path):
+    arguments = ["--from", releases / "csv", "--splits", "validation,test", "--output", tmp_path]
+    run("build", "scinli", "mscinli", "--config", "default", *arguments)
+    for name in ("scinli", "mscinli"):
+        manifest = json.loads((tmp_path / name / "manifest.json").read_text())
+        assert {c: list(s) for c, s in manifest["configs"].items()} == {
+            "default": ["validation", "test"]
+        }
+    error = run("build", "scinli", "--from", releases / "csv", "--splits", "dev")
+    assert "There is no split 'dev'" in str(error)
+
+
+def test_a_folder_of_one_dataset_without_sub_folders(releases, tmp_path):
+    for split, name in (("validation", "dev"), ("test", "test")):
+        write_csv(tmp_path / f"{name}.csv", scinli_rows(split), index=split == "validation")
+    folder = nlihub.build(
+        "scinli", tmp_path / "out", folder=tmp_path, splits=["validation", "test"]
+    )
+    assert nlihub.verify(folder).passed

@@ -293,6 +293,10 @@ def in_process(code, environment, **arguments):
     )
 
 
+def own_caches(folder):
+    return {"HF_DATASETS_CACHE": folder / "hf", "NLIHUB_CACHE": folder / "cache"}
+
+
 @pytest.mark.parametrize("name", RELEASES)
 def test_several_processes_at_once(releases, tmp_path, name):
     code = (
@@ -301,7 +305,7 @@ def test_several_processes_at_once(releases, tmp_path, name):
         f"folder={str(releases / 'jsonl')!r})\n"
         "print(sum(map(len, rows.values())))"
     )
-    places = {"HF_HOME": tmp_path / "hf", "NLIHUB_CACHE": tmp_path / "cache"}
+    places = own_caches(tmp_path)
     answers = [p.communicate() for p in [in_process(code, places) for _ in range(3)]]
     counts = [int(out) for out, _ in answers if out]
     assert len(counts) == 3, answers
@@ -322,7 +326,7 @@ nlihub.cli.main()
 
 def test_a_full_disk(releases, tmp_path):
     """A limit on the size of files stands in for a full disk."""
-    places = {"HF_HOME": tmp_path / "hf", "NLIHUB_CACHE": tmp_path / "cache"}
+    places = own_caches(tmp_path)
     arguments = ["build", "scinli", "--from", str(releases / "csv"), "-o", str(tmp_path / "out")]
     done = in_process(FULL_DISK.format(arguments=arguments), places)
     _, errors = done.communicate()
@@ -340,7 +344,7 @@ def test_loading_on_a_full_disk_leaves_a_good_cache(releases, tmp_path):
         "resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000))\n"
         f"try:\n    {load}except OSError as error: print(repr(error))\n"
     )
-    places = {"HF_HOME": tmp_path / "hf", "NLIHUB_CACHE": tmp_path / "cache"}
+    places = own_caches(tmp_path)
     out, errors = in_process(limit, places).communicate()
     assert "File too large" in out, errors
     out, errors = in_process(f"{load}print(len(rows['train']))", places).communicate()
@@ -360,7 +364,7 @@ def test_a_killed_load_is_done_anew(releases, tmp_path):
         "    return whole(self, key)\n"
         f"Batch.select = select\n{load}"
     )
-    places = {"HF_HOME": tmp_path / "hf", "NLIHUB_CACHE": tmp_path / "cache"}
+    places = own_caches(tmp_path)
     process = in_process(kill, places)
     process.communicate()
     assert process.returncode == -9

@@ -4,6 +4,7 @@ import pkgutil
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 
 from ..loaders.errors import UnknownNameError
 from . import __path__ as _folders
@@ -13,14 +14,19 @@ from .base import NLIBuilder
 @cache
 def builders() -> Mapping[str, type[NLIBuilder]]:
     """The builders by the name of their dataset, in alphabetical order."""
-    found: dict[str, type[NLIBuilder]] = {}
-    for module in pkgutil.iter_modules(_folders):
-        if module.ispkg:
-            continue
-        for value in vars(import_module(f"{__package__}.{module.name}")).values():
-            if isinstance(value, type) and issubclass(value, NLIBuilder) and "SPEC" in vars(value):
-                found[value.SPEC.name] = value
+    names = (module.name for module in pkgutil.iter_modules(_folders) if not module.ispkg)
+    found = {name: builder for name in names if (builder := _find(name)) is not None}
     return dict(sorted(found.items()))
+
+
+@cache
+def _find(name: str) -> type[NLIBuilder] | None:
+    """The builder in the module of a dataset's name, if it is one."""
+    for value in vars(import_module(f"{__package__}.{name}")).values():
+        is_builder = isinstance(value, type) and issubclass(value, NLIBuilder)
+        if is_builder and "SPEC" in vars(value) and value.SPEC.name == name:
+            return value  # type: ignore[no-any-return]
+    return None
 
 
 def get_builder(name: str) -> type[NLIBuilder]:
@@ -29,6 +35,8 @@ def get_builder(name: str) -> type[NLIBuilder]:
     Raises:
         UnknownNameError: There is no such dataset; names the closest.
     """
-    if name not in builders():
-        raise UnknownNameError.of("dataset", name, builders())
-    return builders()[name]
+    if name.isidentifier() and find_spec(f"{__package__}.{name}") is not None:
+        builder = _find(name)  # alone: importing all of them takes long
+        if builder is not None:
+            return builder
+    raise UnknownNameError.of("dataset", name, builders())

@@ -1,10 +1,13 @@
 """Hashes of files: sha256, and the id that git gives a file."""
 
 import hashlib
+import time
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 _CHUNK_BYTES = 1 << 20
+_SETTLED_NS = 2_000_000_000
 
 
 @dataclass(frozen=True)
@@ -28,12 +31,26 @@ def hash_file(path: Path) -> str:
 
 
 def identify_file(path: Path, *, with_git_blob: bool = False) -> FileHash:
-    """Size and hashes of a file, read once.
+    """Size and hashes of a file, read once, and again only when it may have changed.
 
     Args:
         path: The file.
         with_git_blob: Whether the id in git is wanted too.
     """
+    state = path.stat()
+    changed_ns = max(state.st_mtime_ns, state.st_ctime_ns)
+    if time.time_ns() - changed_ns < _SETTLED_NS:  # a change in the same tick would not be seen
+        return _hash(path, with_git_blob)
+    key = (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
+    return _hash_once(path, with_git_blob, key)
+
+
+@lru_cache(maxsize=64)
+def _hash_once(path: Path, with_git_blob: bool, state: tuple[int, ...]) -> FileHash:
+    return _hash(path, with_git_blob)
+
+
+def _hash(path: Path, with_git_blob: bool) -> FileHash:
     size = path.stat().st_size
     sha256 = hashlib.sha256()
     blob = hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False) if with_git_blob else None

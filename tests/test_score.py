@@ -452,3 +452,17 @@ def test_a_missing_extra_is_named(tmp_path):
     assert (done.returncode, done.stdout) == (2, "")
     message = "nlihub: Pictures need matplotlib, which comes with the extra nlihub[plots].\n"
     assert done.stderr == message
+
+
+def test_a_split_is_scored_though_the_others_are_not_at_hand(scinli_release, tmp_path):
+    rows = nlihub.load_dataset("scinli", split="validation", data_dir=scinli_release)
+    names = rows.features["label"].names
+    lines = [
+        f"{key},{names[label]}\n" for key, label in zip(rows["id"], rows["label"], strict=True)
+    ]
+    (tmp_path / "p.csv").write_text("id,prediction\n" + "".join(lines))
+    found = nlihub.score(tmp_path / "p.csv", "scinli", split="validation", folder=scinli_release)
+    assert found["metrics"]["nli_report"]["macro_f1"] == 1.0
+    assert found["dataset"]["rows"] == 2000
+    with pytest.raises(FileNotFoundError, match="the source 'train' of scinli"):
+        nlihub.score(tmp_path / "p.csv", "scinli", split="train", folder=scinli_release)

@@ -21,7 +21,7 @@ from .layout import Column, Layout
 from .oddities import Oddities, count_oddities
 
 FORMATS = (".csv", ".jsonl")
-_BLOCK_BYTES = 1 << 20
+_BLOCK_BYTES = 2 << 20
 
 
 def read_batches(
@@ -101,31 +101,41 @@ class _FaultError(Exception):
 
 
 def _read_csv(path: Path, columns: Iterable[Column]) -> Iterator[pa.RecordBatch]:
-    _refuse_cut_csv(path)
-    reader = pyarrow.csv.open_csv(
-        path,
-        read_options=pyarrow.csv.ReadOptions(block_size=_BLOCK_BYTES),
-        parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
-        convert_options=pyarrow.csv.ConvertOptions(
-            column_types={column.name: pa.string() for column in columns},
-            include_columns=[column.name for column in columns],
-            strings_can_be_null=False,
-        ),
-    )
-    yield from reader
+    with _CSVFile(path) as file:
+        yield from pyarrow.csv.open_csv(
+            pa.PythonFile(file, mode="r"),
+            read_options=pyarrow.csv.ReadOptions(block_size=_BLOCK_BYTES),
+            parse_options=pyarrow.csv.ParseOptions(
+                newlines_in_values=True, ignore_empty_lines=False
+            ),
+            convert_options=pyarrow.csv.ConvertOptions(
+                column_types={column.name: pa.string() for column in columns},
+                include_columns=[column.name for column in columns],
+                strings_can_be_null=False,
+            ),
+        )
+        file.check_whole()
 
 
-def _refuse_cut_csv(path: Path) -> None:
-    """Refuses a file that ends inside a quoted value or a line, which Arrow would take."""
-    n_quotes, last = 0, b""
-    with path.open("rb") as file:
-        while block := file.read(_BLOCK_BYTES):
-            n_quotes += block.count(b'"')
-            last = block
-    if n_quotes % 2:
-        raise _FaultError("a quoted value has no end: the file is truncated or damaged")
-    if not last.endswith((b"\n", b"\r")):
-        raise _FaultError("the last line has no end: the file is truncated")
+class _CSVFile(io.FileIO):
+    """Notices that a file ends inside a quoted value or a line, which Arrow would take."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._n_quotes = 0
+        self._last = b""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        block = super().read(-1 if size is None else size) or b""
+        self._n_quotes += block.count(b'"')
+        self._last = block[-1:] or self._last
+        return block
+
+    def check_whole(self) -> None:
+        if self._n_quotes % 2:
+            raise _FaultError("a quoted value has no end: the file is truncated or damaged")
+        if self._last not in (b"\n", b"\r"):
+            raise _FaultError("the last line has no end: the file is truncated")
 
 
 def _read_jsonl(path: Path, columns: Iterable[Column]) -> Iterator[pa.RecordBatch]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .api import PathLike, open_version
+from .api import PathLike, list_datasets, open_version
 from .baselines.gold import Gold
 from .baselines.scoring import (
     ScoringOptions,
@@ -14,7 +14,9 @@ from .baselines.scoring import (
     score_predictions,
     summarize_runs,
 )
+from .builders.options import check_config
 from .builders.partial import whole_file
+from .builders.registry import get_builder
 from .loaders.errors import (
     PredictionsError,
     SourceNotFoundError,
@@ -131,7 +133,17 @@ def _find_gold(
         if config or split or folder:
             raise UsageError(f"{dataset} is a file of rows: it has no config, split or sources.")
         return Gold.of_file(Path(dataset))
-    return Gold.of_version(open_version(dataset, folder=folder), config, split)
+    if dataset not in list_datasets():
+        return Gold.of_version(open_version(dataset, folder=folder), config, split)
+    # Only what is scored is built, so that the sources of other splits may be missing.
+    spec = get_builder(dataset).SPEC
+    config = check_config(spec, config or spec.default_config)
+    splits = spec.configs[config].splits
+    split = split or (splits[0] if len(splits) == 1 else "test")
+    if split not in splits:
+        raise UnknownNameError.of("split", split, splits)
+    version = open_version(dataset, folder=folder, configs=[config], splits=[split])
+    return Gold.of_version(version, config, split)
 
 
 def show_scores(found: Mapping[str, Any], *, per_group: bool = False) -> str:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Protocol
 import datasets
 import pyarrow as pa
 
+from ..loaders.errors import DownloadError, SourceNotFoundError
 from ..loaders.fetching import Source, SourceFile, obtain_all
 from ..loaders.releases.oddities import Oddities
 from .code_digest import code_digest
@@ -193,8 +194,15 @@ class NLIBuilder(datasets.ArrowBasedBuilder):
 
     def __init__(self, *args: Any, options: BuildOptions | None = None, **kwargs: Any) -> None:
         self._options = options
-        # datasets itself would serve the rows of earlier code from its cache.
-        kwargs.setdefault("hash", code_digest()[:16])
+        # datasets itself would serve rows of earlier code, or of other sources, from its cache.
+        if kwargs.get("hash") is None:
+            folder = kwargs.get("data_dir")
+            given = options or BuildOptions(Path(folder) if folder else None)
+            chosen = kwargs.get("config_name") or self.SPEC.default_config
+            try:
+                kwargs["hash"] = self.fingerprint(replace(given, configs=(chosen,)))[:16]
+            except (SourceNotFoundError, DownloadError):  # said when it is prepared
+                kwargs["hash"] = code_digest()[:16]
         super().__init__(*args, **kwargs)
 
     def _info(self) -> datasets.DatasetInfo:

@@ -9,7 +9,13 @@ import pyarrow.compute as pc
 from datasets import Value
 
 from ..loaders.fetching import SourceFile, list_sources
-from ..loaders.releases.bionli import CATEGORIES, find_files, marked_entities, read_bionli
+from ..loaders.fetching.by_rows import find_by_rows
+from ..loaders.releases.bionli import (
+    CATEGORIES,
+    count_bionli_rows,
+    marked_entities,
+    read_bionli,
+)
 from .options import BuildOptions
 from .release_builder import Encoder, Part, ReleaseBuilder, everything
 from .schema import encode, uniform_features
@@ -137,7 +143,8 @@ class BioNLI(ReleaseBuilder):
         """Gets the files; in a folder they are told by their number of rows."""
         if options.folder is None:
             return super().find_sources(options)
-        return find_files(cls.wanted_sources(options), options.folder, options.cache_dir)
+        sources = cls.wanted_sources(options)
+        return find_by_rows(sources, options.folder, options.cache_dir, count_bionli_rows)
 
 
 def _encoder(id_prefix: str) -> Callable[[], Encoder]:

@@ -19,6 +19,7 @@ AnyDataset = TypeVar(
     datasets.IterableDatasetDict,
 )
 ORIGINAL_LABEL = "original_label"
+DATASET = "dataset"
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,11 @@ SCHEMES = {
 
 
 def harmonize(
-    dataset: AnyDataset, scheme: str, *, label2id: Mapping[str, int] | None = None
+    dataset: AnyDataset,
+    scheme: str,
+    *,
+    label2id: Mapping[str, int] | None = None,
+    name: str | None = None,
 ) -> AnyDataset:
     """Gives a dataset the labels of a scheme, by name, and the columns that all datasets share.
 
@@ -79,11 +84,13 @@ def harmonize(
         scheme: Name of a scheme: ``"entailment"`` or ``"three_way"``.
         label2id: A model's own label order (``model.config.label2id``), which the result then has;
             upper and lower case do not matter. None takes the order of the scheme.
+        name: What to call the dataset in the column ``dataset``; None takes the name under which
+            ``datasets`` knows it.
 
     Returns:
-        The dataset with the uniform columns, ``label`` in the scheme, and ``original_label``, the
-        name of the label as it was; rows and their order are kept. Ids are unique within a dataset,
-        not over datasets.
+        The dataset with the uniform columns, ``label`` in the scheme, ``original_label``, the name
+        of the label as it was, and ``dataset``; rows and their order are kept. Ids are unique
+        within a dataset, not over datasets.
 
     Raises:
         UnknownNameError: There is no such scheme.
@@ -100,9 +107,8 @@ def harmonize(
     chosen = _scheme(scheme)
     order = _order(chosen, label2id)
     if isinstance(dataset, dict):
-        parts = {name: _harmonize(rows, chosen, order) for name, rows in dataset.items()}
-        return type(dataset)(parts)
-    return _harmonize(dataset, chosen, order)
+        return type(dataset)({k: _harmonize(v, chosen, order, name) for k, v in dataset.items()})
+    return _harmonize(dataset, chosen, order, name)
 
 
 def align_predictions(
@@ -132,7 +138,10 @@ def align_predictions(
     """
     chosen = _scheme(scheme)
     by_id = dict(id2label) if isinstance(id2label, Mapping) else dict(enumerate(id2label))
-    by_id = {int(i): name for i, name in by_id.items()}  # configs in JSON have texts for keys
+    if all(str(i).isdecimal() for i in by_id):  # configs in JSON have texts for keys
+        by_id = {int(i): name for i, name in by_id.items()}
+    if any(not isinstance(i, int) for i in by_id):
+        raise SchemaError(f"id2label has the keys {list(by_id)}; expected label ids 0, 1, 2 ...")
     if sorted(by_id) != list(range(len(by_id))):
         raise SchemaError(f"The ids of id2label are {sorted(by_id)}; expected 0, 1, 2 ...")
     ids = [chosen.labels.index(_mapped(chosen, by_id[i])) for i in range(len(by_id))]
@@ -140,6 +149,11 @@ def align_predictions(
     if values.ndim == 2 and np.issubdtype(values.dtype, np.floating):
         if values.shape[1] != len(ids):
             raise SchemaError(f"{values.shape[1]} columns of probabilities for {len(ids)} labels.")
+        if not (np.all(values >= 0) and np.allclose(values.sum(axis=1), 1, atol=1e-2)):
+            raise SchemaError(
+                "The rows of probabilities do not add up to 1, or hold negative numbers or NaN; "
+                "apply a softmax to logits first."
+            )
         added = np.zeros((len(values), len(chosen.labels)), values.dtype)
         for column, target in enumerate(ids):
             added[:, target] += values[:, column]
@@ -151,8 +165,8 @@ def align_predictions(
         )
     if len(values) and not (values.min() >= 0 and values.max() < len(ids)):
         raise SchemaError(
-            f"Predictions from {values.min()} to {values.max()}, but the model has "
-            f"{len(ids)} labels."
+            f"Predictions lie between {values.min()} and {values.max()}, but the ids of the "
+            f"model's {len(ids)} labels between 0 and {len(ids) - 1}."
         )
     return np.asarray(ids, np.int64)[values.astype(np.int64)]
 
@@ -188,15 +202,21 @@ def _mapped(scheme: Scheme, label: str) -> str:
     return scheme.names[plain]
 
 
-def _harmonize(rows: Any, scheme: Scheme, order: tuple[str, ...]) -> Any:
+def _harmonize(rows: Any, scheme: Scheme, order: tuple[str, ...], name: str | None) -> Any:
     feature = (rows.features or {}).get("label")
     if not isinstance(feature, ClassLabel):
-        raise SchemaError("The dataset has no class label 'label' to map by name.")
+        found = f"is {feature}" if feature is not None else "is not there"
+        raise SchemaError(
+            f"The column label {found}; expected a class label, whose names can be mapped "
+            "(rename_column and cast_column make one)."
+        )
+    dataset = name or getattr(rows.info, "dataset_name", None)
     names = feature.names
     ids = [order.index(_mapped(scheme, name)) for name in names]
     features = Features(
         {name: Value("string") for name in COLUMNS}
-        | {"label": ClassLabel(names=list(order)), ORIGINAL_LABEL: Value("string")}
+        | {"label": ClassLabel(names=list(order))}
+        | dict.fromkeys((ORIGINAL_LABEL, DATASET), Value("string"))
     )
 
     def convert(batch: dict[str, list[Any]]) -> dict[str, list[Any]]:
@@ -207,7 +227,9 @@ def _harmonize(rows: Any, scheme: Scheme, order: tuple[str, ...]) -> Any:
             **{name: batch.get(name, [None] * len(labels)) for name in COLUMNS},
             "label": [ids[label] for label in labels],
             ORIGINAL_LABEL: [names[label] for label in labels],
+            DATASET: [dataset] * len(labels),
         }
 
-    unused = [name for name in rows.column_names if name not in features]
-    return rows.map(convert, batched=True, features=features, remove_columns=unused)
+    if isinstance(rows, datasets.Dataset) and not len(rows):  # map leaves these as they are
+        return datasets.Dataset.from_dict({column: [] for column in features}, features=features)
+    return rows.map(convert, batched=True, features=features, remove_columns=rows.column_names)

@@ -49,10 +49,15 @@ def load(
             )
     [config] = options.configs
     needed = _needed_splits(split)
+    known = builder.SPEC.configs[config].splits
     for name in needed:
-        if name not in builder.SPEC.configs[config].splits:
-            known = builder.SPEC.configs[config].splits
+        if name not in known:
             raise UnknownNameError.of(f"split of {builder.SPEC.name}/{config}", name, known)
+    if streaming and split is not None and split not in known:
+        raise UsageError(
+            f"{split!r} cannot be streamed; name one split, {' or '.join(known)}, and take a part "
+            "of it with .take(n) and .skip(n)."
+        )
     options = replace(options, splits=needed)
     made = builder(
         config_name=config,
@@ -62,6 +67,9 @@ def load(
     )
     try:
         if streaming:
+            if not all(file.is_known for file in builder.find_sources(options)):
+                for _ in builder.make_rows(options).batches():
+                    pass  # read once to the end, before a row of it is given away
             return made.as_streaming_dataset(split=split)
         made.download_and_prepare(**{n: arguments[n] for n in _PREPARING if n in arguments})
     except datasets.exceptions.DatasetGenerationError as error:
@@ -75,10 +83,16 @@ def load(
 
 
 def _needed_splits(split: Any) -> tuple[str, ...]:
-    """The splits that an argument names; none where it may mean all."""
-    texts = split if isinstance(split, list | tuple) else [split]
-    if not all(isinstance(text, str) for text in texts):  # None, or a ReadInstruction
+    """The splits that an argument names; none where it means all."""
+    if split is None:
         return ()
-    parts = [part.strip() for text in texts for part in text.split("+")]
-    names = [match[0] if (match := re.match(r"\w+", part)) else part for part in parts]
+    parts = split if isinstance(split, list | tuple) else [split]
+    specs = (p.to_spec() if isinstance(p, datasets.ReadInstruction) else str(p) for p in parts)
+    names: list[str] = []
+    for spec in specs:
+        try:
+            datasets.ReadInstruction.from_spec(spec)
+        except (ValueError, AssertionError) as error:
+            raise UsageError(f"{spec!r} names no split, nor a part of one: {error}") from error
+        names += [re.match(r"\s*(\w*)", part)[1] for part in spec.split("+")]  # type: ignore[index]
     return () if "all" in names else tuple(dict.fromkeys(names))

@@ -3,9 +3,11 @@
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..loaders.fetching import SourceFile, list_sources
+from ..loaders.errors import SourceNotFoundError
+from ..loaders.fetching import SourceFile, list_sources, obtain
 from ..loaders.releases.mscinli import DOMAINS, read_mscinli
 from ..loaders.releases.scinli import LABELS, read_scinli
+from .options import BuildOptions
 from .release_builder import Membership, Part, ReleaseBuilder, everything
 from .sentence_pairs import ACL_SMALL_PER_CLASS, MEANINGS, acl_small, pair_encoder
 from .spec import ConfigSpec, DatasetSpec, PublishedCounts
@@ -108,6 +110,31 @@ class MSciNLI(ReleaseBuilder):
             }
         ),
     )
+
+    @classmethod
+    def find_sources(cls, options: BuildOptions) -> list[SourceFile]:
+        """Gets the files; in a folder, those of SciNLI are in its sub-folder ``scinli``.
+
+        Otherwise a file of MSciNLI would be taken for that of SciNLI: their names are the same.
+        """
+        sources = cls.wanted_sources(options)
+        if options.folder is None:
+            return super().find_sources(options)
+        acl = options.folder / "scinli"
+        if any(source.dataset == "scinli" for source in sources) and not acl.is_dir():
+            own = ",".join(name for name in cls.SPEC.configs if not name.startswith("plus"))
+            raise SourceNotFoundError(
+                f"plus and plus_small also need the files of SciNLI, in {acl}. Put them there, or "
+                f"leave these configs out: --config {own}"
+            )
+        return [
+            obtain(
+                source,
+                place=acl if source.dataset == "scinli" else options.folder,
+                cache_dir=options.cache_dir,
+            )
+            for source in sources
+        ]
 
     @classmethod
     def parts(cls) -> list[Part]:

@@ -48,6 +48,8 @@ class BuildOptions:
         for config in self.configs:
             check_config(spec, config)
         for split in self.splits:
+            if split in ("dev", "val", "valid"):
+                raise UnknownNameError(f"There is no split {split!r}. Did you mean 'validation'?")
             if split not in SPLITS:
                 raise UnknownNameError.of("split", split, SPLITS)
         if self.origin is not None and self.origin not in spec.origins:
@@ -60,10 +62,13 @@ class BuildOptions:
             for name, config in spec.configs.items()
             if not self.configs or name in self.configs
         }
-        wanted = {name: splits for name, splits in wanted.items() if splits}
-        if not wanted:
-            raise UsageError(f"No config of {spec.name} has the splits {', '.join(self.splits)}.")
-        return wanted
+        empty = [name for name, splits in wanted.items() if not splits]
+        if empty and (self.configs or len(empty) == len(wanted)):
+            names = ", ".join(empty)
+            raise UsageError(
+                f"{names} of {spec.name}: there is no split {' or '.join(self.splits)} in it."
+            )
+        return {name: splits for name, splits in wanted.items() if splits}
 
     def keys(self, spec: DatasetSpec) -> frozenset[Key]:
         """The splits to make, as pairs of config and split; see ``wanted``."""

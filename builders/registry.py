@@ -10,6 +10,9 @@ from ..loaders.errors import UnknownNameError
 from . import __path__ as _folders
 from .base import NLIBuilder
 
+#: The namespace of the datasets of this package on the Hub.
+NAMESPACE = "nlihub"
+
 
 @cache
 def builders() -> Mapping[str, type[NLIBuilder]]:
@@ -30,11 +33,12 @@ def _find(name: str) -> type[NLIBuilder] | None:
 
 
 def get_builder(name: str) -> type[NLIBuilder]:
-    """The builder of a dataset.
+    """The builder of a dataset, named with or without ``nlihub/`` before it.
 
     Raises:
         UnknownNameError: There is no such dataset; names the closest.
     """
+    name = name.removeprefix(f"{NAMESPACE}/")
     if name.isidentifier() and find_spec(f"{__package__}.{name}") is not None:
         builder = _find(name)  # alone: importing all of them takes long
         if builder is not None:

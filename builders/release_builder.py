@@ -1,10 +1,11 @@
 """Base of the datasets that are read from their authors' release files."""
 
+import logging
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,8 +15,21 @@ from ..loaders.fetching import Source, SourceFile, list_sources
 from ..loaders.releases.oddities import Oddities
 from .base import Batch, NLIBuilder
 from .options import BuildOptions, Key
+from .release.counts import differing_counts
+from .spec import DatasetSpec
 
-Reader = Callable[[Path, Oddities | None], Iterator[pa.RecordBatch]]
+_LOGGER = logging.getLogger(__name__)
+
+
+class Reader(Protocol):
+    """Reads a release file; see ``loaders.releases``."""
+
+    def __call__(
+        self, path: Path, oddities: Oddities | None = None, *, is_known: bool = False
+    ) -> Iterator[pa.RecordBatch]:
+        """The rows in batches."""
+
+
 Encoder = Callable[[pa.RecordBatch], pa.Table]
 #: Which of some rows a split has, given the rows and the file that they are from.
 Membership = Callable[[pa.Table, SourceFile], pa.BooleanArray | None]
@@ -59,7 +73,7 @@ class ReleaseBuilder(NLIBuilder):
     def make_rows(cls, options: BuildOptions) -> "ReleaseRows":
         """See ``NLIBuilder``."""
         return ReleaseRows(
-            cls._wanted_parts(options), cls.find_sources(options), options.keys(cls.SPEC)
+            cls._wanted_parts(options), cls.find_sources(options), options.keys(cls.SPEC), cls.SPEC
         )
 
     @classmethod
@@ -76,12 +90,14 @@ class ReleaseRows:
         parts: The files' parts.
         files: The local file of each part.
         keys: The splits of configs that are wanted.
+        spec: The declaration of the dataset.
         parameters: Nothing: a release has no seeds.
     """
 
     parts: Sequence[Part]
     files: Sequence[SourceFile]
     keys: frozenset[Key]
+    spec: DatasetSpec
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -95,26 +111,56 @@ class ReleaseRows:
         Raises:
             ReleaseError: A file is malformed, has another number of rows than was published, or an
                 id twice.
+            ChecksumError: A file was changed while it was read.
         """
         for part, file in zip(self.parts, self.files, strict=True):
             counts = None if oddities is None else Oddities()
-            encode = part.encoder()
-            ids: list[pa.ChunkedArray] = []
-            for batch in part.read(file.path, counts):
-                table = encode(batch)
-                ids.append(table["id"])
-                members = {
-                    key: member(table, file)
-                    for key, member in part.members.items()
-                    if key in self.keys
-                }
-                yield Batch(table, members)
-            _check_rows(file, sum(map(len, ids)))
-            _check_ids(file, ids)
-            file.accept()
+            try:
+                yield from self._read(part, file, counts)
+            except ReleaseError:
+                file.reject()
+                raise
             if oddities is not None and counts is not None:
-                name = f"{part.source.dataset}/{file.variant.path}"
-                oddities[name] = counts
+                oddities[f"{part.source.dataset}/{file.variant.path}"] = counts
+
+    def _read(self, part: Part, file: SourceFile, oddities: Oddities | None) -> Iterator[Batch]:
+        encode = part.encoder()
+        is_known = file.is_known
+        ids: list[pa.ChunkedArray] = []
+        counted: list[pa.Table] = []
+        for batch in part.read(file.path, oddities, is_known=is_known):
+            table = encode(batch)
+            ids.append(table["id"])
+            if not is_known:
+                counted.append(table.select(["label", "category", "domain"]))
+            members = {
+                key: member(table, file) for key, member in part.members.items() if key in self.keys
+            }
+            yield Batch(table, members)
+        _check_rows(file, sum(map(len, ids)))
+        _check_ids(file, ids)
+        if is_known or not self._differs(part, file, pa.concat_tables(counted)):
+            file.accept()
+
+    def _differs(self, part: Part, file: SourceFile, counted: pa.Table) -> bool:
+        """Whether a file whose content nobody has published differs from the paper's counts.
+
+        Then a warning says by how much, and its hash is not recorded.
+        """
+        for (config, split), member in part.members.items():
+            published = self.spec.published.get(config, {}).get(split, {})
+            if member is everything and published.get("rows") == len(counted):
+                found = list(differing_counts(published, counted, self.spec.labels))
+                if found:
+                    _LOGGER.warning(
+                        "%s is read as %s of %s, but differs from the counts of the paper: %s",
+                        file.path,
+                        part.source.name,
+                        part.source.dataset,
+                        "; ".join(found),
+                    )
+                return bool(found)
+        return False
 
 
 def _check_rows(file: SourceFile, n_rows: int) -> None:

@@ -90,7 +90,7 @@ def _acl_small_ids(path: Path, sha256: str) -> pa.Array:
 
 
 def _ids_and_labels(path: Path) -> Iterator[tuple[str, str]]:
-    for batch in read_scinli(path):
+    for batch in read_scinli(path, is_known=True):  # it was just read for its rows
         yield from zip(
             batch.column("id").to_pylist(), batch.column("label").to_pylist(), strict=True
         )

@@ -51,8 +51,9 @@ class UnknownNameError(NLIHubError, KeyError, ValueError):
             known: The names that exist.
         """
         names = sorted(known)
-        close = get_close_matches(name, names, n=1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
+        by_plain = {known_name.casefold(): known_name for known_name in names}
+        close = get_close_matches(name.casefold(), by_plain, n=1)
+        hint = f" Did you mean {by_plain[close[0]]!r}?" if close else ""
         shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
         return cls(f"There is no {kind} {name!r}.{hint} Known: {shown}.")
 

@@ -30,6 +30,12 @@ def hash_file(path: Path) -> str:
     return identify_file(path).sha256
 
 
+def identify(content: bytes) -> FileHash:
+    """Size and hashes of what a file holds, its id in git too."""
+    blob = hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False)
+    return FileHash(len(content), hashlib.sha256(content).hexdigest(), blob.hexdigest())
+
+
 def identify_file(path: Path, *, with_git_blob: bool = False) -> FileHash:
     """Size and hashes of a file, read once, and again only when it may have changed.
 

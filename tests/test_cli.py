@@ -46,7 +46,7 @@ def test_verify(built, tmp_path):
     done = run("verify", tmp_path)
     assert done.returncode == 1
     assert "FAILED   manifest is readable" in done.stdout
-    assert "not run  ids are unique" in done.stdout
+    assert "not run  12 checks that need what failed" in done.stdout
     assert "Make one: nlihub build" in done.stdout
 
 
@@ -84,7 +84,11 @@ def test_sample_and_export(bank_files, tmp_path):
         (["build", "open_spacenli", "--num-proc", "0", "--output", "{tmp}"], 2, "--num-proc"),
         (["build", "spacenli", "--from", "{tmp}/absent", "--output", "{tmp}"], 2, "is no folder"),
         (["build", "spacenli", "--from", "{wrong}", "--output", "{tmp}"], 1, "is not the pinned"),
-        (["build", "spacenli", "--output", "{tmp}"], 1, "HF_HUB_OFFLINE is set"),
+        (
+            ["build", "spacenli", "--output", "{tmp}"],
+            1,
+            "HF_HUB_OFFLINE or HF_DATASETS_OFFLINE is set",
+        ),
         (["build", "open_spacenli", "--from", "{tmp}", "--output", "{tmp}"], 2, "--from"),
         (["sample", "{bank}", "--seed", "1", "--output", "{tmp}/x.csv"], 2, "must end in"),
         (["sample", "{bank}", "--output", "{tmp}/x.jsonl"], 2, "--seed"),

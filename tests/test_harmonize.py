@@ -29,7 +29,8 @@ def test_all_datasets_fit_together_and_are_told_apart(releases):
     whole = {name: loaded(releases, name) for name in builders() if name != "spacenli"}
     alike = [nlihub.harmonize(rows, "entailment") for rows in whole.values()]
     together = datasets.concatenate_datasets(alike)
-    assert list(together.features) == [*COLUMNS, "original_label"]
+    assert list(together.features) == [*COLUMNS, "original_label", "dataset"]
+    assert set(together["dataset"]) == set(whole)
     assert len(together) == sum(map(len, whole.values()))
     expected = [
         (rows.features["label"].int2str(row["label"]), row["id"], row["premise"], row["group"])
@@ -108,8 +109,8 @@ def test_datasets_of_others():
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        (datasets.Dataset.from_dict({"label": [0, 1]}), "no class label"),
-        (datasets.Dataset.from_dict({"gold": ["a"]}), "no class label"),
+        (datasets.Dataset.from_dict({"label": [0, 1]}), "expected a class label"),
+        (datasets.Dataset.from_dict({"gold": ["a"]}), "expected a class label"),
         (rows_of(LABELS["spacenli"], [0, -1]), "no label .SNLI writes -1."),
         (rows_of(LABELS["spacenli"], [0, None]), "no label"),
         (rows_of(["yes", "no"], [0]), "label 'yes' has no place"),
@@ -158,8 +159,8 @@ def test_probabilities_of_labels_that_fall_together_are_added():
 @pytest.mark.parametrize(
     ("predictions", "names", "message"),
     [
-        ([3], MODEL, "Predictions from 3 to 3, but the model has 3 labels"),
-        ([-1], MODEL, "Predictions from -1"),
+        ([3], MODEL, "lie between 3 and 3, but the ids of the model's 3 labels between 0 and 2"),
+        ([-1], MODEL, "lie between -1"),
         ([0.5], MODEL, "expected n whole numbers"),
         ([True], MODEL, "expected n whole numbers"),
         (["entailment"], MODEL, "expected n whole numbers"),

@@ -209,12 +209,13 @@ def test_a_wrong_source_folder_is_refused_though_the_dataset_is_in_the_cache(off
         nlihub.load_dataset("open_spacenli", split="test", data_dir=tmp_path)
 
 
-def test_a_builder_used_directly_depends_on_the_code():
-    from nlihub.builders.code_digest import code_digest
-
-    builder = get_builder("open_spacenli")(config_name="projective")
-    assert builder.hash == code_digest()[:16]
+def test_a_builder_used_directly_depends_on_the_code(monkeypatch):
+    make = get_builder("open_spacenli")
+    builder = make(config_name="projective")
     assert builder.cache_dir.endswith(f"open_spacenli/projective/1.0.0/{builder.hash}")
+    assert make(config_name="projective").hash == builder.hash
+    monkeypatch.setattr("nlihub.builders.base.code_digest", lambda: "changed")
+    assert make(config_name="projective").hash != builder.hash
 
 
 def test_another_folder_of_the_same_name_is_not_served_from_the_cache(built, tmp_path):

@@ -343,11 +343,14 @@ def test_what_is_refused_is_named_with_file_line_and_value(tmp_path, make, line,
     assert isinstance(caught.value, ValueError)
 
 
-def test_many_defects_are_listed_up_to_a_limit(tmp_path):
-    rows = [{**row, "label": "?"} for row in SCINLI]
+def test_many_defects_are_listed_up_to_a_limit_and_equal_ones_once(tmp_path):
+    rows = [{**row, "label": f"?{i % 30}"} for i, row in enumerate(SCINLI * 10)]
     with pytest.raises(ReleaseError, match="has 20 defects") as caught:
-        rows_of(read_scinli(written(tmp_path, rows, "csv")))
+        rows_of(read_scinli(written(tmp_path, rows, "jsonl")))
     assert len(caught.value.defects) == 20
+    rows = [{**row, "label": "?"} for row in SCINLI]
+    with pytest.raises(ReleaseError, match=r"has 1 defect:\n.*:1: label: '\?' .*48 times"):
+        rows_of(read_scinli(written(tmp_path, rows, "jsonl")))
 
 
 def test_another_kind_of_file(tmp_path):

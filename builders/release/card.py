@@ -225,11 +225,12 @@ def statistics_block(spec: DatasetSpec, statistics: Statistics) -> str:
     ]
     groups = f"{statistics.groups:,} groups ({spec.group}s), " if spec.group else ""
     words = statistics.mean_words
+    splits = ", ".join(statistics.rows[statistics.config])
     text = f"""{markdown_table(head, rows)}
 
-Measured on the built files of `{statistics.config}`: {groups}{words["premise"]} words a premise
-and {words["hypothesis"]} a hypothesis on average, {statistics.repeated_texts:,} rows that repeat
-an earlier row's texts, {statistics.contradictory_texts:,} texts with contradictory labels."""
+Measured on the built files of `{statistics.config}` ({splits}): {groups}{words["premise"]} words
+a premise and {words["hypothesis"]} a hypothesis on average, {statistics.repeated_texts:,} rows
+that repeat an earlier row's texts, {statistics.contradictory_texts:,} texts with contradictory labels."""
     if statistics.overlaps:
         text += f"\n\nWhat two splits share (leakage):\n\n{_overlaps(spec, statistics)}"
     return text
@@ -273,12 +274,17 @@ def _shown_counts(counts: int | Mapping[Any, int] | None) -> str:
         return ""
     if isinstance(counts, int):
         return f"{counts:,}"
+    if all(isinstance(value, tuple) for value in counts):  # by the first of the columns
+        groups: dict[str, dict[str, int]] = {}
+        for (first, *others), number in counts.items():
+            groups.setdefault(first, {})[" ".join(others)] = number
+        firsts: dict[str, list[str]] = {}
+        for first, group in groups.items():
+            firsts.setdefault(_shown_counts(group), []).append(first)
+        return "; ".join(f"{', '.join(names)}: {text}" for text, names in firsts.items())
     if len(set(counts.values())) == 1 and len(counts) > 1:
         return f"{next(iter(counts.values())):,} each of {len(counts)}"
-    return ", ".join(
-        f"{' '.join(map(str, value)) if isinstance(value, tuple) else value} {number:,}"
-        for value, number in counts.items()
-    )
+    return ", ".join(f"{value} {number:,}" for value, number in counts.items())
 
 
 def _provenance(spec: DatasetSpec, manifest: Manifest) -> str:

@@ -1,6 +1,7 @@
 """Installs a built version where ``datasets`` looks for ``nlihub/NAME`` when it is offline."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,9 @@ import pyarrow as pa
 
 from ...loaders.errors import OutputError, VerificationError
 from ..base import dataset_info
+from ..registry import NAMESPACE
 from .verify import verify_version
 from .version import BuiltVersion
-
-NAMESPACE = "nlihub"
 
 
 def install_version(version: BuiltVersion) -> list[Path]:
@@ -30,7 +30,7 @@ def install_version(version: BuiltVersion) -> list[Path]:
 
     Raises:
         VerificationError: The version fails a check.
-        OutputError: The cache cannot be written.
+        OutputError: The cache cannot be written, or a version with more splits is installed.
     """
     report = verify_version(version.folder)
     if not report.passed:
@@ -58,6 +58,7 @@ def install_version(version: BuiltVersion) -> list[Path]:
             dataset_name=manifest.dataset,
             hash=manifest.config_digest(config).replace("+", "-").replace(":", "-"),
         )
+        _refuse_to_hide_splits(Path(builder.cache_dir), manifest.configs[config])
         try:
             # Written anew, so that installing again repairs a damaged cache.
             builder.download_and_prepare(download_mode="force_redownload")
@@ -67,6 +68,22 @@ def install_version(version: BuiltVersion) -> list[Path]:
             ) from error
         folders.append(Path(builder.cache_dir))
     return folders
+
+
+def _refuse_to_hide_splits(target: Path, splits: Collection[str]) -> None:
+    """Refuses where a version with more splits is installed; datasets takes the newest."""
+    for path in sorted(target.parent.parent.glob("*/*/dataset_info.json")):
+        if path.parent == target:
+            continue
+        try:
+            others = json.loads(path.read_text(encoding="utf-8")).get("splits") or {}
+        except (OSError, ValueError):
+            continue
+        if hidden := [name for name in others if name not in splits]:
+            raise OutputError(
+                f"{path.parent} is installed, and has the splits {', '.join(hidden)} too. Install "
+                "these as well, or remove that folder."
+            )
 
 
 class _Replay(datasets.ArrowBasedBuilder):

@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ...loaders.errors import VerificationError
+from ...loaders.errors import OutputError, VerificationError
 from ...loaders.hashing import hash_file
 from ...loaders.releases.oddities import Oddities
 from ..base import NLIBuilder
-from ..options import BuildOptions
+from ..options import BuildOptions, Key
 from ..partial import whole_folder
 from ..spec import DatasetSpec
 from .card import render_card
@@ -53,11 +53,14 @@ def build_version(
         The built version.
 
     Raises:
-        OutputError: There is something at ``output/NAME`` that is no built version.
+        OutputError: There is something at ``output/NAME`` that is no built version, or a version
+            with splits that would not be built.
         NLIHubError: The sources are missing, not the pinned ones, or malformed.
     """
     spec = builder.SPEC
     target = output / spec.name
+    if may_replace is None:
+        _refuse_to_lose_parts(target, options.keys(spec))
     with whole_folder(target, may_replace or partial(_is_only_ours, spec.name)) as folder:
         wanted = options.wanted(spec)
         rows = builder.make_rows(options)
@@ -103,6 +106,20 @@ def license_text(spec: DatasetSpec) -> str:
     return path.read_text(encoding="utf-8").replace("{copyright}", spec.copyright)
 
 
+def _refuse_to_lose_parts(target: Path, keys: frozenset[Key]) -> None:
+    """Refuses to replace a version by one that holds less."""
+    try:
+        configs = BuiltVersion(target).manifest.configs
+    except VerificationError:
+        return  # nothing of ours there
+    lost = [f"{c}/{s}" for c, splits in configs.items() for s in splits if (c, s) not in keys]
+    if lost:
+        raise OutputError(
+            f"{target} also holds {', '.join(lost)}, which would not be built anew. Build these "
+            f"too, name another folder (--output), or remove that one."
+        )
+
+
 def _is_only_ours(dataset: str, folder: Path) -> bool:
     """Whether a folder is empty, or a built version of the dataset with nothing added to it."""
     if not folder.is_dir():
@@ -125,6 +142,7 @@ class _SplitWriter:
         self._schema = spec.features.arrow_schema
         self._max_shard_bytes = max_shard_bytes
         self._waiting: list[pa.Table] = []
+        self._waiting_bytes = 0
         self._rows_of_shards: list[int] = []
         self._arrow_bytes = 0
         self._hashes: list[bytes] = []
@@ -134,7 +152,8 @@ class _SplitWriter:
         self._hashes.extend(hashes)
         self._arrow_bytes += table.nbytes
         self._waiting.append(table)
-        if sum(waiting.nbytes for waiting in self._waiting) >= self._max_shard_bytes:
+        self._waiting_bytes += table.nbytes
+        if self._waiting_bytes >= self._max_shard_bytes:
             self._flush()
 
     def close(self) -> Split:
@@ -161,3 +180,4 @@ class _SplitWriter:
         )
         self._rows_of_shards.append(len(table))
         self._waiting = []
+        self._waiting_bytes = 0

@@ -45,7 +45,7 @@ class HubFile:
     path: str
 
     def __str__(self) -> str:
-        return f"hf://datasets/{self.repo}@{self.revision}/{self.path}"
+        return f"https://huggingface.co/datasets/{self.repo}/resolve/{self.revision}/{self.path}"
 
 
 Location = WebFile | HubFile

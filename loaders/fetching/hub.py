@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
-from huggingface_hub import hf_hub_download
+from huggingface_hub import constants, hf_hub_download, try_to_load_from_cache
 
 from ..errors import DownloadError
 from .catalogue import HubFile
+from .reach import check_reachable
 
 
 def download_from_hub(file: HubFile, *, anew: bool = False) -> Path:
@@ -22,6 +23,12 @@ def download_from_hub(file: HubFile, *, anew: bool = False) -> Path:
         DownloadError: It cannot be downloaded.
     """
     try:
+        check_reachable(constants.ENDPOINT)
+    except DownloadError:
+        if (kept := _kept(file)) is not None and not anew:
+            return kept
+        raise
+    try:
         return Path(
             hf_hub_download(
                 file.repo,
@@ -34,3 +41,11 @@ def download_from_hub(file: HubFile, *, anew: bool = False) -> Path:
     except Exception as error:  # the client's errors have no common root over its versions
         lines = str(error).strip().splitlines() or [repr(error)]
         raise DownloadError(f"{file} cannot be downloaded: {lines[0].rstrip('.')}.") from error
+
+
+def _kept(file: HubFile) -> Path | None:
+    """The file in the cache of the client, if it is there."""
+    found = try_to_load_from_cache(
+        file.repo, file.path, revision=file.revision, repo_type="dataset"
+    )
+    return Path(found) if isinstance(found, str) else None

@@ -5,9 +5,11 @@ import os
 import shutil
 import tempfile
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import SourceNotFoundError
+from ..hashing import hash_file, identify_file
 from .catalogue import Source, Variant
 
 
@@ -31,7 +33,7 @@ def find_local(source: Source, place: Path) -> tuple[Variant, Path] | None:
         for variant in source.variants:
             if place.name in _names(variant):
                 return variant, place
-        return None
+        return _find_by_content(source, [place])
     if not place.is_dir():
         raise SourceNotFoundError(
             f"{place} is no folder and no file; expected one with {source.paths[0]}."
@@ -41,30 +43,45 @@ def find_local(source: Source, place: Path) -> tuple[Variant, Path] | None:
             for path in (variant.path, f"{variant.path}.gz", *_names(variant)):
                 if (folder / path).is_file():
                     return variant, folder / path
+    return _find_by_content(source, [*place.glob("*"), *place.glob("*/*")])
+
+
+def _find_by_content(source: Source, paths: Sequence[Path]) -> tuple[Variant, Path] | None:
+    """A file with another name that has the pinned content, as browsers make of a second copy."""
+    for variant in source.variants:
+        if not variant.is_pinned:
+            continue
+        suffix = Path(variant.path).suffix
+        for path in sorted(path for path in paths if path.suffix == suffix and path.is_file()):
+            if variant.is_of(identify_file(path, with_git_blob=variant.sha256 is None)):
+                return variant, path
     return None
 
 
-def not_found(source: Source, place: Path) -> SourceNotFoundError:
-    """The error for a source that a local place lacks."""
+def describe_lack(source: Source, place: Path) -> str:
+    """What to say where a local place lacks a source."""
     names = " or ".join(source.paths)
-    found = sorted(path.name for path in place.iterdir())[:8] if place.is_dir() else []
+    what = f"{names}, the source {source.name!r} of {source.dataset}"
+    if place.is_file():
+        return f"{place} is not {what}. {source.how_to_get()}"
+    found = sorted(path.name for path in place.iterdir())[:8]
     holds = f" It holds: {', '.join(found)}." if found else ""
-    return SourceNotFoundError(
-        f"{place} has no {names}, the source {source.name!r} of {source.dataset}.{holds} "
-        f"{source.how_to_get()}"
-    )
+    return f"{place} has no {what}.{holds} {source.how_to_get()}"
 
 
-def decompress(path: Path, target: Path) -> Path:
-    """Unpacks a ``.gz`` file, whole or not at all.
+def unpacked(path: Path, cache_dir: Path) -> Path:
+    """The content of a ``.gz`` file, as a file in the cache.
 
     Args:
         path: The compressed file.
-        target: Where the file goes; one that is there is replaced.
+        cache_dir: The cache; the place in it depends on the content.
 
     Raises:
         SourceNotFoundError: It is no such file, or damaged.
     """
+    target = cache_dir / "unpacked" / hash_file(path) / path.stem
+    if target.exists():
+        return target
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(".partial", f".{target.name}.", target.parent)
     try:

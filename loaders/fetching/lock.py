@@ -1,7 +1,7 @@
 """The user's lock file: the hashes of files whose content nobody has published.
 
-The first file that is read and found to fit its published counts is recorded; from then on
-another content is refused.
+The first file that is read and found to have the published rows and classes is recorded; from then
+on another content is refused.
 """
 
 import json
@@ -30,9 +30,14 @@ def check(cache_dir: Path, key: str, sha256: str, path: Path) -> None:
     if known is not None and known != sha256:
         raise ChecksumError(
             f"{path} has sha256 {sha256}, but {key} was recorded with {known} when it was first "
-            f"verified: the release has changed, or the file is damaged. If the change is wanted, "
-            f"remove the entry from {cache_dir / FILE_NAME} and try again."
+            f"taken: the release has changed, or one of the two files is not the official one. If "
+            f"this one is to be taken, remove the entry from {cache_dir / FILE_NAME} and try again."
         )
+
+
+def is_recorded(cache_dir: Path, key: str, sha256: str) -> bool:
+    """Whether this hash is recorded."""
+    return _read(cache_dir / FILE_NAME).get(key) == sha256
 
 
 def record(cache_dir: Path, key: str, sha256: str) -> None:
@@ -42,7 +47,7 @@ def record(cache_dir: Path, key: str, sha256: str) -> None:
         ChecksumError: Another hash is recorded.
     """
     path = cache_dir / FILE_NAME
-    if _read(path).get(key) == sha256:
+    if is_recorded(cache_dir, key, sha256):
         return
     cache_dir.mkdir(parents=True, exist_ok=True)
     with FileLock(cache_dir / f".{FILE_NAME}.lock"):

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from huggingface_hub import constants
-
 from ..errors import (
     ChecksumError,
     DownloadError,
@@ -15,14 +13,18 @@ from ..errors import (
     NotDataError,
     SourceNotFoundError,
 )
-from ..hashing import FileHash, identify_file
+from ..hashing import FileHash, hash_file, identify, identify_file
 from . import lock
-from .catalogue import HubFile, Location, Source, Variant, find_by_content
-from .local import decompress, find_local, not_found
+from .catalogue import Location, Source, Variant, WebFile, find_by_content
+from .local import describe_lack, find_local, unpacked
+from .reach import check_reachable
 from .sniff import refuse_html
 
 _PARALLEL = 4
-_HINT = "name a local folder that has the source files (--from FOLDER, or data_dir= in Python)"
+HINT = (
+    "name a local folder that has the source files (--from FOLDER; in Python data_dir= or folder=)."
+)
+PARTS_HINT = "What does not need it can be had alone: --config C,... --splits S,..."
 
 
 @dataclass(frozen=True)
@@ -66,10 +68,26 @@ class SourceFile:
         """What the manifest of a built version says of it."""
         return {"url": self.address, "bytes": self.bytes, "sha256": self.sha256}
 
+    @property
+    def is_known(self) -> bool:
+        """Whether its content is a published one, or was recorded when it was read earlier."""
+        return self.variant.is_pinned or lock.is_recorded(self.cache_dir, self.key, self.sha256)
+
     def accept(self) -> None:
-        """Records its hash, after it was read and found to fit, where none is published."""
+        """Records its hash, after it was read and found to fit, where none is published.
+
+        Raises:
+            ChecksumError: It has changed since it was verified, or another hash is recorded.
+        """
+        if hash_file(self.path) != self.sha256:
+            raise ChecksumError(f"{self.path} was changed while it was read. Try again.")
         if not self.variant.is_pinned:
             lock.record(self.cache_dir, self.key, self.sha256)
+
+    def reject(self) -> None:
+        """Removes it, after it was read and found not to fit, if it is a download of ours."""
+        if self.cache_dir / "sources" in self.path.parents:
+            self.path.unlink(missing_ok=True)
 
 
 def obtain(source: Source, *, place: Path | None = None, cache_dir: Path) -> SourceFile:
@@ -94,10 +112,10 @@ def obtain(source: Source, *, place: Path | None = None, cache_dir: Path) -> Sou
         return _download(source, cache_dir)
     found = find_local(source, place)
     if found is None:
-        raise not_found(source, place)
+        raise SourceNotFoundError(f"{describe_lack(source, place)} {PARTS_HINT}")
     variant, path = found
     if path.suffix == ".gz" and not variant.path.endswith(".gz"):
-        path = decompress(path, cache_dir / "unpacked" / source.dataset / variant.path)
+        path = unpacked(path, cache_dir)
     return accept_file(source, variant, path, cache_dir)
 
 
@@ -109,19 +127,31 @@ def obtain_all(
     Raises:
         NLIHubError: As for ``obtain``, by the first that cannot be had.
     """
+    if place is None:
+        for source in sources:  # known before anything is downloaded
+            _check_downloadable(source)
     with ThreadPoolExecutor(_PARALLEL) as pool:
         return list(pool.map(lambda s: obtain(s, place=place, cache_dir=cache_dir), sources))
 
 
-def accept_file(source: Source, variant: Variant, path: Path, cache_dir: Path) -> SourceFile:
+def accept_file(
+    source: Source, variant: Variant, path: Path, cache_dir: Path, origin: str | None = None
+) -> SourceFile:
     """Takes a local file for a source, if it is the one.
+
+    Args:
+        source: The source.
+        variant: Its format.
+        path: The file.
+        cache_dir: Where the lock file is.
+        origin: How to call it in a message; None takes its path.
 
     Raises:
         ChecksumError: It is another one than was pinned, or than was recorded.
         NotDataError: It is a web page.
     """
-    refuse_html(path, str(path))
-    found = verify(source, variant, path, str(path))
+    refuse_html(path, origin or str(path))
+    found = verify(source, variant, path, origin or str(path))
     result = SourceFile(source, variant, path, found.bytes, found.sha256, cache_dir)
     if not variant.is_pinned:
         lock.check(cache_dir, result.key, result.sha256, path)
@@ -154,20 +184,36 @@ def verify(source: Source, variant: Variant, path: Path, origin: str) -> FileHas
     other = find_by_content(identify_file(path, with_git_blob=True))
     if other is not None:
         message += f" It is {other[1].path} of {other[0].dataset}."
+    elif _is_with_other_line_ends(variant, path):
+        message += " Only its line ends differ: take the file as it was published."
     elif variant.bytes and found.bytes < variant.bytes:
-        message += f" It lacks {variant.bytes - found.bytes} bytes: it may be truncated."
+        missing = variant.bytes - found.bytes
+        message += f" It lacks {missing} bytes: it is truncated, or was saved by another program."
+    else:
+        message += " It was changed, perhaps by a program that saved it anew."
     raise ChecksumError(f"{message} {source.how_to_get()}")
 
 
-def _download(source: Source, cache_dir: Path) -> SourceFile:
-    available = [variant for variant in source.variants if variant.locations]
-    if not available:
+def _is_with_other_line_ends(variant: Variant, path: Path) -> bool:
+    content = path.read_bytes()
+    return any(
+        variant.is_of(identify(changed))
+        for changed in (content.replace(b"\r\n", b"\n"), content.replace(b"\n", b"\r\n"))
+    )
+
+
+def _check_downloadable(source: Source) -> None:
+    if not any(variant.locations for variant in source.variants):
         raise SourceNotFoundError(
             f"{source.paths[0]} of {source.dataset} cannot be downloaded by a program. "
-            f"{source.instructions} Then {_HINT}."
+            f"{source.instructions} Then {HINT} {PARTS_HINT}"
         )
+
+
+def _download(source: Source, cache_dir: Path) -> SourceFile:
+    _check_downloadable(source)
     troubles: list[NLIHubError] = []
-    for variant in available:
+    for variant in source.variants:
         target = _target(source, variant, cache_dir)
         if target.exists():
             try:
@@ -179,13 +225,12 @@ def _download(source: Source, cache_dir: Path) -> SourceFile:
                 return _download_from(source, variant, location, target, cache_dir)
             except (DownloadError, ChecksumError, NotDataError) as error:
                 troubles.append(error)
-    if len(troubles) == 1:
-        raise troubles[0]
+    kinds: tuple[type[NLIHubError], ...] = (DownloadError, ChecksumError, NotDataError)
+    kind = next(kind for kind in kinds if any(isinstance(t, kind) for t in troubles))
     listed = "".join(f"\n  {trouble}" for trouble in troubles)
-    kind = DownloadError if any(isinstance(t, DownloadError) for t in troubles) else ChecksumError
     raise kind(
-        f"{available[0].path} of {source.dataset} cannot be had from any of its places:{listed}\n"
-        f"Try again later, or {_HINT}. {source.instructions or ''}".rstrip()
+        f"{source.paths[0]} of {source.dataset} cannot be had:{listed}\n"
+        f"Try again later, or {HINT} {PARTS_HINT} {source.instructions or ''}".rstrip()
     )
 
 
@@ -193,29 +238,21 @@ def _download_from(
     source: Source, variant: Variant, location: Location, target: Path, cache_dir: Path
 ) -> SourceFile:
     def accept(path: Path) -> SourceFile:
-        try:
-            return accept_file(source, variant, path, cache_dir)
-        except ChecksumError as error:
-            raise ChecksumError(f"{location} does not serve the pinned file: {error}") from error
+        return accept_file(source, variant, path, cache_dir, f"What {location} serves")
 
-    try:
-        if isinstance(location, HubFile):
-            from .hub import download_from_hub
-
-            try:
-                return accept(download_from_hub(location))
-            except ChecksumError:
-                if constants.HF_HUB_OFFLINE:
-                    raise
-                return accept(download_from_hub(location, anew=True))  # its cache may be damaged
-        if constants.HF_HUB_OFFLINE:
-            raise DownloadError(f"{location} is not asked: HF_HUB_OFFLINE is set, unset it.")
+    if isinstance(location, WebFile):
+        check_reachable(location.url)
         from .http import download  # requests takes long to import
 
         download(location.url, target, verify=accept)
         return accept(target)
-    except DownloadError as error:
-        raise DownloadError(f"{error} Try again later, or {_HINT}.") from error
+    from .hub import download_from_hub
+
+    try:
+        return accept(download_from_hub(location))
+    except ChecksumError:
+        # The copy in the cache of the client may be damaged.
+        return accept(download_from_hub(location, anew=True))
 
 
 def _target(source: Source, variant: Variant, cache_dir: Path) -> Path:

@@ -42,5 +42,5 @@ def not_data(origin: str, head: bytes) -> NotDataError:
         )
     return NotDataError(
         f"{origin} is an HTML page{said}, not data. {cause} Open the address in a browser, save "
-        f"the file itself, and name its folder (--from FOLDER, or data_dir= in Python)."
+        f"the file itself, and name its folder (--from FOLDER; in Python data_dir= or folder=)."
     )

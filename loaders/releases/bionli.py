@@ -1,24 +1,19 @@
 """Reads BioNLI's release: conclusions of biomedical abstracts, and perturbations of them.
 
 Source: BioNLI (Findings of EMNLP 2022), section 3; the columns are those that the authors' code
-writes. Which file is which cannot be told by a name, since none is documented: they are told by
-their number of rows (Tables 2 and 3).
+writes. Their names are not documented.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..errors import NLIHubError, NotDataError, ReleaseError, SourceNotFoundError
-from ..fetching.catalogue import Source, Variant
-from ..fetching.obtain import SourceFile, accept_file
-from ..fetching.sniff import refuse_html
 from .layout import Column, Layout
 from .oddities import Oddities
-from .tables import FORMATS, count_rows, read_batches
+from .tables import count_rows, read_batches
 
 #: The release's name of each way in which a pair came to be, and the paper's.
 CATEGORIES = {
@@ -50,12 +45,15 @@ _OPENING = r"<(?:re|el)>"
 _CLOSING = r"<(?:er|le)>"
 
 
-def read_bionli(path: Path, oddities: Oddities | None = None) -> Iterator[pa.RecordBatch]:
+def read_bionli(
+    path: Path, oddities: Oddities | None = None, *, is_known: bool = False
+) -> Iterator[pa.RecordBatch]:
     """Reads a file of the release, CSV or JSON lines.
 
     Args:
         path: The file.
         oddities: Counts to add to; None counts nothing.
+        is_known: As for ``read_batches``.
 
     Yields:
         Batches with the columns ``pmid`` (digits), ``supp_set``, ``conclusion``, ``label_cat`` and,
@@ -64,10 +62,19 @@ def read_bionli(path: Path, oddities: Oddities | None = None) -> Iterator[pa.Rec
     Raises:
         ReleaseError: The file is malformed; lists what is wrong, with line and value.
     """
-    for batch in read_batches(path, LAYOUT, oddities):
+    for batch in read_batches(path, LAYOUT, oddities, is_known=is_known):
         if oddities is not None:
             _count_markers(batch.column("conclusion"), oddities)
         yield batch
+
+
+def count_bionli_rows(path: Path) -> int:
+    """The number of rows of a file, if it is of BioNLI.
+
+    Raises:
+        ReleaseError: It is not.
+    """
+    return count_rows(path, LAYOUT)
 
 
 def _count_markers(conclusions: pa.Array, oddities: Oddities) -> None:
@@ -110,68 +117,3 @@ def strip_markers(text: str) -> str:
         'The ABA-induced pH(i) increase.'
     """
     return re.sub(rf"{_OPENING} ?| ?{_CLOSING}", "", text)
-
-
-def find_files(sources: Sequence[Source], place: Path, cache_dir: Path) -> list[SourceFile]:
-    """Finds the files of the release in a local place, by their number of rows.
-
-    Args:
-        sources: What to find.
-        place: A folder, searched with its sub-folders, or a file.
-        cache_dir: Where the lock file is.
-
-    Returns:
-        A file for each source.
-
-    Raises:
-        SourceNotFoundError: There is none for a source; says what each file there is.
-        ReleaseError: The file that has the name of a source, or the only one, is malformed.
-        NotDataError: It is a web page.
-        ChecksumError: A file is another one than was recorded for its source.
-    """
-    if not place.exists():
-        raise SourceNotFoundError(f"{place} is no folder and no file.")
-    inside = place / "bionli" if (place / "bionli").is_dir() else place
-    candidates = (
-        sorted(path for path in inside.rglob("*") if path.suffix in FORMATS and path.is_file())
-        if place.is_dir()
-        else [place]
-    )
-    by_rows: dict[int, Path] = {}
-    malformed: dict[str, NLIHubError] = {}
-    notes = []
-    for path in candidates:
-        name = path.relative_to(inside).as_posix() if place.is_dir() else path.name
-        try:
-            refuse_html(path, str(path))
-            n_rows = count_rows(path, LAYOUT)
-        except (ReleaseError, NotDataError) as error:
-            malformed[Path(name).with_suffix("").as_posix()] = error
-            fault = error.defects[0].message if isinstance(error, ReleaseError) else "a web page"
-            notes.append(f"{name}: {fault}")
-        else:
-            by_rows.setdefault(n_rows, path)
-            notes.append(f"{name}: {n_rows:,} rows")
-    missing = [source for source in sources if source.rows not in by_rows]
-    for source in missing:  # by its name, or because it is the only file, it was meant
-        meant = Path(source.paths[0]).with_suffix("").as_posix()
-        if len(candidates) == 1 and malformed:
-            raise next(iter(malformed.values()))
-        if meant in malformed:
-            raise malformed[meant]
-    if missing:
-        wanted = ", ".join(f"{source.name} ({source.rows or 0:,} rows)" for source in missing)
-        held = "".join(f"\n  {note}" for note in notes) or " nothing that could be one."
-        advice = " ".join(dict.fromkeys(source.how_to_get() for source in missing))
-        raise SourceNotFoundError(
-            f"{place} has no file of BioNLI that is {wanted}. It holds:{held}\n{advice}"
-        )
-    return [_accept(source, by_rows[source.rows or 0], cache_dir) for source in sources]
-
-
-def _accept(source: Source, path: Path, cache_dir: Path) -> SourceFile:
-    released = Path(source.variants[0].path)
-    variant = source.variants[0]
-    if released.suffix != path.suffix:
-        variant = Variant(released.with_suffix(path.suffix).as_posix())
-    return accept_file(source, variant, path, cache_dir)

@@ -2,8 +2,8 @@
 
 import csv
 import json
+from collections import Counter
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -12,60 +12,74 @@ from .layout import Layout
 
 _MAX_SHOWN = 20
 _MAX_VALUE_CHARS = 80
+_MAX_FIELD_CHARS = 1 << 30  # of csv, whose own limit of 128 KiB a text may pass
 
 
 def find_defects(path: Path, layout: Layout) -> list[Defect]:
-    """The first twenty defects of a file, by line.
+    """The first twenty different defects of a file, each at its first line with its number.
 
     Args:
         path: A ``.csv`` or ``.jsonl`` file.
         layout: What it has to look like.
     """
     find = _in_csv if path.suffix == ".csv" else _in_jsonl
-    found = (Defect(str(path), line, "", message) for line, message in find(path, layout))
-    return list(islice(found, _MAX_SHOWN))
+    first: dict[str, int] = {}
+    times: Counter[str] = Counter()
+    for line, message in find(path, layout):
+        if message not in first and len(first) == _MAX_SHOWN:
+            break
+        first.setdefault(message, line)
+        times[message] += 1
+    return [
+        Defect(str(path), line, "", message + _times(times[message]))
+        for message, line in first.items()
+    ]
+
+
+def _times(n: int) -> str:
+    return f" ({n:,} times)" if n > 1 else ""
 
 
 def _in_csv(path: Path, layout: Layout) -> Iterator[tuple[int, str]]:
     undecodable: list[tuple[int, str]] = []
+    number, last = 0, ""
 
     def lines() -> Iterator[str]:
+        nonlocal number, last
         with path.open("rb") as file:
-            for number, line in enumerate(file, 1):
+            for line in file:
+                number += 1
                 try:
-                    yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+                    last = line.decode("utf-8-sig" if number == 1 else "utf-8")
                 except UnicodeDecodeError as error:
                     undecodable.append((number, _encoding_problem(error)))
-                    yield line.decode("utf-8", errors="replace")
+                    last = line.decode("utf-8", errors="replace")
+                yield last
 
+    before = csv.field_size_limit(_MAX_FIELD_CHARS)
     reader = csv.reader(lines(), strict=True)
-    names: list[str] = []
-    line = 1
+    start = 1
     try:
-        names = next(reader)
-        line = reader.line_num + 1
+        names = next(reader, [])
+        start = number + 1
         for row in reader:
             yield from undecodable
             undecodable.clear()
             if len(row) != len(names):
-                yield line, f"{len(row)} values, expected {len(names)}: {_shown(row)}"
+                yield start, f"{len(row)} values, expected {len(names)}: {_shown(row)}"
             else:
                 yield from (
-                    (line, problem)
+                    (start, problem)
                     for problem in _problems(dict(zip(names, row, strict=True)), layout)
                 )
-            line = reader.line_num + 1
+            start = number + 1
     except csv.Error as error:
-        yield line, f"{error}: the file is truncated or damaged"
+        yield start, f"{error}: the file is truncated or damaged"
+    finally:
+        csv.field_size_limit(before)
     yield from undecodable
-    yield from _unfinished(path, line)
-
-
-def _unfinished(path: Path, line: int) -> Iterator[tuple[int, str]]:
-    with path.open("rb") as file:
-        file.seek(-min(1, path.stat().st_size), 2)
-        if file.read() not in (b"\n", b"\r"):
-            yield line - 1, "the last line has no end: the file is truncated"
+    if not last.endswith(("\n", "\r")):
+        yield number, "the last line has no end: the file is truncated"
 
 
 def _in_jsonl(path: Path, layout: Layout) -> Iterator[tuple[int, str]]:
@@ -78,7 +92,7 @@ def _in_jsonl(path: Path, layout: Layout) -> Iterator[tuple[int, str]]:
                 )
             except UnicodeDecodeError as error:
                 yield number, _encoding_problem(error)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 yield number, f"no JSON object: {error}: {_shown(line)}"
             else:
                 if not isinstance(row, dict):

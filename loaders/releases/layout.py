@@ -35,6 +35,10 @@ class Column:
             return None if is_whole else f"{value!r} is no whole number"
         if not isinstance(value, str):
             return f"{value!r} is no text"
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            return f"{value!r:.80} holds half a character (a lone surrogate)"
         if self.values is not None and value not in self.values:
             return f"{value!r} is none of {', '.join(sorted(self.values))}"
         if self.beginnings and not value.casefold().startswith(self.beginnings):
@@ -60,7 +64,7 @@ class Layout:
         known = {column.name for column in self.columns}
         missing = [c.name for c in self.columns if c.is_required and c.name not in names]
         others = [name for name in names if name and name not in known]
-        doubled = sorted({name for name in names if names.count(name) > 1})
+        doubled = sorted({name for name in names if name and names.count(name) > 1})
         problems = []
         if missing:
             problems.append(f"lacks the column{'s' * (len(missing) > 1)} {', '.join(missing)}")

@@ -26,12 +26,15 @@ DOMAINS = {
 }
 
 
-def read_mscinli(path: Path, oddities: Oddities | None = None) -> Iterator[pa.RecordBatch]:
+def read_mscinli(
+    path: Path, oddities: Oddities | None = None, *, is_known: bool = False
+) -> Iterator[pa.RecordBatch]:
     """Reads one of train, dev and test, CSV or JSON lines.
 
     Args:
         path: The file.
         oddities: Counts to add to; None counts nothing.
+        is_known: As for ``read_batches``.
 
     Yields:
         Batches with the columns ``id``, ``sentence1``, ``sentence2``, ``label`` and ``domain``, all
@@ -43,7 +46,7 @@ def read_mscinli(path: Path, oddities: Oddities | None = None) -> Iterator[pa.Re
     name = _domain_column(path)
     beginnings = tuple(beginning for known in DOMAINS.values() for beginning in known)
     layout = Layout((*SENTENCE_COLUMNS, Column(name, beginnings=beginnings)))
-    for batch in read_batches(path, layout, oddities):
+    for batch in read_batches(path, layout, oddities, is_known=is_known):
         released = batch.column(name).dictionary_encode()
         names = [_domain(value) for value in released.dictionary.to_pylist()]
         if oddities is not None:

@@ -24,12 +24,15 @@ SENTENCE_COLUMNS = (
 LAYOUT = Layout(SENTENCE_COLUMNS)
 
 
-def read_scinli(path: Path, oddities: Oddities | None = None) -> Iterator[pa.RecordBatch]:
+def read_scinli(
+    path: Path, oddities: Oddities | None = None, *, is_known: bool = False
+) -> Iterator[pa.RecordBatch]:
     """Reads one of train, dev and test, CSV or JSON lines.
 
     Args:
         path: The file.
         oddities: Counts to add to; None counts nothing.
+        is_known: As for ``read_batches``.
 
     Yields:
         Batches with the columns ``id``, ``sentence1``, ``sentence2`` and ``label``, all strings.
@@ -37,4 +40,4 @@ def read_scinli(path: Path, oddities: Oddities | None = None) -> Iterator[pa.Rec
     Raises:
         ReleaseError: The file is malformed; lists what is wrong, with line and value.
     """
-    yield from read_batches(path, LAYOUT, oddities)
+    yield from read_batches(path, LAYOUT, oddities, is_known=is_known)

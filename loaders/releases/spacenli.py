@@ -71,11 +71,12 @@ def _parquet_rows(path: Path) -> list[Any]:
         message = f"lacks the columns {', '.join(missing)}; it has {', '.join(table.column_names)}"
         raise ReleaseError([Defect(str(path), 0, "", message)])
     rows: list[dict[str, Any]] = table.to_pylist()
-    if not pa.types.is_string(table["label"].type) and rows:
-        names = json.loads((table.schema.metadata or {}).get(b"huggingface", b"{}"))
-        known = names.get("info", {}).get("features", {}).get("label", {}).get("names", _LABELS)
+    if pa.types.is_integer(table["label"].type):
+        metadata = json.loads((table.schema.metadata or {}).get(b"huggingface", b"{}"))
+        feature = metadata.get("info", {}).get("features", {}).get("label", {})
+        names = dict(enumerate(feature.get("names", _LABELS)))
         for row in rows:
-            row["label"] = known[row["label"]]
+            row["label"] = names.get(row["label"], row["label"])
     return rows
 
 

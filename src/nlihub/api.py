@@ -21,10 +21,10 @@ from .builders.load import load
 from .builders.options import BuildOptions, check_config
 from .builders.partial import whole_file
 from .builders.pattern_builder import PatternBuilder
-from .builders.registry import builders, get_builder
+from .builders.registry import NAMESPACE, builders, get_builder
 from .builders.release.cache import ensure_built
 from .builders.release.card import card_template, declared_blocks, read_blocks
-from .builders.release.install import NAMESPACE, install_version
+from .builders.release.install import install_version
 from .builders.release.statistics import Statistics, measure
 from .builders.release.verify import Report, verify_version
 from .builders.release.version import BuiltVersion
@@ -34,7 +34,6 @@ from .loaders.corpora.pattern_bank import find_pattern_bank, scan_pattern_bank
 from .loaders.errors import (
     BankError,
     Defect,
-    DownloadError,
     SourceNotFoundError,
     UnknownNameError,
     UsageError,
@@ -113,8 +112,8 @@ def fetch(
 ) -> list[Path]:
     """Downloads and verifies the source files of a dataset.
 
-    Where no hash of a file is published, the file is read, compared with the published counts, and
-    its hash recorded; from then on another content is refused.
+    Where no hash of a file is published, it is read. If its rows and classes are as published,
+    its hash is recorded; from then on another content is refused.
 
     Args:
         name: Name of the dataset.
@@ -274,13 +273,11 @@ def check_card(
     packaged = read_blocks(card_template(name))
     expected = declared_blocks(spec)
     unchecked: tuple[str, ...] = ()
-    try:
+    if folder is None and not spec.offline:
+        unchecked = ("no folder with the sources was named (--from FOLDER)",)
+    else:
         version = open_version(name, folder=folder, splits=splits)
         expected = read_blocks((version.folder / "README.md").read_text(encoding="utf-8"))
-    except (DownloadError, SourceNotFoundError) as error:
-        if folder is not None:
-            raise
-        unchecked = (str(error).splitlines()[0],)
     stale = [
         block
         for block, text in expected.items()
@@ -296,6 +293,7 @@ def load_dataset(
     data_dir: PathLike | None = None,
     split: Any = None,
     streaming: bool = False,
+    origin: str | None = None,
     **arguments: Any,
 ) -> Any:
     """Loads a dataset of this package, from anywhere, as ``datasets.load_dataset`` would.
@@ -310,6 +308,7 @@ def load_dataset(
             are needed.
         split: The split, a part of it (``"test[:10%]"``) or several; None takes all.
         streaming: Whether rows are read as they are asked for, with nothing kept.
+        origin: As for ``build``.
         **arguments: ``cache_dir``, ``keep_in_memory``, ``num_proc``, ``download_mode`` and
             ``verification_mode``, with their meaning in ``datasets``.
 
@@ -328,11 +327,11 @@ def load_dataset(
         >>> rows.features["label"].names
         ['entailment', 'neutral', 'contradiction']
     """
-    builder = get_builder(path.removeprefix(f"{NAMESPACE}/"))
+    builder = get_builder(path)
     config = check_config(builder.SPEC, name or builder.SPEC.default_config)
     return load(
         builder,
-        _options(data_dir, configs=(config,)),
+        _options(data_dir, configs=(config,), origin=origin),
         split=split,
         streaming=streaming,
         **arguments,
@@ -530,7 +529,9 @@ def _bank(
 def _as_folder(name: str) -> Path | None:
     """The folder that a name means, or None where it means a dataset."""
     path = Path(name)
-    if name in builders() or not (path.exists() or "/" in name or os.sep in name):
+    if name.removeprefix(f"{NAMESPACE}/") in builders() or not (
+        path.exists() or "/" in name or os.sep in name
+    ):
         return None
     if not path.is_dir():
         raise SourceNotFoundError(f"{name} is no folder and no dataset.")
@@ -553,7 +554,7 @@ def _options(
     for names in (configs, splits):
         if isinstance(names, str):
             raise UsageError(f"{names!r} is a string; expected a list of names.")
-    path = Path(folder) if folder is not None else None
+    path = Path(folder).expanduser().absolute() if folder is not None else None
     return BuildOptions(
         path, default_cache_dir(), _checked(num_proc), tuple(configs), tuple(splits), origin
     )

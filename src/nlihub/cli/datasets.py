@@ -73,12 +73,10 @@ def card(
         bool, typer.Option("--check", help="Check that the packaged card is up to date.")
     ] = False,
     body: Annotated[bool, typer.Option("--body", help="Leave out the front matter.")] = False,
-    unmeasured: Annotated[
-        bool,
-        typer.Option("--unmeasured", help="The packaged card, fresh in what needs no source."),
-    ] = False,
 ) -> None:
     """Print the card of a dataset, with fresh statistics.
+
+    Where sources are needed, only with --from; otherwise as it is packaged.
 
     --check compares the packaged card with fresh statistics, or, where the sources are not at hand,
     what needs none.
@@ -87,11 +85,12 @@ def card(
     from ..builders.registry import get_builder
     from ..builders.release.card import declared_card, split_card
 
-    if unmeasured:
-        print(declared_card(get_builder(name).SPEC), end="")
-        return
     if check:
         _check_card(name, folder, names(splits))
+        return
+    if folder is None and name in api.list_datasets() and api.describe(name)["needs_download"]:
+        print("nlihub: as packaged; --from FOLDER measures the sources there.", file=sys.stderr)
+        print(declared_card(get_builder(name).SPEC), end="")
         return
     version = api.open_version(name, folder=folder, splits=names(splits))
     text = (version.folder / "README.md").read_text(encoding="utf-8")
@@ -157,23 +156,23 @@ def build(
     takes_folder = {name: api.describe(name)["needs_download"] for name in chosen}
     if folder is not None and not any(takes_folder.values()):
         raise typer.BadParameter("none of these datasets has source files.", param_hint="--from")
-    built = {
-        name: api.build(
-            name,
-            output,
-            folder=folder if takes_folder[name] else None,
-            num_proc=num_proc,
-            configs=names(config),
-            splits=names(splits),
-            origin=origin,
-        )
-        for name in chosen
-    }
-    answer(
-        {name: str(path) for name, path in built.items()},
-        as_json,
-        lambda: "\n".join(str(path) for path in built.values()),
-    )
+    built: dict[str, str] = {}
+    try:
+        for name in chosen:
+            built[name] = str(
+                api.build(
+                    name,
+                    output,
+                    folder=folder if takes_folder[name] else None,
+                    num_proc=num_proc,
+                    configs=names(config),
+                    splits=names(splits),
+                    origin=origin,
+                )
+            )
+    finally:
+        if built:  # also where one of the next failed
+            answer(built, as_json, lambda: "\n".join(built.values()))
 
 
 def verify(folder: Path, as_json: Json = False) -> None:
@@ -185,9 +184,13 @@ def verify(folder: Path, as_json: Json = False) -> None:
     def text() -> str:
         lines = []
         for outcome in report.outcomes:
-            mark = "ok" if outcome.passed else "FAILED" if outcome.ran else "not run"
+            if not outcome.ran:
+                continue
+            mark = "FAILED" if not outcome.passed else "note" if outcome.findings else "ok"
             lines.append(f"{mark:8} {outcome.check}")
             lines += [f"         {finding}" for finding in outcome.findings]
+        if not_run := [outcome.check for outcome in report.outcomes if not outcome.ran]:
+            lines.append(f"not run  {len(not_run)} checks that need what failed")
         return "\n".join(lines)
 
     answer({**asdict(report), "passed": report.passed}, as_json, text)

@@ -88,6 +88,19 @@ def test_parts_of_splits_are_named_as_in_datasets(releases, split, n):
     assert len(nlihub.load_dataset("scinli", split=split, data_dir=releases / "jsonl")) == n
 
 
+def test_a_split_needs_no_other_however_it_is_named(copy):
+    for path in (copy / "scinli").glob("train*"):
+        path.unlink()
+    first = datasets.ReadInstruction("test", to=3, unit="abs")
+    assert len(nlihub.load_dataset("scinli", split=first, data_dir=copy)) == 3
+    assert len(nlihub.load_dataset("scinli", split=datasets.Split.TEST, data_dir=copy)) == 48
+
+
+def test_a_part_cannot_be_streamed(releases):
+    with pytest.raises(ValueError, match=r"'test\[:5\]' cannot be streamed; name one split"):
+        nlihub.load_dataset("scinli", split="test[:5]", data_dir=releases / "csv", streaming=True)
+
+
 def test_several_splits_and_instructions(releases):
     folder = releases / "jsonl"
     one, two = nlihub.load_dataset("scinli", split=["test", "validation[:5]"], data_dir=folder)
@@ -105,7 +118,8 @@ def test_a_split_that_there_is_not(releases, split):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"splits": ["dev"]}, "no split 'dev'"),
+        ({"splits": ["dev"]}, "no split 'dev'. Did you mean 'validation'"),
+        ({"splits": ["tests"]}, "no split 'tests'. Did you mean 'test'"),
         ({"configs": ["acl"]}, "no config of scinli 'acl'. Known: acl_small, default"),
         ({"origin": "construct"}, "cannot be made with origin 'construct'; expected release"),
         ({"splits": "test"}, "'test' is a string; expected a list"),
@@ -114,6 +128,24 @@ def test_a_split_that_there_is_not(releases, split):
 def test_parts_that_there_are_not(releases, tmp_path, arguments, message):
     with pytest.raises(ValueError, match=message):
         nlihub.build("scinli", tmp_path, folder=releases / "jsonl", **arguments)
+
+
+def test_a_config_that_would_be_empty_is_told(releases, tmp_path):
+    with pytest.raises(ValueError, match="default of spacenli: there is no split train in it"):
+        nlihub.build(
+            "spacenli",
+            tmp_path,
+            folder=releases / "csv",
+            configs=["default", "few_shot"],
+            splits=["train"],
+        )
+
+
+@pytest.mark.parametrize("name", ["SciNLI", "nlihub/scinly", "sciNli"])
+def test_names_in_other_cases_get_a_hint(name):
+    with pytest.raises(KeyError, match="Did you mean 'scinli'"):
+        nlihub.describe(name)
+    assert nlihub.describe("nlihub/scinli")["name"] == "scinli"
 
 
 def test_arguments_without_a_meaning_are_refused(releases):
@@ -279,6 +311,265 @@ def test_fetch_reads_what_is_not_pinned(copy, fresh_cache):
     assert set(lock) == {"mscinli/dev.jsonl", "mscinli/test.jsonl"}
 
 
+def test_counts_unlike_the_papers_are_told_and_not_recorded(copy, fresh_cache, tmp_path, caplog):
+    """Whole files of the right length whose classes are wrong: read, but never trusted."""
+    path = copy / "mscinli" / "dev.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    write_jsonl(path, [{**row, "label": "neutral"} for row in rows])
+    folder = nlihub.build("mscinli", tmp_path, folder=copy, configs=["default"])
+    assert "dev.jsonl is read as validation of mscinli, but differs" in caplog.text
+    assert "label neutral: 40, published 10 (+30)" in caplog.text
+    assert set(json.loads((fresh_cache / "sources.lock.json").read_text())) == {
+        "mscinli/test.jsonl"
+    }
+    shown = run("verify", folder)
+    assert "note     counts are the published ones" in shown
+    write_jsonl(path, rows)  # the right one is taken afterwards
+    nlihub.fetch("mscinli", folder=copy, configs=["default"], splits=["validation"])
+    assert "mscinli/dev.jsonl" in json.loads((fresh_cache / "sources.lock.json").read_text())
+
+
+def test_files_of_equal_length_that_differ_are_told(copy):
+    same = copy / "bionli" / "again"
+    same.mkdir()
+    shutil.copy(copy / "bionli" / "test.jsonl", same)
+    assert len(nlihub.load_dataset("bionli", split="test", data_dir=copy)) == 38
+    change_byte("bionli/again/test.jsonl")(copy)
+    with pytest.raises(ValueError, match="all have the 38 rows of test, but differ"):
+        nlihub.load_dataset("bionli", split="test", data_dir=copy)
+
+
+def test_a_pin_holds_whatever_the_ending(copy, releases, tmp_path, monkeypatch):
+    catalogue = json.loads((releases / "sources.json").read_text())
+    [variant] = catalogue["bionli"]["files"]["test"]["variants"]
+    variant["sha256"] = "0" * 64
+    (tmp_path / "pinned.json").write_text(json.dumps(catalogue))
+    monkeypatch.setenv("NLIHUB_SOURCES", str(tmp_path / "pinned.json"))
+    with pytest.raises(ValueError, match=r"is not the pinned test\.csv of bionli"):
+        nlihub.load_dataset("bionli", split="test", data_dir=copy)
+
+
+def test_bionli_takes_compressed_files_and_passes_over_others(copy):
+    import gzip
+
+    path = copy / "bionli" / "test.jsonl"
+    (copy / "bionli" / "test.jsonl.gz").write_bytes(gzip.compress(path.read_bytes()))
+    path.unlink()
+    (copy / "bionli" / "deep.jsonl").write_text("[" * 100_000)
+    (copy / "bionli" / "wide.csv").write_text("a" * 200_000 + "\n")
+    assert len(nlihub.load_dataset("bionli", split="test", data_dir=copy)) == 38
+
+
+def test_compressed_files_of_two_folders_are_told_apart(copy, fresh_cache, tmp_path):
+    import gzip
+
+    other = tmp_path / "other"
+    shutil.copytree(copy, other)
+    change_byte("mscinli/dev.jsonl")(other)
+    for folder in (copy, other):
+        path = folder / "mscinli" / "dev.jsonl"
+        path.with_suffix(".jsonl.gz").write_bytes(gzip.compress(path.read_bytes()))
+        path.unlink()
+    first = nlihub.fetch("mscinli", folder=copy, splits=["validation"], configs=["default"])
+    (fresh_cache / "sources.lock.json").unlink()
+    second = nlihub.fetch("mscinli", folder=other, splits=["validation"], configs=["default"])
+    assert first != second
+    assert first[0].read_bytes() != second[0].read_bytes()
+
+
+def test_a_file_that_changes_while_it_is_read_is_never_served(copy, tmp_path, monkeypatch):
+    from nlihub.builders.base import Batch
+
+    path = copy / "mscinli" / "dev.jsonl"
+    content = path.read_bytes()
+
+    def select(self, key, whole=Batch.select):
+        path.write_bytes(content.replace(b"parser", b"Parser"))
+        return whole(self, key)
+
+    monkeypatch.setattr(Batch, "select", select)
+    with pytest.raises(ValueError, match="was changed while it was read"):
+        nlihub.load_dataset("mscinli", split="validation", data_dir=copy, cache_dir=tmp_path)
+
+
+def test_a_builder_used_directly_sees_changed_sources(copy, fresh_cache):
+    def load():
+        builder = builders()["mscinli"](config_name="networks", data_dir=str(copy))
+        builder.download_and_prepare()
+        return builder.as_dataset("validation")["premise"][:]
+
+    before = load()
+    path = copy / "mscinli" / "dev.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    write_jsonl(path, [{**row, "sentence1": row["sentence1"] + "!"} for row in rows])
+    (fresh_cache / "sources.lock.json").unlink()
+    assert load() == [text + "!" for text in before]
+
+
+def test_a_stream_gives_no_row_of_a_wrong_file(copy, fresh_cache):
+    drop_rows("mscinli/dev.jsonl")(copy)
+    with pytest.raises(ValueError, match="37 rows, published"):
+        nlihub.load_dataset("mscinli", split="validation", data_dir=copy, streaming=True)
+
+
+def test_a_stream_survives_another_working_directory(copy, tmp_path, monkeypatch):
+    monkeypatch.chdir(copy.parent)
+    rows = nlihub.load_dataset("scinli", split="test", data_dir=copy.name, streaming=True)
+    monkeypatch.chdir(tmp_path.parent)
+    assert len(list(rows)) == 48
+
+
+def test_the_cut_of_scinli_is_that_of_the_file_at_hand(copy, releases, tmp_path):
+    """Two files at one path, one after the other."""
+    from nlihub.builders.sentence_pairs import _acl_small_ids
+    from nlihub.loaders.hashing import hash_file
+
+    path = copy / "scinli" / "train.jsonl"
+    first = _acl_small_ids(path, hash_file(path)).to_pylist()
+    rows = scinli_rows("train")[:100]
+    write_jsonl(path, rows)
+    second = _acl_small_ids(path, hash_file(path)).to_pylist()
+    assert first != second
+    assert set(second) <= {row["id"] for row in rows}
+
+
+def test_ids_of_bionli_are_stable(releases):
+    rows = nlihub.load_dataset("bionli", "full", data_dir=releases / "jsonl")
+    assert rows["test"][0]["id"] == "test-30000-positive-77c548efada6"
+    assert rows["train"][0]["id"].startswith("full-train-10000-SEN-")
+    for row in rows["validation"]:
+        prefix = f"full-validation-{row['source']}-{row['category']}-"
+        assert row["id"].startswith(prefix)
+        assert len(row["id"]) == len(prefix) + 12
+        assert row["group"] == row["source"]
+
+
+def test_rows_of_bionli_that_recur_get_ids_of_their_own(copy, fresh_cache):
+    path = copy / "bionli" / "test.jsonl"
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join([*lines[:-1], lines[0]]))
+    rows = nlihub.load_dataset("bionli", split="test", data_dir=copy)
+    assert rows[-1]["id"] == rows[0]["id"] + "-2"
+
+
+def test_a_version_is_never_replaced_by_less(releases, tmp_path):
+    folder = releases / "jsonl"
+    nlihub.build("scinli", tmp_path, folder=folder, splits=["validation", "test"])
+    with pytest.raises(FileExistsError, match=r"also holds default/validation, acl_small/valid"):
+        nlihub.build("scinli", tmp_path, folder=folder, splits=["test"])
+    whole = nlihub.build("scinli", tmp_path, folder=folder)
+    assert len(datasets.load_dataset(str(whole))) == 3
+
+
+def test_an_installed_version_is_never_hidden_by_less(releases, tmp_path):
+    code = (
+        f"folder = {str(releases / 'jsonl')!r}\n"
+        "from nlihub.builders.registry import get_builder\n"
+        "get_builder('scinli').SPEC.__dict__.update(published={})\n"
+        "given = {'folder': folder, 'configs': ['default']}\n"
+        "nlihub.install('scinli', splits=['validation', 'test'], **given)\n"
+        "try: nlihub.install('scinli', splits=['test'], **given)\n"
+        "except FileExistsError as error: print(error)\n"
+        "nlihub.install('scinli', **given)\n"
+    )
+    out, errors = in_process(code, own_caches(tmp_path)).communicate()
+    assert "has the splits validation too" in out, errors
+
+
+def test_line_ends_that_a_program_changed_are_told(copy):
+    path = copy / "scinli" / "test.jsonl"
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    with pytest.raises(ValueError, match="Only its line ends differ"):
+        nlihub.load_dataset("scinli", split="test", data_dir=copy)
+
+
+def test_spacenli_can_be_asked_for_by_its_origin(releases, tmp_path):
+    both = tmp_path / "both"
+    shutil.copytree(releases / "csv" / "spacenli", both)
+    shutil.copy(releases / "released" / "spacenli" / "160x200.json", both)
+    found = {
+        origin: nlihub.load_dataset(
+            "spacenli", split="test", data_dir=both, origin=origin
+        ).to_list()
+        for origin in (None, "construct", "release")
+    }
+    assert found[None] == found["construct"] == found["release"]
+    (both / "problem_patterns.xml").unlink()
+    with pytest.raises(FileNotFoundError):
+        nlihub.load_dataset("spacenli", split="test", data_dir=both, origin="construct")
+
+
+def test_the_mirror_of_spacenli_has_to_have_the_official_rows_in_order(
+    releases, tmp_path, monkeypatch
+):
+    import pyarrow.parquet as pq
+    from nlihub.builders import spacenli
+    from test_releases import mirror
+
+    catalogue = json.loads((releases / "sources.json").read_text())
+    variants = catalogue["spacenli"]["files"]["release"]["variants"]
+    variants.append({"path": "data/train.parquet"})
+    (tmp_path / "sources.json").write_text(json.dumps(catalogue))
+    monkeypatch.setenv("NLIHUB_SOURCES", str(tmp_path / "sources.json"))
+    monkeypatch.setenv("NLIHUB_CACHE", str(tmp_path / "cache"))
+    original = releases / "released/spacenli/160x200.json"
+    path = tmp_path / "mirror" / "data" / "train.parquet"
+    path.parent.mkdir(parents=True)
+    mirror(original, path)
+    official = nlihub.load_dataset("spacenli", split="test", data_dir=releases / "released")
+    digest = spacenli._ordered_digest(official.data.table, official.features)
+    monkeypatch.setattr(spacenli, "OFFICIAL_DIGEST", digest)
+    whole = nlihub.load_dataset("spacenli", split="test", data_dir=tmp_path / "mirror")
+    assert whole.to_list() == official.to_list()
+    (tmp_path / "cache" / "sources.lock.json").unlink()
+    table = pq.read_table(path)
+    pq.write_table(table.take([*range(1, len(table)), 0]), path)
+    with pytest.raises(ValueError, match="are not those of the official sample in their order"):
+        nlihub.load_dataset("spacenli", split="test", data_dir=tmp_path / "mirror")
+
+
+# ---- downloads that are not pinned --------------------------------------------------------------
+
+
+def test_a_bad_download_is_not_kept(releases, fresh_cache, tmp_path, monkeypatch):
+    """The server sends something else at first, with status 200."""
+    import threading
+    from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+    good = (releases / "csv" / "bionli" / "train_balanced.csv").read_bytes()
+    bodies = [b'{"error": "quota exceeded"}', b"\n".join(good.split(b"\n")[:9]) + b"\n", good]
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            body = bodies.pop(0)
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        catalogue = json.loads((releases / "sources.json").read_text())
+        [variant] = catalogue["bionli"]["files"]["balanced_train"]["variants"]
+        variant["locations"] = [{"url": f"http://127.0.0.1:{server.server_port}/x"}]
+        (tmp_path / "sources.json").write_text(json.dumps(catalogue))
+        monkeypatch.setenv("NLIHUB_SOURCES", str(tmp_path / "sources.json"))
+        try:
+            for message in ("lacks the columns pmid", "rows, published for balanced_train"):
+                with pytest.raises(ValueError, match=message):
+                    nlihub.load_dataset("bionli", "balanced", split="train")
+            assert len(nlihub.load_dataset("bionli", "balanced", split="train")) == 21
+        finally:
+            server.shutdown()
+            thread.join()
+    assert not bodies
+
+
 # ---- two at once, a full disk, a kill ----------------------------------------------------------
 
 
@@ -412,9 +703,11 @@ def test_every_verb_works_for_every_dataset(releases, tmp_path):
         given = [] if name == "open_spacenli" else ["--from", releases / "csv"]
         assert builders()[name].SPEC.pretty_name in run("show", name)
         fetched = run("fetch", name, *given, "--json")
-        assert len(json.loads(fetched)) == {"scinli": 3, "mscinli": 6, "bionli": 5}.get(
-            name, 2 if given else 0
-        )
+        assert len(json.loads(fetched[fetched.index("[") :])) == {
+            "scinli": 3,
+            "mscinli": 6,
+            "bionli": 5,
+        }.get(name, 2 if given else 0)
         built = run("build", name, *given, "--output", tmp_path).strip()
         assert built == str(tmp_path / name)
         assert "ok       card is true" in run("verify", built)

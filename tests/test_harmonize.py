@@ -121,6 +121,21 @@ def test_what_cannot_be_mapped_is_refused(rows, message):
         nlihub.harmonize(rows, "entailment")
 
 
+@pytest.mark.parametrize("n", [0, 3])
+def test_any_number_of_rows(n):
+    rows = rows_of(LABELS["spacenli"], [0, 1, 2]).select(range(n))
+    mapped = nlihub.harmonize(rows, "entailment", name="mine")
+    assert len(mapped) == n
+    assert mapped.features["label"].names == ["not_entailment", "entailment"]
+    assert list(mapped.features) == [*COLUMNS, "original_label", "dataset"]
+    assert set(mapped["dataset"]) == ({"mine"} if n else set())
+
+
+def test_a_stream_has_its_columns_in_order(releases):
+    rows = nlihub.harmonize(loaded(releases, "bionli", streaming=True), "entailment")
+    assert list(next(iter(rows))) == [*COLUMNS, "original_label", "dataset"]
+
+
 def test_an_unknown_scheme():
     with pytest.raises(KeyError, match=r"no scheme 'threeway'\. Did you mean 'three_way'"):
         nlihub.harmonize(rows_of(["entailment", "neutral"], [0]), "threeway")
@@ -165,6 +180,9 @@ def test_probabilities_of_labels_that_fall_together_are_added():
         ([True], MODEL, "expected n whole numbers"),
         (["entailment"], MODEL, "expected n whole numbers"),
         ([[0.5, 0.5]], MODEL, "2 columns of probabilities for 3 labels"),
+        ([[-1.0, 2.5, 3.0]], MODEL, "apply a softmax"),
+        ([[0.5, 0.5, float("nan")]], MODEL, "apply a softmax"),
+        ([0], {"LABEL_0": "entailment"}, "expected label ids"),
         ([0], {0: "LABEL_0", 1: "LABEL_1"}, "label 'LABEL_0' has no place"),
         ([0], {1: "entailment", 2: "neutral"}, "ids of id2label are .1, 2."),
     ],

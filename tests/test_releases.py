@@ -323,6 +323,42 @@ BAD = {
         50,
         "line has no end",
     ),
+    "a stray quote": (
+        change_bytes("csv", in_line(8, b"test_5,", b'test_5,"abc"def,')),
+        8,
+        "',' expected after",
+    ),
+    "a key more": (change("jsonl", at_row(5, more="x")), 6, "has the unknown column more"),
+    "two rows in a line, then none": (
+        change_bytes(
+            "jsonl", lambda c: c.replace(b"}\n{", b"} {", 1).replace(b"}\n{", b"}\n\n{", 1)
+        ),
+        1,
+        "Extra data",
+    ),
+    "half a character": (
+        change_bytes("jsonl", in_line(6, b'"sentence2": "', b'"sentence2": "\\ud800')),
+        6,
+        "holds half a character",
+    ),
+    "too deep": (
+        change_bytes("jsonl", in_line(6, b"{", b"[" * 100_000 + b"{")),
+        6,
+        "no JSON object",
+    ),
+    "a text beyond 128 KiB beside a fault": (
+        change(
+            "csv",
+            lambda rows: (at_row(0, sentence1="x" * 200_000)(rows), at_row(9, label="?")(rows)),
+        ),
+        11,
+        "label: '?' is none",
+    ),
+    "cut inside a quote": (
+        change_bytes("csv", lambda c: c[: c.index(b"soft") + 4]),
+        4,
+        "unexpected end of data",
+    ),
     "nothing": (change_bytes("csv", lambda _: b""), 1, "begins with an empty line"),
     "another file": (
         change_bytes("csv", lambda _: b"\x89PNG\r\n\x1a\n\x00\x01"),
@@ -341,6 +377,37 @@ def test_what_is_refused_is_named_with_file_line_and_value(tmp_path, make, line,
     first = next(d for d in caught.value.defects if message in d.message)
     assert (first.file, first.line) == (str(path), line)
     assert isinstance(caught.value, ValueError)
+
+
+@pytest.mark.parametrize("line", [1, 6])
+def test_json_that_is_no_utf8_is_refused_though_arrow_takes_it(tmp_path, line):
+    path = written(tmp_path, SCINLI, "jsonl")
+    lines = path.read_bytes().split(b"\n")
+    lines[line - 1] = lines[line - 1].replace(b'sentence2": "', b'sentence2": "\xe9')
+    path.write_bytes(b"\n".join(lines))
+    for is_known in (False, True):
+        with pytest.raises(ReleaseError, match=rf":{line}: byte 0xe9 at position"):
+            rows_of(read_scinli(path, is_known=is_known))
+
+
+def test_a_header_beyond_every_limit(tmp_path):
+    (tmp_path / "x.csv").write_text("a" * 200_000 + "\n1\n")
+    (tmp_path / "x.jsonl").write_text("[" * 100_000 + "\n")
+    for name, kind in (("x.csv", "CSV"), ("x.jsonl", "JSON")):
+        with pytest.raises(ReleaseError, match=rf":1: no {kind}"):
+            rows_of(read_scinli(tmp_path / name))
+
+
+def test_several_columns_without_a_name_are_passed_over(tmp_path):
+    path = tmp_path / "dev.csv"
+    write_csv(path, [{"": "x", **row} for row in SCINLI], index=True)
+    assert rows_of(read_scinli(path)) == SCINLI
+
+
+@kinds
+def test_what_is_known_is_read_alike(tmp_path, kind):
+    path = written(tmp_path, SCINLI, kind)
+    assert rows_of(read_scinli(path, is_known=True)) == SCINLI
 
 
 def test_many_defects_are_listed_up_to_a_limit_and_equal_ones_once(tmp_path):
@@ -454,6 +521,21 @@ def test_the_mirror_of_the_released_sample(release_files, tmp_path, labels_as_id
     original = release_files[0] / "released/spacenli/160x200.json"
     path = mirror(original, tmp_path / "mirror.parquet", labels_as_ids)
     assert read_released_spacenli(path) == read_released_spacenli(original)
+
+
+@pytest.mark.parametrize("label", [7, None, -1, "maybe"])
+def test_a_mirror_with_labels_that_are_none(release_files, tmp_path, label):
+    import pyarrow.parquet as pq
+
+    original = release_files[0] / "released/spacenli/160x200.json"
+    path = mirror(original, tmp_path / "m.parquet", labels_as_ids=label != "maybe")
+    table = pq.read_table(path)
+    labels = [label, *table["label"].to_pylist()[1:]]
+    at = table.schema.get_field_index("label")
+    changed = table.set_column(at, table.schema.field(at), pa.array(labels, table["label"].type))
+    pq.write_table(changed, path)
+    with pytest.raises(ReleaseError, match=r"row 0: label (is|.* is none of)"):
+        read_released_spacenli(path)
 
 
 def test_a_mirror_that_lacks_columns(release_files, tmp_path):

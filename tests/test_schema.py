@@ -118,6 +118,18 @@ class TestEveryDataset:
             assert source.rows or all(variant.is_pinned for variant in source.variants)
             assert source.how_to_get()
 
+    def test_the_catalogue_says_what_the_declaration_says(self, builder):
+        import json
+        from importlib.resources import files
+
+        catalogue = json.loads((files("nlihub.loaders") / "sources.json").read_text())
+        if builder.SPEC.offline:
+            assert builder.SPEC.name not in catalogue
+            return
+        entry = catalogue[builder.SPEC.name]
+        assert entry["license"] == builder.SPEC.license
+        assert entry["homepage"] == builder.SPEC.homepage
+
     def test_every_published_count_is_of_the_declared_values(self, builder):
         spec = builder.SPEC
         known = {"label": spec.labels, "category": spec.categories, "domain": spec.domains}

@@ -226,11 +226,12 @@ def statistics_block(spec: DatasetSpec, statistics: Statistics) -> str:
     groups = f"{statistics.groups:,} groups ({spec.group}s), " if spec.group else ""
     words = statistics.mean_words
     splits = ", ".join(statistics.rows[statistics.config])
+    repeated, contradictory = statistics.repeated_texts, statistics.contradictory_texts
     text = f"""{markdown_table(head, rows)}
 
 Measured on the built files of `{statistics.config}` ({splits}): {groups}{words["premise"]} words
-a premise and {words["hypothesis"]} a hypothesis on average, {statistics.repeated_texts:,} rows
-that repeat an earlier row's texts, {statistics.contradictory_texts:,} texts with contradictory labels."""
+a premise and {words["hypothesis"]} a hypothesis on average, {repeated:,} rows that repeat an
+earlier row's texts, {contradictory:,} texts with contradictory labels."""
     if statistics.overlaps:
         text += f"\n\nWhat two splits share (leakage):\n\n{_overlaps(spec, statistics)}"
     return text

@@ -72,7 +72,7 @@ def test_blocks_do_not_show(tmp_path, kind, monkeypatch):
     """However a file is cut into blocks, within rows and quoted line breaks too."""
     path = written(tmp_path, SCINLI, kind)
     for size in (1, 100, 1000):
-        monkeypatch.setattr(tables, "_BLOCK_BYTES", size if kind == "jsonl" else max(size, 400))
+        monkeypatch.setattr(tables, "_BLOCK_BYTES", size if kind == "jsonl" else max(size, 1600))
         assert rows_of(read_scinli(path)) == SCINLI
 
 

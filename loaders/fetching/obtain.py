@@ -13,7 +13,7 @@ from ..errors import (
     NotDataError,
     SourceNotFoundError,
 )
-from ..hashing import FileHash, hash_file, identify, identify_file
+from ..hashing import FileHash, identify, identify_file
 from . import lock
 from .catalogue import Location, Source, Variant, WebFile, find_by_content
 from .local import describe_lack, find_local, unpacked
@@ -79,7 +79,8 @@ class SourceFile:
         Raises:
             ChecksumError: It has changed since it was verified, or another hash is recorded.
         """
-        if hash_file(self.path) != self.sha256:
+        now = identify_file(self.path, with_git_blob=self.variant.sha256 is None)
+        if now.sha256 != self.sha256:
             raise ChecksumError(f"{self.path} was changed while it was read. Try again.")
         if not self.variant.is_pinned:
             lock.record(self.cache_dir, self.key, self.sha256)

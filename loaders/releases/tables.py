@@ -9,6 +9,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 
 import pyarrow as pa
@@ -23,6 +24,7 @@ from .oddities import Oddities, count_oddities
 
 FORMATS = (".csv", ".jsonl")
 _BLOCK_BYTES = 2 << 20
+_BLOCKS_A_BATCH = 4
 
 
 def read_batches(
@@ -106,9 +108,9 @@ class _FaultError(Exception):
 
 
 def _read_csv(path: Path, columns: Iterable[Column]) -> Iterator[pa.RecordBatch]:
-    yield from pyarrow.csv.open_csv(
+    reader = pyarrow.csv.open_csv(
         path,
-        read_options=pyarrow.csv.ReadOptions(block_size=_BLOCK_BYTES),
+        read_options=pyarrow.csv.ReadOptions(block_size=_BLOCK_BYTES // _BLOCKS_A_BATCH),
         parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
         convert_options=pyarrow.csv.ConvertOptions(
             column_types={column.name: pa.string() for column in columns},
@@ -116,6 +118,9 @@ def _read_csv(path: Path, columns: Iterable[Column]) -> Iterator[pa.RecordBatch]
             strings_can_be_null=False,
         ),
     )
+    # Arrow reads some forty blocks ahead, so blocks are small, and joined here.
+    while blocks := list(islice(reader, _BLOCKS_A_BATCH)):
+        yield from pa.Table.from_batches(blocks).combine_chunks().to_batches()
 
 
 def _read_jsonl(path: Path, columns: Iterable[Column]) -> Iterator[pa.RecordBatch]:

@@ -906,3 +906,19 @@ def test_offline_the_hub_is_not_asked(server, get_from_hub):
     assert "is not asked" in said
     assert "name a local folder" in said
     assert not server.seen
+
+
+def test_without_a_network_it_is_said_at_once(cache, monkeypatch):
+    """A name that cannot be resolved is not asked again and again."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setattr("time.sleep", lambda _: pytest.fail("it was tried again"))
+    source = pinned("http://no-such-host.invalid/patterns.xml")
+    with pytest.raises(DownloadError, match=r"no-such-host\.invalid is not found; is there a netw"):
+        obtain(source, cache_dir=cache)
+
+
+def test_what_cannot_be_downloaded_is_said_before_anything_is(server, cache):
+    by_hand = Source("bionli", "test", (Variant("test.csv"),), 38, "Ask its authors.")
+    with pytest.raises(NotFound, match=r"cannot be downloaded by a program\. Ask its authors"):
+        obtain_all([pinned(server.url), by_hand], cache_dir=cache)
+    assert not server.seen

@@ -1,6 +1,7 @@
 """Downloads from the Hub with its own client, which resumes, retries and caches."""
 
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from huggingface_hub import constants, hf_hub_download, try_to_load_from_cache
 
@@ -23,7 +24,7 @@ def download_from_hub(file: HubFile, *, anew: bool = False) -> Path:
         DownloadError: It cannot be downloaded.
     """
     try:
-        check_reachable(constants.ENDPOINT)
+        check_reachable(str(file), urlsplit(constants.ENDPOINT).hostname or "")
     except DownloadError:
         if (kept := _kept(file)) is not None and not anew:
             return kept

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from ..errors import (
     ChecksumError,
@@ -242,7 +243,7 @@ def _download_from(
         return accept_file(source, variant, path, cache_dir, f"What {location} serves")
 
     if isinstance(location, WebFile):
-        check_reachable(location.url)
+        check_reachable(location.url, urlsplit(location.url).hostname or "")
         from .http import download  # requests takes long to import
 
         download(location.url, target, verify=accept)

@@ -2,7 +2,6 @@
 
 import os
 import socket
-from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from huggingface_hub import constants
@@ -10,11 +9,12 @@ from huggingface_hub import constants
 from ..errors import DownloadError
 
 
-def check_reachable(url: str) -> None:
+def check_reachable(url: str, host: str) -> None:
     """Refuses an address that must not or cannot be asked.
 
     Args:
         url: The address.
+        host: The host that would be asked for it.
 
     Raises:
         DownloadError: ``HF_HUB_OFFLINE`` or ``HF_DATASETS_OFFLINE`` is set, or the name of the host
@@ -23,7 +23,6 @@ def check_reachable(url: str) -> None:
     wanted = os.environ.get("HF_DATASETS_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")
     if constants.HF_HUB_OFFLINE or wanted:
         raise DownloadError(f"{url} is not asked: HF_HUB_OFFLINE or HF_DATASETS_OFFLINE is set.")
-    host = urlsplit(url).hostname or ""
     if getproxies():
         return  # then the proxy resolves names
     try:

@@ -141,6 +141,22 @@ class NLIBuilder(datasets.ArrowBasedBuilder):
         return obtain_all(sources, place=options.folder, cache_dir=options.cache_dir)
 
     @classmethod
+    def read_unknown_sources(cls, options: BuildOptions) -> None:
+        """Reads the sources to the end, and so checks them, where the content of one is unknown.
+
+        Args:
+            options: Where the sources are, and what is asked for.
+
+        Raises:
+            NLIHubError: A source is missing, or does not hold what it should.
+        """
+        if all(variant.is_pinned for s in cls.wanted_sources(options) for variant in s.variants):
+            return
+        if not all(file.is_known for file in cls.find_sources(options)):
+            for _ in cls.make_rows(options).batches():
+                pass
+
+    @classmethod
     def fingerprint(cls, options: BuildOptions) -> str:
         """A hash of all that the rows asked for depend on: this package, sources and choice.
 

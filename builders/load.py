@@ -2,13 +2,14 @@
 
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import datasets
 
-from ..loaders.errors import NLIHubError, UnknownNameError, UsageError
+from ..loaders.errors import NLIHubError, UsageError
 from .base import NLIBuilder
-from .options import BuildOptions
+from .options import BuildOptions, check_split
 
 _PREPARING = ("num_proc", "download_mode", "verification_mode")
 _ARGUMENTS = ("cache_dir", "keep_in_memory", *_PREPARING)
@@ -51,8 +52,7 @@ def load(
     needed = _needed_splits(split)
     known = builder.SPEC.configs[config].splits
     for name in needed:
-        if name not in known:
-            raise UnknownNameError.of(f"split of {builder.SPEC.name}/{config}", name, known)
+        check_split(name, known, f"split of {builder.SPEC.name}/{config}")
     if streaming and split is not None and split not in known:
         raise UsageError(
             f"{split!r} cannot be streamed; name one split, {' or '.join(known)}, and take a part "
@@ -67,10 +67,10 @@ def load(
     )
     try:
         if streaming:
-            if not all(file.is_known for file in builder.find_sources(options)):
-                for _ in builder.make_rows(options).batches():
-                    pass  # read once to the end, before a row of it is given away
+            builder.read_unknown_sources(options)  # before a row of them is given away
             return made.as_streaming_dataset(split=split)
+        if Path(made.cache_dir).exists():
+            builder.read_unknown_sources(options)  # else they are read now
         made.download_and_prepare(**{n: arguments[n] for n in _PREPARING if n in arguments})
     except datasets.exceptions.DatasetGenerationError as error:
         if isinstance(error.__cause__, NLIHubError | OSError):

@@ -120,7 +120,8 @@ class MSciNLI(ReleaseBuilder):
         sources = cls.wanted_sources(options)
         if options.folder is None:
             return super().find_sources(options)
-        acl = options.folder / "scinli"
+        place = options.folder if options.folder.is_dir() else options.folder.parent
+        acl = place / "scinli"
         if any(source.dataset == "scinli" for source in sources) and not acl.is_dir():
             own = ",".join(name for name in cls.SPEC.configs if not name.startswith("plus"))
             raise SourceNotFoundError(

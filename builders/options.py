@@ -1,6 +1,6 @@
 """How a dataset is to be made: from what, by which way, and which part of it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -48,10 +48,7 @@ class BuildOptions:
         for config in self.configs:
             check_config(spec, config)
         for split in self.splits:
-            if split in ("dev", "val", "valid"):
-                raise UnknownNameError(f"There is no split {split!r}. Did you mean 'validation'?")
-            if split not in SPLITS:
-                raise UnknownNameError.of("split", split, SPLITS)
+            check_split(split, SPLITS)
         if self.origin is not None and self.origin not in spec.origins:
             raise UsageError(
                 f"{spec.name} cannot be made with origin {self.origin!r}; "
@@ -84,3 +81,21 @@ def check_config(spec: DatasetSpec, config: str) -> str:
     if config not in spec.configs:
         raise UnknownNameError.of(f"config of {spec.name}", config, spec.configs)
     return config
+
+
+def check_split(split: str, known: Sequence[str], of: str = "split") -> str:
+    """The name of a split, if it is a known one.
+
+    Args:
+        split: The name.
+        known: The splits that there are.
+        of: How to call it in a message.
+
+    Raises:
+        UnknownNameError: It is none; names the closest.
+    """
+    if split in known:
+        return split
+    if split in ("dev", "val", "valid") and "validation" in known:
+        raise UnknownNameError(f"There is no {of} {split!r}. Did you mean 'validation'?")
+    raise UnknownNameError.of(of, split, known)

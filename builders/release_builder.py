@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from ..loaders.errors import Defect, ReleaseError
 from ..loaders.fetching import Source, SourceFile, list_sources
+from ..loaders.fetching.obtain import HINT
 from ..loaders.releases.oddities import Oddities
 from .base import Batch, NLIBuilder
 from .options import BuildOptions, Key
@@ -117,9 +118,14 @@ class ReleaseRows:
             counts = None if oddities is None else Oddities()
             try:
                 yield from self._read(part, file, counts)
-            except ReleaseError:
-                file.reject()
-                raise
+            except ReleaseError as error:
+                if not file.reject():
+                    raise
+                raise ReleaseError(
+                    error.defects,
+                    f"The file was downloaded from {file.address}, and is removed again. Try again "
+                    f"later, or {HINT}",
+                ) from error
             if oddities is not None and counts is not None:
                 oddities[f"{part.source.dataset}/{file.variant.path}"] = counts
 
@@ -153,7 +159,8 @@ class ReleaseRows:
                 found = list(differing_counts(published, counted, self.spec.labels))
                 if found:
                     _LOGGER.warning(
-                        "%s is read as %s of %s, but differs from the counts of the paper: %s",
+                        "%s is read as %s of %s, but differs from the counts of the paper: %s. If "
+                        "it is the wrong file, remove it and try again.",
                         file.path,
                         part.source.name,
                         part.source.dataset,

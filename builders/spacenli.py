@@ -47,7 +47,6 @@ class SpaceNLI(PatternBuilder):
         paper="https://arxiv.org/abs/2307.02269",
         homepage="https://github.com/kovvalsky/SpaceNLI",
         offline=False,
-        # Table 3; the number of repeated texts is that of the released file.
         origins=("construct", "release"),
         # Table 3; the number of repeated texts is that of the released file.
         published={

@@ -51,7 +51,7 @@ def identify_file(path: Path, *, with_git_blob: bool = False) -> FileHash:
     return _hash_once(path, with_git_blob, key)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def _hash_once(path: Path, with_git_blob: bool, state: tuple[int, ...]) -> FileHash:
     return _hash(path, with_git_blob)
 

@@ -339,6 +339,43 @@ def test_files_of_equal_length_that_differ_are_told(copy):
         nlihub.load_dataset("bionli", split="test", data_dir=copy)
 
 
+def test_a_file_of_another_format_does_not_hide_the_official_one(copy, releases):
+    shutil.copy(releases / "csv" / "bionli" / "test.csv", copy / "bionli" / "z.csv")
+    with pytest.raises(ValueError, match="all have the 38 rows of test, but differ"):
+        nlihub.load_dataset("bionli", split="test", data_dir=copy)
+
+
+def test_what_cannot_be_read_is_passed_over(copy):
+    (copy / "bionli" / "logs.csv.gz").write_bytes(b"no gzip")
+    (copy / "bionli" / "folder.csv").mkdir()
+    (copy / "bionli" / "gone.csv").symlink_to(copy / "nowhere")
+    assert len(nlihub.load_dataset("bionli", split="test", data_dir=copy)) == 38
+
+
+def test_hashes_are_recorded_though_the_rows_are_in_a_cache(copy, fresh_cache):
+    lock = fresh_cache / "sources.lock.json"
+    for load in (
+        lambda: nlihub.load_dataset("mscinli", split="test", data_dir=copy),
+        lambda: nlihub.api.open_version(
+            "mscinli", folder=copy, configs=["default"], splits=["test"]
+        ),
+    ):
+        for _ in range(2):
+            load()
+            assert set(json.loads(lock.read_text())) == {"mscinli/test.jsonl"}
+            lock.unlink()
+
+
+def test_what_differs_from_the_paper_is_told_every_time(copy, fresh_cache, caplog):
+    path = copy / "mscinli" / "dev.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    write_jsonl(path, [{**row, "label": "reasoning"} for row in rows])
+    for _ in range(2):
+        caplog.clear()
+        nlihub.load_dataset("mscinli", split="validation", data_dir=copy)
+        assert "If it is the wrong file, remove it and try again" in caplog.text
+
+
 def test_a_pin_holds_whatever_the_ending(copy, releases, tmp_path, monkeypatch):
     catalogue = json.loads((releases / "sources.json").read_text())
     [variant] = catalogue["bionli"]["files"]["test"]["variants"]
@@ -465,15 +502,23 @@ def test_an_installed_version_is_never_hidden_by_less(releases, tmp_path):
     code = (
         f"folder = {str(releases / 'jsonl')!r}\n"
         "from nlihub.builders.registry import get_builder\n"
-        "get_builder('scinli').SPEC.__dict__.update(published={})\n"
+        "for name in ('scinli', 'bionli'):\n"
+        "    get_builder(name).SPEC.__dict__.update(published={})\n"
         "given = {'folder': folder, 'configs': ['default']}\n"
         "nlihub.install('scinli', splits=['validation', 'test'], **given)\n"
         "try: nlihub.install('scinli', splits=['test'], **given)\n"
         "except FileExistsError as error: print(error)\n"
         "nlihub.install('scinli', **given)\n"
+        "nlihub.install('bionli', folder=folder, configs=['full'])\n"
+        "try: nlihub.install('bionli', folder=folder, splits=['test'])\n"
+        "except FileExistsError as error: print(error)\n"
+        "import datasets, os\n"
+        "print(os.listdir(f'{datasets.config.HF_DATASETS_CACHE}/nlihub___bionli'))\n"
     )
     out, errors = in_process(code, own_caches(tmp_path)).communicate()
     assert "has the splits validation too" in out, errors
+    assert "has the splits train, validation too" in out, errors
+    assert out.splitlines()[-1] == "['full']"  # nothing is left half installed
 
 
 def test_line_ends_that_a_program_changed_are_told(copy):
@@ -713,6 +758,26 @@ def test_every_verb_works_for_every_dataset(releases, tmp_path):
         assert "ok       card is true" in run("verify", built)
         assert "Measured on the built files" in run("stats", name, *given)
         assert run("card", name, *given).startswith("---\n")
+
+
+def test_the_namespace_may_stand_before_a_name(releases, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder = releases / "csv"
+    assert run("card", "nlihub/scinli") == run("card", "scinli")
+    assert run("stats", "nlihub/scinli", "--from", folder) == run(
+        "stats", "scinli", "--from", folder
+    )
+    first, second = tmp_path / "a.json", tmp_path / "b.json"
+    nlihub.export("nlihub/spacenli", first, folder=folder)
+    nlihub.export("spacenli", second, folder=folder)
+    assert first.read_bytes() == second.read_bytes()
+    # A built folder of that name is what it says.
+    run("build", "mscinli", "--from", folder, "--config", "neurips", "--output", "nlihub")
+    assert nlihub.stats("nlihub/mscinli").rows == {
+        "neurips": {"train": 24, "validation": 8, "test": 12}
+    }
+    shown = run("stats", "mscinli", "--from", folder, "--config", "hardware", "--splits", "test")
+    assert "(test)" in shown
 
 
 def test_parts_on_the_command_line(releases, tmp_path):

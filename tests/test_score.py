@@ -464,5 +464,11 @@ def test_a_split_is_scored_though_the_others_are_not_at_hand(scinli_release, tmp
     found = nlihub.score(tmp_path / "p.csv", "scinli", split="validation", folder=scinli_release)
     assert found["metrics"]["nli_report"]["macro_f1"] == 1.0
     assert found["dataset"]["rows"] == 2000
+    again = nlihub.score(
+        tmp_path / "p.csv", "nlihub/scinli", split="validation", folder=scinli_release
+    )
+    assert again == found
     with pytest.raises(FileNotFoundError, match="the source 'train' of scinli"):
         nlihub.score(tmp_path / "p.csv", "scinli", split="train", folder=scinli_release)
+    with pytest.raises(KeyError, match=r"no split 'dev'\. Did you mean 'validation'"):
+        nlihub.score(tmp_path / "p.csv", "scinli", split="dev", folder=scinli_release)

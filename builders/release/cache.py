@@ -35,6 +35,7 @@ def ensure_built(builder: type[NLIBuilder], options: BuildOptions) -> BuiltVersi
     folder = options.cache_dir / "built" / f"{spec.version}-{made_of.hexdigest()[:16]}"
     version = BuiltVersion(folder / spec.name)
     if _is_whole(version):
+        builder.read_unknown_sources(options)
         return version
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / f".{spec.name}.lock"):

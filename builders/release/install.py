@@ -41,24 +41,12 @@ def install_version(version: BuiltVersion) -> list[Path]:
         )
     manifest = version.manifest
     default = version.builder.SPEC.default_config
-    folders = []
     # The default one last: datasets takes the newest where no config is named.
-    for config in sorted(manifest.configs, key=lambda name: name == default):
-        replay = type(
-            "Replay",
-            (_Replay,),
-            {
-                "version_to_replay": version,
-                "BUILDER_CONFIGS": [datasets.BuilderConfig(name=config, version=manifest.version)],
-            },
-        )
-        builder = replay(
-            config_name=config,
-            repo_id=f"{NAMESPACE}/{manifest.dataset}",
-            dataset_name=manifest.dataset,
-            hash=manifest.config_digest(config).replace("+", "-").replace(":", "-"),
-        )
+    configs = sorted(manifest.configs, key=lambda name: name == default)
+    builders = [_replay(version, config) for config in configs]
+    for config, builder in zip(configs, builders, strict=True):
         _refuse_to_hide_splits(Path(builder.cache_dir), manifest.configs[config])
+    for builder in builders:
         try:
             # Written anew, so that installing again repairs a damaged cache.
             builder.download_and_prepare(download_mode="force_redownload")
@@ -66,8 +54,27 @@ def install_version(version: BuiltVersion) -> list[Path]:
             raise OutputError(
                 f"{builder.cache_dir} cannot be written: {error.__cause__ or error}."
             ) from error
-        folders.append(Path(builder.cache_dir))
-    return folders
+    return [Path(builder.cache_dir) for builder in builders]
+
+
+def _replay(version: BuiltVersion, config: str) -> "_Replay":
+    """A builder of one config, known to ``datasets`` by the name that users will type."""
+    manifest = version.manifest
+    replay = type(
+        "Replay",
+        (_Replay,),
+        {
+            "version_to_replay": version,
+            "BUILDER_CONFIGS": [datasets.BuilderConfig(name=config, version=manifest.version)],
+        },
+    )
+    builder: _Replay = replay(
+        config_name=config,
+        repo_id=f"{NAMESPACE}/{manifest.dataset}",
+        dataset_name=manifest.dataset,
+        hash=manifest.config_digest(config).replace("+", "-").replace(":", "-"),
+    )
+    return builder
 
 
 def _refuse_to_hide_splits(target: Path, splits: Collection[str]) -> None:

@@ -109,9 +109,10 @@ def license_text(spec: DatasetSpec) -> str:
 def _refuse_to_lose_parts(target: Path, keys: frozenset[Key]) -> None:
     """Refuses to replace a version by one that holds less."""
     try:
-        configs = BuiltVersion(target).manifest.configs
+        manifest = BuiltVersion(target).manifest
     except VerificationError:
         return  # nothing of ours there
+    configs = manifest.configs if manifest.dataset == target.name else {}
     lost = [f"{c}/{s}" for c, splits in configs.items() for s in splits if (c, s) not in keys]
     if lost:
         raise OutputError(

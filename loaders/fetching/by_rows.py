@@ -39,18 +39,22 @@ def find_by_rows(
         raise SourceNotFoundError(f"{place} is no folder and no file.")
     dataset = sources[0].dataset
     inside = place / dataset if (place / dataset).is_dir() else place
-    candidates = _candidates(inside, cache_dir)
+    candidates = _candidates(inside)
     by_rows: dict[int, list[Path]] = {}
     malformed: dict[str, NLIHubError] = {}
     notes = []
     for name, path in candidates.items():
         try:
+            if path.suffix == ".gz":
+                path = unpacked(path, cache_dir)
             refuse_html(path, str(path))
             n_rows = count_rows(path)
         except (ReleaseError, NotDataError) as error:
             malformed[Path(name).with_suffix("").as_posix()] = error
             fault = error.defects[0].message if isinstance(error, ReleaseError) else "a web page"
             notes.append(f"{name}: {fault}")
+        except OSError as error:  # not to be read, or no .gz
+            notes.append(f"{name}: {error}")
         else:
             by_rows.setdefault(n_rows, []).append(path)
             notes.append(f"{name}: {n_rows:,} rows")
@@ -70,8 +74,8 @@ def find_by_rows(
     return [_accept(source, by_rows[source.rows or 0], cache_dir) for source in sources]
 
 
-def _candidates(inside: Path, cache_dir: Path) -> dict[str, Path]:
-    """The files that may be sources, by their path in the place, unpacked where need be."""
+def _candidates(inside: Path) -> dict[str, Path]:
+    """The files that may be sources, by their path in the place without ``.gz``."""
     paths = sorted(inside.rglob("*")) if inside.is_dir() else [inside]
     found = {}
     for path in paths:
@@ -79,13 +83,13 @@ def _candidates(inside: Path, cache_dir: Path) -> dict[str, Path]:
         if path.suffix in _FORMATS and path.is_file():
             found[name] = path
         elif path.suffix == ".gz" and Path(path.stem).suffix in _FORMATS and path.is_file():
-            found[name.removesuffix(".gz")] = unpacked(path, cache_dir)
+            found[name.removesuffix(".gz")] = path
     return found
 
 
 def _accept(source: Source, paths: list[Path], cache_dir: Path) -> SourceFile:
     path = paths[0]
-    if len({hash_file(other) for other in paths if other.suffix == path.suffix}) > 1:
+    if len({hash_file(other) for other in paths}) > 1:
         shown = ", ".join(map(str, paths))
         message = f"these files all have the {source.rows:,} rows of {source.name}, but differ"
         raise ReleaseError([Defect(shown, 0, "", message)], "Leave the official one alone there.")

@@ -6,6 +6,7 @@ import shutil
 import tempfile
 import zlib
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from ..errors import SourceNotFoundError
@@ -53,8 +54,11 @@ def _find_by_content(source: Source, paths: Sequence[Path]) -> tuple[Variant, Pa
             continue
         suffix = Path(variant.path).suffix
         for path in sorted(path for path in paths if path.suffix == suffix and path.is_file()):
-            if variant.is_of(identify_file(path, with_git_blob=variant.sha256 is None)):
-                return variant, path
+            with suppress(OSError):  # a file of others that is not to be read
+                if variant.bytes not in (None, path.stat().st_size):
+                    continue
+                if variant.is_of(identify_file(path, with_git_blob=variant.sha256 is None)):
+                    return variant, path
     return None
 
 

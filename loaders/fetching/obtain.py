@@ -86,10 +86,17 @@ class SourceFile:
         if not self.variant.is_pinned:
             lock.record(self.cache_dir, self.key, self.sha256)
 
-    def reject(self) -> None:
-        """Removes it, after it was read and found not to fit, if it is a download of ours."""
-        if self.cache_dir / "sources" in self.path.parents:
+    def reject(self) -> bool:
+        """Removes it, after it was read and found not to fit, if it is a download.
+
+        Returns:
+            Whether it was removed.
+        """
+        is_ours = self.cache_dir / "sources" in self.path.parents
+        if is_ours and not self.variant.is_pinned:
             self.path.unlink(missing_ok=True)
+            return True
+        return False
 
 
 def obtain(source: Source, *, place: Path | None = None, cache_dir: Path) -> SourceFile:
@@ -193,7 +200,9 @@ def verify(source: Source, variant: Variant, path: Path, origin: str) -> FileHas
         message += f" It lacks {missing} bytes: it is truncated, or was saved by another program."
     else:
         message += " It was changed, perhaps by a program that saved it anew."
-    raise ChecksumError(f"{message} {source.how_to_get()}")
+    if origin == str(path):  # otherwise it has just been downloaded
+        message += f" {source.how_to_get()}"
+    raise ChecksumError(message)
 
 
 def _is_with_other_line_ends(variant: Variant, path: Path) -> bool:
@@ -252,9 +261,12 @@ def _download_from(
 
     try:
         return accept(download_from_hub(location))
-    except ChecksumError:
-        # The copy in the cache of the client may be damaged.
-        return accept(download_from_hub(location, anew=True))
+    except ChecksumError as error:
+        try:  # the copy in the cache of the client may be damaged
+            path = download_from_hub(location, anew=True)
+        except DownloadError:
+            raise error from None
+        return accept(path)
 
 
 def _target(source: Source, variant: Variant, cache_dir: Path) -> Path:

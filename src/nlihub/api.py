@@ -25,6 +25,7 @@ from .builders.registry import NAMESPACE, builders, get_builder
 from .builders.release.cache import ensure_built
 from .builders.release.card import card_template, declared_blocks, read_blocks
 from .builders.release.install import install_version
+from .builders.release.manifest import FILE_NAME as MANIFEST
 from .builders.release.statistics import Statistics, measure
 from .builders.release.verify import Report, verify_version
 from .builders.release.version import BuiltVersion
@@ -138,9 +139,7 @@ def fetch(
         return []
     options = _options(folder, configs=configs, splits=splits, origin=origin)
     files = builder.find_sources(options)
-    if not all(file.variant.is_pinned for file in files):
-        for _ in builder.make_rows(options).batches():
-            pass  # reading them to the end is the check
+    builder.read_unknown_sources(options)
     return [file.path for file in files]
 
 
@@ -179,7 +178,7 @@ def build(
         NLIHubError: The sources are missing, not the pinned ones, or malformed.
     """
     options = _options(folder, num_proc, configs=configs, splits=splits, origin=origin)
-    return build_version(get_builder(name), Path(output), options).folder
+    return build_version(get_builder(name), Path(output).expanduser(), options).folder
 
 
 def verify(folder: PathLike) -> Report:
@@ -199,18 +198,25 @@ def verify(folder: PathLike) -> Report:
     return verify_version(Path(folder))
 
 
-def stats(name: str, *, folder: PathLike | None = None, splits: Sequence[str] = ()) -> Statistics:
+def stats(
+    name: str,
+    *,
+    folder: PathLike | None = None,
+    configs: Sequence[str] = (),
+    splits: Sequence[str] = (),
+) -> Statistics:
     """Statistics of a dataset, measured on built files.
 
     Args:
         name: Name of a dataset, or folder of a built version.
         folder: As for ``build``, where the dataset has to be built first.
+        configs: As for ``build``.
         splits: As for ``build``.
 
     Raises:
         UnknownNameError: There is neither such a dataset nor such a folder.
     """
-    return measure(open_version(name, folder=folder, splits=splits))
+    return measure(open_version(name, folder=folder, configs=configs, splits=splits))
 
 
 def open_version(
@@ -270,7 +276,7 @@ def check_card(
         NLIHubError: The sources are not the pinned ones, or malformed.
     """
     spec = get_builder(name).SPEC
-    packaged = read_blocks(card_template(name))
+    packaged = read_blocks(card_template(spec.name))
     expected = declared_blocks(spec)
     unchecked: tuple[str, ...] = ()
     if folder is None and not spec.offline:
@@ -485,8 +491,14 @@ def export(
         num_proc=_checked(num_proc),
     )
     command = OFFICIAL_COMMAND
-    if name != "spacenli" or config != official or patterns or categories:
-        shown = name if builder is not None else Path(name).name
+    if (
+        builder is None
+        or builder.SPEC.name != "spacenli"
+        or config != official
+        or patterns
+        or categories
+    ):
+        shown = builder.SPEC.name if builder is not None else Path(name).name
         words = [f"nlihub export {shown} --format upstream-json --seed {config.seed}"]
         words += [f"--per-pattern {config.per_pattern}"]
         words += [f"--patterns {','.join(patterns)}"] * bool(patterns)
@@ -528,10 +540,11 @@ def _bank(
 
 def _as_folder(name: str) -> Path | None:
     """The folder that a name means, or None where it means a dataset."""
-    path = Path(name)
-    if name.removeprefix(f"{NAMESPACE}/") in builders() or not (
-        path.exists() or "/" in name or os.sep in name
-    ):
+    path = Path(name).expanduser()
+    is_version = (path / MANIFEST).is_file() and name not in builders()
+    if not is_version and name.removeprefix(f"{NAMESPACE}/") in builders():
+        return None
+    if not (path.exists() or "/" in name or os.sep in name):
         return None
     if not path.is_dir():
         raise SourceNotFoundError(f"{name} is no folder and no dataset.")

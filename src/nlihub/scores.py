@@ -14,9 +14,10 @@ from .baselines.scoring import (
     score_predictions,
     summarize_runs,
 )
-from .builders.options import check_config
+from .builders.options import check_config, check_split
 from .builders.partial import whole_file
 from .builders.registry import get_builder
+from .builders.release.manifest import FILE_NAME as MANIFEST
 from .loaders.errors import (
     PredictionsError,
     SourceNotFoundError,
@@ -133,15 +134,14 @@ def _find_gold(
         if config or split or folder:
             raise UsageError(f"{dataset} is a file of rows: it has no config, split or sources.")
         return Gold.of_file(Path(dataset))
-    if dataset not in list_datasets():
+    if (Path(dataset) / MANIFEST).is_file() and dataset not in list_datasets():
         return Gold.of_version(open_version(dataset, folder=folder), config, split)
     # Only what is scored is built, so that the sources of other splits may be missing.
     spec = get_builder(dataset).SPEC
     config = check_config(spec, config or spec.default_config)
     splits = spec.configs[config].splits
     split = split or (splits[0] if len(splits) == 1 else "test")
-    if split not in splits:
-        raise UnknownNameError.of("split", split, splits)
+    check_split(split, splits)
     version = open_version(dataset, folder=folder, configs=[config], splits=[split])
     return Gold.of_version(version, config, split)
 

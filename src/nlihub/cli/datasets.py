@@ -52,6 +52,7 @@ def show(name: str, as_json: Json = False) -> None:
 def stats(
     name: Annotated[str, typer.Argument(metavar="NAME|FOLDER")],
     folder: From = None,
+    config: Configs = None,
     splits: Splits = None,
     as_json: Json = False,
 ) -> None:
@@ -60,7 +61,7 @@ def stats(
     from ..builders.release.card import statistics_block
     from ..builders.release.statistics import measure
 
-    version = api.open_version(name, folder=folder, splits=names(splits))
+    version = api.open_version(name, folder=folder, configs=names(config), splits=names(splits))
     found = measure(version)
     answer(asdict(found), as_json, lambda: statistics_block(version.builder.SPEC, found))
 
@@ -68,6 +69,7 @@ def stats(
 def card(
     name: Annotated[str, typer.Argument(metavar="NAME")],
     folder: From = None,
+    config: Configs = None,
     splits: Splits = None,
     check: Annotated[
         bool, typer.Option("--check", help="Check that the packaged card is up to date.")
@@ -88,11 +90,12 @@ def card(
     if check:
         _check_card(name, folder, names(splits))
         return
-    if folder is None and name in api.list_datasets() and api.describe(name)["needs_download"]:
+    is_folder = (Path(name) / "manifest.json").is_file()
+    if folder is None and not is_folder and not get_builder(name).SPEC.offline:
         print("nlihub: as packaged; --from FOLDER measures the sources there.", file=sys.stderr)
         print(declared_card(get_builder(name).SPEC), end="")
         return
-    version = api.open_version(name, folder=folder, splits=names(splits))
+    version = api.open_version(name, folder=folder, configs=names(config), splits=names(splits))
     text = (version.folder / "README.md").read_text(encoding="utf-8")
     print(split_card(text)[1] if body else text, end="")
 

@@ -14,6 +14,7 @@ from .release_builder import Encoder
 from .schema import encode, uniform_features
 
 FEATURES = uniform_features(LABELS, {})
+_SCHEMA = FEATURES.arrow_schema
 MEANINGS = {
     "id": "the id of the release; that of a SciNLI row has `scinli/` before it in MSciNLI",
     "premise": "the first sentence, as released",
@@ -52,6 +53,7 @@ def pair_encoder(domain: str | None, id_prefix: str = "") -> Callable[[], Encode
                 "source": nothing,
             },
             FEATURES,
+            _SCHEMA,
         )
 
     return lambda: encode_pairs

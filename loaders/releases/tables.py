@@ -142,6 +142,7 @@ def _read_jsonl(path: Path, columns: Iterable[Column]) -> Iterator[pa.RecordBatc
                 raise _FaultError(f"{n_lines} lines hold {table.num_rows} rows")
             if missing := set(names) - set(table.column_names):
                 raise _FaultError(f"rows without {', '.join(sorted(missing))}")
+            table.validate(full=True)  # Arrow takes any bytes for UTF-8 in JSON
             yield from table.select(names).combine_chunks().to_batches()
 
 
@@ -156,7 +157,6 @@ def _checked(
             arrays[column.name] = array = _whole_numbers(array, column.name, oddities)
         if not pa.types.is_string(array.type) or array.null_count:
             raise _FaultError(f"{column.name} has values that are no texts")
-        array.validate(full=True)  # Arrow takes any bytes for UTF-8 in JSON
         if column.has_few_values:
             if any(column.problem(value) for value in pc.unique(array).to_pylist()):
                 raise _FaultError(f"{column.name} has an unknown value")

@@ -144,6 +144,17 @@ class TestEveryDataset:
                     if what in ("label", "category", "category, label", "domain, label"):
                         assert sum(numbers.values()) == counts["rows"]
 
+    def test_datasets_replaces_nothing_in_its_module(self, builder):
+        """Else open and Path would be other functions there, after the first builder is made."""
+        import sys
+        from pathlib import Path
+
+        module = sys.modules[builder.__module__]
+        before = dict(vars(module))
+        builder(config_name=builder.SPEC.default_config, hash="x")
+        assert dict(vars(module)) == before
+        assert vars(module).get("Path", Path) is Path
+
     def test_it_has_a_card_with_every_block(self, builder):
         from nlihub.builders.release.card import card_template, read_blocks
 

@@ -64,28 +64,16 @@ class Rows(Protocol):
         ...
 
 
-@dataclass
-class NLIConfig(datasets.BuilderConfig):
-    """A config with its splits.
-
-    Attributes:
-        splits: The splits that it has.
-    """
-
-    splits: tuple[str, ...] = ()
-
-
 class NLIBuilder(datasets.ArrowBasedBuilder):
     """Base of the builders: a subclass declares ``SPEC`` and makes ``Rows``.
 
     It is an ordinary builder of the ``datasets`` library; ``data_dir`` names a local folder with
     the source files. Parsing happens in ``nlihub.loaders``, never in a module that defines a
-    builder, because ``datasets`` replaces ``open`` and other names in such modules.
+    builder: ``datasets`` may replace ``open`` and other names in such modules.
     """
 
     SPEC: ClassVar[DatasetSpec]
     PROPERTY_COLUMNS: ClassVar[tuple[str, ...]] = ("category", "domain")
-    BUILDER_CONFIG_CLASS = NLIConfig
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -98,7 +86,7 @@ class NLIBuilder(datasets.ArrowBasedBuilder):
         cls.VERSION = datasets.Version(cls.SPEC.version)
         cls.DEFAULT_CONFIG_NAME = cls.SPEC.default_config
         cls.BUILDER_CONFIGS = [
-            NLIConfig(name=name, version=cls.VERSION, description=c.description, splits=c.splits)
+            datasets.BuilderConfig(name=name, version=cls.VERSION, description=c.description)
             for name, c in cls.SPEC.configs.items()
         ]
 

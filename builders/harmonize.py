@@ -197,7 +197,7 @@ def _mapped(scheme: Scheme, label: str) -> str:
     if plain not in scheme.names:
         raise SchemaError(
             f"The label {label!r} has no place in the scheme {scheme.name!r}, which knows "
-            f"{', '.join(scheme.names)}."
+            f"{', '.join(scheme.names)}: {scheme.meaning}."
         )
     return scheme.names[plain]
 

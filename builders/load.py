@@ -46,7 +46,7 @@ def load(
         if name not in _ARGUMENTS:
             raise UsageError(
                 f"{name} has no meaning here: one version is built, from known sources. "
-                f"Known: path, name, data_dir, split, streaming, {', '.join(_ARGUMENTS)}."
+                f"Known: path, name, data_dir, split, streaming, origin, {', '.join(_ARGUMENTS)}."
             )
     [config] = options.configs
     needed = _needed_splits(split)

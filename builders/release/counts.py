@@ -19,7 +19,7 @@ def differing_rows(published: PublishedCounts, table: pa.Table) -> Iterator[str]
     """
     expected = published.get("rows")
     if isinstance(expected, int) and len(table) != expected:
-        yield show_difference(len(table), expected)
+        yield _difference(len(table), expected)
 
 
 def differing_counts(
@@ -41,16 +41,16 @@ def differing_counts(
         if isinstance(expected, int):
             found = _count(what, table)
             if found != expected:
-                yield f"{what}: {show_difference(found, expected)}"
+                yield f"{what}: {_difference(found, expected)}"
             continue
         counts = _count_values(what, table, labels)
         for value, number in expected.items():
             if counts[value] != number:
                 shown = ", ".join(map(str, value)) if isinstance(value, tuple) else value
-                yield f"{what} {shown}: {show_difference(counts[value], number)}"
+                yield f"{what} {shown}: {_difference(counts[value], number)}"
 
 
-def show_difference(found: int, expected: int) -> str:
+def _difference(found: int, expected: int) -> str:
     """A count beside the published one."""
     return f"{found:,}, published {expected:,} ({found - expected:+,})"
 

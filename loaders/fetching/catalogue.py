@@ -76,7 +76,7 @@ class Variant:
 
     @property
     def pin(self) -> str:
-        """The known hash in words, for messages and folders."""
+        """The known hash in words."""
         return f"sha256 {self.sha256}" if self.sha256 else f"git blob {self.git_blob}"
 
     def is_of(self, found: FileHash) -> bool:

@@ -67,7 +67,7 @@ def stats(
 
 
 def card(
-    name: Annotated[str, typer.Argument(metavar="NAME")],
+    name: Annotated[str, typer.Argument(metavar="NAME|FOLDER")],
     folder: From = None,
     config: Configs = None,
     splits: Splits = None,
@@ -86,11 +86,12 @@ def card(
     from .. import api
     from ..builders.registry import get_builder
     from ..builders.release.card import declared_card, split_card
+    from ..builders.release.manifest import FILE_NAME as MANIFEST
 
     if check:
         _check_card(name, folder, names(splits))
         return
-    is_folder = (Path(name) / "manifest.json").is_file()
+    is_folder = (Path(name) / MANIFEST).is_file()
     if folder is None and not is_folder and not get_builder(name).SPEC.offline:
         print("nlihub: as packaged; --from FOLDER measures the sources there.", file=sys.stderr)
         print(declared_card(get_builder(name).SPEC), end="")

@@ -19,6 +19,7 @@ from ..metrics.inputs.files import read_table
 from ..metrics.inputs.problems import MetricInputError
 
 _COLUMNS = ("id", "label", "group", "category", "domain")
+_TEXTS = ("premise", "hypothesis")
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,8 @@ class Gold:
 
     Attributes:
         description: What they are: name, version, config, split, rows and digest.
-        rows: The columns ``id``, ``label`` (ids), ``group``, ``category`` and ``domain``.
+        rows: The columns ``id``, ``label`` (ids), ``group``, ``category`` and ``domain``; where
+            texts were asked for, also ``premise`` and ``hypothesis``.
         labels: The label set in the order of its ids.
         metrics: Names of the metrics that apply.
         has_label_ids: Whether the order of the label set is known, so that predictions may be ids.
@@ -40,13 +42,21 @@ class Gold:
     has_label_ids: bool = True
 
     @classmethod
-    def of_version(cls, version: BuiltVersion, config: str | None, split: str | None) -> "Gold":
+    def of_version(
+        cls,
+        version: BuiltVersion,
+        config: str | None,
+        split: str | None,
+        *,
+        with_texts: bool = False,
+    ) -> "Gold":
         """A split of a built version.
 
         Args:
             version: The version.
             config: Its config; None takes the default one.
             split: Its split; None takes ``test``, or the only one.
+            with_texts: Whether to read the texts too.
 
         Raises:
             UnknownNameError: There is no such config or split.
@@ -57,7 +67,8 @@ class Gold:
         split = split or (next(iter(splits)) if len(splits) == 1 else "test")
         if split not in splits:
             raise UnknownNameError.of("split", split, splits)
-        rows = version.table(config, split, columns=list(_COLUMNS))
+        columns = [*_COLUMNS, *(_TEXTS if with_texts else ())]
+        rows = version.table(config, split, columns=columns)
         description = {
             "name": spec.name,
             "version": version.manifest.version,
@@ -69,7 +80,7 @@ class Gold:
         return cls(description, rows, spec.labels, spec.metrics)
 
     @classmethod
-    def of_file(cls, path: Path) -> "Gold":
+    def of_file(cls, path: Path, *, with_texts: bool = False) -> "Gold":
         """A file of rows in the uniform schema, such as ``nlihub sample`` writes.
 
         Its metrics follow from its groups: pattern accuracy and cartography where every group has
@@ -80,6 +91,7 @@ class Gold:
         Args:
             path: A ``.parquet``, ``.jsonl`` or ``.csv`` file with the columns ``id`` and ``label``,
                 class labels or names, and perhaps ``group``, ``category`` and ``domain``.
+            with_texts: Whether to read ``premise`` and ``hypothesis`` too.
 
         Raises:
             SchemaError: It is malformed, has no such columns, or an id is there twice.
@@ -88,7 +100,8 @@ class Gold:
             table = read_table(path)
         except MetricInputError as error:
             raise SchemaError(str(error)) from None
-        missing = [name for name in ("id", "label") if name not in table.column_names]
+        needed = ("id", "label", *(_TEXTS if with_texts else ()))
+        missing = [name for name in needed if name not in table.column_names]
         if missing:
             raise SchemaError(f"{path} has no column {', '.join(missing)}; it is no set of rows.")
         _check_columns(table, path)
@@ -96,6 +109,7 @@ class Gold:
         columns = {"id": table["id"], "label": codes}
         nothing = pa.nulls(table.num_rows, pa.string())
         columns |= {name: _column(table, name, nothing) for name in ("group", "category", "domain")}
+        columns |= {name: table[name] for name in needed if name in _TEXTS}
         rows = pa.table(columns)
         description = {
             "name": path.name,
@@ -114,13 +128,14 @@ def _column(table: pa.Table, name: str, otherwise: pa.Array) -> Any:
 
 
 def _check_columns(table: pa.Table, path: Path) -> None:
-    for name in ("id", "group", "category", "domain"):
+    required = ("id", *_TEXTS)
+    for name in (*required, "group", "category", "domain"):
         kind = table[name].type if name in table.column_names else pa.string()
         is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
-        if not is_text and (name == "id" or not pa.types.is_null(kind)):
+        if not is_text and (name in required or not pa.types.is_null(kind)):
             raise SchemaError(f"{path}: the column {name} holds {kind}; expected strings.")
-    if table["id"].null_count:
-        raise SchemaError(f"{path}: {table['id'].null_count} rows have no id.")
+        if name in required and name in table.column_names and table[name].null_count:
+            raise SchemaError(f"{path}: {table[name].null_count} rows have no {name}.")
     if len(pc.unique(table["id"])) < table.num_rows:
         raise SchemaError(f"{path}: ids are there more than once.")
 

@@ -70,6 +70,14 @@ class PredictionsError(NLIHubError, ValueError):
     """Predictions that do not fit the dataset that they are for."""
 
 
+class ModelError(NLIHubError, ValueError):
+    """A model that cannot be used for what was asked: its labels, its tokenizer, its limits."""
+
+
+class TrainingError(NLIHubError, RuntimeError):
+    """Training broke off: memory ran out, or the loss is no number. What was finished is kept."""
+
+
 class VerificationError(NLIHubError, ValueError):
     """A built version failed a check."""
 

@@ -72,6 +72,8 @@ def test_imports_run_one_way(module, path):
             if words[0] == "nlihub":
                 inside = len(words) > 1 and f"nlihub.{words[1]}" in FOLDERS
                 target = words[1] if inside else "nlihub"
+                if parts[-1] == "__main__":  # a program stands at the door, whatever its folder
+                    continue
                 assert target in MAY_IMPORT[package], f"{module} imports {name}"
 
 

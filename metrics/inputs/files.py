@@ -26,8 +26,8 @@ FILE_COLUMNS = {
 #: Before a label, the name of the column with that label's probability.
 PROBABILITY = "probability_"
 
-#: Columns of ids, which stay strings whatever they look like.
-_ID_COLUMNS = ("id", "group", "category", "domain")
+#: Columns of texts, which stay strings whatever they look like.
+_TEXT_COLUMNS = ("id", "group", "category", "domain", "premise", "hypothesis")
 
 
 def read_table(path: str | Path) -> pa.Table:
@@ -64,7 +64,7 @@ def read_table(path: str | Path) -> pa.Table:
 def _read_csv(path: Path) -> pa.Table:
     # Labels such as "true" and groups such as 2020-01-01 are texts, and so is an empty field.
     convert = pa.csv.ConvertOptions(
-        column_types=dict.fromkeys(_ID_COLUMNS, pa.string()),
+        column_types=dict.fromkeys(_TEXT_COLUMNS, pa.string()),
         null_values=[],
         true_values=[],
         false_values=[],

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from . import datasets, metrics, patterns
+from . import baselines, datasets, metrics, patterns
 
 app = typer.Typer(
     name="nlihub",
@@ -39,11 +39,13 @@ def _errors_as_exit_codes() -> Iterator[None]:
         BankError,
         ChecksumError,
         DownloadError,
+        ModelError,
         NLIHubError,
         NotDataError,
         PredictionsError,
         ReleaseError,
         SchemaError,
+        TrainingError,
         VerificationError,
     )
     from ..metrics.inputs.problems import MissingExtraError
@@ -59,10 +61,12 @@ def _errors_as_exit_codes() -> Iterator[None]:
             BankError,
             ChecksumError,
             DownloadError,
+            ModelError,
             NotDataError,
             PredictionsError,
             ReleaseError,
             SchemaError,
+            TrainingError,
             VerificationError,
         )
         sys.exit(1 if isinstance(error, failed_checks) else 2)
@@ -94,3 +98,4 @@ def program(
 
 for room in (datasets, patterns, metrics):
     room.add_commands(app)
+app.add_typer(baselines.app)

@@ -1,0 +1,1 @@
+"""Models of features that are counted: the lexicalized classifier of the SciNLI paper."""

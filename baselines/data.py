@@ -1,0 +1,158 @@
+"""What runs are trained and tested on, by one short name."""
+
+import dataclasses
+import hashlib
+import re
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..builders.options import BuildOptions, check_config, check_split
+from ..builders.registry import builders, get_builder
+from ..builders.release.cache import ensure_built
+from ..builders.release.manifest import FILE_NAME as MANIFEST
+from ..builders.release.version import BuiltVersion
+from ..builders.schema import SPLITS
+from ..loaders.errors import SchemaError, SourceNotFoundError, UsageError
+from .gold import Gold
+
+
+def read_rows(name: str, role: str, folder: Path | None = None) -> Gold:
+    """The rows that a name means, with their texts.
+
+    Args:
+        name: A dataset, ``scinli``; one of its configs, ``mscinli/hardware``; the folder of a built
+            version, or of a config in it; or a file of rows in the uniform schema, ``.parquet``,
+            ``.jsonl`` or ``.csv``. After ``:`` may follow a split, ``scinli:validation``.
+        role: ``train``, ``validation`` or ``test``: the split that is meant where none is named.
+        folder: Local folder with the source files, where the dataset has to be built first.
+
+    Returns:
+        The rows, in order.
+
+    Raises:
+        UnknownNameError: There is no such dataset, config or split.
+        SourceNotFoundError: There is neither such a dataset nor such a file.
+        SchemaError: A file of rows is malformed or has no texts.
+        NLIHubError: The sources are missing or wrong.
+    """
+    path = Path(name).expanduser()
+    if path.is_file():
+        return Gold.of_file(path, with_texts=True)
+    place, split = _split_of(name, role)
+    path = Path(place).expanduser()
+    dataset, _, config = place.partition("/")
+    if dataset in builders() and not (path / MANIFEST).is_file():
+        spec = get_builder(dataset).SPEC
+        config = check_config(spec, config or spec.default_config)
+        check_split(split, spec.configs[config].splits, f"split of {dataset}/{config}")
+        options = BuildOptions(
+            folder.expanduser().absolute() if folder else None, configs=(config,), splits=(split,)
+        )
+        version = ensure_built(get_builder(dataset), options)
+        return Gold.of_version(version, config, split, with_texts=True)
+    for at, chosen in ((path, None), (path.parent, path.name)):
+        if (at / MANIFEST).is_file():
+            return Gold.of_version(BuiltVersion(at), chosen, split, with_texts=True)
+    if path.suffix or "/" in place or path.is_dir():
+        raise SourceNotFoundError(f"{name} is no dataset, no built version and no file of rows.")
+    get_builder(dataset)  # raises, with the closest name
+    raise SourceNotFoundError(f"{name} is no dataset.")
+
+
+def _split_of(name: str, role: str) -> tuple[str, str]:
+    found = re.fullmatch(r"(.+):(\w+)", name)
+    if found is None or (len(found[1]) == 1 and not Path(name).exists()):
+        return name, role
+    return found[1], check_split(found[2], SPLITS)
+
+
+def check_labels(rows: Gold, labels: tuple[str, ...], what: str) -> Gold:
+    """Rows with their label ids in the order of another label set.
+
+    Args:
+        rows: The rows.
+        labels: The label set to have.
+        what: What the rows are for, in messages.
+
+    Returns:
+        The rows, their ids mapped by name.
+
+    Raises:
+        SchemaError: They have other labels.
+    """
+    if rows.labels == labels:
+        return rows
+    if not set(rows.labels) <= set(labels) or (
+        rows.has_label_ids and set(rows.labels) != set(labels)
+    ):
+        raise SchemaError(
+            f"{rows.description['name']} ({what}) has the labels {', '.join(rows.labels)}; "
+            f"expected {', '.join(labels)}."
+        )
+    order = np.array([labels.index(label) for label in rows.labels])
+    ids = pa.chunked_array([order[rows.rows["label"].to_numpy()]])
+    position = rows.rows.column_names.index("label")
+    return dataclasses.replace(
+        rows, rows=rows.rows.set_column(position, "label", ids), labels=labels, has_label_ids=True
+    )
+
+
+def key_of(rows: Gold) -> str:
+    """A name for rows that files can have: ``scinli-default-test``."""
+    described = rows.description
+    parts = [described["name"], described["config"], described["split"]]
+    plain = re.sub(r"[^\w.-]+", "_", "-".join(str(part) for part in parts if part is not None))
+    return plain.removesuffix(".parquet").removesuffix(".jsonl").removesuffix(".csv")
+
+
+def draw_shots(rows: Gold, n_shots: int, seed: int) -> Gold:
+    """A few rows of every group, as the paper draws them for few-shot learning.
+
+    The draw of a row depends on the seed and its id alone, and a larger draw holds the smaller one
+    with the same seed.
+
+    Args:
+        rows: The pool; every row has a group.
+        n_shots: Rows of each group; 0 gives none.
+        seed: Of the draw.
+
+    Returns:
+        The rows drawn, in the order of the pool.
+
+    Raises:
+        SchemaError: A row has no group.
+        UsageError: A group has fewer rows.
+
+    Source: SpaceNLI, section 4.2.3: rows drawn from a pool of 100 a pattern, three draws.
+    """
+    table = rows.rows
+    if table["group"].null_count:
+        raise SchemaError(f"{rows.description['name']} has rows without a group to draw shots of.")
+    groups = table["group"].combine_chunks().dictionary_encode()
+    codes = groups.indices.to_numpy()
+    keys = [
+        hashlib.blake2b(f"{seed} {id_}".encode(), digest_size=8).digest()
+        for id_ in table["id"].to_pylist()
+    ]
+    by_group = np.lexsort((np.array(keys, dtype="S8"), codes))
+    starts = np.searchsorted(codes[by_group], np.arange(len(groups.dictionary)))
+    sizes = np.bincount(codes, minlength=len(groups.dictionary))
+    if len(sizes) and sizes.min() < n_shots:
+        least = groups.dictionary[int(sizes.argmin())].as_py()
+        raise UsageError(
+            f"{n_shots} shots a group were asked for; {least} has {sizes.min()} rows to draw from."
+        )
+    chosen = by_group[(starts[:, None] + np.arange(n_shots)).ravel()]
+    description = {**rows.description, "rows": len(chosen)}
+    return dataclasses.replace(
+        rows, rows=table.take(pa.array(np.sort(chosen))), description=description
+    )
+
+
+def take_rows(rows: Gold, ids: pa.Array) -> Gold:
+    """The rows with some ids, in the order that they have."""
+    kept = rows.rows.filter(pc.is_in(rows.rows["id"], ids))
+    return dataclasses.replace(rows, rows=kept, description={**rows.description, "rows": len(kept)})

@@ -1,0 +1,1 @@
+"""Pretrained encoders: fine-tuned, or as they are."""

@@ -1,0 +1,1 @@
+"""Neural models that are trained from their word vectors on: CBOW, CNN and BiLSTM."""

@@ -1,0 +1,277 @@
+"""Does a run: trains a system, or takes it as it is, and tests it."""
+
+import datetime
+import time
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ...loaders.errors import SchemaError, UsageError
+from ..data import check_labels, draw_shots, key_of, read_rows, take_rows
+from ..gold import Gold
+from ..scoring import ScoringOptions, score_predictions
+from .config import RunConfig, Subset
+from .folder import DYNAMICS, METRICS, PREDICTIONS, RECORD, RunFolder
+from .record import commit, hardware, versions
+
+if TYPE_CHECKING:
+    from ..training.execution import Execution
+    from .systems import System
+
+Tell = Callable[[str], None]
+
+
+def execute(
+    config: RunConfig,
+    path: Path,
+    execution: "Execution",
+    *,
+    sources: Path | None = None,
+    keeps_checkpoint: bool = True,
+    tell: Tell = lambda _: None,
+) -> RunFolder:
+    """Does a run, or goes on with one that was broken off; one that is done is left as it is.
+
+    Args:
+        config: What to do.
+        path: The run's folder.
+        execution: How to compute.
+        sources: Local folder with the source files of datasets that have to be built first.
+        keeps_checkpoint: Whether the trained model stays when the run is done.
+        tell: Is told of progress, in words.
+
+    Returns:
+        The folder, with all that ``folder.RunFolder`` names.
+
+    Raises:
+        OutputError: The folder is that of another run, or another process works in it.
+        SchemaError: Training, validation and test rows have other labels.
+        NLIHubError: Data are missing or malformed, the model cannot be used, or training broke off.
+    """
+    main = execution.accelerator.is_main_process
+    begun: AbstractContextManager[RunFolder] = (
+        RunFolder.begin(path, config) if main else nullcontext(RunFolder(path))
+    )
+    with begun as folder:
+        execution.accelerator.wait_for_everyone()
+        if folder.is_done:
+            tell(f"{path} is done already")
+            return folder
+        _Run(config, folder, execution, sources, tell if main else lambda _: None).do(
+            keeps_checkpoint=keeps_checkpoint
+        )
+        execution.accelerator.wait_for_everyone()
+    return folder
+
+
+class _Run:
+    def __init__(
+        self,
+        config: RunConfig,
+        folder: RunFolder,
+        execution: "Execution",
+        sources: Path | None,
+        tell: Tell,
+    ) -> None:
+        self.config, self.folder, self.execution = config, folder, execution
+        self.sources, self.tell = sources, tell
+        self.is_main = execution.accelerator.is_main_process
+        self.began, self.started = time.monotonic(), _now()
+
+    def do(self, *, keeps_checkpoint: bool) -> None:
+        from .systems import make_system
+
+        config = self.config
+        train = self._training_rows()
+        tests = [self._rows(name, "test") for name in config.tests]
+        labels = (train or tests[0]).labels
+        validation = self._rows(config.validation, "validation") if config.validation else None
+        train, validation, *tests = [
+            rows and check_labels(rows, labels, what)
+            for rows, what in (
+                (train, "training"),
+                (validation, "validation"),
+                *((rows, "test") for rows in tests),
+            )
+        ]
+        keys = [key_of(rows) for rows in tests]
+        if len(set(keys)) < len(keys):
+            raise UsageError(f"The same rows are tested twice: {', '.join(sorted(keys))}.")
+        self.tell(f"{config.name}, seed {config.seed}: {self._sizes(train, validation, tests)}")
+        system = make_system(config, labels, self.folder, self.execution, self.tell)
+        facts = system.fit(train, validation) if train is not None else {}
+        for name, key, rows in zip(config.tests, keys, tests, strict=True):
+            self._test(system, name, key, rows)
+        self.execution.accelerator.wait_for_everyone()
+        if self.is_main:
+            self._finish(system, facts, train, validation, keeps_checkpoint)
+
+    def _rows(self, name: str, role: str) -> Gold:
+        rows = read_rows(name, role, self.sources)
+        if not len(rows.rows):
+            raise SchemaError(f"{name} has no rows.")
+        return rows
+
+    def _training_rows(self) -> Gold | None:
+        config = self.config
+        if config.train is None:
+            return None
+        rows = self._rows(config.train, "train")
+        if config.n_shots is not None and config.method != "prompt":
+            rows = draw_shots(rows, config.n_shots, config.seed)
+        if config.subset is not None:
+            rows = take_rows(rows, subset_ids(config.subset, self.folder.path / config.subset.run))
+        return rows
+
+    def _sizes(self, train: Gold | None, validation: Gold | None, tests: list[Gold]) -> str:
+        parts = {"to train": train, "to validate": validation}
+        shown = [f"{len(rows.rows):,} {what}" for what, rows in parts.items() if rows is not None]
+        return ", ".join([*shown, f"{sum(len(rows.rows) for rows in tests):,} rows to test"])
+
+    def _test(self, system: "System", name: str, key: str, rows: Gold) -> None:
+        path = f"{PREDICTIONS}/{key}.parquet"
+        found = self._evaluations()
+        if key in found and (self.folder.path / path).is_file():
+            return
+        predictions = system.predict(rows)
+        if not self.is_main:
+            return
+        self.folder.write_table(path, predictions)
+        answered, n_unanswered = fill_unanswered(rows, predictions)
+        metrics = score_predictions(
+            rows.rows, rows.labels, rows.metrics, answered, ScoringOptions()
+        )
+        found[key] = {
+            "dataset": dict(rows.description),
+            "test": name,
+            "predictions": path,
+            "n_unanswered": n_unanswered,
+            "metrics": metrics,
+        }
+        self.folder.write_json(METRICS, {"evaluations": found})
+        report = metrics["nli_report"]
+        self.tell(
+            f"{key}: macro-F1 {report['macro_f1']:.4f}, accuracy {report['accuracy']:.4f}"
+            + (f", {n_unanswered} answers could not be read" if n_unanswered else "")
+        )
+
+    def _evaluations(self) -> dict[str, Any]:
+        if not (self.folder.path / METRICS).is_file():
+            return {}
+        return dict(self.folder.read_json(METRICS)["evaluations"])
+
+    def _finish(
+        self,
+        system: "System",
+        facts: Mapping[str, Any],
+        train: Gold | None,
+        validation: Gold | None,
+        keeps_checkpoint: bool,
+    ) -> None:
+        facts = dict(facts)
+        dynamics = facts.pop("dynamics", None)
+        if dynamics is not None and train is not None:
+            self.folder.write_table(DYNAMICS, _dynamics_table(train, dynamics))
+        data = {"train": train, "validation": validation}
+        record = {
+            "status": "done",
+            "started": self.started,
+            "seconds": round(time.monotonic() - self.began, 3),
+            "hardware": hardware(),
+            "execution": self.execution.as_json(),
+            "versions": versions(),
+            "commit": commit(),
+            "data": {what: dict(r.description) for what, r in data.items() if r is not None},
+            **system.facts(),
+            **facts,
+        }
+        self.folder.write_json(RECORD, record)
+        system.clean(keeps_checkpoint=keeps_checkpoint)
+
+
+def fill_unanswered(rows: Gold, predictions: pa.Table) -> tuple[pa.Table, int]:
+    """Predictions in which no answer is a wrong one.
+
+    The label that takes its place is the one after the gold label in the label set, so that it is
+    wrong whatever the gold label is.
+
+    Args:
+        rows: The rows.
+        predictions: A prediction for each, null where there is none.
+
+    Returns:
+        The predictions, and how many were null.
+    """
+    column = predictions["prediction"]
+    if not column.null_count:
+        return predictions, 0
+    wrong = (rows.rows["label"].to_numpy() + 1) % len(rows.labels)
+    names = pa.array(rows.labels).take(pa.array(wrong))
+    filled = pa.array(
+        [
+            own if own is not None else other
+            for own, other in zip(column.to_pylist(), names.to_pylist(), strict=True)
+        ],
+        pa.string(),
+    )
+    at = predictions.column_names.index("prediction")
+    return predictions.set_column(at, "prediction", filled).select(
+        [name for name in predictions.column_names if name in ("id", "prediction")]
+    ), column.null_count
+
+
+def subset_ids(subset: Subset, run: Path) -> pa.Array:
+    """The training rows that a run's dynamics call easy, hard or ambiguous.
+
+    Confidence is the mean, variability the standard deviation (over n) of the gold label's
+    probability over the epochs.
+
+    Args:
+        subset: Which rows.
+        run: The folder of a run that is done.
+
+    Returns:
+        Their ids; of rows that are equally so, the first in the order of the run's rows.
+
+    Raises:
+        UsageError: The run has no dynamics.
+
+    Source: MSciNLI, section 5.1 and Table 7: a third by confidence, lowest confidence, or
+        variability; or all but the 25 % or 5 % of the lowest confidence.
+    """
+    path = run / DYNAMICS
+    if not path.is_file():
+        raise UsageError(f"{run} has no {DYNAMICS}: it is no run that trained a model to its end.")
+    table = pq.read_table(path)
+    n_epochs = len(set(table["epoch"].to_pylist()))
+    probabilities = table["probability"].to_numpy().reshape(n_epochs, -1)
+    ids = table["id"].combine_chunks()[: probabilities.shape[1]]
+    confidence, variability = probabilities.mean(axis=0), probabilities.std(axis=0)
+    n_rows = round(subset.share * len(ids))
+    order = np.argsort(
+        {"easy": -confidence, "ambiguous": -variability}.get(subset.kind, confidence),
+        kind="stable",
+    )
+    chosen = order[n_rows:] if subset.kind == "without_hardest" else order[:n_rows]
+    return ids.take(pa.array(np.sort(chosen)))
+
+
+def _dynamics_table(train: Gold, dynamics: np.ndarray) -> pa.Table:
+    n_epochs, n_rows = dynamics.shape
+    ids = train.rows["id"].combine_chunks().cast(pa.string())
+    return pa.table(
+        {
+            "id": pa.chunked_array([ids] * n_epochs),
+            "epoch": pa.array(np.repeat(np.arange(1, n_epochs + 1, dtype=np.int32), n_rows)),
+            "probability": pa.array(dynamics.ravel()),
+        }
+    )
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

@@ -1,0 +1,164 @@
+"""The folder of a run."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from filelock import FileLock, Timeout
+
+from ...builders.partial import whole_file
+from ...loaders.errors import OutputError, SourceNotFoundError, UsageError
+from .config import RunConfig
+
+CONFIG = "config.json"
+RECORD = "record.json"
+LOG = "training_log.jsonl"
+METRICS = "metrics.json"
+DYNAMICS = "dynamics.parquet"
+CHECKPOINT = "checkpoint"
+PREDICTIONS = "predictions"
+_LOCK = ".lock"
+
+
+class RunFolder:
+    """Where a run keeps what it was asked and what came out.
+
+    Every file appears whole or not at all, but the log, which grows line by line.
+
+    Args:
+        path: The folder.
+
+    Attributes:
+        path: The folder.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    @contextmanager
+    def begin(cls, path: Path, config: RunConfig) -> Iterator["RunFolder"]:
+        """A run's folder, new, or that of the same run, to be continued by this process alone.
+
+        Args:
+            path: The folder.
+            config: What the run is asked to do.
+
+        Yields:
+            The folder, with the config in it.
+
+        Raises:
+            OutputError: It is the folder of another run or of something else, another process
+                works in it, or it cannot be written to.
+        """
+        folder = cls(path)
+        if path.exists() and not path.is_dir():
+            raise OutputError(f"{path} is a file; a run needs a folder.")
+        is_ours = (path / CONFIG).is_file()
+        if not is_ours and path.is_dir() and any(p.name != _LOCK for p in path.iterdir()):
+            raise OutputError(f"{path} holds files and is no run; name another folder.")
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(path / _LOCK, timeout=0)
+            lock.acquire()
+        except Timeout:
+            raise OutputError(f"Another process is at work in {path}.") from None
+        except OSError as error:
+            raise OutputError(f"{path} cannot be written to: {error.strerror}.") from error
+        try:
+            if is_ours:
+                folder._check_same(config)
+            else:
+                folder.write_json(CONFIG, config.as_json())
+            yield folder
+        finally:
+            lock.release()
+
+    def _check_same(self, config: RunConfig) -> None:
+        found, wanted = self.config.as_json(), config.as_json()
+        other = [name for name in wanted if found[name] != wanted[name]]
+        if other:
+            shown = "; ".join(f"{n} was {found[n]!r}, asked for {wanted[n]!r}" for n in other)
+            raise OutputError(
+                f"{self.path} is the folder of another run: {shown}. Name another folder."
+            )
+
+    @property
+    def config(self) -> RunConfig:
+        """What the run was asked to do.
+
+        Raises:
+            SourceNotFoundError: There is no config.
+            UsageError: It is malformed.
+        """
+        return RunConfig.from_json(self.read_json(CONFIG))
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the run came to its end."""
+        record = self.path / RECORD
+        return record.is_file() and self.read_json(RECORD).get("status") == "done"
+
+    @property
+    def checkpoint(self) -> Path:
+        """The folder of the best model."""
+        return self.path / CHECKPOINT
+
+    def read_json(self, name: str) -> dict[str, Any]:
+        """A JSON file of the run.
+
+        Args:
+            name: Its name.
+
+        Raises:
+            SourceNotFoundError: There is no such file.
+            UsageError: It is no JSON object.
+        """
+        path = self.path / name
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise SourceNotFoundError(f"{path} is missing; {self.path} is no such run.") from None
+        except ValueError as error:
+            raise UsageError(f"{path} is no JSON: {error}.") from error
+        if not isinstance(found, dict):
+            raise UsageError(f"{path} holds no JSON object.")
+        return found
+
+    def write_json(self, name: str, content: Mapping[str, Any]) -> None:
+        """Writes a JSON file of the run, whole or not at all."""
+        text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+        with whole_file(self.path / name) as path:
+            path.write_text(text + "\n", encoding="utf-8")
+
+    def write_table(self, name: str, table: pa.Table) -> Path:
+        """Writes a Parquet file of the run, whole or not at all."""
+        target = self.path / name
+        target.parent.mkdir(exist_ok=True)
+        with whole_file(target) as path:
+            pq.write_table(table, path)
+        return target
+
+    def log(self, entry: Mapping[str, Any]) -> None:
+        """Appends a line to the log."""
+        with (self.path / LOG).open("a", encoding="utf-8") as file:
+            file.write(json.dumps(entry) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+    @property
+    def log_size(self) -> int:
+        """Bytes of the log."""
+        path = self.path / LOG
+        return path.stat().st_size if path.exists() else 0
+
+    def shorten_log(self, n_bytes: int) -> None:
+        """Cuts the log to what it was when a state was kept; what followed will come again."""
+        path = self.path / LOG
+        if path.exists():
+            os.truncate(path, n_bytes)

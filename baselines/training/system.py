@@ -1,0 +1,85 @@
+"""A system that the training loop trains."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from ..gold import Gold
+from ..runs.config import RunConfig
+from ..runs.folder import RunFolder
+from ..runs.record import model_facts
+from .execution import Execution
+from .loop import fit
+from .predict import predict, prediction_table
+from .state import remove_folder, remove_state
+from .trainable import Trainable
+
+
+class TrainedSystem:
+    """A model of padded token ids, trained and tested.
+
+    Args:
+        make: Makes the model, given the training rows.
+        config: The run.
+        labels: The label set.
+        folder: The run's folder.
+        execution: How to compute.
+        tell: Is told of every epoch.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[Gold], Trainable],
+        config: RunConfig,
+        labels: tuple[str, ...],
+        folder: RunFolder,
+        execution: Execution,
+        tell: Callable[[str], None],
+    ) -> None:
+        self._make, self._config, self._labels = make, config, labels
+        self._folder, self._execution, self._tell = folder, execution, tell
+        self._trainable: Trainable
+
+    def fit(self, train: Gold, validation: Gold | None) -> Mapping[str, Any]:
+        """Trains the model; without rows it stays as it is."""
+        trainable = self._trainable = self._make(train)
+        if not len(train.rows):
+            trainable.model.to(self._execution.accelerator.device).eval()
+            return {"best_epoch": 0, "n_epochs": 0, "n_train": 0}
+        encoded = trainable.encode(train)
+        fitted = fit(
+            trainable,
+            encoded,
+            trainable.encode(validation) if validation is not None else None,
+            self._config.options,
+            self._folder,
+            seed=self._config.seed,
+            execution=self._execution,
+            tell=self._tell,
+        )
+        return {
+            "best_epoch": fitted.best_epoch,
+            "n_epochs": fitted.n_epochs,
+            "n_train": len(encoded),
+            "training_seconds": round(fitted.seconds, 3),
+            "pairs_per_s": round(fitted.pairs_per_s, 3),
+            "mean_tokens": round(float(encoded.lengths.mean()), 2),
+            "dynamics": fitted.dynamics,
+        }
+
+    def predict(self, rows: Gold) -> pa.Table:
+        """Predictions with probabilities."""
+        encoded = self._trainable.encode(rows)
+        found = predict(self._trainable.model, encoded, len(self._labels), self._execution)
+        return prediction_table(rows, found)
+
+    def facts(self) -> Mapping[str, Any]:
+        """Numbers of parameters, of rows that were cut, of vectors that were found."""
+        return {**model_facts(self._trainable.model), **self._trainable.facts()}
+
+    def clean(self, *, keeps_checkpoint: bool) -> None:
+        """Removes the state, and the checkpoint unless it is kept."""
+        remove_state(self._folder.path)
+        if not keeps_checkpoint:
+            remove_folder(self._folder.checkpoint)

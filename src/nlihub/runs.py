@@ -1,0 +1,180 @@
+"""The public functions on baselines: runs and reports."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from .api import PathLike
+from .baselines.plans import Planned, over_seeds, over_shots, plan_analysis
+from .baselines.presets import PRESETS, get_preset
+from .baselines.runs.config import RunConfig
+from .baselines.runs.execute import execute
+from .baselines.runs.extra import extra_explained
+from .baselines.runs.folder import METRICS, RunFolder
+from .loaders.errors import UsageError
+
+
+def list_presets() -> dict[str, dict[str, Any]]:
+    """The papers' baselines.
+
+    Returns:
+        By name: ``source``, ``seeds``, ``shots`` where there are several, and ``config``.
+    """
+    return {
+        name: {
+            "source": preset.source,
+            "seeds": list(preset.seeds),
+            **({"shots": list(preset.shots)} if preset.shots else {}),
+            "config": preset.config.as_json(),
+        }
+        for name, preset in PRESETS.items()
+    }
+
+
+def run_baseline(
+    baseline: str | Mapping[str, Any] | RunConfig,
+    output: PathLike,
+    *,
+    seeds: Sequence[int] | None = None,
+    shots: Sequence[int] | None = None,
+    analysis: str | None = None,
+    folder: PathLike | None = None,
+    keep_checkpoint: bool = True,
+    tell: Callable[[str], None] = lambda _: None,
+    **execution: Any,
+) -> list[dict[str, Any]]:
+    """Trains and tests a system, as often as its seeds say.
+
+    Runs that are done are left as they are, and those that were broken off go on, so that the same
+    call after a kill finishes the job.
+
+    Args:
+        baseline: Name of a preset, or the config of a run.
+        output: Folder of all runs; each has a folder ``seed-N`` in it.
+        seeds: The seeds; None takes those of the preset, or that of the config.
+        shots: Rows a pattern for few-shot learning, each number in a folder ``k-N``; None takes
+            those of the preset, if it has any.
+        analysis: ``hypothesis-only``, ``domain-shift``, ``cross-dataset`` or ``cartography``: the
+            runs that it compares, each in a folder of its own.
+        folder: Local folder with the source files of datasets that have to be built first.
+        keep_checkpoint: Whether trained models stay when a run is done.
+        tell: Is told of progress, in words.
+        **execution: How to compute; see ``nlihub.baselines.training.execution.Execution``.
+
+    Returns:
+        For each run ``run`` (its folder), ``name``, ``seed`` and ``evaluations``: by test set what
+        was tested and what each metric returned.
+
+    Raises:
+        UnknownNameError: There is no such preset, dataset, field or analysis.
+        UsageError: Options do not go together.
+        OutputError: A folder is that of another run, or another process works in it.
+        ModelError: The model cannot be used for it.
+        TrainingError: Training broke off.
+        MissingExtraError: ``nlihub[baselines]`` is not installed.
+    """
+    config, planned = _plan(baseline, seeds, shots, analysis)
+    with extra_explained():
+        from .baselines.training.execution import Execution
+
+        chosen = Execution(reference=config.reference, **execution)
+        done = [
+            execute(
+                part.config,
+                Path(output).expanduser() / part.folder,
+                chosen,
+                sources=Path(folder) if folder is not None else None,
+                keeps_checkpoint=keep_checkpoint,
+                tell=tell,
+            )
+            for part in planned
+        ]
+    return [_result(run) for run in done]
+
+
+def _plan(
+    baseline: str | Mapping[str, Any] | RunConfig,
+    seeds: Sequence[int] | None,
+    shots: Sequence[int] | None,
+    analysis: str | None,
+) -> tuple[RunConfig, list[Planned]]:
+    if isinstance(baseline, str):
+        preset = get_preset(baseline)
+        config, known_seeds, known_shots = preset.config, preset.seeds, preset.shots
+    else:
+        config = baseline if isinstance(baseline, RunConfig) else RunConfig.from_json(baseline)
+        known_seeds, known_shots = (config.seed,), ()
+    seeds = tuple(seeds if seeds is not None else known_seeds)
+    shots = tuple(shots if shots is not None else known_shots)
+    if not seeds:
+        raise UsageError("No seed is given; a run needs one.")
+    config = _with_absolute_files(config)
+    if shots and analysis:
+        raise UsageError("Few shots are no part of an analysis.")
+    if analysis:
+        return config, plan_analysis(analysis, config, seeds)
+    return config, over_shots(config, seeds, shots) if shots else over_seeds(config, seeds)
+
+
+def _with_absolute_files(config: RunConfig) -> RunConfig:
+    """A config whose files are found from any folder."""
+
+    def absolute(name: str | None) -> str | None:
+        path = Path(name).expanduser() if name is not None else None
+        return str(path.absolute()) if path is not None and path.exists() else name
+
+    return replace(
+        config,
+        model=absolute(config.model),
+        train=absolute(config.train),
+        validation=absolute(config.validation),
+        tests=tuple(str(absolute(name)) for name in config.tests),
+    )
+
+
+def _result(run: RunFolder) -> dict[str, Any]:
+    config = run.config
+    return {
+        "run": str(run.path),
+        "name": config.name,
+        "seed": config.seed,
+        "evaluations": run.read_json(METRICS)["evaluations"],
+    }
+
+
+def rerun_config(path: PathLike, seed: int | None = None) -> RunConfig:
+    """The config of a run, from its folder or from a JSON file.
+
+    Args:
+        path: The folder or the file.
+        seed: Another seed; None keeps that of the config.
+
+    Raises:
+        SourceNotFoundError: There is no such file.
+        UsageError: It is no config.
+    """
+    path = Path(path).expanduser()
+    place = RunFolder(path) if path.is_dir() else RunFolder(path.parent)
+    config = place.config if path.is_dir() else RunConfig.from_json(place.read_json(path.name))
+    return config if seed is None else replace(config, seed=seed)
+
+
+def report_baselines(runs: Sequence[PathLike], output: PathLike) -> dict[str, Any]:
+    """Reports on runs in Markdown and pictures.
+
+    Args:
+        runs: Folders of runs, or folders that hold such at any depth.
+        output: The folder to write; an earlier report there is replaced.
+
+    Returns:
+        What ``nlihub.baselines.report.write.write_report`` returns.
+
+    Raises:
+        NLIHubError: A folder holds no run that is done, a run is malformed, or two do not go
+            together.
+        MissingExtraError: ``nlihub[baselines]`` or ``nlihub[plots]`` is not installed.
+    """
+    from .baselines.report.write import write_report
+
+    return write_report([Path(run).expanduser() for run in runs], Path(output).expanduser())

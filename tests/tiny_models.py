@@ -1,0 +1,88 @@
+"""Tiny models that are built from a config, and rows that they can learn, all in seconds."""
+
+import json
+
+#: Words of which a pair is made; the label follows from the first word of the hypothesis and, so
+#: that it cannot be told from the hypothesis alone, from whether it is in the premise.
+WORDS = [f"w{index}" for index in range(40)]
+LABELS = ("contrasting", "reasoning", "entailment", "neutral")
+
+
+def write_rows(path, n_rows, start=0, labels=LABELS, groups=0):
+    """Rows in the uniform schema, of unlike length, that a model can learn."""
+    lines = []
+    for index in range(start, start + n_rows):
+        label = (index * 7) % len(labels)
+        filler = [WORDS[(index * step + 3) % 30] for step in range(1, 3 + index % 9)]
+        row = {
+            "id": f"r{index}",
+            "premise": " ".join([WORDS[30 + label], *filler]),
+            "hypothesis": " ".join(
+                [WORDS[34 + (label + index) % 4], *filler[:2], WORDS[index % 5]]
+            ),
+            "label": labels[label],
+        }
+        if groups:
+            row["group"] = f"g{label}-{index % groups}"
+        lines.append(json.dumps(row))
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def write_tokenizer(folder, *, pads=True, kind="bert"):
+    """A tokenizer with a token a word."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+    from transformers import PreTrainedTokenizerFast
+
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
+    vocabulary = {word: index for index, word in enumerate([*special, *WORDS])}
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    single, pair = "[CLS]:0 $A:0 [SEP]:0", "[CLS]:0 $A:0 [SEP]:0 $B:1 [SEP]:1"
+    if kind == "xlnet":
+        single, pair = "$A:0 [SEP]:0 [CLS]:2", "$A:0 [SEP]:0 $B:1 [SEP]:1 [CLS]:2"
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single=single, pair=pair, special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    wrapped = PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        unk_token="[UNK]",
+        cls_token="[CLS]",
+        sep_token="[SEP]",
+        padding_side="left" if kind == "xlnet" else "right",
+        model_input_names=["input_ids", "token_type_ids", "attention_mask"],
+        **({"pad_token": "[PAD]"} if pads else {}),
+    )
+    wrapped.save_pretrained(folder)
+    return wrapped
+
+
+def write_encoder(folder, *, labels=None, seed=0, kind="bert", pads=True, max_positions=64):
+    """A tiny encoder with its tokenizer; with labels, one that has a head for classification."""
+    import torch
+    import transformers
+
+    folder.mkdir(parents=True, exist_ok=True)
+    tokenizer = write_tokenizer(folder, pads=pads, kind=kind)
+    torch.manual_seed(seed)
+    head = {}
+    if labels:
+        ids = dict(enumerate(labels))
+        head = {"id2label": ids, "label2id": {label: index for index, label in ids.items()}}
+    if kind == "xlnet":
+        config = transformers.XLNetConfig(
+            vocab_size=len(tokenizer), d_model=32, n_layer=2, n_head=2, d_inner=64, **head
+        )
+    else:
+        config = transformers.BertConfig(
+            vocab_size=len(tokenizer),
+            hidden_size=32,
+            num_hidden_layers=4,
+            num_attention_heads=2,
+            intermediate_size=64,
+            max_position_embeddings=max_positions,
+            **head,
+        )
+    auto = transformers.AutoModelForSequenceClassification if labels else transformers.AutoModel
+    auto.from_config(config).save_pretrained(folder)
+    return folder

@@ -139,7 +139,7 @@ def test_padding_goes_where_the_model_wants_it():
 def test_a_run_learns_and_leaves_what_it_promises(config, tmp_path):
     told = []
     run = execute(
-        replace(config, options=replace(FAST, max_epochs=40)),
+        replace(config, options=replace(FAST, max_epochs=15)),
         tmp_path / "run",
         Execution(),
         tell=told.append,
@@ -168,14 +168,14 @@ def test_a_run_learns_and_leaves_what_it_promises(config, tmp_path):
     assert record["data"]["train"]["digest"].startswith("sha256:")
     assert record["versions"]["torch"] == torch.__version__
     assert 0 < record["n_trained"] == record["n_parameters"]
-    assert record["best_epoch"] <= record["n_epochs"] == 40
+    assert record["best_epoch"] <= record["n_epochs"] == 15
     log = log_of(run.path)
     best_entry = max(log, key=lambda entry: entry["validation"]["macro_f1"])
     assert best_entry["epoch"] == record["best_epoch"]  # the first of the best
     dynamics = pq.read_table(run.path / "dynamics.parquet")
-    assert dynamics.num_rows == 40 * 96
+    assert dynamics.num_rows == 15 * 96
     assert not np.isnan(dynamics["probability"].to_numpy()).any()
-    assert any("epoch 40" in line for line in told)
+    assert any("epoch 15" in line for line in told)
 
 
 def test_the_checkpoint_is_the_model_that_was_tested(config, tmp_path):
@@ -220,7 +220,7 @@ def test_micro_batches_change_nothing_but_rounding(config, tmp_path):
 
 
 def test_the_reference_learns_the_same(config, tmp_path):
-    options = replace(FAST, max_epochs=40)
+    options = replace(FAST, max_epochs=15)
     run = execute(
         replace(config, reference=True, options=options), tmp_path / "a", Execution(reference=True)
     )

@@ -81,6 +81,7 @@ def write_encoder(folder, *, labels=None, seed=0, kind="bert", pads=True, max_po
             num_attention_heads=2,
             intermediate_size=64,
             max_position_embeddings=max_positions,
+            initializer_range=0.2,  # smaller ones leave so small a model on a plateau
             **head,
         )
     auto = transformers.AutoModelForSequenceClassification if labels else transformers.AutoModel

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         strip_markers,
         verify,
     )
+    from .runs import list_presets, report_baselines, run_baseline
     from .scores import plot, score
 
 _MODULES = {
@@ -37,8 +38,11 @@ _MODULES = {
     "harmonize": "api",
     "install": "api",
     "list_datasets": "api",
+    "list_presets": "runs",
     "load_dataset": "api",
     "plot": "scores",
+    "report_baselines": "runs",
+    "run_baseline": "runs",
     "sample": "api",
     "score": "scores",
     "stats": "api",
@@ -56,8 +60,11 @@ __all__ = [
     "harmonize",
     "install",
     "list_datasets",
+    "list_presets",
     "load_dataset",
     "plot",
+    "report_baselines",
+    "run_baseline",
     "sample",
     "score",
     "stats",

@@ -1,4 +1,4 @@
-"""Baselines on real rows: a table for SciNLI with 2,000 training rows, a few-shot curve for SpaceNLI.
+"""Baselines on real rows: SciNLI with 2,000 training rows, and few shots of SpaceNLI.
 
 ``python benchmarks/baselines.py --rows FOLDER --scinli FOLDER --encoder FOLDER --output FOLDER``
 does the SciNLI runs; with ``--spacenli FOLDER`` also the few-shot runs. Runs that are done are left
@@ -9,11 +9,13 @@ import argparse
 import csv
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
-import nlihub
 from nlihub.baselines.presets import FEW_SHOT, SEEDS, SHOTS, get_preset
 from nlihub.baselines.runs.config import Options, RunConfig
+
+import nlihub
 
 #: Of the small encoder: with 2,000 rows the papers' rate, 2e-5, leaves it where it began.
 ENCODER = Options(learning_rate=1e-4, batch_size=32, max_epochs=5, patience=2, max_length=300)
@@ -75,8 +77,6 @@ def main() -> None:
         run(kind, kind, neural, SEEDS)
     run("small encoder", "encoder", ENCODER, SEEDS, model=str(given.encoder))
     if given.spacenli is not None:
-        from dataclasses import replace
-
         config = RunConfig(
             "small encoder",
             "encoder",
@@ -96,7 +96,7 @@ def main() -> None:
             tell=lambda line: print(line, file=sys.stderr, flush=True),
         )
     found = nlihub.report_baselines([given.output], given.output / "report")
-    print(found["report"] if "report" in found else found)
+    print(json.dumps(found, indent=2, default=str))
 
 
 if __name__ == "__main__":

@@ -229,6 +229,17 @@ def test_the_reference_learns_the_same(config, tmp_path):
     assert run.read_json("record.json")["execution"]["micro_batch"] == 32
 
 
+def test_runs_of_several_precisions_share_a_process(config, tmp_path):
+    probabilities_by_precision = {}
+    for precision in ("fp32", "bf16", "fp32"):
+        run = execute(config, tmp_path / precision, Execution(precision=precision))
+        probabilities_by_precision[precision] = probabilities(run.path)
+        assert run.read_json("record.json")["execution"]["precision"] == precision
+    single, half = probabilities_by_precision.values()
+    assert not np.array_equal(single, half)
+    assert np.abs(single - half).mean() < 0.05
+
+
 def test_early_stopping_has_the_patience_that_it_is_given(config, tmp_path):
     options = replace(FAST, max_epochs=30, patience=2, learning_rate=1e-9)
     run = execute(replace(config, options=options), tmp_path / "run", Execution())

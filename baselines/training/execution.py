@@ -48,15 +48,16 @@ class Execution:
 
     @cached_property
     def accelerator(self) -> Accelerator:
-        """What places models and batches on devices; made once, with the torch settings."""
+        """What places models and batches on devices; made once."""
         unused = DistributedDataParallelKwargs(find_unused_parameters=True)
-        accelerator = Accelerator(
-            cpu=self.on_cpu,
-            mixed_precision="bf16" if self._is_bf16 else "no",
-            kwargs_handlers=[unused],
-        )
+        # Of one process all accelerators have one precision, so that ours is set by ``autocast``.
+        return Accelerator(cpu=self.on_cpu, mixed_precision="no", kwargs_handlers=[unused])
+
+    def autocast(self) -> torch.autocast:
+        """A context in which a model computes in the chosen precision."""
         torch.set_float32_matmul_precision("highest" if self.reference else "high")
-        return accelerator
+        device = self.accelerator.device.type
+        return torch.autocast(device, dtype=torch.bfloat16, enabled=self._is_bf16)
 
     @property
     def is_on_gpu(self) -> bool:

@@ -229,7 +229,8 @@ class _Loop:
             inputs = {name: value.pin_memory() for name, value in inputs.items()}
         inputs = {name: value.to(device, non_blocking=True) for name, value in inputs.items()}
         labels = inputs.pop("labels_")
-        logits = self.model(**inputs).float()
+        with execution.autocast():
+            logits = self.model(**inputs).float()
         loss = torch.nn.functional.cross_entropy(logits, labels, reduction="sum")
         self.accelerator.backward(loss * weight)
         if weight:

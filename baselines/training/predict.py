@@ -52,7 +52,7 @@ def predict(
                     name: value.to(accelerator.device, non_blocking=True)
                     for name, value in inputs.items()
                 }
-                with accelerator.autocast():
+                with execution.autocast():
                     logits = model(**inputs)
             done.append((batch, torch.softmax(logits.cpu().double(), dim=1).numpy()))
     if accelerator.num_processes > 1:

@@ -143,11 +143,11 @@ def pins(name):
     return {n.lower().replace("-", "_"): v for n, v in (x.split("==") for x in lines if "==" in x)}
 
 
-def required():
+def required(without=()):
     options = setup_cfg()
-    return "\n".join(
-        [options["options"]["install_requires"], *options["options.extras_require"].values()]
-    )
+    extras = options["options.extras_require"]
+    chosen = [extras[name] for name in extras if name not in without]
+    return "\n".join([options["options"]["install_requires"], *chosen])
 
 
 def test_every_requirement_is_pinned():
@@ -158,9 +158,11 @@ def test_every_requirement_is_pinned():
 
 
 def test_the_oldest_versions_are_the_lower_bounds():
+    """Of all but the baselines, whose libraries need newer ones than the rest does."""
+    lines = required(without=("baselines",)).splitlines()
     bounds = {
         name.lower().replace("-", "_"): bound
-        for name, bound in (line.split(" >= ") for line in required().splitlines() if ">=" in line)
+        for name, bound in (line.split(" >= ") for line in lines if ">=" in line)
     }
     oldest = pins("constraints-oldest.txt")
     for name, bound in bounds.items():

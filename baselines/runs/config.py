@@ -152,6 +152,22 @@ class RunConfig:
         if self.n_shots is not None and self.n_shots < 0:
             raise UsageError(f"n_shots is {self.n_shots}; expected 0 or more.")
 
+    def check_complete(self) -> None:
+        """Refuses a config that lacks what its method needs.
+
+        Raises:
+            UsageError: A model or training rows are missing, or there for nothing.
+        """
+        has_train = self.train is not None
+        if self.method in ("encoder", "zero-shot", "prompt") and self.model is None:
+            raise UsageError(f"{self.method} needs a model.")
+        if self.method == "prompt":
+            if bool(self.n_shots) != has_train:
+                raise UsageError("A prompt with shots needs rows to draw them from, and only then.")
+        elif has_train != (self.method != "zero-shot"):
+            takes = "takes no" if has_train else "needs a"
+            raise UsageError(f"{self.method} {takes} training set.")
+
     def as_json(self) -> dict[str, Any]:
         """The config as JSON holds it; ``from_json`` reads it."""
         return _plain(dataclasses.asdict(self))

@@ -50,9 +50,11 @@ def execute(
 
     Raises:
         OutputError: The folder is that of another run, or another process works in it.
+        UsageError: The config lacks what its method needs.
         SchemaError: Training, validation and test rows have other labels.
         NLIHubError: Data are missing or malformed, the model cannot be used, or training broke off.
     """
+    config.check_complete()
     main = execution.accelerator.is_main_process
     begun: AbstractContextManager[RunFolder] = (
         RunFolder.begin(path, config) if main else nullcontext(RunFolder(path))

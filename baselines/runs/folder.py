@@ -45,6 +45,8 @@ class RunFolder:
     def begin(cls, path: Path, config: RunConfig) -> Iterator["RunFolder"]:
         """A run's folder, new, or that of the same run, to be continued by this process alone.
 
+        A folder in which nothing came of another run, say for a misspelt name, is taken over.
+
         Args:
             path: The folder.
             config: What the run is asked to do.
@@ -71,13 +73,17 @@ class RunFolder:
         except OSError as error:
             raise OutputError(f"{path} cannot be written to: {error.strerror}.") from error
         try:
-            if is_ours:
+            if is_ours and folder._has_results:
                 folder._check_same(config)
             else:
                 folder.write_json(CONFIG, config.as_json())
             yield folder
         finally:
             lock.release()
+
+    @property
+    def _has_results(self) -> bool:
+        return any(path.name not in (CONFIG, _LOCK) for path in self.path.iterdir())
 
     def _check_same(self, config: RunConfig) -> None:
         found, wanted = self.config.as_json(), config.as_json()

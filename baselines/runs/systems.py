@@ -5,7 +5,6 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from ...loaders.errors import UsageError
 from ..gold import Gold
 from ..training.execution import Execution
 from .config import RunConfig
@@ -67,11 +66,10 @@ def make_system(
         tell: Is told of progress.
 
     Raises:
-        UsageError: The config lacks what the method needs.
+        UsageError: A detail of the method is not as expected.
         ModelError: The model cannot be used for it.
         SourceNotFoundError: There is no such model at hand.
     """
-    _check(config)
     if config.method == "lexicalized":
         from ..classical.system import LexicalizedSystem
 
@@ -97,14 +95,3 @@ def make_system(
     return TrainedSystem(
         lambda train: Neural(config, labels, train), config, labels, folder, execution, tell
     )
-
-
-def _check(config: RunConfig) -> None:
-    method, has_train = config.method, config.train is not None
-    if method in ("encoder", "zero-shot", "prompt") and config.model is None:
-        raise UsageError(f"{method} needs a model.")
-    if method == "prompt":
-        if bool(config.n_shots) != has_train:
-            raise UsageError("A prompt with shots needs rows to draw them from, and only then.")
-    elif has_train != (method != "zero-shot"):
-        raise UsageError(f"{method} {'takes no' if has_train else 'needs a'} training set.")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         strip_markers,
         verify,
     )
-    from .runs import list_presets, report_baselines, run_baseline
+    from .runs import list_presets, push_baseline, report_baselines, run_baseline
     from .scores import plot, score
 
 _MODULES = {
@@ -41,6 +41,7 @@ _MODULES = {
     "list_presets": "runs",
     "load_dataset": "api",
     "plot": "scores",
+    "push_baseline": "runs",
     "report_baselines": "runs",
     "run_baseline": "runs",
     "sample": "api",
@@ -63,6 +64,7 @@ __all__ = [
     "list_presets",
     "load_dataset",
     "plot",
+    "push_baseline",
     "report_baselines",
     "run_baseline",
     "sample",

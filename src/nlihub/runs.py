@@ -160,12 +160,15 @@ def rerun_config(path: PathLike, seed: int | None = None) -> RunConfig:
     return config if seed is None else replace(config, seed=seed)
 
 
-def report_baselines(runs: Sequence[PathLike], output: PathLike) -> dict[str, Any]:
+def report_baselines(
+    runs: Sequence[PathLike], output: PathLike, *, confidence_level: float | None = None
+) -> dict[str, Any]:
     """Reports on runs in Markdown and pictures.
 
     Args:
         runs: Folders of runs, or folders that hold such at any depth.
         output: The folder to write; an earlier report there is replaced.
+        confidence_level: Of bootstrap intervals; None computes none.
 
     Returns:
         What ``nlihub.baselines.report.write.write_report`` returns.
@@ -177,4 +180,32 @@ def report_baselines(runs: Sequence[PathLike], output: PathLike) -> dict[str, An
     """
     from .baselines.report.write import write_report
 
-    return write_report([Path(run).expanduser() for run in runs], Path(output).expanduser())
+    return write_report(
+        [Path(run).expanduser() for run in runs],
+        Path(output).expanduser(),
+        confidence_level=confidence_level,
+    )
+
+
+def push_baseline(
+    run: PathLike, repo: str, *, private: bool = False, license_id: str | None = None
+) -> str:
+    """Sends the model of a run to the Hub in one commit, with a card that carries its results.
+
+    Args:
+        run: Folder of a run of an encoder that is done, with its checkpoint.
+        repo: The repository, ``ORG/NAME``; it is made if there is none.
+        private: Whether a repository that is made is private.
+        license_id: Licence of the weights as the Hub names it.
+
+    Returns:
+        The address of the commit.
+
+    Raises:
+        UsageError: The run has nothing to send, or the name is no ``ORG/NAME``.
+        DownloadError: The Hub refuses it or cannot be reached.
+    """
+    from .baselines.publish.push import push_model
+
+    folder = RunFolder(Path(run).expanduser())
+    return push_model(folder, repo, private=private, license_id=license_id)

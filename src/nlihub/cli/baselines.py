@@ -379,13 +379,35 @@ def report(
         list[Path], typer.Argument(metavar="RUNS...", help="Folders of runs, at any depth.")
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the report.")],
+    confidence_level: Annotated[
+        float | None, typer.Option(help="Of bootstrap intervals, e.g. 0.95; default none.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Report on runs: means over seeds, tests, the papers' numbers beside ours, pictures."""
     from ..runs import report_baselines
 
-    found = report_baselines(runs, output)
+    found = report_baselines(runs, output, confidence_level=confidence_level)
     answer(found, as_json, lambda: str(output / "report.md"))
+
+
+@app.command()
+def push(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run that is done.")],
+    repo: Annotated[str, typer.Option(metavar="ORG/NAME", help="Repository on the Hub.")],
+    private: Annotated[
+        bool, typer.Option("--private", help="Make it private if it is new.")
+    ] = False,
+    license_id: Annotated[
+        str | None, typer.Option("--license", help="Licence of the weights, e.g. apache-2.0.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Send a fine-tuned model to the Hub, with a card that carries its results."""
+    from ..runs import push_baseline
+
+    url = push_baseline(run, repo, private=private, license_id=license_id)
+    answer({"commit": url}, as_json, lambda: url)
 
 
 def _configured(
@@ -436,16 +458,7 @@ def _configured(
     chosen = {k: v for k, v in hyper.items() if v is not None}
     if chosen.get("patience") == 0:
         chosen["patience"] = None
-    config = replace(config, options=replace(config.options, **chosen))
-    if preset is not None and _is_another(config, get_preset(preset).config):
-        return replace(config, preset=None)
-    return config
-
-
-def _is_another(config: "RunConfig", preset: "RunConfig") -> bool:
-    """Whether a system is another than the preset's, so that no paper's number is beside it."""
-    parts = ("model", "revision", "train", "validation", "new_head", "model_labels", "options")
-    return any(getattr(config, part) != getattr(preset, part) for part in parts)
+    return replace(config, options=replace(config.options, **chosen))
 
 
 def _own_validation(train: str) -> str | None:

@@ -1,0 +1,1 @@
+"""A trained model on the Hub, with a card that carries its results."""

@@ -1,0 +1,324 @@
+"""The commands of ``nlihub baseline``, the Python functions, the plans and the presets."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch", reason="the extra 'baselines' is not installed")
+pytest.importorskip("transformers", reason="the extra 'baselines' is not installed")
+
+import pyarrow.parquet as pq
+from hub_server import running_hub
+from nlihub.baselines.plans import ANALYSES, DOMAINS, plan_analysis
+from nlihub.baselines.presets import PRESETS
+from nlihub.baselines.runs.config import Options, RunConfig
+from nlihub.loaders.errors import UnknownNameError, UsageError
+from tiny_models import LABELS, write_encoder, write_rows
+from typer.testing import CliRunner
+
+import nlihub
+
+FAST = ["--epochs", "1", "--max-length", "32", "--batch-size", "32", "--cpu"]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """Rows and an encoder."""
+    folder = tmp_path_factory.mktemp("place")
+    for name, n_rows, start in (("train", 64, 0), ("validation", 24, 500), ("test", 24, 700)):
+        write_rows(folder / f"{name}.jsonl", n_rows, start)
+    write_encoder(folder / "encoder")
+    return folder
+
+
+def invoke(*arguments):
+    from nlihub.cli import app
+
+    return CliRunner().invoke(app, ["baseline", *map(str, arguments)])
+
+
+def run(*arguments):
+    done = invoke(*arguments)
+    assert done.exit_code == 0, (done.output, done.exception)
+    return json.loads(done.stdout[done.stdout.index("[") :])
+
+
+def rows(place):
+    names = ("train", "validation", "test")
+    return [part for name in names for part in (f"--{name}", place / f"{name}.jsonl")]
+
+
+def config_of(found):
+    return json.loads((Path(found["run"]) / "config.json").read_text())
+
+
+def test_finetune_trains_a_run_for_every_seed(place, tmp_path):
+    found = run(
+        *("finetune", "--model", place / "encoder", *rows(place), *FAST, "--seeds", "1,2"),
+        *("--output", tmp_path / "runs", "--json"),
+    )
+    assert [Path(one["run"]).name for one in found] == ["seed-1", "seed-2"]
+    assert list(found[0]["evaluations"]) == ["test"]
+    config = config_of(found[1])
+    assert (config["name"], config["seed"], config["preset"]) == ("encoder", 2, None)
+    assert config["options"]["max_epochs"] == 1
+    assert config["train"] == str(place / "train.jsonl")
+
+
+def test_what_is_left_out_is_the_presets(place, tmp_path):
+    found = run(
+        *("finetune", "--preset", "bionli-pubmedbert", "--model", place / "encoder", *rows(place)),
+        *("--batch-size", "32", "--epochs", "1", "--max-length", "32", "--truncation"),
+        *("longest_first", "--cpu", "--no-checkpoint", "--output", tmp_path, "--json"),
+    )
+    config = config_of(found[0])
+    assert config["options"]["n_trained_layers"] == 3
+    assert config["options"]["special_tokens"] == ["<re>", "<er>", "<el>", "<le>"]
+    assert not (Path(found[0]["run"]) / "checkpoint").exists()
+
+
+def test_few_shot_has_a_run_for_every_number_and_draw(place, tmp_path):
+    model = write_encoder(tmp_path / "m", labels=["neutral", "entailment", "contradiction"])
+    found = run(
+        *("few-shot", "--dataset", "open_spacenli", "--model", model, "--shots", "0,1"),
+        *("--seeds", "1,2", "--epochs", "1", "--max-length", "48", "--batch-size", "64", "--cpu"),
+        *("--output", tmp_path / "runs", "--json"),
+    )
+    folders = [str(Path(one["run"]).relative_to(tmp_path / "runs")) for one in found]
+    assert folders == ["k-0/seed-1", "k-0/seed-2", "k-1/seed-1", "k-1/seed-2"]
+    [evaluation] = found[3]["evaluations"].values()
+    assert evaluation["dataset"]["rows"] == 16_500
+    assert evaluation["metrics"]["pattern_accuracy"]["n_groups"] == 165
+    record = json.loads((Path(found[3]["run"]) / "record.json").read_text())
+    assert record["n_train"] == 165
+    assert found[0]["evaluations"] == found[1]["evaluations"]  # nothing is drawn
+
+
+@pytest.mark.parametrize("kind", ["lexicalized", "cbow", "cnn", "bilstm"])
+def test_models_without_pretraining_are_trained(kind, place, tmp_path):
+    pytest.importorskip("HanTa")
+    found = run(
+        *("classical", "--kind", kind, *rows(place), "--epochs", "1", "--cpu"),
+        *("--output", tmp_path, "--json"),
+    )
+    [evaluation] = found[0]["evaluations"].values()
+    assert 0 <= evaluation["metrics"]["nli_report"]["macro_f1"] <= 1
+    table = pq.read_table(Path(found[0]["run"]) / evaluation["predictions"])
+    assert table.column_names == ["id", "prediction", *(f"probability_{name}" for name in LABELS)]
+    again = run(
+        *("classical", "--kind", kind, *rows(place), "--epochs", "1", "--cpu"),
+        *("--output", tmp_path, "--json"),
+    )
+    assert again == found
+
+
+def test_zero_shot_takes_a_classifier_as_it_is(place, tmp_path):
+    model = write_encoder(tmp_path / "m", labels=list(reversed(LABELS)))
+    found = run(
+        *("zero-shot", "--model", model, "--test", place / "test.jsonl", "--max-length", "32"),
+        *("--cpu", "--output", tmp_path / "runs", "--json"),
+    )
+    assert config_of(found[0])["train"] is None
+
+
+def test_a_run_can_be_done_again_from_its_config(place, tmp_path):
+    first = run(
+        *("finetune", "--model", place / "encoder", *rows(place), *FAST),
+        *("--output", tmp_path / "a", "--json"),
+    )
+    again = run("run", first[0]["run"], "--cpu", "--output", tmp_path / "b", "--json")
+    assert again[0]["evaluations"] == first[0]["evaluations"]
+
+
+def test_an_analysis_does_all_its_runs(place, tmp_path):
+    found = run(
+        *("analyse", "cartography", "--model", place / "encoder", *rows(place), *FAST),
+        *("--output", tmp_path, "--json"),
+    )
+    names = [Path(one["run"]).parent.name for one in found]
+    expected = ["all", "easy", "hard", "ambiguous", "without-hardest-25", "without-hardest-5"]
+    assert names == expected
+    n_rows = [
+        json.loads((Path(one["run"]) / "record.json").read_text())["n_train"] for one in found
+    ]
+    assert n_rows == [64, 21, 21, 21, 48, 61]
+    views = run(
+        *("analyse", "hypothesis-only", "--model", place / "encoder", *rows(place), *FAST),
+        *("--output", tmp_path / "views", "--json"),
+    )
+    assert [config_of(one)["view"] for one in views] == ["pair", "hypothesis"]
+
+
+def test_plans_are_those_of_the_paper():
+    config = RunConfig("x", "encoder", ("mscinli",), model="m", train="mscinli")
+    shift = plan_analysis("domain-shift", config, (1, 2, 3))
+    assert len(shift) == 6 * 3
+    assert {planned.config.train for planned in shift} == {train for train, _ in DOMAINS.values()}
+    assert all(len(planned.config.tests) == 6 for planned in shift)
+    cross = plan_analysis("cross-dataset", config, (1,))
+    trains = [planned.config.train for planned in cross]
+    assert trains == ["scinli", "mscinli", "mscinli/plus_small", "mscinli/plus"]
+    for kind in ANALYSES:
+        planned = plan_analysis(kind, config, (1, 2))
+        assert len({part.folder for part in planned}) == len(planned)
+    with pytest.raises(UnknownNameError, match="Did you mean 'cartography'"):
+        plan_analysis("cartografy", config, (1,))
+
+
+def test_presets_name_datasets_that_there_are():
+    known = nlihub.list_datasets()
+    for name, preset in PRESETS.items():
+        config = preset.config
+        assert config.name == config.preset == name
+        for place in (config.train, config.validation, *config.tests):
+            if place is None:
+                continue
+            dataset, _, part = place.partition(":")[0].partition("/")
+            assert dataset in known
+            assert not part or part in nlihub.describe(dataset)["configs"]
+        assert preset.source
+        assert RunConfig.from_json(config.as_json()) == config
+    assert PRESETS["scinli-roberta"].config.options == Options()
+    assert PRESETS["mscinli-roberta"].config.options.max_epochs == 10
+    assert set(json.loads(invoke("presets", "--json").stdout)) == set(PRESETS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["finetune"], "Give a --preset"),
+        (["finetune", "--preset", "scinli-robert"], "Did you mean 'scinli-roberta'"),
+        (["finetune", "--preset", "scinli-cbow"], "is no preset of this command"),
+        (["finetune", "--train", "x.jsonl"], "needs a model"),
+        (["finetune", "--model", "m", "--train", "scinly"], "Did you mean 'scinli'"),
+        (["finetune", "--model", "m", "--train", "scinli/acl"], "Did you mean 'acl_small'"),
+        (["finetune", "--model", "m", "--train", "no/such.jsonl"], "no file of rows"),
+        (["finetune", "--preset", "scinli-bert", "--seeds", "one"], "expected whole numbers"),
+        (["finetune", "--preset", "scinli-bert", "--precision", "fp8"], "expected fp32 or bf16"),
+        (["classical"], "either --preset or --kind"),
+        (["classical", "--kind", "gru", "--train", "scinli"], "Known: bilstm, cbow"),
+        (["zero-shot", "--model", "m", "--test", "scinli", "--server", "x"], "go with --prompt"),
+        (["analyse", "domain-shift", "--model", "m", "--train", "scinli"], "sets of its paper"),
+        (["analyse", "art", "--model", "m", "--train", "scinli"], "no analysis 'art'"),
+    ],
+)
+def test_wrong_use_is_explained(arguments, message, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "nlihub", "baseline", *arguments, "--output", str(tmp_path / "r")],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"COLUMNS": "300"},
+    )
+    assert done.returncode == 2 if "no file of rows" not in message else done.returncode
+    assert message in " ".join(done.stderr.split()), done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_without_the_extra_it_is_named(tmp_path):
+    """As where torch is not installed: a module of that name that cannot be found."""
+    code = (
+        "import sys; sys.modules['torch'] = None\n"
+        "from nlihub.cli import main\n"
+        "sys.argv = ['nlihub', 'baseline', 'finetune', '--preset', 'scinli-bert', '-o', 'x']\n"
+        "main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "pip install 'nlihub[baselines]'" in done.stderr
+
+
+# ------------------------------------------------------------------------------------------ push
+
+
+@pytest.fixture(scope="module")
+def trained(place, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("trained")
+    config = RunConfig(
+        "tiny",
+        "encoder",
+        (str(place / "test.jsonl"),),
+        model=str(place / "encoder"),
+        train=str(place / "train.jsonl"),
+        options=Options(max_epochs=1, max_length=32),
+    )
+    [found] = nlihub.run_baseline(config, folder, on_cpu=True)
+    return Path(found["run"]), found
+
+
+PUSH = """
+import sys, nlihub
+print(nlihub.push_baseline(sys.argv[1], sys.argv[2], license_id="apache-2.0"))
+"""
+
+
+def push(run, repo, hub):
+    return subprocess.run(
+        [sys.executable, "-c", PUSH, str(run), repo],
+        capture_output=True,
+        text=True,
+        env=os.environ
+        | {"HF_ENDPOINT": hub.url, "HF_TOKEN": "hf_secret", "HF_HUB_OFFLINE": "0"}
+        | {"HF_HUB_DISABLE_XET": "1"},
+    )
+
+
+def test_a_model_is_pushed_with_its_results(trained, tmp_path):
+    """The real client sends it; what the Hub then has loads, and its card carries the scores."""
+    from huggingface_hub import ModelCard
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    run, found = trained
+    with running_hub() as hub:
+        done = push(run, "someone/tiny-scinli", hub)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.strip().startswith(f"{hub.url}/someone/tiny-scinli/commit/")
+        assert hub.commits == ["someone/tiny-scinli"]  # one commit, not several
+        for name, content in hub.repos["someone/tiny-scinli"].items():
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            (tmp_path / name).write_bytes(content)
+    model = AutoModelForSequenceClassification.from_pretrained(tmp_path)
+    assert list(model.config.id2label.values()) == list(LABELS)
+    assert AutoTokenizer.from_pretrained(tmp_path).pad_token_id == 0
+    card = ModelCard((tmp_path / "README.md").read_text())
+    [evaluation] = found["evaluations"].values()
+    results = {result.metric_name: result.metric_value for result in card.data.eval_results}
+    assert results["macro-F1"] == round(evaluation["metrics"]["nli_report"]["macro_f1"], 6)
+    assert card.data.license == "apache-2.0"
+    assert card.data.base_model is None  # a local folder is none on the Hub
+    assert evaluation["metrics"]["nli_report"]["signature"] in card.text
+    assert "hf_secret" not in done.stderr + done.stdout
+
+
+def test_a_push_that_is_refused_says_so(trained):
+    run, _ = trained
+    with running_hub() as hub:
+        hub.refuses = 403
+        done = push(run, "someone/tiny", hub)
+    assert done.returncode == 1
+    assert "DownloadError" in done.stderr
+    assert "could not be pushed" in done.stderr
+    assert "hf_secret" not in done.stderr
+
+
+def test_only_a_model_that_is_there_is_pushed(trained, tmp_path):
+    run, _ = trained
+    with pytest.raises(UsageError, match="ORG/NAME"):
+        nlihub.push_baseline(run, "tiny")
+    with pytest.raises(UsageError, match="no run that is done"):
+        nlihub.push_baseline(tmp_path, "a/b")
+
+
+def test_reruns_find_their_rows_from_any_folder(trained, tmp_path, monkeypatch):
+    run, found = trained
+    monkeypatch.chdir(tmp_path)
+    from nlihub.runs import rerun_config
+
+    config = rerun_config(run)
+    assert replace(config, seed=2) == rerun_config(run / "config.json", seed=2)
+    [again] = nlihub.run_baseline(config, tmp_path / "again", on_cpu=True)
+    assert again["evaluations"] == found["evaluations"]

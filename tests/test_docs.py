@@ -56,6 +56,11 @@ def test_the_readme_knows_every_dataset_and_command():
     for command in app.registered_commands:
         name = command.name or command.callback.__name__
         assert re.search(rf"(\||`nlihub)\s+{name}\b", README), name
+    from nlihub.cli.baselines import app as baseline
+
+    for command in baseline.registered_commands:
+        name = command.name or command.callback.__name__
+        assert re.search(rf"(\| `|nlihub baseline ){name}\b", README), name
 
 
 def test_packaged_cards_are_up_to_date():

@@ -226,9 +226,11 @@ def encode(
 
 def _draw_head(model: Any) -> None:
     """Draws all parameters anew that are not of the encoder itself."""
-    drawn = AutoModelForSequenceClassification.from_config(model.config).state_dict()
+    drawn = AutoModelForSequenceClassification.from_config(model.config)  # type: ignore[no-untyped-call]
     encoder = f"{model.base_model_prefix}."
-    head = {name: value for name, value in drawn.items() if not name.startswith(encoder)}
+    head = {
+        name: value for name, value in drawn.state_dict().items() if not name.startswith(encoder)
+    }
     model.load_state_dict(head, strict=False)
 
 

@@ -170,7 +170,8 @@ class RunConfig:
 
     def as_json(self) -> dict[str, Any]:
         """The config as JSON holds it; ``from_json`` reads it."""
-        return _plain(dataclasses.asdict(self))
+        plain: dict[str, Any] = _plain(dataclasses.asdict(self))
+        return plain
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> "RunConfig":

@@ -91,16 +91,14 @@ class _Run:
         config = self.config
         train = self._training_rows()
         tests = [self._rows(name, "test") for name in config.tests]
-        labels = (train or tests[0]).labels
-        validation = self._rows(config.validation, "validation") if config.validation else None
-        train, validation, *tests = [
-            rows and check_labels(rows, labels, what)
-            for rows, what in (
-                (train, "training"),
-                (validation, "validation"),
-                *((rows, "test") for rows in tests),
-            )
-        ]
+        ordered = [rows for rows in (train, *tests) if rows is not None and rows.has_label_ids]
+        labels = (ordered or tests)[0].labels
+        tests = [check_labels(rows, labels, "test") for rows in tests]
+        train = check_labels(train, labels, "training") if train is not None else None
+        validation = None
+        if config.validation is not None:
+            found = self._rows(config.validation, "validation")
+            validation = check_labels(found, labels, "validation")
         keys = [key_of(rows) for rows in tests]
         if len(set(keys)) < len(keys):
             raise UsageError(f"The same rows are tested twice: {', '.join(sorted(keys))}.")

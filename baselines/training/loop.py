@@ -124,10 +124,11 @@ class _Loop:
 
     def _optimizer(self) -> torch.optim.Optimizer:
         options = self.options
-        kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[options.optimizer]
-        decay = options.weight_decay if options.optimizer == "adamw" else 0.0
-        fused = not self.execution.reference
-        return kind(self.parameters, lr=options.learning_rate, weight_decay=decay, fused=fused)
+        rate, fused = options.learning_rate, not self.execution.reference
+        if options.optimizer == "adam":
+            return torch.optim.Adam(self.parameters, lr=rate, fused=fused)
+        decay = options.weight_decay
+        return torch.optim.AdamW(self.parameters, lr=rate, weight_decay=decay, fused=fused)
 
     def _rate(self, step: int) -> float:
         """The share of the learning rate at a step, from 0."""

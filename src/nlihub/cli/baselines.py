@@ -433,7 +433,7 @@ def _configured(
         config = RunConfig(name, method, tests, options=options or Options())
         if given.get("validation") is None and train is not None:
             given = given | {"validation": _own_validation(train)}
-    direct = {
+    direct: dict[str, Any] = {
         "name": given.get("name"),
         "model": given.get("model"),
         "revision": given.get("revision"),
@@ -526,8 +526,8 @@ def _quieten() -> None:
     """Leaves stderr to our own lines: transformers reports on every head that it draws."""
     import transformers
 
-    transformers.logging.set_verbosity_error()
-    transformers.logging.disable_progress_bar()
+    transformers.logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    transformers.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
 
 
 def _show_runs(found: Sequence[dict[str, Any]]) -> str:

@@ -272,8 +272,8 @@ def summarize_runs(
         raise PredictionsError("Some of the files have probabilities, and others have none.")
     summary: dict[str, dict[str, dict[str, Any]]] = {}
     for metric in runs[0]:
-        columns = [_flat(metric, run[metric]) for run in runs]
-        other_columns = [_flat(metric, run[metric]) for run in others]
+        columns = [flat_scores(metric, run[metric]) for run in runs]
+        other_columns = [flat_scores(metric, run[metric]) for run in others]
         summary[metric] = {}
         for score in columns[0]:
             values = [column[score] for column in columns]
@@ -285,7 +285,16 @@ def summarize_runs(
     return summary
 
 
-def _flat(metric: str, result: Mapping[str, Any]) -> dict[str, float]:
+def flat_scores(metric: str, result: Mapping[str, Any]) -> dict[str, float]:
+    """The scores of a metric that runs are summarized by, each under a name of its own.
+
+    Args:
+        metric: Name of the metric.
+        result: What it returned.
+
+    Returns:
+        By name: ``macro_f1``, ``f1 neutral``, ``macro_f1 networks``, ``pattern_accuracy 0.95`` ...
+    """
     flat: dict[str, float] = {}
     for score in SUMMARIZED[metric]:
         if isinstance(result[score], list):

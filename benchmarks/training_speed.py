@@ -111,7 +111,7 @@ def flops_a_pair(config: Any, lengths: np.ndarray) -> float:
     Three times the forward pass: two operations a weight of the layers and token, and attention's
     two products, 4 x length x hidden a layer and token.
     """
-    hidden, layers = config.hidden_size, config.num_hidden_layers
+    hidden, layers, lengths = config.hidden_size, config.num_hidden_layers, lengths.astype(float)
     weights = layers * (4 * hidden**2 + 2 * hidden * config.intermediate_size)
     return float((3 * (2 * weights * lengths + 4 * lengths**2 * hidden * layers)).mean())
 

@@ -55,19 +55,22 @@ def execute(
         NLIHubError: Data are missing or malformed, the model cannot be used, or training broke off.
     """
     config.check_complete()
-    main = execution.accelerator.is_main_process
+    accelerator = execution.accelerator
+    main = accelerator.is_main_process
     begun: AbstractContextManager[RunFolder] = (
         RunFolder.begin(path, config) if main else nullcontext(RunFolder(path))
     )
     with begun as folder:
-        execution.accelerator.wait_for_everyone()
+        accelerator.wait_for_everyone()
         if folder.is_done:
             tell(f"{path} is done already")
             return folder
-        _Run(config, folder, execution, sources, tell if main else lambda _: None).do(
-            keeps_checkpoint=keeps_checkpoint
-        )
-        execution.accelerator.wait_for_everyone()
+        run = _Run(config, folder, execution, sources, tell if main else lambda _: None)
+        try:
+            run.do(keeps_checkpoint=keeps_checkpoint)
+        finally:
+            accelerator.free_memory()  # or it would hold every model that it was given
+        accelerator.wait_for_everyone()
     return folder
 
 

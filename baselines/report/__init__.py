@@ -1,0 +1,7 @@
+"""Reports on runs: tables and pictures, with the papers' numbers beside what they can stand by."""
+
+from .published import published_results
+from .systems import collect_runs
+from .write import write_report
+
+__all__ = ["collect_runs", "published_results", "write_report"]

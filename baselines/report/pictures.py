@@ -1,0 +1,193 @@
+"""Pictures of runs, in the style of those of the metrics."""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...metrics.plots.figures import COLORS, LINES, MARKERS, new_figure, save_figure
+
+if TYPE_CHECKING:
+    from matplotlib.colors import LinearSegmentedColormap
+    from matplotlib.figure import Figure
+
+#: As many systems as colours and lines tell apart.
+N_SYSTEMS = len(COLORS)
+
+#: Inches that a legend takes: a letter, a mark with the space around it, a line.
+_IN_A_LETTER, _IN_A_MARK, _IN_A_LINE = 0.058, 0.55, 0.17
+
+#: One hue from light to dark, which print and colour-blind readers keep apart.
+_SHADES = ("#e3eff7", "#7fb9dd", COLORS[0], "#00304b")
+
+
+class Pictures:
+    """The pictures of a report, saved into a folder as they are made.
+
+    Attributes:
+        names: Their names so far.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.names: list[str] = []
+
+    def add(self, name: str, alt: str, figure: "Figure") -> str:
+        """Saves a picture; gives what embeds it in Markdown.
+
+        Args:
+            name: What it is called; a number is added where an earlier one has that name.
+            alt: What it shows, in words.
+            figure: The picture.
+        """
+        stem = re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-")
+        file, number = f"{stem}.png", 1
+        while file in self.names:
+            number += 1
+            file = f"{stem}-{number}.png"
+        save_figure(figure, self._folder / file)
+        self.names.append(file)
+        return f"![{alt}]({file})"
+
+
+def plot_transfer(
+    scores: Mapping[str, Mapping[str, float | None]], *, title: str | None = None
+) -> "Figure":
+    """A heat map of macro-F1 by training and test set.
+
+    Args:
+        scores: By training and test set, from 0 to 1; None where there is none.
+        title: What stands above it, such as the name of the system.
+
+    Source: MSciNLI, Table 8.
+    """
+    trained, tested = list(scores), list(next(iter(scores.values())))
+    values = 100 * np.array([list(row.values()) for row in scores.values()], float)
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    width = 1.1 + 0.07 * max(map(len, trained)) + 0.85 * len(tested)
+    with new_figure(width, height=1.2 + 0.4 * len(trained)) as (figure, axes):
+        axes.imshow(values, aspect="auto", cmap=_shades(), vmin=low, vmax=high)
+        for row, column in np.argwhere(~np.isnan(values)).tolist():
+            value = values[row, column]
+            color = "white" if value - low > (high - low) / 2 else "black"
+            axes.text(column, row, f"{value:.1f}", ha="center", va="center", color=color)
+        # On several short lines: mscinli/software_engineering on three.
+        lines = [name.replace("/", "/\n").replace("_", "_\n") for name in tested]
+        axes.set_xticks(range(len(tested)), lines, fontsize=8)
+        axes.set_yticks(range(len(trained)), trained)
+        axes.set(xlabel="Tested on (macro-F1, %)", ylabel="Trained on", title=title)
+        axes.grid(visible=False)
+        axes.spines[:].set_visible(False)
+        axes.tick_params(length=0)
+    return figure
+
+
+def _shades() -> "LinearSegmentedColormap":
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("shades", _SHADES)
+
+
+def plot_shots(
+    systems: Mapping[str, Mapping[int, Mapping[str, tuple[float, float | None]]]],
+    scores: Mapping[str, str],
+) -> "Figure":
+    """Scores by the number of shots, the standard deviation over draws as error bars.
+
+    Args:
+        systems: By the name of the system and the number of shots: mean and standard deviation of
+            each score, from 0 to 1; 1 to 7 systems.
+        scores: Shown name of each score; one or two.
+
+    Source: SpaceNLI, Figure 3.
+    """
+    with new_figure() as (figure, axes):
+        for (name, found), color, marker in zip(systems.items(), COLORS, MARKERS, strict=False):
+            style: dict[str, Any] = {"color": color, "marker": marker, "lw": 1.4, "ms": 5}
+            for (score, shown), line in zip(scores.items(), LINES, strict=False):
+                shots = [n for n in sorted(found) if score in found[n]]
+                means = [100 * found[n][score][0] for n in shots]
+                ends = [100 * (found[n][score][1] or 0) for n in shots]
+                style |= {"linestyle": line, "label": f"{name}: {shown}"}
+                axes.errorbar(shots, means, yerr=ends, capsize=2.5, **style)
+        axes.set_xticks(sorted({n for found in systems.values() for n in found}))
+        axes.set(xlabel="Shots", ylabel="Score (%)", ylim=(0, 102))
+    return with_legend_above(figure)
+
+
+def plot_learning(systems: Mapping[str, Sequence[Mapping[int, float]]]) -> "Figure":
+    """Validation macro-F1 by epoch: a thin line a run, and a thick one for their mean.
+
+    Args:
+        systems: For each run of a system, macro-F1 from 0 to 1 by epoch; 1 to 7 systems. The mean
+            ends where the first of the runs does.
+    """
+    with new_figure() as (figure, axes):
+        styles = zip(COLORS, LINES, MARKERS, strict=True)
+        for (name, runs), (color, line, marker) in zip(systems.items(), styles, strict=False):
+            if len(runs) > 1:
+                for run in runs:
+                    axes.plot(*_percent(run), color=color, lw=0.6, alpha=0.6)
+            shared = set.intersection(*(set(run) for run in runs))
+            means = {epoch: sum(run[epoch] for run in runs) / len(runs) for epoch in shared}
+            style: dict[str, Any] = {"color": color, "linestyle": line, "marker": marker}
+            axes.plot(*_percent(means), lw=1.6, ms=4.5, label=name, **style)
+        last = max(epoch for runs in systems.values() for run in runs for epoch in run)
+        axes.set_xticks(range(1, last + 1, max(1, last // 10)))
+        axes.set(xlabel="Epoch", ylabel="Macro-F1 on the validation rows (%)")
+    return with_legend_above(figure)
+
+
+def _percent(scores: Mapping[int, float]) -> tuple[list[int], list[float]]:
+    epochs = sorted(scores)
+    return epochs, [100 * scores[epoch] for epoch in epochs]
+
+
+def with_legend_above(figure: "Figure") -> "Figure":
+    """A picture with its legend above, in as many columns as its names leave room for.
+
+    Names of systems in reports are long: inside the axes they would cover what is drawn.
+
+    Args:
+        figure: A picture with one pair of axes, with or without a legend; it is changed.
+    """
+    axes, title = figure.axes[0], None
+    for legend in filter(None, [axes.get_legend(), *figure.legends]):
+        title = legend.get_title().get_text() or title
+        legend.remove()
+    handles, names = axes.get_legend_handles_labels()
+    width = _IN_A_LETTER * max(map(len, names)) + _IN_A_MARK
+    n_columns = min(len(names), max(1, int(figure.get_figwidth() / width)))
+    n_lines = -(-len(names) // n_columns) + (title is not None)
+    figure.set_figheight(figure.get_figheight() + _IN_A_LINE * n_lines)
+    style: dict[str, Any] = {"frameon": False, "fontsize": 8, "title_fontsize": 8}
+    style |= {"loc": "outside upper left", "alignment": "left"}
+    figure.legend(handles, names, title=title, ncols=n_columns, **style)
+    return figure
+
+
+def plot_training_map(result: Mapping[str, Any], *, title: str | None = None) -> "Figure":
+    """A map of training rows: how many have which confidence and variability over the epochs.
+
+    Args:
+        result: What ``cartography`` returned for rows in place of groups.
+        title: What stands above it, such as the name of the system.
+
+    Source: Swayamdipta et al., EMNLP 2020, Figure 1; MSciNLI, section 5.1.
+    """
+    from matplotlib.ticker import LogFormatter
+
+    found = result["groups"]["variability"], result["groups"]["confidence"]
+    style: dict[str, Any] = {"gridsize": 45, "bins": "log", "mincnt": 1, "linewidths": 0.1}
+    with new_figure(height=4.2) as (figure, axes):
+        drawn = axes.hexbin(*found, extent=(0, 0.5, 0, 1), cmap=_shades(), **style)
+        axes.set(xlim=(-0.01, 0.51), ylim=(-0.02, 1.02), title=title)
+        axes.set_xlabel("Variability (standard deviation of the gold label's probability)")
+        axes.set_ylabel("Confidence (its mean)")
+        scale = figure.colorbar(drawn, ax=axes, label="Training rows", pad=0.02, format="%d")
+        scale.outline.set_visible(False)
+        # Numbers between powers of ten where there are few rows.
+        scale.ax.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=(1, 0.5)))
+    return figure

@@ -1,0 +1,1 @@
+"""Tables of a report, rows under a head, and Markdown of them."""

@@ -196,7 +196,7 @@ def test_presets_name_datasets_that_there_are():
         (["finetune", "--preset", "scinli-cbow"], "is no preset of this command"),
         (["finetune", "--train", "x.jsonl"], "needs a model"),
         (["finetune", "--model", "m", "--train", "scinly"], "Did you mean 'scinli'"),
-        (["finetune", "--model", "m", "--train", "scinli/acl"], "Did you mean 'acl_small'"),
+        (["finetune", "--model", "m", "--train", "scinli/acl"], "no config of scinli 'acl'"),
         (["finetune", "--model", "m", "--train", "no/such.jsonl"], "no file of rows"),
         (["finetune", "--preset", "scinli-bert", "--seeds", "one"], "expected whole numbers"),
         (["finetune", "--preset", "scinli-bert", "--precision", "fp8"], "expected fp32 or bf16"),

@@ -635,6 +635,15 @@ def test_a_loss_that_is_no_number_ends_the_run_and_keeps_what_was_there(config, 
     assert all(torch.isfinite(w).all() for w in kept["tensors"]["model"].values())
 
 
+def test_weights_that_the_last_step_ruined_are_not_kept(config, tmp_path):
+    """One step in one epoch: its loss is still a number, what it leaves is none."""
+    options = replace(FAST, learning_rate=1e38, batch_size=96, max_epochs=1, max_grad_norm=None)
+    with pytest.raises(TrainingError, match="is no number"):
+        execute(replace(config, options=options), tmp_path / "run", Execution())
+    assert not (tmp_path / "run" / "checkpoint").exists()
+    assert not (tmp_path / "run" / "resume.pt").exists()
+
+
 @pytest.mark.parametrize("kind", ["torch", "cpu"])
 def test_memory_that_runs_out_says_what_to_try(config, tmp_path, monkeypatch, kind):
     """As torch says it on a GPU, and as its allocator does on a processor."""

@@ -56,6 +56,7 @@ class Execution:
     def autocast(self) -> torch.autocast:
         """A context in which a model computes in the chosen precision."""
         torch.set_float32_matmul_precision("highest" if self.reference else "high")
+        torch.backends.cudnn.allow_tf32 = not self.reference
         device = self.accelerator.device.type
         return torch.autocast(device, dtype=torch.bfloat16, enabled=self._is_bf16)
 
@@ -68,7 +69,11 @@ class Execution:
     def _is_bf16(self) -> bool:
         if self.precision is not None:
             return self.precision == "bf16"
-        return self.is_on_gpu and not self.reference and torch.cuda.is_bf16_supported()
+        return (
+            self.is_on_gpu
+            and not self.reference
+            and torch.cuda.is_bf16_supported(including_emulation=False)
+        )
 
     @property
     def compiles(self) -> bool:

@@ -239,13 +239,17 @@ class _Loop:
             gold.append((rows, of_gold))
         return loss.detach() * bool(weight)
 
-    def _check_loss(self, total: torch.Tensor, step: int) -> None:
-        if not torch.isfinite(total):
+    def _check_loss(self, total: torch.Tensor, step: int, *, weights: bool = False) -> None:
+        is_sound = bool(torch.isfinite(total))
+        if weights:  # what the last step made of them is in no loss yet
+            is_sound &= all(bool(torch.isfinite(value).all()) for value in self.parameters)
+        if not is_sound:
             since = max(step + 1 - _CHECK_EVERY, 0)
             raise TrainingError(
                 f"The loss is no number in epoch {self.state.epoch}, between steps {since} and "
                 f"{step + 1} of {self.n_steps}. A lower --learning-rate may help, or --precision "
-                f"fp32; what was finished before is kept in {self.folder.path}."
+                "fp32, either with another folder; what was finished before is kept in "
+                f"{self.folder.path}."
             )
 
     def _settle(
@@ -256,7 +260,7 @@ class _Loop:
         since: float,
     ) -> None:
         """Takes what was summed up since the last time into the state."""
-        self._check_loss(total, step)
+        self._check_loss(total, step, weights=True)
         state = self.state
         found = [(rows, values.float().cpu()) for rows, values in gold]
         sums = [float(total)]

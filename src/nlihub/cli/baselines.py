@@ -63,7 +63,7 @@ ModelLabels = Annotated[
     typer.Option(metavar="L,...", help="A classifier's labels by id, where it does not name them."),
 ]
 MicroBatch = Annotated[
-    int | None, typer.Option(help="Pairs in memory at once; changes no result but rounding.")
+    int | None, typer.Option(help="Pairs in memory at once; changes but rounding and dropout.")
 ]
 Precision = Annotated[str | None, typer.Option(help="fp32 or bf16; default bf16 on a GPU.")]
 Compile = Annotated[

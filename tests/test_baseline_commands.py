@@ -203,6 +203,23 @@ def test_presets_name_datasets_that_there_are():
         (["classical"], "either --preset or --kind"),
         (["classical", "--kind", "gru", "--train", "scinli"], "Known: bilstm, cbow"),
         (["zero-shot", "--model", "m", "--test", "scinli", "--server", "x"], "go with --prompt"),
+        (
+            ["finetune", "--preset", "spacenli-roberta-few-shot"],
+            "preset of nlihub baseline few-shot",
+        ),
+        (
+            [
+                "zero-shot",
+                "--model",
+                "m",
+                "--test",
+                "scinli",
+                "--prompt",
+                "p1",
+                "--hypothesis-only",
+            ],
+            "A prompt shows the pair as it is",
+        ),
         (["analyse", "domain-shift", "--model", "m", "--train", "scinli"], "sets of its paper"),
         (["analyse", "art", "--model", "m", "--train", "scinli"], "no analysis 'art'"),
     ],

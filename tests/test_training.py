@@ -565,7 +565,7 @@ def test_subsets_follow_the_dynamics(config, tmp_path):
     variability = {id_: np.std(values) for id_, values in by_row.items()}
 
     def ids(kind, share):
-        return subset_ids(Subset(kind, share, "-"), run.path).to_pylist()
+        return subset_ids(Subset(kind, share, "-"), run.path, table["id"]).to_pylist()
 
     easy, hard, ambiguous = ids("easy", 0.25), ids("hard", 0.25), ids("ambiguous", 0.25)
     assert len(easy) == len(hard) == len(ambiguous) == 24
@@ -577,6 +577,9 @@ def test_subsets_follow_the_dynamics(config, tmp_path):
     part = replace(config, subset=Subset("easy", 0.25, "../all"))
     trained = execute(part, tmp_path / "easy", Execution())
     assert trained.read_json("record.json")["n_train"] == 24
+    other = write_rows(tmp_path / "other.jsonl", 96, start=10)
+    with pytest.raises(UsageError, match="was trained on other rows"):
+        execute(replace(part, train=str(other)), tmp_path / "foreign", Execution())
     with pytest.raises(UsageError, match=r"has no dynamics\.parquet"):
         execute(
             replace(config, subset=Subset("easy", 0.25, "../none")), tmp_path / "x", Execution()
@@ -621,6 +624,52 @@ def test_rows_with_other_labels_are_refused(config, tmp_path):
     path = write_rows(tmp_path / "other.jsonl", 12, labels=labels)
     with pytest.raises(SchemaError, match=r"other\.jsonl \(test\) has the labels entailment"):
         execute(replace(config, tests=(str(path),)), tmp_path / "run", Execution())
+
+
+def test_a_set_is_scored_in_its_own_label_order(tmp_path):
+    """Which of two labels is the positive one is for the test rows to say, not for the training."""
+    import pyarrow as pa
+    from datasets import ClassLabel, Features, Value
+
+    def write(path, names, n_rows):
+        labels = ("not_entailment", "entailment")
+        lines = write_rows(tmp_path / "plain.jsonl", n_rows, labels=labels).read_text()
+        rows = [json.loads(line) for line in lines.splitlines()]
+        features = Features(
+            {**dict.fromkeys(("id", "premise", "hypothesis", "group"), Value("string"))}
+            | {"label": ClassLabel(names=names)}
+        )
+        for index, row in enumerate(rows):
+            row |= {"label": names.index(row["label"]), "group": f"g{index // 3}"}
+        pq.write_table(pa.Table.from_pylist(rows, schema=features.arrow_schema), path)
+        return str(path)
+
+    train = write(tmp_path / "train.parquet", ["entailment", "not_entailment"], 48)
+    test = write(tmp_path / "test.parquet", ["not_entailment", "entailment"], 30)
+    model = write_encoder(tmp_path / "m")
+    options = replace(FAST, max_epochs=1)
+    config = RunConfig("x", "encoder", (test,), model=str(model), train=train, options=options)
+    run = execute(config, tmp_path / "run", Execution())
+    [found] = run.read_json("metrics.json")["evaluations"].values()
+    table = predictions(run.path).to_pylist()
+    gold = [row["label"] for row in pq.read_table(test).to_pylist()]
+    said = [row["prediction"] == "entailment" for row in table]
+    right = sum(a and b for a, b in zip(said, gold, strict=True))
+    expected = 2 * right / (sum(said) + sum(gold))
+    assert found["metrics"]["consistency"]["f1_positive"] == pytest.approx(expected)
+    assert "positive:entailment" in found["metrics"]["consistency"]["signature"]
+
+
+def test_a_test_file_may_lack_a_label(config, tmp_path):
+    """Of labels that no dataset has, the largest set is taken."""
+    four = ("alpha", "beta", "gamma", "delta")
+    train = write_rows(tmp_path / "train.jsonl", 32, labels=four)
+    test = write_rows(tmp_path / "test.jsonl", 12, labels=four)
+    lines = [line for line in test.read_text().splitlines() if "delta" not in line]
+    test.write_text("\n".join(lines) + "\n")
+    plain = replace(config, train=str(train), validation=None, tests=(str(test),))
+    run = execute(plain, tmp_path / "run", Execution())
+    assert "probability_delta" in predictions(run.path).column_names
 
 
 def test_a_loss_that_is_no_number_ends_the_run_and_keeps_what_was_there(config, tmp_path):
@@ -709,6 +758,9 @@ def test_a_damaged_state_is_named(config, tmp_path):
         ({"truncation": "middle"}, "truncation 'middle'"),
         ({"optimizer": "sgd"}, "optimizer 'sgd'"),
         ({"patience": 0}, "patience is 0"),
+        ({"max_epochs": 2.5}, "max_epochs is 2.5; expected a whole number"),
+        ({"learning_rate": float("inf")}, "expected a finite number"),
+        ({"weight_decay": 0.1}, "goes with the optimizer adamw"),
     ],
 )
 def test_hyper_parameters_are_checked(changes, message):

@@ -1,6 +1,7 @@
 """What a run is asked to do."""
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -73,6 +74,12 @@ class Options:
             value = getattr(self, name)
             if value is not None and not value >= lowest:  # also refuses NaN
                 raise UsageError(f"{name} is {value}; expected {lowest} or more.")
+            whole = name not in ("learning_rate", "weight_decay", "max_grad_norm")
+            if value is not None and (value == math.inf or (whole and not isinstance(value, int))):
+                kind = "a whole number" if whole else "a finite number"
+                raise UsageError(f"{name} is {value}; expected {kind}.")
+        if self.weight_decay and self.optimizer == "adam":
+            raise UsageError("weight_decay goes with the optimizer adamw, not with adam.")
 
 
 @dataclass(frozen=True)
@@ -162,6 +169,11 @@ class RunConfig:
         if self.method in ("encoder", "zero-shot", "prompt") and self.model is None:
             raise UsageError(f"{self.method} needs a model.")
         if self.method == "prompt":
+            if self.view != "pair" or self.model_labels or self.options != Options():
+                raise UsageError(
+                    "A prompt shows the pair as it is: hypothesis only, lengths, truncation and "
+                    "labels of a classifier have no meaning for it."
+                )
             if bool(self.n_shots) != has_train:
                 raise UsageError("A prompt with shots needs rows to draw them from, and only then.")
         elif has_train != (self.method != "zero-shot"):

@@ -2,7 +2,7 @@
 
 import datetime
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -94,22 +94,25 @@ class _Run:
         config = self.config
         train = self._training_rows()
         tests = [self._rows(name, "test") for name in config.tests]
-        ordered = [rows for rows in (train, *tests) if rows is not None and rows.has_label_ids]
-        labels = (ordered or tests)[0].labels
-        tests = [check_labels(rows, labels, "test") for rows in tests]
+        validation = self._rows(config.validation, "validation") if config.validation else None
+        labels = _label_set([rows for rows in (train, validation, *tests) if rows is not None])
+        judged = [check_labels(rows, labels, "test") for rows in tests]
         train = check_labels(train, labels, "training") if train is not None else None
-        validation = None
-        if config.validation is not None:
-            found = self._rows(config.validation, "validation")
-            validation = check_labels(found, labels, "validation")
+        if validation is not None:
+            validation = check_labels(validation, labels, "validation")
         keys = [key_of(rows) for rows in tests]
         if len(set(keys)) < len(keys):
             raise UsageError(f"The same rows are tested twice: {', '.join(sorted(keys))}.")
         self.tell(f"{config.name}, seed {config.seed}: {self._sizes(train, validation, tests)}")
+        # Of two labels the order says which is the positive one: each set is scored in its own.
+        scored = [
+            own if set(own.labels) == set(labels) else rows
+            for own, rows in zip(tests, judged, strict=True)
+        ]
         system = make_system(config, labels, self.folder, self.execution, self.tell)
         facts = system.fit(train, validation) if train is not None else {}
-        for name, key, rows in zip(config.tests, keys, tests, strict=True):
-            self._test(system, name, key, rows)
+        for name, key, rows, gold in zip(config.tests, keys, judged, scored, strict=True):
+            self._test(system, name, key, rows, gold)
         self.execution.accelerator.wait_for_everyone()
         if self.is_main:
             self._finish(system, facts, train, validation, keeps_checkpoint)
@@ -128,7 +131,8 @@ class _Run:
         if config.n_shots is not None and config.method != "prompt":
             rows = draw_shots(rows, config.n_shots, config.seed)
         if config.subset is not None:
-            rows = take_rows(rows, subset_ids(config.subset, self.folder.path / config.subset.run))
+            run = self.folder.path / config.subset.run
+            rows = take_rows(rows, subset_ids(config.subset, run, rows.rows["id"]))
         return rows
 
     def _sizes(self, train: Gold | None, validation: Gold | None, tests: list[Gold]) -> str:
@@ -136,7 +140,7 @@ class _Run:
         shown = [f"{len(rows.rows):,} {what}" for what, rows in parts.items() if rows is not None]
         return ", ".join([*shown, f"{sum(len(rows.rows) for rows in tests):,} rows to test"])
 
-    def _test(self, system: "System", name: str, key: str, rows: Gold) -> None:
+    def _test(self, system: "System", name: str, key: str, rows: Gold, gold: Gold) -> None:
         path = f"{PREDICTIONS}/{key}.parquet"
         found = self._evaluations()
         if key in found and (self.folder.path / path).is_file():
@@ -145,9 +149,9 @@ class _Run:
         if not self.is_main:
             return
         self.folder.write_table(path, predictions)
-        answered, n_unanswered = fill_unanswered(rows, predictions)
+        answered, n_unanswered = fill_unanswered(gold, predictions)
         metrics = score_predictions(
-            rows.rows, rows.labels, rows.metrics, answered, ScoringOptions()
+            gold.rows, gold.labels, gold.metrics, answered, ScoringOptions()
         )
         found[key] = {
             "dataset": dict(rows.description),
@@ -228,7 +232,13 @@ def fill_unanswered(rows: Gold, predictions: pa.Table) -> tuple[pa.Table, int]:
     ), column.null_count
 
 
-def subset_ids(subset: Subset, run: Path) -> pa.Array:
+def _label_set(sets: Sequence[Gold]) -> tuple[str, ...]:
+    """The label set of rows: the first whose order is known, else the largest."""
+    ordered = [rows for rows in sets if rows.has_label_ids]
+    return (ordered or [max(sets, key=lambda rows: len(rows.labels))])[0].labels
+
+
+def subset_ids(subset: Subset, run: Path, known: pa.ChunkedArray) -> pa.Array:
     """The training rows that a run's dynamics call easy, hard or ambiguous.
 
     Confidence is the mean, variability the standard deviation (over n) of the gold label's
@@ -237,12 +247,13 @@ def subset_ids(subset: Subset, run: Path) -> pa.Array:
     Args:
         subset: Which rows.
         run: The folder of a run that is done.
+        known: The ids of the training rows.
 
     Returns:
         Their ids; of rows that are equally so, the first in the order of the run's rows.
 
     Raises:
-        UsageError: The run has no dynamics.
+        UsageError: The run has no dynamics, or was trained on other rows.
 
     Source: MSciNLI, section 5.1 and Table 7: a third by confidence, lowest confidence, or
         variability; or all but the 25 % or 5 % of the lowest confidence.
@@ -254,6 +265,10 @@ def subset_ids(subset: Subset, run: Path) -> pa.Array:
     n_epochs = len(set(table["epoch"].to_pylist()))
     probabilities = table["probability"].to_numpy().reshape(n_epochs, -1)
     ids = table["id"].combine_chunks()[: probabilities.shape[1]]
+    if set(ids.to_pylist()) != set(known.to_pylist()):
+        raise UsageError(
+            f"{run} was trained on other rows: it cannot tell which of these are easy."
+        )
     confidence, variability = probabilities.mean(axis=0), probabilities.std(axis=0)
     n_rows = round(subset.share * len(ids))
     order = np.argsort(

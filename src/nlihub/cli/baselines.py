@@ -63,7 +63,7 @@ ModelLabels = Annotated[
     typer.Option(metavar="L,...", help="A classifier's labels by id, where it does not name them."),
 ]
 MicroBatch = Annotated[
-    int | None, typer.Option(help="Pairs in memory at once; changes but rounding and dropout.")
+    int | None, typer.Option(help="Pairs in memory at once; changes only rounding and dropout.")
 ]
 Precision = Annotated[str | None, typer.Option(help="fp32 or bf16; default bf16 on a GPU.")]
 Compile = Annotated[
@@ -125,6 +125,7 @@ def finetune(
 
     Without a preset the hyper-parameters are SciNLI's. Started again, it goes on where it was.
     """
+    _refuse_few_shot(preset)
     config = _configured(preset, "encoder", locals())
     _run(config, output, locals(), preset=preset)
 
@@ -329,6 +330,7 @@ def analyse(
     Training and test sets of domain-shift and cross-dataset are those of the paper, MSciNLI.
     """
     given = locals()
+    _refuse_few_shot(preset)
     if kind in ("domain-shift", "cross-dataset"):
         if train or validation or test:
             raise typer.BadParameter(f"{kind} has the training and test sets of its paper.")
@@ -451,7 +453,6 @@ def _configured(
     hyper = {
         "max_epochs": given.get("epochs"),
         "n_trained_layers": given.get("trained_layers"),
-        "special_tokens": tuple(names(given.get("special_tokens"))) or None,
         **{part.name: given[part.name] for part in fields(Options) if part.name in given},
     }
     hyper["special_tokens"] = tuple(names(given.get("special_tokens"))) or None
@@ -459,6 +460,14 @@ def _configured(
     if chosen.get("patience") == 0:
         chosen["patience"] = None
     return replace(config, options=replace(config.options, **chosen))
+
+
+def _refuse_few_shot(preset: str | None) -> None:
+    """Refuses a preset whose training set is a pool to draw from."""
+    from ..baselines.presets import get_preset
+
+    if preset is not None and get_preset(preset).shots:
+        raise typer.BadParameter(f"{preset} is a preset of nlihub baseline few-shot.")
 
 
 def _own_validation(train: str) -> str | None:

@@ -62,6 +62,24 @@ def read_rows(name: str, role: str, folder: Path | None = None) -> Gold:
     raise SourceNotFoundError(f"{name} is no dataset.")
 
 
+def absolute_name(name: str) -> str:
+    """A name of rows that means the same from any folder.
+
+    Args:
+        name: As ``read_rows`` takes it.
+
+    Returns:
+        The name with the whole path, where it is that of a file or of a built version.
+    """
+    path = Path(name).expanduser()
+    if path.is_file():
+        return str(path.absolute())
+    place, _ = _split_of(name, "")
+    path = Path(place).expanduser()
+    is_built = any((at / MANIFEST).is_file() for at in (path, path.parent))
+    return f"{path.absolute()}{name[len(place) :]}" if is_built else name
+
+
 def _split_of(name: str, role: str) -> tuple[str, str]:
     found = re.fullmatch(r"(.+):(\w+)", name)
     if found is None or (len(found[1]) == 1 and not Path(name).exists()):

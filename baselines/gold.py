@@ -146,7 +146,13 @@ def _labels(table: pa.Table, path: Path) -> tuple[tuple[str, ...], np.ndarray, b
     if column.null_count:
         raise SchemaError(f"{path}: {column.null_count} rows have no label.")
     if (names := _class_names(table.schema)) is not None:
-        return names, column.to_numpy(), True
+        codes = column.to_numpy()
+        if len(codes) and not 0 <= codes.min() <= codes.max() < len(names):
+            raise SchemaError(
+                f"{path}: the column label holds ids from {codes.min()} to {codes.max()}; expected "
+                f"0 to {len(names) - 1}. Rows without a label, -1, cannot be scored; leave them out."
+            )
+        return names, codes, True
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         raise SchemaError(f"{path}: the column label holds {column.type}; expected class labels.")
     found = pc.unique(column).to_pylist()

@@ -38,7 +38,8 @@ def get_preset(name: str) -> Preset:
 
 
 #: SciNLI, section 4.3, and its authors' code for what the paper leaves open: cased models, batches
-#: of 64, 300 tokens, gradients clipped to 1, epochs compared by macro-F1.
+#: of 64, 300 tokens, gradients clipped to 1, epochs compared by macro-F1. Their code puts one
+#: separator between the texts and gives no segment ids; here a model's own tokenizer does both.
 _SCINLI = Options(
     learning_rate=2e-5, batch_size=64, max_epochs=5, patience=2, max_length=300, max_grad_norm=1.0
 )
@@ -54,7 +55,8 @@ _NEURAL = Options(learning_rate=1e-3, batch_size=64, max_epochs=30, patience=10,
 
 #: BioNLI, section 4.1, and its authors' code for what the paper leaves open: batches of 16, a
 #: linear schedule after 25 steps of warm-up, gradients clipped to 1, markers as tokens, embeddings
-#: and the pooler left as they are, the premise alone cut.
+#: and the pooler left as they are, the premise alone cut. Their code joins the texts with a token
+#: <exp> and ends them with <end>; here a model's own tokenizer does that.
 _BIONLI = Options(
     learning_rate=1e-4,
     batch_size=16,
@@ -120,8 +122,8 @@ def _trained(name: str, dataset: str, method: str, source: str, options: Options
 def _presets() -> Iterator[Preset]:
     epochs = {"scinli": 5, "mscinli": 10}
     where = {
-        "scinli": "SciNLI, section 4.3 and Table 6",
-        "mscinli": "MSciNLI, section 4.2 and Table 4",
+        "scinli": "SciNLI, section 4.3 and Table 6; separators as the model's own tokenizer has them",
+        "mscinli": "MSciNLI, section 4.2 and Table 4; separators as for SciNLI",
     }
     for dataset, max_epochs in epochs.items():
         options = replace(_SCINLI, max_epochs=max_epochs)
@@ -139,9 +141,8 @@ def _presets() -> Iterator[Preset]:
     )
     yield replace(lexicalized, config=replace(lexicalized.config, validation=None), seeds=SEEDS[:1])
     for short, model in _BIOMEDICAL_MODELS.items():
-        made = _trained(
-            f"bionli-{short}", "bionli", "encoder", "BioNLI, section 4.1 and Table 5", _BIONLI
-        )
+        source = "BioNLI, section 4.1 and Table 5; separators as the model's own tokenizer has them"
+        made = _trained(f"bionli-{short}", "bionli", "encoder", source, _BIONLI)
         yield replace(made, config=replace(made.config, model=model), seeds=SEEDS[:1])
     for short, model in _SPATIAL_MODELS.items():
         name = f"spacenli-{short}"

@@ -102,19 +102,14 @@ def test_few_shot_has_a_run_for_every_number_and_draw(place, tmp_path):
 @pytest.mark.parametrize("kind", ["lexicalized", "cbow", "cnn", "bilstm"])
 def test_models_without_pretraining_are_trained(kind, place, tmp_path):
     pytest.importorskip("HanTa")
-    found = run(
-        *("classical", "--kind", kind, *rows(place), "--epochs", "1", "--cpu"),
-        *("--output", tmp_path, "--json"),
-    )
+    epochs = () if kind == "lexicalized" else ("--epochs", "1")
+    command = ["classical", "--kind", kind, *rows(place), *epochs, "--cpu"]
+    found = run(*command, "--output", tmp_path, "--json")
     [evaluation] = found[0]["evaluations"].values()
     assert 0 <= evaluation["metrics"]["nli_report"]["macro_f1"] <= 1
     table = pq.read_table(Path(found[0]["run"]) / evaluation["predictions"])
     assert table.column_names == ["id", "prediction", *(f"probability_{name}" for name in LABELS)]
-    again = run(
-        *("classical", "--kind", kind, *rows(place), "--epochs", "1", "--cpu"),
-        *("--output", tmp_path, "--json"),
-    )
-    assert again == found
+    assert run(*command, "--output", tmp_path, "--json") == found
 
 
 def test_zero_shot_takes_a_classifier_as_it_is(place, tmp_path):
@@ -201,6 +196,10 @@ def test_presets_name_datasets_that_there_are():
         (["finetune", "--preset", "scinli-bert", "--seeds", "one"], "expected whole numbers"),
         (["finetune", "--preset", "scinli-bert", "--precision", "fp8"], "expected fp32 or bf16"),
         (["classical"], "either --preset or --kind"),
+        (
+            ["classical", "--kind", "lexicalized", "--train", "scinli", "--epochs", "3"],
+            "max_epochs would do nothing",
+        ),
         (["classical", "--kind", "gru", "--train", "scinli"], "Known: bilstm, cbow"),
         (["zero-shot", "--model", "m", "--test", "scinli", "--server", "x"], "go with --prompt"),
         (
@@ -218,7 +217,7 @@ def test_presets_name_datasets_that_there_are():
                 "p1",
                 "--hypothesis-only",
             ],
-            "A prompt shows the pair as it is",
+            "view would do nothing: prompt has no use for it",
         ),
         (["analyse", "domain-shift", "--model", "m", "--train", "scinli"], "sets of its paper"),
         (["analyse", "art", "--model", "m", "--train", "scinli"], "no analysis 'art'"),
@@ -322,8 +321,19 @@ def test_a_push_that_is_refused_says_so(trained):
     assert "hf_secret" not in done.stderr
 
 
+def test_a_hub_that_is_not_there_is_named(trained):
+    run, _ = trained
+    with running_hub() as hub:
+        pass  # and gone again
+    done = push(run, "someone/tiny", hub)
+    assert done.returncode == 1
+    assert "DownloadError: someone/tiny could not be pushed" in done.stderr.splitlines()[-1]
+
+
 def test_only_a_model_that_is_there_is_pushed(trained, tmp_path):
     run, _ = trained
+    with pytest.raises(UsageError, match="no name of a repository"):
+        nlihub.push_baseline(run, "some one/tiny--model..")
     with pytest.raises(UsageError, match="ORG/NAME"):
         nlihub.push_baseline(run, "tiny")
     with pytest.raises(UsageError, match="no run that is done"):
@@ -336,6 +346,54 @@ def test_reruns_find_their_rows_from_any_folder(trained, tmp_path, monkeypatch):
     from nlihub.runs import rerun_config
 
     config = rerun_config(run)
-    assert replace(config, seed=2) == rerun_config(run / "config.json", seed=2)
+    assert config == rerun_config(run / "config.json")
     [again] = nlihub.run_baseline(config, tmp_path / "again", on_cpu=True)
     assert again["evaluations"] == found["evaluations"]
+
+
+def test_a_part_of_the_rows_is_found_from_any_folder(place, tmp_path, monkeypatch):
+    """A run on easy rows names the run that told which as seen from its own folder."""
+    from nlihub.runs import rerun_config
+
+    config = RunConfig(
+        "tiny",
+        "encoder",
+        (str(place / "test.jsonl"),),
+        model=str(place / "encoder"),
+        train=str(place / "train.jsonl"),
+        options=Options(max_epochs=1, max_length=32, learning_rate=1e-3),
+    )
+    found = nlihub.run_baseline(config, tmp_path / "art", analysis="cartography", on_cpu=True)
+    easy = tmp_path / "art" / "easy" / "seed-1"
+    [first] = [one for one in found if one["run"] == str(easy)]
+    monkeypatch.chdir(place)
+    [again] = nlihub.run_baseline(rerun_config(easy), tmp_path / "far" / "away", on_cpu=True)
+    assert again["evaluations"] == first["evaluations"]
+
+
+def test_a_dataset_is_meant_though_a_folder_has_its_name(tmp_path, monkeypatch):
+    from nlihub.baselines.data import absolute_name
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "scinli").mkdir()
+    write_rows(tmp_path / "mine.jsonl", 4)
+    nlihub.build("open_spacenli", tmp_path)
+    Path("open_spacenli").rename("built")
+    assert absolute_name("scinli") == "scinli"
+    assert absolute_name("scinli:validation") == "scinli:validation"
+    assert absolute_name("mine.jsonl") == str(tmp_path / "mine.jsonl")
+    assert absolute_name("built:test") == f"{tmp_path}/built:test"
+    assert absolute_name("built/few_shot:train") == f"{tmp_path}/built/few_shot:train"
+
+
+def test_the_reference_may_be_asked_for_in_python(place, tmp_path):
+    config = RunConfig(
+        "tiny",
+        "encoder",
+        (str(place / "test.jsonl"),),
+        model=str(place / "encoder"),
+        train=str(place / "train.jsonl"),
+        options=Options(max_epochs=1, max_length=32),
+    )
+    [found] = nlihub.run_baseline(config, tmp_path, reference=True, on_cpu=True)
+    assert config_of(found)["reference"] is True

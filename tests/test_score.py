@@ -250,6 +250,12 @@ def test_files_of_rows_of_other_kinds(tmp_path):
     found = nlihub.score(predictions, str(ordered))["metrics"]
     assert found["consistency"]["n_wholly_solved"] == 1
     assert "positive:x" in found["consistency"]["signature"]
+    unlabelled = pa.array([1, -1, 1, 0])
+    table = pq.read_table(ordered)
+    at = table.column_names.index("label")
+    pq.write_table(table.set_column(at, table.field("label"), unlabelled), ordered)
+    with pytest.raises(SchemaError, match="holds ids from -1 to 1; expected 0 to 1"):
+        nlihub.score(predictions, str(ordered))
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,7 @@ from nlihub.loaders.errors import (
 from tiny_models import LABELS, WORDS, write_encoder, write_rows
 
 FAST = Options(learning_rate=3e-3, batch_size=16, max_epochs=3, patience=None, max_length=32)
+READ = Options(max_length=32)
 
 
 @pytest.fixture(scope="module")
@@ -406,7 +407,7 @@ def test_a_classifier_keeps_its_head_and_its_order(config, tmp_path):
     kept = json.loads((run.checkpoint / "config.json").read_text())
     assert list(kept["id2label"].values()) == turned
     zero = execute(
-        RunConfig("z", "zero-shot", config.tests, model=str(run.checkpoint), options=FAST),
+        RunConfig("z", "zero-shot", config.tests, model=str(run.checkpoint), options=READ),
         tmp_path / "zero",
         Execution(),
     )
@@ -458,7 +459,7 @@ def three_way(tmp_path_factory):
 
 
 def zero_shot(model, path, tmp_path, **changes):
-    settings = RunConfig("z", "zero-shot", (str(path),), model=str(model), options=FAST)
+    settings = RunConfig("z", "zero-shot", (str(path),), model=str(model), options=READ)
     return execute(replace(settings, **changes), tmp_path / "zero", Execution())
 
 

@@ -11,7 +11,6 @@ from ..runs.config import RunConfig
 from ..runs.folder import RunFolder
 from ..training.execution import Execution
 from ..training.predict import prediction_table
-from ..training.state import remove_folder, save_whole
 from .lexicalized import Lexicalized
 
 #: What ``details`` of a run may hold: groups of features, in how many training hypotheses an n-gram
@@ -56,8 +55,7 @@ class LexicalizedSystem:
             len(self._labels),
             num_proc=self._execution.num_proc,
         )
-        if self._execution.accelerator.is_main_process:
-            save_whole(self._model, checkpoint)
+        self._folder.save_checkpoint(self._model.save)
         return {"n_train": len(train.rows)}
 
     def predict(self, rows: Gold) -> pa.Table:
@@ -73,8 +71,3 @@ class LexicalizedSystem:
         """The number of weights."""
         n_weights = (len(self._model.features.names) + 1) * len(self._labels)
         return {"n_parameters": n_weights, "n_trained": n_weights}
-
-    def clean(self, *, keeps_checkpoint: bool) -> None:
-        """Removes the checkpoint unless it is kept."""
-        if not keeps_checkpoint:
-            remove_folder(self._folder.checkpoint)

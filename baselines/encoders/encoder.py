@@ -1,12 +1,13 @@
 """A pretrained encoder with a head for the labels of a dataset."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from safetensors import SafetensorError
 from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
 
 from ...loaders.errors import ModelError, SourceNotFoundError
@@ -69,8 +70,7 @@ class Encoder:
             order = [int(row) for row in weights.argmax(axis=0)]
         else:
             ids = dict(enumerate(labels))
-            inner = load_classifier(name, config.revision, id2label=ids)
-            _draw_head(inner)
+            inner = load_classifier(name, config.revision, id2label=ids, new_head=config.new_head)
             order = list(range(len(labels)))
         if options.special_tokens:
             new = {"additional_special_tokens": list(options.special_tokens)}
@@ -78,8 +78,12 @@ class Encoder:
             inner.resize_token_embeddings(len(self.tokenizer), mean_resizing=False)
         if options.n_trained_layers is not None:
             _freeze(name, inner, options.n_trained_layers)
+        if inner.config.pad_token_id is None:  # GPT-2 and its kin look for the last token by it
+            inner.config.pad_token_id = self.tokenizer.pad_token_id
         self.inner = inner
         self.model: torch.nn.Module = _LabelLogits(inner, order)
+        self._limit = max_tokens_of(model_config)
+        self._facts = pretrained_facts(model_config, self.tokenizer)
         self._n_truncated: dict[str, int] = {}
 
     def encode(self, rows: Gold) -> EncodedRows:
@@ -94,6 +98,7 @@ class Encoder:
             view=self._view,
             max_length=self._options.max_length,
             truncation=self._options.truncation,
+            limit=self._limit,
             n_truncated=self._n_truncated,
         )
 
@@ -108,8 +113,8 @@ class Encoder:
         self.inner.load_state_dict(kept.state_dict())
 
     def facts(self) -> Mapping[str, Any]:
-        """How many rows were cut."""
-        return {"truncated": dict(self._n_truncated)}
+        """What was pretrained, and how many rows were cut."""
+        return {"pretrained": self._facts, "truncated": dict(self._n_truncated)}
 
 
 def load_config_and_tokenizer(name: str, revision: str | None) -> tuple[Any, Any]:
@@ -122,6 +127,8 @@ def load_config_and_tokenizer(name: str, revision: str | None) -> tuple[Any, Any
     try:
         config = AutoConfig.from_pretrained(name, revision=revision)
         tokenizer = AutoTokenizer.from_pretrained(name, revision=revision)
+        if _loses_case(tokenizer):
+            tokenizer = AutoTokenizer.from_pretrained(name, revision=revision, do_lower_case=False)
     except (OSError, ValueError) as error:
         first = str(error).strip().splitlines()[0]
         raise SourceNotFoundError(f"The model {name} cannot be loaded: {first}") from error
@@ -130,22 +137,72 @@ def load_config_and_tokenizer(name: str, revision: str | None) -> tuple[Any, Any
     return config, tokenizer
 
 
-def load_classifier(name: str, revision: str | None, **arguments: Any) -> Any:
+def _loses_case(tokenizer: Any) -> bool:
+    """Whether texts are lower-cased for a vocabulary that has capital letters.
+
+    Repositories of old, such as SciBERT's cased one, may not say that they are cased, and what is
+    not said is taken for lower case.
+    """
+    if not _lower_cases(tokenizer):
+        return False
+    words = [word for word in tokenizer.get_vocab() if word.isalpha()]
+    return sum(word != word.lower() for word in words) > len(words) / 10
+
+
+def _lower_cases(tokenizer: Any) -> bool:
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    normalizer = backend.normalizer if backend is not None else None
+    return normalizer is not None and "A" not in normalizer.normalize_str("A")
+
+
+def load_classifier(
+    name: str,
+    revision: str | None,
+    *,
+    id2label: Mapping[int, str] | None = None,
+    new_head: bool = False,
+) -> Any:
     """A classifier in single precision.
 
+    Args:
+        name: The model.
+        revision: Of a model on the Hub.
+        id2label: The labels, where what the model lacks of a head is to be drawn; None expects it
+            to be whole.
+        new_head: Whether to draw the whole head, what the model has of it included.
+
     Raises:
-        SourceNotFoundError: Its weights are not at hand.
+        SourceNotFoundError: Its weights are not at hand, or are damaged.
+        ModelError: It has no head, where it was expected to be whole.
     """
-    if "id2label" in arguments:
-        arguments["label2id"] = {label: id_ for id_, label in arguments["id2label"].items()}
+    arguments: dict[str, Any] = {}
+    if id2label is not None:
+        label2id = {label: id_ for id_, label in id2label.items()}
+        arguments = {"id2label": dict(id2label), "label2id": label2id}
         arguments["ignore_mismatched_sizes"] = True  # the head, which is new
     try:
-        return AutoModelForSequenceClassification.from_pretrained(
-            name, revision=revision, dtype=torch.float32, **arguments
+        model, found = AutoModelForSequenceClassification.from_pretrained(
+            name, revision=revision, dtype=torch.float32, output_loading_info=True, **arguments
         )
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, SafetensorError) as error:
         first = str(error).strip().splitlines()[0]
         raise SourceNotFoundError(f"The model {name} cannot be loaded: {first}") from error
+    lacking = {*found["missing_keys"], *(key for key, *_ in found["mismatched_keys"])}
+    if id2label is not None:
+        _draw_head(model, None if new_head else lacking)
+    elif lacking:
+        raise ModelError(f"{name} lacks weights: {', '.join(sorted(lacking)[:5])}.")
+    return model
+
+
+def pretrained_facts(config: Any, tokenizer: Any) -> dict[str, Any]:
+    """What tells one pretrained model from another of its name: its commit, and its tokenizer."""
+    return {
+        "commit": getattr(config, "_commit_hash", None),
+        "tokenizer": type(tokenizer).__name__,
+        "n_tokens": len(tokenizer),
+        "lower_cases": _lower_cases(tokenizer),
+    }
 
 
 def check_padding(name: str, tokenizer: Any) -> None:
@@ -193,6 +250,7 @@ def encode(
     view: str,
     max_length: int,
     truncation: str,
+    limit: int | None,
     n_truncated: dict[str, int],
 ) -> EncodedRows:
     """The inputs of an encoder for rows with texts.
@@ -203,6 +261,7 @@ def encode(
         view: See ``tokenize``.
         max_length: See ``tokenize``.
         truncation: See ``tokenize``.
+        limit: Tokens that the encoder reads at most.
         n_truncated: Takes how many rows were cut, by the name of the rows.
     """
     table, n_cut = tokenize(
@@ -221,15 +280,22 @@ def encode(
         padding,
         "attention_mask",
         pads_left=tokenizer.padding_side == "left",
+        limit=limit,
     )
 
 
-def _draw_head(model: Any) -> None:
-    """Draws all parameters anew that are not of the encoder itself."""
+def _draw_head(model: Any, lacking: Collection[str] | None) -> None:
+    """Draws parameters of the head anew: those that are lacking, or all but the encoder's own.
+
+    So they follow from the seed alone, however the others were loaded. A part of the head may be
+    pretrained, as ModernBERT's is.
+    """
     drawn = AutoModelForSequenceClassification.from_config(model.config)  # type: ignore[no-untyped-call]
     encoder = f"{model.base_model_prefix}."
     head = {
-        name: value for name, value in drawn.state_dict().items() if not name.startswith(encoder)
+        name: value
+        for name, value in drawn.state_dict().items()
+        if (not name.startswith(encoder) if lacking is None else name in lacking)
     }
     model.load_state_dict(head, strict=False)
 

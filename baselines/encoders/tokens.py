@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import tokenizers
 from filelock import FileLock
 
 from ...builders.partial import whole_file
@@ -58,8 +59,12 @@ def tokenize(
 
 def _key(rows: Gold, tokenizer: Any, settings: list[Any]) -> str:
     """What the tokens depend on: the texts, the tokenizer and the settings."""
-    digest = hashlib.sha256(json.dumps(settings).encode())
-    digest.update(tokenizer.backend_tokenizer.to_str().encode())
+    sides = [tokenizer.truncation_side, tokenizer.padding_side]
+    digest = hashlib.sha256(json.dumps([tokenizers.__version__, sides, settings]).encode())
+    backend = tokenizer.backend_tokenizer
+    backend.no_truncation()  # what an earlier call left there is no part of what it is
+    backend.no_padding()
+    digest.update(backend.to_str().encode())
     for name in ("premise", "hypothesis"):
         texts = pa.concat_arrays([pa.array([], pa.large_string()), *_large(rows.rows[name])])
         for buffer in texts.buffers():

@@ -17,6 +17,8 @@ from .encoder import (
     encode,
     load_classifier,
     load_config_and_tokenizer,
+    max_tokens_of,
+    pretrained_facts,
 )
 from .labels import label_weights, named_labels
 
@@ -45,6 +47,8 @@ class ZeroShot:
         check_length(name, model_config, config.options.max_length)
         self._weights = label_weights(named_labels(model_config, config.model_labels), labels)
         self._inner = load_classifier(name, config.revision).eval()
+        self._limit = max_tokens_of(model_config)
+        self._facts = pretrained_facts(model_config, self._tokenizer)
         self._n_truncated: dict[str, int] = {}
 
     def fit(self, train: Gold, validation: Gold | None) -> Mapping[str, Any]:
@@ -59,6 +63,7 @@ class ZeroShot:
             view=self._config.view,
             max_length=self._config.options.max_length,
             truncation=self._config.options.truncation,
+            limit=self._limit,
             n_truncated=self._n_truncated,
         )
         self._inner.to(self._execution.accelerator.device)
@@ -71,9 +76,6 @@ class ZeroShot:
         return prediction_table(rows, found @ self._weights)
 
     def facts(self) -> Mapping[str, Any]:
-        """Numbers of parameters, and of rows that were cut."""
-        cut = {"truncated": dict(self._n_truncated)}
-        return {**model_facts(self._inner), "n_trained": 0, **cut}
-
-    def clean(self, *, keeps_checkpoint: bool) -> None:
-        """Nothing is kept."""
+        """What was pretrained, and the numbers of parameters and of rows that were cut."""
+        found = {"pretrained": self._facts, "truncated": dict(self._n_truncated)}
+        return {**model_facts(self._inner), "n_trained": 0, **found}

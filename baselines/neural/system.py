@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from ...loaders.errors import UnknownNameError
+from ...loaders.hashing import hash_file
 from ..gold import Gold
 from ..runs.config import RunConfig
 from ..training.encoded import EncodedRows
@@ -39,7 +40,8 @@ class Neural:
         for name in config.details:
             if name not in DETAILS:
                 raise UnknownNameError.of(f"detail of {config.method}", name, DETAILS)
-        self.labels, self._view, self._found = labels, config.view, {}
+        self.labels, self._view = labels, config.view
+        self._found: dict[str, Any] = {}
         texts = ["hypothesis"] if config.view == "hypothesis" else ["premise", "hypothesis"]
         columns = (train.rows[name].to_pylist() for name in texts)
         self.vocabulary = Vocabulary.build(chain.from_iterable(columns))
@@ -54,7 +56,11 @@ class Neural:
                 seed=config.seed,
             )
             vectors = read.matrix
-            self._found = {"by_word": read.n_by_word, "by_spelling": read.n_by_spelling}
+            self._found = {
+                "by_word": read.n_by_word,
+                "by_spelling": read.n_by_spelling,
+                "digest": f"sha256:{hash_file(Path(config.details['vectors']))}",
+            }
         torch.manual_seed(config.seed)
         self.model: torch.nn.Module = build(self.config, vectors)
 
@@ -76,6 +82,6 @@ class Neural:
         self.model.load_state_dict(weights)
 
     def facts(self) -> Mapping[str, Any]:
-        """The size of the vocabulary, and how many of its stems have a vector of the file."""
-        found = {"vectors_found": self._found} if self._found else {}
+        """The size of the vocabulary, how many of its stems have a vector, and of what file."""
+        found = {"vectors": self._found} if self._found else {}
         return {"n_words": len(self.vocabulary), **found}

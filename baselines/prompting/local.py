@@ -80,14 +80,21 @@ class LocalModel:
 
     @classmethod
     def load(
-        cls, name: str, *, revision: str | None = None, device: str | None = None, **options: Any
+        cls,
+        name: str,
+        *,
+        revision: str | None = None,
+        device: str | None = None,
+        precision: str | None = None,
+        **options: Any,
     ) -> "LocalModel":
-        """Loads a model, in bfloat16 on a GPU, else in float32.
+        """Loads a model.
 
         Args:
             name: A repository of the Hub, or a folder.
             revision: Its commit, tag or branch.
             device: Such as ``cuda:1``; None takes the GPU if there is one.
+            precision: ``fp32`` or ``bf16``; None takes bf16 on a GPU.
             options: See the class.
 
         Raises:
@@ -96,7 +103,8 @@ class LocalModel:
         """
         torch, transformers = _libraries()
         device = device or ("cuda" if torch.cuda.is_available() else "cpu")
-        dtype = torch.bfloat16 if device.startswith("cuda") else torch.float32
+        precision = precision or ("bf16" if device.startswith("cuda") else "fp32")
+        dtype = torch.bfloat16 if precision == "bf16" else torch.float32
         try:
             tokenizer = transformers.AutoTokenizer.from_pretrained(name, revision=revision)
             model = transformers.AutoModelForCausalLM.from_pretrained(

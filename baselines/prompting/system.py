@@ -10,6 +10,7 @@ from ..data import key_of
 from ..gold import Gold
 from ..runs.config import RunConfig
 from ..runs.folder import RunFolder
+from ..training.execution import Execution
 from .answers import count_reasons
 from .ask import Asker, ask
 from .prompts import get_prompt
@@ -26,19 +27,23 @@ class PromptSystem:
         config: The run; ``n_shots`` is 0 or the number of labels.
         labels: The label set.
         folder: The run's folder, where every answer is kept as it comes.
+        execution: How a local model computes.
 
     Raises:
         UsageError: There is no prompt for these labels, or no such number of shots.
         UnknownNameError: A detail is unknown.
     """
 
-    def __init__(self, config: RunConfig, labels: tuple[str, ...], folder: RunFolder) -> None:
+    def __init__(
+        self, config: RunConfig, labels: tuple[str, ...], folder: RunFolder, execution: Execution
+    ) -> None:
         for name in config.details:
             if name not in DETAILS:
                 raise UnknownNameError.of("detail of a prompt", name, DETAILS)
         if config.n_shots not in (None, 0, len(labels)):
             raise UsageError(f"n_shots is {config.n_shots}; expected 0 or {len(labels)}.")
         self._config, self._labels, self._folder = config, labels, folder
+        self._execution = execution
         self._prompt = get_prompt(str(config.details.get("prompt", "p1")), labels)
         self._shots: tuple[Shot, ...] = ()
         self._reasons: dict[str, dict[str, int]] = {}
@@ -74,6 +79,8 @@ class PromptSystem:
                 self._asker = LocalModel.load(
                     str(config.model),
                     revision=config.revision,
+                    device=str(self._execution.accelerator.device),
+                    precision="bf16" if self._execution.is_bf16 else "fp32",
                     template_options=details.get("template_options"),
                 )
         return self._asker
@@ -81,6 +88,3 @@ class PromptSystem:
     def facts(self) -> Mapping[str, Any]:
         """How many answers could not be read, and why."""
         return {"unread": self._reasons}
-
-    def clean(self, *, keeps_checkpoint: bool) -> None:
-        """Answers are kept."""

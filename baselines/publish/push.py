@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from huggingface_hub import CommitOperationAdd, HfApi
-from huggingface_hub.errors import HfHubHTTPError
+from huggingface_hub.errors import HFValidationError
 
 from ...loaders.errors import DownloadError, UsageError
 from ..runs.folder import CONFIG, METRICS, RECORD, RunFolder
@@ -55,7 +55,9 @@ def push_model(
         done = api.create_commit(
             repo, operations, commit_message=f"{run.config.name}, seed {run.config.seed}"
         )
-    except (HfHubHTTPError, OSError) as error:
+    except HFValidationError as error:
+        raise UsageError(f"{repo!r} is no name of a repository: {error}") from error
+    except Exception as error:  # the client's errors have no common root over its versions
         first = str(error).strip().splitlines()[0]
         raise DownloadError(f"{repo} could not be pushed: {first}") from error
     return str(done.commit_url)

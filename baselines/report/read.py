@@ -125,19 +125,19 @@ def _is_run(folder: Path) -> bool:
         return False
 
 
-def read_run(folder: Path, place: str, record: Mapping[str, Any]) -> Run:
+def read_run(folder: Path, place: str) -> Run:
     """Reads a run that is done.
 
     Args:
         folder: Its folder.
         place: What the folder is called in the report.
-        record: Its record.
 
     Raises:
         SourceNotFoundError: A file is missing.
         UsageError: A file is malformed, or a test has no result.
     """
     kept = RunFolder(folder)
+    record = kept.read_json(RECORD)
     try:
         config = RunConfig.from_json(kept.read_json(CONFIG))
     except (NLIHubError, TypeError, ValueError, AttributeError) as error:

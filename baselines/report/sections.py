@@ -107,8 +107,8 @@ def tell_provenance(collection: Collection) -> list[str]:
     tables = [run_table(collection.systems), data_table(collection)]
     versions = version_table(collection.systems)
     blocks = [markdown(rows) for rows in (*tables, versions) if len(rows) > 1]
-    lines = [f"`{place}`: {status}" for place, status in collection.unfinished.items()]
-    return blocks + _list("Left out, because they have not come to their end:", lines)
+    lines = [f"`{place}`" for place in collection.unfinished]
+    return blocks + _list("Left out, because they are still at work or were broken off:", lines)
 
 
 def _list(title: str, lines: Sequence[str]) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...loaders.errors import SourceNotFoundError, UsageError
 from ..runs.config import RunConfig
-from ..runs.folder import RECORD, RunFolder
+from ..runs.folder import RunFolder
 from .names import benchmark_name, distinct_names, identity, model_name
 from .read import Evaluation, Run, find_runs, read_run
 
@@ -104,12 +104,12 @@ class Collection:
     Attributes:
         systems: The systems, by name.
         benchmarks: What they were tested on, by name.
-        unfinished: The status of runs that did not come to their end, by their place.
+        unfinished: The places of runs that are at work or were broken off.
     """
 
     systems: tuple[System, ...]
     benchmarks: tuple[Benchmark, ...]
-    unfinished: Mapping[str, str]
+    unfinished: Sequence[str]
 
 
 def collect_runs(folders: Sequence[Path]) -> Collection:
@@ -128,16 +128,14 @@ def collect_runs(folders: Sequence[Path]) -> Collection:
             results; or rows of one name differ between runs.
     """
     done: dict[Path, Run] = {}
-    unfinished = {}
+    unfinished = set()
     for given in folders:
         for folder in find_runs(given):
             place = _place(folder, given, is_one_of_many=len(folders) > 1)
-            # The record of a run is written when it is done.
-            record = RunFolder(folder).read_json(RECORD) if (folder / RECORD).is_file() else {}
-            if record.get("status") != "done":
-                unfinished[place] = str(record.get("status", "broken off, or still at work"))
+            if not RunFolder(folder).is_done:
+                unfinished.add(place)
             elif folder.resolve() not in done:
-                done[folder.resolve()] = read_run(folder, place, record)
+                done[folder.resolve()] = read_run(folder, place)
     if not done:
         raise SourceNotFoundError(
             f"None of the runs has come to its end: {', '.join(sorted(unfinished))}."
@@ -145,7 +143,7 @@ def collect_runs(folders: Sequence[Path]) -> Collection:
     runs = list(done.values())
     _check_digests(runs)
     systems = _systems(runs)
-    return Collection(systems, _benchmarks(systems), dict(sorted(unfinished.items())))
+    return Collection(systems, _benchmarks(systems), sorted(unfinished))
 
 
 def _place(folder: Path, given: Path, *, is_one_of_many: bool) -> str:

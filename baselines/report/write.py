@@ -38,7 +38,7 @@ def write_report(
 
     Returns:
         ``report`` (the path of the Markdown), ``pictures`` (their names), ``n_systems``,
-        ``n_runs``, ``benchmarks`` (their names) and ``unfinished`` (status by place).
+        ``n_runs``, ``benchmarks`` (their names) and ``unfinished`` (places of runs).
 
     Raises:
         SourceNotFoundError: A folder has no runs that are done, or a file of a run is missing.
@@ -63,7 +63,7 @@ def write_report(
         "n_systems": len(collection.systems),
         "n_runs": sum(len(system.runs) for system in collection.systems),
         "benchmarks": [benchmark.name for benchmark in collection.benchmarks],
-        "unfinished": dict(collection.unfinished),
+        "unfinished": list(collection.unfinished),
     }
 
 

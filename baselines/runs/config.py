@@ -10,11 +10,25 @@ from ...loaders.errors import UnknownNameError, UsageError
 
 METHODS = ("encoder", "lexicalized", "cbow", "cnn", "bilstm", "zero-shot", "prompt")
 
+_TRAINED = ("train", "validation", "n_shots", "subset", "reference")
+
+#: The fields of a config that mean something to a method, besides those that all have.
+_FIELDS = {
+    "encoder": ("model", "revision", "view", "new_head", "model_labels", *_TRAINED),
+    "lexicalized": ("train", "n_shots", "subset", "view", "details"),
+    **dict.fromkeys(("cbow", "cnn", "bilstm"), ("view", "details", *_TRAINED)),
+    "zero-shot": ("model", "revision", "view", "model_labels"),
+    "prompt": ("model", "revision", "train", "n_shots", "details"),
+}
+_FIELDS_OF_ALL = ("name", "method", "tests", "preset", "seed", "options")
+
 #: What of a pair a model sees.
 VIEWS = ("pair", "hypothesis")
 
 #: Which training rows are kept, by what cartography says of them; MSciNLI, Table 7.
 SUBSETS = ("easy", "hard", "ambiguous", "without_hardest")
+
+_OF_ENCODERS = ("max_length", "truncation", "n_trained_layers", "special_tokens")
 
 _T = TypeVar("_T")
 
@@ -152,6 +166,8 @@ class RunConfig:
     def __post_init__(self) -> None:
         _check_choice("method", self.method, METHODS)
         _check_choice("view", self.view, VIEWS)
+        if isinstance(self.tests, str) or not all(isinstance(name, str) for name in self.tests):
+            raise UsageError(f"tests is {self.tests!r}; expected a list of names.")
         if not self.tests:
             raise UsageError("A run needs something to be tested on.")
         if self.seed < 0:
@@ -160,25 +176,33 @@ class RunConfig:
             raise UsageError(f"n_shots is {self.n_shots}; expected 0 or more.")
 
     def check_complete(self) -> None:
-        """Refuses a config that lacks what its method needs.
+        """Refuses a config that lacks what its method needs, or has what it would not look at.
 
         Raises:
-            UsageError: A model or training rows are missing, or there for nothing.
+            UsageError: A model or training rows are missing, or something is there for nothing.
         """
         has_train = self.train is not None
         if self.method in ("encoder", "zero-shot", "prompt") and self.model is None:
             raise UsageError(f"{self.method} needs a model.")
-        if self.method == "prompt":
-            if self.view != "pair" or self.model_labels or self.options != Options():
-                raise UsageError(
-                    "A prompt shows the pair as it is: hypothesis only, lengths, truncation and "
-                    "labels of a classifier have no meaning for it."
-                )
-            if bool(self.n_shots) != has_train:
-                raise UsageError("A prompt with shots needs rows to draw them from, and only then.")
-        elif has_train != (self.method != "zero-shot"):
-            takes = "takes no" if has_train else "needs a"
-            raise UsageError(f"{self.method} {takes} training set.")
+        if self.method == "prompt" and bool(self.n_shots) != has_train:
+            raise UsageError("A prompt with shots needs rows to draw them from, and only then.")
+        if self.method not in ("zero-shot", "prompt") and not has_train:
+            raise UsageError(f"{self.method} needs a training set.")
+        known = (*_FIELDS_OF_ALL, *_FIELDS[self.method])
+        idle = [name for name in _changed(self, RunConfig) if name not in known]
+        idle += [name for name in _changed(self.options, Options) if not self._uses(name)]
+        if idle:
+            raise UsageError(
+                f"{', '.join(idle)} would do nothing: {self.method} has no use for it."
+            )
+
+    def _uses(self, option: str) -> bool:
+        """Whether a hyper-parameter means something to the method."""
+        if self.method == "zero-shot":
+            return option in ("max_length", "truncation")
+        if self.method in ("cbow", "cnn", "bilstm"):
+            return option not in _OF_ENCODERS
+        return self.method == "encoder"
 
     def as_json(self) -> dict[str, Any]:
         """The config as JSON holds it; ``from_json`` reads it."""
@@ -204,7 +228,8 @@ class RunConfig:
             options["special_tokens"] = tuple(options.get("special_tokens", ()))
             values["options"] = _made(Options, options)
         for name in ("tests", "model_labels"):
-            values[name] = tuple(values.get(name, ()))
+            given = values.get(name, ())
+            values[name] = tuple(given) if isinstance(given, list) else given
         return _made(cls, values)
 
 
@@ -217,6 +242,16 @@ def _made(kind: type[_T], values: Mapping[str, Any]) -> _T:
         return kind(**values)
     except TypeError as error:  # a field is missing, or a text stands where a number should
         raise UsageError(f"This is no config of a run: {error}.") from error
+
+
+def _changed(value: Any, kind: type) -> list[str]:
+    """The fields that have another value than by default."""
+    return [
+        part.name
+        for part in dataclasses.fields(kind)
+        if getattr(value, part.name)
+        != (part.default_factory() if callable(part.default_factory) else part.default)
+    ]
 
 
 def _plain(value: Any) -> Any:

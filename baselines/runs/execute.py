@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ...loaders.errors import SchemaError, UsageError
+from ...loaders.errors import OutputError, SchemaError, UsageError
 from ..data import check_labels, draw_shots, key_of, read_rows, take_rows
 from ..gold import Gold
 from ..scoring import ScoringOptions, score_predictions
@@ -49,12 +49,16 @@ def execute(
         The folder, with all that ``folder.RunFolder`` names.
 
     Raises:
-        OutputError: The folder is that of another run, or another process works in it.
-        UsageError: The config lacks what its method needs.
+        OutputError: The folder is that of another run, or another process works in it; or the run
+            was begun with other rows.
+        UsageError: The config lacks what its method needs, or several processes do what only one
+            can.
         SchemaError: Training, validation and test rows have other labels.
         NLIHubError: Data are missing or malformed, the model cannot be used, or training broke off.
     """
     config.check_complete()
+    if config.method in ("lexicalized", "prompt") and execution.accelerator.num_processes > 1:
+        raise UsageError(f"{config.method} runs in one process; start it without a launcher.")
     accelerator = execution.accelerator
     main = accelerator.is_main_process
     begun: AbstractContextManager[RunFolder] = (
@@ -64,6 +68,8 @@ def execute(
         accelerator.wait_for_everyone()
         if folder.is_done:
             tell(f"{path} is done already")
+            if main:
+                folder.tidy(keeps_checkpoint=keeps_checkpoint)
             return folder
         run = _Run(config, folder, execution, sources, tell if main else lambda _: None)
         try:
@@ -86,7 +92,7 @@ class _Run:
         self.config, self.folder, self.execution = config, folder, execution
         self.sources, self.tell = sources, tell
         self.is_main = execution.accelerator.is_main_process
-        self.began, self.started = time.monotonic(), _now()
+        self.began, self.started, self._seconds_before = time.monotonic(), _now(), 0.0
 
     def do(self, *, keeps_checkpoint: bool) -> None:
         from .systems import make_system
@@ -102,20 +108,33 @@ class _Run:
             validation = check_labels(validation, labels, "validation")
         keys = [key_of(rows) for rows in tests]
         if len(set(keys)) < len(keys):
-            raise UsageError(f"The same rows are tested twice: {', '.join(sorted(keys))}.")
+            raise UsageError(
+                f"Two test sets are the same or have one name: {', '.join(sorted(keys))}. "
+                "Give each once, under a name of its own."
+            )
         self.tell(f"{config.name}, seed {config.seed}: {self._sizes(train, validation, tests)}")
         # Of two labels the order says which is the positive one: each set is scored in its own.
         scored = [
             own if set(own.labels) == set(labels) else rows
             for own, rows in zip(tests, judged, strict=True)
         ]
+        if self.is_main:
+            learned = {"train": train, "validation": validation}
+            self._begin_record(
+                {what: dict(r.description) for what, r in learned.items() if r is not None},
+                {key: dict(rows.description) for key, rows in zip(keys, tests, strict=True)},
+            )
         system = make_system(config, labels, self.folder, self.execution, self.tell)
-        facts = system.fit(train, validation) if train is not None else {}
+        facts = dict(system.fit(train, validation)) if train is not None else {}
+        dynamics = facts.pop("dynamics", None)
         for name, key, rows, gold in zip(config.tests, keys, judged, scored, strict=True):
             self._test(system, name, key, rows, gold)
         self.execution.accelerator.wait_for_everyone()
         if self.is_main:
-            self._finish(system, facts, train, validation, keeps_checkpoint)
+            if dynamics is not None and train is not None:
+                self.folder.write_table(DYNAMICS, _dynamics_table(train, dynamics))
+            self._note({**system.facts(), **facts, "status": "done"})
+            self.folder.tidy(keeps_checkpoint=keeps_checkpoint)
 
     def _rows(self, name: str, role: str) -> Gold:
         rows = read_rows(name, role, self.sources)
@@ -149,6 +168,7 @@ class _Run:
         if not self.is_main:
             return
         self.folder.write_table(path, predictions)
+        self._note(system.facts())
         answered, n_unanswered = fill_unanswered(gold, predictions)
         metrics = score_predictions(
             gold.rows, gold.labels, gold.metrics, answered, ScoringOptions()
@@ -172,33 +192,38 @@ class _Run:
             return {}
         return dict(self.folder.read_json(METRICS)["evaluations"])
 
-    def _finish(
-        self,
-        system: "System",
-        facts: Mapping[str, Any],
-        train: Gold | None,
-        validation: Gold | None,
-        keeps_checkpoint: bool,
-    ) -> None:
-        facts = dict(facts)
-        dynamics = facts.pop("dynamics", None)
-        if dynamics is not None and train is not None:
-            self.folder.write_table(DYNAMICS, _dynamics_table(train, dynamics))
-        data = {"train": train, "validation": validation}
-        record = {
-            "status": "done",
-            "started": self.started,
-            "seconds": round(time.monotonic() - self.began, 3),
-            "hardware": hardware(),
-            "execution": self.execution.as_json(),
-            "versions": versions(),
-            "commit": commit(),
-            "data": {what: dict(r.description) for what, r in data.items() if r is not None},
-            **system.facts(),
-            **facts,
-        }
-        self.folder.write_json(RECORD, record)
-        system.clean(keeps_checkpoint=keeps_checkpoint)
+    def _begin_record(self, data: dict[str, Any], tests: dict[str, Any]) -> None:
+        """Begins the record, or goes on with it if the rows are those that it was begun with."""
+        if (self.folder.path / RECORD).is_file():
+            record = self.folder.read_json(RECORD)
+            self._seconds_before, self.started = record["seconds"], record["started"]
+            found, now = {**record["data"], **record["tests"]}, {**data, **tests}
+            other = [
+                f"{what} had the digest {found[what]['digest']}, and has {rows['digest']}"
+                for what, rows in now.items()
+                if any(found[what][part] != rows[part] for part in ("digest", "rows"))
+            ]
+            if other:
+                raise OutputError(
+                    f"{self.folder.path} was begun with other rows: {'; '.join(other)}. "
+                    "Name another folder."
+                )
+        self._note(
+            {
+                "status": "running",
+                "started": self.started,
+                "hardware": hardware(),
+                "execution": self.execution.as_json(),
+                "versions": versions(),
+                "commit": commit(),
+                "data": data,
+                "tests": tests,
+            }
+        )
+
+    def _note(self, facts: Mapping[str, Any]) -> None:
+        seconds = self._seconds_before + time.monotonic() - self.began
+        self.folder.note({**facts, "seconds": round(seconds, 3)})
 
 
 def fill_unanswered(rows: Gold, predictions: pa.Table) -> tuple[pa.Table, int]:

@@ -2,7 +2,8 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+import shutil
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from filelock import FileLock, Timeout
 
-from ...builders.partial import whole_file
+from ...builders.partial import whole_file, whole_folder
 from ...loaders.errors import OutputError, SourceNotFoundError, UsageError
 from .config import RunConfig
 
@@ -21,8 +22,12 @@ LOG = "training_log.jsonl"
 METRICS = "metrics.json"
 DYNAMICS = "dynamics.parquet"
 CHECKPOINT = "checkpoint"
+STATE = "resume.pt"
 PREDICTIONS = "predictions"
 _LOCK = ".lock"
+
+#: Details that may change between a kill and the restart: a server moves, and its model stays.
+_MAY_CHANGE = ("server",)
 
 
 class RunFolder:
@@ -62,7 +67,7 @@ class RunFolder:
         if path.exists() and not path.is_dir():
             raise OutputError(f"{path} is a file; a run needs a folder.")
         is_ours = (path / CONFIG).is_file()
-        if not is_ours and path.is_dir() and any(p.name != _LOCK for p in path.iterdir()):
+        if not is_ours and folder._holds_other_than(_LOCK):
             raise OutputError(f"{path} holds files and is no run; name another folder.")
         try:
             path.mkdir(parents=True, exist_ok=True)
@@ -73,20 +78,30 @@ class RunFolder:
         except OSError as error:
             raise OutputError(f"{path} cannot be written to: {error.strerror}.") from error
         try:
-            if is_ours and folder._has_results:
+            folder._remove_partials()
+            if is_ours and folder._holds_other_than(_LOCK, CONFIG, RECORD):
                 folder._check_same(config)
             else:
+                (path / RECORD).unlink(missing_ok=True)
                 folder.write_json(CONFIG, config.as_json())
             yield folder
         finally:
             lock.release()
 
-    @property
-    def _has_results(self) -> bool:
-        return any(path.name not in (CONFIG, _LOCK) for path in self.path.iterdir())
+    def _holds_other_than(self, *names: str) -> bool:
+        """Whether there is anything but files of these names and what a kill left of such."""
+        found = self.path.iterdir() if self.path.is_dir() else ()
+        return any(path.name not in names and not _is_partial(path) for path in found)
+
+    def _remove_partials(self) -> None:
+        """Removes half-written files of a process that was killed; whole folders clear their own."""
+        for folder in (self.path, self.path / PREDICTIONS):
+            for path in folder.iterdir() if folder.is_dir() else ():
+                if _is_partial(path) and path.is_file():
+                    path.unlink()
 
     def _check_same(self, config: RunConfig) -> None:
-        found, wanted = self.config.as_json(), config.as_json()
+        found, wanted = (_lasting(value.as_json()) for value in (self.config, config))
         other = [name for name in wanted if found[name] != wanted[name]]
         if other:
             shown = "; ".join(f"{n} was {found[n]!r}, asked for {wanted[n]!r}" for n in other)
@@ -109,6 +124,34 @@ class RunFolder:
         """Whether the run came to its end."""
         record = self.path / RECORD
         return record.is_file() and self.read_json(RECORD).get("status") == "done"
+
+    def note(self, facts: Mapping[str, Any]) -> None:
+        """Adds to the record; a fact that is there is replaced, a mapping is added to."""
+        record = self.read_json(RECORD) if (self.path / RECORD).is_file() else {}
+        for name, value in facts.items():
+            known = record.get(name)
+            both = isinstance(known, dict) and isinstance(value, Mapping)
+            record[name] = {**known, **value} if both else value
+        self.write_json(RECORD, record)
+
+    def save_checkpoint(self, save: Callable[[Path], None]) -> None:
+        """Keeps a model in the place of an earlier one, whole or not at all.
+
+        Args:
+            save: Writes it into an empty folder.
+        """
+        with whole_folder(self.checkpoint, lambda _: True) as folder:
+            save(folder)
+
+    def tidy(self, *, keeps_checkpoint: bool) -> None:
+        """Removes what a run that is done needs no more.
+
+        Args:
+            keeps_checkpoint: Whether the trained model stays.
+        """
+        (self.path / STATE).unlink(missing_ok=True)
+        if not keeps_checkpoint:
+            shutil.rmtree(self.checkpoint, ignore_errors=True)
 
     @property
     def checkpoint(self) -> Path:
@@ -168,3 +211,13 @@ class RunFolder:
         path = self.path / LOG
         if path.exists():
             os.truncate(path, n_bytes)
+
+
+def _is_partial(path: Path) -> bool:
+    """Whether a process left it that was killed while it wrote."""
+    return path.name.startswith(".") and ".partial" in path.name
+
+
+def _lasting(config: dict[str, Any]) -> dict[str, Any]:
+    details = {name: value for name, value in config["details"].items() if name not in _MAY_CHANGE}
+    return {**config, "details": details}

@@ -41,11 +41,7 @@ class System(Protocol):
         ...
 
     def facts(self) -> Mapping[str, Any]:
-        """What the record says of it besides, when all is done."""
-        ...
-
-    def clean(self, *, keeps_checkpoint: bool) -> None:
-        """Removes what is needed no more when a run is done."""
+        """What the record says of it besides, after what it has predicted so far."""
         ...
 
 
@@ -77,7 +73,7 @@ def make_system(
     if config.method == "prompt":
         from ..prompting.system import PromptSystem
 
-        return PromptSystem(config, labels, folder)
+        return PromptSystem(config, labels, folder, execution)
     if config.method == "zero-shot":
         from ..encoders.zero_shot import ZeroShot
 

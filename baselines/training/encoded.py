@@ -20,6 +20,7 @@ class EncodedRows:
         mask: The input that marks the tokens of the first column that are no padding, if the model
             has one.
         pads_left: Whether padding stands before the tokens, as XLNet needs it.
+        limit: Tokens that the model reads at most, padding included; None where there is no limit.
     """
 
     columns: Mapping[str, pa.ListArray]
@@ -28,6 +29,7 @@ class EncodedRows:
     lengths: np.ndarray
     mask: str | None = None
     pads_left: bool = False
+    limit: int | None = None
 
     @classmethod
     def of_table(
@@ -38,6 +40,7 @@ class EncodedRows:
         mask: str | None = None,
         *,
         pads_left: bool = False,
+        limit: int | None = None,
     ) -> "EncodedRows":
         """Encoded rows.
 
@@ -47,11 +50,12 @@ class EncodedRows:
             padding: The id that fills up each of the columns.
             mask: See the class.
             pads_left: See the class.
+            limit: See the class.
         """
         columns = {name: _one_array(table[name]) for name in table.column_names}
         sizes = [np.diff(column.offsets.to_numpy()) for column in columns.values()]
         lengths = np.maximum.reduce(sizes) if len(labels) else np.zeros(0, np.int32)
-        return cls(columns, padding, labels, lengths, mask, pads_left)
+        return cls(columns, padding, labels, lengths, mask, pads_left, limit)
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -63,7 +67,7 @@ class EncodedRows:
 
         Args:
             rows: Positions of b rows.
-            multiple: Of which the padded length is one.
+            multiple: Of which the padded length is one, unless the model reads no more than less.
             length: To which all are padded; None pads to the longest of them.
 
         Returns:
@@ -73,9 +77,7 @@ class EncodedRows:
         for name, column in self.columns.items():
             starts = column.offsets.to_numpy()
             sizes = starts[rows + 1] - starts[rows]
-            width = (
-                -(-max(int(sizes.max()), 1) // multiple) * multiple if length is None else length
-            )
+            width = length or self._width(max(int(sizes.max()), 1), multiple)
             skipped = (width - sizes if self.pads_left else np.zeros_like(sizes))[:, None]
             position = np.arange(width) - skipped
             is_token = (position >= 0) & (position < sizes[:, None])
@@ -86,6 +88,10 @@ class EncodedRows:
             if self.mask is not None and self.mask not in inputs:
                 inputs[self.mask] = torch.from_numpy(is_token.astype(np.int64))
         return inputs
+
+    def _width(self, longest: int, multiple: int) -> int:
+        width = -(-longest // multiple) * multiple
+        return width if self.limit is None else max(min(width, self.limit), longest)
 
 
 def _one_array(column: pa.ChunkedArray) -> pa.ListArray:

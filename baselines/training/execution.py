@@ -58,7 +58,7 @@ class Execution:
         torch.set_float32_matmul_precision("highest" if self.reference else "high")
         torch.backends.cudnn.allow_tf32 = not self.reference
         device = self.accelerator.device.type
-        return torch.autocast(device, dtype=torch.bfloat16, enabled=self._is_bf16)
+        return torch.autocast(device, dtype=torch.bfloat16, enabled=self.is_bf16)
 
     @property
     def is_on_gpu(self) -> bool:
@@ -66,7 +66,8 @@ class Execution:
         return torch.cuda.is_available() and not self.on_cpu
 
     @property
-    def _is_bf16(self) -> bool:
+    def is_bf16(self) -> bool:
+        """Whether a model computes in bfloat16 where that is safe, not in float32."""
         if self.precision is not None:
             return self.precision == "bf16"
         return (
@@ -102,7 +103,7 @@ class Execution:
         return {
             "device": str(self.accelerator.device),
             "n_processes": self.accelerator.num_processes,
-            "precision": "bf16" if self._is_bf16 else "fp32",
+            "precision": "bf16" if self.is_bf16 else "fp32",
             "compiled": self.compiles,
             "micro_batch": self.n_at_once,
             "reference": self.reference,
@@ -110,7 +111,7 @@ class Execution:
 
     @contextmanager
     def out_of_memory_explained(self, n_pairs: int, kept: str) -> Iterator[None]:
-        """Turns an error for want of memory into one that says what to try.
+        """Turns an error for want of memory in training into one that says what to try.
 
         Args:
             n_pairs: Pairs that were in memory at once.
@@ -121,17 +122,21 @@ class Execution:
         """
         try:
             yield
-        except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
-            is_memory = isinstance(error, torch.OutOfMemoryError | MemoryError) or any(
-                sign in str(error) for sign in ("not enough memory", "can't allocate memory")
-            )
-            if not is_memory:
+        except (MemoryError, RuntimeError) as error:
+            if not is_out_of_memory(error):
                 raise
             advice = (
-                f"try --micro-batch {max(n_pairs // 2, 1)}, which changes no result"
+                f"try --micro-batch {max(n_pairs // 2, 1)}, which changes only rounding and dropout"
                 if n_pairs > 1
                 else "not even one pair fits: take a smaller model or --max-length"
             )
             raise TrainingError(
                 f"Memory ran out with {n_pairs} pairs at once: {advice}. {kept}"
             ) from error
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """Whether an error is one for want of memory, of a GPU or of the processor."""
+    return isinstance(error, torch.OutOfMemoryError | MemoryError) or any(
+        sign in str(error) for sign in ("not enough memory", "can't allocate memory")
+    )

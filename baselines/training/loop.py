@@ -17,11 +17,14 @@ from .batches import training_batches
 from .encoded import EncodedRows
 from .execution import Execution
 from .predict import predict
-from .state import State, save_whole
+from .state import State
 from .trainable import Trainable
 
 #: Steps after which the loss is looked at where that would stop a GPU.
 _CHECK_EVERY = 50
+
+#: Steps after which several processes agree whether to keep the state.
+_AGREE_EVERY = 10
 
 
 @dataclass(frozen=True)
@@ -117,6 +120,7 @@ class _Loop:
             self.model = torch.compile(self.model, dynamic=True)
         if self.is_main:
             folder.shorten_log(self.state.log_size)
+            self._save_best()  # should a kill have come between the state and the checkpoint
 
     @property
     def is_main(self) -> bool:
@@ -176,7 +180,7 @@ class _Loop:
             on_cpu = self.accelerator.device.type == "cpu"
             is_last = step + 1 == self.n_steps
             is_due = time.monotonic() - kept_at > self.execution.state_every_s
-            if self._is_any(is_due):
+            if self._main_says(is_due, step):
                 self._settle(total, gold, step, kept_at)
                 self._keep()
                 kept_at = time.monotonic()
@@ -185,10 +189,12 @@ class _Loop:
         self._settle(total, gold, self.n_steps - 1, kept_at)
         self._end_epoch(time.monotonic() - began)
 
-    def _is_any(self, here: bool) -> bool:
-        """Whether it is so in the main process, whose word goes for all."""
+    def _main_says(self, here: bool, step: int) -> bool:
+        """Whether it is so in the main process, whose word goes for all, now and then."""
         if self.accelerator.num_processes == 1:
             return here
+        if (step + 1) % _AGREE_EVERY:
+            return False
         word = torch.tensor(float(here and self.is_main), device=self.accelerator.device)
         return bool(self.accelerator.reduce(word).item())
 
@@ -298,13 +304,13 @@ class _Loop:
             "seconds": round(seconds, 3),
         }
         if self.is_main:
-            if is_best and (scores is not None or state.is_over):
-                save_whole(self.trainable, self.folder.checkpoint)
             self.folder.log(entry)
         shown = f", validation macro-F1 {scores['macro_f1']:.4f}" if scores else ""
         self.tell(f"epoch {state.epoch}: loss {loss:.4f}{shown} ({seconds:.0f} s)")
         state.epoch, state.step, state.loss = state.epoch + 1, 0, 0.0
         self._keep()
+        if self.is_main:
+            self._save_best()
         self.accelerator.wait_for_everyone()
 
     def _validate(self) -> dict[str, float] | None:
@@ -317,6 +323,13 @@ class _Loop:
             predictions=found.argmax(axis=1), references=self.validation.labels, labels=labels
         )
         return {name: report[name] for name in ("macro_f1", "accuracy")}
+
+    def _save_best(self) -> None:
+        """Saves the model where the epoch that just ended is the best; without validation, once."""
+        state = self.state
+        is_best = state.step == 0 and 0 < state.best_epoch == state.epoch - 1
+        if is_best and (self.validation is not None or state.is_over):
+            self.folder.save_checkpoint(self.trainable.save)
 
     def _keep(self) -> None:
         if not self.is_main:

@@ -1,4 +1,4 @@
-"""Probabilities of rows, in large batches."""
+"""Probabilities of rows, in batches as large as memory takes."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,11 +8,12 @@ import pyarrow as pa
 import torch
 from accelerate.utils import gather_object
 
+from ...loaders.errors import TrainingError
 from ...metrics.inputs.files import PROBABILITY
 from ..gold import Gold
 from .batches import prediction_batches
 from .encoded import EncodedRows
-from .execution import Execution
+from .execution import Execution, is_out_of_memory
 
 _MAX_ROWS = 4_096
 
@@ -32,7 +33,7 @@ def predict(
         float64, n x labels; each row adds up to 1.
 
     Raises:
-        TrainingError: Memory ran out.
+        TrainingError: Memory does not even take one row, or the model gives no numbers.
     """
     accelerator = execution.accelerator
     found = np.zeros((len(rows), n_labels))
@@ -42,24 +43,46 @@ def predict(
         else np.array_split(np.arange(len(rows)), max(-(-len(rows) // 64), 1))
     )
     length = int(rows.lengths.max()) if execution.reference and len(rows) else None
-    mine = batches[accelerator.process_index :: accelerator.num_processes]
+    todo = batches[accelerator.process_index :: accelerator.num_processes][::-1]
     done: list[tuple[np.ndarray, np.ndarray]] = []
     with torch.inference_mode():
-        for batch in mine:
-            with execution.out_of_memory_explained(len(batch), "Nothing was lost."):
-                inputs = rows.batch(batch, multiple=execution.length_multiple, length=length)
-                inputs = {
-                    name: value.to(accelerator.device, non_blocking=True)
-                    for name, value in inputs.items()
-                }
-                with execution.autocast():
-                    logits = model(**inputs)
+        while todo:
+            batch = todo.pop()
+            try:
+                logits = _logits(model, rows, batch, length, execution)
+            except (MemoryError, RuntimeError) as error:
+                if not is_out_of_memory(error):
+                    raise
+                if len(batch) == 1:
+                    raise TrainingError(
+                        f"Memory does not take the model and one row of {rows.lengths[batch[0]]} "
+                        "tokens: take a smaller model or --max-length."
+                    ) from error
+                todo += np.array_split(batch, 2)[::-1]
+                continue
             done.append((batch, torch.softmax(logits.cpu().double(), dim=1).numpy()))
     if accelerator.num_processes > 1:
         done = gather_object(done)
     for batch, probabilities in done:
         found[batch] = probabilities
+    if not np.isfinite(found).all():
+        raise TrainingError("The model gives probabilities that are no numbers.")
     return found
+
+
+def _logits(
+    model: Callable[..., Any],
+    rows: EncodedRows,
+    batch: np.ndarray,
+    length: int | None,
+    execution: Execution,
+) -> torch.Tensor:
+    device = execution.accelerator.device
+    inputs = rows.batch(batch, multiple=execution.length_multiple, length=length)
+    inputs = {name: value.to(device, non_blocking=True) for name, value in inputs.items()}
+    with execution.autocast():
+        logits: torch.Tensor = model(**inputs)
+    return logits
 
 
 def prediction_table(rows: Gold, probabilities: np.ndarray) -> pa.Table:

@@ -1,16 +1,14 @@
 """The state of training, kept so that a killed run goes on to the same result."""
 
-import shutil
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from ...builders.partial import whole_file, whole_folder
+from ...builders.partial import whole_file
 from ...loaders.errors import UsageError
-
-_FILE = "resume.pt"
+from ..runs.folder import STATE
 
 
 @dataclass
@@ -51,7 +49,7 @@ class State:
             folder: The folder of the run.
             tensors: States of the model, the optimizer and the schedule.
         """
-        with whole_file(folder / _FILE) as path:
+        with whole_file(folder / STATE) as path:
             torch.save({**asdict(self), "tensors": tensors}, path)
 
     @classmethod
@@ -64,7 +62,7 @@ class State:
         Raises:
             UsageError: The file is damaged.
         """
-        path = folder / _FILE
+        path = folder / STATE
         if not path.is_file():
             return cls(), None
         try:
@@ -75,19 +73,3 @@ class State:
             raise UsageError(
                 f"{path} is damaged ({type(error).__name__}); remove it to train from the start."
             ) from error
-
-
-def remove_state(folder: Path) -> None:
-    """Removes a state that is needed no more."""
-    (folder / _FILE).unlink(missing_ok=True)
-
-
-def save_whole(trainable: Any, target: Path) -> None:
-    """Saves a model into a folder, whole or not at all, in the place of an earlier one."""
-    with whole_folder(target, lambda _: True) as folder:
-        trainable.save(folder)
-
-
-def remove_folder(folder: Path) -> None:
-    """Removes a folder if it is there."""
-    shutil.rmtree(folder, ignore_errors=True)

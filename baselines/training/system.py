@@ -12,7 +12,6 @@ from ..runs.record import model_facts
 from .execution import Execution
 from .loop import fit
 from .predict import predict, prediction_table
-from .state import remove_folder, remove_state
 from .trainable import Trainable
 
 
@@ -77,9 +76,3 @@ class TrainedSystem:
     def facts(self) -> Mapping[str, Any]:
         """Numbers of parameters, of rows that were cut, of vectors that were found."""
         return {**model_facts(self._trainable.model), **self._trainable.facts()}
-
-    def clean(self, *, keeps_checkpoint: bool) -> None:
-        """Removes the state, and the checkpoint unless it is kept."""
-        remove_state(self._folder.path)
-        if not keeps_checkpoint:
-            remove_folder(self._folder.checkpoint)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from .api import PathLike
+from .baselines.data import absolute_name
 from .baselines.plans import Planned, over_seeds, over_shots, plan_analysis
 from .baselines.presets import PRESETS, get_preset
 from .baselines.runs.config import RunConfig
@@ -40,6 +41,7 @@ def run_baseline(
     shots: Sequence[int] | None = None,
     analysis: str | None = None,
     folder: PathLike | None = None,
+    reference: bool = False,
     keep_checkpoint: bool = True,
     tell: Callable[[str], None] = lambda _: None,
     **execution: Any,
@@ -58,6 +60,7 @@ def run_baseline(
         analysis: ``hypothesis-only``, ``domain-shift``, ``cross-dataset`` or ``cartography``: the
             runs that it compares, each in a folder of its own.
         folder: Local folder with the source files of datasets that have to be built first.
+        reference: Whether to train as plainly as the papers did; also true where the config says so.
         keep_checkpoint: Whether trained models stay when a run is done.
         tell: Is told of progress, in words.
         **execution: How to compute; see ``nlihub.baselines.training.execution.Execution``.
@@ -74,7 +77,14 @@ def run_baseline(
         TrainingError: Training broke off.
         MissingExtraError: ``nlihub[baselines]`` is not installed.
     """
-    config, planned = _plan(baseline, seeds, shots, analysis)
+    config, known_seeds, known_shots = _config_of(baseline)
+    config = replace(_with_absolute_files(config), reference=config.reference or reference)
+    planned = _plan(
+        config,
+        seeds if seeds is not None else known_seeds,
+        shots if shots is not None else known_shots,
+        analysis,
+    )
     with extra_explained():
         from .baselines.training.execution import Execution
 
@@ -93,43 +103,42 @@ def run_baseline(
     return [_result(run) for run in done]
 
 
-def _plan(
+def _config_of(
     baseline: str | Mapping[str, Any] | RunConfig,
-    seeds: Sequence[int] | None,
-    shots: Sequence[int] | None,
-    analysis: str | None,
-) -> tuple[RunConfig, list[Planned]]:
+) -> tuple[RunConfig, Sequence[int], Sequence[int]]:
+    """A config, and the seeds and shots that go with it."""
     if isinstance(baseline, str):
         preset = get_preset(baseline)
-        config, known_seeds, known_shots = preset.config, preset.seeds, preset.shots
-    else:
-        config = baseline if isinstance(baseline, RunConfig) else RunConfig.from_json(baseline)
-        known_seeds, known_shots = (config.seed,), ()
-    seeds = tuple(seeds if seeds is not None else known_seeds)
-    shots = tuple(shots if shots is not None else known_shots)
+        return preset.config, preset.seeds, preset.shots
+    config = baseline if isinstance(baseline, RunConfig) else RunConfig.from_json(baseline)
+    return config, (config.seed,), ()
+
+
+def _plan(
+    config: RunConfig, seeds: Sequence[int], shots: Sequence[int], analysis: str | None
+) -> list[Planned]:
     if not seeds:
         raise UsageError("No seed is given; a run needs one.")
-    config = _with_absolute_files(config)
     if shots and analysis:
         raise UsageError("Few shots are no part of an analysis.")
     if analysis:
-        return config, plan_analysis(analysis, config, seeds)
-    return config, over_shots(config, seeds, shots) if shots else over_seeds(config, seeds)
+        return plan_analysis(analysis, config, seeds)
+    return over_shots(config, seeds, shots) if shots else over_seeds(config, seeds)
 
 
 def _with_absolute_files(config: RunConfig) -> RunConfig:
     """A config whose files are found from any folder."""
-
-    def absolute(name: str | None) -> str | None:
-        path = Path(name).expanduser() if name is not None else None
-        return str(path.absolute()) if path is not None and path.exists() else name
-
+    details = dict(config.details)
+    if "vectors" in details:
+        details["vectors"] = str(Path(details["vectors"]).expanduser().absolute())
+    model = Path(config.model).expanduser() if config.model is not None else None
     return replace(
         config,
-        model=absolute(config.model),
-        train=absolute(config.train),
-        validation=absolute(config.validation),
-        tests=tuple(str(absolute(name)) for name in config.tests),
+        model=str(model.absolute()) if model is not None and model.is_dir() else config.model,
+        train=absolute_name(config.train) if config.train is not None else None,
+        validation=absolute_name(config.validation) if config.validation is not None else None,
+        tests=tuple(map(absolute_name, config.tests)),
+        details=details,
     )
 
 
@@ -143,12 +152,15 @@ def _result(run: RunFolder) -> dict[str, Any]:
     }
 
 
-def rerun_config(path: PathLike, seed: int | None = None) -> RunConfig:
+def rerun_config(path: PathLike) -> RunConfig:
     """The config of a run, from its folder or from a JSON file.
 
     Args:
         path: The folder or the file.
-        seed: Another seed; None keeps that of the config.
+
+    Returns:
+        The config; where it is about a part of the rows, the run that tells which is named by its
+        whole path.
 
     Raises:
         SourceNotFoundError: There is no such file.
@@ -157,7 +169,10 @@ def rerun_config(path: PathLike, seed: int | None = None) -> RunConfig:
     path = Path(path).expanduser()
     place = RunFolder(path) if path.is_dir() else RunFolder(path.parent)
     config = place.config if path.is_dir() else RunConfig.from_json(place.read_json(path.name))
-    return config if seed is None else replace(config, seed=seed)
+    if config.subset is None:
+        return config
+    run = (place.path / config.subset.run).resolve()
+    return replace(config, subset=replace(config.subset, run=str(run)))
 
 
 def report_baselines(

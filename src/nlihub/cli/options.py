@@ -41,3 +41,13 @@ def names(text: str | None) -> list[str]:
     if text is not None and not all(found):
         raise typer.BadParameter(f"{text!r} is no list of names separated by commas.")
     return found if text is not None else []
+
+
+def whole_numbers(what: str, text: str | None) -> list[int]:
+    """The numbers in a list separated by commas; none where the option is not given."""
+    try:
+        return [int(part) for part in text.split(",")] if text is not None else []
+    except ValueError:
+        raise typer.BadParameter(
+            f"{what} is {text!r}; expected whole numbers, as in 1,2,3."
+        ) from None

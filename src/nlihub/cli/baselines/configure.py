@@ -1,0 +1,121 @@
+"""The config of a run from the options of a command."""
+
+from collections.abc import Iterable
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from ..options import names
+from .options import Head, Length, Optimization, Pretrained, Rows, Training
+
+if TYPE_CHECKING:
+    from ...baselines.runs.config import Options, RunConfig
+
+
+def configured(
+    method: str,
+    preset: str | None,
+    rows: Rows,
+    *,
+    name: str | None,
+    pretrained: Pretrained | None = None,
+    head: Head | None = None,
+    hyper: Iterable[Training | Length | Optimization] = (),
+    special_tokens: str | None = None,
+    hypothesis_only: bool = False,
+    reference: bool = False,
+    default: "Options | None" = None,
+) -> "RunConfig":
+    """The config of a preset, or a new one, with what was given in its place.
+
+    Args:
+        method: What the preset has to be of, or the new config is.
+        preset: Name of the preset.
+        rows: What to train and test on.
+        name: What the system is called.
+        pretrained: The model, for methods that take one.
+        head: What becomes of the head, for the same.
+        hyper: The groups of hyper-parameters that the command has.
+        special_tokens: Markers, separated by commas.
+        hypothesis_only: Whether it sees the hypothesis alone.
+        reference: Whether to train as plainly as the papers.
+        default: Hyper-parameters of a new config where none are given.
+    """
+    pretrained, head = pretrained or Pretrained(), head or Head()
+    if preset is not None:
+        config = _of_preset(preset, method)
+    else:
+        config = _new(method, name or Path(pretrained.model or method).name, rows, default)
+    direct: dict[str, Any] = {
+        "name": name,
+        "model": pretrained.model,
+        "revision": pretrained.revision,
+        "train": rows.train,
+        "validation": rows.validation,
+        "tests": tuple(rows.test or ()) or None,
+        "model_labels": tuple(names(head.model_labels)) or None,
+        "view": "hypothesis" if hypothesis_only else None,
+        "new_head": head.new_head or None,
+        "reference": reference or None,
+    }
+    config = replace(config, **{k: v for k, v in direct.items() if v is not None})
+    if config.validation == "none":
+        config = replace(config, validation=None)
+    return replace(config, options=_chosen(config.options, hyper, special_tokens))
+
+
+def refuse_few_shot(preset: str | None) -> None:
+    """Refuses a preset whose training set is a pool to draw from."""
+    from ...baselines.presets import get_preset
+
+    if preset is not None and get_preset(preset).shots:
+        raise typer.BadParameter(f"{preset} is a preset of nlihub baseline few-shot.")
+
+
+def _of_preset(preset: str, method: str) -> "RunConfig":
+    from ...baselines.presets import get_preset
+
+    config = get_preset(preset).config
+    if config.method != method:
+        raise typer.BadParameter(f"{preset} is no preset of this command: it is {config.method}.")
+    return config
+
+
+def _new(method: str, name: str, rows: Rows, default: "Options | None") -> "RunConfig":
+    from ...baselines.runs.config import Options, RunConfig
+
+    tests = tuple(rows.test or ())
+    if rows.train is not None and not tests and method != "prompt":
+        tests = (rows.train.partition(":")[0],)
+    if not tests:
+        raise typer.BadParameter("Give a --preset, or what to test on: --test.")
+    validation = _own_validation(rows.train) if rows.train is not None else None
+    return RunConfig(name, method, tests, validation=validation, options=default or Options())
+
+
+def _own_validation(train: str) -> str | None:
+    """The name of a training set, if it is that of a dataset with rows to validate on."""
+    from ...builders.registry import builders
+
+    dataset, _, config = train.partition(":")[0].partition("/")
+    if dataset not in builders() or Path(train).exists():
+        return None
+    spec = builders()[dataset].SPEC
+    splits = spec.configs.get(config or spec.default_config)
+    return train.partition(":")[0] if splits and "validation" in splits.splits else None
+
+
+def _chosen(
+    options: "Options",
+    hyper: Iterable[Training | Length | Optimization],
+    special_tokens: str | None,
+) -> "Options":
+    """Hyper-parameters, with those that were given in their place."""
+    values = {part.name: getattr(group, part.name) for group in hyper for part in fields(group)}
+    values["special_tokens"] = tuple(names(special_tokens)) or None
+    given = {name: value for name, value in values.items() if value is not None}
+    if given.get("patience") == 0:
+        given["patience"] = None
+    return replace(options, **given)

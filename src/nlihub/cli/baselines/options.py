@@ -1,0 +1,135 @@
+"""The options of these commands, alone and in groups."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+_Rows = "A dataset, NAME or NAME/CONFIG, a built folder, or a file of rows; :SPLIT may follow."
+
+Preset = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="A paper's baseline; see nlihub baseline presets."),
+]
+Output = Annotated[Path, typer.Option("--output", "-o", help="Folder of the runs.")]
+Name = Annotated[str | None, typer.Option(help="What the system is called in reports.")]
+Test = Annotated[
+    list[str] | None, typer.Option(metavar="ROWS", help="To test on; may be given several times.")
+]
+Seeds = Annotated[
+    str | None, typer.Option(metavar="N,...", help="Seeds, a run each; default the preset's, or 1.")
+]
+HypothesisOnly = Annotated[
+    bool, typer.Option("--hypothesis-only", help="Show the hypothesis alone.")
+]
+MaxLength = Annotated[int | None, typer.Option(help="Tokens of a pair at most.")]
+SpecialTokens = Annotated[
+    str | None, typer.Option(metavar="T,...", help="Markers that become tokens of their own.")
+]
+ModelLabels = Annotated[
+    str | None,
+    typer.Option(metavar="L,...", help="A classifier's labels by id, where it does not name them."),
+]
+Reference = Annotated[
+    bool,
+    typer.Option("--reference", help="Train as plainly as the papers: padded, fp32, not compiled."),
+]
+Precision = Annotated[str | None, typer.Option(help="fp32 or bf16; default bf16 on a GPU.")]
+Cpu = Annotated[bool, typer.Option("--cpu", help="Leave a GPU alone.")]
+
+
+@dataclass(frozen=True)
+class Pretrained:
+    """The model to start from."""
+
+    model: Annotated[str | None, typer.Option(help="A model on the Hub, or a folder.")] = None
+    revision: Annotated[str | None, typer.Option(help="Revision of a model on the Hub.")] = None
+
+
+@dataclass(frozen=True)
+class Head:
+    """What becomes of a classifier's head."""
+
+    new_head: Annotated[
+        bool, typer.Option("--new-head", help="Replace the head of a classifier.")
+    ] = False
+    model_labels: ModelLabels = None
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What is trained and tested on."""
+
+    train: Annotated[str | None, typer.Option(metavar="ROWS", help=f"To train on. {_Rows}")] = None
+    validation: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ROWS|none", help="To compare epochs on; default that of the dataset."
+        ),
+    ] = None
+    test: Test = None
+
+
+@dataclass(frozen=True)
+class Training:
+    """Hyper-parameters of all training; the fields have the names of the config's ``Options``."""
+
+    learning_rate: Annotated[float | None, typer.Option(help="Learning rate.")] = None
+    batch_size: Annotated[int | None, typer.Option(help="Pairs to a step, over all devices.")] = (
+        None
+    )
+    max_epochs: Annotated[int | None, typer.Option("--epochs", help="Epochs at most.")] = None
+
+
+@dataclass(frozen=True)
+class ValidatedTraining(Training):
+    """Hyper-parameters of training that compares epochs."""
+
+    patience: Annotated[
+        int | None, typer.Option(help="Epochs without gain before training stops; 0 never stops.")
+    ] = None
+
+
+@dataclass(frozen=True)
+class Length:
+    """How much of a pair an encoder reads; the fields have the names of ``Options``."""
+
+    max_length: MaxLength = None
+    truncation: Annotated[
+        str | None, typer.Option(help="longest_first, or only_first: the premise alone is cut.")
+    ] = None
+
+
+@dataclass(frozen=True)
+class Optimization:
+    """Hyper-parameters of an encoder's training; the fields have the names of ``Options``."""
+
+    optimizer: Annotated[str | None, typer.Option(help="adam or adamw.")] = None
+    weight_decay: Annotated[float | None, typer.Option(help="Of adamw.")] = None
+    schedule: Annotated[str | None, typer.Option(help="constant or linear.")] = None
+    warmup_steps: Annotated[int | None, typer.Option(help="Steps of warm-up.")] = None
+    n_trained_layers: Annotated[
+        int | None,
+        typer.Option(
+            "--trained-layers", help="Top layers that are trained, with the head; default all."
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Computing:
+    """How to compute, and what to keep of it."""
+
+    micro_batch: Annotated[
+        int | None,
+        typer.Option(help="Pairs in memory at once; changes only rounding and dropout."),
+    ] = None
+    precision: Precision = None
+    compiled: Annotated[
+        bool | None, typer.Option("--compile/--no-compile", help="Default: compile on a GPU.")
+    ] = None
+    cpu: Cpu = False
+    no_checkpoint: Annotated[
+        bool, typer.Option("--no-checkpoint", help="Remove trained models when a run is done.")
+    ] = False

@@ -1,0 +1,236 @@
+"""Commands that train: one system, or all those of an analysis."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..groups import takes_groups
+from ..options import From, Json, names, whole_numbers
+from .configure import configured, refuse_few_shot
+from .options import (
+    Computing,
+    Head,
+    HypothesisOnly,
+    Length,
+    MaxLength,
+    Name,
+    Optimization,
+    Output,
+    Preset,
+    Pretrained,
+    Reference,
+    Rows,
+    Seeds,
+    SpecialTokens,
+    Training,
+    ValidatedTraining,
+)
+from .running import run
+
+
+@takes_groups
+def finetune(
+    *,
+    output: Output,
+    preset: Preset = None,
+    pretrained: Pretrained,
+    rows: Rows,
+    name: Name = None,
+    seeds: Seeds = None,
+    hypothesis_only: HypothesisOnly = False,
+    training: ValidatedTraining,
+    length: Length,
+    optimization: Optimization,
+    special_tokens: SpecialTokens = None,
+    head: Head,
+    reference: Reference = False,
+    computing: Computing,
+    folder: From = None,
+    as_json: Json = False,
+) -> None:
+    """Fine-tune a pretrained encoder.
+
+    Without a preset the hyper-parameters are SciNLI's. Started again, it goes on where it was.
+    """
+    refuse_few_shot(preset)
+    config = configured(
+        "encoder",
+        preset,
+        rows,
+        name=name,
+        pretrained=pretrained,
+        head=head,
+        hyper=[training, length, optimization],
+        special_tokens=special_tokens,
+        hypothesis_only=hypothesis_only,
+        reference=reference,
+    )
+    run(config, output, computing, seeds=seeds, preset=preset, folder=folder, as_json=as_json)
+
+
+@takes_groups
+def few_shot(
+    *,
+    output: Output,
+    preset: Preset = None,
+    dataset: Annotated[str, typer.Option(help="spacenli or open_spacenli.")] = "spacenli",
+    pretrained: Pretrained,
+    shots: Annotated[
+        str | None, typer.Option(metavar="K,...", help="Rows a pattern; default 0,1,5,10,20.")
+    ] = None,
+    name: Name = None,
+    seeds: Annotated[
+        str | None, typer.Option(metavar="N,...", help="Seeds, a draw each; default 1,2,3.")
+    ] = None,
+    hypothesis_only: HypothesisOnly = False,
+    training: Training,
+    max_length: MaxLength = None,
+    optimization: Optimization,
+    head: Head,
+    reference: Reference = False,
+    computing: Computing,
+    folder: From = None,
+    as_json: Json = False,
+) -> None:
+    """Fine-tune an encoder on a few problems of every pattern, and test it on the others."""
+    from ...baselines.presets import FEW_SHOT, SEEDS, SHOTS, get_preset
+
+    pool = f"{dataset}/few_shot" if preset is None or dataset != "spacenli" else None
+    config = configured(
+        "encoder",
+        preset,
+        Rows(train=pool, validation="none", test=[pool] if pool is not None else None),
+        name=name,
+        pretrained=pretrained,
+        head=head,
+        hyper=[training, Length(max_length=max_length), optimization],
+        hypothesis_only=hypothesis_only,
+        reference=reference,
+        default=FEW_SHOT,
+    )
+    known = get_preset(preset).shots if preset is not None else ()
+    run(
+        config,
+        output,
+        computing,
+        seeds=seeds or ",".join(map(str, SEEDS)),
+        shots=whole_numbers("shots", shots) or list(known or SHOTS),
+        folder=folder,
+        as_json=as_json,
+    )
+
+
+@takes_groups
+def classical(
+    *,
+    output: Output,
+    preset: Preset = None,
+    kind: Annotated[
+        str | None, typer.Option(metavar="KIND", help="lexicalized, cbow, cnn or bilstm.")
+    ] = None,
+    rows: Rows,
+    name: Name = None,
+    seeds: Seeds = None,
+    hypothesis_only: HypothesisOnly = False,
+    features: Annotated[
+        str | None,
+        typer.Option(
+            metavar="F,...", help="Of the lexicalized: bleu, length, overlap, unigrams, bigrams."
+        ),
+    ] = None,
+    vectors: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Word vectors as GloVe's; default drawn.")
+    ] = None,
+    training: ValidatedTraining,
+    num_proc: Annotated[int, typer.Option(min=1, help="Processes that count features.")] = 1,
+    reference: Reference = False,
+    computing: Computing,
+    folder: From = None,
+    as_json: Json = False,
+) -> None:
+    """Train a model without pretraining: the lexicalized classifier, CBOW, CNN or BiLSTM."""
+    from ...baselines.presets import get_preset
+
+    if (preset is None) == (kind is None):
+        raise typer.BadParameter("Give either --preset or --kind.")
+    method = get_preset(preset).config.method if preset is not None else str(kind)
+    is_neural = method != "lexicalized"
+    config = configured(
+        method,
+        preset,
+        rows,
+        name=name,
+        hyper=[training],
+        hypothesis_only=hypothesis_only,
+        reference=reference,
+        default=get_preset("scinli-cbow").config.options if is_neural else None,
+    )
+    if not is_neural:
+        config = replace(config, validation=None)
+    chosen = {"groups": names(features) or None, "vectors": str(vectors) if vectors else None}
+    details = dict(config.details) | {k: v for k, v in chosen.items() if v is not None}
+    run(
+        replace(config, details=details),
+        output,
+        computing,
+        seeds=seeds,
+        preset=preset,
+        num_proc=num_proc,
+        folder=folder,
+        as_json=as_json,
+    )
+
+
+@takes_groups
+def analyse(
+    *,
+    kind: Annotated[
+        str,
+        typer.Argument(help="hypothesis-only, domain-shift, cross-dataset or cartography."),
+    ],
+    output: Output,
+    preset: Preset = None,
+    pretrained: Pretrained,
+    rows: Rows,
+    name: Name = None,
+    seeds: Seeds = None,
+    training: ValidatedTraining,
+    length: Length,
+    optimization: Optimization,
+    special_tokens: SpecialTokens = None,
+    reference: Reference = False,
+    computing: Computing,
+    folder: From = None,
+    as_json: Json = False,
+) -> None:
+    """Do all runs of an analysis of the papers: train on one domain and test on all, and the like.
+
+    Training and test sets of domain-shift and cross-dataset are those of the paper, MSciNLI.
+    """
+    refuse_few_shot(preset)
+    if kind in ("domain-shift", "cross-dataset"):
+        if rows.train or rows.validation or rows.test:
+            raise typer.BadParameter(f"{kind} has the training and test sets of its paper.")
+        rows = Rows(train="mscinli")
+    config = configured(
+        "encoder",
+        preset,
+        rows,
+        name=name,
+        pretrained=pretrained,
+        hyper=[training, length, optimization],
+        special_tokens=special_tokens,
+        reference=reference,
+    )
+    run(
+        config,
+        output,
+        computing,
+        seeds=seeds,
+        preset=preset,
+        analysis=kind,
+        folder=folder,
+        as_json=as_json,
+    )

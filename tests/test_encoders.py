@@ -1,0 +1,185 @@
+"""What pretrained encoders and their tokenizers bring along, and where they differ."""
+
+import json
+
+import pytest
+
+pytest.importorskip("torch", reason="the extra 'baselines' is not installed")
+transformers = pytest.importorskip("transformers", reason="'baselines' is not installed")
+
+import numpy as np
+import pyarrow as pa
+import torch
+from nlihub.baselines.data import read_rows
+from nlihub.baselines.encoders.encoder import Encoder, load_config_and_tokenizer
+from nlihub.baselines.encoders.tokens import tokenize
+from nlihub.baselines.runs.config import Options, RunConfig
+from nlihub.baselines.runs.execute import execute
+from nlihub.baselines.training.encoded import EncodedRows
+from nlihub.baselines.training.execution import Execution
+from nlihub.loaders.errors import ModelError, SourceNotFoundError
+from tiny_models import LABELS, write_encoder, write_rows, write_tokenizer
+
+SHORT = Options(learning_rate=1e-3, batch_size=16, max_epochs=1, max_length=32)
+
+
+@pytest.fixture
+def rows(tmp_path):
+    return write_rows(tmp_path / "rows.jsonl", 32)
+
+
+def config_of(model, rows, **changes):
+    settings = {"model": str(model), "train": str(rows), "options": SHORT} | changes
+    return RunConfig("x", "encoder", (str(rows),), **settings)
+
+
+def test_a_pretrained_part_of_the_head_stays(rows, tmp_path):
+    """ModernBERT's head has a layer that comes from its training on masked words."""
+    folder = tmp_path / "modern"
+    tokenizer = write_tokenizer(folder)
+    settings = transformers.ModernBertConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        intermediate_size=48,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        pad_token_id=0,
+        cls_token_id=2,
+        sep_token_id=3,
+        bos_token_id=2,
+        eos_token_id=3,
+    )
+    torch.manual_seed(5)
+    pretrained = transformers.AutoModelForMaskedLM.from_config(settings)
+    pretrained.save_pretrained(folder)
+    kept, drawn = (
+        Encoder(config_of(folder, rows, new_head=new_head), LABELS).inner
+        for new_head in (False, True)
+    )
+    assert torch.equal(kept.head.dense.weight, pretrained.head.dense.weight)
+    assert not torch.equal(drawn.head.dense.weight, pretrained.head.dense.weight)
+    assert torch.equal(kept.model.layers[0].mlp.Wi.weight, drawn.model.layers[0].mlp.Wi.weight)
+    again = Encoder(config_of(folder, rows), LABELS).inner
+    assert torch.equal(kept.classifier.weight, again.classifier.weight)
+
+
+def write_bert(folder, words, **settings):
+    """An old repository: a list of words and a configuration, and what else is given."""
+    folder.mkdir()
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    (folder / "vocab.txt").write_text("\n".join([*special, *words]) + "\n")
+    (folder / "config.json").write_text(json.dumps({"model_type": "bert"}))
+    if settings:
+        (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+    return str(folder)
+
+
+def test_a_cased_vocabulary_is_used_as_such(tmp_path):
+    """Where the repository does not say so, as SciBERT's."""
+    cased = write_bert(tmp_path / "cased", ["The", "the", "DNA", "Cell", "cell", "of"])
+    uncased = write_bert(tmp_path / "uncased", ["the", "dna", "cell", "of"])
+    for name, expected in ((cased, ["The", "DNA", "of"]), (uncased, ["the", "dna", "of"])):
+        _, tokenizer = load_config_and_tokenizer(name, None)
+        assert tokenizer.tokenize("The DNA of") == expected
+
+
+def test_a_model_that_knows_no_padding_takes_that_of_its_tokenizer(rows, tmp_path):
+    """GPT-2 looks for a row's last token by the padding in its own configuration."""
+    folder = tmp_path / "gpt2"
+    tokenizer = write_tokenizer(folder)
+    settings = transformers.GPT2Config(
+        vocab_size=len(tokenizer), n_positions=64, n_embd=32, n_layer=2, n_head=2
+    )
+    transformers.AutoModel.from_config(settings).save_pretrained(folder)
+    run = execute(config_of(folder, rows), tmp_path / "run", Execution())
+    assert run.is_done
+    assert json.loads((run.checkpoint / "config.json").read_text())["pad_token_id"] == 0
+
+
+def test_damaged_weights_are_named(rows, tmp_path):
+    model = write_encoder(tmp_path / "m")
+    weights = model / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:500])
+    with pytest.raises(SourceNotFoundError, match=r"The model .* cannot be loaded"):
+        Encoder(config_of(model, rows), LABELS)
+
+
+def test_a_classifier_without_its_head_is_no_classifier(rows, tmp_path):
+    model = write_encoder(tmp_path / "m", labels=list(LABELS))
+    bare = transformers.AutoModel.from_pretrained(model)
+    settings = json.loads((model / "config.json").read_text())
+    bare.save_pretrained(model)
+    (model / "config.json").write_text(json.dumps(settings))  # which still says that it has one
+    zero_shot = RunConfig("z", "zero-shot", (str(rows),), model=str(model))
+    with pytest.raises(ModelError, match=r"lacks weights: classifier\.bias, classifier\.weight"):
+        execute(
+            RunConfig(**{**zero_shot.__dict__, "options": Options(max_length=32)}),
+            tmp_path / "run",
+            Execution(),
+        )
+
+
+def test_what_was_pretrained_is_recorded(rows, tmp_path):
+    model = write_encoder(tmp_path / "m")
+    run = execute(config_of(model, rows), tmp_path / "run", Execution())
+    assert run.read_json("record.json")["pretrained"] == {
+        "commit": None,  # a folder has none
+        "tokenizer": "TokenizersBackend",
+        "n_tokens": 44,
+        "lower_cases": False,
+    }
+
+
+def test_tokens_are_kept_for_one_way_of_cutting(rows, tmp_path):
+    """The same texts and lengths, cut at the other end, are other tokens."""
+    _, tokenizer = load_config_and_tokenizer(str(write_encoder(tmp_path / "m")), None)
+    gold = read_rows(str(rows), "train")
+
+    def tokens():
+        return tokenize(
+            gold,
+            tokenizer,
+            view="pair",
+            max_length=8,
+            truncation="longest_first",
+            cache_dir=tmp_path / "cache",
+        )[0]
+
+    right, n_files = tokens(), len(list((tmp_path / "cache" / "tokens").glob("*.arrow")))
+    tokenizer("w1", truncation=True, max_length=5, padding="max_length")  # leaves its settings
+    assert tokens().equals(right)
+    assert len(list((tmp_path / "cache" / "tokens").glob("*.arrow"))) == n_files == 1
+    tokenizer.truncation_side = "left"
+    assert not tokens().equals(right)
+
+
+def test_padding_stays_within_what_the_model_reads():
+    table = pa.table({"input_ids": pa.array([[5] * 57, [6] * 3], pa.list_(pa.int32()))})
+    encoded = EncodedRows.of_table(table, np.zeros(2), {"input_ids": 0}, limit=60)
+    assert encoded.batch(np.array([0, 1]), multiple=16)["input_ids"].shape == (2, 60)
+    assert encoded.batch(np.array([1]), multiple=16)["input_ids"].shape == (1, 16)
+
+
+def test_a_batch_too_large_for_memory_is_tested_in_parts(rows, tmp_path, monkeypatch):
+    from nlihub.baselines.training import predict
+    from nlihub.loaders.errors import TrainingError
+
+    config = config_of(write_encoder(tmp_path / "m", labels=list(LABELS)), rows, n_shots=None)
+    whole = execute(config, tmp_path / "whole", Execution())
+    real, sizes = predict._logits, []
+
+    def small(model, encoded, batch, length, execution):
+        sizes.append(len(batch))
+        if len(batch) > limit:
+            raise torch.OutOfMemoryError("CUDA out of memory.")
+        return real(model, encoded, batch, length, execution)
+
+    monkeypatch.setattr(predict, "_logits", small)
+    limit = 10
+    parts = execute(config, tmp_path / "parts", Execution())
+    assert sizes == [32, 16, 8, 8, 16, 8, 8]
+    found = [run.read_json("metrics.json")["evaluations"] for run in (whole, parts)]
+    assert found[0] == found[1]
+    limit = 0
+    with pytest.raises(TrainingError, match=r"does not take the model and one row of \d+ tokens"):
+        execute(config, tmp_path / "none", Execution())

@@ -1,0 +1,213 @@
+"""The folder of a run: broken off, gone on with, taken over, refused."""
+
+import json
+import shutil
+from dataclasses import replace
+
+import pytest
+
+pytest.importorskip("torch", reason="the extra 'baselines' is not installed")
+pytest.importorskip("transformers", reason="the extra 'baselines' is not installed")
+
+import pyarrow.parquet as pq
+from nlihub.baselines.runs.config import Options, RunConfig
+from nlihub.baselines.runs.execute import execute
+from nlihub.baselines.runs.folder import RunFolder
+from nlihub.baselines.training.execution import Execution
+from nlihub.loaders.errors import OutputError, SourceNotFoundError, UsageError
+from tiny_models import write_encoder, write_rows
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory):
+    return write_encoder(tmp_path_factory.mktemp("model") / "tiny")
+
+
+@pytest.fixture
+def config(encoder, tmp_path):
+    """A run with two test sets, of which rows are cut."""
+    names = {"train": 48, "validation": 24, "one": 16, "two": 20}
+    for start, (name, n_rows) in enumerate(names.items()):
+        write_rows(tmp_path / f"{name}.jsonl", n_rows, 100 * start)
+    files = {name: str(tmp_path / f"{name}.jsonl") for name in names}
+    options = Options(1e-3, batch_size=16, max_epochs=2, max_length=9)
+    return RunConfig(
+        "tiny",
+        "encoder",
+        (files["one"], files["two"]),
+        model=str(encoder),
+        train=files["train"],
+        validation=files["validation"],
+        options=options,
+    )
+
+
+class Killed(BaseException):
+    """Ends a run at a place of our choice, past all that catches errors."""
+
+
+def break_off(config, path, word, **options):
+    """Does a run until it says something."""
+
+    def tell(line):
+        if word in line:
+            raise Killed
+
+    with pytest.raises(Killed):
+        execute(config, path, Execution(state_every_s=0.0), tell=tell, **options)
+
+
+def record_of(path):
+    return json.loads((path / "record.json").read_text())
+
+
+def predictions(path):
+    return {file.stem: pq.read_table(file) for file in (path / "predictions").iterdir()}
+
+
+def test_what_is_recorded_does_not_depend_on_a_kill(config, tmp_path):
+    whole = execute(config, tmp_path / "whole", Execution())
+    path = tmp_path / "killed"
+    break_off(config, path, "one: macro-F1")  # the first test set is done, the second is not
+    begun = record_of(path)
+    assert begun["status"] == "running"
+    assert list(begun["tests"]) == ["one", "two"]
+    assert not RunFolder(path).is_done
+    execute(config, path, Execution())
+    done, undisturbed = record_of(path), record_of(whole.path)
+    assert done["status"] == "done"
+    assert done["started"] == begun["started"]
+    assert done["seconds"] >= begun["seconds"]
+    assert set(done["truncated"]) == {"train.jsonl", "validation.jsonl", "one.jsonl", "two.jsonl"}
+    passing = ("started", "seconds", "training_seconds", "pairs_per_s")
+    for name in passing:
+        done.pop(name), undisturbed.pop(name)
+    assert done == undisturbed
+    assert predictions(path) == predictions(whole.path)
+
+
+@pytest.mark.parametrize("changed", ["train", "validation", "one"])
+def test_rows_that_changed_since_a_kill_are_noticed(config, tmp_path, changed):
+    path = tmp_path / "run"
+    break_off(config, path, "one: macro-F1")
+    file = tmp_path / f"{changed}.jsonl"
+    lines = file.read_text().splitlines()
+    file.write_text("\n".join(lines[:-1]) + "\n")
+    with pytest.raises(OutputError, match=f"was begun with other rows: {changed} had the digest"):
+        execute(config, path, Execution())
+    file.write_text("\n".join(lines) + "\n")
+    assert execute(config, path, Execution()).is_done
+
+
+def test_a_kill_before_the_best_model_is_saved_loses_nothing(config, tmp_path, monkeypatch):
+    """The state is kept first; what it says is the best is saved when the run goes on."""
+    whole, path = execute(config, tmp_path / "whole", Execution()), tmp_path / "run"
+
+    def killed(self, save):
+        raise Killed
+
+    monkeypatch.setattr(RunFolder, "save_checkpoint", killed)
+    with pytest.raises(Killed):
+        execute(config, path, Execution())
+    assert not (path / "checkpoint").exists()
+    monkeypatch.undo()
+    execute(config, path, Execution())
+    assert predictions(path) == predictions(whole.path)
+    names = [folder / "checkpoint" / "model.safetensors" for folder in (path, whole.path)]
+    assert names[0].read_bytes() == names[1].read_bytes()
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_a_kill_at_the_very_end_leaves_nothing_behind(config, tmp_path, monkeypatch, keeps):
+    path = tmp_path / "run"
+
+    def killed(self, *, keeps_checkpoint):
+        raise Killed
+
+    monkeypatch.setattr(RunFolder, "tidy", killed)
+    with pytest.raises(Killed):
+        execute(config, path, Execution())
+    assert (path / "resume.pt").exists()
+    monkeypatch.undo()
+    execute(config, path, Execution(), keeps_checkpoint=keeps)
+    assert not (path / "resume.pt").exists()
+    assert (path / "checkpoint").exists() == keeps
+
+
+def test_half_written_files_of_a_kill_are_cleared_away(config, tmp_path):
+    path = tmp_path / "run"
+    path.mkdir()
+    (path / ".config.json.ab12.partial.json").write_text("{")  # killed in its very first moment
+    break_off(config, path, "one: macro-F1")
+    left = [path / ".resume.pt.x1.partial.pt", path / "predictions" / ".two.parquet.y.partial.p"]
+    for file in left:
+        file.write_text("torn")
+    execute(config, path, Execution())
+    assert not [file for file in path.rglob("*.partial*")]
+
+
+def test_a_folder_where_nothing_came_of_a_run_is_taken_over(config, tmp_path):
+    """As where the model's name was misspelt: the rows were read, and no more."""
+    path = tmp_path / "run"
+    with pytest.raises(SourceNotFoundError, match="cannot be loaded"):
+        execute(replace(config, model="no/such"), path, Execution())
+    assert record_of(path)["status"] == "running"
+    other = replace(config, tests=config.tests[:1], seed=2)
+    execute(other, path, Execution())
+    assert RunFolder(path).config == other
+    assert list(record_of(path)["tests"]) == ["one"]
+
+
+def test_a_server_that_moved_has_the_same_model(config, tmp_path):
+    prompted = RunConfig("p", "prompt", ("x",), model="m", details={"server": "http://a/v1"})
+    with RunFolder.begin(tmp_path / "run", prompted):
+        (tmp_path / "run" / "answers-x.jsonl").write_text("{}")
+    moved = replace(prompted, details={"server": "http://b/v1"})
+    with RunFolder.begin(tmp_path / "run", moved):
+        pass
+    with (
+        pytest.raises(OutputError, match="details was"),
+        RunFolder.begin(tmp_path / "run", replace(moved, details={"prompt": "p2"})),
+    ):
+        pass
+
+
+def test_two_test_sets_of_one_name_are_refused(config, tmp_path):
+    (tmp_path / "other").mkdir()
+    shutil.copy(config.tests[1], tmp_path / "other" / "one.jsonl")
+    tests = (config.tests[0], str(tmp_path / "other" / "one.jsonl"))
+    with pytest.raises(UsageError, match="Two test sets are the same or have one name: one, one"):
+        execute(replace(config, tests=tests), tmp_path / "run", Execution())
+
+
+@pytest.mark.parametrize("method", ["lexicalized", "prompt"])
+def test_what_one_process_does_is_not_done_by_several(config, tmp_path, monkeypatch, method):
+    from accelerate import Accelerator
+
+    monkeypatch.setattr(Accelerator, "num_processes", 2)
+    settings = {"lexicalized": {"train": config.train}, "prompt": {"model": "m"}}[method]
+    with pytest.raises(UsageError, match=f"{method} runs in one process"):
+        execute(RunConfig("x", method, config.tests, **settings), tmp_path / "r", Execution())
+
+
+@pytest.mark.parametrize(
+    ("method", "changes", "named"),
+    [
+        ("zero-shot", {"model": "m", "new_head": True}, "new_head"),
+        ("zero-shot", {"model": "m", "options": Options(max_epochs=3)}, "max_epochs"),
+        ("prompt", {"model": "m", "options": Options(max_length=8)}, "max_length"),
+        ("lexicalized", {"train": "t", "validation": "v"}, "validation"),
+        ("lexicalized", {"train": "t", "reference": True}, "reference"),
+        ("cbow", {"train": "t", "model": "m"}, "model"),
+        ("cnn", {"train": "t", "options": Options(n_trained_layers=1)}, "n_trained_layers"),
+        ("encoder", {"train": "t", "model": "m", "details": {"vectors": "v"}}, "details"),
+    ],
+)
+def test_what_would_do_nothing_is_refused(method, changes, named):
+    with pytest.raises(UsageError, match=f"^{named} would do nothing: {method} has no use for it"):
+        RunConfig("x", method, ("t",), **changes).check_complete()
+
+
+def test_the_tests_are_a_list():
+    with pytest.raises(UsageError, match="tests is 'scinli'; expected a list of names"):
+        RunConfig.from_json({"name": "x", "method": "encoder", "tests": "scinli"})

@@ -150,7 +150,7 @@ def _labels(table: pa.Table, path: Path) -> tuple[tuple[str, ...], np.ndarray, b
         if len(codes) and not 0 <= codes.min() <= codes.max() < len(names):
             raise SchemaError(
                 f"{path}: the column label holds ids from {codes.min()} to {codes.max()}; expected "
-                f"0 to {len(names) - 1}. Rows without a label, -1, cannot be scored; leave them out."
+                f"0 to {len(names) - 1}. Leave out rows without a label, -1."
             )
         return names, codes, True
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):

@@ -122,7 +122,7 @@ def _trained(name: str, dataset: str, method: str, source: str, options: Options
 def _presets() -> Iterator[Preset]:
     epochs = {"scinli": 5, "mscinli": 10}
     where = {
-        "scinli": "SciNLI, section 4.3 and Table 6; separators as the model's own tokenizer has them",
+        "scinli": "SciNLI, section 4.3 and Table 6; separators as in the model's own tokenizer",
         "mscinli": "MSciNLI, section 4.2 and Table 4; separators as for SciNLI",
     }
     for dataset, max_epochs in epochs.items():
@@ -141,7 +141,7 @@ def _presets() -> Iterator[Preset]:
     )
     yield replace(lexicalized, config=replace(lexicalized.config, validation=None), seeds=SEEDS[:1])
     for short, model in _BIOMEDICAL_MODELS.items():
-        source = "BioNLI, section 4.1 and Table 5; separators as the model's own tokenizer has them"
+        source = "BioNLI, section 4.1 and Table 5; separators as in the model's own tokenizer"
         made = _trained(f"bionli-{short}", "bionli", "encoder", source, _BIONLI)
         yield replace(made, config=replace(made.config, model=model), seeds=SEEDS[:1])
     for short, model in _SPATIAL_MODELS.items():

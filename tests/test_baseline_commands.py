@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -102,8 +101,10 @@ def test_few_shot_has_a_run_for_every_number_and_draw(place, tmp_path):
 @pytest.mark.parametrize("kind", ["lexicalized", "cbow", "cnn", "bilstm"])
 def test_models_without_pretraining_are_trained(kind, place, tmp_path):
     pytest.importorskip("HanTa")
-    epochs = () if kind == "lexicalized" else ("--epochs", "1")
-    command = ["classical", "--kind", kind, *rows(place), *epochs, "--cpu"]
+    files = ("--train", place / "train.jsonl", "--test", place / "test.jsonl")
+    if kind != "lexicalized":
+        files = (*rows(place), "--epochs", "1")
+    command = ["classical", "--kind", kind, *files, "--cpu"]
     found = run(*command, "--output", tmp_path, "--json")
     [evaluation] = found[0]["evaluations"].values()
     assert 0 <= evaluation["metrics"]["nli_report"]["macro_f1"] <= 1
@@ -195,6 +196,8 @@ def test_presets_name_datasets_that_there_are():
         (["finetune", "--model", "m", "--train", "no/such.jsonl"], "no file of rows"),
         (["finetune", "--preset", "scinli-bert", "--seeds", "one"], "expected whole numbers"),
         (["finetune", "--preset", "scinli-bert", "--precision", "fp8"], "expected fp32 or bf16"),
+        (["classical", "--preset", "scinli-bert"], "is no preset of this command: it is encoder"),
+        (["few-shot", "--preset", "scinli-bert"], "is no preset of few shots"),
         (["classical"], "either --preset or --kind"),
         (
             ["classical", "--kind", "lexicalized", "--train", "scinli", "--epochs", "3"],

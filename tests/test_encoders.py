@@ -5,11 +5,12 @@ import json
 import pytest
 
 pytest.importorskip("torch", reason="the extra 'baselines' is not installed")
-transformers = pytest.importorskip("transformers", reason="'baselines' is not installed")
+pytest.importorskip("transformers", reason="the extra 'baselines' is not installed")
 
 import numpy as np
 import pyarrow as pa
 import torch
+import transformers
 from nlihub.baselines.data import read_rows
 from nlihub.baselines.encoders.encoder import Encoder, load_config_and_tokenizer
 from nlihub.baselines.encoders.tokens import tokenize

@@ -143,7 +143,7 @@ def test_half_written_files_of_a_kill_are_cleared_away(config, tmp_path):
     for file in left:
         file.write_text("torn")
     execute(config, path, Execution())
-    assert not [file for file in path.rglob("*.partial*")]
+    assert not list(path.rglob("*.partial*"))
 
 
 def test_a_folder_where_nothing_came_of_a_run_is_taken_over(config, tmp_path):

@@ -152,7 +152,7 @@ def _loses_case(tokenizer: Any) -> bool:
 def _lower_cases(tokenizer: Any) -> bool:
     backend = getattr(tokenizer, "backend_tokenizer", None)
     normalizer = backend.normalizer if backend is not None else None
-    return normalizer is not None and "A" not in normalizer.normalize_str("A")
+    return normalizer is not None and "A" not in str(normalizer.normalize_str("A"))
 
 
 def load_classifier(

@@ -166,8 +166,9 @@ class RunConfig:
     def __post_init__(self) -> None:
         _check_choice("method", self.method, METHODS)
         _check_choice("view", self.view, VIEWS)
-        if isinstance(self.tests, str) or not all(isinstance(name, str) for name in self.tests):
-            raise UsageError(f"tests is {self.tests!r}; expected a list of names.")
+        tests: Any = self.tests  # as it may come from JSON
+        if isinstance(tests, str) or not all(isinstance(name, str) for name in tests):
+            raise UsageError(f"tests is {tests!r}; expected a list of names.")
         if not self.tests:
             raise UsageError("A run needs something to be tested on.")
         if self.seed < 0:

@@ -94,7 +94,7 @@ class RunFolder:
         return any(path.name not in names and not _is_partial(path) for path in found)
 
     def _remove_partials(self) -> None:
-        """Removes half-written files of a process that was killed; whole folders clear their own."""
+        """Removes half-written files of a process that was killed."""
         for folder in (self.path, self.path / PREDICTIONS):
             for path in folder.iterdir() if folder.is_dir() else ():
                 if _is_partial(path) and path.is_file():
@@ -129,9 +129,8 @@ class RunFolder:
         """Adds to the record; a fact that is there is replaced, a mapping is added to."""
         record = self.read_json(RECORD) if (self.path / RECORD).is_file() else {}
         for name, value in facts.items():
-            known = record.get(name)
-            both = isinstance(known, dict) and isinstance(value, Mapping)
-            record[name] = {**known, **value} if both else value
+            is_mapping = isinstance(value, Mapping)
+            record[name] = {**record.get(name, {}), **value} if is_mapping else value
         self.write_json(RECORD, record)
 
     def save_checkpoint(self, save: Callable[[Path], None]) -> None:

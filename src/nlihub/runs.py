@@ -60,7 +60,7 @@ def run_baseline(
         analysis: ``hypothesis-only``, ``domain-shift``, ``cross-dataset`` or ``cartography``: the
             runs that it compares, each in a folder of its own.
         folder: Local folder with the source files of datasets that have to be built first.
-        reference: Whether to train as plainly as the papers did; also true where the config says so.
+        reference: Whether to train as plainly as the papers did, whatever the config says.
         keep_checkpoint: Whether trained models stay when a run is done.
         tell: Is told of progress, in words.
         **execution: How to compute; see ``nlihub.baselines.training.execution.Execution``.

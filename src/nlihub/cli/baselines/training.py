@@ -97,6 +97,9 @@ def few_shot(
     """Fine-tune an encoder on a few problems of every pattern, and test it on the others."""
     from ...baselines.presets import FEW_SHOT, SEEDS, SHOTS, get_preset
 
+    known = get_preset(preset).shots if preset is not None else SHOTS
+    if not known:
+        raise typer.BadParameter(f"{preset} is no preset of few shots.")
     pool = f"{dataset}/few_shot" if preset is None or dataset != "spacenli" else None
     config = configured(
         "encoder",
@@ -110,13 +113,12 @@ def few_shot(
         reference=reference,
         default=FEW_SHOT,
     )
-    known = get_preset(preset).shots if preset is not None else ()
     run(
         config,
         output,
         computing,
         seeds=seeds or ",".join(map(str, SEEDS)),
-        shots=whole_numbers("shots", shots) or list(known or SHOTS),
+        shots=whole_numbers("shots", shots) or list(known),
         folder=folder,
         as_json=as_json,
     )
@@ -156,6 +158,8 @@ def classical(
     if (preset is None) == (kind is None):
         raise typer.BadParameter("Give either --preset or --kind.")
     method = get_preset(preset).config.method if preset is not None else str(kind)
+    if preset is not None and method not in ("lexicalized", "cbow", "cnn", "bilstm"):
+        raise typer.BadParameter(f"{preset} is no preset of this command: it is {method}.")
     is_neural = method != "lexicalized"
     config = configured(
         method,
@@ -167,7 +171,7 @@ def classical(
         reference=reference,
         default=get_preset("scinli-cbow").config.options if is_neural else None,
     )
-    if not is_neural:
+    if not is_neural and rows.validation is None:  # the one of the dataset, which it has no use for
         config = replace(config, validation=None)
     chosen = {"groups": names(features) or None, "vectors": str(vectors) if vectors else None}
     details = dict(config.details) | {k: v for k, v in chosen.items() if v is not None}

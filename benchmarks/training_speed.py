@@ -25,7 +25,7 @@ from nlihub.baselines.runs.config import RunConfig
 from nlihub.baselines.runs.folder import RunFolder
 from nlihub.baselines.training.encoded import EncodedRows
 from nlihub.baselines.training.execution import Execution
-from nlihub.baselines.training.loop import fit
+from nlihub.baselines.training.loop import Training
 
 #: Tokens of SciNLI's 4,000 test pairs at the 0 ... 100 % quantiles, WordPiece (measured).
 QUANTILES = {0: 20, 5: 35, 10: 39, 20: 46, 30: 51, 40: 56, 50: 61, 60: 66, 70: 73, 80: 81, 90: 94,
@@ -147,7 +147,7 @@ def pairs_per_s(
         tempfile.TemporaryDirectory() as folder,
         RunFolder.begin(Path(folder) / "run", config) as run,
     ):
-        fit(Random(size), rows, None, options, run, seed=1, execution=execution)
+        Training(Random(size), rows, None, options, run, seed=1, execution=execution).run()
         log = (run.path / "training_log.jsonl").read_text().splitlines()
     seconds = [json.loads(line)["seconds"] for line in log][1:]
     return len(rows) / statistics.median(seconds)

@@ -56,6 +56,17 @@ def config_of(found):
     return json.loads((Path(found["run"]) / "config.json").read_text())
 
 
+def tiny(place):
+    return RunConfig(
+        "tiny",
+        "encoder",
+        (str(place / "test.jsonl"),),
+        model=str(place / "encoder"),
+        train=str(place / "train.jsonl"),
+        options=Options(max_epochs=1, max_length=32, learning_rate=1e-3),
+    )
+
+
 def test_finetune_trains_a_run_for_every_seed(place, tmp_path):
     found = run(
         *("finetune", "--model", place / "encoder", *rows(place), *FAST, "--seeds", "1,2"),
@@ -257,14 +268,7 @@ def test_without_the_extra_it_is_named(tmp_path):
 @pytest.fixture(scope="module")
 def trained(place, tmp_path_factory):
     folder = tmp_path_factory.mktemp("trained")
-    config = RunConfig(
-        "tiny",
-        "encoder",
-        (str(place / "test.jsonl"),),
-        model=str(place / "encoder"),
-        train=str(place / "train.jsonl"),
-        options=Options(max_epochs=1, max_length=32),
-    )
+    config = tiny(place)
     [found] = nlihub.run_baseline(config, folder, on_cpu=True)
     return Path(found["run"]), found
 
@@ -358,14 +362,7 @@ def test_a_part_of_the_rows_is_found_from_any_folder(place, tmp_path, monkeypatc
     """A run on easy rows names the run that told which as seen from its own folder."""
     from nlihub.runs import rerun_config
 
-    config = RunConfig(
-        "tiny",
-        "encoder",
-        (str(place / "test.jsonl"),),
-        model=str(place / "encoder"),
-        train=str(place / "train.jsonl"),
-        options=Options(max_epochs=1, max_length=32, learning_rate=1e-3),
-    )
+    config = tiny(place)
     found = nlihub.run_baseline(config, tmp_path / "art", analysis="cartography", on_cpu=True)
     easy = tmp_path / "art" / "easy" / "seed-1"
     [first] = [one for one in found if one["run"] == str(easy)]
@@ -390,13 +387,6 @@ def test_a_dataset_is_meant_though_a_folder_has_its_name(tmp_path, monkeypatch):
 
 
 def test_the_reference_may_be_asked_for_in_python(place, tmp_path):
-    config = RunConfig(
-        "tiny",
-        "encoder",
-        (str(place / "test.jsonl"),),
-        model=str(place / "encoder"),
-        train=str(place / "train.jsonl"),
-        options=Options(max_epochs=1, max_length=32),
-    )
+    config = tiny(place)
     [found] = nlihub.run_baseline(config, tmp_path, reference=True, on_cpu=True)
     assert config_of(found)["reference"] is True

@@ -145,7 +145,7 @@ def _loses_case(tokenizer: Any) -> bool:
     """
     if not _lower_cases(tokenizer):
         return False
-    words = [word for word in tokenizer.get_vocab() if word.isalpha()]
+    words: list[str] = [word for word in tokenizer.get_vocab() if word.isalpha()]
     return sum(word != word.lower() for word in words) > len(words) / 10
 
 

@@ -16,6 +16,7 @@ from ..runs.folder import RunFolder
 from .batches import training_batches
 from .encoded import EncodedRows
 from .execution import Execution
+from .optimization import make_optimizer, make_schedule
 from .predict import predict
 from .state import State
 from .trainable import Trainable
@@ -46,18 +47,8 @@ class Fitted:
     dynamics: np.ndarray
 
 
-def fit(
-    trainable: Trainable,
-    train: EncodedRows,
-    validation: EncodedRows | None,
-    options: Options,
-    folder: RunFolder,
-    *,
-    seed: int,
-    execution: Execution,
-    tell: Callable[[str], None] = lambda _: None,
-) -> Fitted:
-    """Trains a model, and keeps that of the best epoch in the run's checkpoint.
+class Training:
+    """The training of a model, of which that of the best epoch is kept in the run's checkpoint.
 
     Whatever is drawn at a step follows from the seed, the epoch and the number of the step, so that
     training that was killed goes on from the last state that was kept, and comes to the result that
@@ -74,22 +65,12 @@ def fit(
         execution: How to compute.
         tell: Is told of every epoch, in words.
 
-    Returns:
-        How it went; the model has the weights of the best epoch.
-
     Raises:
-        TrainingError: The loss is no number, or memory ran out. The last state and the best
-            checkpoint are kept.
         UsageError: The state that was kept is damaged.
 
     Source: SciNLI, section 4.3, and MSciNLI, section 4.2: early stopping on validation macro-F1.
     """
-    loop = _Loop(trainable, train, validation, options, folder, seed, execution, tell)
-    loop.run()
-    return loop.result()
 
-
-class _Loop:
     def __init__(
         self,
         trainable: Trainable,
@@ -97,60 +78,47 @@ class _Loop:
         validation: EncodedRows | None,
         options: Options,
         folder: RunFolder,
+        *,
         seed: int,
         execution: Execution,
-        tell: Callable[[str], None],
+        tell: Callable[[str], None] = lambda _: None,
     ) -> None:
-        self.trainable, self.train, self.validation = trainable, train, validation
-        self.options, self.folder, self.seed = options, folder, seed
-        self.execution, self.tell = execution, tell
-        self.accelerator = execution.accelerator
-        self.n_steps = -(-len(train) // options.batch_size)
-        trainable.model.to(self.accelerator.device)
-        self.parameters = [p for p in trainable.model.parameters() if p.requires_grad]
-        self.optimizer = self._optimizer()
-        self.schedule = torch.optim.lr_scheduler.LambdaLR(self.optimizer, self._rate)
-        self.state, tensors = State.load(folder.path)
+        self._trainable, self._train, self._validation = trainable, train, validation
+        self._options, self._folder, self._seed = options, folder, seed
+        self._execution, self._tell = execution, tell
+        self._accelerator = execution.accelerator
+        self._n_steps = -(-len(train) // options.batch_size)
+        trainable.model.to(self._accelerator.device)
+        self._parameters = [p for p in trainable.model.parameters() if p.requires_grad]
+        self._optimizer = make_optimizer(self._parameters, options, fused=not execution.reference)
+        self._schedule = make_schedule(self._optimizer, options, self._n_steps)
+        self._state, tensors = State.load(folder.path)
         if tensors is not None:
             trainable.model.load_state_dict(tensors["model"])
-            self.optimizer.load_state_dict(tensors["optimizer"])
-            self.schedule.load_state_dict(tensors["schedule"])
-        self.model = self.accelerator.prepare_model(trainable.model)
+            self._optimizer.load_state_dict(tensors["optimizer"])
+            self._schedule.load_state_dict(tensors["schedule"])
+        self._model = self._accelerator.prepare_model(trainable.model)
         if execution.compiles:
-            self.model = torch.compile(self.model, dynamic=True)
-        if self.is_main:
-            folder.shorten_log(self.state.log_size)
+            self._model = torch.compile(self._model, dynamic=True)
+        if self._is_main:
+            folder.shorten_log(self._state.log_size)
             self._save_best()  # should a kill have come between the state and the checkpoint
 
-    @property
-    def is_main(self) -> bool:
-        return bool(self.accelerator.is_main_process)
+    def run(self) -> Fitted:
+        """Trains, from the state that was kept on.
 
-    def _optimizer(self) -> torch.optim.Optimizer:
-        options = self.options
-        rate, fused = options.learning_rate, not self.execution.reference
-        if options.optimizer == "adam":
-            return torch.optim.Adam(self.parameters, lr=rate, fused=fused)
-        decay = options.weight_decay
-        return torch.optim.AdamW(self.parameters, lr=rate, weight_decay=decay, fused=fused)
+        Returns:
+            How it went; the model has the weights of the best epoch.
 
-    def _rate(self, step: int) -> float:
-        """The share of the learning rate at a step, from 0."""
-        warmup, total = self.options.warmup_steps, self.n_steps * self.options.max_epochs
-        if step < warmup:
-            return step / warmup
-        if self.options.schedule == "constant":
-            return 1.0
-        return max(total - step, 0) / max(total - warmup, 1)
-
-    def run(self) -> None:
-        while not self.state.is_over:
+        Raises:
+            TrainingError: The loss is no number, or memory ran out. The last state and the best
+                checkpoint are kept.
+        """
+        while not self._state.is_over:
             self._epoch()
-
-    def result(self) -> Fitted:
-        state = self.state
-        self.trainable.load(self.folder.checkpoint)
-        self.trainable.model.to(self.accelerator.device).eval()
+        state = self._state
+        self._trainable.load(self._folder.checkpoint)
+        self._trainable.model.to(self._accelerator.device).eval()
         return Fitted(
             state.best_epoch,
             len(state.dynamics),
@@ -159,87 +127,91 @@ class _Loop:
             np.stack([epoch.numpy() for epoch in state.dynamics]),
         )
 
+    @property
+    def _is_main(self) -> bool:
+        return bool(self._accelerator.is_main_process)
+
     def _epoch(self) -> None:
-        state, began = self.state, time.monotonic()
+        state, began = self._state, time.monotonic()
         if state.step == 0:
-            state.dynamics.append(torch.full((len(self.train),), float("nan")))
+            state.dynamics.append(torch.full((len(self._train),), float("nan")))
         batches = training_batches(
-            self.train.lengths,
-            self.options.batch_size,
-            self.seed,
+            self._train.lengths,
+            self._options.batch_size,
+            self._seed,
             state.epoch,
-            by_length=not self.execution.reference,
+            by_length=not self._execution.reference,
         )
-        self.trainable.model.train()
-        self.model.train()
+        self._trainable.model.train()
+        self._model.train()
         kept_at = time.monotonic()
-        total = torch.zeros((), device=self.accelerator.device)
+        total = torch.zeros((), device=self._accelerator.device)
         gold: list[tuple[np.ndarray, torch.Tensor]] = []
-        for step in range(state.step, self.n_steps):
+        for step in range(state.step, self._n_steps):
             total += self._step(step, batches[step], gold)
-            on_cpu = self.accelerator.device.type == "cpu"
-            is_last = step + 1 == self.n_steps
-            is_due = time.monotonic() - kept_at > self.execution.state_every_s
+            on_cpu = self._accelerator.device.type == "cpu"
+            is_last = step + 1 == self._n_steps
+            is_due = time.monotonic() - kept_at > self._execution.state_every_s
             if self._main_says(is_due, step):
                 self._settle(total, gold, step, kept_at)
                 self._keep()
                 kept_at = time.monotonic()
             elif on_cpu or is_last or (step + 1) % _CHECK_EVERY == 0:
                 self._check_loss(total, step)
-        self._settle(total, gold, self.n_steps - 1, kept_at)
+        self._settle(total, gold, self._n_steps - 1, kept_at)
         self._end_epoch(time.monotonic() - began)
 
     def _main_says(self, here: bool, step: int) -> bool:
         """Whether it is so in the main process, whose word goes for all, now and then."""
-        if self.accelerator.num_processes == 1:
+        if self._accelerator.num_processes == 1:
             return here
         if (step + 1) % _AGREE_EVERY:
             return False
-        word = torch.tensor(float(here and self.is_main), device=self.accelerator.device)
-        return bool(self.accelerator.reduce(word).item())
+        word = torch.tensor(float(here and self._is_main), device=self._accelerator.device)
+        return bool(self._accelerator.reduce(word).item())
 
     def _step(
         self, step: int, rows: np.ndarray, gold: list[tuple[np.ndarray, torch.Tensor]]
     ) -> torch.Tensor:
         """One step of the optimizer; returns the sum of the rows' losses on this device."""
-        world, rank = self.accelerator.num_processes, self.accelerator.process_index
-        draws = np.random.SeedSequence([self.seed, self.state.epoch, step, rank])
+        world, rank = self._accelerator.num_processes, self._accelerator.process_index
+        draws = np.random.SeedSequence([self._seed, self._state.epoch, step, rank])
         torch.manual_seed(int(draws.generate_state(1, np.uint64)[0]))
         mine, weight = rows[rank::world], world / len(rows)
         if not len(mine):  # every device has to take part: it does the first row for nothing
             mine, weight = rows[:1], 0.0
-        size = self.execution.n_at_once or len(mine)
+        size = self._execution.n_at_once or len(mine)
         parts = [mine[start : start + size] for start in range(0, len(mine), size)]
-        total = torch.zeros((), device=self.accelerator.device)
-        kept = f"What was finished is kept in {self.folder.path}; run it again to go on."
-        with self.execution.out_of_memory_explained(len(parts[0]), kept):
+        total = torch.zeros((), device=self._accelerator.device)
+        kept = f"What was finished is kept in {self._folder.path}; run it again to go on."
+        with self._execution.out_of_memory_explained(len(parts[0]), kept):
             for part in parts[:-1]:
-                with self.accelerator.no_sync(self.model):
+                with self._accelerator.no_sync(self._model):
                     total += self._learn(part, weight, gold)
             total += self._learn(parts[-1], weight, gold)
-            if self.options.max_grad_norm is not None:
-                torch.nn.utils.clip_grad_norm_(self.parameters, self.options.max_grad_norm)
-            self.optimizer.step()
-        self.schedule.step()
-        self.optimizer.zero_grad(set_to_none=True)
+            if self._options.max_grad_norm is not None:
+                torch.nn.utils.clip_grad_norm_(self._parameters, self._options.max_grad_norm)
+            self._optimizer.step()
+        self._schedule.step()
+        self._optimizer.zero_grad(set_to_none=True)
         return total
 
     def _learn(
         self, rows: np.ndarray, weight: float, gold: list[tuple[np.ndarray, torch.Tensor]]
     ) -> torch.Tensor:
-        device = self.accelerator.device
-        execution = self.execution
-        length = int(self.train.lengths.max()) if execution.reference else None
-        inputs = self.train.batch(rows, multiple=execution.length_multiple, length=length)
-        inputs["labels_"] = torch.from_numpy(self.train.labels[rows].astype(np.int64))
+        device = self._accelerator.device
+        execution = self._execution
+        length = int(self._train.lengths.max()) if execution.reference else None
+        inputs = self._train.batch(rows, multiple=execution.length_multiple, length=length)
+        inputs["labels_"] = torch.from_numpy(self._train.labels[rows].astype(np.int64))
         if device.type == "cuda":
             inputs = {name: value.pin_memory() for name, value in inputs.items()}
         inputs = {name: value.to(device, non_blocking=True) for name, value in inputs.items()}
         labels = inputs.pop("labels_")
         with execution.autocast():
-            logits = self.model(**inputs).float()
+            logits = self._model(**inputs).float()
         loss = torch.nn.functional.cross_entropy(logits, labels, reduction="sum")
-        self.accelerator.backward(loss * weight)
+        self._accelerator.backward(loss * weight)
         if weight:
             of_gold = torch.softmax(logits.detach(), dim=1).gather(1, labels[:, None])[:, 0]
             gold.append((rows, of_gold))
@@ -248,14 +220,14 @@ class _Loop:
     def _check_loss(self, total: torch.Tensor, step: int, *, weights: bool = False) -> None:
         is_sound = bool(torch.isfinite(total))
         if weights:  # what the last step made of them is in no loss yet
-            is_sound &= all(bool(torch.isfinite(value).all()) for value in self.parameters)
+            is_sound &= all(bool(torch.isfinite(value).all()) for value in self._parameters)
         if not is_sound:
             since = max(step + 1 - _CHECK_EVERY, 0)
             raise TrainingError(
-                f"The loss is no number in epoch {self.state.epoch}, between steps {since} and "
-                f"{step + 1} of {self.n_steps}. A lower --learning-rate may help, or --precision "
+                f"The loss is no number in epoch {self._state.epoch}, between steps {since} and "
+                f"{step + 1} of {self._n_steps}. A lower --learning-rate may help, or --precision "
                 "fp32, either with another folder; what was finished before is kept in "
-                f"{self.folder.path}."
+                f"{self._folder.path}."
             )
 
     def _settle(
@@ -267,10 +239,10 @@ class _Loop:
     ) -> None:
         """Takes what was summed up since the last time into the state."""
         self._check_loss(total, step, weights=True)
-        state = self.state
+        state = self._state
         found = [(rows, values.float().cpu()) for rows, values in gold]
         sums = [float(total)]
-        if self.accelerator.num_processes > 1:
+        if self._accelerator.num_processes > 1:
             found, sums = gather_object(found), gather_object(sums)
         for rows, values in found:
             state.dynamics[-1][torch.from_numpy(rows)] = values
@@ -282,7 +254,7 @@ class _Loop:
         gold.clear()
 
     def _end_epoch(self, seconds: float) -> None:
-        state, options = self.state, self.options
+        state, options = self._state, self._options
         scores = self._validate()
         is_best = scores is None or scores["macro_f1"] > state.best_score
         if is_best:
@@ -294,7 +266,7 @@ class _Loop:
         state.is_over = is_last or (
             options.patience is not None and state.n_without_gain >= options.patience
         )
-        loss = state.loss / len(self.train)
+        loss = state.loss / len(self._train)
         entry = {
             "kind": "epoch",
             "epoch": state.epoch,
@@ -303,41 +275,41 @@ class _Loop:
             "is_best": is_best,
             "seconds": round(seconds, 3),
         }
-        if self.is_main:
-            self.folder.log(entry)
+        if self._is_main:
+            self._folder.log(entry)
         shown = f", validation macro-F1 {scores['macro_f1']:.4f}" if scores else ""
-        self.tell(f"epoch {state.epoch}: loss {loss:.4f}{shown} ({seconds:.0f} s)")
+        self._tell(f"epoch {state.epoch}: loss {loss:.4f}{shown} ({seconds:.0f} s)")
         state.epoch, state.step, state.loss = state.epoch + 1, 0, 0.0
         self._keep()
-        if self.is_main:
+        if self._is_main:
             self._save_best()
-        self.accelerator.wait_for_everyone()
+        self._accelerator.wait_for_everyone()
 
     def _validate(self) -> dict[str, float] | None:
-        if self.validation is None:
+        if self._validation is None:
             return None
-        model = self.trainable.model.eval()
-        labels = self.trainable.labels
-        found = predict(model, self.validation, len(labels), self.execution)
+        model = self._trainable.model.eval()
+        labels = self._trainable.labels
+        found = predict(model, self._validation, len(labels), self._execution)
         report = nli_report(
-            predictions=found.argmax(axis=1), references=self.validation.labels, labels=labels
+            predictions=found.argmax(axis=1), references=self._validation.labels, labels=labels
         )
         return {name: report[name] for name in ("macro_f1", "accuracy")}
 
     def _save_best(self) -> None:
         """Saves the model where the epoch that just ended is the best; without validation, once."""
-        state = self.state
+        state = self._state
         is_best = state.step == 0 and 0 < state.best_epoch == state.epoch - 1
-        if is_best and (self.validation is not None or state.is_over):
-            self.folder.save_checkpoint(self.trainable.save)
+        if is_best and (self._validation is not None or state.is_over):
+            self._folder.save_checkpoint(self._trainable.save)
 
     def _keep(self) -> None:
-        if not self.is_main:
+        if not self._is_main:
             return
-        self.state.log_size = self.folder.log_size
+        self._state.log_size = self._folder.log_size
         tensors: dict[str, Any] = {
-            "model": self.trainable.model.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
-            "schedule": self.schedule.state_dict(),
+            "model": self._trainable.model.state_dict(),
+            "optimizer": self._optimizer.state_dict(),
+            "schedule": self._schedule.state_dict(),
         }
-        self.state.save(self.folder.path, tensors)
+        self._state.save(self._folder.path, tensors)

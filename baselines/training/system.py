@@ -10,7 +10,7 @@ from ..runs.config import RunConfig
 from ..runs.folder import RunFolder
 from ..runs.record import model_facts
 from .execution import Execution
-from .loop import fit
+from .loop import Training
 from .predict import predict, prediction_table
 from .trainable import Trainable
 
@@ -47,7 +47,7 @@ class TrainedSystem:
             trainable.model.to(self._execution.accelerator.device).eval()
             return {"best_epoch": 0, "n_epochs": 0, "n_train": 0}
         encoded = trainable.encode(train)
-        fitted = fit(
+        training = Training(
             trainable,
             encoded,
             trainable.encode(validation) if validation is not None else None,
@@ -57,6 +57,7 @@ class TrainedSystem:
             execution=self._execution,
             tell=self._tell,
         )
+        fitted = training.run()
         return {
             "best_epoch": fitted.best_epoch,
             "n_epochs": fitted.n_epochs,

@@ -674,7 +674,7 @@ def test_a_test_file_may_lack_a_label(config, tmp_path):
 
 
 def test_a_loss_that_is_no_number_ends_the_run_and_keeps_what_was_there(config, tmp_path):
-    """The rate is raised in the middle of a run whose first epochs were well."""
+    """The state that was kept is from before the loss went wrong."""
     path = tmp_path / "run"
     broken = replace(config, options=replace(FAST, learning_rate=1e30, max_grad_norm=None))
     with pytest.raises(TrainingError, match=r"The loss is no number in epoch \d+, between steps"):

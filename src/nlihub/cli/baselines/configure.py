@@ -97,10 +97,11 @@ def _new(method: str, name: str, rows: Rows, default: "Options | None") -> "RunC
 
 def _own_validation(train: str) -> str | None:
     """The name of a training set, if it is that of a dataset with rows to validate on."""
+    from ...baselines.data import absolute_name
     from ...builders.registry import builders
 
     dataset, _, config = train.partition(":")[0].partition("/")
-    if dataset not in builders() or Path(train).exists():
+    if dataset not in builders() or absolute_name(train) != train:
         return None
     spec = builders()[dataset].SPEC
     splits = spec.configs.get(config or spec.default_config)

@@ -166,7 +166,8 @@ def main() -> None:
     parser.add_argument("--peak", type=float, help="of the chip in bf16, in FLOP/s")
     given = parser.parse_args()
     logging.getLogger("torch").setLevel(logging.ERROR)
-    fast = Execution(precision=given.precision, compiled=False if given.no_compile else None)
+    is_compiled = torch.cuda.is_available() and not given.no_compile
+    fast = Execution(precision=given.precision, compiled=is_compiled)
     device = fast.accelerator.device
     config = Random(given.size).config
     rows = draw_rows(given.rows, config.vocab_size)
@@ -182,6 +183,7 @@ def main() -> None:
     found = {
         "device": name,
         "execution": fast.as_json(),
+        "compiled": is_compiled,
         "mean_tokens": float(rows.lengths.mean()),
         "pairs_per_s": rate,
         "reference_pairs_per_s": plain,

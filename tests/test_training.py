@@ -241,6 +241,17 @@ def test_runs_of_several_precisions_share_a_process(config, tmp_path):
     assert np.abs(single - half).mean() < 0.05
 
 
+def test_short_training_is_not_compiled(monkeypatch):
+    """Compiling takes about a minute, which only long training makes up for."""
+    assert not Execution().compiles(10**9)  # there is no GPU
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert not Execution().compiles(32_000)
+    assert Execution().compiles(500_000)
+    assert Execution(compiled=True).compiles(1)
+    assert not Execution(on_cpu=True).compiles(500_000)
+    assert not Execution(reference=True).compiles(500_000)
+
+
 def test_early_stopping_has_the_patience_that_it_is_given(config, tmp_path):
     options = replace(FAST, max_epochs=30, patience=2, learning_rate=1e-9)
     run = execute(replace(config, options=options), tmp_path / "run", Execution())

@@ -12,6 +12,10 @@ from accelerate import Accelerator, DistributedDataParallelKwargs
 from ...loaders.errors import TrainingError, UsageError
 
 
+#: Of a base model a GPU trains some thousand pairs a second, and compiling takes about a minute.
+_MIN_PAIRS_COMPILED = 200_000
+
+
 @dataclass(frozen=True)
 class Execution:
     """How to compute.
@@ -22,7 +26,8 @@ class Execution:
     Attributes:
         micro_batch: Pairs in memory at once in training, on each device; None is the whole batch.
         precision: ``fp32`` or ``bf16``; None takes bf16 on a GPU.
-        compiled: Whether to compile the model in training; None does on a GPU.
+        compiled: Whether to compile the model in training; None does on a GPU, where training is
+            long enough to make up for the time that compiling takes.
         reference: Whether to compute as plainly as the papers did: fp32 without TF32, 32 pairs at
             once, each padded to the longest, nothing fused or compiled.
         on_cpu: Whether to leave a GPU alone.
@@ -76,12 +81,15 @@ class Execution:
             and torch.cuda.is_bf16_supported(including_emulation=False)
         )
 
-    @property
-    def compiles(self) -> bool:
-        """Whether the model is compiled in training."""
+    def compiles(self, n_pairs: int) -> bool:
+        """Whether the model is compiled in training.
+
+        Args:
+            n_pairs: Pairs that training sees at most, in all epochs.
+        """
         if self.compiled is not None:
             return self.compiled
-        return self.is_on_gpu and not self.reference
+        return self.is_on_gpu and not self.reference and n_pairs >= _MIN_PAIRS_COMPILED
 
     @property
     def n_at_once(self) -> int | None:
@@ -104,7 +112,6 @@ class Execution:
             "device": str(self.accelerator.device),
             "n_processes": self.accelerator.num_processes,
             "precision": "bf16" if self.is_bf16 else "fp32",
-            "compiled": self.compiles,
             "micro_batch": self.n_at_once,
             "reference": self.reference,
         }

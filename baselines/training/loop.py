@@ -37,6 +37,7 @@ class Fitted:
         n_epochs: Epochs that were trained.
         seconds: Time spent on training steps.
         pairs_per_s: Training pairs a second, padding and evaluation aside.
+        is_compiled: Whether the model was compiled.
         dynamics: Epochs x n, the gold label's probability as each row was trained on.
     """
 
@@ -44,6 +45,7 @@ class Fitted:
     n_epochs: int
     seconds: float
     pairs_per_s: float
+    is_compiled: bool
     dynamics: np.ndarray
 
 
@@ -98,7 +100,8 @@ class Training:
             self._optimizer.load_state_dict(tensors["optimizer"])
             self._schedule.load_state_dict(tensors["schedule"])
         self._model = self._accelerator.prepare_model(trainable.model)
-        if execution.compiles:
+        self._is_compiled = execution.compiles(len(train) * options.max_epochs)
+        if self._is_compiled:
             self._model = torch.compile(self._model, dynamic=True)
         if self._is_main:
             folder.shorten_log(self._state.log_size)
@@ -124,6 +127,7 @@ class Training:
             len(state.dynamics),
             state.seconds,
             state.n_pairs / state.seconds if state.seconds else 0.0,
+            self._is_compiled,
             np.stack([epoch.numpy() for epoch in state.dynamics]),
         )
 

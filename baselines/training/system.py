@@ -64,6 +64,7 @@ class TrainedSystem:
             "n_train": len(encoded),
             "training_seconds": round(fitted.seconds, 3),
             "pairs_per_s": round(fitted.pairs_per_s, 3),
+            "compiled": fitted.is_compiled,
             "mean_tokens": round(float(encoded.lengths.mean()), 2),
             "dynamics": fitted.dynamics,
         }

@@ -127,7 +127,8 @@ class Computing:
     ] = None
     precision: Precision = None
     compiled: Annotated[
-        bool | None, typer.Option("--compile/--no-compile", help="Default: compile on a GPU.")
+        bool | None,
+        typer.Option("--compile/--no-compile", help="Default: on a GPU, for long training."),
     ] = None
     cpu: Cpu = False
     no_checkpoint: Annotated[

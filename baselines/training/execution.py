@@ -11,7 +11,6 @@ from accelerate import Accelerator, DistributedDataParallelKwargs
 
 from ...loaders.errors import TrainingError, UsageError
 
-
 #: Of a base model a GPU trains some thousand pairs a second, and compiling takes about a minute.
 _MIN_PAIRS_COMPILED = 200_000
 

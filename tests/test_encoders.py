@@ -12,7 +12,8 @@ import pyarrow as pa
 import torch
 import transformers
 from nlihub.baselines.data import read_rows
-from nlihub.baselines.encoders.encoder import Encoder, load_config_and_tokenizer
+from nlihub.baselines.encoders.encoder import Encoder
+from nlihub.baselines.encoders.loading import load_config_and_tokenizer
 from nlihub.baselines.encoders.tokens import tokenize
 from nlihub.baselines.runs.config import Options, RunConfig
 from nlihub.baselines.runs.execute import execute

@@ -20,7 +20,8 @@ pytest.importorskip("transformers", reason="the extra 'baselines' is not install
 import torch
 from nlihub.baselines.data import draw_shots, read_rows
 from nlihub.baselines.runs.config import Options, RunConfig, Subset
-from nlihub.baselines.runs.execute import execute, subset_ids
+from nlihub.baselines.runs.dynamics import subset_ids
+from nlihub.baselines.runs.execute import execute
 from nlihub.baselines.runs.folder import RunFolder
 from nlihub.baselines.training.batches import prediction_batches, training_batches
 from nlihub.baselines.training.encoded import EncodedRows
@@ -384,7 +385,7 @@ def test_markers_become_tokens_of_their_own(rows, tmp_path):
     settings = RunConfig("x", "encoder", ("t",), model=str(model), train="t", options=options)
     made = Encoder(settings, LABELS)
     [ids] = made.encode(read_rows(str(path), "test")).columns["input_ids"].to_pylist()
-    assert made.tokenizer.convert_ids_to_tokens(ids) == (
+    assert made.reader.tokenizer.convert_ids_to_tokens(ids) == (
         ["[CLS]", "w1", "[SEP]", "<re>", "w2", "<er>", "w3", "[SEP]"]
     )
 
@@ -396,7 +397,7 @@ def test_the_hypothesis_alone_is_all_that_is_seen(config, tmp_path):
     gold = read_rows(config.tests[0], "test")
     ids = made.encode(gold).columns["input_ids"].to_pylist()
     hypotheses = gold.rows["hypothesis"].to_pylist()
-    shown = [" ".join(made.tokenizer.convert_ids_to_tokens(found)[1:-1]) for found in ids]
+    shown = [" ".join(made.reader.tokenizer.convert_ids_to_tokens(found)[1:-1]) for found in ids]
     assert shown == hypotheses
 
 

@@ -11,16 +11,9 @@ from ..runs.config import RunConfig
 from ..runs.record import model_facts
 from ..training.execution import Execution
 from ..training.predict import predict, prediction_table
-from .encoder import (
-    check_length,
-    check_padding,
-    encode,
-    load_classifier,
-    load_config_and_tokenizer,
-    max_tokens_of,
-    pretrained_facts,
-)
 from .labels import label_weights, named_labels
+from .loading import load_classifier
+from .reader import Reader
 
 
 class ZeroShot:
@@ -40,16 +33,10 @@ class ZeroShot:
     """
 
     def __init__(self, config: RunConfig, labels: tuple[str, ...], execution: Execution) -> None:
-        self._config, self._execution = config, execution
-        name = str(config.model)
-        model_config, self._tokenizer = load_config_and_tokenizer(name, config.revision)
-        check_padding(name, self._tokenizer)
-        check_length(name, model_config, config.options.max_length)
-        self._weights = label_weights(named_labels(model_config, config.model_labels), labels)
-        self._inner = load_classifier(name, config.revision).eval()
-        self._limit = max_tokens_of(model_config)
-        self._facts = pretrained_facts(model_config, self._tokenizer)
-        self._n_truncated: dict[str, int] = {}
+        self._execution, self._reader = execution, Reader(config)
+        own = named_labels(self._reader.config, config.model_labels)
+        self._weights = label_weights(own, labels)
+        self._inner = load_classifier(str(config.model), config.revision).eval()
 
     def fit(self, train: Gold, validation: Gold | None) -> Mapping[str, Any]:
         """Nothing is trained."""
@@ -57,15 +44,7 @@ class ZeroShot:
 
     def predict(self, rows: Gold) -> pa.Table:
         """Predictions with the probabilities of the dataset's labels."""
-        encoded = encode(
-            rows,
-            self._tokenizer,
-            view=self._config.view,
-            max_length=self._config.options.max_length,
-            truncation=self._config.options.truncation,
-            limit=self._limit,
-            n_truncated=self._n_truncated,
-        )
+        encoded = self._reader.encode(rows)
         self._inner.to(self._execution.accelerator.device)
 
         def logits(**inputs: torch.Tensor) -> torch.Tensor:
@@ -77,5 +56,4 @@ class ZeroShot:
 
     def facts(self) -> Mapping[str, Any]:
         """What was pretrained, and the numbers of parameters and of rows that were cut."""
-        found = {"pretrained": self._facts, "truncated": dict(self._n_truncated)}
-        return {**model_facts(self._inner), "n_trained": 0, **found}
+        return {**model_facts(self._inner), "n_trained": 0, **self._reader.facts()}

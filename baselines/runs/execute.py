@@ -7,15 +7,14 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from ...loaders.errors import OutputError, SchemaError, UsageError
 from ..data import check_labels, draw_shots, key_of, read_rows, take_rows
 from ..gold import Gold
 from ..scoring import ScoringOptions, score_predictions
-from .config import RunConfig, Subset
+from .config import RunConfig
+from .dynamics import dynamics_table, subset_ids
 from .folder import DYNAMICS, METRICS, PREDICTIONS, RECORD, RunFolder
 from .record import commit, hardware, versions
 
@@ -132,7 +131,7 @@ class _Run:
         self.execution.accelerator.wait_for_everyone()
         if self.is_main:
             if dynamics is not None and train is not None:
-                self.folder.write_table(DYNAMICS, _dynamics_table(train, dynamics))
+                self.folder.write_table(DYNAMICS, dynamics_table(train, dynamics))
             self._note({**system.facts(), **facts, "status": "done"})
             self.folder.tidy(keeps_checkpoint=keeps_checkpoint)
 
@@ -261,59 +260,6 @@ def _label_set(sets: Sequence[Gold]) -> tuple[str, ...]:
     """The label set of rows: the first whose order is known, else the largest."""
     ordered = [rows for rows in sets if rows.has_label_ids]
     return (ordered or [max(sets, key=lambda rows: len(rows.labels))])[0].labels
-
-
-def subset_ids(subset: Subset, run: Path, known: pa.ChunkedArray) -> pa.Array:
-    """The training rows that a run's dynamics call easy, hard or ambiguous.
-
-    Confidence is the mean, variability the standard deviation (over n) of the gold label's
-    probability over the epochs.
-
-    Args:
-        subset: Which rows.
-        run: The folder of a run that is done.
-        known: The ids of the training rows.
-
-    Returns:
-        Their ids; of rows that are equally so, the first in the order of the run's rows.
-
-    Raises:
-        UsageError: The run has no dynamics, or was trained on other rows.
-
-    Source: MSciNLI, section 5.1 and Table 7: a third by confidence, lowest confidence, or
-        variability; or all but the 25 % or 5 % of the lowest confidence.
-    """
-    path = run / DYNAMICS
-    if not path.is_file():
-        raise UsageError(f"{run} has no {DYNAMICS}: it is no run that trained a model to its end.")
-    table = pq.read_table(path)
-    n_epochs = len(set(table["epoch"].to_pylist()))
-    probabilities = table["probability"].to_numpy().reshape(n_epochs, -1)
-    ids = table["id"].combine_chunks()[: probabilities.shape[1]]
-    if set(ids.to_pylist()) != set(known.to_pylist()):
-        raise UsageError(
-            f"{run} was trained on other rows: it cannot tell which of these are easy."
-        )
-    confidence, variability = probabilities.mean(axis=0), probabilities.std(axis=0)
-    n_rows = round(subset.share * len(ids))
-    order = np.argsort(
-        {"easy": -confidence, "ambiguous": -variability}.get(subset.kind, confidence),
-        kind="stable",
-    )
-    chosen = order[n_rows:] if subset.kind == "without_hardest" else order[:n_rows]
-    return ids.take(pa.array(np.sort(chosen)))
-
-
-def _dynamics_table(train: Gold, dynamics: np.ndarray) -> pa.Table:
-    n_epochs, n_rows = dynamics.shape
-    ids = train.rows["id"].combine_chunks().cast(pa.string())
-    return pa.table(
-        {
-            "id": pa.chunked_array([ids] * n_epochs),
-            "epoch": pa.array(np.repeat(np.arange(1, n_epochs + 1, dtype=np.int32), n_rows)),
-            "probability": pa.array(dynamics.ravel()),
-        }
-    )
 
 
 def _now() -> str:

@@ -42,9 +42,11 @@ def read_rows(name: str, role: str, folder: Path | None = None) -> Gold:
     if path.is_file():
         return Gold.of_file(path, with_texts=True)
     place, split = _split_of(name, role)
-    path = Path(place).expanduser()
+    if (built := _built_at(place)) is not None:
+        folder_of_version, chosen = built
+        return Gold.of_version(BuiltVersion(folder_of_version), chosen, split, with_texts=True)
     dataset, _, config = place.partition("/")
-    if dataset in builders() and not (path / MANIFEST).is_file():
+    if dataset in builders():
         spec = get_builder(dataset).SPEC
         config = check_config(spec, config or spec.default_config)
         check_split(split, spec.configs[config].splits, f"split of {dataset}/{config}")
@@ -53,10 +55,7 @@ def read_rows(name: str, role: str, folder: Path | None = None) -> Gold:
         )
         version = ensure_built(get_builder(dataset), options)
         return Gold.of_version(version, config, split, with_texts=True)
-    for at, chosen in ((path, None), (path.parent, path.name)):
-        if (at / MANIFEST).is_file():
-            return Gold.of_version(BuiltVersion(at), chosen, split, with_texts=True)
-    if path.suffix or "/" in place or path.is_dir():
+    if Path(place).suffix or "/" in place or Path(place).expanduser().is_dir():
         raise SourceNotFoundError(f"{name} is no dataset, no built version and no file of rows.")
     get_builder(dataset)  # raises, with the closest name
     raise SourceNotFoundError(f"{name} is no dataset.")
@@ -72,17 +71,30 @@ def absolute_name(name: str) -> str:
         The name with the whole path, where it is that of a file or of a built version.
     """
     path = Path(name).expanduser()
-    if path.is_file():
+    if path.is_file() or path.suffix in (".jsonl", ".csv", ".parquet"):
         return str(path.absolute())
     place, _ = _split_of(name, "")
+    is_built = _built_at(place) is not None
+    return f"{Path(place).expanduser().absolute()}{name[len(place) :]}" if is_built else name
+
+
+def _built_at(place: str) -> tuple[Path, str | None] | None:
+    """The folder of a built version that a place names, and perhaps one of its configs.
+
+    A dataset of this package comes before a folder of its name that is no built version.
+    """
     path = Path(place).expanduser()
-    is_built = any((at / MANIFEST).is_file() for at in (path, path.parent))
-    return f"{path.absolute()}{name[len(place) :]}" if is_built else name
+    if (path / MANIFEST).is_file():
+        return path, None
+    is_dataset = place.partition("/")[0] in builders()
+    if not is_dataset and path.is_dir() and (path.parent / MANIFEST).is_file():
+        return path.parent, path.name
+    return None
 
 
 def _split_of(name: str, role: str) -> tuple[str, str]:
     found = re.fullmatch(r"(.+):(\w+)", name)
-    if found is None or (len(found[1]) == 1 and not Path(name).exists()):
+    if found is None or (len(found[1]) == 1 and not Path(name).exists()) or _built_at(name):
         return name, role
     return found[1], check_split(found[2], SPLITS)
 
@@ -108,7 +120,7 @@ def check_labels(rows: Gold, labels: tuple[str, ...], what: str) -> Gold:
     ):
         raise SchemaError(
             f"{rows.description['name']} ({what}) has the labels {', '.join(rows.labels)}; "
-            f"expected {', '.join(labels)}."
+            f"expected {', '.join(labels)}.{_first_with_others(rows, labels)}"
         )
     order = np.array([labels.index(label) for label in rows.labels])
     ids = pa.chunked_array([order[rows.rows["label"].to_numpy()]])
@@ -116,6 +128,15 @@ def check_labels(rows: Gold, labels: tuple[str, ...], what: str) -> Gold:
     return dataclasses.replace(
         rows, rows=rows.rows.set_column(position, "label", ids), labels=labels, has_label_ids=True
     )
+
+
+def _first_with_others(rows: Gold, labels: tuple[str, ...]) -> str:
+    ids = [id_ for id_, label in enumerate(rows.labels) if label not in labels]
+    found = rows.rows.filter(pc.is_in(rows.rows["label"], pa.array(ids, rows.rows["label"].type)))
+    if not len(found):
+        return ""
+    first = found.slice(0, 1).to_pylist()[0]
+    return f" The first that is none of them: {rows.labels[first['label']]}, of row {first['id']}."
 
 
 def key_of(rows: Gold) -> str:

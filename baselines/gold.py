@@ -103,7 +103,10 @@ class Gold:
         needed = ("id", "label", *(_TEXTS if with_texts else ()))
         missing = [name for name in needed if name not in table.column_names]
         if missing:
-            raise SchemaError(f"{path} has no column {', '.join(missing)}; it is no set of rows.")
+            raise SchemaError(
+                f"{path} has no column {', '.join(missing)}; "
+                f"it has {', '.join(table.column_names)}."
+            )
         _check_columns(table, path)
         labels, codes, is_ordered = _labels(table, path)
         columns = {"id": table["id"], "label": codes}
@@ -136,8 +139,11 @@ def _check_columns(table: pa.Table, path: Path) -> None:
             raise SchemaError(f"{path}: the column {name} holds {kind}; expected strings.")
         if name in required and name in table.column_names and table[name].null_count:
             raise SchemaError(f"{path}: {table[name].null_count} rows have no {name}.")
-    if len(pc.unique(table["id"])) < table.num_rows:
-        raise SchemaError(f"{path}: ids are there more than once.")
+    counts = table.group_by("id").aggregate([([], "count_all")])
+    doubled = counts.filter(pc.greater(counts["count_all"], 1))["id"]
+    if len(doubled):
+        shown = ", ".join(doubled.slice(0, 3).to_pylist())
+        raise SchemaError(f"{path}: {len(doubled)} ids are there more than once, such as {shown}.")
 
 
 def _labels(table: pa.Table, path: Path) -> tuple[tuple[str, ...], np.ndarray, bool]:
@@ -154,7 +160,9 @@ def _labels(table: pa.Table, path: Path) -> tuple[tuple[str, ...], np.ndarray, b
             )
         return names, codes, True
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-        raise SchemaError(f"{path}: the column label holds {column.type}; expected class labels.")
+        raise SchemaError(
+            f"{path}: the column label holds {column.type}; expected names of labels."
+        )
     found = pc.unique(column).to_pylist()
     sets = {builder.SPEC.labels for builder in builders().values()}
     sets = {labels for labels in sets if set(found) <= set(labels)}

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from ..loaders.errors import UnknownNameError
+from ..loaders.errors import UnknownNameError, UsageError
 from .runs.config import RunConfig, Subset
 
 
@@ -89,9 +89,15 @@ def domain_shift(config: RunConfig, seeds: Sequence[int]) -> list[Planned]:
         planned
         for domain, (train, test) in DOMAINS.items()
         for planned in over_seeds(
-            replace(config, train=train, validation=test, tests=tests), seeds, domain
+            replace(config, train=train, validation=_validation(config, test), tests=tests),
+            seeds,
+            domain,
         )
     ]
+
+
+def _validation(config: RunConfig, name: str) -> str | None:
+    return name if config.takes("validation") else None
 
 
 def cross_dataset(config: RunConfig, seeds: Sequence[int]) -> list[Planned]:
@@ -106,7 +112,7 @@ def cross_dataset(config: RunConfig, seeds: Sequence[int]) -> list[Planned]:
             replace(
                 config,
                 train=train,
-                validation=train,
+                validation=_validation(config, train),
                 tests=("scinli", "mscinli", "mscinli/plus"),
             ),
             seeds,
@@ -120,6 +126,8 @@ def cartography(config: RunConfig, seeds: Sequence[int]) -> list[Planned]:
 
     Source: MSciNLI, section 5.1 and Table 7.
     """
+    if config.method in ("lexicalized", "zero-shot", "prompt"):
+        raise UsageError(f"Cartography looks at epochs of training; {config.method} has none.")
     planned = over_seeds(config, seeds, "all")
     first = planned[0].folder
     for name, (kind, share) in PARTS.items():
@@ -146,6 +154,7 @@ def plan_analysis(kind: str, config: RunConfig, seeds: Sequence[int]) -> list[Pl
 
     Raises:
         UnknownNameError: There is no such analysis.
+        UsageError: It is none for this method.
     """
     if kind not in ANALYSES:
         raise UnknownNameError.of("analysis", kind, ANALYSES)

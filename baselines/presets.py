@@ -25,6 +25,12 @@ class Preset:
     seeds: tuple[int, ...] = SEEDS
     shots: tuple[int, ...] = ()
 
+    @property
+    def command(self) -> str:
+        """The command of ``nlihub baseline`` that does it."""
+        others = {"encoder": "finetune", "zero-shot": "zero-shot", "prompt": "zero-shot"}
+        return "few-shot" if self.shots else others.get(self.config.method, "classical")
+
 
 def get_preset(name: str) -> Preset:
     """A preset by name.

@@ -568,10 +568,24 @@ def test_unfinished_runs_are_listed_and_left_out(small, tmp_path):
         collect_runs([small / "tiny"])
 
 
+def test_runs_that_learned_from_other_rows_are_no_seeds_of_one_system(small):
+    def learn(digest):
+        return lambda record: record.update(data={"train": {"digest": digest}})
+
+    for seed in (1, 2, 3):
+        edit(small / "bert" / f"seed-{seed}" / "record.json", learn("sha256:a"))
+    assert collect_runs([small]).systems
+    edit(small / "bert" / "seed-2" / "record.json", learn("sha256:b"))
+    with pytest.raises(UsageError, match=r"were not the same: sha256:a and sha256:b"):
+        collect_runs([small])
+
+
 def test_a_repeated_run_counts_once_and_another_one_is_refused(small):
     copy = small / "copy"
     shutil.copytree(small / "tiny", copy)
-    assert [len(system.runs) for system in collect_runs([small]).systems] == [3, 1]
+    found = collect_runs([small])
+    assert [len(system.runs) for system in found.systems] == [3, 1]
+    assert found.repeated == ["tiny"]  # the other comes first
     shutil.rmtree(copy)
     gold = make_gold("scinli", "default", 80)
     write_run(copy, RunConfig("tiny", "zero-shot", ("x",)), {"scinli": gold}, 0.9)
@@ -942,7 +956,7 @@ def test_of_many_pairs_those_with_the_best_are_shown(rows, tmp_path):
     shown = {tuple(row[:2]) for row in table_rows(text, "s6") if row[1].startswith("s")}
     assert shown == {("s6", f"s{number}") for number in range(6)}
     assert not any(row[1].startswith("s") for row in table_rows(text, "s5"))
-    assert "Holm's correction for all 21 pairs. Pairs with the best system are shown." in text
+    assert "for as many of the 21 pairs as have the test. Pairs with the best system are" in text
 
 
 def test_intervals(small, tmp_path):

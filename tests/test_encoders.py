@@ -80,7 +80,9 @@ def test_a_cased_vocabulary_is_used_as_such(tmp_path):
     """Where the repository does not say so, as SciBERT's."""
     cased = write_bert(tmp_path / "cased", ["The", "the", "DNA", "Cell", "cell", "of"])
     uncased = write_bert(tmp_path / "uncased", ["the", "dna", "cell", "of"])
-    for name, expected in ((cased, ["The", "DNA", "of"]), (uncased, ["the", "dna", "of"])):
+    said = write_bert(tmp_path / "said", ["The", "the", "DNA", "dna", "of"], do_lower_case=True)
+    lower = ["the", "dna", "of"]
+    for name, expected in ((cased, ["The", "DNA", "of"]), (uncased, lower), (said, lower)):
         _, tokenizer = load_config_and_tokenizer(name, None)
         assert tokenizer.tokenize("The DNA of") == expected
 
@@ -96,6 +98,71 @@ def test_a_model_that_knows_no_padding_takes_that_of_its_tokenizer(rows, tmp_pat
     run = execute(config_of(folder, rows), tmp_path / "run", Execution())
     assert run.is_done
     assert json.loads((run.checkpoint / "config.json").read_text())["pad_token_id"] == 0
+
+
+def test_a_classifier_that_knows_no_padding_is_tested_too(rows, tmp_path):
+    folder = tmp_path / "gpt2"
+    tokenizer = write_tokenizer(folder)
+    ids = dict(enumerate(LABELS))
+    settings = transformers.GPT2Config(
+        vocab_size=len(tokenizer),
+        n_positions=64,
+        n_embd=32,
+        n_layer=2,
+        n_head=2,
+        id2label=ids,
+        label2id={label: id_ for id_, label in ids.items()},
+    )
+    model = transformers.AutoModelForSequenceClassification.from_config(settings)
+    model.save_pretrained(folder)
+    config = RunConfig(
+        "z", "zero-shot", (str(rows),), model=str(folder), options=Options(max_length=32)
+    )
+    assert execute(config, tmp_path / "run", Execution()).is_done
+
+
+def test_a_head_of_another_task_is_drawn_anew(rows, tmp_path):
+    """Though it has as many tags as the dataset has labels, and the name of our head."""
+    model = write_encoder(tmp_path / "m", labels=list(LABELS))
+    settings = transformers.AutoConfig.from_pretrained(model)
+    tagger = transformers.AutoModelForTokenClassification.from_config(settings)
+    tagger.save_pretrained(model)
+    made = Encoder(config_of(model, rows), LABELS).inner
+    assert not torch.equal(made.classifier.weight, tagger.classifier.weight)
+    assert torch.equal(
+        made.bert.embeddings.word_embeddings.weight, tagger.bert.embeddings.word_embeddings.weight
+    )
+
+
+def test_an_encoder_that_lacks_a_layer_is_refused(rows, tmp_path):
+    model = write_encoder(tmp_path / "m")
+    settings = json.loads((model / "config.json").read_text())
+    (model / "config.json").write_text(json.dumps(settings | {"num_hidden_layers": 5}))
+    with pytest.raises(ModelError, match=r"lacks weights: bert\.encoder\.layer\.4"):
+        Encoder(config_of(model, rows), LABELS)
+
+
+def test_a_classifier_of_another_size_than_it_says_is_refused(rows, tmp_path):
+    model = write_encoder(tmp_path / "m", labels=["entailment", "neutral"])
+    settings = json.loads((model / "config.json").read_text())
+    ids = {str(id_): label for id_, label in enumerate(LABELS)}
+    labels = {"id2label": ids, "label2id": {label: int(id_) for id_, label in ids.items()}}
+    (model / "config.json").write_text(json.dumps(settings | labels))
+    with pytest.raises(ModelError, match=r"lacks weights: classifier\.bias"):
+        Encoder(config_of(model, rows), LABELS)
+
+
+def test_a_folder_that_is_not_there_is_named(rows):
+    with pytest.raises(SourceNotFoundError, match=r"There is no folder \./nowhere"):
+        Encoder(config_of("./nowhere", rows), LABELS)
+
+
+def test_a_checkpoint_does_not_depend_on_the_cache_of_tokens(rows, tmp_path):
+    """Cutting to a length leaves no trace in the tokenizer that is kept."""
+    config = config_of(write_encoder(tmp_path / "m"), rows)
+    runs = [execute(config, tmp_path / name, Execution()) for name in ("first", "cached")]
+    first, cached = ((run.checkpoint / "tokenizer.json").read_bytes() for run in runs)
+    assert first == cached
 
 
 def test_damaged_weights_are_named(rows, tmp_path):
@@ -179,7 +246,7 @@ def test_a_batch_too_large_for_memory_is_tested_in_parts(rows, tmp_path, monkeyp
     monkeypatch.setattr(predict, "_logits", small)
     limit = 10
     parts = execute(config, tmp_path / "parts", Execution())
-    assert sizes == [32, 16, 8, 8, 16, 8, 8]
+    assert sizes == [32, 16, 8, 8, 8, 8]  # what did not go is not tried again
     found = [run.read_json("metrics.json")["evaluations"] for run in (whole, parts)]
     assert found[0] == found[1]
     limit = 0

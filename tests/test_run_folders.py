@@ -3,6 +3,7 @@
 import json
 import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +11,7 @@ pytest.importorskip("torch", reason="the extra 'baselines' is not installed")
 pytest.importorskip("transformers", reason="the extra 'baselines' is not installed")
 
 import pyarrow.parquet as pq
-from nlihub.baselines.runs.config import Options, RunConfig
+from nlihub.baselines.runs.config import Options, RunConfig, Subset
 from nlihub.baselines.runs.execute import execute
 from nlihub.baselines.runs.folder import RunFolder
 from nlihub.baselines.training.execution import Execution
@@ -80,6 +81,7 @@ def test_what_is_recorded_does_not_depend_on_a_kill(config, tmp_path):
     assert done["seconds"] >= begun["seconds"]
     assert set(done["truncated"]) == {"train.jsonl", "validation.jsonl", "one.jsonl", "two.jsonl"}
     passing = ("started", "seconds", "training_seconds", "pairs_per_s")
+    assert done["pretrained"]["commit"] is None
     for name in passing:
         done.pop(name), undisturbed.pop(name)
     assert done == undisturbed
@@ -126,10 +128,10 @@ def test_a_kill_at_the_very_end_leaves_nothing_behind(config, tmp_path, monkeypa
 
     monkeypatch.setattr(RunFolder, "tidy", killed)
     with pytest.raises(Killed):
-        execute(config, path, Execution())
+        execute(config, path, Execution(), keeps_checkpoint=keeps)
     assert (path / "resume.pt").exists()
     monkeypatch.undo()
-    execute(config, path, Execution(), keeps_checkpoint=keeps)
+    execute(config, path, Execution(), keeps_checkpoint=not keeps)  # which is said too late
     assert not (path / "resume.pt").exists()
     assert (path / "checkpoint").exists() == keeps
 
@@ -139,11 +141,12 @@ def test_half_written_files_of_a_kill_are_cleared_away(config, tmp_path):
     path.mkdir()
     (path / ".config.json.ab12.partial.json").write_text("{")  # killed in its very first moment
     break_off(config, path, "one: macro-F1")
+    (path / ".new-ab").mkdir()
     left = [path / ".resume.pt.x1.partial.pt", path / "predictions" / ".two.parquet.y.partial.p"]
     for file in left:
         file.write_text("torn")
     execute(config, path, Execution())
-    assert not list(path.rglob("*.partial*"))
+    assert not list(path.rglob("*.partial*")) + list(path.rglob(".new-*"))
 
 
 def test_a_folder_where_nothing_came_of_a_run_is_taken_over(config, tmp_path):
@@ -166,10 +169,65 @@ def test_a_server_that_moved_has_the_same_model(config, tmp_path):
     with RunFolder.begin(tmp_path / "run", moved):
         pass
     with (
-        pytest.raises(OutputError, match="details was"),
+        pytest.raises(OutputError, match="server was True, asked for None; prompt was None"),
         RunFolder.begin(tmp_path / "run", replace(moved, details={"prompt": "p2"})),
     ):
         pass
+
+
+@pytest.mark.parametrize("changed", ["train", "validation", "two"])
+def test_rows_that_changed_since_a_run_was_done_are_noticed(config, tmp_path, changed):
+    path = tmp_path / "run"
+    execute(config, path, Execution())
+    file = tmp_path / f"{changed}.jsonl"
+    text = file.read_text()
+    file.write_text(text.replace("w1", "w2", 1))
+    with pytest.raises(OutputError, match=f"is done, with other rows: {file} had the digest"):
+        execute(config, path, Execution())
+    file.unlink()  # what is not there cannot have changed
+    assert execute(config, path, Execution()).is_done
+
+
+def test_a_test_set_may_be_called_validation(config, tmp_path):
+    """The rows of each role are looked at apart."""
+    (tmp_path / "o").mkdir()
+    write_rows(tmp_path / "o" / "validation.jsonl", 12, 900)
+    config = replace(config, tests=(config.tests[0], str(tmp_path / "o" / "validation.jsonl")))
+    path = tmp_path / "run"
+    break_off(config, path, "one: macro-F1")
+    own = Path(config.validation)
+    own.write_text("\n".join(own.read_text().splitlines()[:-1]) + "\n")
+    with pytest.raises(OutputError, match="other rows: validation had the digest"):
+        execute(config, path, Execution())
+
+
+def test_a_model_that_moved_since_a_kill_is_noticed(config, tmp_path, monkeypatch):
+    """Its name is the same, and its commit on the Hub is another."""
+    from nlihub.baselines.encoders import reader
+
+    real, commit = reader.pretrained_facts, "1111"
+    monkeypatch.setattr(reader, "pretrained_facts", lambda *a: {**real(*a), "commit": commit})
+    break_off(config, tmp_path / "run", "one: macro-F1")
+    commit = "2222"
+    with pytest.raises(OutputError, match=r"at the commit 1111; now it is at 2222"):
+        execute(config, tmp_path / "run", Execution())
+
+
+def test_training_rows_among_the_test_rows_are_counted(config, tmp_path):
+    told = []
+    both = replace(config, tests=(config.train, config.tests[0]))
+    run = execute(both, tmp_path / "run", Execution(), tell=told.append)
+    assert run.read_json("record.json")["shared_with_train"]["train"] == 48
+    assert "48 pairs of train are among the training rows" in told
+
+
+def test_a_part_of_the_rows_goes_on_by_its_whole_path(config, tmp_path):
+    """As ``rerun_config`` names the run that told which rows are easy."""
+    execute(config, tmp_path / "all", Execution())
+    part = replace(config, subset=Subset("easy", 0.5, "../all"))
+    break_off(part, tmp_path / "easy", "one: macro-F1")
+    whole = replace(part, subset=Subset("easy", 0.5, str(tmp_path / "all")))
+    assert execute(whole, tmp_path / "easy", Execution()).is_done
 
 
 def test_two_test_sets_of_one_name_are_refused(config, tmp_path):
@@ -198,13 +256,14 @@ def test_what_one_process_does_is_not_done_by_several(config, tmp_path, monkeypa
         ("prompt", {"model": "m", "options": Options(max_length=8)}, "max_length"),
         ("lexicalized", {"train": "t", "validation": "v"}, "validation"),
         ("lexicalized", {"train": "t", "reference": True}, "reference"),
+        ("prompt", {"model": "m", "view": "hypothesis"}, "view"),
         ("cbow", {"train": "t", "model": "m"}, "model"),
         ("cnn", {"train": "t", "options": Options(n_trained_layers=1)}, "n_trained_layers"),
         ("encoder", {"train": "t", "model": "m", "details": {"vectors": "v"}}, "details"),
     ],
 )
 def test_what_would_do_nothing_is_refused(method, changes, named):
-    with pytest.raises(UsageError, match=f"^{named} would do nothing: {method} has no use for it"):
+    with pytest.raises(UsageError, match=rf"^{named} \(--[a-z-]+\) would do nothing: {method} "):
         RunConfig("x", method, ("t",), **changes).check_complete()
 
 

@@ -262,7 +262,7 @@ def test_files_of_rows_of_other_kinds(tmp_path):
     ("text", "message"),
     [
         ("id,x\na,x\n", "has no column label"),
-        ("id,label\na,1\n", "expected class labels"),
+        ("id,label\na,1\n", "expected names of labels"),
         ("id,label\na,x,y\n", "CSV parse error"),
         ("id,label\na,x\na,y\n", "ids are there more than once"),
     ],

@@ -766,12 +766,12 @@ def test_a_damaged_state_is_named(config, tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"batch_size": 0}, "batch_size is 0"),
-        ({"learning_rate": float("nan")}, "learning_rate is nan"),
+        ({"batch_size": 0}, r"batch_size \(--batch-size\) is 0"),
+        ({"learning_rate": float("nan")}, "--learning-rate. is nan"),
         ({"truncation": "middle"}, "truncation 'middle'"),
         ({"optimizer": "sgd"}, "optimizer 'sgd'"),
-        ({"patience": 0}, "patience is 0"),
-        ({"max_epochs": 2.5}, "max_epochs is 2.5; expected a whole number"),
+        ({"patience": 0}, "--patience. is 0"),
+        ({"max_epochs": 2.5}, "--epochs. is 2.5; expected a whole number"),
         ({"learning_rate": float("inf")}, "expected a finite number"),
         ({"weight_decay": 0.1}, "goes with the optimizer adamw"),
     ],

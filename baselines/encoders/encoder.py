@@ -73,9 +73,8 @@ class Encoder:
             inner.resize_token_embeddings(len(reader.tokenizer), mean_resizing=False)
         if options.n_trained_layers is not None:
             _freeze(name, inner, options.n_trained_layers)
-        if inner.config.pad_token_id is None:  # GPT-2 and its kin look for the last token by it
-            inner.config.pad_token_id = reader.tokenizer.pad_token_id
-        self.inner = inner
+        reader.tell_padding(inner)
+        self.inner, self._has_new_head = inner, config.new_head or not has_head
         self.model: torch.nn.Module = _LabelLogits(inner, order)
 
     def encode(self, rows: Gold) -> EncodedRows:
@@ -93,8 +92,8 @@ class Encoder:
         self.inner.load_state_dict(kept.state_dict())
 
     def facts(self) -> Mapping[str, Any]:
-        """What was pretrained, and how many rows were cut."""
-        return self.reader.facts()
+        """What was pretrained, whether its head was, and how many rows were cut."""
+        return {**self.reader.facts(), "new_head": self._has_new_head}
 
 
 def _freeze(name: str, model: Any, n_layers: int) -> None:

@@ -1,11 +1,14 @@
 """Pretrained models and their tokenizers, as ``transformers`` loads them."""
 
+import re
 from collections.abc import Collection, Mapping
+from pathlib import Path
 from typing import Any
 
 import torch
 from safetensors import SafetensorError
 from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
+from transformers.models.auto.tokenization_auto import get_tokenizer_config
 
 from ...loaders.errors import ModelError, SourceNotFoundError
 
@@ -20,11 +23,11 @@ def load_config_and_tokenizer(name: str, revision: str | None) -> tuple[Any, Any
     try:
         config = AutoConfig.from_pretrained(name, revision=revision)
         tokenizer = AutoTokenizer.from_pretrained(name, revision=revision)
-        if _loses_case(tokenizer):
+        said = get_tokenizer_config(name, revision=revision)
+        if "do_lower_case" not in said and _loses_case(tokenizer):
             tokenizer = AutoTokenizer.from_pretrained(name, revision=revision, do_lower_case=False)
     except (OSError, ValueError) as error:
-        first = str(error).strip().splitlines()[0]
-        raise SourceNotFoundError(f"The model {name} cannot be loaded: {first}") from error
+        raise _not_loaded(name, error) from error
     if not tokenizer.is_fast:
         raise ModelError(f"{name} has no fast tokenizer (tokenizer.json); convert it first.")
     return config, tokenizer
@@ -43,31 +46,72 @@ def load_classifier(
         name: The model.
         revision: Of a model on the Hub.
         id2label: The labels, where what the model lacks of a head is to be drawn; None expects it
-            to be whole.
+            to be whole. What a model has of a head from another task is drawn anew too.
         new_head: Whether to draw the whole head, what the model has of it included.
 
     Raises:
         SourceNotFoundError: Its weights are not at hand, or are damaged.
-        ModelError: It has no head, where it was expected to be whole.
+        ModelError: It lacks weights of its own, or a head where it was expected to have one.
     """
     arguments: dict[str, Any] = {}
     if id2label is not None:
         label2id = {label: id_ for id_, label in id2label.items()}
         arguments = {"id2label": dict(id2label), "label2id": label2id}
-        arguments["ignore_mismatched_sizes"] = True  # the head, which is new
     try:
         model, found = AutoModelForSequenceClassification.from_pretrained(
-            name, revision=revision, dtype=torch.float32, output_loading_info=True, **arguments
+            name,
+            revision=revision,
+            dtype=torch.float32,
+            ignore_mismatched_sizes=True,  # of a head that will be drawn; others are refused below
+            output_loading_info=True,
+            **arguments,
         )
     except (OSError, ValueError, SafetensorError) as error:
-        first = str(error).strip().splitlines()[0]
-        raise SourceNotFoundError(f"The model {name} cannot be loaded: {first}") from error
+        raise _not_loaded(name, error) from error
     lacking = {*found["missing_keys"], *(key for key, *_ in found["mismatched_keys"])}
+    _check_whole(name, model, lacking, is_head_drawn=id2label is not None)
     if id2label is not None:
-        _draw_head(model, None if new_head else lacking)
-    elif lacking:
-        raise ModelError(f"{name} lacks weights: {', '.join(sorted(lacking)[:5])}.")
+        _draw_head(model, lacking, whole=new_head or not _is_of_pretraining(model.config))
     return model
+
+
+def _check_whole(name: str, model: Any, lacking: Collection[str], *, is_head_drawn: bool) -> None:
+    """Refuses a model that would be filled in at random; poolers are no part of pretraining."""
+    encoder = f"{model.base_model_prefix}."
+    if is_head_drawn:
+        lacking = [key for key in lacking if key.startswith(encoder) and "pooler" not in key]
+    if lacking:
+        raise ModelError(f"{name} lacks weights: {', '.join(sorted(lacking)[:5])}.")
+
+
+def _is_of_pretraining(config: Any) -> bool:
+    """Whether what a model has of a head comes from pretraining, not from another task."""
+    kinds = config.architectures or ()
+    sign = r"(MaskedLM|PreTraining|CausalLM|ConditionalGeneration|Model)$"
+    return bool(kinds) and all(re.search(sign, kind) for kind in kinds)
+
+
+def _draw_head(model: Any, lacking: Collection[str], *, whole: bool) -> None:
+    """Draws parameters anew: those that are lacking, and perhaps all that are not the encoder's.
+
+    So they follow from the seed alone, however the others were loaded. A part of the head may be
+    pretrained, as ModernBERT's is.
+    """
+    drawn = AutoModelForSequenceClassification.from_config(model.config)  # type: ignore[no-untyped-call]
+    encoder = f"{model.base_model_prefix}."
+    chosen = {
+        name: value
+        for name, value in drawn.state_dict().items()
+        if name in lacking or (whole and not name.startswith(encoder))
+    }
+    model.load_state_dict(chosen, strict=False)
+
+
+def _not_loaded(name: str, error: Exception) -> SourceNotFoundError:
+    if name.startswith((".", "/", "~")) and not Path(name).expanduser().is_dir():
+        return SourceNotFoundError(f"There is no folder {name}.")
+    first = str(error).strip().splitlines()[0]
+    return SourceNotFoundError(f"The model {name} cannot be loaded: {first}")
 
 
 def pretrained_facts(config: Any, tokenizer: Any) -> dict[str, Any]:
@@ -96,19 +140,3 @@ def _lower_cases(tokenizer: Any) -> bool:
     backend = getattr(tokenizer, "backend_tokenizer", None)
     normalizer = backend.normalizer if backend is not None else None
     return normalizer is not None and "A" not in str(normalizer.normalize_str("A"))
-
-
-def _draw_head(model: Any, lacking: Collection[str] | None) -> None:
-    """Draws parameters of the head anew: those that are lacking, or all but the encoder's own.
-
-    So they follow from the seed alone, however the others were loaded. A part of the head may be
-    pretrained, as ModernBERT's is.
-    """
-    drawn = AutoModelForSequenceClassification.from_config(model.config)  # type: ignore[no-untyped-call]
-    encoder = f"{model.base_model_prefix}."
-    head = {
-        name: value
-        for name, value in drawn.state_dict().items()
-        if (not name.startswith(encoder) if lacking is None else name in lacking)
-    }
-    model.load_state_dict(head, strict=False)

@@ -72,6 +72,14 @@ class Reader:
             limit=self._limit,
         )
 
+    def tell_padding(self, model: Any) -> None:
+        """Gives a model the padding of its tokenizer, if it knows none of its own.
+
+        GPT-2 and its kin look for the last token of a row by it.
+        """
+        if model.config.pad_token_id is None:
+            model.config.pad_token_id = self.tokenizer.pad_token_id
+
     def facts(self) -> Mapping[str, Any]:
         """What was pretrained, and how many rows were cut."""
         return {

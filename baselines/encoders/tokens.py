@@ -47,24 +47,29 @@ def tokenize(
     """
     folder = (cache_dir or default_cache_dir()) / "tokens"
     folder.mkdir(parents=True, exist_ok=True)
+    _forget_lengths(tokenizer)
     settings = [view, max_length, truncation, list(tokenizer.model_input_names)]
     path = folder / f"{_key(rows, tokenizer, settings)}.arrow"
     with FileLock(path.with_suffix(".lock")):
         if not path.is_file():
             with whole_file(path) as partial:
                 _write(partial, rows, tokenizer, view, max_length, truncation)
+    _forget_lengths(tokenizer)
     table = pa.ipc.open_file(pa.memory_map(str(path))).read_all()
     return table.replace_schema_metadata(None), int(table.schema.metadata[_N_TRUNCATED])
+
+
+def _forget_lengths(tokenizer: Any) -> None:
+    """Takes away what calls leave in a tokenizer, which is no part of what it is or is saved as."""
+    tokenizer.backend_tokenizer.no_truncation()
+    tokenizer.backend_tokenizer.no_padding()
 
 
 def _key(rows: Gold, tokenizer: Any, settings: list[Any]) -> str:
     """What the tokens depend on: the texts, the tokenizer and the settings."""
     sides = [tokenizer.truncation_side, tokenizer.padding_side]
     digest = hashlib.sha256(json.dumps([tokenizers.__version__, sides, settings]).encode())
-    backend = tokenizer.backend_tokenizer
-    backend.no_truncation()  # what an earlier call left there is no part of what it is
-    backend.no_padding()
-    digest.update(backend.to_str().encode())
+    digest.update(tokenizer.backend_tokenizer.to_str().encode())
     for name in ("premise", "hypothesis"):
         texts = pa.concat_arrays([pa.array([], pa.large_string()), *_large(rows.rows[name])])
         for buffer in texts.buffers():

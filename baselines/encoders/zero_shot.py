@@ -37,6 +37,7 @@ class ZeroShot:
         own = named_labels(self._reader.config, config.model_labels)
         self._weights = label_weights(own, labels)
         self._inner = load_classifier(str(config.model), config.revision).eval()
+        self._reader.tell_padding(self._inner)
 
     def fit(self, train: Gold, validation: Gold | None) -> Mapping[str, Any]:
         """Nothing is trained."""

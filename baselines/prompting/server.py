@@ -166,8 +166,13 @@ class ChatServer:
                 return _content(response)
         except requests.exceptions.SSLError as error:
             return _Trouble(_shown(str(error)))
+        except requests.ConnectTimeout:
+            return _Trouble(f"there was no connection in {_CONNECT_TIMEOUT_S} s.", is_passing=True)
+        except requests.ConnectionError as error:
+            refused = "refused" in str(error).lower()
+            message = "the connection is refused. Is it running?" if refused else str(error)
+            return _Trouble(_shown(message), is_passing=True)
         except (
-            requests.ConnectionError,
             requests.Timeout,
             requests.exceptions.ChunkedEncodingError,
             requests.exceptions.ContentDecodingError,

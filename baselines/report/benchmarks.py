@@ -66,7 +66,9 @@ def _explain_tests(benchmark: Benchmark, rows: Rows) -> str:
         )
     n_pairs = len(benchmark.systems) * (len(benchmark.systems) - 1) // 2
     if n_pairs > 1:
-        words.append(f"In brackets, Holm's correction for all {n_pairs} pairs.")
+        words.append(
+            f"In brackets, Holm's correction for as many of the {n_pairs} pairs as have the test."
+        )
     if len({(first, second) for first, second, *_ in rows[1:]}) < n_pairs:
         words.append("Pairs with the best system are shown.")
     return " ".join(words)

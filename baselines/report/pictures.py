@@ -113,7 +113,7 @@ def plot_shots(
                 style |= {"linestyle": line, "label": f"{name}: {shown}"}
                 axes.errorbar(shots, means, yerr=ends, capsize=2.5, **style)
         axes.set_xticks(sorted({n for found in systems.values() for n in found}))
-        axes.set(xlabel="Shots", ylabel="Score (%)", ylim=(0, 102))
+        axes.set(xlabel="Shots", ylabel="Score (%)", ylim=(-2, 102))
     return with_legend_above(figure)
 
 

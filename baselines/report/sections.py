@@ -107,8 +107,12 @@ def tell_provenance(collection: Collection) -> list[str]:
     tables = [run_table(collection.systems), data_table(collection)]
     versions = version_table(collection.systems)
     blocks = [markdown(rows) for rows in (*tables, versions) if len(rows) > 1]
-    lines = [f"`{place}`" for place in collection.unfinished]
-    return blocks + _list("Left out, because they are still at work or were broken off:", lines)
+    for title, places in (
+        ("Left out, because they are still at work or were broken off:", collection.unfinished),
+        ("Counted once, because they repeat another run:", collection.repeated),
+    ):
+        blocks += _list(title, [f"`{place}`" for place in places])
+    return blocks
 
 
 def _list(title: str, lines: Sequence[str]) -> list[str]:

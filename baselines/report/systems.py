@@ -105,11 +105,13 @@ class Collection:
         systems: The systems, by name.
         benchmarks: What they were tested on, by name.
         unfinished: The places of runs that are at work or were broken off.
+        repeated: The places of runs that repeat another with the same result.
     """
 
     systems: tuple[System, ...]
     benchmarks: tuple[Benchmark, ...]
     unfinished: Sequence[str]
+    repeated: Sequence[str]
 
 
 def collect_runs(folders: Sequence[Path]) -> Collection:
@@ -125,7 +127,7 @@ def collect_runs(folders: Sequence[Path]) -> Collection:
     Raises:
         SourceNotFoundError: A folder has no runs, or a file of a run is missing.
         UsageError: A run is malformed; two runs of a system have the same seed and different
-            results; or rows of one name differ between runs.
+            results; rows of one name differ between runs, or the training rows of a system.
     """
     done: dict[Path, Run] = {}
     unfinished = set()
@@ -143,7 +145,9 @@ def collect_runs(folders: Sequence[Path]) -> Collection:
     runs = list(done.values())
     _check_digests(runs)
     systems = _systems(runs)
-    return Collection(systems, _benchmarks(systems), sorted(unfinished))
+    counted = {run.place for system in systems for run in system.runs}
+    repeated = sorted(run.place for run in runs if run.place not in counted)
+    return Collection(systems, _benchmarks(systems), sorted(unfinished), repeated)
 
 
 def _place(folder: Path, given: Path, *, is_one_of_many: bool) -> str:
@@ -169,6 +173,7 @@ def _systems(runs: Sequence[Run]) -> tuple[System, ...]:
     by_config: dict[str, dict[int, Run]] = {}
     for run in sorted(runs, key=lambda run: (run.config.seed, run.place)):
         of_system = by_config.setdefault(identity(run.config), {})
+        _check_training_rows(next(iter(of_system.values()), run), run)
         first = of_system.setdefault(run.config.seed, run)
         if first is not run:
             _check_same(first, run)
@@ -176,6 +181,17 @@ def _systems(runs: Sequence[Run]) -> tuple[System, ...]:
     configs = [group[0].config for group in groups]
     systems = map(System, distinct_names(configs), configs, groups)
     return tuple(sorted(systems, key=lambda system: system.name))
+
+
+def _check_training_rows(first: Run, second: Run) -> None:
+    """Refuses runs of one system that learned from other rows of the same name."""
+    ours, theirs = ((run.record.get("data") or {}).get("train") for run in (first, second))
+    if ours and theirs and ours["digest"] != theirs["digest"]:
+        raise UsageError(
+            f"{first.folder} and {second.folder} are runs of one system, but the rows of "
+            f"{first.config.train} were not the same: {ours['digest']} and {theirs['digest']}. "
+            "Report on them apart, or do one of the runs again."
+        )
 
 
 def _check_same(first: Run, second: Run) -> None:

@@ -17,7 +17,7 @@ _FIELDS = {
     "encoder": ("model", "revision", "view", "new_head", "model_labels", *_TRAINED),
     "lexicalized": ("train", "n_shots", "subset", "view", "details"),
     **dict.fromkeys(("cbow", "cnn", "bilstm"), ("view", "details", *_TRAINED)),
-    "zero-shot": ("model", "revision", "view", "model_labels"),
+    "zero-shot": ("model", "revision", "view", "model_labels", "reference"),
     "prompt": ("model", "revision", "train", "n_shots", "details"),
 }
 _FIELDS_OF_ALL = ("name", "method", "tests", "preset", "seed", "options")
@@ -87,11 +87,11 @@ class Options:
         for name, lowest in least.items():
             value = getattr(self, name)
             if value is not None and not value >= lowest:  # also refuses NaN
-                raise UsageError(f"{name} is {value}; expected {lowest} or more.")
+                raise UsageError(f"{name} ({flag(name)}) is {value}; expected {lowest} or more.")
             whole = name not in ("learning_rate", "weight_decay", "max_grad_norm")
             if value is not None and (value == math.inf or (whole and not isinstance(value, int))):
                 kind = "a whole number" if whole else "a finite number"
-                raise UsageError(f"{name} is {value}; expected {kind}.")
+                raise UsageError(f"{name} ({flag(name)}) is {value}; expected {kind}.")
         if self.weight_decay and self.optimizer == "adam":
             raise UsageError("weight_decay goes with the optimizer adamw, not with adam.")
 
@@ -171,8 +171,8 @@ class RunConfig:
             raise UsageError(f"tests is {tests!r}; expected a list of names.")
         if not self.tests:
             raise UsageError("A run needs something to be tested on.")
-        if self.seed < 0:
-            raise UsageError(f"seed is {self.seed}; expected 0 or more.")
+        if not isinstance(self.seed, int) or self.seed < 0:
+            raise UsageError(f"seed is {self.seed}; expected a whole number, 0 or more.")
         if self.n_shots is not None and self.n_shots < 0:
             raise UsageError(f"n_shots is {self.n_shots}; expected 0 or more.")
 
@@ -189,13 +189,15 @@ class RunConfig:
             raise UsageError("A prompt with shots needs rows to draw them from, and only then.")
         if self.method not in ("zero-shot", "prompt") and not has_train:
             raise UsageError(f"{self.method} needs a training set.")
-        known = (*_FIELDS_OF_ALL, *_FIELDS[self.method])
-        idle = [name for name in _changed(self, RunConfig) if name not in known]
+        idle = [name for name in _changed(self, RunConfig) if not self.takes(name)]
         idle += [name for name in _changed(self.options, Options) if not self._uses(name)]
         if idle:
-            raise UsageError(
-                f"{', '.join(idle)} would do nothing: {self.method} has no use for it."
-            )
+            shown = ", ".join(f"{name} ({flag(name)})" for name in idle)
+            raise UsageError(f"{shown} would do nothing: {self.method} has no use for it.")
+
+    def takes(self, field: str) -> bool:
+        """Whether a field of the config means something to the method."""
+        return field in _FIELDS_OF_ALL or field in _FIELDS[self.method]
 
     def _uses(self, option: str) -> bool:
         """Whether a hyper-parameter means something to the method."""
@@ -222,16 +224,29 @@ class RunConfig:
             UsageError: A value is missing or out of its range.
         """
         values = dict(found)
+        for name in ("subset", "options", "details"):
+            if not isinstance(values.get(name) or {}, Mapping):
+                raise UsageError(f"{name} is {values[name]!r}; expected an object with fields.")
         if values.get("subset") is not None:
             values["subset"] = _made(Subset, values["subset"])
-        if "options" in values:
-            options = dict(values["options"])
-            options["special_tokens"] = tuple(options.get("special_tokens", ()))
-            values["options"] = _made(Options, options)
+        options = dict(values.get("options") or {})
+        options["special_tokens"] = tuple(options.get("special_tokens") or ())
+        values["options"] = _made(Options, options)
+        values["details"] = values.get("details") or {}
         for name in ("tests", "model_labels"):
             given = values.get(name, ())
             values[name] = tuple(given) if isinstance(given, list) else given
         return _made(cls, values)
+
+
+def flag(name: str) -> str:
+    """The option of the command for a field of a config or a hyper-parameter."""
+    known = {
+        "max_epochs": "epochs",
+        "n_trained_layers": "trained-layers",
+        "view": "hypothesis-only",
+    }
+    return "--" + known.get(name, name.replace("_", "-"))
 
 
 def _made(kind: type[_T], values: Mapping[str, Any]) -> _T:
@@ -239,6 +254,13 @@ def _made(kind: type[_T], values: Mapping[str, Any]) -> _T:
     for name in values:
         if name not in known:
             raise UnknownNameError.of("field of a run's config", name, known)
+    needed = [
+        part.name
+        for part in dataclasses.fields(kind)  # type: ignore[arg-type]
+        if part.default is part.default_factory is dataclasses.MISSING and part.name not in values
+    ]
+    if needed:
+        raise UsageError(f"This is no config of a run: it has no {', '.join(needed)}.")
     try:
         return kind(**values)
     except TypeError as error:  # a field is missing, or a text stands where a number should

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from ...loaders.errors import OutputError, SchemaError, UsageError
+from ...loaders.hashing import hash_file
 from ..data import check_labels, draw_shots, key_of, read_rows, take_rows
 from ..gold import Gold
 from ..scoring import ScoringOptions, score_predictions
@@ -55,7 +56,6 @@ def execute(
         SchemaError: Training, validation and test rows have other labels.
         NLIHubError: Data are missing or malformed, the model cannot be used, or training broke off.
     """
-    config.check_complete()
     if config.method in ("lexicalized", "prompt") and execution.accelerator.num_processes > 1:
         raise UsageError(f"{config.method} runs in one process; start it without a launcher.")
     accelerator = execution.accelerator
@@ -66,10 +66,12 @@ def execute(
     with begun as folder:
         accelerator.wait_for_everyone()
         if folder.is_done:
+            _check_files(folder, config)
             tell(f"{path} is done already")
             if main:
-                folder.tidy(keeps_checkpoint=keeps_checkpoint)
+                folder.tidy(keeps_checkpoint=folder.read_json(RECORD).get("keeps_checkpoint", True))
             return folder
+        config.check_complete()
         run = _Run(config, folder, execution, sources, tell if main else lambda _: None)
         try:
             run.do(keeps_checkpoint=keeps_checkpoint)
@@ -111,7 +113,8 @@ class _Run:
                 f"Two test sets are the same or have one name: {', '.join(sorted(keys))}. "
                 "Give each once, under a name of its own."
             )
-        self.tell(f"{config.name}, seed {config.seed}: {self._sizes(train, validation, tests)}")
+        self.tell(f"{self.folder.path}: {config.name}, {self._sizes(train, validation, tests)}")
+        shared = self._shared(train, dict(zip(keys, tests, strict=True)))
         # Of two labels the order says which is the positive one: each set is scored in its own.
         scored = [
             own if set(own.labels) == set(labels) else rows
@@ -132,7 +135,9 @@ class _Run:
         if self.is_main:
             if dynamics is not None and train is not None:
                 self.folder.write_table(DYNAMICS, dynamics_table(train, dynamics))
-            self._note({**system.facts(), **facts, "status": "done"})
+            ended = {"keeps_checkpoint": keeps_checkpoint, "status": "done"}
+            self._note({**system.facts(), **facts, "shared_with_train": shared, **ended})
+            self._tell_cut()
             self.folder.tidy(keeps_checkpoint=keeps_checkpoint)
 
     def _rows(self, name: str, role: str) -> Gold:
@@ -157,6 +162,23 @@ class _Run:
         parts = {"to train": train, "to validate": validation}
         shown = [f"{len(rows.rows):,} {what}" for what, rows in parts.items() if rows is not None]
         return ", ".join([*shown, f"{sum(len(rows.rows) for rows in tests):,} rows to test"])
+
+    def _shared(self, train: Gold | None, tests: Mapping[str, Gold]) -> dict[str, int]:
+        """How many pairs of each test set are among the training rows, where there are such."""
+        if train is None or self.config.method == "prompt":  # which refuses its own exemplars
+            return {}
+        learned = _pairs(train)
+        counts = {key: sum(pair in learned for pair in _pairs(rows)) for key, rows in tests.items()}
+        for key, count in counts.items():
+            if count:
+                self.tell(f"{count:,} pairs of {key} are among the training rows")
+        return {key: count for key, count in counts.items() if count}
+
+    def _tell_cut(self) -> None:
+        cut = self.folder.read_json(RECORD).get("truncated", {})
+        shown = ", ".join(f"{count:,} of {name}" for name, count in cut.items() if count)
+        if shown:
+            self.tell(f"pairs that were too long and were cut: {shown}")
 
     def _test(self, system: "System", name: str, key: str, rows: Gold, gold: Gold) -> None:
         path = f"{PREDICTIONS}/{key}.parquet"
@@ -196,9 +218,9 @@ class _Run:
         if (self.folder.path / RECORD).is_file():
             record = self.folder.read_json(RECORD)
             self._seconds_before, self.started = record["seconds"], record["started"]
-            found, now = {**record["data"], **record["tests"]}, {**data, **tests}
             other = [
                 f"{what} had the digest {found[what]['digest']}, and has {rows['digest']}"
+                for found, now in ((record["data"], data), (record["tests"], tests))
                 for what, rows in now.items()
                 if any(found[what][part] != rows[part] for part in ("digest", "rows"))
             ]
@@ -221,8 +243,41 @@ class _Run:
         )
 
     def _note(self, facts: Mapping[str, Any]) -> None:
+        if "pretrained" in facts:
+            self._check_commit(facts["pretrained"]["commit"])
         seconds = self._seconds_before + time.monotonic() - self.began
         self.folder.note({**facts, "seconds": round(seconds, 3)})
+
+    def _check_commit(self, commit: str | None) -> None:
+        before = self.folder.read_json(RECORD).get("pretrained", {}).get("commit")
+        if before is not None and before != commit:
+            raise OutputError(
+                f"{self.folder.path} was begun with the model at the commit {before}; now it is at "
+                f"{commit}. Go on with --revision {before}, in another folder."
+            )
+
+
+def _check_files(folder: RunFolder, config: RunConfig) -> None:
+    """Refuses files of rows that are at hand and have changed since a run was done."""
+    record, evaluations = folder.read_json(RECORD), folder.read_json(METRICS)["evaluations"]
+    known = {config.train: record["data"].get("train")}
+    known[config.validation] = record["data"].get("validation")
+    known |= {found["test"]: found["dataset"] for found in evaluations.values()}
+    for name, rows in known.items():
+        path = Path(name).expanduser() if name is not None else None
+        if path is None or rows is None or not path.is_file():
+            continue
+        digest = f"sha256:{hash_file(path)}"
+        if digest != rows["digest"]:
+            raise OutputError(
+                f"{folder.path} is done, with other rows: {path} had the digest {rows['digest']}, "
+                f"and has {digest}. Name another folder."
+            )
+
+
+def _pairs(rows: Gold) -> set[tuple[str, str]]:
+    columns = (rows.rows[name].to_pylist() for name in ("premise", "hypothesis"))
+    return set(zip(*columns, strict=True))
 
 
 def fill_unanswered(rows: Gold, predictions: pa.Table) -> tuple[pa.Table, int]:

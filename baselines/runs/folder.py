@@ -26,6 +26,9 @@ STATE = "resume.pt"
 PREDICTIONS = "predictions"
 _LOCK = ".lock"
 
+#: Facts that are told by test set, one after the other.
+_GROWING = ("truncated", "unread")
+
 #: Details that may change between a kill and the restart: a server moves, and its model stays.
 _MAY_CHANGE = ("server",)
 
@@ -94,20 +97,33 @@ class RunFolder:
         return any(path.name not in names and not _is_partial(path) for path in found)
 
     def _remove_partials(self) -> None:
-        """Removes half-written files of a process that was killed."""
+        """Removes half-written files and folders of a process that was killed."""
         for folder in (self.path, self.path / PREDICTIONS):
             for path in folder.iterdir() if folder.is_dir() else ():
-                if _is_partial(path) and path.is_file():
-                    path.unlink()
+                if _is_partial(path):
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     def _check_same(self, config: RunConfig) -> None:
-        found, wanted = (_lasting(value.as_json()) for value in (self.config, config))
-        other = [name for name in wanted if found[name] != wanted[name]]
+        found, wanted = (self._lasting(value) for value in (self.config, config))
+        other = [name for name in found | wanted if found.get(name) != wanted.get(name)]
         if other:
-            shown = "; ".join(f"{n} was {found[n]!r}, asked for {wanted[n]!r}" for n in other)
+            shown = "; ".join(
+                f"{name} was {found.get(name)!r}, asked for {wanted.get(name)!r}" for name in other
+            )
             raise OutputError(
                 f"{self.path} is the folder of another run: {shown}. Name another folder."
             )
+
+    def _lasting(self, config: RunConfig) -> dict[str, Any]:
+        """The values of a config, one by one, that must not change between kill and restart."""
+        found: dict[str, Any] = {}
+        for name, value in config.as_json().items():
+            found |= value if isinstance(value, Mapping) else {name: value}
+        if config.subset is not None:  # from this folder, or by its whole path
+            found["run"] = str((self.path / config.subset.run).resolve())
+        return {
+            name: bool(value) if name in _MAY_CHANGE else value for name, value in found.items()
+        }
 
     @property
     def config(self) -> RunConfig:
@@ -126,11 +142,10 @@ class RunFolder:
         return record.is_file() and self.read_json(RECORD).get("status") == "done"
 
     def note(self, facts: Mapping[str, Any]) -> None:
-        """Adds to the record; a fact that is there is replaced, a mapping is added to."""
+        """Adds to the record; what is there is replaced, or added to if it is told by test set."""
         record = self.read_json(RECORD) if (self.path / RECORD).is_file() else {}
         for name, value in facts.items():
-            is_mapping = isinstance(value, Mapping)
-            record[name] = {**record.get(name, {}), **value} if is_mapping else value
+            record[name] = {**record.get(name, {}), **value} if name in _GROWING else value
         self.write_json(RECORD, record)
 
     def save_checkpoint(self, save: Callable[[Path], None]) -> None:
@@ -214,9 +229,4 @@ class RunFolder:
 
 def _is_partial(path: Path) -> bool:
     """Whether a process left it that was killed while it wrote."""
-    return path.name.startswith(".") and ".partial" in path.name
-
-
-def _lasting(config: dict[str, Any]) -> dict[str, Any]:
-    details = {name: value for name, value in config["details"].items() if name not in _MAY_CHANGE}
-    return {**config, "details": details}
+    return path.name.startswith(".new-") or (path.name.startswith(".") and ".partial" in path.name)

@@ -40,7 +40,7 @@ def _cut(rows: np.ndarray, size: int) -> list[np.ndarray]:
 
 
 def prediction_batches(lengths: np.ndarray, max_tokens: int, max_rows: int) -> Iterator[np.ndarray]:
-    """Batches of rows of like length, the longest first, so that memory runs out at once or never.
+    """Batches of rows of like length, the longest first, so that short memory shows at once.
 
     Args:
         lengths: Tokens of each of n rows.

@@ -144,5 +144,6 @@ class Execution:
 def is_out_of_memory(error: Exception) -> bool:
     """Whether an error is one for want of memory, of a GPU or of the processor."""
     return isinstance(error, torch.OutOfMemoryError | MemoryError) or any(
-        sign in str(error) for sign in ("not enough memory", "can't allocate memory")
+        sign in str(error)
+        for sign in ("not enough memory", "can't allocate memory", "out of memory")
     )

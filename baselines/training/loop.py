@@ -99,6 +99,10 @@ class Training:
             trainable.model.load_state_dict(tensors["model"])
             self._optimizer.load_state_dict(tensors["optimizer"])
             self._schedule.load_state_dict(tensors["schedule"])
+            self._tell(
+                f"goes on in epoch {self._state.epoch}, after step {self._state.step} of "
+                f"{self._n_steps}"
+            )
         self._model = self._accelerator.prepare_model(trainable.model)
         self._is_compiled = execution.compiles(len(train) * options.max_epochs)
         if self._is_compiled:
@@ -106,6 +110,7 @@ class Training:
         if self._is_main:
             folder.shorten_log(self._state.log_size)
             self._save_best()  # should a kill have come between the state and the checkpoint
+        self._accelerator.wait_for_everyone()  # for all will load it, if training was over
 
     def run(self) -> Fitted:
         """Trains, from the state that was kept on.

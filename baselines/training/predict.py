@@ -1,5 +1,6 @@
 """Probabilities of rows, in batches as large as memory takes."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -7,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import torch
 from accelerate.utils import gather_object
+from tqdm.auto import tqdm
 
 from ...loaders.errors import TrainingError
 from ...metrics.inputs.files import PROBABILITY
@@ -43,11 +45,17 @@ def predict(
         else np.array_split(np.arange(len(rows)), max(-(-len(rows) // 64), 1))
     )
     length = int(rows.lengths.max()) if execution.reference and len(rows) else None
+    progress = tqdm(total=len(rows), desc="rows tested", delay=5, disable=None, leave=False)
     todo = batches[accelerator.process_index :: accelerator.num_processes][::-1]
     done: list[tuple[np.ndarray, np.ndarray]] = []
-    with torch.inference_mode():
+    most = math.inf  # tokens, padding included, that memory is known not to be too small for
+    with torch.inference_mode(), progress:
         while todo:
             batch = todo.pop()
+            n_tokens = len(batch) * rows.lengths[batch].max()
+            if n_tokens > most and len(batch) > 1:
+                todo += np.array_split(batch, 2)[::-1]
+                continue
             try:
                 logits = _logits(model, rows, batch, length, execution)
             except (MemoryError, RuntimeError) as error:
@@ -58,8 +66,10 @@ def predict(
                         f"Memory does not take the model and one row of {rows.lengths[batch[0]]} "
                         "tokens: take a smaller model or --max-length."
                     ) from error
-                todo += np.array_split(batch, 2)[::-1]
+                most = n_tokens // 2
+                todo.append(batch)
                 continue
+            progress.update(len(batch))
             done.append((batch, torch.softmax(logits.cpu().double(), dim=1).numpy()))
     if accelerator.num_processes > 1:
         done = gather_object(done)

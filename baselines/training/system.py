@@ -45,6 +45,8 @@ class TrainedSystem:
         trainable = self._trainable = self._make(train)
         if not len(train.rows):
             trainable.model.to(self._execution.accelerator.device).eval()
+            if trainable.facts().get("new_head", True):
+                self._tell("without training rows, its new head is tested as it was drawn")
             return {"best_epoch": 0, "n_epochs": 0, "n_train": 0}
         encoded = trainable.encode(train)
         training = Training(

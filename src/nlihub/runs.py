@@ -1,5 +1,6 @@
 """The public functions on baselines: runs and reports."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,10 +21,12 @@ def list_presets() -> dict[str, dict[str, Any]]:
     """The papers' baselines.
 
     Returns:
-        By name: ``source``, ``seeds``, ``shots`` where there are several, and ``config``.
+        By name: ``command`` (of ``nlihub baseline``), ``source``, ``seeds``, ``shots`` where there
+        are several, and ``config``.
     """
     return {
         name: {
+            "command": preset.command,
             "source": preset.source,
             "seeds": list(preset.seeds),
             **({"shots": list(preset.shots)} if preset.shots else {}),
@@ -34,7 +37,7 @@ def list_presets() -> dict[str, dict[str, Any]]:
 
 
 def run_baseline(
-    baseline: str | Mapping[str, Any] | RunConfig,
+    baseline: PathLike | Mapping[str, Any] | RunConfig,
     output: PathLike,
     *,
     seeds: Sequence[int] | None = None,
@@ -43,8 +46,12 @@ def run_baseline(
     folder: PathLike | None = None,
     reference: bool = False,
     keep_checkpoint: bool = True,
+    micro_batch: int | None = None,
+    precision: str | None = None,
+    compiled: bool | None = None,
+    on_cpu: bool = False,
+    num_proc: int = 1,
     tell: Callable[[str], None] = lambda _: None,
-    **execution: Any,
 ) -> list[dict[str, Any]]:
     """Trains and tests a system, as often as its seeds say.
 
@@ -52,7 +59,8 @@ def run_baseline(
     call after a kill finishes the job.
 
     Args:
-        baseline: Name of a preset, or the config of a run.
+        baseline: Name of a preset; the folder of a run, which is done again; or a config, whose
+            fields are those of ``nlihub.baselines.runs.config.RunConfig``.
         output: Folder of all runs; each has a folder ``seed-N`` in it.
         seeds: The seeds; None takes those of the preset, or that of the config.
         shots: Rows a pattern for few-shot learning, each number in a folder ``k-N``; None takes
@@ -62,8 +70,12 @@ def run_baseline(
         folder: Local folder with the source files of datasets that have to be built first.
         reference: Whether to train as plainly as the papers did, whatever the config says.
         keep_checkpoint: Whether trained models stay when a run is done.
+        micro_batch: Pairs in memory at once in training, on each device; None is the whole batch.
+        precision: ``fp32`` or ``bf16``; None takes bf16 on a GPU.
+        compiled: Whether to compile the model in training; None does on a GPU for long training.
+        on_cpu: Whether to leave a GPU alone.
+        num_proc: Processes that count the features of the lexicalized classifier.
         tell: Is told of progress, in words.
-        **execution: How to compute; see ``nlihub.baselines.training.execution.Execution``.
 
     Returns:
         For each run ``run`` (its folder), ``name``, ``seed`` and ``evaluations``: by test set what
@@ -88,29 +100,38 @@ def run_baseline(
     with extra_explained():
         from .baselines.training.execution import Execution
 
-        chosen = Execution(reference=config.reference, **execution)
+        chosen = Execution(micro_batch, precision, compiled, config.reference, on_cpu, num_proc)
+        folders = [Path(output).expanduser() / part.folder for part in planned]
+        for place, part in zip(folders, planned, strict=True):  # before the first takes its time
+            if not RunFolder(place).is_done:
+                part.config.check_complete()
         done = [
             execute(
                 part.config,
-                Path(output).expanduser() / part.folder,
+                place,
                 chosen,
                 sources=Path(folder) if folder is not None else None,
                 keeps_checkpoint=keep_checkpoint,
                 tell=tell,
             )
-            for part in planned
+            for place, part in zip(folders, planned, strict=True)
         ]
     return [_result(run) for run in done]
 
 
 def _config_of(
-    baseline: str | Mapping[str, Any] | RunConfig,
+    baseline: PathLike | Mapping[str, Any] | RunConfig,
 ) -> tuple[RunConfig, Sequence[int], Sequence[int]]:
     """A config, and the seeds and shots that go with it."""
-    if isinstance(baseline, str):
-        preset = get_preset(baseline)
+    if isinstance(baseline, RunConfig):
+        config = baseline
+    elif isinstance(baseline, Mapping):
+        config = RunConfig.from_json(baseline)
+    elif str(baseline) not in PRESETS and Path(baseline).expanduser().exists():
+        config = rerun_config(baseline)
+    else:
+        preset = get_preset(str(baseline))
         return preset.config, preset.seeds, preset.shots
-    config = baseline if isinstance(baseline, RunConfig) else RunConfig.from_json(baseline)
     return config, (config.seed,), ()
 
 
@@ -119,6 +140,11 @@ def _plan(
 ) -> list[Planned]:
     if not seeds:
         raise UsageError("No seed is given; a run needs one.")
+    if len(set(seeds)) > 1 and (
+        config.method in ("lexicalized", "zero-shot")
+        or (config.method == "prompt" and not config.n_shots)
+    ):
+        raise UsageError(f"Nothing is drawn in {config.name} ({config.method}); give one seed.")
     if shots and analysis:
         raise UsageError("Few shots are no part of an analysis.")
     if analysis:
@@ -129,9 +155,11 @@ def _plan(
 def _with_absolute_files(config: RunConfig) -> RunConfig:
     """A config whose files are found from any folder."""
     details = dict(config.details)
-    if "vectors" in details:
+    if details.get("vectors"):
         details["vectors"] = str(Path(details["vectors"]).expanduser().absolute())
     model = Path(config.model).expanduser() if config.model is not None else None
+    if model is not None and model.is_dir() and config.revision is not None:
+        raise UsageError(f"{model} is a folder, which has no revision {config.revision}.")
     return replace(
         config,
         model=str(model.absolute()) if model is not None and model.is_dir() else config.model,
@@ -176,12 +204,12 @@ def rerun_config(path: PathLike) -> RunConfig:
 
 
 def report_baselines(
-    runs: Sequence[PathLike], output: PathLike, *, confidence_level: float | None = None
+    runs: PathLike | Sequence[PathLike], output: PathLike, *, confidence_level: float | None = None
 ) -> dict[str, Any]:
     """Reports on runs in Markdown and pictures.
 
     Args:
-        runs: Folders of runs, or folders that hold such at any depth.
+        runs: Folders of runs, or folders that hold such at any depth; or one of them.
         output: The folder to write; an earlier report there is replaced.
         confidence_level: Of bootstrap intervals; None computes none.
 
@@ -195,8 +223,9 @@ def report_baselines(
     """
     from .baselines.report.write import write_report
 
+    folders = [runs] if isinstance(runs, str | os.PathLike) else runs
     return write_report(
-        [Path(run).expanduser() for run in runs],
+        [Path(run).expanduser() for run in folders],
         Path(output).expanduser(),
         confidence_level=confidence_level,
     )

@@ -94,9 +94,9 @@ def _unanswered(benchmark: Benchmark, system: System) -> str:
 
 
 def best_of(means: Sequence[Mapping[str, Mean]], names: Sequence[str]) -> dict[str, float]:
-    """The best mean of each score that several systems have."""
+    """The best mean of each score that several systems have, not all the same."""
     by_name = {name: [found[name][0] for found in means if name in found] for name in names}
-    return {name: max(values) for name, values in by_name.items() if len(values) > 1}
+    return {name: max(values) for name, values in by_name.items() if len(set(values)) > 1}
 
 
 def system_rows(

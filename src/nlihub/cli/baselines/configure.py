@@ -31,8 +31,8 @@ def configured(
     """The config of a preset, or a new one, with what was given in its place.
 
     Args:
-        method: What the preset has to be of, or the new config is.
-        preset: Name of the preset.
+        method: Of a new config.
+        preset: Name of a preset of this command.
         rows: What to train and test on.
         name: What the system is called.
         pretrained: The model, for methods that take one.
@@ -43,9 +43,11 @@ def configured(
         reference: Whether to train as plainly as the papers.
         default: Hyper-parameters of a new config where none are given.
     """
+    from ...baselines.presets import get_preset
+
     pretrained, head = pretrained or Pretrained(), head or Head()
     if preset is not None:
-        config = _of_preset(preset, method)
+        config = get_preset(preset).config
     else:
         config = _new(method, name or Path(pretrained.model or method).name, rows, default)
     direct: dict[str, Any] = {
@@ -66,21 +68,13 @@ def configured(
     return replace(config, options=_chosen(config.options, hyper, special_tokens))
 
 
-def refuse_few_shot(preset: str | None) -> None:
-    """Refuses a preset whose training set is a pool to draw from."""
+def check_preset(preset: str | None, command: str) -> None:
+    """Refuses a preset of another command."""
     from ...baselines.presets import get_preset
 
-    if preset is not None and get_preset(preset).shots:
-        raise typer.BadParameter(f"{preset} is a preset of nlihub baseline few-shot.")
-
-
-def _of_preset(preset: str, method: str) -> "RunConfig":
-    from ...baselines.presets import get_preset
-
-    config = get_preset(preset).config
-    if config.method != method:
-        raise typer.BadParameter(f"{preset} is no preset of this command: it is {config.method}.")
-    return config
+    if preset is not None and get_preset(preset).command != command:
+        own = get_preset(preset).command
+        raise typer.BadParameter(f"{preset} is a preset of nlihub baseline {own}.")
 
 
 def _new(method: str, name: str, rows: Rows, default: "Options | None") -> "RunConfig":

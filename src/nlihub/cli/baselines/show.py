@@ -25,11 +25,13 @@ def runs_as_text(found: Sequence[Mapping[str, Any]]) -> str:
 
 
 def presets_as_text(found: Mapping[str, Mapping[str, Any]]) -> str:
-    """Presets with their models and sources, a line each."""
-    rows = [
-        (name, preset["config"]["model"] or preset["config"]["method"], preset["source"])
-        for name, preset in found.items()
-    ]
-    widths = [max(len(row[column]) for row in rows) for column in range(2)]
-    lines = (f"{n:<{widths[0]}}  {model:<{widths[1]}}  {source}" for n, model, source in rows)
-    return "\n".join(lines)
+    """Presets with their commands, models and sources, a line each under a heading."""
+    rows = [("preset", "command", "model", "source")]
+    for name, preset in found.items():
+        model = preset["config"]["model"] or preset["config"]["method"]
+        rows.append((name, preset["command"], model, preset["source"]))
+    widths = [max(len(row[column]) for row in rows) for column in range(3)] + [0]
+    return "\n".join(
+        "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
+        for row in rows
+    )

@@ -8,7 +8,7 @@ import typer
 
 from ..groups import takes_groups
 from ..options import From, Json
-from .configure import configured
+from .configure import check_preset, configured
 from .options import (
     Computing,
     Cpu,
@@ -71,6 +71,7 @@ def zero_shot(
     """
     from ...baselines.presets import get_preset
 
+    check_preset(preset, "zero-shot")
     asks = prompt is not None or (
         preset is not None and get_preset(preset).config.method == "prompt"
     )

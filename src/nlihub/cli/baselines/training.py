@@ -8,7 +8,7 @@ import typer
 
 from ..groups import takes_groups
 from ..options import From, Json, names, whole_numbers
-from .configure import configured, refuse_few_shot
+from .configure import check_preset, configured
 from .options import (
     Computing,
     Head,
@@ -54,7 +54,7 @@ def finetune(
 
     Without a preset the hyper-parameters are SciNLI's. Started again, it goes on where it was.
     """
-    refuse_few_shot(preset)
+    check_preset(preset, "finetune")
     config = configured(
         "encoder",
         preset,
@@ -97,9 +97,8 @@ def few_shot(
     """Fine-tune an encoder on a few problems of every pattern, and test it on the others."""
     from ...baselines.presets import FEW_SHOT, SEEDS, SHOTS, get_preset
 
+    check_preset(preset, "few-shot")
     known = get_preset(preset).shots if preset is not None else SHOTS
-    if not known:
-        raise typer.BadParameter(f"{preset} is no preset of few shots.")
     pool = f"{dataset}/few_shot" if preset is None or dataset != "spacenli" else None
     config = configured(
         "encoder",
@@ -122,6 +121,10 @@ def few_shot(
         folder=folder,
         as_json=as_json,
     )
+
+
+#: The models without pretraining.
+KINDS = ("lexicalized", "cbow", "cnn", "bilstm")
 
 
 @takes_groups
@@ -154,12 +157,14 @@ def classical(
 ) -> None:
     """Train a model without pretraining: the lexicalized classifier, CBOW, CNN or BiLSTM."""
     from ...baselines.presets import get_preset
+    from ...loaders.errors import UnknownNameError
 
     if (preset is None) == (kind is None):
         raise typer.BadParameter("Give either --preset or --kind.")
+    check_preset(preset, "classical")
+    if kind not in (None, *KINDS):
+        raise UnknownNameError.of("kind", str(kind), KINDS)
     method = get_preset(preset).config.method if preset is not None else str(kind)
-    if preset is not None and method not in ("lexicalized", "cbow", "cnn", "bilstm"):
-        raise typer.BadParameter(f"{preset} is no preset of this command: it is {method}.")
     is_neural = method != "lexicalized"
     config = configured(
         method,
@@ -213,7 +218,7 @@ def analyse(
 
     Training and test sets of domain-shift and cross-dataset are those of the paper, MSciNLI.
     """
-    refuse_few_shot(preset)
+    check_preset(preset, "finetune")
     if kind in ("domain-shift", "cross-dataset"):
         if rows.train or rows.validation or rows.test:
             raise typer.BadParameter(f"{kind} has the training and test sets of its paper.")

@@ -106,11 +106,12 @@ def plot_shots(
     with new_figure() as (figure, axes):
         for (name, found), color, marker in zip(systems.items(), COLORS, MARKERS, strict=False):
             style: dict[str, Any] = {"color": color, "marker": marker, "lw": 1.4, "ms": 5}
-            for (score, shown), line in zip(scores.items(), LINES, strict=False):
+            fills = (color, "white")  # the second score is hollow
+            for (score, shown), line, fill in zip(scores.items(), LINES, fills, strict=False):
                 shots = [n for n in sorted(found) if score in found[n]]
                 means = [100 * found[n][score][0] for n in shots]
                 ends = [100 * (found[n][score][1] or 0) for n in shots]
-                style |= {"linestyle": line, "label": f"{name}: {shown}"}
+                style |= {"linestyle": line, "label": f"{name}: {shown}", "mfc": fill}
                 axes.errorbar(shots, means, yerr=ends, capsize=2.5, **style)
         axes.set_xticks(sorted({n for found in systems.values() for n in found}))
         axes.set(xlabel="Shots", ylabel="Score (%)", ylim=(-2, 102))

@@ -200,15 +200,24 @@ def test_presets_name_datasets_that_there_are():
     [
         (["finetune"], "Give a --preset"),
         (["finetune", "--preset", "scinli-robert"], "Did you mean 'scinli-roberta'"),
-        (["finetune", "--preset", "scinli-cbow"], "scinli-cbow is a preset of nlihub baseline classical"),
+        (
+            ["finetune", "--preset", "scinli-cbow"],
+            "scinli-cbow is a preset of nlihub baseline classical",
+        ),
         (["finetune", "--train", "x.jsonl"], "needs a model"),
         (["finetune", "--model", "m", "--train", "scinly"], "Did you mean 'scinli'"),
         (["finetune", "--model", "m", "--train", "scinli/acl"], "no config of scinli 'acl'"),
         (["finetune", "--model", "m", "--train", "no/such.jsonl"], "no file of rows"),
         (["finetune", "--preset", "scinli-bert", "--seeds", "one"], "expected whole numbers"),
         (["finetune", "--preset", "scinli-bert", "--precision", "fp8"], "expected fp32 or bf16"),
-        (["classical", "--preset", "scinli-bert"], "scinli-bert is a preset of nlihub baseline finetune"),
-        (["few-shot", "--preset", "scinli-bert"], "scinli-bert is a preset of nlihub baseline finetune"),
+        (
+            ["classical", "--preset", "scinli-bert"],
+            "scinli-bert is a preset of nlihub baseline finetune",
+        ),
+        (
+            ["few-shot", "--preset", "scinli-bert"],
+            "scinli-bert is a preset of nlihub baseline finetune",
+        ),
         (["classical"], "either --preset or --kind"),
         (
             ["classical", "--kind", "lexicalized", "--train", "scinli", "--epochs", "3"],

@@ -12,7 +12,7 @@ pytest.importorskip("torch", reason="the extra 'baselines' is not installed")
 pytest.importorskip("transformers", reason="the extra 'baselines' is not installed")
 
 import pyarrow.parquet as pq
-from hub_server import running_hub
+from hub_server import Fault, running_hub
 from nlihub.baselines.plans import ANALYSES, DOMAINS, plan_analysis
 from nlihub.baselines.presets import PRESETS
 from nlihub.baselines.runs.config import Options, RunConfig
@@ -309,8 +309,8 @@ def test_a_model_is_pushed_with_its_results(trained, tmp_path):
         done = push(run, "someone/tiny-scinli", hub)
         assert done.returncode == 0, done.stderr
         assert done.stdout.strip().startswith(f"{hub.url}/someone/tiny-scinli/commit/")
-        assert hub.commits == ["someone/tiny-scinli"]  # one commit, not several
-        for name, content in hub.repos["someone/tiny-scinli"].items():
+        assert len(hub.repos["someone/tiny-scinli"].commits) == 2  # the empty one and ours
+        for name, content in hub.files("someone/tiny-scinli").items():
             (tmp_path / name).parent.mkdir(exist_ok=True)
             (tmp_path / name).write_bytes(content)
     model = AutoModelForSequenceClassification.from_pretrained(tmp_path)
@@ -329,7 +329,7 @@ def test_a_model_is_pushed_with_its_results(trained, tmp_path):
 def test_a_push_that_is_refused_says_so(trained):
     run, _ = trained
     with running_hub() as hub:
-        hub.refuses = 403
+        hub.faults.append(Fault("POST", "/commit/", 403))
         done = push(run, "someone/tiny", hub)
     assert done.returncode == 1
     assert "DownloadError" in done.stderr

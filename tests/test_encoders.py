@@ -87,34 +87,29 @@ def test_a_cased_vocabulary_is_used_as_such(tmp_path):
         assert tokenizer.tokenize("The DNA of") == expected
 
 
-def test_a_model_that_knows_no_padding_takes_that_of_its_tokenizer(rows, tmp_path):
-    """GPT-2 looks for a row's last token by the padding in its own configuration."""
-    folder = tmp_path / "gpt2"
+def write_gpt2(folder, kind, **labels):
+    """A model whose configuration names no padding, though its tokenizer has some."""
     tokenizer = write_tokenizer(folder)
     settings = transformers.GPT2Config(
-        vocab_size=len(tokenizer), n_positions=64, n_embd=32, n_layer=2, n_head=2
+        vocab_size=len(tokenizer), n_positions=64, n_embd=32, n_layer=2, n_head=2, **labels
     )
-    transformers.AutoModel.from_config(settings).save_pretrained(folder)
+    kind.from_config(settings).save_pretrained(folder)
+    return folder
+
+
+def test_a_model_that_knows_no_padding_takes_that_of_its_tokenizer(rows, tmp_path):
+    """GPT-2 looks for a row's last token by the padding in its own configuration."""
+    folder = write_gpt2(tmp_path / "gpt2", transformers.AutoModel)
     run = execute(config_of(folder, rows), tmp_path / "run", Execution())
     assert run.is_done
     assert json.loads((run.checkpoint / "config.json").read_text())["pad_token_id"] == 0
 
 
 def test_a_classifier_that_knows_no_padding_is_tested_too(rows, tmp_path):
-    folder = tmp_path / "gpt2"
-    tokenizer = write_tokenizer(folder)
     ids = dict(enumerate(LABELS))
-    settings = transformers.GPT2Config(
-        vocab_size=len(tokenizer),
-        n_positions=64,
-        n_embd=32,
-        n_layer=2,
-        n_head=2,
-        id2label=ids,
-        label2id={label: id_ for id_, label in ids.items()},
-    )
-    model = transformers.AutoModelForSequenceClassification.from_config(settings)
-    model.save_pretrained(folder)
+    labels = {"id2label": ids, "label2id": {label: id_ for id_, label in ids.items()}}
+    kind = transformers.AutoModelForSequenceClassification
+    folder = write_gpt2(tmp_path / "gpt2", kind, **labels)
     config = RunConfig(
         "z", "zero-shot", (str(rows),), model=str(folder), options=Options(max_length=32)
     )

@@ -88,6 +88,15 @@ def test_what_is_recorded_does_not_depend_on_a_kill(config, tmp_path):
     assert predictions(path) == predictions(whole.path)
 
 
+def test_training_tells_where_it_goes_on(config, tmp_path):
+    """Unless it was over, and only tests are left."""
+    for word, expected in (("epoch 1", True), ("one: macro-F1", False)):
+        path, told = tmp_path / word[:5], []
+        break_off(config, path, word)
+        execute(config, path, Execution(), tell=told.append)
+        assert any(line.startswith("goes on in epoch") for line in told) == expected, told
+
+
 @pytest.mark.parametrize("changed", ["train", "validation", "one"])
 def test_rows_that_changed_since_a_kill_are_noticed(config, tmp_path, changed):
     path = tmp_path / "run"

@@ -37,6 +37,8 @@ def execute(
 ) -> RunFolder:
     """Does a run, or goes on with one that was broken off; one that is done is left as it is.
 
+    Of a run that is done, files of rows that are at hand must not have changed.
+
     Args:
         config: What to do.
         path: The run's folder.
@@ -50,7 +52,7 @@ def execute(
 
     Raises:
         OutputError: The folder is that of another run, or another process works in it; or the run
-            was begun with other rows.
+            was begun or done with other rows, or begun with another commit of the model.
         UsageError: The config lacks what its method needs, or several processes do what only one
             can.
         SchemaError: Training, validation and test rows have other labels.

@@ -67,7 +67,7 @@ class EncodedRows:
 
         Args:
             rows: Positions of b rows.
-            multiple: Of which the padded length is one, unless the model reads no more than less.
+            multiple: Of which the padded length is one, unless the model reads fewer tokens.
             length: To which all are padded; None pads to the longest of them.
 
         Returns:

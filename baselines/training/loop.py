@@ -99,10 +99,11 @@ class Training:
             trainable.model.load_state_dict(tensors["model"])
             self._optimizer.load_state_dict(tensors["optimizer"])
             self._schedule.load_state_dict(tensors["schedule"])
-            self._tell(
-                f"goes on in epoch {self._state.epoch}, after step {self._state.step} of "
-                f"{self._n_steps}"
-            )
+            if not self._state.is_over:
+                self._tell(
+                    f"goes on in epoch {self._state.epoch}, after step {self._state.step} of "
+                    f"{self._n_steps}"
+                )
         self._model = self._accelerator.prepare_model(trainable.model)
         self._is_compiled = execution.compiles(len(train) * options.max_epochs)
         if self._is_compiled:

@@ -48,7 +48,7 @@ def predict(
     progress = tqdm(total=len(rows), desc="rows tested", delay=5, disable=None, leave=False)
     todo = batches[accelerator.process_index :: accelerator.num_processes][::-1]
     done: list[tuple[np.ndarray, np.ndarray]] = []
-    most = math.inf  # tokens, padding included, that memory is known not to be too small for
+    most = math.inf  # tokens, padding included, of a batch: halved whenever memory runs out
     with torch.inference_mode(), progress:
         while todo:
             batch = todo.pop()

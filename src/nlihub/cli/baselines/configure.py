@@ -23,7 +23,6 @@ def configured(
     pretrained: Pretrained | None = None,
     head: Head | None = None,
     hyper: Iterable[Training | Length | Optimization] = (),
-    special_tokens: str | None = None,
     hypothesis_only: bool = False,
     reference: bool = False,
     default: "Options | None" = None,
@@ -38,7 +37,6 @@ def configured(
         pretrained: The model, for methods that take one.
         head: What becomes of the head, for the same.
         hyper: The groups of hyper-parameters that the command has.
-        special_tokens: Markers, separated by commas.
         hypothesis_only: Whether it sees the hypothesis alone.
         reference: Whether to train as plainly as the papers.
         default: Hyper-parameters of a new config where none are given.
@@ -65,7 +63,7 @@ def configured(
     config = replace(config, **{k: v for k, v in direct.items() if v is not None})
     if config.validation == "none":
         config = replace(config, validation=None)
-    return replace(config, options=_chosen(config.options, hyper, special_tokens))
+    return replace(config, options=_chosen(config.options, hyper))
 
 
 def check_preset(preset: str | None, command: str) -> None:
@@ -102,15 +100,12 @@ def _own_validation(train: str) -> str | None:
     return train.partition(":")[0] if splits and "validation" in splits.splits else None
 
 
-def _chosen(
-    options: "Options",
-    hyper: Iterable[Training | Length | Optimization],
-    special_tokens: str | None,
-) -> "Options":
+def _chosen(options: "Options", hyper: Iterable[Training | Length | Optimization]) -> "Options":
     """Hyper-parameters, with those that were given in their place."""
     values = {part.name: getattr(group, part.name) for group in hyper for part in fields(group)}
-    values["special_tokens"] = tuple(names(special_tokens)) or None
     given = {name: value for name, value in values.items() if value is not None}
+    if "special_tokens" in given:
+        given["special_tokens"] = tuple(names(given["special_tokens"]))
     if given.get("patience") == 0:
         given["patience"] = None
     return replace(options, **given)

@@ -24,9 +24,6 @@ HypothesisOnly = Annotated[
     bool, typer.Option("--hypothesis-only", help="Show the hypothesis alone.")
 ]
 MaxLength = Annotated[int | None, typer.Option(help="Tokens of a pair at most.")]
-SpecialTokens = Annotated[
-    str | None, typer.Option(metavar="T,...", help="Markers that become tokens of their own.")
-]
 ModelLabels = Annotated[
     str | None,
     typer.Option(metavar="L,...", help="A classifier's labels by id, where it does not name them."),
@@ -114,6 +111,15 @@ class Optimization:
         typer.Option(
             "--trained-layers", help="Top layers that are trained, with the head; default all."
         ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class EncoderTraining(Optimization, Length, ValidatedTraining):
+    """All hyper-parameters of an encoder."""
+
+    special_tokens: Annotated[
+        str | None, typer.Option(metavar="T,...", help="Markers that become tokens of their own.")
     ] = None
 
 

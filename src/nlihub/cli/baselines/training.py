@@ -11,6 +11,7 @@ from ..options import From, Json, names, whole_numbers
 from .configure import check_preset, configured
 from .options import (
     Computing,
+    EncoderTraining,
     Head,
     HypothesisOnly,
     Length,
@@ -23,7 +24,6 @@ from .options import (
     Reference,
     Rows,
     Seeds,
-    SpecialTokens,
     Training,
     ValidatedTraining,
 )
@@ -40,10 +40,7 @@ def finetune(
     name: Name = None,
     seeds: Seeds = None,
     hypothesis_only: HypothesisOnly = False,
-    training: ValidatedTraining,
-    length: Length,
-    optimization: Optimization,
-    special_tokens: SpecialTokens = None,
+    training: EncoderTraining,
     head: Head,
     reference: Reference = False,
     computing: Computing,
@@ -62,8 +59,7 @@ def finetune(
         name=name,
         pretrained=pretrained,
         head=head,
-        hyper=[training, length, optimization],
-        special_tokens=special_tokens,
+        hyper=[training],
         hypothesis_only=hypothesis_only,
         reference=reference,
     )
@@ -205,10 +201,7 @@ def analyse(
     rows: Rows,
     name: Name = None,
     seeds: Seeds = None,
-    training: ValidatedTraining,
-    length: Length,
-    optimization: Optimization,
-    special_tokens: SpecialTokens = None,
+    training: EncoderTraining,
     reference: Reference = False,
     computing: Computing,
     folder: From = None,
@@ -229,8 +222,7 @@ def analyse(
         rows,
         name=name,
         pretrained=pretrained,
-        hyper=[training, length, optimization],
-        special_tokens=special_tokens,
+        hyper=[training],
         reference=reference,
     )
     run(

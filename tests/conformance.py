@@ -106,7 +106,7 @@ def numbers_of_rows_are_the_published_ones(s):
 
 def rows_have_the_digest_of_the_manifest(s):
     for split, table in s.tables.items():
-        assert digest(row_hashes(table, s.spec.features)) == s.digests[split]
+        assert digest(row_hashes(table, s.spec.labels)) == s.digests[split]
 
 
 CHECKS = [

@@ -197,12 +197,12 @@ def test_old_partial_files_go(tmp_path):
 
 
 def test_the_digest_depends_on_the_rows_and_on_nothing_else(built):
-    features = OpenSpaceNLI.SPEC.features
+    labels = OpenSpaceNLI.SPEC.labels
     rows = pq.read_table(built / "default" / "test-00000-of-00001.parquet").slice(0, 500)
-    whole = digest(row_hashes(rows, features))
+    whole = digest(row_hashes(rows, labels))
     backwards = rows.take(list(range(499, -1, -1)))
-    assert digest(row_hashes(backwards, features)) == whole
-    assert digest(row_hashes(rows.slice(1), features)) != whole
+    assert digest(row_hashes(backwards, labels)) == whole
+    assert digest(row_hashes(rows.slice(1), labels)) != whole
     for name in rows.schema.names:
         if name in ("expressions", "fillers", "label", "has_negation", "n_premises"):
             continue
@@ -210,21 +210,20 @@ def test_the_digest_depends_on_the_rows_and_on_nothing_else(built):
         values = rows[name].to_pylist()
         values[7] = (values[7] or "") + "x"
         changed = rows.set_column(position, rows.schema.field(position), [values])
-        assert digest(row_hashes(changed, features)) != whole, name
+        assert digest(row_hashes(changed, labels)) != whole, name
 
 
 def test_the_canonical_form_of_a_row(built):
     """Spelled out, so that anyone can compute the digest."""
-    features = OpenSpaceNLI.SPEC.features
+    labels = OpenSpaceNLI.SPEC.labels
     rows = pq.read_table(built / "default" / "test-00000-of-00001.parquet").slice(0, 20)
-    names = features["label"].names
     expected = []
     for row in rows.to_pylist():
-        row["label"] = names[row["label"]]
+        row["label"] = labels[row["label"]]
         row["fillers"] = [list(filler.values()) for filler in row["fillers"]]
         text = json.dumps(list(row.values()), ensure_ascii=False, separators=(",", ":"))
         expected.append(hashlib.sha256(text.encode()).digest())
-    assert row_hashes(rows, features) == expected
+    assert row_hashes(rows, labels) == expected
 
 
 def test_few_shot_has_a_hundred_of_each_pattern_and_no_text_twice(built):

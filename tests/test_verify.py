@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from nlihub.builders.registry import builders, get_builder
 from nlihub.builders.release import verify
-from nlihub.builders.release.digest import digest, row_hashes
+from nlihub.builders.release.digest import digest, order_digest, row_hashes
 from nlihub.builders.release.manifest import FILE_NAME, Manifest
 from nlihub.builders.release.verify import CHECKS, LISTS_ONLY, verify_version
 from nlihub.loaders.hashing import hash_file
@@ -40,13 +40,14 @@ def edit_rows(folder, change, file=TEST):
     table = pa.Table.from_pylist(rows, schema=table.schema)
     pq.write_table(table, path)
     config, split = file.split("/")[0], file.split("/")[1].split("-")[0]
-    features = get_builder("open_spacenli").SPEC.features
+    labels = get_builder("open_spacenli").SPEC.labels
 
     def fit(fields):
         entry = fields["configs"][config][split]
         entry["rows"] = len(rows)
         if all(row["label"] in (0, 1, 2) and row["expressions"] is not None for row in rows):
-            entry["digest"] = digest(row_hashes(table, features))
+            entry["digest"] = digest(row_hashes(table, labels))
+            entry["order_digest"] = order_digest(row_hashes(table, labels))
         entry["shards"][0].update(rows=len(rows), sha256=hash_file(path))
 
     edit_manifest(folder, fit)
@@ -106,8 +107,23 @@ DEFECTS = [
     ),
     (
         "manifest_is_readable",
-        lambda f: edit_manifest(f, lambda m: m.update(version="9.0.0")),
-        "version 9.0.0",
+        lambda f: edit_manifest(f, lambda m: m.update(version="9.0")),
+        "version '9.0', expected X.Y.Z",
+    ),
+    (
+        "manifest_is_readable",
+        lambda f: edit_manifest(f, lambda m: m["made_with"].update(builder="0.9.0")),
+        "made by version 0.9.0 of the builder",
+    ),
+    (
+        "manifest_is_readable",
+        lambda f: edit_manifest(f, lambda m: m["labels"].reverse()),
+        "labels contradiction, neutral, entailment, expected",
+    ),
+    (
+        "manifest_is_readable",
+        lambda f: edit_manifest(f, lambda m: m["columns"].pop("source")),
+        "columns {",
     ),
     ("manifest_is_readable", lambda f: edit_manifest(f, swap_config), "expected"),
     ("files_have_their_hashes", lambda f: (f / "LICENSE").write_text("mine"), "LICENSE has sha256"),
@@ -122,6 +138,13 @@ DEFECTS = [
             f, lambda m: m["configs"]["default"]["test"].update(digest="0" * 64)
         ),
         "default/test has digest",
+    ),
+    (
+        "rows_have_their_digest",
+        lambda f: edit_manifest(
+            f, lambda m: m["configs"]["default"]["test"].update(order_digest="0" * 64)
+        ),
+        "default/test has its rows in another order",
     ),
     (
         "rows_have_their_digest",

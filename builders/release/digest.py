@@ -1,42 +1,46 @@
-"""A digest of rows that depends neither on their order nor on how they are stored."""
+"""Digests of rows that do not depend on how they are stored: of a set of rows, and in order."""
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise
 
 import pyarrow as pa
-from datasets import Features
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
-def row_hashes(table: pa.Table, features: Features) -> list[bytes]:
+def row_hashes(table: pa.Table, labels: Sequence[str]) -> list[bytes]:
     """The sha256 of each row in its canonical form.
 
     The canonical form is a JSON array of the row's values in column order, without blanks, in
     UTF-8; the label as its name, a list or a struct as the array of its values.
 
     Args:
-        table: n rows in the features' schema.
-        features: The features, for the names of the labels.
+        table: n rows.
+        labels: The names of the labels in its column ``label``, by id.
 
     Returns:
         n hashes of 32 bytes.
     """
-    names = [_encode(name) for name in features["label"].names]
+    names = [_encode(name) for name in labels]
     columns = [
         [names[label] for label in table.column(name).to_pylist()]
         if name == "label"
         else _json_texts(table.column(name).combine_chunks())
-        for name in features
+        for name in table.column_names
     ]
     return [hashlib.sha256(_array(row).encode()).digest() for row in zip(*columns, strict=True)]
 
 
 def digest(hashes: Iterable[bytes]) -> str:
     """The digest of a set of rows: the sha256 of their sorted hashes, as 64 hexadecimal digits."""
-    return hashlib.sha256(b"".join(sorted(hashes))).hexdigest()
+    return order_digest(sorted(hashes))
+
+
+def order_digest(hashes: Iterable[bytes]) -> str:
+    """The digest of rows in their order: the sha256 of their hashes, as 64 hexadecimal digits."""
+    return hashlib.sha256(b"".join(hashes)).hexdigest()
 
 
 def _array(texts: Iterable[str]) -> str:

@@ -1,7 +1,7 @@
 """The manifest of a built version: what it holds, what it was made from, and by what."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -35,12 +35,14 @@ class Split:
     Attributes:
         rows: Its number of rows.
         digest: Digest of its rows, whatever their order (see ``digest``).
+        order_digest: Digest of its rows in their order.
         arrow_bytes: Its size in memory.
         shards: Its files, in order.
     """
 
     rows: int
     digest: str
+    order_digest: str
     arrow_bytes: int
     shards: tuple[Shard, ...]
 
@@ -52,16 +54,20 @@ class Manifest:
     Attributes:
         dataset: Name of the dataset.
         version: Version of the dataset.
+        labels: The label set; a label's id is its position.
+        columns: The Arrow type of each column, by name, in their order.
         configs: For each config its splits by name.
         sources: The source files: url, bytes and sha256 of each.
         parameters: Seeds and numbers that the rows depend on.
         oddities: For each source file, how many of its texts have which oddity.
-        made_with: Versions of nlihub and of the Parquet writer.
+        made_with: Versions of nlihub, of the dataset's builder and of the Parquet writer.
         files: sha256 of every other file, by path.
     """
 
     dataset: str
     version: str
+    labels: Sequence[str]
+    columns: Mapping[str, str]
     configs: Mapping[str, Mapping[str, Split]]
     sources: list[Mapping[str, Any]]
     parameters: Mapping[str, Any]
@@ -101,8 +107,12 @@ class Manifest:
                 for config, splits in fields["configs"].items()
             }
             manifest = cls(**{**fields, "configs": configs})
-            if not isinstance(manifest.files, dict) or not isinstance(manifest.sources, list):
-                raise TypeError("files must be an object and sources a list")
+            for name in ("files", "columns", "made_with"):
+                if not isinstance(getattr(manifest, name), dict):
+                    raise TypeError(f"{name} must be an object")
+            for name in ("sources", "labels"):
+                if not isinstance(getattr(manifest, name), list):
+                    raise TypeError(f"{name} must be a list")
             return manifest
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise VerificationError(

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
-from datasets import Features
+from datasets import Features, Version
 from tqdm.auto import tqdm
 
 from ...loaders.errors import NLIHubError
@@ -17,7 +17,7 @@ from ..schema import check_required
 from ..spec import PublishedCounts
 from .card import card_blocks, card_template, front_matter, read_blocks, split_card
 from .counts import differing_counts, differing_rows
-from .digest import digest, row_hashes
+from .digest import digest, order_digest, row_hashes
 from .statistics import measure
 from .version import BuiltVersion
 
@@ -72,8 +72,8 @@ class _Subject(BuiltVersion):
 
     @cached_property
     def hashes(self) -> dict[tuple[str, str], list[bytes]]:
-        features = self.builder.SPEC.features
-        return {key: row_hashes(table, features) for key, table in self.tables.items()}
+        labels = self.builder.SPEC.labels
+        return {key: row_hashes(table, labels) for key, table in self.tables.items()}
 
     @property
     def main(self) -> dict[str, pa.Table]:
@@ -141,8 +141,15 @@ def manifest_is_readable(version: _Subject) -> Iterator[str]:
     """There is a manifest of a dataset, version, configs and splits that this package knows."""
     spec = version.builder.SPEC
     manifest = version.manifest
-    if manifest.version != spec.version:
-        yield f"version {manifest.version}, this package builds {spec.version}"
+    if not _is_version(manifest.version):
+        yield f"version {manifest.version!r}, expected X.Y.Z"
+    if (made_by := manifest.made_with.get("builder")) != spec.version:
+        yield f"made by version {made_by} of the builder, this package has {spec.version}"
+    if list(manifest.labels) != list(spec.labels):
+        yield f"labels {', '.join(map(str, manifest.labels))}, expected {', '.join(spec.labels)}"
+    columns = {field.name: str(field.type) for field in spec.features.arrow_schema}
+    if list(manifest.columns.items()) != list(columns.items()):
+        yield f"columns {dict(manifest.columns)}, expected {columns}"
     if not manifest.configs:
         yield "there is no config"
     for name, splits in manifest.configs.items():
@@ -152,6 +159,13 @@ def manifest_is_readable(version: _Subject) -> Iterator[str]:
         expected = spec.configs[name].splits
         if not splits or list(splits) != [split for split in expected if split in splits]:
             yield f"{name} has the splits {', '.join(splits)}, expected {', '.join(expected)}"
+
+
+def _is_version(text: str) -> bool:
+    try:
+        return str(Version(text)) == text
+    except (ValueError, TypeError):
+        return False
 
 
 def files_have_their_hashes(version: _Subject) -> Iterator[str]:
@@ -207,6 +221,8 @@ def rows_have_their_digest(version: _Subject) -> Iterator[str]:
             yield f"{config}/{split} has {len(hashes)} rows, expected {entry.rows}"
         elif digest(hashes) != entry.digest:
             yield f"{config}/{split} has digest {digest(hashes)}, expected {entry.digest}"
+        elif order_digest(hashes) != entry.order_digest:
+            yield f"{config}/{split} has its rows in another order"
 
 
 def ids_are_unique(version: _Subject) -> Iterator[str]:

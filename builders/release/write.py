@@ -19,7 +19,7 @@ from ..options import BuildOptions, Key
 from ..partial import whole_folder
 from ..spec import DatasetSpec
 from .card import render_card
-from .digest import digest, row_hashes
+from .digest import digest, order_digest, row_hashes
 from .manifest import Manifest, Shard, Split
 from .statistics import measure
 from .version import BuiltVersion
@@ -70,13 +70,15 @@ def build_version(
         }
         oddities: dict[str, Oddities] = {}
         for batch in rows.batches(oddities):
-            hashes = np.array(row_hashes(batch.table, spec.features), dtype=object)
+            hashes = np.array(row_hashes(batch.table, spec.labels), dtype=object)
             for key, member in batch.members.items():
                 chosen = ... if member is None else member.to_numpy(zero_copy_only=False)
                 writers[key].write(batch.select(key), hashes[chosen].tolist())
         manifest = Manifest(
             dataset=spec.name,
             version=spec.version,
+            labels=list(spec.labels),
+            columns={field.name: str(field.type) for field in spec.features.arrow_schema},
             configs={
                 name: {split: writers[name, split].close() for split in splits}
                 for name, splits in wanted.items()
@@ -84,7 +86,11 @@ def build_version(
             sources=list(rows.sources),
             parameters=dict(rows.parameters),
             oddities={name: dict(sorted(found.items())) for name, found in oddities.items()},
-            made_with={"nlihub": installed_version("nlihub"), "pyarrow": pa.__version__},
+            made_with={
+                "nlihub": installed_version("nlihub"),
+                "builder": spec.version,
+                "pyarrow": pa.__version__,
+            },
             files={},
         )
         manifest.write(folder)
@@ -166,7 +172,13 @@ class _SplitWriter:
             name = f"{self._stem}-{number:05d}-of-{n:05d}.parquet"
             path = self._unfinished(number).rename(self._folder / name)
             shards.append(Shard(name, rows, path.stat().st_size, hash_file(path)))
-        return Split(len(self._hashes), digest(self._hashes), self._arrow_bytes, tuple(shards))
+        return Split(
+            rows=len(self._hashes),
+            digest=digest(self._hashes),
+            order_digest=order_digest(self._hashes),
+            arrow_bytes=self._arrow_bytes,
+            shards=tuple(shards),
+        )
 
     def _unfinished(self, number: int) -> Path:
         return self._folder / f"{self._stem}-{number:05d}.parquet"

@@ -1,0 +1,1 @@
+"""Versions on the Hub: publishing them, reading them back, comparing them."""

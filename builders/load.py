@@ -1,6 +1,7 @@
 """Loads a dataset through its builder, as ``datasets.load_dataset`` does with its own."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -42,22 +43,14 @@ def load(
         UsageError: An argument has no meaning here.
         NLIHubError: The sources are missing, not the pinned ones, or malformed.
     """
-    for name in arguments:
-        if name not in _ARGUMENTS:
-            raise UsageError(
-                f"{name} has no meaning here: one version is built, from known sources. "
-                f"Known: path, name, data_dir, split, streaming, origin, {', '.join(_ARGUMENTS)}."
-            )
+    check_arguments(arguments)
     [config] = options.configs
-    needed = _needed_splits(split)
+    needed = needed_splits(split)
     known = builder.SPEC.configs[config].splits
     for name in needed:
         check_split(name, known, f"split of {builder.SPEC.name}/{config}")
-    if streaming and split is not None and split not in known:
-        raise UsageError(
-            f"{split!r} cannot be streamed; name one split, {' or '.join(known)}, and take a part "
-            "of it with .take(n) and .skip(n)."
-        )
+    if streaming:
+        check_streamable(split, known)
     options = replace(options, splits=needed)
     made = builder(
         config_name=config,
@@ -82,8 +75,45 @@ def load(
     )
 
 
-def _needed_splits(split: Any) -> tuple[str, ...]:
-    """The splits that an argument names; none where it means all."""
+def check_arguments(arguments: Iterable[str]) -> None:
+    """Refuses arguments of ``datasets.load_dataset`` that have no meaning for our datasets.
+
+    Args:
+        arguments: The names of further arguments.
+
+    Raises:
+        UsageError: One of them has none.
+    """
+    for name in arguments:
+        if name not in _ARGUMENTS:
+            raise UsageError(
+                f"{name} has no meaning here: one version is built, from known sources. Known: "
+                f"path, name, data_dir, split, streaming, origin, version, {', '.join(_ARGUMENTS)}."
+            )
+
+
+def check_streamable(split: Any, known: Iterable[str]) -> None:
+    """Refuses to stream a part of a split, which ``datasets`` cannot do.
+
+    Raises:
+        UsageError: It is neither one of the known splits nor None.
+    """
+    if split is not None and split not in known:
+        raise UsageError(
+            f"{split!r} cannot be streamed; name one split, {' or '.join(known)}, and take a part "
+            "of it with .take(n) and .skip(n)."
+        )
+
+
+def needed_splits(split: Any) -> tuple[str, ...]:
+    """The splits that an argument names; none where it means all.
+
+    Args:
+        split: As in ``datasets.load_dataset``.
+
+    Raises:
+        UsageError: It names no split, nor a part of one.
+    """
     if split is None:
         return ()
     parts = split if isinstance(split, list | tuple) else [split]

@@ -94,6 +94,7 @@ class MSciNLI(ReleaseBuilder):
         homepage="https://github.com/msadat3/MSciNLI",
         offline=False,
         origins=("release",),
+        after=("scinli",),
         published={
             "default": _published(len(DOMAINS), {}),
             **{name: _published(1, {}) for name in DOMAINS},

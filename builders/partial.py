@@ -23,8 +23,7 @@ def whole_folder(target: Path, may_replace: Callable[[Path], bool]) -> Iterator[
     """A new folder that takes the place of ``target`` when the block ends without an error.
 
     Several processes may write to one target: each works in a folder of its own, and the last to
-    end wins. A working folder is locked while its process lives; what a killed process left is
-    unlocked, and removed by the next.
+    end wins.
 
     Args:
         target: The folder to make or replace.
@@ -41,25 +40,46 @@ def whole_folder(target: Path, may_replace: Callable[[Path], bool]) -> Iterator[
     _make_folder(target.parent)
     try:
         _check_replaceable(target, may_replace)
-        prefix = f".{target.name}.partial-"
-        _remove_leftovers(target.parent, prefix)
-        # Locked before it has the name by which leftovers are found.
-        start = Path(tempfile.mkdtemp(prefix=".new-", dir=target.parent))
-        with FileLock(start / "lock"):
-            work = start.rename(start.with_name(prefix + start.name.removeprefix(".new-")))
-            try:
-                new = work / "new"
-                new.mkdir()
-                yield new
-                _check_replaceable(target, may_replace)
-                _swap(new, target, work / "old")
-            finally:
-                shutil.rmtree(work, ignore_errors=True)
+        with working_folder(target.parent, f".{target.name}.partial-") as work:
+            new = work / "new"
+            new.mkdir()
+            yield new
+            _check_replaceable(target, may_replace)
+            _swap(new, target, work / "old")
     except BaseException:
         with suppress(OSError):  # not empty, or not ours any more
             for parent in missing:
                 parent.rmdir()
         raise
+
+
+@contextmanager
+def working_folder(parent: Path, prefix: str) -> Iterator[Path]:
+    """A folder that is there while the block runs.
+
+    It is locked while its process lives; what a killed process left is unlocked, and removed by the
+    next.
+
+    Args:
+        parent: Where it is made.
+        prefix: What its name begins with.
+
+    Yields:
+        The folder, with nothing but a lock in it.
+
+    Raises:
+        OutputError: The parent cannot be written to.
+    """
+    _make_folder(parent)
+    _remove_leftovers(parent, prefix)
+    # Locked before it has the name by which leftovers are found.
+    start = Path(tempfile.mkdtemp(prefix=".new-", dir=parent))
+    with FileLock(start / "lock"):
+        work = start.rename(start.with_name(prefix + start.name.removeprefix(".new-")))
+        try:
+            yield work
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
 
 
 def _make_folder(folder: Path) -> None:

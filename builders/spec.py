@@ -66,6 +66,7 @@ class DatasetSpec:
         offline: Whether it is built from what the package ships, with nothing downloaded.
         origins: How it can be made: ``construct`` (its paper's procedure) and ``release`` (the
             authors' files), the preferred one first.
+        after: Names of the datasets that this one holds rows of, and that are published before it.
         published: Counts that its paper publishes, by config and split (see ``PublishedCounts``).
         known_defects: Names of checks of ``builders.release.verify`` whose findings belong to the
             release: they are listed, and fail nothing.
@@ -90,6 +91,7 @@ class DatasetSpec:
     homepage: str | None
     offline: bool
     origins: tuple[str, ...]
+    after: tuple[str, ...] = ()
     published: Mapping[str, Mapping[str, PublishedCounts]] = field(default_factory=dict)
     known_defects: frozenset[str] = frozenset()
 

@@ -18,6 +18,10 @@ class NLIHubError(Exception):
         return " ".join(str(argument) for argument in self.args)
 
 
+class MissingExtraError(NLIHubError, ImportError):
+    """A library that only some features need is not installed; names the extra that has it."""
+
+
 class UsageError(NLIHubError, ValueError):
     """An argument that makes no sense, alone or with another."""
 
@@ -28,6 +32,18 @@ class SourceNotFoundError(NLIHubError, FileNotFoundError):
 
 class DownloadError(NLIHubError, ConnectionError):
     """A source file cannot be downloaded."""
+
+
+class HubError(NLIHubError, ConnectionError):
+    """The Hub refuses a request, cannot be reached, or holds something else than it should."""
+
+
+class RaceError(HubError):
+    """Somebody else changed a repository at the same time."""
+
+
+class VersionError(NLIHubError, ValueError):
+    """A version number that is taken, too small for the change, or not published."""
 
 
 class NotDataError(NLIHubError, ValueError):

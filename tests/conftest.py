@@ -5,6 +5,8 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from hub_server import running_hub
+from hub_users import TOKEN, Publisher
 
 _HOME = tempfile.mkdtemp(prefix="nlihub-tests-")
 os.environ.update(
@@ -142,3 +144,18 @@ def built(tmp_path_factory):
     import nlihub
 
     return nlihub.build("open_spacenli", tmp_path_factory.mktemp("built"))
+
+
+@pytest.fixture
+def hub():
+    """A Hub on loopback."""
+    with running_hub() as running:
+        yield running
+
+
+@pytest.fixture
+def publisher(hub, tmp_path):
+    """Someone who publishes there; nothing that they see ever shows their token."""
+    made = Publisher(hub, tmp_path)
+    yield made
+    assert not any(TOKEN in said for said in made.said)

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
+import yaml
 from datasets import DatasetInfo, Value, Version
 from datasets.info import DatasetInfosDict
 from datasets.splits import SplitDict, SplitInfo
@@ -27,6 +28,8 @@ _BLOCK = re.compile(
     r"(?P<body>.*?)(?P<end><!-- nlihub:end (?P=name) -->)",
     re.DOTALL,
 )
+#: Keys of the front matter whose lists people may add to on the Hub.
+OPEN_LISTS = ("language", "tags", "task_categories", "task_ids")
 _SIZES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M")
 
 
@@ -70,6 +73,11 @@ def read_blocks(card: str) -> dict[str, str]:
     return {match["name"]: match["body"] for match in _BLOCK.finditer(card)}
 
 
+def block_text(name: str, body: str) -> str:
+    """A block with its markers."""
+    return f"<!-- nlihub:begin {name} -->\n{body.rstrip()}\n<!-- nlihub:end {name} -->"
+
+
 def fill_blocks(card: str, blocks: Mapping[str, str]) -> str:
     """Puts fresh text into the generated blocks of a card.
 
@@ -105,8 +113,7 @@ def front_matter(spec: DatasetSpec, manifest: Manifest) -> str:
     Returns:
         YAML, without the lines of dashes.
     """
-    main = next(iter(manifest.configs))
-    main = spec.default_config if spec.default_config in manifest.configs else main
+    main = manifest.main_config(spec.default_config)
     n_rows = sum(split.rows for split in manifest.configs[main].values())
     data = DatasetCardData(
         language=["en"],
@@ -149,6 +156,21 @@ def front_matter(spec: DatasetSpec, manifest: Manifest) -> str:
     return data.to_yaml() + "\n"
 
 
+def is_front_matter(found: str, spec: DatasetSpec, manifest: Manifest) -> bool:
+    """Whether a front matter says what a version's says; people may have added to it.
+
+    Args:
+        found: The YAML that was found.
+        spec: What the dataset declares.
+        manifest: What the version holds.
+    """
+    there = yaml.safe_load(found)
+    return isinstance(there, dict) and all(
+        set(value) <= set(there.get(key) or ()) if key in OPEN_LISTS else there.get(key) == value
+        for key, value in yaml.safe_load(front_matter(spec, manifest)).items()
+    )
+
+
 def card_blocks(
     builder: type[NLIBuilder], manifest: Manifest, statistics: Statistics
 ) -> dict[str, str]:
@@ -156,12 +178,17 @@ def card_blocks(
     spec = builder.SPEC
     return {
         **declared_blocks(spec),
+        **version_blocks(spec, manifest),
         "configs": _configs(spec, statistics),
         "statistics": statistics_block(spec, statistics),
         "oddities": _oddities(manifest),
-        "provenance": _provenance(spec, manifest),
         **builder.card_blocks(),
     }
+
+
+def version_blocks(spec: DatasetSpec, manifest: Manifest) -> dict[str, str]:
+    """The generated blocks that depend on a version's number and place, by name."""
+    return {"usage": _usage(spec, manifest), "provenance": _provenance(spec, manifest)}
 
 
 def declared_blocks(spec: DatasetSpec) -> dict[str, str]:
@@ -180,12 +207,18 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
 
 
-def _usage(spec: DatasetSpec) -> str:
+def _usage(spec: DatasetSpec, manifest: Manifest | None = None) -> str:
     split = spec.configs[spec.default_config].splits[-1]
+    place = f'"PATH_OR_REPOSITORY", "{spec.default_config}", split="{split}"'
+    if manifest is not None and manifest.repository:
+        config = manifest.main_config(spec.default_config)
+        split = list(manifest.configs[config])[-1]
+        place = f'"{manifest.repository}", "{config}", split="{split}"'
+        place += f', revision="v{manifest.version}"'
     return f"""```python
 from datasets import load_dataset
 
-rows = load_dataset("PATH_OR_REPOSITORY", "{spec.default_config}", split="{split}")
+rows = load_dataset({place})
 rows[0]["premise"], rows[0]["hypothesis"], rows.features["label"].int2str(rows[0]["label"])
 ```
 

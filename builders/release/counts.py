@@ -1,13 +1,16 @@
 """Compares rows with the counts that a paper publishes."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..spec import PublishedCounts
+from .outline import TEXTS
+from .repeats import first_rows
 
 
 def differing_rows(published: PublishedCounts, table: pa.Table) -> Iterator[str]:
@@ -50,6 +53,21 @@ def differing_counts(
                 yield f"{what} {shown}: {_difference(counts[value], number)}"
 
 
+def counted_columns(published: Mapping[str, Mapping[str, PublishedCounts]]) -> set[str]:
+    """The names that published counts are of, columns among them.
+
+    Args:
+        published: What a paper counts, by config and split.
+    """
+    return {
+        name
+        for splits in published.values()
+        for counts in splits.values()
+        for what in counts
+        for name in what.split(", ")
+    }
+
+
 def _difference(found: int, expected: int) -> str:
     """A count beside the published one."""
     return f"{found:,}, published {expected:,} ({found - expected:+,})"
@@ -58,8 +76,7 @@ def _difference(found: int, expected: int) -> str:
 def _count(what: str, table: pa.Table) -> int:
     if what == "groups":
         return int(pc.count_distinct(table["group"]).as_py())
-    texts = pc.binary_join_element_wise(table["premise"], table["hypothesis"], "\0")
-    return len(table) - int(pc.count_distinct(texts).as_py())  # "repeated texts"
+    return len(table) - len(np.unique(first_rows(table, TEXTS)))  # "repeated texts"
 
 
 def _count_values(what: str, table: pa.Table, labels: Sequence[str]) -> Counter[Any]:

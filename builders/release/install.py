@@ -8,10 +8,10 @@ from typing import Any
 import datasets
 import pyarrow as pa
 
-from ...loaders.errors import OutputError, VerificationError
+from ...loaders.errors import OutputError
 from ..base import dataset_info
 from ..registry import NAMESPACE
-from .verify import verify_version
+from .verify import require_verified
 from .version import BuiltVersion
 
 
@@ -32,13 +32,7 @@ def install_version(version: BuiltVersion) -> list[Path]:
         VerificationError: The version fails a check.
         OutputError: The cache cannot be written, or a version with more splits is installed.
     """
-    report = verify_version(version.folder)
-    if not report.passed:
-        failed = [outcome.check for outcome in report.outcomes if not outcome.passed]
-        raise VerificationError(
-            f"{version.folder} is not installed: the check that {failed[0]!r} failed. "
-            f"See: nlihub verify {version.folder}"
-        )
+    require_verified(version)
     manifest = version.manifest
     default = version.builder.SPEC.default_config
     # The default one last: datasets takes the newest where no config is named.

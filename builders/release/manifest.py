@@ -54,6 +54,7 @@ class Manifest:
     Attributes:
         dataset: Name of the dataset.
         version: Version of the dataset.
+        repository: Where it is published, ``ORG/NAME``; empty where it is not.
         labels: The label set; a label's id is its position.
         columns: The Arrow type of each column, by name, in their order.
         configs: For each config its splits by name.
@@ -66,6 +67,7 @@ class Manifest:
 
     dataset: str
     version: str
+    repository: str
     labels: Sequence[str]
     columns: Mapping[str, str]
     configs: Mapping[str, Mapping[str, Split]]
@@ -77,8 +79,11 @@ class Manifest:
 
     def write(self, folder: Path) -> None:
         """Writes it into the version's folder."""
-        text = json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n"
-        (folder / FILE_NAME).write_text(text, encoding="utf-8")
+        (folder / FILE_NAME).write_bytes(self.to_bytes())
+
+    def to_bytes(self) -> bytes:
+        """Its file: JSON in UTF-8."""
+        return (json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n").encode()
 
     @classmethod
     def read(cls, folder: Path) -> "Manifest":
@@ -97,8 +102,21 @@ class Manifest:
             raise VerificationError(
                 f"{folder} has no {FILE_NAME}, so it is no built version. {hint}"
             )
+        return cls.parse(path.read_bytes(), str(path))
+
+    @classmethod
+    def parse(cls, content: bytes, where: str) -> "Manifest":
+        """The manifest in a file.
+
+        Args:
+            content: What the file holds.
+            where: The file, for messages.
+
+        Raises:
+            VerificationError: It is not of this form.
+        """
         try:
-            fields = json.loads(path.read_text(encoding="utf-8"))
+            fields = json.loads(content)
             configs = {
                 config: {
                     name: Split(**{**split, "shards": tuple(Shard(**s) for s in split["shards"])})
@@ -116,7 +134,7 @@ class Manifest:
             return manifest
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise VerificationError(
-                f"{path} is no manifest ({error!r}). Build the version again."
+                f"{where} is no manifest ({error!r}). Build the version again."
             ) from error
 
     def hashes(self) -> dict[str, str]:
@@ -128,6 +146,10 @@ class Manifest:
             for shard in split.shards
         )
         return {**self.files, **{shard.file: shard.sha256 for shard in shards}}
+
+    def main_config(self, default: str) -> str:
+        """The default config where it was built, otherwise the first that was."""
+        return default if default in self.configs else next(iter(self.configs))
 
     def config_digest(self, config: str) -> str:
         """One digest for all splits of a config, for its entry on the card."""

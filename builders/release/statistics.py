@@ -1,14 +1,19 @@
 """Statistics of a built version, measured on its files."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, compress
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from .outline import TEXTS, outline
+from .repeats import contradicting_rows, first_rows
 from .version import BuiltVersion
+
+_IS_BLANK = np.isin(np.arange(256), list(b" \t\n\f\r"))
 
 
 @dataclass(frozen=True)
@@ -89,61 +94,87 @@ def measure(version: BuiltVersion) -> Statistics:
     spec = version.builder.SPEC
     configs = version.manifest.configs
     config = version.main_config
-    columns = {"label", "group", "premise", "hypothesis", *version.builder.PROPERTY_COLUMNS}
-    tables = {split: version.table(config, split, sorted(columns)) for split in configs[config]}
-    rows = pa.concat_tables(list(tables.values()))
-    ids = rows["label"].to_pylist()
-    n = len(ids)
-    n_labels = Counter(ids)
-    n_labels_of_text = Counter(text for text, _ in set(zip(_texts(rows), ids, strict=True)))
-    properties = version.builder.properties(rows)
+    columns = ("label", "group", *TEXTS)
+    tables = {s: outline(version.batches(config, s, columns)) for s in configs[config]}
+    rows = pa.concat_tables(tables.values())
+    texts = first_rows(rows, TEXTS)
+    contradictory = texts[contradicting_rows(texts, rows["label"])]
+    kinds = _kinds(version, config)
+    n_labels = _count_labels(kinds, [True] * len(kinds))
+    properties = version.builder.properties(kinds)
     if len(tables) > 1:
-        properties |= _by_split(tables)
-    properties["all"] = [True] * n
+        splits = kinds["split"].to_pylist()
+        properties |= {f"split {name}": [split == name for split in splits] for name in tables}
+    properties["all"] = [True] * len(kinds)
     breakdown = []
     for name, member in properties.items():
-        counts = Counter(compress(ids, member))
+        counts = _count_labels(kinds, member)
         n_members = counts.total()
         shares = tuple(_percent(counts[label], n_members) for label in range(len(spec.labels)))
-        breakdown.append(Breakdown(name, n_members, _percent(n_members, n), shares))
+        breakdown.append(Breakdown(name, n_members, _percent(n_members, len(rows)), shares))
     return Statistics(
         config=config,
         rows={name: {s: split.rows for s, split in c.items()} for name, c in configs.items()},
-        groups=len(set(rows["group"].to_pylist()) - {None}),
+        groups=pc.count_distinct(rows["group"]).as_py(),
         labels={name: n_labels[label] for label, name in enumerate(spec.labels)},
         breakdown=tuple(breakdown),
-        mean_words={name: _mean_words(rows[name]) for name in ("premise", "hypothesis")},
-        repeated_texts=n - len(n_labels_of_text),
-        contradictory_texts=sum(count > 1 for count in n_labels_of_text.values()),
+        mean_words={name: _mean_words(version, config, name) for name in TEXTS},
+        repeated_texts=len(texts) - len(np.unique(texts)),
+        contradictory_texts=len(np.unique(contradictory)),
         overlaps=tuple(_overlaps(tables)),
     )
 
 
-def _texts(rows: pa.Table) -> list[str]:
-    texts = pc.binary_join_element_wise(rows["premise"], rows["hypothesis"], "\0")
-    return list(texts.to_pylist())
+def _kinds(version: BuiltVersion, config: str) -> pa.Table:
+    """The kinds of rows: what properties are made of, label and split, with counts that add up."""
+    columns = ["label", *version.builder.PROPERTY_COLUMNS]
+    return pa.concat_tables(
+        batch.append_column("split", pa.repeat(split, len(batch)))
+        .group_by([*columns, "split"])
+        .aggregate([([], "count_all")])
+        for split in version.manifest.configs[config]
+        for batch in version.batches(config, split, columns)
+    )
 
 
-def _by_split(tables: Mapping[str, pa.Table]) -> dict[str, list[bool]]:
-    splits = [split for split, table in tables.items() for _ in range(len(table))]
-    return {f"split {name}": [split == name for split in splits] for name in tables}
+def _count_labels(kinds: pa.Table, member: Sequence[bool]) -> Counter[int]:
+    """The number of rows by label of the kinds that are members."""
+    counts: Counter[int] = Counter()
+    pairs = zip(kinds["label"].to_pylist(), kinds["count_all"].to_pylist(), strict=True)
+    for label, n_rows in compress(pairs, member):
+        counts[label] += n_rows
+    return counts
 
 
 def _overlaps(tables: Mapping[str, pa.Table]) -> Iterator[Overlap]:
-    found = {
-        split: (
-            set(_texts(table)),
-            *(set(table[name].to_pylist()) - {None} for name in ("premise", "hypothesis", "group")),
-        )
-        for split, table in tables.items()
-    }
-    for first, second in combinations(found, 2):
-        shared = (len(a & b) for a, b in zip(found[first], found[second], strict=True))
-        yield Overlap((first, second), *shared)
+    for one, other in combinations(tables, 2):
+        columns = (TEXTS, ("premise",), ("hypothesis",), ("group",))
+        shared = (_n_shared(tables[one], tables[other], names) for names in columns)
+        yield Overlap((one, other), *shared)
 
 
-def _mean_words(texts: pa.ChunkedArray) -> float:
-    return round(pc.mean(pc.count_substring_regex(texts, r"\S+")).as_py() or 0.0, 1)
+def _n_shared(one: pa.Table, other: pa.Table, columns: Sequence[str]) -> int:
+    """The number of values in some columns that two tables share; null is no value."""
+    tables = [table.select(columns).drop_null() for table in (one, other)]
+    n = len(tables[0])
+    found = first_rows(pa.concat_tables(tables), columns)[n:]
+    return len(np.unique(found[found < n]))
+
+
+def _mean_words(version: BuiltVersion, config: str, column: str) -> float:
+    n_words = n_texts = 0
+    for split in version.manifest.configs[config]:
+        for batch in version.batches(config, split, [column]):
+            n_words += _count_words(batch[column])
+            n_texts += len(batch) - batch[column].null_count
+    return round(n_words / n_texts, 1) if n_texts else 0.0
+
+
+def _count_words(texts: pa.ChunkedArray) -> int:
+    """The words of some texts: where something else follows a blank, or begins a text."""
+    joined = b" ".join([b"", *texts.cast(pa.binary()).drop_null().to_pylist()])
+    is_blank = _IS_BLANK[np.frombuffer(joined, np.uint8)]
+    return int(np.count_nonzero(is_blank[:-1] & ~is_blank[1:]))
 
 
 def _percent(part: int, whole: int) -> float:

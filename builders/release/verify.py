@@ -3,25 +3,29 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-import yaml
 from datasets import Features, Version
 from tqdm.auto import tqdm
 
-from ...loaders.errors import NLIHubError
-from ..schema import check_required
+from ...loaders.errors import NLIHubError, VerificationError
+from ..schema import COLUMNS, check_required
 from ..spec import PublishedCounts
-from .card import card_blocks, card_template, front_matter, read_blocks, split_card
-from .counts import differing_counts, differing_rows
-from .digest import digest, order_digest, row_hashes
+from .card import card_blocks, card_template, is_front_matter, read_blocks, split_card
+from .counts import counted_columns, differing_counts, differing_rows
+from .digest import ROW_HASH, digest, order_digest, row_hashes
+from .outline import TEXTS, outline
+from .repeats import RowNumbers, contradicting_rows, first_rows
 from .statistics import measure
 from .version import BuiltVersion
 
 _MAX_SHOWN = 10
+_CHECKED = frozenset(COLUMNS) - {"source"}
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,7 @@ class Report:
 
 
 class _Subject(BuiltVersion):
-    """A version whose tables are read once."""
+    """A version whose outlines and hashes of rows are made once."""
 
     def config_splits(self) -> Iterator[tuple[str, str]]:
         """The configs and splits that the manifest lists."""
@@ -68,18 +72,41 @@ class _Subject(BuiltVersion):
 
     @cached_property
     def tables(self) -> dict[tuple[str, str], pa.Table]:
-        return {key: self.table(*key) for key in self.config_splits()}
+        """The outlines of the splits, with the columns that are checked."""
+        spec = self.builder.SPEC
+        counted = counted_columns(spec.published)
+        columns = [name for name in spec.features if name in _CHECKED or name in counted]
+        return {key: outline(self.batches(*key, columns)) for key in self.config_splits()}
 
     @cached_property
-    def hashes(self) -> dict[tuple[str, str], list[bytes]]:
+    def hashes(self) -> dict[tuple[str, str], bytes]:
+        """The hashes of the rows of the splits, joined."""
         labels = self.builder.SPEC.labels
-        return {key: row_hashes(table, labels) for key, table in self.tables.items()}
+        return {
+            key: b"".join(b"".join(row_hashes(batch, labels)) for batch in self.batches(*key))
+            for key in self.config_splits()
+        }
 
-    @property
-    def main(self) -> dict[str, pa.Table]:
-        """The tables of the main config, by split."""
-        name = self.main_config
-        return {split: table for (config, split), table in self.tables.items() if config == name}
+    def rows(self, config: str) -> pa.Table:
+        """The outline of all rows of a config, with their ``split``."""
+        return pa.concat_tables(
+            table.append_column("split", pa.repeat(split, len(table)))
+            for (name, split), table in self.tables.items()
+            if name == config
+        )
+
+    def texts(self, config: str, rows: RowNumbers) -> Iterator[tuple[str, str]]:
+        """The premise and hypothesis of each of some rows of a config, whose numbers ascend."""
+        n_found = start = 0
+        for split in self.manifest.configs[config]:
+            for batch in self.batches(config, split, TEXTS):
+                if n_found == len(rows):
+                    return
+                end = start + len(batch)
+                here = rows[n_found : np.searchsorted(rows, end)]
+                found = batch.take(here - start)
+                yield from zip(*(found[name].to_pylist() for name in TEXTS), strict=True)
+                n_found, start = n_found + len(here), end
 
 
 _Check = Callable[[_Subject], Iterator[str]]
@@ -106,17 +133,37 @@ def verify_version(folder: Path) -> Report:
             outcomes.append(Outcome(_name(check), False, (reason,), ran=False))
             continue
         try:
-            findings = list(check(subject))
+            found = _shorten(check(subject))
         except NLIHubError as error:
-            findings = [str(error)]
+            found = (str(error),)
         except Exception as error:  # damage may be of any kind; a report is due all the same
-            findings = [f"could not run: {error!r}"]
-        shown = findings[:_MAX_SHOWN]
-        if len(findings) > _MAX_SHOWN:
-            shown.append(f"and {len(findings) - _MAX_SHOWN} more")
-        passed = not findings or check in LISTS_ONLY or _name(check) in _known_defects(subject)
-        outcomes.append(Outcome(_name(check), passed, tuple(shown)))
+            found = (f"could not run: {error!r}",)
+        passed = not found or check in LISTS_ONLY or _name(check) in _known_defects(subject)
+        outcomes.append(Outcome(_name(check), passed, found))
     return Report(folder, tuple(outcomes))
+
+
+def require_verified(version: BuiltVersion) -> None:
+    """Refuses a version that fails a check.
+
+    Raises:
+        VerificationError: It does; names the first check that failed.
+    """
+    failed = [
+        outcome.check for outcome in verify_version(version.folder).outcomes if not outcome.passed
+    ]
+    if failed:
+        raise VerificationError(
+            f"{version.folder} is not sound: the check that {failed[0]!r} failed. "
+            f"See: nlihub verify {version.folder}"
+        )
+
+
+def _shorten(findings: Iterator[str]) -> tuple[str, ...]:
+    """The first findings, and how many more there are."""
+    shown = tuple(islice(findings, _MAX_SHOWN))
+    n_more = sum(1 for _ in findings)
+    return (*shown, f"and {n_more} more") if n_more else shown
 
 
 def _known_defects(version: _Subject) -> frozenset[str]:
@@ -207,7 +254,7 @@ def values_are_allowed(version: _Subject) -> Iterator[str]:
         except NLIHubError as error:
             yield f"{config}/{split}: {error}"
         for name, values in allowed.items():
-            found = set(table[name].to_pylist())
+            found = set(table[name].unique().to_pylist())
             for value in sorted(found - values, key=str):
                 yield f"{config}/{split}: {name} {value!r} is not allowed"
 
@@ -216,9 +263,10 @@ def rows_have_their_digest(version: _Subject) -> Iterator[str]:
     """Numbers and digests of rows are those of the manifest."""
     for config, split in version.config_splits():
         entry = version.manifest.configs[config][split]
-        hashes = version.hashes[config, split]
-        if len(hashes) != entry.rows:
-            yield f"{config}/{split} has {len(hashes)} rows, expected {entry.rows}"
+        hashes = [version.hashes[config, split]]
+        n_rows = len(version.tables[config, split])
+        if n_rows != entry.rows:
+            yield f"{config}/{split} has {n_rows} rows, expected {entry.rows}"
         elif digest(hashes) != entry.digest:
             yield f"{config}/{split} has digest {digest(hashes)}, expected {entry.digest}"
         elif order_digest(hashes) != entry.order_digest:
@@ -227,56 +275,49 @@ def rows_have_their_digest(version: _Subject) -> Iterator[str]:
 
 def ids_are_unique(version: _Subject) -> Iterator[str]:
     """An id stands for one row: once in a config, and for the same row in every config."""
-    row_of: dict[str, bytes] = {}
-    for config in version.manifest.configs:
-        seen: set[str] = set()
-        for (name, split), table in version.tables.items():
-            if name != config:
-                continue
-            for key, row in zip(table["id"].to_pylist(), version.hashes[name, split], strict=True):
-                if key in seen:
-                    yield f"{config}: id {key!r} occurs twice"
-                seen.add(key)
-                if row_of.setdefault(key, row) != row:
-                    yield f"{config}: id {key!r} is another row than in an earlier config"
+    tables = [version.rows(config).select(["id"]) for config in version.manifest.configs]
+    hashes = np.frombuffer(b"".join(version.hashes.values()), ROW_HASH)
+    is_another = hashes != hashes[first_rows(pa.concat_tables(tables), ["id"])]
+    start = 0
+    for config, rows in zip(version.manifest.configs, tables, strict=True):
+        is_second = first_rows(rows, ["id"]) != np.arange(len(rows))
+        differs = is_another[start : start + len(rows)]
+        for row in np.flatnonzero(is_second | differs):
+            key = rows["id"][row].as_py()
+            if is_second[row]:
+                yield f"{config}: id {key!r} occurs twice"
+            if differs[row]:
+                yield f"{config}: id {key!r} is another row than in an earlier config"
+        start += len(rows)
 
 
 def a_group_has_one_label(version: _Subject) -> Iterator[str]:
     """Where groups are patterns, all problems of a pattern have its label (SpaceNLI, 3.2)."""
     if version.builder.SPEC.group != "pattern":
         return
-    label_of: dict[str, int] = {}
-    for split, table in version.main.items():
-        for group, label in zip(
-            table["group"].to_pylist(), table["label"].to_pylist(), strict=True
-        ):
-            if label_of.setdefault(group, label) != label:
-                yield f"{split}: group {group!r} has more than one label"
+    rows = version.rows(version.main_config)
+    for row in contradicting_rows(first_rows(rows, ["group"]), rows["label"]):
+        split, group = (rows[name][row].as_py() for name in ("split", "group"))
+        yield f"{split}: group {group!r} has more than one label"
 
 
 def no_example_is_in_two_splits(version: _Subject) -> Iterator[str]:
     """No premise and hypothesis stand in two splits of a config."""
     for config in version.manifest.configs:
-        split_of: dict[tuple[str, str], str] = {}
-        for (name, split), table in version.tables.items():
-            if name != config:
-                continue
-            for text in _texts(table):
-                if split_of.setdefault(text, split) != split:
-                    yield f"{config}: {text} is in {split_of[text]} and in {split}"
-
-
-def _texts(table: pa.Table) -> Iterator[tuple[str, str]]:
-    return zip(table["premise"].to_pylist(), table["hypothesis"].to_pylist(), strict=True)
+        rows = version.rows(config)
+        first = first_rows(rows, TEXTS)
+        again = contradicting_rows(first, rows["split"])
+        for text, row in zip(version.texts(config, again), again, strict=True):
+            one, other = (rows["split"][n].as_py() for n in (first[row], row))
+            yield f"{config}: {text} is in {one} and in {other}"
 
 
 def no_text_has_two_labels(version: _Subject) -> Iterator[str]:
     """No premise and hypothesis occur with different labels."""
-    labels: dict[tuple[str, str], int] = {}
-    for table in version.main.values():
-        for text, label in zip(_texts(table), table["label"].to_pylist(), strict=True):
-            if labels.setdefault(text, label) != label:
-                yield f"{text} has more than one label"
+    rows = version.rows(version.main_config)
+    again = contradicting_rows(first_rows(rows, TEXTS), rows["label"])
+    for text in version.texts(version.main_config, again):
+        yield f"{text} has more than one label"
 
 
 def rows_are_the_published_ones(version: _Subject) -> Iterator[str]:
@@ -307,7 +348,7 @@ def card_is_true(version: _Subject) -> Iterator[str]:
         yield "README.md is missing"
         return
     matter, body = split_card(path.read_text(encoding="utf-8"))
-    if yaml.safe_load(matter) != yaml.safe_load(front_matter(builder.SPEC, manifest)):
+    if not is_front_matter(matter, builder.SPEC, manifest):
         yield "the front matter of README.md is not that of these files"
     blocks = card_blocks(builder, manifest, measure(version))
     found = read_blocks(body)
@@ -318,13 +359,14 @@ def card_is_true(version: _Subject) -> Iterator[str]:
 
 def repeated_texts(version: _Subject) -> Iterator[str]:
     """Lists the texts that occur more than once."""
-    ids: dict[tuple[str, str], list[str]] = {}
-    for table in version.main.values():
-        for text, key in zip(_texts(table), table["id"].to_pylist(), strict=True):
-            ids.setdefault(text, []).append(key)
-    for text, keys in ids.items():
-        if len(keys) > 1:
-            yield f"{', '.join(keys)}: {' '.join(text)}"
+    rows = version.rows(version.main_config)
+    first = first_rows(rows, TEXTS)
+    is_repeated = np.bincount(first, minlength=len(rows))[first] > 1
+    by_text = np.flatnonzero(is_repeated)[np.argsort(first[is_repeated], kind="stable")]
+    texts = version.texts(version.main_config, np.unique(first[is_repeated]))
+    for text, (_, found) in zip(texts, groupby(by_text, first.__getitem__), strict=True):
+        keys = (rows["id"][row].as_py() for row in found)
+        yield f"{', '.join(keys)}: {' '.join(text)}"
 
 
 #: The checks in order, each with those that must have passed before it can run.

@@ -13,6 +13,10 @@ from ..base import NLIBuilder
 from ..registry import get_builder
 from .manifest import FILE_NAME, Manifest
 
+#: Rows that are read at a time: some megabytes where the texts are paragraphs.
+MAX_BATCH_ROWS = 2_000
+_BUFFER_BYTES = 1 << 20
+
 
 class BuiltVersion:
     """A folder that ``nlihub build`` wrote.
@@ -52,9 +56,7 @@ class BuiltVersion:
         Raises:
             VerificationError: There is no manifest, or it is malformed.
         """
-        configs = self.manifest.configs
-        default = self.builder.SPEC.default_config
-        return default if default in configs else next(iter(configs))
+        return self.manifest.main_config(self.builder.SPEC.default_config)
 
     def unlisted_files(self) -> list[str]:
         """The files in its folder that its manifest does not list, by path.
@@ -103,3 +105,36 @@ class BuiltVersion:
             except (OSError, pa.ArrowInvalid) as error:
                 raise VerificationError(f"{path} cannot be read as Parquet: {error}.") from error
         return pa.concat_tables(tables)
+
+    def batches(
+        self,
+        config: str,
+        split: str,
+        columns: Sequence[str] | None = None,
+        max_rows: int = MAX_BATCH_ROWS,
+    ) -> Iterator[pa.Table]:
+        """The rows of a split, as they are stored, some at a time: for those that are too many.
+
+        Args:
+            config: The config.
+            split: The split.
+            columns: The columns to read; None reads all.
+            max_rows: Rows that are read at a time.
+
+        Yields:
+            The rows in order, in the schema of the files; one table with no rows where a file has
+            none.
+
+        Raises:
+            VerificationError: A file is missing or no Parquet.
+        """
+        for shard in self.manifest.configs[config][split].shards:
+            path = self.folder / shard.file
+            try:
+                with pq.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER_BYTES) as file:
+                    if not file.metadata.num_rows:
+                        yield file.read(columns=columns)
+                    for batch in file.iter_batches(max_rows, columns=columns):
+                        yield pa.Table.from_batches([batch])
+            except (OSError, pa.ArrowInvalid) as error:
+                raise VerificationError(f"{path} cannot be read as Parquet: {error}.") from error

@@ -1,6 +1,6 @@
 """Builds a version: Parquet files, card, licence, citation and manifest in one folder."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version as installed_version
@@ -19,7 +19,7 @@ from ..options import BuildOptions, Key
 from ..partial import whole_folder
 from ..spec import DatasetSpec
 from .card import render_card
-from .digest import digest, order_digest, row_hashes
+from .digest import ROW_HASH, digest, order_digest, row_hashes
 from .manifest import Manifest, Shard, Split
 from .statistics import measure
 from .version import BuiltVersion
@@ -70,13 +70,14 @@ def build_version(
         }
         oddities: dict[str, Oddities] = {}
         for batch in rows.batches(oddities):
-            hashes = np.array(row_hashes(batch.table, spec.labels), dtype=object)
+            hashes = np.frombuffer(b"".join(row_hashes(batch.table, spec.labels)), ROW_HASH)
             for key, member in batch.members.items():
                 chosen = ... if member is None else member.to_numpy(zero_copy_only=False)
-                writers[key].write(batch.select(key), hashes[chosen].tolist())
+                writers[key].write(batch.select(key), hashes[chosen].tobytes())
         manifest = Manifest(
             dataset=spec.name,
             version=spec.version,
+            repository="",
             labels=list(spec.labels),
             columns={field.name: str(field.type) for field in spec.features.arrow_schema},
             configs={
@@ -155,8 +156,8 @@ class _SplitWriter:
         self._hashes: list[bytes] = []
         (folder / config).mkdir(exist_ok=True)
 
-    def write(self, table: pa.Table, hashes: Sequence[bytes]) -> None:
-        self._hashes.extend(hashes)
+    def write(self, table: pa.Table, hashes: bytes) -> None:
+        self._hashes.append(hashes)
         self._arrow_bytes += table.nbytes
         self._waiting.append(table)
         self._waiting_bytes += table.nbytes
@@ -173,7 +174,7 @@ class _SplitWriter:
             path = self._unfinished(number).rename(self._folder / name)
             shards.append(Shard(name, rows, path.stat().st_size, hash_file(path)))
         return Split(
-            rows=len(self._hashes),
+            rows=sum(self._rows_of_shards),
             digest=digest(self._hashes),
             order_digest=order_digest(self._hashes),
             arrow_bytes=self._arrow_bytes,

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
         strip_markers,
         verify,
     )
+    from .everything import publish_all
+    from .publishing import diff, publish, publish_metric, versions
     from .runs import list_presets, push_baseline, report_baselines, run_baseline
     from .scores import plot, score
 
@@ -33,6 +35,7 @@ _MODULES = {
     "align_predictions": "api",
     "build": "api",
     "describe": "api",
+    "diff": "publishing",
     "export": "api",
     "fetch": "api",
     "harmonize": "api",
@@ -41,6 +44,9 @@ _MODULES = {
     "list_presets": "runs",
     "load_dataset": "api",
     "plot": "scores",
+    "publish": "publishing",
+    "publish_all": "everything",
+    "publish_metric": "publishing",
     "push_baseline": "runs",
     "report_baselines": "runs",
     "run_baseline": "runs",
@@ -49,6 +55,7 @@ _MODULES = {
     "stats": "api",
     "strip_markers": "api",
     "verify": "api",
+    "versions": "publishing",
 }
 
 __all__ = [
@@ -56,6 +63,7 @@ __all__ = [
     "align_predictions",
     "build",
     "describe",
+    "diff",
     "export",
     "fetch",
     "harmonize",
@@ -64,6 +72,9 @@ __all__ = [
     "list_presets",
     "load_dataset",
     "plot",
+    "publish",
+    "publish_all",
+    "publish_metric",
     "push_baseline",
     "report_baselines",
     "run_baseline",
@@ -72,6 +83,7 @@ __all__ = [
     "stats",
     "strip_markers",
     "verify",
+    "versions",
 ]
 
 

@@ -21,6 +21,7 @@ from .builders.load import load
 from .builders.options import BuildOptions, check_config
 from .builders.partial import whole_file
 from .builders.pattern_builder import PatternBuilder
+from .builders.publish.reading.pinned import load_pinned
 from .builders.registry import NAMESPACE, builders, get_builder
 from .builders.release.cache import ensure_built
 from .builders.release.card import card_template, declared_blocks, read_blocks
@@ -300,6 +301,7 @@ def load_dataset(
     split: Any = None,
     streaming: bool = False,
     origin: str | None = None,
+    version: str | None = None,
     **arguments: Any,
 ) -> Any:
     """Loads a dataset of this package, from anywhere, as ``datasets.load_dataset`` would.
@@ -307,14 +309,20 @@ def load_dataset(
     The sources are verified, read, checked and kept in the cache of ``datasets``; where splits are
     named, only what they need.
 
+    With ``version``, a published version is loaded from the Hub instead: always the same rows, or
+    an error.
+
     Args:
-        path: Name of the dataset, with or without ``nlihub/`` before it.
+        path: Name of the dataset, with or without ``nlihub/`` before it; with ``version`` any
+            repository that ``nlihub publish`` wrote, ``ORG/NAME``.
         name: Name of the config; None takes the default one.
         data_dir: Local folder with the source files, or one file; None downloads them where they
             are needed.
         split: The split, a part of it (``"test[:10%]"``) or several; None takes all.
         streaming: Whether rows are read as they are asked for, with nothing kept.
         origin: As for ``build``.
+        version: A published version: ``X.Y.Z``, or ``X.Y`` for the newest of its PATCHes, which
+            have the same rows.
         **arguments: ``cache_dir``, ``keep_in_memory``, ``num_proc``, ``download_mode`` and
             ``verification_mode``, with their meaning in ``datasets``.
 
@@ -325,6 +333,8 @@ def load_dataset(
     Raises:
         UnknownNameError: There is no such dataset, config or split.
         UsageError: An argument has no meaning here.
+        VersionError: There is no such version.
+        HubError: A version is neither to be had from the Hub nor in the cache.
         NLIHubError: The sources are missing, not the pinned ones, or malformed.
 
     Example:
@@ -333,6 +343,11 @@ def load_dataset(
         >>> rows.features["label"].names
         ['entailment', 'neutral', 'contradiction']
     """
+    if version is not None:
+        if data_dir is not None or origin is not None:
+            raise UsageError("A published version has no data_dir and no origin.")
+        repository = path if "/" in path else f"{NAMESPACE}/{get_builder(path).SPEC.name}"
+        return load_pinned(repository, version, name, split=split, streaming=streaming, **arguments)
     builder = get_builder(path)
     config = check_config(builder.SPEC, name or builder.SPEC.default_config)
     return load(

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from . import baselines, datasets, metrics, patterns
+from . import baselines, datasets, metrics, patterns, publishing
 
 app = typer.Typer(
     name="nlihub",
@@ -39,6 +39,7 @@ def _errors_as_exit_codes() -> Iterator[None]:
         BankError,
         ChecksumError,
         DownloadError,
+        HubError,
         ModelError,
         NLIHubError,
         NotDataError,
@@ -47,6 +48,7 @@ def _errors_as_exit_codes() -> Iterator[None]:
         SchemaError,
         TrainingError,
         VerificationError,
+        VersionError,
     )
     from ..metrics.inputs.problems import MissingExtraError
 
@@ -61,6 +63,7 @@ def _errors_as_exit_codes() -> Iterator[None]:
             BankError,
             ChecksumError,
             DownloadError,
+            HubError,
             ModelError,
             NotDataError,
             PredictionsError,
@@ -68,6 +71,7 @@ def _errors_as_exit_codes() -> Iterator[None]:
             SchemaError,
             TrainingError,
             VerificationError,
+            VersionError,
         )
         sys.exit(1 if isinstance(error, failed_checks) else 2)
     except BrokenPipeError:
@@ -96,6 +100,6 @@ def program(
     """SciNLI, MSciNLI, BioNLI and SpaceNLI in the Hugging Face ecosystem."""
 
 
-for room in (datasets, patterns, metrics):
+for room in (datasets, patterns, metrics, publishing):
     room.add_commands(app)
 app.add_typer(baselines.app)

@@ -1,0 +1,1 @@
+"""What differs between two versions, and which number that calls for."""

@@ -1,0 +1,1 @@
+"""The Hub, through its own client: repositories and collections, with errors that help."""

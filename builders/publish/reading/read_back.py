@@ -1,0 +1,78 @@
+"""Reads a published version back as its users do, and compares it with what was built."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+from ....loaders.errors import HubError
+from ...release.manifest import Manifest
+from .loaded import Loaded, Request
+
+_READER = "nlihub.builders.publish.reading.loaded"
+
+
+def read_back(repository: str, manifest: Manifest, caches: Path, revision: str) -> None:
+    """Loads and streams every config and split of a version from the Hub, and compares them.
+
+    In a process of its own: rows, their order, columns and names of labels have to be those that
+    were built.
+
+    Args:
+        repository: ``ORG/NAME``.
+        manifest: What was built.
+        caches: Where what is downloaded may be kept; it needs about four times the size of the
+            version. The first time nothing should be there.
+        revision: A commit or a tag.
+
+    Raises:
+        HubError: They cannot be loaded, or are not what was built.
+    """
+    splits = {name: list(splits) for name, splits in manifest.configs.items()}
+    done = subprocess.run(
+        [sys.executable, "-m", _READER],
+        input=json.dumps(asdict(Request(repository, revision, splits))),
+        capture_output=True,
+        text=True,
+        env={
+            **os.environ,
+            "HF_HUB_CACHE": str(caches / "hub"),
+            "HF_DATASETS_CACHE": str(caches / "datasets"),
+            "HF_MODULES_CACHE": str(caches / "modules"),
+            "HF_XET_CACHE": str(caches / "xet"),
+            "HF_UPDATE_DOWNLOAD_COUNTS": "0",
+            "USE_TORCH": "0",  # importing it takes as long as all the rest
+        },
+    )
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    where = f"{repository} at {revision}"
+    expected = sum(map(len, splits.values())) * 2  # loaded and streamed
+    # Not by its exit code: threads of the clients may crash a process that has told all.
+    if len(answers) != expected or "error" in answers[-1]:
+        said = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+        reason = answers[-1]["error"] if answers and "error" in answers[-1] else said[-1]
+        raise HubError(
+            f"{where} cannot be read back: {reason.rstrip('.')}. Run the command again: it goes on "
+            "where it was."
+        )
+    problems = [problem for answer in answers for problem in _problems(manifest, Loaded(**answer))]
+    if problems:
+        raise HubError(f"{where} is not what was built: {'; '.join(problems)}.")
+
+
+def _problems(manifest: Manifest, loaded: Loaded) -> Iterator[str]:
+    built = manifest.configs[loaded.config][loaded.split]
+    where = f"{loaded.config}/{loaded.split}, {loaded.way}"
+    if loaded.labels != list(manifest.labels):
+        yield f"{where}: labels {', '.join(loaded.labels)}"
+    if loaded.columns != dict(manifest.columns):
+        yield f"{where}: columns {loaded.columns}"
+    if loaded.rows != built.rows:
+        yield f"{where}: {loaded.rows:,} rows, expected {built.rows:,}"
+    elif loaded.digest != built.digest:
+        yield f"{where}: other rows (digest {loaded.digest}, expected {built.digest})"
+    elif loaded.order_digest != built.order_digest:
+        yield f"{where}: the rows stand in another order"

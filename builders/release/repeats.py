@@ -1,0 +1,53 @@
+"""Which rows repeat the values of earlier ones, found without a Python object for each row."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+RowNumbers = npt.NDArray[np.int64]
+
+
+def first_rows(rows: pa.Table, columns: Sequence[str]) -> RowNumbers:
+    """The first row that has the same values as a row has.
+
+    Args:
+        rows: n rows, with their texts as digests (see ``outline``) where they are long.
+        columns: The columns whose values are compared; null is a value as others are.
+
+    Returns:
+        For each row the number of that row, which is its own where no earlier one has the values.
+    """
+    # A stable sort: rows with the same values stand together in their order, the first before all.
+    order = pc.sort_indices(rows, [(name, "ascending") for name in columns])
+    is_new = np.zeros(len(rows), bool)
+    for name in columns:
+        values = rows[name].take(order)
+        is_new[1:] |= _differ(values[1:], values[:-1])
+    numbers: RowNumbers = order.to_numpy().astype(np.int64)
+    starts = np.maximum.accumulate(np.where(is_new, np.arange(len(rows)), 0))
+    first = np.empty_like(numbers)
+    first[numbers] = numbers[starts]
+    return first
+
+
+def contradicting_rows(first: RowNumbers, values: pa.ChunkedArray) -> RowNumbers:
+    """The rows that are the same as an earlier one but for a value.
+
+    Args:
+        first: For each of n rows the first that is the same in other columns (see ``first_rows``).
+        values: The n values.
+
+    Returns:
+        The numbers of the rows whose value is not that of the first, in order.
+    """
+    return np.flatnonzero(_differ(values, values.take(pa.array(first))))
+
+
+def _differ(some: pa.ChunkedArray, others: pa.ChunkedArray) -> npt.NDArray[Any]:
+    """Where values differ; null is a value as others are."""
+    is_one_null = pc.xor(pc.is_null(some), pc.is_null(others))
+    return np.asarray(pc.coalesce(pc.not_equal(some, others), is_one_null))

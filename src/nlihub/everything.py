@@ -1,0 +1,167 @@
+"""Publishes everything of this package: metrics, datasets, and the collection that shows them."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+from .api import PathLike, list_datasets, open_version
+from .builders.publish.execute import Publication
+from .builders.publish.hub.collection import Entry, publish_collection
+from .builders.publish.plan import Plan
+from .builders.registry import get_builder
+from .builders.release.manifest import FILE_NAME as MANIFEST
+from .loaders.errors import NLIHubError
+from .metrics import METRICS
+from .publishing import Publishing, plan_metric, plan_publication
+
+__all__ = ["publish_all"]
+
+TITLE = "nlihub: benchmarks for natural language inference"
+DESCRIPTION = "NLI datasets in one schema, each version verified, and the metrics of their papers."
+
+
+@dataclass(frozen=True)
+class Item:
+    """A dataset or a metric of this package.
+
+    Attributes:
+        kind: ``dataset`` or ``metric``.
+        name: Its name.
+    """
+
+    kind: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of an item.
+
+    Attributes:
+        item: The item.
+        repository: ``ORG/NAME``.
+        plan: What publishing it would do; None where that could not be found out.
+        publication: What is on the Hub now; None where it was not published.
+        problem: Why it was not.
+    """
+
+    item: Item
+    repository: str
+    plan: Plan | None = None
+    publication: Publication | None = None
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What became of everything.
+
+    Attributes:
+        outcomes: One for each item, in the order in which they were published.
+        collection: Address of the collection; None where there is none to show.
+        problem: Why there is none.
+    """
+
+    outcomes: Sequence[Outcome]
+    collection: str | None
+    problem: str = ""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing went wrong."""
+        return not self.problem and not any(outcome.problem for outcome in self.outcomes)
+
+
+def publish_all(
+    organization: str,
+    *,
+    built: PathLike | None = None,
+    folder: PathLike | None = None,
+    private: bool = False,
+    dry_run: bool = False,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Summary:
+    """Publishes all datasets and metrics of this package, and a collection that shows them.
+
+    Each after those that it needs: metrics before the datasets that they are for, SciNLI before
+    MSciNLI, which holds rows of it. One that fails stops only those that need it. Datasets and
+    metrics go to ``ORGANIZATION/NAME``, under the versions that they have.
+
+    Args:
+        organization: Whose the repositories are.
+        built: Folder with built versions, as ``nlihub build`` writes it; others are built now.
+        folder: As for ``build``.
+        private: Whether repositories that are made are private.
+        dry_run: Whether to find out only what would be done.
+        tell: Takes a line on each step.
+
+    Returns:
+        What became of each.
+    """
+    outcomes: dict[Item, Outcome] = {}
+    for item, needs in in_order():
+        repository = f"{organization}/{item.name}"
+        lacking = [need for need in needs if outcomes[need].problem]
+        if lacking:
+            problem = f"not tried: it needs {', '.join(map(str, lacking))}"
+            outcomes[item] = Outcome(item, repository, problem=problem)
+            continue
+        tell(f"{item}:")
+        try:
+            planned = _plan(item, repository, built, folder, private)
+            done = None if dry_run else planned.publish(tell)
+            outcomes[item] = Outcome(item, repository, planned.plan, done)
+        except (NLIHubError, OSError) as error:
+            outcomes[item] = Outcome(item, repository, problem=str(error))
+    entries = [_entry(o, o.publication) for o in outcomes.values() if o.publication is not None]
+    if not entries:
+        return Summary(tuple(outcomes.values()), None)
+    try:
+        page = publish_collection(organization, TITLE, DESCRIPTION, entries, private=private)
+    except NLIHubError as error:
+        return Summary(tuple(outcomes.values()), None, str(error))
+    return Summary(tuple(outcomes.values()), page)
+
+
+def in_order() -> Iterable[tuple[Item, Sequence[Item]]]:
+    """Everything, each item after those that it needs, and with them."""
+    needs: dict[Item, list[Item]] = {Item("metric", name): [] for name in sorted(METRICS)}
+    for name in list_datasets():
+        spec = get_builder(name).SPEC
+        needs[Item("dataset", name)] = [
+            *(Item("metric", metric) for metric in spec.metrics),
+            *(Item("dataset", other) for other in spec.after),
+        ]
+    order = TopologicalSorter(needs).static_order()
+    return [(item, needs[item]) for item in order]
+
+
+def _plan(
+    item: Item,
+    repository: str,
+    built: PathLike | None,
+    folder: PathLike | None,
+    private: bool,
+) -> Publishing:
+    if item.kind == "metric":
+        return plan_metric(item.name, repository, private=private)
+    there = Path(built or "").expanduser() / item.name
+    if built is not None and (there / MANIFEST).is_file():
+        version = open_version(str(there))
+    else:
+        takes_folder = not get_builder(item.name).SPEC.offline
+        version = open_version(item.name, folder=folder if takes_folder else None)
+    number = version.manifest.version
+    return plan_publication(str(version.folder), repository, number, private=private)
+
+
+def _entry(outcome: Outcome, publication: Publication) -> Entry:
+    version = f"Version {publication.version}."
+    if outcome.item.kind == "metric":
+        return Entry(outcome.repository, "space", f"{version} A metric for evaluate.")
+    summary = get_builder(outcome.item.name).SPEC.summary
+    return Entry(outcome.repository, "dataset", f"{version} {summary}")

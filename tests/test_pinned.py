@@ -1,0 +1,144 @@
+"""Published versions by their numbers: the same rows always, or an error."""
+
+import json
+
+import pytest
+from hub_server import running_hub
+from hub_users import KEY, REPO, Publisher
+
+OTHER = {"rows": {"r1": {"premise": "Another animal has walked into the barn."}}}
+LOAD = """
+import json, sys
+import nlihub
+from nlihub import NLIHubError
+
+def load(arguments):
+    try:
+        rows = nlihub.load_dataset(**arguments)
+    except NLIHubError as error:
+        return {"error": type(error).__name__, "message": str(error)}
+    rows = list(rows if arguments.get("split") else rows["test"])
+    return {"n": len(rows), "columns": list(rows[0]), "first": rows[0]["premise"]}
+
+print(json.dumps([load(arguments) for arguments in json.loads(sys.argv[1])]))
+"""
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    """A Hub with three versions of the toy."""
+    with running_hub() as hub:
+        publisher = Publisher(hub, tmp_path_factory.mktemp("publisher"))
+        publisher.publish("1.0.0")
+        publisher.publish("1.1.0", column=True)
+        publisher.publish("2.0.0", column=True, **OTHER)
+        yield hub
+
+
+@pytest.fixture
+def user(library, tmp_path):
+    """Someone with a cache that holds nothing yet."""
+    return Publisher(library, tmp_path)
+
+
+@pytest.fixture
+def load(user):
+    """What ``nlihub.load_dataset`` gives, in processes that share a cache."""
+
+    def run(version, more=None, **arguments):
+        return load_all([{"version": version, **arguments}], more)[0]
+
+    def load_all(calls, more=None):
+        calls = [{"path": REPO} | arguments for arguments in calls]
+        return json.loads(user.python(LOAD, json.dumps(calls), more=more).splitlines()[-1])
+
+    run.all = load_all
+    return run
+
+
+OFFLINE = {"HF_HUB_OFFLINE": "1"}
+
+
+def test_each_version_has_its_rows_whatever_is_in_the_cache(load):
+    newest, first, second, streamed, part, whole = load.all(
+        [
+            {"version": "2.0.0", "split": "test"},
+            {"version": "1.0.0", "split": "test"},
+            {"version": "v1.1", "split": "test"},
+            {"version": "1.0", "split": "test", "streaming": True},
+            {"version": "1.0", "split": "test[:7]"},
+            {"version": "1.0", "name": "whole"},
+        ]
+    )
+    assert newest["first"] != first["first"]
+    assert second["columns"] == newest["columns"] == [*first["columns"], "words"]
+    assert streamed == first
+    assert (part["n"], whole["n"]) == (7, 90)
+    # datasets alone would give the newest in its cache, whichever is asked for
+    old, same, new, streamed, missing = load.all(
+        [
+            {"version": "1.0", "split": "test"},
+            {"version": "1.0.0", "split": "test"},
+            {"version": "2.0", "split": "test"},
+            {"version": "1.0", "split": "test", "streaming": True},
+            {"version": "1.1", "split": "test", "name": "whole"},
+        ],
+        OFFLINE,
+    )
+    assert old == same == streamed == first
+    assert new == newest
+    assert missing["error"] == "HubError"
+    assert "HF_HUB_OFFLINE" in missing["message"]
+
+
+REFUSED = [
+    ("3.0.0", {}, "VersionError", "Published: 1.0.0, 1.1.0, 2.0.0."),
+    ("1.2", {}, "VersionError", "There is no version 1.2."),
+    ("1", {}, "UsageError", "expected X.Y or X.Y.Z"),
+    ("newest", {}, "UsageError", "expected X.Y or X.Y.Z"),
+    ("1.0.0", {"name": "hole"}, "UnknownNameError", "Did you mean 'whole'?"),
+    ("1.0.0", {"split": "dev"}, "UnknownNameError", "no split of someone/toy/default 'dev'"),
+    ("1.0.0", {"data_dir": "x"}, "UsageError", "no data_dir"),
+    ("1.0.0", {"revision": "main"}, "UsageError", "revision has no meaning here"),
+    ("1.0.0", {"split": "test[:3]", "streaming": True}, "UsageError", "cannot be streamed"),
+    ("1.0.0", {"path": "someone/else"}, "VersionError", "is not there"),
+    ("1.0.0", {"path": "nope"}, "UnknownNameError", "no dataset 'nope'"),
+    ("1.0.0", {"path": "open_spacenli"}, "VersionError", "nlihub/open_spacenli is not there"),
+]
+
+
+def test_what_is_refused(load):
+    calls = [{"version": version, **arguments} for version, arguments, *_ in REFUSED]
+    for found, (*call, error, message) in zip(load.all(calls), REFUSED, strict=True):
+        assert found["error"] == error, (call, found)
+        assert message in found["message"], call
+
+
+def test_a_version_that_is_another_now_is_refused(library, load, monkeypatch):
+    """As when somebody moves a tag, or publishes a PATCH with other rows by hand."""
+    load("1.0")
+    tags = library.repos[KEY].tags
+    monkeypatch.setattr(library.repos[KEY], "tags", tags | {"v1.0.0": tags["v2.0.0"]})
+    found = load("1.0")
+    assert found["error"] == "ChecksumError"
+    assert "1.0" in found["message"]
+    monkeypatch.setattr(library.repos[KEY], "tags", tags | {"v1.0.1": tags["v2.0.0"]})
+    assert load("1.0")["error"] == "ChecksumError"
+    assert "error" not in load("1.0.0")
+
+
+def test_a_damaged_file_in_the_cache_comes_anew(load, user):
+    first = load("1.0", split="test")
+    for path in user.folder.rglob("blobs/*"):
+        if path.read_bytes()[:4] == b"PAR1":
+            path.write_bytes(b"PAR1 damaged PAR1")
+    for path in user.folder.rglob("*.arrow"):
+        path.unlink()
+    offline = load("1.0", split="test", more=OFFLINE)
+    assert offline["error"] == "HubError"
+    assert load("1.0", split="test") == first
+
+
+def test_versions_of_what_is_not_there(user):
+    assert "is not there" in user.run("versions", "someone/else", code=1)
+    assert "expected ORG/NAME@X.Y.Z" in user.run("diff", "toy", "someone/toy@1.0.0", code=2)

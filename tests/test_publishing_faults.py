@@ -1,0 +1,218 @@
+"""Publishing while the Hub, the network or another publisher are in the way."""
+
+import json
+import os
+import signal
+
+import pytest
+from hub_faults import Fault
+from hub_users import KEY, REPO
+
+OTHER = {"rows": {"r1": {"premise": "Another animal has walked into the barn."}}}
+
+
+def state(hub):
+    """The commits and tags there; what is under a tag is whole."""
+    if KEY not in hub.repos:
+        return 0, []
+    repo = hub.repos[KEY]
+    for tag in repo.tags:
+        files = hub.files(KEY, tag)
+        manifest = json.loads(files["manifest.json"])
+        splits = [split for config in manifest["configs"].values() for split in config.values()]
+        shards = {shard["file"]: shard for split in splits for shard in split["shards"]}
+        assert {path for path in files if path.endswith(".parquet")} == set(shards)
+        assert {*manifest["files"], *shards, "manifest.json"} == set(files)
+        assert f"v{manifest['version']}" == tag
+    return len(repo.commits) - 1, list(repo.tags)  # the first commit is empty
+
+
+def command(publisher, *options, **toy):
+    return ["publish", str(publisher.build(**toy)), "--repo", REPO, *options, "--yes"]
+
+
+# A request of each kind, in the order in which they are made, and what can happen to it.
+LASTING = [
+    ("POST", "/api/repos/create", 403, "look at its rights"),
+    ("POST", "/api/repos/create", 401, "run hf auth login"),
+    ("POST", "/api/repos/create", "drop", "Run the command again"),
+    ("POST", "/validate-yaml", "drop", "Run the command again"),
+    ("POST", "/preupload/", 403, "look at its rights"),
+    ("POST", "/preupload/", 404, "It is not there"),
+    ("POST", "/objects/batch", 401, "run hf auth login"),
+    ("PUT", "/lfs/", 403, "Error while uploading"),
+    ("POST", "/commit/", 401, "run hf auth login"),
+    ("POST", "/commit/", 409, "Run the command again"),
+    ("POST", "/commit/", 412, "somebody else changed it"),
+    ("POST", "/commit/", 429, "slow down"),
+    ("POST", "/commit/", 500, "Run the command again"),
+    ("POST", "/commit/", "drop", "Run the command again"),
+    ("POST", "/commit/", "cut", "Run the command again"),
+    ("POST", "/commit/", "hang", "Run the command again"),
+]
+AFTER_THE_COMMIT = [
+    ("GET", r"resolve/.*parquet", 404, "cannot be read back"),
+    ("GET", r"resolve/.*parquet", "flip", "cannot be read back|is not what was built"),
+    ("HEAD", r"resolve/.*parquet", 403, "cannot be read back"),
+    ("POST", "/tag/", 403, "look at its rights"),
+    ("POST", "/tag/", 429, "slow down"),
+    ("POST", "/tag/", "drop", "Run the command again"),
+]
+
+
+def test_what_lasts_is_told_and_leaves_nothing_half_done(hub, publisher):
+    hub.hang_s = 60
+    publish = command(publisher, "--version", "1.0.0")
+    for method, path, action, expected in LASTING:
+        hub.faults = [Fault(method, path, action, times=99)]
+        said = publisher.run(*publish, code=1)
+        assert REPO in said.splitlines()[-1]
+        assert expected in said.splitlines()[-1], (method, path, action)
+        assert state(hub) == (0, [])
+    hub.faults = []
+    publisher.run(*publish)
+    assert state(hub) == (1, ["v1.0.0"])
+
+
+def test_without_proof_there_is_no_tag(hub, publisher):
+    publish = command(publisher, "--version", "1.0.0")
+    for method, path, action, expected in AFTER_THE_COMMIT:
+        hub.faults = [Fault(method, path, action, times=99)]
+        said = publisher.run(*publish, code=1)
+        assert any(part in said.splitlines()[-1] for part in expected.split("|")), said
+        assert state(hub) == (1, [])
+    hub.faults = []
+    publisher.run(*publish)
+    assert state(hub) == (1, ["v1.0.0"])
+
+
+@pytest.mark.parametrize(
+    "faults",
+    [
+        [
+            ("POST", "/api/repos/create", 500),
+            ("POST", "/tag/", 429),
+            ("GET", "/datasets/someone/toy$", 500),
+        ],
+        [("POST", "/api/repos/create", "lose"), ("POST", "/commit/", "lose")],
+        [("POST", "/tag/", "lose"), ("GET", "/tree/", "tear"), ("PUT", "/lfs/", "cut")],
+        [("PUT", "/lfs/", 500), ("PUT", "/lfs/", "drop"), ("GET", r"resolve/.*parquet", "tear")],
+        [("GET", "/api/datasets/someone/toy$", 503), ("POST", "/objects/batch", 429)],
+    ],
+)
+def test_what_passes_is_overcome(hub, publisher, faults):
+    hub.faults = [Fault(*fault) for fault in faults]
+    publisher.run(*command(publisher, "--version", "1.0.0"))
+    assert state(hub) == (1, ["v1.0.0"])
+    assert not any(fault.times for fault in hub.faults)
+
+
+def test_a_damaged_upload_is_refused_by_the_hub(hub, publisher):
+    hub.faults = [Fault("PUT", "/lfs/", "flip", times=99)]
+    publish = command(publisher, "--version", "1.0.0")
+    assert "Error while uploading" in publisher.run(*publish, code=1)
+    assert state(hub) == (0, [])
+
+
+# First that of an upload, since what the Hub has it does not want again.
+WRITES = ["/verify", "/api/repos/create", "/preupload/", "/objects/batch", "/commit/", "/tag/"]
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_killed_anywhere_the_next_run_completes(hub, publisher, moment):
+    publish = command(publisher, "--version", "1.0.0")
+    for path in [*WRITES, "/revision/"]:  # the last when it is read back
+        hub.repos.clear()
+        process = publisher.start(*publish)
+
+        def kill(process=process):
+            os.kill(process.pid, signal.SIGKILL)
+            return "drop" if moment == "before" else "lose"
+
+        method = "GET" if path == "/revision/" else "POST"
+        hub.faults = [Fault(method, path, kill)]
+        publisher.end(process, code=-signal.SIGKILL)
+        n_commits, tags = state(hub)
+        assert n_commits <= 1
+        hub.faults = []
+        publisher.run(*publish)
+        assert state(hub) == (1, ["v1.0.0"])
+        assert len(tags) <= (path == "/tag/" and moment == "after")
+    left = [path.name for path in (publisher.folder / "cache").glob("*")]
+    assert not any(name.startswith("read-back") for name in left)
+
+
+def test_ended_by_a_signal_it_leaves_nothing_behind(hub, publisher):
+    process = publisher.start(*command(publisher, "--version", "1.0.0"))
+    hub.faults = [Fault("GET", "/revision/", lambda: process.send_signal(signal.SIGTERM))]
+    publisher.end(process, code=143)
+    assert list((publisher.folder / "cache").iterdir()) == []
+
+
+@pytest.mark.parametrize("path", ["/preupload/", "/commit/", "/tag/"])
+def test_of_two_publishers_one_wins_and_the_other_is_told(hub, publisher, path):
+    """The other publishes from start to end while the first is about to do something."""
+    first = command(publisher, "--version", "1.0.0")
+    second = command(publisher, "--version", "1.0.0", **OTHER)
+    answers = []
+    process = publisher.start(*first, more={"NLIHUB_TIMEOUT": "60"})
+    hub.faults = [Fault("POST", path, lambda: answers.append(publisher.run(*second)))]
+    said = publisher.end(process, code=1)
+    assert [fault.times for fault in hub.faults] == [0], said
+    assert REPO in answers[0]
+    assert "somebody else" in said or "is published already, and is another" in said
+    assert state(hub)[1] == ["v1.0.0"]
+    assert b"Another animal" in b"".join(hub.files(KEY, "v1.0.0").values())
+    said = publisher.run(*first, code=1)
+    assert "1.0.0 is published already, and is another" in said
+    publisher.run(*second)
+    n_commits, _ = state(hub)
+    assert hub.files(KEY) == hub.files(KEY, "v1.0.0")
+    assert n_commits <= 2
+
+
+def test_two_publishers_at_the_same_time(hub, publisher):
+    commands = [command(publisher, "--version", "1.0.0", **toy) for toy in ({}, OTHER)]
+    processes = [publisher.start(*each) for each in commands]
+    said = [publisher.end(process, code=None) for process in processes]
+    codes = [process.returncode for process in processes]
+    assert sorted(codes) in ([0, 1], [1, 1])
+    state(hub)
+    if codes == [1, 1]:  # each was in the other's way
+        publisher.run(*commands[0])
+        codes = [0, 1]
+    loser = said[codes.index(1)]
+    assert "somebody else" in loser or "is published already, and is another" in loser
+    assert state(hub)[1] == ["v1.0.0"]
+
+
+def test_two_publishers_of_the_same(hub, publisher):
+    publish = command(publisher, "--version", "1.0.0")
+    processes = [publisher.start(*publish) for _ in range(2)]
+    for process in processes:
+        publisher.end(process, code=None)
+    assert state(hub)[0] == 1
+    publisher.run(*publish)
+    assert state(hub) == (1, ["v1.0.0"])
+
+
+def test_the_token_is_never_shown(hub, publisher):
+    """Not even where the client is asked to tell everything; the fixture looks at what was said."""
+    more = {"HF_DEBUG": "1", "HF_HUB_VERBOSITY": "debug"}
+    publish = command(publisher, "--version", "1.0.0")
+    hub.faults = [Fault("POST", "/commit/", 401)]
+    for _ in range(2):
+        publisher.said += publisher.start(*publish, more=more).communicate(timeout=240)
+    assert "authorization: <TOKEN>" in publisher.said[-1]
+    assert state(hub) == (1, ["v1.0.0"])
+    for path in publisher.folder.rglob("*"):
+        assert not path.is_file() or b"hf_secret" not in path.read_bytes()
+
+
+def test_a_token_is_read_as_the_client_reads_it(hub, publisher, tmp_path):
+    publish = command(publisher, "--version", "1.0.0")
+    assert "run hf auth login" in publisher.run(*publish, code=1, more={"HF_TOKEN": ""})
+    (tmp_path / "hf").mkdir(exist_ok=True)
+    (tmp_path / "hf" / "token").write_text("hf_secret")
+    publisher.run(*publish, more={"HF_TOKEN": ""})
+    (tmp_path / "hf" / "token").unlink()

@@ -1,10 +1,11 @@
-"""How much memory it takes to build and to verify a version of about 500 MB.
+"""How much memory it takes to build, verify, publish and read back a version of about 500 MB.
 
     python benchmarks/publishing.py [--rows 540000] [--output FOLDER]
 
-Builds SciNLI with other rows, premises as long as paragraphs and made of random words, and verifies
-what was built, each in a process of its own. Memory is the peak of the process, in MB of 10**6
-bytes, beside what it was after the imports (Linux only).
+Builds open_spacenli with other rows, premises as long as paragraphs and made of random words, and
+publishes what was built to the Hub of the tests, over HTTP. The Hub and each step are processes of
+their own. Memory is the peak of the process, in MB of 10**6 bytes, beside what it was after the
+imports (Linux only).
 """
 
 import argparse
@@ -14,7 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -22,14 +23,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from nlihub.builders.base import Batch, NLIBuilder, Rows
-from nlihub.builders.options import BuildOptions
-from nlihub.builders.release.verify import verify_version
-from nlihub.builders.release.write import build_version
-from nlihub.builders.schema import encode
-from nlihub.builders.scinli import SciNLI
-from nlihub.loaders.releases.oddities import Oddities
 
+ROOT = Path(__file__).parent.parent
+REPOSITORY = "someone/paragraphs"
 SEED = 20
 BATCH_ROWS = 10_000
 #: With words of 5.5 letters on average, about 1,500 characters a premise.
@@ -53,12 +49,16 @@ class RandomRows:
         """Seed and number."""
         return {"seed": SEED, "rows": self.n_rows}
 
-    def batches(self, oddities: dict[str, Oddities] | None = None) -> Iterator[Batch]:
-        """The rows in order; see ``Rows``."""
+    def batches(self, oddities: Any = None) -> Iterator[Any]:
+        """The rows in order; see ``nlihub.builders.base.Rows``."""
+        from nlihub.builders.base import Batch
+        from nlihub.builders.open_spacenli import OpenSpaceNLI
+        from nlihub.builders.schema import encode
+
         letters = list("etaoinshrdlucmfwypvbgkqjxz")
         rng = np.random.default_rng(SEED)
         words = pa.array("".join(rng.choice(letters, rng.integers(2, 10))) for _ in range(30_000))
-        features = SciNLI.SPEC.features
+        features = OpenSpaceNLI.SPEC.features
         labels = np.array(features["label"].names)
         for start in range(0, self.n_rows, BATCH_ROWS):
             numbers = np.arange(start, min(start + BATCH_ROWS, self.n_rows))
@@ -67,10 +67,10 @@ class RandomRows:
                 {
                     "id": pa.array(numbers).cast(pa.string()),
                     **{name: _texts(rng, words, n, len(numbers)) for name, n in WORDS.items()},
-                    "label": pa.array(rng.choice(labels, len(numbers))),
+                    "label": pa.array(labels[numbers % len(labels)]),
                     "group": nothing,
                     "category": nothing,
-                    "domain": pa.repeat("acl", len(numbers)),
+                    "domain": pa.repeat("spatial", len(numbers)),
                     "source": nothing,
                 },
                 features,
@@ -86,29 +86,67 @@ def _texts(rng: np.random.Generator, words: pa.Array, mean_words: int, n: int) -
     return pc.binary_join(pa.ListArray.from_arrays(np.append(np.int32(0), ends), chosen), " ")
 
 
-def random_scinli(n_rows: int) -> type[NLIBuilder]:
-    """SciNLI with other rows: its labels, card and name, so that it is verified as SciNLI is."""
+def plug_in(n_rows: int) -> type[Any]:
+    """Puts a dataset of random rows in the place of open_spacenli."""
+    from nlihub.builders import open_spacenli
+    from nlihub.builders.spec import ConfigSpec
 
-    class RandomSciNLI(NLIBuilder):
-        SPEC = SciNLI.SPEC
+    class Paragraphs(open_spacenli.OpenSpaceNLI):
+        PROPERTY_COLUMNS = ()
+        SPEC = replace(
+            open_spacenli.OpenSpaceNLI.SPEC,
+            configs={"default": ConfigSpec("random words", ("train", "validation", "test"))},
+            extra={},
+            meanings={},
+            group=None,
+        )
 
         @classmethod
-        def make_rows(cls, options: BuildOptions) -> Rows:
+        def make_rows(cls, options: Any) -> RandomRows:
             return RandomRows(n_rows)
 
-    return RandomSciNLI
+        @classmethod
+        def properties(cls, rows: pa.Table) -> dict[str, list[bool]]:
+            return {}
+
+    open_spacenli.OpenSpaceNLI = Paragraphs
+    return Paragraphs
 
 
-def build(output: Path, n_rows: int) -> None:
+def build(output: Path) -> None:
     """Builds the version."""
-    build_version(random_scinli(n_rows), output, BuildOptions(configs=("default",)))
+    import nlihub
+
+    nlihub.build("open_spacenli", output)
 
 
-def verify(output: Path, n_rows: int) -> None:
-    """Verifies it; its numbers of rows are not those of the paper."""
-    report = verify_version(output / SciNLI.SPEC.name)
-    failed = [outcome.check for outcome in report.outcomes if not outcome.passed]
-    assert failed == ["rows are the published ones", "counts are the published ones"], report
+def verify(output: Path) -> None:
+    """Verifies it."""
+    import nlihub
+
+    assert nlihub.verify(output / "open_spacenli").passed
+
+
+def publish(output: Path) -> None:
+    """Publishes it; what is read back is so in processes of their own, see ``read_back``."""
+    import nlihub
+
+    nlihub.publish(str(output / "open_spacenli"), REPOSITORY, "1.0.0")
+
+
+def read_back(output: Path) -> None:
+    """Loads and streams what was published, as ``publish`` does twice."""
+    from nlihub.builders.publish.reading.loaded import Request, load
+
+    splits = {"default": ("train", "validation", "test")}
+    assert len(list(load(Request(REPOSITORY, "v1.0.0", splits)))) == 6
+
+
+def diff(output: Path) -> None:
+    """Compares what was published with what was built, where nothing has to be read."""
+    import nlihub
+
+    nlihub.diff(f"{REPOSITORY}@1.0.0", str(output / "open_spacenli"))
 
 
 def peak_mb() -> float:
@@ -117,10 +155,11 @@ def peak_mb() -> float:
         return next(int(line.split()[1]) * 1024 / 1e6 for line in status if "VmHWM" in line)
 
 
-def measured(step: Callable[[Path, int], None], output: Path, n_rows: int) -> list[float]:
+def measured(step: Callable[[Path], None], output: Path, n_rows: int) -> list[float]:
     """Seconds that a step takes, peak memory, and memory before."""
+    plug_in(n_rows)
     before, start = peak_mb(), time.perf_counter()
-    step(output, n_rows)
+    step(output)
     return [time.perf_counter() - start, peak_mb(), before]
 
 
@@ -130,20 +169,27 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=540_000)
     parser.add_argument("--output", type=Path, help="folder to keep what is built in")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as scratch:
+    sys.path.insert(0, str(ROOT / "tests"))
+    from hub_server import hub_in_a_process
+
+    with tempfile.TemporaryDirectory() as scratch, hub_in_a_process() as url:
+        os.environ |= {
+            "HF_ENDPOINT": url,
+            "HF_TOKEN": "hf_secret",
+            "HF_HOME": f"{scratch}/hf",
+            "HF_HUB_DISABLE_XET": "1",
+            "HF_UPDATE_DOWNLOAD_COUNTS": "0",
+            "NLIHUB_CACHE": f"{scratch}/cache",
+            "USE_TORCH": "0",
+        }
         output = arguments.output or Path(scratch)
         figures = {}
-        for step in (build, verify):
+        for step in (build, verify, publish, read_back, diff):
             with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as fresh:
-                figures[step.__name__] = fresh.submit(
-                    measured, step, output, arguments.rows
-                ).result()
-        shards = (output / SciNLI.SPEC.name).rglob("*.parquet")
-        n_bytes = sum(path.stat().st_size for path in shards)
-    print(
-        f"{os.cpu_count()} cores, Python {sys.version.split()[0]}, {arguments.rows:,} rows, ",
-        end="",
-    )
+                done = fresh.submit(measured, step, output, arguments.rows)
+                figures[step.__name__.replace("_", " ")] = done.result()
+        n_bytes = sum(path.stat().st_size for path in (output / "open_spacenli").rglob("*.parquet"))
+    print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}, {arguments.rows:,} rows, ")
     print(f"{n_bytes / 1e6:.0f} MB of Parquet\n")
     print("| what | s | peak MB | before MB |\n| --- | --- | --- | --- |")
     for name, (seconds, peak, before) in figures.items():

@@ -2,10 +2,13 @@
 
 import json
 
+import mlcroissant
 import pytest
+import yaml
 from hub_users import KEY, REPO, use
+from nlihub.builders.publish.card import is_handwritten, merge_cards
 from nlihub.builders.publish.hub.repository import HubRepository
-from nlihub.loaders.errors import UsageError
+from nlihub.loaders.errors import HubError, UsageError
 
 FIRST = {"rows": {"r1": {"premise": "Another animal has walked into the barn."}}}
 LOAD = f"""
@@ -204,3 +207,55 @@ def test_the_card_keeps_what_people_wrote(hub, publisher):
         assert "## Thanks\n\nTo all.\n" in card
         assert f'revision="v{number}")' in card
         assert "`words`" in card
+
+
+def test_croissant_metadata_goes_along(hub, publisher, tmp_path, monkeypatch):
+    publisher.publish("1.0.0", "--croissant")
+    content = hub.files(KEY, "v1.0.0")["croissant.json"]
+    described = json.loads(content)
+    assert described["version"] == "1.0.0"
+    assert f"{hub.url}/datasets/{REPO}/resolve/v1.0.0/" in content.decode()
+    monkeypatch.setattr(mlcroissant.constants, "DOWNLOAD_PATH", tmp_path / "downloads")
+    rows = list(mlcroissant.Dataset(described).records("default/test"))
+    assert len(rows) == 60
+    publisher.publish("1.0.0", "--croissant")
+    assert n_commits(hub) == 1
+    said = publisher.publish("1.0.0", code=1)
+    assert "croissant.json is removed" in said
+    publisher.publish("1.0.1")
+    assert "croissant.json" not in hub.files(KEY)
+    output = tmp_path / "croissant.json"
+    publisher.run("croissant", str(publisher.build()), "-o", str(output))
+    assert json.loads(output.read_text())["name"] == "open_spacenli"
+
+
+def test_cards_are_merged(tmp_path):
+    """Merging again changes nothing, whoever wrote what."""
+    ours = "---\nlicense: mit\ntags:\n- a\n---\n\n# One\n\n{}\nOurs.\n"
+    block = "<!-- nlihub:begin {0} -->\n{1}\n<!-- nlihub:end {0} -->\n"
+    first, second = (ours.format(block.format("n", n)) for n in (1, 2))
+    published = merge_cards(first, None)
+    for theirs, kept in (
+        (published, None),
+        (published.replace("Ours.", "Theirs."), "Theirs."),
+        (published.replace("\n", "\r\n"), None),
+        ("", None),
+        ("---\nlicense: other\ntags: [b]\nviewer: no\n---\n\nHello.\n", "Hello."),
+        ("Hello.\n", "Hello."),
+        (published.replace(block.format("n", 1), "Theirs."), "Theirs."),
+        (published.replace("# One", "# Two\n\n" + block.format("mine", 7)), "# Two"),
+    ):
+        merged = merge_cards(second, theirs)
+        assert merge_cards(second, merged) == merged, theirs
+        assert block.format("n", 2) in merged
+        assert (kept or "Ours.") in merged
+        matter = yaml.safe_load(merged.split("---\n")[1])
+        assert matter["license"] == "mit"
+        assert matter["tags"] == (["a", "b"] if "[b]" in theirs else ["a"])
+        assert ("viewer" in matter) == ("viewer" in theirs)
+    assert block.format("mine", 7) in merged
+    # Once the text is as we gave it, it is ours again.
+    back = merge_cards(second, published.replace("Ours.", "Theirs.")).replace("Theirs.", "Ours.")
+    assert not is_handwritten(back)
+    with pytest.raises(HubError, match="is no YAML"):
+        merge_cards(second, "---\na: [\n---\n\nHello.\n")

@@ -27,13 +27,14 @@ if TYPE_CHECKING:
         verify,
     )
     from .everything import publish_all
-    from .publishing import diff, publish, publish_metric, versions
+    from .publishing import croissant, diff, publish, publish_metric, versions
     from .runs import list_presets, push_baseline, report_baselines, run_baseline
     from .scores import plot, score
 
 _MODULES = {
     "align_predictions": "api",
     "build": "api",
+    "croissant": "publishing",
     "describe": "api",
     "diff": "publishing",
     "export": "api",
@@ -62,6 +63,7 @@ __all__ = [
     "NLIHubError",
     "align_predictions",
     "build",
+    "croissant",
     "describe",
     "diff",
     "export",

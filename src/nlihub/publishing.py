@@ -7,7 +7,7 @@ from pathlib import Path
 from .api import PathLike, open_version
 from .builders.publish.compare.diff import VersionDiff, diff_versions
 from .builders.publish.croissant import FILE_NAME as CROISSANT
-from .builders.publish.croissant import croissant_file
+from .builders.publish.croissant import croissant_file, write_croissant
 from .builders.publish.dataset import plan_dataset, publish_dataset
 from .builders.publish.execute import Publication
 from .builders.publish.execute import publish as publish_plan
@@ -28,6 +28,7 @@ from .metrics.release.space import metric_version, space_files
 from .metrics.release.try_out import difference
 
 __all__ = [
+    "croissant",
     "diff",
     "plan_metric",
     "plan_publication",
@@ -226,6 +227,40 @@ def diff(old: str, new: str) -> VersionDiff:
         ChecksumError: A file is not the one that the version lists.
     """
     return diff_versions(_open(old), _open(new))
+
+
+def croissant(
+    name: str,
+    output: PathLike,
+    *,
+    location: str | None = None,
+    folder: PathLike | None = None,
+    configs: Sequence[str] = (),
+    splits: Sequence[str] = (),
+) -> Path:
+    """Writes the Croissant description of a dataset, with the extra ``croissant``.
+
+    Args:
+        name: Name of a dataset, or folder of a built version.
+        output: The file to write.
+        location: Address of the version's files, such as
+            ``https://huggingface.co/datasets/ORG/NAME/resolve/v1.0.0``; None for where they are on
+            this machine, as seen from the output.
+        folder: As for ``build``, where the dataset has to be built first.
+        configs: As for ``build``.
+        splits: As for ``build``.
+
+    Returns:
+        The output.
+
+    Raises:
+        MissingExtraError: ``nlihub[croissant]`` is not installed.
+        UnknownNameError: There is neither such a dataset nor such a folder.
+    """
+    version = open_version(name, folder=folder, configs=configs, splits=splits)
+    path = Path(output).expanduser()
+    write_croissant(version, path, location)
+    return path
 
 
 def _open(reference: str) -> BuiltVersion:

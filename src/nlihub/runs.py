@@ -247,7 +247,7 @@ def push_baseline(
 
     Raises:
         UsageError: The run has nothing to send, or the name is no ``ORG/NAME``.
-        DownloadError: The Hub refuses it or cannot be reached.
+        HubError: The Hub refuses it or cannot be reached.
     """
     from .baselines.publish.push import push_model
 

@@ -28,6 +28,7 @@ def add_commands(app: typer.Typer) -> None:
     app.command("publish-metric")(publish_metric)
     app.command()(versions)
     app.command()(diff)
+    app.command()(croissant)
 
 
 def publish(
@@ -144,6 +145,32 @@ def diff(
 
     found = publishing.diff(old, new)
     answer(asdict(found), as_json, lambda: show_diff(found, max_examples=examples))
+
+
+def croissant(
+    name: Annotated[str, typer.Argument(metavar="NAME|FOLDER")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")],
+    location: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Where the files will be; default where they are now."),
+    ] = None,
+    folder: From = None,
+    config: Configs = None,
+    splits: Splits = None,
+    as_json: Json = False,
+) -> None:
+    """Describe a dataset in Croissant, the format of MLCommons."""
+    from .. import publishing
+
+    found = publishing.croissant(
+        name,
+        output,
+        location=location,
+        folder=folder,
+        configs=names(config),
+        splits=names(splits),
+    )
+    answer(str(found), as_json, lambda: str(found))
 
 
 def _carry_out(planned: "Publishing", dry_run: bool, yes: bool, as_json: bool) -> None:

@@ -128,6 +128,9 @@ def _whoami(call):
     )
 
 
+_NEW_SPACE = "Check out the configuration reference at https://huggingface.co/docs/hub/spaces"
+
+
 def _create(call):
     asked = call.json()
     kind = {"model": "models", "dataset": "datasets", "space": "spaces"}[asked.get("type", "model")]
@@ -140,7 +143,12 @@ def _create(call):
     if key in call.hub.repos:
         raise Refusal(409, "You already created this repository.", url=url)
     is_private = bool(asked.get("private")) or asked.get("visibility") == "private"
-    call.hub.repos[key] = Repo(key, private=is_private, sdk=asked.get("sdk"))
+    made = call.hub.repos[key] = Repo(key, private=is_private, sdk=asked.get("sdk"))
+    first = made.commits[0].files  # what the Hub itself puts into it
+    first[".gitattributes"] = call.hub.keep(b"*.parquet filter=lfs diff=lfs merge=lfs -text\n")
+    if kind == "spaces":
+        card = f"---\ntitle: {asked['name']}\nsdk: {asked['sdk']}\n---\n\n{_NEW_SPACE}\n"
+        first["README.md"] = call.hub.keep(card.encode())
     return answer({"url": url, "name": f"{namespace}/{asked['name']}", "id": key})
 
 

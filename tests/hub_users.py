@@ -40,10 +40,10 @@ class Publisher:
 
     def build(self, **toy):
         """Builds the toy with changes; see ``toy_dataset``."""
-        digest = abs(hash(json.dumps(toy, sort_keys=True)))
-        output = self.folder / f"built-{digest}"
-        self.run("build", "open_spacenli", "-o", str(output), toy=toy)
-        return output / "open_spacenli"
+        built = self.folder / f"built-{abs(hash(json.dumps(toy)))}" / "open_spacenli"
+        if not built.exists():
+            self.run("build", "open_spacenli", "-o", str(built.parent), toy=toy)
+        return built
 
     def publish(self, version, *options, code=0, repo=REPO, more=None, **toy):
         """Builds and publishes the toy; returns what was answered."""

@@ -97,7 +97,7 @@ tell(
     assert found["first"] == found["streamed"] == [1, 2]
     assert found["second"] == found["main"] == [1, 2, 3]
     assert sorted(found["tags"]) == ["v1.0.0", "v1.1.0"]
-    assert found["files"] == ["README.md", "d/a.parquet"]
+    assert found["files"] == [".gitattributes", "README.md", "d/a.parquet"]
     assert found["history"] == 3  # the empty one before ours
     assert sum(method == "PUT" for method, _ in hub.requests) == 2  # of large files, each once
 

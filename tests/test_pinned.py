@@ -3,7 +3,9 @@
 import json
 
 import pytest
+from hub_faults import Fault
 from hub_server import running_hub
+from hub_store import Commit
 from hub_users import KEY, REPO, Publisher
 
 OTHER = {"rows": {"r1": {"premise": "Another animal has walked into the barn."}}}
@@ -100,6 +102,7 @@ REFUSED = [
     ("1.0.0", {"split": "dev"}, "UnknownNameError", "no split of someone/toy/default 'dev'"),
     ("1.0.0", {"data_dir": "x"}, "UsageError", "no data_dir"),
     ("1.0.0", {"revision": "main"}, "UsageError", "revision has no meaning here"),
+    ("1.0.0", {"split": ["test"], "streaming": True}, "UsageError", "cannot be streamed"),
     ("1.0.0", {"split": "test[:3]", "streaming": True}, "UsageError", "cannot be streamed"),
     ("1.0.0", {"path": "someone/else"}, "VersionError", "is not there"),
     ("1.0.0", {"path": "nope"}, "UnknownNameError", "no dataset 'nope'"),
@@ -114,17 +117,47 @@ def test_what_is_refused(load):
         assert message in found["message"], call
 
 
-def test_a_version_that_is_another_now_is_refused(library, load, monkeypatch):
-    """As when somebody moves a tag, or publishes a PATCH with other rows by hand."""
-    load("1.0")
+def test_a_tag_that_was_moved_is_refused(library, load, monkeypatch):
     tags = library.repos[KEY].tags
     monkeypatch.setattr(library.repos[KEY], "tags", tags | {"v1.0.0": tags["v2.0.0"]})
     found = load("1.0")
     assert found["error"] == "ChecksumError"
-    assert "1.0" in found["message"]
-    monkeypatch.setattr(library.repos[KEY], "tags", tags | {"v1.0.1": tags["v2.0.0"]})
-    assert load("1.0")["error"] == "ChecksumError"
-    assert "error" not in load("1.0.0")
+    assert "has version 2.0.0 under the tag v1.0.0" in found["message"]
+
+
+@pytest.mark.parametrize("number", ["1.0.0", "1.0.1"])
+def test_a_version_that_is_another_now_is_refused(library, load, monkeypatch, number):
+    """As when somebody publishes other rows by hand, under the number or as its PATCH."""
+    load("1.0")
+    repo, tags = library.repos[KEY], library.repos[KEY].tags
+    files = dict(tags["v2.0.0"].files)
+    manifest = library.blobs[files["manifest.json"]].replace(b"2.0.0", number.encode())
+    forged = Commit(
+        number.encode().hex().ljust(40, "0"), files | {"manifest.json": library.keep(manifest)}
+    )
+    monkeypatch.setattr(repo, "commits", [*repo.commits, forged])
+    monkeypatch.setattr(repo, "tags", tags | {f"v{number}": forged})
+    for version in {"1.0", number}:
+        found = load(version)
+        assert found["error"] == "ChecksumError", found
+        assert "1.0" in found["message"]
+
+
+def test_streaming_never_gives_another_version(library, load, user):
+    """Neither from a folder of the repository's name nor from what datasets has in its cache."""
+    first = load("1.0.0", split="test", streaming=True)
+    clone = user.folder / REPO
+    for path, content in library.files(KEY, "v2.0.0").items():
+        (clone / path).parent.mkdir(parents=True, exist_ok=True)
+        (clone / path).write_bytes(content)
+    assert load("1.0.0", split="test", streaming=True) == first
+    assert load("1.0.0", split="test") == first
+    user.python(f"import datasets; datasets.load_dataset('{REPO}', revision='v2.0.0')")
+    for times in (1, 99):
+        library.faults = [Fault("GET", "/revision/", 500, times)]
+        found = load("1.0.0", split="test", streaming=True)
+        library.faults = []
+        assert found == first if times == 1 else found["error"] == "HubError"
 
 
 def test_a_damaged_file_in_the_cache_comes_anew(load, user):

@@ -5,10 +5,15 @@ import json
 import mlcroissant
 import pytest
 import yaml
-from hub_users import KEY, REPO, use
+from hub_faults import Fault
+from hub_server import running_hub
+from hub_users import KEY, REPO, Publisher, use
 from nlihub.builders.publish.card import is_handwritten, merge_cards
+from nlihub.builders.publish.compare.numbers import parse_number
 from nlihub.builders.publish.hub.repository import HubRepository
-from nlihub.loaders.errors import HubError, UsageError
+from nlihub.builders.release.card import split_card
+from nlihub.builders.release.manifest import Manifest
+from nlihub.loaders.errors import HubError, UsageError, VerificationError
 
 FIRST = {"rows": {"r1": {"premise": "Another animal has walked into the barn."}}}
 LOAD = f"""
@@ -24,7 +29,26 @@ def tags(hub):
 
 
 def n_commits(hub):
-    return len(hub.repos[KEY].commits) - 1 if KEY in hub.repos else 0  # the first is empty
+    return len(hub.repos[KEY].commits) - 1 if KEY in hub.repos else 0  # the first is the Hub's own
+
+
+def commit_by_hand(hub, files):
+    """As people do on the Hub's pages; None removes a file."""
+    kept = dict(hub.repos[KEY].commits[-1].files)
+    for path, content in files.items():
+        kept.pop(path, None)
+        if content is not None:
+            kept[path] = hub.keep(content)
+    hub.repos[KEY].add(kept)
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory):
+    """Someone who has published 1.0.0."""
+    with running_hub() as hub:
+        publisher = Publisher(hub, tmp_path_factory.mktemp("first"))
+        publisher.publish("1.0.0")
+        yield publisher
 
 
 def test_the_whole_way(hub, publisher, tmp_path):
@@ -87,30 +111,30 @@ def test_a_published_version_is_tried_out_again_and_not_published_twice(hub, pub
         ({"column": True}, "1.0.0", "1.1.0", "column words is added"),
     ],
 )
-def test_a_number_says_at_least_what_has_changed(hub, publisher, changes, number, needed, reason):
-    publisher.publish("1.0.0")
-    before = hub.files(KEY)
-    said = publisher.publish(number, code=1, **changes)
+def test_a_number_says_at_least_what_has_changed(first, changes, number, needed, reason):
+    before = len(first.hub.requests)
+    said = first.publish(number, code=1, **changes)
     assert reason in said
     assert needed in said
-    assert hub.files(KEY) == before
-    publisher.publish(needed, **changes)
-    assert list(tags(hub)) == ["v1.0.0", f"v{needed}"]
+    assert reason in first.publish(needed, "--dry-run", **changes)
+    assert {method for method, _ in first.hub.requests[before:]} <= {"GET", "HEAD"}
 
 
-def test_numbers_that_are_refused(hub, publisher):
-    publisher.publish("1.2.0")
-    assert "Nothing has changed since 1.2.0" in publisher.publish("1.2.1", code=1)
-    assert "does not follow 1.2.0" in publisher.publish("1.1.9", code=1, **FIRST)
-    for number in ("1.2", "1", "one", "01.0.0", "1.0.0-rc1"):
-        assert "no version number" in publisher.publish(number, code=2)
-    assert n_commits(hub) == 1
+def test_numbers_that_are_refused(first):
+    assert "Nothing has changed since 1.0.0" in first.publish("1.2.1", code=1)
+    assert "does not follow 1.0.0" in first.publish("0.9.9", code=1, **FIRST)
+    assert n_commits(first.hub) == 1
+
+
+@pytest.mark.parametrize("number", ["1.2", "1", "one", "01.0.0", "1.0.0-rc1", "", "v", "-1.0.0"])
+def test_numbers_that_are_none(number):
+    with pytest.raises(UsageError, match="no version number"):
+        parse_number(number)
 
 
 def test_what_the_new_version_has_not_is_gone_and_what_others_put_there_stays(hub, publisher):
     publisher.publish("1.0.0")
-    head = hub.repos[KEY].commits[-1]
-    head.files["notes/mine.txt"] = hub.keep(b"mine")
+    commit_by_hand(hub, {"notes/mine.txt": b"mine"})
     publisher.publish("2.0.0", "--config", "whole", code=2)  # a folder is built already
     folder = publisher.build()
     publisher.run("build", "open_spacenli", "--config", "whole", "-o", str(folder.parent.parent))
@@ -123,10 +147,56 @@ def test_what_the_new_version_has_not_is_gone_and_what_others_put_there_stays(hu
     assert "default/test-00000-of-00001.parquet" in hub.files(KEY, "v1.0.0")
 
 
+def test_a_repository_of_others_is_refused(hub, publisher):
+    publisher.publish("1.0.0")
+    repo = hub.repos[KEY]
+    repo.tags.clear()
+    repo.add({"data.csv": hub.keep(b"a,b"), "README.md": hub.keep(b"Mine.")})
+    said = publisher.publish("1.0.0", code=2)
+    assert f"{REPO} holds something else (data.csv)" in said
+    commit_by_hand(hub, {"data.csv": None})
+    publisher.publish("1.0.0")
+    assert hub.files(KEY)["README.md"].decode().count("\nMine.\n") == 1
+
+
+def test_a_folder_of_its_name_is_not_taken_for_the_repository(hub, publisher):
+    """``datasets`` prefers one: then nothing would be proved."""
+    publisher.publish("1.0.0")
+    clone = publisher.folder / REPO
+    for path, content in hub.files(KEY).items():
+        (clone / path).parent.mkdir(parents=True, exist_ok=True)
+        (clone / path).write_bytes(content)
+    hub.faults = [Fault("GET", r"resolve/.*parquet", 404, times=99)]
+    assert "cannot be read back" in publisher.publish("2.0.0", code=1, **FIRST)
+    assert list(tags(hub)) == ["v1.0.0"]
+
+
+def test_a_rerun_puts_data_back_and_leaves_texts_alone(hub, publisher):
+    publisher.publish("1.0.0")
+    commit_by_hand(hub, {"CITATION.bib": b"@misc{better}"})
+    publisher.publish("1.0.0")
+    assert n_commits(hub) == 2
+    commit_by_hand(hub, {"whole/test-00000-of-00001.parquet": None})
+    publisher.publish("1.0.0")
+    assert n_commits(hub) == 4
+    assert "whole/test-00000-of-00001.parquet" in hub.files(KEY)
+    assert list(tags(hub)) == ["v1.0.0"]
+
+
+def test_manifests_of_other_nlihubs(hub, publisher):
+    folder = publisher.build()
+    fields = json.loads((folder / "manifest.json").read_text())
+    content = json.dumps(fields | {"more": 1}).encode()
+    assert Manifest.parse(content, "it").configs == Manifest.read(folder).configs
+    with pytest.raises(VerificationError, match="made by a newer nlihub"):
+        Manifest.parse(json.dumps(fields | {"format": 2}).encode(), "it")
+    (folder / "manifest.json").unlink()
+    assert "has no manifest.json" in publisher.publish("1.0.0", code=1)
+
+
 def test_files_that_would_be_loaded_with_it_are_refused(hub, publisher):
     publisher.publish("1.0.0")
-    head = hub.repos[KEY].commits[-1]
-    head.files["whole/test-extra.parquet"] = hub.keep(b"PAR1")
+    commit_by_hand(hub, {"whole/test-extra.parquet": b"PAR1"})
     assert "whole/test-extra.parquet" in publisher.publish("2.0.0", code=2, **FIRST)
 
 
@@ -148,11 +218,9 @@ def test_dry_run_and_asking(hub, publisher):
 def test_private(hub, publisher):
     publisher.publish("1.0.0", "--private")
     assert hub.repos[KEY].private
-    publisher.publish("2.0.0", "--private", **FIRST)
-    publisher.publish("1.0.0", repo="someone/open")
-    assert "is public" in publisher.publish(
-        "2.0.0", "--private", repo="someone/open", code=2, **FIRST
-    )
+    publisher.publish("2.0.0", "--private", "--dry-run", **FIRST)
+    hub.repos[KEY].private = False
+    assert "is public" in publisher.publish("2.0.0", "--private", code=2, **FIRST)
 
 
 @pytest.mark.parametrize("name", ["toy", "a/b/c", "/toy", "someone/", "some one/toy", ""])
@@ -181,9 +249,7 @@ def test_without_a_network(publisher):
 
 
 def edit_card(hub, change):
-    head = hub.repos[KEY].commits[-1]
-    text = change(hub.files(KEY)["README.md"].decode())
-    head.files["README.md"] = hub.keep(text.encode())
+    commit_by_hand(hub, {"README.md": change(hub.files(KEY)["README.md"].decode()).encode()})
 
 
 def test_the_card_keeps_what_people_wrote(hub, publisher):
@@ -240,6 +306,7 @@ def test_cards_are_merged(tmp_path):
         (published.replace("Ours.", "Theirs."), "Theirs."),
         (published.replace("\n", "\r\n"), None),
         ("", None),
+        ("---\nsdk: gradio\n---\n\nCheck out the configuration reference at x.\n", None),
         ("---\nlicense: other\ntags: [b]\nviewer: no\n---\n\nHello.\n", "Hello."),
         ("Hello.\n", "Hello."),
         (published.replace(block.format("n", 1), "Theirs."), "Theirs."),
@@ -254,8 +321,15 @@ def test_cards_are_merged(tmp_path):
         assert matter["tags"] == (["a", "b"] if "[b]" in theirs else ["a"])
         assert ("viewer" in matter) == ("viewer" in theirs)
     assert block.format("mine", 7) in merged
+    matter = "---\nlicense: mit\nprompt: |\n  Rules\n  -----\n  None.\nviewer: no\n---"
+    for theirs in (f"{matter}\n\nHello.\n", matter, f"\ufeff{matter}\n"):
+        merged = yaml.safe_load(split_card(merge_cards(second, theirs))[0])
+        assert merged["prompt"] == "Rules\n-----\nNone.\n"
+        assert merged["viewer"] is False
     # Once the text is as we gave it, it is ours again.
     back = merge_cards(second, published.replace("Ours.", "Theirs.")).replace("Theirs.", "Ours.")
     assert not is_handwritten(back)
-    with pytest.raises(HubError, match="is no YAML"):
+    with pytest.raises(HubError, match="no keys and values"):
         merge_cards(second, "---\na: [\n---\n\nHello.\n")
+    with pytest.raises(HubError, match="no keys and values"):
+        merge_cards(second, "---\ndate: 2024-13-45\n---\n")

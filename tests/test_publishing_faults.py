@@ -22,9 +22,10 @@ def state(hub):
         splits = [split for config in manifest["configs"].values() for split in config.values()]
         shards = {shard["file"]: shard for split in splits for shard in split["shards"]}
         assert {path for path in files if path.endswith(".parquet")} == set(shards)
-        assert {*manifest["files"], *shards, "manifest.json"} == set(files)
+        ours = {*manifest["files"], *shards, "manifest.json"}
+        assert ours | {".gitattributes"} == set(files)
         assert f"v{manifest['version']}" == tag
-    return len(repo.commits) - 1, list(repo.tags)  # the first commit is empty
+    return len(repo.commits) - 1, list(repo.tags)  # the first commit is the Hub's own
 
 
 def command(publisher, *options, **toy):
@@ -118,10 +119,13 @@ def test_a_damaged_upload_is_refused_by_the_hub(hub, publisher):
 WRITES = ["/verify", "/api/repos/create", "/preupload/", "/objects/batch", "/commit/", "/tag/"]
 
 
-@pytest.mark.parametrize("moment", ["before", "after"])
-def test_killed_anywhere_the_next_run_completes(hub, publisher, moment):
+@pytest.mark.parametrize(
+    ("moment", "paths"),
+    [("before", ["/commit/", "/tag/"]), ("after", [*WRITES, "/revision/"])],  # the last: reading
+)
+def test_killed_anywhere_the_next_run_completes(hub, publisher, moment, paths):
     publish = command(publisher, "--version", "1.0.0")
-    for path in [*WRITES, "/revision/"]:  # the last when it is read back
+    for path in paths:
         hub.repos.clear()
         process = publisher.start(*publish)
 
@@ -149,7 +153,7 @@ def test_ended_by_a_signal_it_leaves_nothing_behind(hub, publisher):
     assert list((publisher.folder / "cache").iterdir()) == []
 
 
-@pytest.mark.parametrize("path", ["/preupload/", "/commit/", "/tag/"])
+@pytest.mark.parametrize("path", ["/repos/create", "/preupload/", "/commit/", "/tag/"])
 def test_of_two_publishers_one_wins_and_the_other_is_told(hub, publisher, path):
     """The other publishes from start to end while the first is about to do something."""
     first = command(publisher, "--version", "1.0.0")
@@ -169,6 +173,26 @@ def test_of_two_publishers_one_wins_and_the_other_is_told(hub, publisher, path):
     n_commits, _ = state(hub)
     assert hub.files(KEY) == hub.files(KEY, "v1.0.0")
     assert n_commits <= 2
+
+
+def test_a_publisher_of_another_number_does_not_slip_in_between(hub, publisher):
+    """As 1.0.1 would, planned before 1.1.0 had its tag."""
+    publisher.run(*command(publisher, "--version", "1.0.0"))
+    second, mit = command(publisher, "--version", "1.0.1", license="mit"), {"license": "mit"}
+    first, column = command(publisher, "--version", "1.1.0", column=True), {"column": True}
+    process = publisher.start(*first, toy=column, more={"NLIHUB_TIMEOUT": "60"})
+    answers = []
+    hub.faults = [Fault("POST", "/tag/", lambda: answers.append(publisher.run(*second, toy=mit)))]
+    said = publisher.end(process, code=1)
+    assert answers
+    assert "v1.1.0 of someone/toy is published, but somebody else changed" in said
+    assert "will be put back" in publisher.run(*first[:-1], "--dry-run", toy=column)
+    publisher.run(*first, toy=column)
+    same = [path for path in hub.files(KEY) if path.endswith(".parquet")]
+    assert {path: hub.files(KEY)[path] for path in same} == {
+        path: hub.files(KEY, "v1.1.0")[path] for path in same
+    }
+    assert sorted(state(hub)[1]) == ["v1.0.0", "v1.0.1", "v1.1.0"]
 
 
 def test_two_publishers_at_the_same_time(hub, publisher):

@@ -16,6 +16,7 @@ from nlihub.builders.registry import get_builder
 from nlihub.builders.release.digest import digest, row_hashes
 from nlihub.builders.release.manifest import Manifest
 from nlihub.builders.release.write import build_version
+from nlihub.builders.spacenli import OFFICIAL_DIGEST
 from nlihub.loaders.errors import OutputError
 
 import nlihub
@@ -254,3 +255,10 @@ def test_the_paths_of_this_machine_are_not_in_a_built_version(built):
         if path.is_file():
             assert str(Path.home()).encode() not in path.read_bytes() or str(Path.home()) == "/"
             assert str(built.parent).encode() not in path.read_bytes()
+
+
+def test_the_official_rows_are_those_of_the_official_bank(official, tmp_path):
+    """A copy of SpaceNLI in other bytes is known by the digest of its rows in their order."""
+    nlihub.build("spacenli", tmp_path, folder=official, configs=["default"])
+    manifest = Manifest.read(tmp_path / "spacenli")
+    assert manifest.configs["default"]["test"].order_digest == OFFICIAL_DIGEST

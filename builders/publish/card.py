@@ -14,6 +14,8 @@ import yaml
 from ...loaders.errors import HubError
 from ..release.card import OPEN_LISTS, block_text, fill_blocks, read_blocks, split_card
 
+#: What the Hub writes into the card of a Space that is made.
+_OF_NEW_SPACES = "Check out the configuration reference at "
 _MARK = re.compile(r"\n*<!-- nlihub:text (?P<hash>[0-9a-f]{16}) -->\n?")
 
 
@@ -42,7 +44,9 @@ def is_handwritten(theirs: str) -> bool:
     """Whether people changed the text of a card on the Hub."""
     body = split_card(theirs)[1]
     mark = _MARK.search(body)
-    return bool(body.strip()) and (mark is None or mark["hash"] != _hash(_without_mark(body)))
+    if not body.strip() or body.lstrip().startswith(_OF_NEW_SPACES):
+        return False
+    return mark is None or mark["hash"] != _hash(_without_mark(body))
 
 
 def _merge_bodies(ours: str, theirs: str) -> str:
@@ -87,9 +91,14 @@ def _hash(text: str) -> str:
 def _load(matter: str) -> dict[str, Any]:
     try:
         found = yaml.safe_load(matter)
-    except yaml.YAMLError as error:
-        raise HubError(f"The front matter of the card on the Hub is no YAML: {error}.") from error
-    return found if isinstance(found, dict) else {}
+    except (yaml.YAMLError, ValueError) as error:  # of dates that are none
+        found = str(error)
+    if found is None or isinstance(found, dict):
+        return found or {}
+    raise HubError(
+        f"The front matter of the card on the Hub has no keys and values ({found}). Correct it "
+        "there."
+    )
 
 
 def _dump(matter: dict[str, Any]) -> str:

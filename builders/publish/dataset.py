@@ -9,7 +9,7 @@ from pathlib import Path
 from datasets import Version
 
 from ...loaders.cache import default_cache_dir
-from ...loaders.errors import UsageError
+from ...loaders.errors import UsageError, VersionError
 from ..partial import working_folder
 from ..release.manifest import FILE_NAME as MANIFEST
 from ..release.manifest import Manifest
@@ -20,7 +20,14 @@ from .compare.changes import Change, compare
 from .compare.numbers import Level, parse_number, published_numbers
 from .execute import Publication, publish
 from .hub.repository import HubRepository, StoredFile
-from .plan import CARD, Plan, check_number, compare_files, files_to_restore
+from .plan import (
+    CARD,
+    Plan,
+    check_number,
+    check_repository,
+    compare_files,
+    files_to_restore,
+)
 from .reading.read_back import read_back
 from .stamp import Extra, stamp
 
@@ -65,10 +72,10 @@ def plan_dataset(
         HubError: The Hub refuses, or cannot be reached.
     """
     wanted = parse_number(number)
+    _ = version.manifest  # what is no version says so itself
     require_verified(version)
     head = repository.head()
-    if private and head is not None and not repository.is_private():
-        raise UsageError(f"{repository.name} is there, and is public; --private is for a new one.")
+    check_repository(repository, head, MANIFEST, private=private)
     tags = published_numbers(repository.tags()) if head is not None else {}
     there = _There.look(repository, head)
     stamped = stamp(version, str(wanted), repository.name, their_card=there.card, extra=extra)
@@ -81,16 +88,16 @@ def plan_dataset(
     check_number(wanted, list(tags), changes)
     files = compare_files(stamped.files, there.files, there.listed)
     if wanted in tags:
-        files = files_to_restore(files, is_newest=wanted == newest)
+        data = [path for path in stamped.files if path.endswith(".parquet")]
+        files = files_to_restore(files, data, is_newest=wanted == newest)
     return DatasetPlan(
         repository=repository,
         number=wanted,
         contents=stamped.files,
         head=head,
-        newest=newest,
+        published=tags,
         changes=changes,
         files=files,
-        tagged=tags.get(wanted),
         keeps_text=there.card is not None and is_handwritten(there.card),
         private=private,
         manifest=stamped.manifest,
@@ -155,6 +162,11 @@ def _changes_since(
     if old is None:
         what = f"what {number} holds is unknown, since it has no {MANIFEST}"
         return [Change(Level.MAJOR, what)]
+    if old.version != str(number):
+        raise VersionError(
+            f"{repository.name} has version {old.version} under the tag v{number}: the tag was "
+            "moved. Put it back on the Hub."
+        )
     card = repository.read_text(CARD, commit)
     restamped = stamp(version, str(number), repository.name, their_card=card, extra=extra)
     now = restamped.manifest.files

@@ -4,8 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ...loaders.errors import HubError, RaceError
+from .compare.numbers import published_numbers
 from .hub.repository import content_hash
-from .plan import Plan
+from .plan import OF_NEW_REPOSITORIES, Plan
 
 
 @dataclass(frozen=True)
@@ -57,25 +58,26 @@ def publish(
     head = plan.head
     if head is None:
         tell(f"Making {repository.name}")
-        repository.create(private=plan.private, sdk=plan.sdk)
-        head = repository.head()
+        head = _make(plan)
     if plan.files:
         tell(f"Committing {len(plan.files.added) + len(plan.files.changed)} files")
         head = _commit(plan, head)
-    if head is None:
-        raise HubError(f"{repository.name} was made, but is not found. Run the command again.")
     commit = plan.tagged or head
     if plan.tagged is None:
         tell("Trying out what was committed")
-        try_out(commit)
-        if repository.head() != commit:
-            raise RaceError(
-                f"{repository.name} was changed by somebody else before it was tagged. Run the "
-                "command again to see what it holds now."
-            )
-        repository.tag(plan.tag, commit, f"Version {plan.number}")
+        try:
+            try_out(commit)
+        except HubError as error:
+            raise HubError(f"{error} It is committed, and not tagged.") from error
+        _check_unchanged(plan, commit)
+        repository.tag(plan.tag, commit)
     tell(f"Trying out {plan.tag}")
     try_out(plan.tag)
+    if plan.tagged is None and repository.head() != commit:
+        raise RaceError(
+            f"{plan.tag} of {repository.name} is published, but somebody else changed the "
+            "repository at the same time. Run the command again to see what its main branch holds."
+        )
     return Publication(
         repository=repository.name,
         version=str(plan.number),
@@ -86,7 +88,36 @@ def publish(
     )
 
 
-def _commit(plan: Plan, head: str | None) -> str:
+def _check_unchanged(plan: Plan, commit: str) -> None:
+    """Refuses to tag where somebody else has changed the repository since it was planned."""
+    repository = plan.repository
+    tags = published_numbers(repository.tags())
+    is_same = {number: c for number, c in tags.items() if number != plan.number} == dict(
+        plan.published
+    )
+    if repository.head() != commit or not is_same:
+        raise RaceError(
+            f"{repository.name} was changed by somebody else before it was tagged. Run the command "
+            "again to see what it holds now."
+        )
+
+
+def _make(plan: Plan) -> str:
+    """Makes the repository; its first commit."""
+    repository = plan.repository
+    repository.create(private=plan.private, sdk=plan.sdk)
+    head = repository.head()
+    if head is None:
+        raise HubError(f"{repository.name} was made, but is not found. Run the command again.")
+    if set(repository.files(head)) - OF_NEW_REPOSITORIES:
+        raise RaceError(
+            f"{repository.name} was made by somebody else at the same time. Run the command again "
+            "to see what it holds now."
+        )
+    return head
+
+
+def _commit(plan: Plan, head: str) -> str:
     """Commits the files of a plan; where the answer is lost, finds out whether it was done."""
     paths = (*plan.files.added, *plan.files.changed)
     try:

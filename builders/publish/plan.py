@@ -5,13 +5,14 @@ from dataclasses import dataclass
 
 from datasets import Version
 
-from ...loaders.errors import VersionError
-from ..release.manifest import FILE_NAME as MANIFEST
+from ...loaders.errors import UsageError, VersionError
 from .compare.changes import Change, level_of
 from .compare.numbers import check_follows, smallest_after, tag_of
 from .hub.repository import Content, HubRepository, StoredFile, content_hash
 
 CARD = "README.md"
+#: Files that the Hub itself puts into a repository that is made.
+OF_NEW_REPOSITORIES = {".gitattributes", CARD}
 
 
 @dataclass(frozen=True)
@@ -41,10 +42,9 @@ class Plan:
         number: The version number.
         contents: All files of the version, by path.
         head: The newest commit there; None where there is no such repository.
-        newest: The newest version that is published, if any is.
-        changes: What the version changes since then, the gravest first.
+        changes: What the version changes since the newest that is published, the gravest first.
         files: The files that a commit would change.
-        tagged: The commit that has the number's tag already, if one has.
+        published: The versions that are published, each with its commit, the oldest first.
         keeps_text: Whether people changed the card's text on the Hub, so that it stays.
         private: Whether a repository that is made is private.
         sdk: What a Space that is made runs on.
@@ -54,13 +54,22 @@ class Plan:
     number: Version
     contents: Mapping[str, Content]
     head: str | None
-    newest: Version | None
+    published: Mapping[Version, str]
     changes: Sequence[Change]
     files: FileChanges
-    tagged: str | None
     keeps_text: bool
     private: bool = False
     sdk: str | None = None
+
+    @property
+    def newest(self) -> Version | None:
+        """The newest version that is published, if any is."""
+        return list(self.published)[-1] if self.published else None
+
+    @property
+    def tagged(self) -> str | None:
+        """The commit that has the number's tag already, if one has."""
+        return self.published.get(self.number)
 
     @property
     def tag(self) -> str:
@@ -82,7 +91,7 @@ def check_number(number: Version, published: Sequence[Version], changes: Sequenc
     reasons = [change.what for change in changes]
     if number in published:
         if changes:
-            needed = smallest_after(number, level_of(changes))
+            needed = smallest_after(published[-1], level_of(changes))
             raise VersionError(
                 f"{number} is published already, and is another: {'; '.join(reasons)}. "
                 f"Expected a number such as {needed}."
@@ -119,15 +128,43 @@ def compare_files(
     )
 
 
-def files_to_restore(files: FileChanges, *, is_newest: bool) -> FileChanges:
+def files_to_restore(files: FileChanges, data: Collection[str], *, is_newest: bool) -> FileChanges:
     """What a commit has to change where the version is published already: nothing, as a rule.
 
-    People may change the card after that. But if other files at the head are not those of the
-    newest version, as when two publishers were at work at once, they are put there again.
+    People may change the card and other texts after that. But if the data at the head are not those
+    of the newest version, as when two publishers were at work at once, all is put there again.
 
     Args:
         files: What differs between the version and the head.
+        data: The files of the version that nobody changes by hand.
         is_newest: Whether the version is the newest.
     """
-    touched = {*files.added, *files.changed, *files.removed}
-    return files if is_newest and touched - {CARD, MANIFEST} else FileChanges()
+    touched = {*files.added, *files.changed}
+    return files if is_newest and touched.intersection(data) else FileChanges()
+
+
+def check_repository(
+    repository: HubRepository, head: str | None, mark: str, *, private: bool
+) -> None:
+    """Refuses a repository that is somebody else's, or public where it should be private.
+
+    Args:
+        repository: The repository.
+        head: Its newest commit; None where there is no such repository.
+        mark: A file that every version of ours has.
+        private: Whether it should be private.
+
+    Raises:
+        UsageError: It is refused.
+        HubError: The Hub refuses, or cannot be reached.
+    """
+    if head is None:
+        return
+    if private and not repository.is_private():
+        raise UsageError(f"{repository.name} is there, and is public; --private is for a new one.")
+    there = set(repository.files(head))
+    if mark not in there and (foreign := sorted(there - OF_NEW_REPOSITORIES)):
+        raise UsageError(
+            f"{repository.name} holds something else ({', '.join(foreign[:5])}), which nlihub did "
+            "not put there. Choose another name."
+        )

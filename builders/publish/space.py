@@ -7,7 +7,15 @@ from .card import is_handwritten, merge_cards
 from .compare.changes import Change
 from .compare.numbers import Level, parse_number, published_numbers
 from .hub.repository import HubRepository
-from .plan import CARD, Plan, check_number, compare_files, files_to_restore
+from .plan import (
+    CARD,
+    OF_NEW_REPOSITORIES,
+    Plan,
+    check_number,
+    check_repository,
+    compare_files,
+    files_to_restore,
+)
 
 
 def plan_space(
@@ -15,6 +23,7 @@ def plan_space(
     repository: HubRepository,
     number: str,
     *,
+    mark: str,
     sdk: str = "gradio",
     private: bool = False,
 ) -> Plan:
@@ -28,6 +37,7 @@ def plan_space(
         repository: Where it would go.
         number: ``X.Y.Z``, from 1.0.0 on: ``evaluate`` looks for a module under the tag of its own
             version, such as ``v0.4.6``, before it takes the newest.
+        mark: A file that every version has, by which a Space of ours is known.
         sdk: What a Space that is made runs on.
         private: Whether a Space that is made is private.
 
@@ -35,7 +45,8 @@ def plan_space(
         The plan; nothing was changed.
 
     Raises:
-        UsageError: The number is none.
+        UsageError: The number is none, or the Space is somebody else's, or public where it should
+            be private.
         VersionError: It is below 1.0.0, is taken by other files, does not follow the newest, or
             nothing has changed since the newest.
         HubError: The Hub refuses, or cannot be reached.
@@ -47,6 +58,7 @@ def plan_space(
             "tag of its own; expected 1.0.0 or higher."
         )
     head = repository.head()
+    check_repository(repository, head, mark, private=private)
     tags = published_numbers(repository.tags()) if head is not None else {}
     newest = list(tags)[-1] if tags else None
     compared = wanted if wanted in tags else newest
@@ -55,18 +67,19 @@ def plan_space(
     card = repository.read_text(CARD, head) if head is not None else None
     contents = _with_card(files, card)
     there = repository.files(head) if head is not None else {}
-    differing = compare_files(contents, there)
+    before = repository.files(tags[newest]) if newest is not None else {}
+    differing = compare_files(contents, there, set(before) - OF_NEW_REPOSITORIES)
     if wanted in tags:
-        differing = files_to_restore(differing, is_newest=wanted == newest)
+        data = set(contents) - {CARD}
+        differing = files_to_restore(differing, data, is_newest=wanted == newest)
     return Plan(
         repository=repository,
         number=wanted,
         contents=contents,
         head=head,
-        newest=newest,
+        published=tags,
         changes=changes,
         files=differing,
-        tagged=tags.get(wanted),
         keeps_text=card is not None and is_handwritten(card),
         private=private,
         sdk=sdk,
@@ -77,8 +90,10 @@ def _changes_since(
     commit: str, files: Mapping[str, bytes], repository: HubRepository
 ) -> list[Change]:
     contents = _with_card(files, repository.read_text(CARD, commit))
-    found = compare_files(contents, repository.files(commit))
+    there = repository.files(commit)
+    found = compare_files(contents, there, set(there) - OF_NEW_REPOSITORIES)
     return [
+        *(Change(Level.PATCH, f"{path} is removed") for path in found.removed),
         *(Change(Level.PATCH, f"{path} is added") for path in found.added),
         *(Change(Level.PATCH, f"{path} is another") for path in found.changed),
     ]

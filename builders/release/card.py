@@ -28,6 +28,9 @@ _BLOCK = re.compile(
     r"(?P<body>.*?)(?P<end><!-- nlihub:end (?P=name) -->)",
     re.DOTALL,
 )
+_FRONT_MATTER = re.compile(
+    r"\ufeff?---[ \t]*\n(.*?)^---[ \t]*(?:\n\n?|\Z)(.*)", re.DOTALL | re.MULTILINE
+)
 #: Keys of the front matter whose lists people may add to on the Hub.
 OPEN_LISTS = ("language", "tags", "task_categories", "task_ids")
 _SIZES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M")
@@ -64,7 +67,7 @@ def declared_card(spec: DatasetSpec) -> str:
 
 def split_card(card: str) -> tuple[str, str]:
     """Front matter and body of a card."""
-    match = re.match(r"---\n(.*?)---\n\n?(.*)", card, re.DOTALL)
+    match = _FRONT_MATTER.match(card)
     return (match[1], match[2]) if match else ("", card)
 
 

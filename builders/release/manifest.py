@@ -1,14 +1,20 @@
 """The manifest of a built version: what it holds, what it was made from, and by what."""
 
+import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ...loaders.errors import VerificationError
 
 FILE_NAME = "manifest.json"
+#: Number of the form that is written; a new field needs none, a new meaning of one does.
+FORMAT = 1
+
+
+_Made = TypeVar("_Made", "Shard", "Split", "Manifest")
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,7 @@ class Manifest:
         oddities: For each source file, how many of its texts have which oddity.
         made_with: Versions of nlihub, of the dataset's builder and of the Parquet writer.
         files: sha256 of every other file, by path.
+        format: Number of its form.
     """
 
     dataset: str
@@ -76,6 +83,7 @@ class Manifest:
     oddities: Mapping[str, Mapping[str, int]]
     made_with: Mapping[str, str]
     files: Mapping[str, str]
+    format: int = FORMAT
 
     def write(self, folder: Path) -> None:
         """Writes it into the version's folder."""
@@ -117,14 +125,18 @@ class Manifest:
         """
         try:
             fields = json.loads(content)
+            if fields["format"] > FORMAT:
+                raise VerificationError(f"{where} was made by a newer nlihub; update this one.")
             configs = {
                 config: {
-                    name: Split(**{**split, "shards": tuple(Shard(**s) for s in split["shards"])})
+                    name: _known(
+                        Split, {**split, "shards": tuple(_known(Shard, s) for s in split["shards"])}
+                    )
                     for name, split in splits.items()
                 }
                 for config, splits in fields["configs"].items()
             }
-            manifest = cls(**{**fields, "configs": configs})
+            manifest = _known(cls, {**fields, "configs": configs})
             for name in ("files", "columns", "made_with"):
                 if not isinstance(getattr(manifest, name), dict):
                     raise TypeError(f"{name} must be an object")
@@ -133,9 +145,7 @@ class Manifest:
                     raise TypeError(f"{name} must be a list")
             return manifest
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-            raise VerificationError(
-                f"{where} is no manifest ({error!r}). Build the version again."
-            ) from error
+            raise VerificationError(f"{where} is no manifest of nlihub ({error!r}).") from error
 
     def hashes(self) -> dict[str, str]:
         """The sha256 of every file of the version but the manifest itself, by path."""
@@ -155,3 +165,9 @@ class Manifest:
         """One digest for all splits of a config, for its entry on the card."""
         splits = self.configs[config]
         return "+".join(f"{name}:{split.digest[:16]}" for name, split in splits.items())
+
+
+def _known(made: type[_Made], fields: Mapping[str, Any]) -> _Made:
+    """One of ours of its fields; those that a later nlihub adds are passed over."""
+    names = {field.name for field in dataclasses.fields(made)}
+    return made(**{name: value for name, value in fields.items() if name in names})

@@ -48,10 +48,10 @@ def difference(name: str, repository: str, revision: str) -> str | None:
     card = (files(f"nlihub.metrics.{name}") / "README.md").read_text(encoding="utf-8")
     example = _EXAMPLE.findall(card)[0]
     try:
+        here = _result(_OF_THIS_PACKAGE.format(name=name) + example)
         there = _result(_FROM_HUB.format(repository=repository, revision=revision) + example)
     except RuntimeError as error:
-        return f"it cannot be loaded: {error}"
-    here = _result(_OF_THIS_PACKAGE.format(name=name) + example)
+        return f"it cannot be tried out: {error}"
     return None if there == here else f"it gives {there}, expected {here}"
 
 
@@ -63,7 +63,7 @@ def _result(program: str) -> Any:
     """
     with TemporaryDirectory() as caches:
         done = subprocess.run(
-            [sys.executable, "-c", program + _ANSWER],
+            [sys.executable, "-P", "-c", program + _ANSWER],
             capture_output=True,
             text=True,
             cwd=caches,  # where no folder can be taken for a metric

@@ -22,7 +22,7 @@ from .builders.publish.reading.remote import (
 from .builders.publish.space import plan_space
 from .builders.release.manifest import Manifest
 from .builders.release.version import BuiltVersion
-from .loaders.errors import HubError, UnknownNameError
+from .loaders.errors import HubError, UnknownNameError, UsageError, VersionError
 from .metrics import METRICS
 from .metrics.release.space import metric_version, space_files
 from .metrics.release.try_out import difference
@@ -158,13 +158,22 @@ def plan_metric(name: str, space: str, *, private: bool = False) -> Publishing:
 
     Raises:
         UnknownNameError: There is no such metric.
+        UsageError: The Space has another name than the metric, or is somebody else's.
         VersionError: The metric's version is published with other files.
         HubError: The Hub refuses, or cannot be reached.
     """
     if name not in METRICS:
         raise UnknownNameError.of("metric", name, METRICS)
+    if space.partition("/")[2] != name:
+        raise UsageError(
+            f"evaluate looks for a script of the Space's name: expected ORG/{name}, not {space!r}."
+        )
     files = {path: text.encode() for path, text in space_files(name, space).items()}
-    plan = plan_space(files, HubRepository(space, "space"), metric_version(name), private=private)
+    repository, number, mark = HubRepository(space, "space"), metric_version(name), f"{name}.py"
+    try:
+        plan = plan_space(files, repository, number, mark=mark, private=private)
+    except VersionError as error:
+        raise VersionError(f"{error} A metric's number is in metrics/{name}/scoring.py.") from error
 
     def try_out(revision: str) -> None:
         if found := difference(name, space, revision):

@@ -39,6 +39,10 @@ def compare(old: Manifest, new: BuiltVersion) -> list[Change]:
         VerificationError: A file of the version is missing or malformed.
     """
     changes = [*_labels(old, new.manifest), *_columns(old, new.manifest)]
+    was_main = old.main_config(new.builder.SPEC.default_config)
+    if new.main_config != was_main:
+        what = f"config {new.main_config} takes the place of {was_main} where none is named"
+        changes.append(Change(Level.MAJOR, what))
     kept = [column for column in old.columns if column in new.manifest.columns]
     digests = _reader(new) if kept != list(new.manifest.columns) else _known(new.manifest)
     rows = _rows(old, new.manifest, kept, digests)

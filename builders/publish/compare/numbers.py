@@ -8,7 +8,7 @@ from datasets import Version
 
 from ....loaders.errors import UsageError, VersionError
 
-_TAG = re.compile(r"v(\d+\.\d+\.\d+)")
+_TAG = re.compile(r"v((?:0|[1-9][0-9]*)(?:\.(?:0|[1-9][0-9]*)){2})")
 
 
 class Level(IntEnum):

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from huggingface_hub import constants
 
-from ....loaders.errors import DownloadError, HubError, RaceError
+from ....loaders.errors import DownloadError, HubError, RaceError, UsageError
 from ....loaders.fetching.reach import check_reachable
 from .timeouts import with_timeouts
 
@@ -65,7 +65,7 @@ def _ask(of: str, what: str, call: Callable[[], _Answer]) -> _Answer:
             return call()
     except DownloadError as error:
         raise HubError(f"{of} {what}: {error}") from error
-    except (HubError, MemoryError):
+    except (HubError, MemoryError, UsageError):
         raise
     except Exception as error:  # the client's errors have no common root over its versions
         status = status_of(error)

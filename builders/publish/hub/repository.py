@@ -25,6 +25,7 @@ from .asking import ask
 
 Content = Path | bytes
 _Answer = TypeVar("_Answer")
+_COMMIT_CHARS = 40
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,7 @@ class HubRepository:
             raise UsageError(f"{name!r} is no repository; expected ORG/NAME.")
         self.name = name
         self.kind = kind
+        self._listings: dict[str, dict[str, StoredFile]] = {}
 
     @property
     def url(self) -> str:
@@ -137,6 +139,8 @@ class HubRepository:
         Raises:
             HubError: There is no such revision, the Hub refuses, or cannot be reached.
         """
+        if revision in self._listings:
+            return self._listings[revision]
         entries = self.ask(
             f"cannot be listed at {revision}",
             lambda: list(
@@ -145,7 +149,10 @@ class HubRepository:
                 )
             ),
         )
-        return {e.path: _stored(e) for e in entries if isinstance(e, RepoFile)}
+        found = {e.path: _stored(e) for e in entries if isinstance(e, RepoFile)}
+        if len(revision) == _COMMIT_CHARS:  # a commit stays what it is
+            self._listings[revision] = found
+        return found
 
     def read(self, path: str, revision: str) -> bytes | None:
         """The content of a small file at a revision; None where there is no such file.
@@ -230,8 +237,8 @@ class HubRepository:
             again=False,  # it may have been done all the same
         )
 
-    def tag(self, tag: str, commit: str, message: str) -> None:
-        """Gives a commit a tag.
+    def tag(self, tag: str, commit: str) -> None:
+        """Gives a commit a tag, without a message: a tag with one is an object of its own.
 
         Raises:
             RaceError: Another commit has that tag.
@@ -241,7 +248,7 @@ class HubRepository:
             self.ask(
                 f"was not tagged {tag}",
                 lambda: self._api.create_tag(
-                    self.name, tag=tag, revision=commit, tag_message=message, repo_type=self.kind
+                    self.name, tag=tag, revision=commit, repo_type=self.kind
                 ),
             )
         except HubError:
@@ -278,8 +285,3 @@ def content_hash(content: Content) -> FileHash:
 def _stored(entry: RepoFile) -> StoredFile:
     sha256 = entry.lfs.sha256 if entry.lfs is not None else None
     return StoredFile(entry.size, sha256, None if sha256 else entry.blob_id)
-
-
-def _status(error: BaseException | None) -> int | None:
-    """The status of the answer that an error of the client is about."""
-    return getattr(getattr(error, "response", None), "status_code", None)

@@ -8,6 +8,8 @@ from typing import Any
 import requests
 from huggingface_hub import get_session
 
+from ....loaders.errors import UsageError
+
 #: Seconds of silence after which a request ends; ``$NLIHUB_TIMEOUT`` sets another number.
 TIMEOUT_S = 120.0
 
@@ -15,7 +17,7 @@ TIMEOUT_S = 120.0
 @contextmanager
 def with_timeouts() -> Iterator[None]:
     """While the block runs, a request ends once the Hub has been silent for ``TIMEOUT_S``."""
-    timeout_s = float(os.environ.get("NLIHUB_TIMEOUT") or TIMEOUT_S)
+    timeout_s = _timeout_s()
     session: Any = get_session()
     if isinstance(session, requests.Session):  # before huggingface_hub 1.0, one for each thread
         from huggingface_hub import configure_http_backend
@@ -32,6 +34,14 @@ def with_timeouts() -> Iterator[None]:
         yield
     finally:
         session.timeout = before
+
+
+def _timeout_s() -> float:
+    text = os.environ.get("NLIHUB_TIMEOUT") or str(TIMEOUT_S)
+    try:
+        return float(text)
+    except ValueError:
+        raise UsageError(f"NLIHUB_TIMEOUT is {text!r}; expected seconds.") from None
 
 
 class _ImpatientSession(requests.Session):

@@ -13,6 +13,8 @@ import datasets
 
 from ...release.digest import digest, order_digest, row_hashes
 
+#: What a line with an answer begins with.
+ANSWER = "answer: "
 _BATCH_ROWS = 5_000
 
 
@@ -97,10 +99,10 @@ def main() -> None:
     """Answers the request on standard input."""
     try:
         for loaded in load(Request(**json.load(sys.stdin))):
-            print(json.dumps(asdict(loaded)), flush=True)
+            print(ANSWER + json.dumps(asdict(loaded)), flush=True)
     except Exception as error:  # of whatever library: the caller is told, in a line
         lines = str(error.__cause__ or error).strip().splitlines() or [repr(error)]
-        print(json.dumps({"error": f"{type(error).__name__}: {lines[0]}"}))
+        print(ANSWER + json.dumps({"error": f"{type(error).__name__}: {lines[0]}"}))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Loads a version by its number: always the same rows, or an error."""
 
+from functools import partial
 from typing import Any
 
 import datasets
@@ -22,8 +23,9 @@ def load_pinned(
     """Loads one config of a published version.
 
     ``datasets`` alone, when offline, gives the newest version in its cache, whichever was asked
-    for. Here the files are those of the version's commit, compared with the hashes in its manifest,
-    and the rows are those that the version had when it was first loaded.
+    for. Here the files are those of the version's commit, and the rows are those that the version
+    had when it was first loaded. Files are compared with the hashes in its manifest, unless they
+    are streamed.
 
     Args:
         repository: ``ORG/NAME``.
@@ -46,28 +48,31 @@ def load_pinned(
     check_arguments(arguments)
     remote = RemoteVersion(repository, version)
     configs = remote.manifest.configs
-    config = config or next(iter(configs))
+    config = config or next(iter(configs), "")
     if config not in configs:
         raise UnknownNameError.of(f"config of {repository}", config, configs)
     splits = needed_splits(split) or tuple(configs[config])
     for name in splits:
         check_split(name, list(configs[config]), f"split of {repository}/{config}")
     if streaming:
-        check_streamable(split, configs[config])
-        if remote.is_online:  # else from the files in the cache
-            return datasets.load_dataset(
-                repository, config, revision=remote.commit, split=split, streaming=True
-            )
-    folder = remote.fetch([(config, name) for name in splits]).folder
-    files = {
-        name: [str(folder / shard.file) for shard in configs[config][name].shards]
-        for name in splits
-    }
-    return datasets.load_dataset(
+        check_streamable(split, tuple(configs[config]))
+    is_remote = streaming and remote.is_online
+    if is_remote:
+        place = f"hf://datasets/{repository}@{remote.commit}"
+    else:
+        place = str(remote.fetch([(config, name) for name in splits]).folder)
+    # By its files: by the repository's name, datasets would take a folder of that name, or, where
+    # the Hub fails, the newest version in its cache.
+    load = partial(
+        datasets.load_dataset,
         "parquet",
         f"{config}-{remote.number}",
-        data_files=files,
+        data_files={
+            name: [f"{place}/{shard.file}" for shard in configs[config][name].shards]
+            for name in splits
+        },
         split=split,
         streaming=streaming,
         **arguments,
     )
+    return remote.repository.ask("cannot be streamed", load) if is_remote else load()

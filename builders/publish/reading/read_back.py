@@ -7,10 +7,11 @@ import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from ....loaders.errors import HubError
 from ...release.manifest import Manifest
-from .loaded import Loaded, Request
+from .loaded import ANSWER, Loaded, Request
 
 _READER = "nlihub.builders.publish.reading.loaded"
 
@@ -24,36 +25,38 @@ def read_back(repository: str, manifest: Manifest, caches: Path, revision: str) 
     Args:
         repository: ``ORG/NAME``.
         manifest: What was built.
-        caches: Where what is downloaded may be kept; it needs about four times the size of the
-            version. The first time nothing should be there.
+        caches: Folder for what is downloaded; it needs about four times the size of the version.
         revision: A commit or a tag.
 
     Raises:
         HubError: They cannot be loaded, or are not what was built.
     """
     splits = {name: list(splits) for name, splits in manifest.configs.items()}
-    done = subprocess.run(
-        [sys.executable, "-m", _READER],
-        input=json.dumps(asdict(Request(repository, revision, splits))),
-        capture_output=True,
-        text=True,
-        env={
-            **os.environ,
-            "HF_HUB_CACHE": str(caches / "hub"),
-            "HF_DATASETS_CACHE": str(caches / "datasets"),
-            "HF_MODULES_CACHE": str(caches / "modules"),
-            "HF_XET_CACHE": str(caches / "xet"),
-            "HF_UPDATE_DOWNLOAD_COUNTS": "0",
-            "USE_TORCH": "0",  # importing it takes as long as all the rest
-        },
-    )
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    with TemporaryDirectory(dir=caches) as fresh:
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", _READER],
+            input=json.dumps(asdict(Request(repository, revision, splits))),
+            capture_output=True,
+            text=True,
+            cwd=fresh,  # where no folder ORG/NAME can be taken for the repository
+            env={
+                **os.environ,
+                "HF_HUB_CACHE": f"{fresh}/hub",
+                "HF_DATASETS_CACHE": f"{fresh}/datasets",
+                "HF_MODULES_CACHE": f"{fresh}/modules",
+                "HF_XET_CACHE": f"{fresh}/xet",
+                "HF_UPDATE_DOWNLOAD_COUNTS": "0",
+                "USE_TORCH": "0",  # importing it takes as long as all the rest
+            },
+        )
+    lines = (line for line in done.stdout.splitlines() if line.startswith(ANSWER))
+    answers = [json.loads(line.removeprefix(ANSWER)) for line in lines]
     where = f"{repository} at {revision}"
     expected = sum(map(len, splits.values())) * 2  # loaded and streamed
     # Not by its exit code: threads of the clients may crash a process that has told all.
     if len(answers) != expected or "error" in answers[-1]:
         said = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
-        reason = answers[-1]["error"] if answers and "error" in answers[-1] else said[-1]
+        reason = answers[-1].get("error", said[-1]) if answers else said[-1]
         raise HubError(
             f"{where} cannot be read back: {reason.rstrip('.')}. Run the command again: it goes on "
             "where it was."

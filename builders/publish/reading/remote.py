@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -12,13 +13,14 @@ from huggingface_hub import constants, hf_hub_download, try_to_load_from_cache
 from huggingface_hub.file_download import repo_folder_name
 
 from ....loaders.cache import default_cache_dir
-from ....loaders.errors import ChecksumError, HubError, UsageError, VersionError
+from ....loaders.errors import ChecksumError, HubError, UsageError, VerificationError, VersionError
 from ....loaders.fetching import lock
 from ....loaders.hashing import hash_file
 from ...release.manifest import FILE_NAME as MANIFEST
 from ...release.manifest import Manifest
 from ...release.version import BuiltVersion
-from ..compare.numbers import matching, parse_number, published_numbers, tag_of
+from ..compare.numbers import matching, published_numbers, tag_of
+from ..hub.asking import status_of
 from ..hub.repository import HubRepository
 
 
@@ -51,8 +53,9 @@ def list_versions(repository: HubRepository) -> list[PublishedVersion]:
     versions = []
     for number, commit in published_numbers(repository.tags()).items():
         content = repository.read(MANIFEST, commit) if repository.kind == "dataset" else None
-        manifest = Manifest.parse(content, f"{repository.name}@{number}") if content else None
-        rows = _rows(manifest) if manifest is not None else None
+        rows = None
+        with suppress(VerificationError):  # then it is not ours to tell
+            rows = _rows(Manifest.parse(content or b"", f"{repository.name}@{number}"))
         versions.append(PublishedVersion(str(number), commit, dates.get(commit), rows))
     return versions[::-1]
 
@@ -70,7 +73,6 @@ class RemoteVersion:
     Args:
         repository: ``ORG/NAME``.
         version: ``X.Y.Z``, or ``X.Y`` for the newest of its PATCHes, which have the same rows.
-        cache_dir: Where it is recorded what rows a version has; None takes that of nlihub.
 
     Attributes:
         repository: The repository.
@@ -87,7 +89,7 @@ class RemoteVersion:
         ChecksumError: Its rows are not those that the version had when it was first loaded.
     """
 
-    def __init__(self, repository: str, version: str, cache_dir: Path | None = None) -> None:
+    def __init__(self, repository: str, version: str) -> None:
         self.repository = HubRepository(repository)
         self.is_online = True
         self.number = self._resolve(version)
@@ -96,7 +98,12 @@ class RemoteVersion:
         self.commit = self.folder.name
         self._check_manifest(path)
         self.manifest = Manifest.parse(path.read_bytes(), f"{repository}@{self.number}")
-        self._check_rows(cache_dir or default_cache_dir())
+        if self.manifest.version != str(self.number):
+            raise ChecksumError(
+                f"{repository} has version {self.manifest.version} under the tag "
+                f"{tag_of(self.number)}: the tag was moved."
+            )
+        self._check_rows()
 
     def fetch(self, keys: Collection[tuple[str, str]] | None = None) -> BuiltVersion:
         """Brings files of the version into the cache.
@@ -136,8 +143,9 @@ class RemoteVersion:
             if self.repository.head() is None:
                 raise VersionError(f"{self.repository.url} is not there; it has no version.")
             published: Iterable[Version] = published_numbers(self.repository.tags())
-        except HubError:
-            if not (published := self._cached()):
+        except HubError as error:
+            was_answered = status_of(error.__cause__) is not None
+            if was_answered or not (published := self._cached()):
                 raise
             self.is_online = False
         return matching(version, published)
@@ -180,17 +188,21 @@ class RemoteVersion:
         if content != path.read_bytes():
             raise ChecksumError(f"{path} is not what {self.repository.name} has. Remove it.")
 
-    def _check_rows(self, cache_dir: Path) -> None:
+    def _check_rows(self) -> None:
         """Compares the rows with those that the version had when it was first loaded here."""
+        cache_dir = default_cache_dir()
         digests = {
             config: {split: [entry.digest, entry.order_digest] for split, entry in splits.items()}
             for config, splits in self.manifest.configs.items()
         }
-        known = hashlib.sha256(json.dumps(digests, sort_keys=True).encode()).hexdigest()
+        shape = [list(self.manifest.labels), list(self.manifest.columns.items())]
+        text = json.dumps([digests, *shape], sort_keys=True)
+        known = hashlib.sha256(text.encode()).hexdigest()
         major, minor = self.number.major, self.number.minor
         key = f"{self.repository.url}@{major}.{minor}"
         lock.check(cache_dir, key, known, self.folder / MANIFEST)
-        lock.record(cache_dir, key, known)
+        with suppress(PermissionError):  # a cache that only others may fill
+            lock.record(cache_dir, key, known)
 
 
 def parse_reference(text: str) -> tuple[str, str]:
@@ -202,4 +214,4 @@ def parse_reference(text: str) -> tuple[str, str]:
     name, at, number = text.partition("@")
     if not at or name.count("/") != 1:
         raise UsageError(f"{text!r} is no version; expected ORG/NAME@X.Y.Z, or a folder.")
-    return name, str(parse_number(number))
+    return name, number

@@ -126,7 +126,7 @@ def versions(
         if not found:
             return f"{repo} has no published version"
         return "\n".join(
-            f"{v.number:10} {v.commit[:8]}  {v.date.date() if v.date else '':10}  {_rows(v.rows)}"
+            f"{v.number:10} {v.commit[:8]}  {str(v.date or '')[:10]:10}  {_rows(v.rows)}"
             for v in found
         )
 
@@ -246,6 +246,8 @@ def _plan_as_text(plan: "Plan") -> Iterator[str]:
     yield f"{plan.repository.name} {plan.number}: the repository {state}{newest}"
     if plan.tagged is not None:
         yield f"  {plan.tag} is published already, with the same content; it will be tried out"
+        if plan.files:
+            yield "  the main branch holds something else; it will be put back"
     for change in plan.changes:
         yield f"  {change.level.name:6} {change.what}"
     marks = (("+", plan.files.added), ("~", plan.files.changed), ("-", plan.files.removed))

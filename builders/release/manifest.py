@@ -110,7 +110,10 @@ class Manifest:
             raise VerificationError(
                 f"{folder} has no {FILE_NAME}, so it is no built version. {hint}"
             )
-        return cls.parse(path.read_bytes(), str(path))
+        try:
+            return cls.parse(path.read_bytes(), str(path))
+        except VerificationError as error:
+            raise VerificationError(f"{error} Build the version again.") from error
 
     @classmethod
     def parse(cls, content: bytes, where: str) -> "Manifest":

@@ -143,7 +143,7 @@ def diff_versions(old: BuiltVersion, new: BuiltVersion) -> VersionDiff:
 
     Rows match by id within a config. They are compared by the columns that both versions have,
     by values (not types) and by the names of labels (not their ids). A split that the manifests
-    say to be equal is not read; of the others a few bytes a row are kept in memory, no text.
+    say to be equal is not read; of the others about 500 bytes a row are kept in memory, no text.
 
     Args:
         old: The version before.

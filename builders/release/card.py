@@ -213,11 +213,16 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 def _usage(spec: DatasetSpec, manifest: Manifest | None = None) -> str:
     split = spec.configs[spec.default_config].splits[-1]
     place = f'"PATH_OR_REPOSITORY", "{spec.default_config}", split="{split}"'
+    ours = f"""`nlihub.load_dataset("{spec.name}", split="{split}")` does the
+same from anywhere, and `nlihub install {spec.name}` makes `load_dataset("nlihub/{spec.name}",
+"{spec.default_config}")` work offline in any project."""
     if manifest is not None and manifest.repository:
+        repository, number = manifest.repository, manifest.version
         config = manifest.main_config(spec.default_config)
         split = list(manifest.configs[config])[-1]
-        place = f'"{manifest.repository}", "{config}", split="{split}"'
-        place += f', revision="v{manifest.version}"'
+        place = f'"{repository}", "{config}", split="{split}", revision="v{number}"'
+        ours = f"""`nlihub.load_dataset("{repository}", version="{number}")`
+gives these very rows, each file verified, also offline."""
     return f"""```python
 from datasets import load_dataset
 
@@ -225,9 +230,7 @@ rows = load_dataset({place})
 rows[0]["premise"], rows[0]["hypothesis"], rows.features["label"].int2str(rows[0]["label"])
 ```
 
-With the package `nlihub` installed, `nlihub.load_dataset("{spec.name}", split="{split}")` does the
-same from anywhere, and `nlihub install {spec.name}` makes `load_dataset("nlihub/{spec.name}",
-"{spec.default_config}")` work offline in any project."""
+With the package `nlihub` installed, {ours}"""
 
 
 def _configs(spec: DatasetSpec, statistics: Statistics) -> str:

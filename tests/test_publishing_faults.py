@@ -4,10 +4,12 @@ import json
 import os
 import signal
 
+import huggingface_hub
 import pytest
 from hub_faults import Fault
 from hub_users import KEY, REPO
 
+IS_OLD_CLIENT = huggingface_hub.__version__.startswith("0.")
 OTHER = {"rows": {"r1": {"premise": "Another animal has walked into the barn."}}}
 
 
@@ -103,7 +105,11 @@ def test_without_proof_there_is_no_tag(hub, publisher):
 )
 def test_what_passes_is_overcome(hub, publisher, faults):
     hub.faults = [Fault(*fault) for fault in faults]
-    publisher.run(*command(publisher, "--version", "1.0.0"))
+    publish = command(publisher, "--version", "1.0.0")
+    process = publisher.start(*publish)
+    publisher.end(process, code=None if IS_OLD_CLIENT else 0)
+    if process.returncode:  # it tries few requests again by itself
+        publisher.run(*publish)
     assert state(hub) == (1, ["v1.0.0"])
     assert not any(fault.times for fault in hub.faults)
 

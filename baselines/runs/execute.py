@@ -2,7 +2,7 @@
 
 import datetime
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from ...loaders.errors import OutputError, SchemaError, UsageError
 from ...loaders.hashing import hash_file
+from ...loaders.telling import Tell, silent
 from ..data import check_labels, draw_shots, key_of, read_rows, take_rows
 from ..gold import Gold
 from ..scoring import ScoringOptions, score_predictions
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from ..training.execution import Execution
     from .systems import System
 
-Tell = Callable[[str], None]
-
 
 def execute(
     config: RunConfig,
@@ -33,7 +32,7 @@ def execute(
     *,
     sources: Path | None = None,
     keeps_checkpoint: bool = True,
-    tell: Tell = lambda _: None,
+    tell: Tell = silent,
 ) -> RunFolder:
     """Does a run, or goes on with one that was broken off; one that is done is left as it is.
 
@@ -74,7 +73,7 @@ def execute(
                 folder.tidy(keeps_checkpoint=folder.read_json(RECORD).get("keeps_checkpoint", True))
             return folder
         config.check_complete()
-        run = _Run(config, folder, execution, sources, tell if main else lambda _: None)
+        run = _Run(config, folder, execution, sources, tell if main else silent)
         try:
             run.do(keeps_checkpoint=keeps_checkpoint)
         finally:

@@ -1,16 +1,15 @@
 """The systems, by the method of a run."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 import pyarrow as pa
 
+from ...loaders.telling import Tell
 from ..gold import Gold
 from ..training.execution import Execution
 from .config import RunConfig
 from .folder import RunFolder
-
-Tell = Callable[[str], None]
 
 
 class System(Protocol):

@@ -1,7 +1,6 @@
 """The training loop, from the first batch to the best epoch."""
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +9,7 @@ import torch
 from accelerate.utils import gather_object
 
 from ...loaders.errors import TrainingError
+from ...loaders.telling import Tell, silent
 from ...metrics.functional import nli_report
 from ..runs.config import Options
 from ..runs.folder import RunFolder
@@ -83,7 +83,7 @@ class Training:
         *,
         seed: int,
         execution: Execution,
-        tell: Callable[[str], None] = lambda _: None,
+        tell: Tell = silent,
     ) -> None:
         self._trainable, self._train, self._validation = trainable, train, validation
         self._options, self._folder, self._seed = options, folder, seed

@@ -5,6 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from ...loaders.telling import Tell
 from ..gold import Gold
 from ..runs.config import RunConfig
 from ..runs.folder import RunFolder
@@ -34,7 +35,7 @@ class TrainedSystem:
         labels: tuple[str, ...],
         folder: RunFolder,
         execution: Execution,
-        tell: Callable[[str], None],
+        tell: Tell,
     ) -> None:
         self._make, self._config, self._labels = make, config, labels
         self._folder, self._execution, self._tell = folder, execution, tell

@@ -1,15 +1,15 @@
 """Publishes a version of a dataset."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import partial
-from pathlib import Path
 
 from datasets import Version
 
 from ...loaders.cache import default_cache_dir
 from ...loaders.errors import UsageError, VersionError
+from ...loaders.telling import Tell, silent
 from ..partial import working_folder
 from ..release.manifest import FILE_NAME as MANIFEST
 from ..release.manifest import Manifest
@@ -107,8 +107,7 @@ def plan_dataset(
 def publish_dataset(
     plan: DatasetPlan,
     *,
-    cache_dir: Path | None = None,
-    tell: Callable[[str], None] = lambda _: None,
+    tell: Tell = silent,
 ) -> Publication:
     """Publishes a dataset as planned: one commit, read back, then tagged, and read back by its tag.
 
@@ -117,7 +116,6 @@ def publish_dataset(
 
     Args:
         plan: The plan.
-        cache_dir: Where what is read back may be kept meanwhile; None takes that of nlihub.
         tell: Takes a line on each step.
 
     Returns:
@@ -128,7 +126,7 @@ def publish_dataset(
         HubError: The Hub refuses, cannot be reached, or gives something else than was built.
     """
     config = next(iter(plan.manifest.configs))
-    with working_folder(cache_dir or default_cache_dir(), "read-back-") as caches:
+    with working_folder(default_cache_dir(), "read-back-") as caches:
         return publish(
             plan,
             try_out=partial(read_back, plan.repository.name, plan.manifest, caches),
@@ -137,7 +135,7 @@ def publish_dataset(
         )
 
 
-def read_manifest(repository: HubRepository, commit: str) -> Manifest | None:
+def _read_manifest(repository: HubRepository, commit: str) -> Manifest | None:
     """The manifest at a commit; None where there is none.
 
     Raises:
@@ -158,7 +156,7 @@ def _changes_since(
     extra: Extra | None,
 ) -> list[Change]:
     """What a built version changes since a published one, the gravest first."""
-    old = read_manifest(repository, commit)
+    old = _read_manifest(repository, commit)
     if old is None:
         what = f"what {number} holds is unknown, since it has no {MANIFEST}"
         return [Change(Level.MAJOR, what)]
@@ -205,7 +203,7 @@ class _There:
         return cls(
             repository.name,
             repository.files(head),
-            read_manifest(repository, head),
+            _read_manifest(repository, head),
             repository.read_text(CARD, head),
         )
 

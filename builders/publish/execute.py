@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ...loaders.errors import HubError, RaceError
+from ...loaders.telling import Tell, silent
 from .compare.numbers import published_numbers
 from .hub.repository import content_hash
 from .plan import OF_NEW_REPOSITORIES, Plan
@@ -35,7 +36,7 @@ def publish(
     *,
     try_out: Callable[[str], None],
     use: str,
-    tell: Callable[[str], None] = lambda _: None,
+    tell: Tell = silent,
 ) -> Publication:
     """Does what a plan says. Interrupted anywhere, a new plan goes on where it was.
 
@@ -92,10 +93,8 @@ def _check_unchanged(plan: Plan, commit: str) -> None:
     """Refuses to tag where somebody else has changed the repository since it was planned."""
     repository = plan.repository
     tags = published_numbers(repository.tags())
-    is_same = {number: c for number, c in tags.items() if number != plan.number} == dict(
-        plan.published
-    )
-    if repository.head() != commit or not is_same:
+    tags.pop(plan.number, None)  # whoever set it to another commit is told when it is set
+    if repository.head() != commit or tags != dict(plan.published):
         raise RaceError(
             f"{repository.name} was changed by somebody else before it was tagged. Run the command "
             "again to see what it holds now."
@@ -105,7 +104,7 @@ def _check_unchanged(plan: Plan, commit: str) -> None:
 def _make(plan: Plan) -> str:
     """Makes the repository; its first commit."""
     repository = plan.repository
-    repository.create(private=plan.private, sdk=plan.sdk)
+    repository.create(private=plan.private)
     head = repository.head()
     if head is None:
         raise HubError(f"{repository.name} was made, but is not found. Run the command again.")

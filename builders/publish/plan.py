@@ -47,7 +47,6 @@ class Plan:
         published: The versions that are published, each with its commit, the oldest first.
         keeps_text: Whether people changed the card's text on the Hub, so that it stays.
         private: Whether a repository that is made is private.
-        sdk: What a Space that is made runs on.
     """
 
     repository: HubRepository
@@ -59,7 +58,6 @@ class Plan:
     files: FileChanges
     keeps_text: bool
     private: bool = False
-    sdk: str | None = None
 
     @property
     def newest(self) -> Version | None:

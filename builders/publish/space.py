@@ -1,4 +1,4 @@
-"""Publishes a metric, or whatever else is a handful of files, as a Space."""
+"""Publishes a metric as a Space."""
 
 from collections.abc import Mapping
 
@@ -24,7 +24,6 @@ def plan_space(
     number: str,
     *,
     mark: str,
-    sdk: str = "gradio",
     private: bool = False,
 ) -> Plan:
     """Compares the files of a Space with what is published.
@@ -38,7 +37,6 @@ def plan_space(
         number: ``X.Y.Z``, from 1.0.0 on: ``evaluate`` looks for a module under the tag of its own
             version, such as ``v0.4.6``, before it takes the newest.
         mark: A file that every version has, by which a Space of ours is known.
-        sdk: What a Space that is made runs on.
         private: Whether a Space that is made is private.
 
     Returns:
@@ -82,7 +80,6 @@ def plan_space(
         files=differing,
         keeps_text=card is not None and is_handwritten(card),
         private=private,
-        sdk=sdk,
     )
 
 

@@ -1,6 +1,6 @@
 """Publishes everything of this package: metrics, datasets, and the collection that shows them."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -12,6 +12,7 @@ from .builders.publish.plan import Plan
 from .builders.registry import get_builder
 from .builders.release.manifest import FILE_NAME as MANIFEST
 from .loaders.errors import NLIHubError
+from .loaders.telling import Tell, silent
 from .metrics import METRICS
 from .publishing import Publishing, plan_metric, plan_publication
 
@@ -83,7 +84,7 @@ def publish_all(
     folder: PathLike | None = None,
     private: bool = False,
     dry_run: bool = False,
-    tell: Callable[[str], None] = lambda _: None,
+    tell: Tell = silent,
 ) -> Summary:
     """Publishes all datasets and metrics of this package, and a collection that shows them.
 

@@ -23,6 +23,7 @@ from .builders.publish.space import plan_space
 from .builders.release.manifest import Manifest
 from .builders.release.version import BuiltVersion
 from .loaders.errors import HubError, UnknownNameError, UsageError, VersionError
+from .loaders.telling import Tell, silent
 from .metrics import METRICS
 from .metrics.release.space import metric_version, space_files
 from .metrics.release.try_out import difference
@@ -36,12 +37,6 @@ __all__ = [
     "publish_metric",
     "versions",
 ]
-
-Tell = Callable[[str], None]
-
-
-def _silent(_: str) -> None:
-    """Tells nobody."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +99,7 @@ def publish(
     folder: PathLike | None = None,
     configs: Sequence[str] = (),
     splits: Sequence[str] = (),
-    tell: Tell = _silent,
+    tell: Tell = silent,
 ) -> Publication:
     """Publishes a version of a dataset: one commit, read back, tagged.
 
@@ -184,7 +179,7 @@ def plan_metric(name: str, space: str, *, private: bool = False) -> Publishing:
 
 
 def publish_metric(
-    name: str, space: str, *, private: bool = False, tell: Tell = _silent
+    name: str, space: str, *, private: bool = False, tell: Tell = silent
 ) -> Publication:
     """Publishes a metric as a Space: its module, card, requirements and app, tagged.
 

@@ -1,7 +1,7 @@
 """The public functions on baselines: runs and reports."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from .baselines.runs.execute import execute
 from .baselines.runs.extra import extra_explained
 from .baselines.runs.folder import METRICS, RunFolder
 from .loaders.errors import UsageError
+from .loaders.telling import Tell, silent
 
 
 def list_presets() -> dict[str, dict[str, Any]]:
@@ -51,7 +52,7 @@ def run_baseline(
     compiled: bool | None = None,
     on_cpu: bool = False,
     num_proc: int = 1,
-    tell: Callable[[str], None] = lambda _: None,
+    tell: Tell = silent,
 ) -> list[dict[str, Any]]:
     """Trains and tests a system, as often as its seeds say.
 

@@ -26,6 +26,7 @@ from .asking import ask
 Content = Path | bytes
 _Answer = TypeVar("_Answer")
 _COMMIT_CHARS = 40
+_SDK = "gradio"  # what a Space runs on that is made
 
 
 @dataclass(frozen=True)
@@ -33,12 +34,10 @@ class StoredFile:
     """A file as the Hub lists it.
 
     Attributes:
-        bytes: Its size.
         sha256: Its hash, where it is stored as a large file; otherwise None.
         git_blob: Its id in git, where it is not; otherwise None.
     """
 
-    bytes: int
     sha256: str | None
     git_blob: str | None
 
@@ -179,12 +178,11 @@ class HubRepository:
 
     # ------------------------------------------------------------------------------ writing
 
-    def create(self, *, private: bool = False, sdk: str | None = None) -> None:
+    def create(self, *, private: bool = False) -> None:
         """Makes the repository; nothing happens where it is there.
 
         Args:
             private: Whether only its owners may see it.
-            sdk: What a Space runs on.
 
         Raises:
             HubError: The Hub refuses, or cannot be reached.
@@ -192,7 +190,11 @@ class HubRepository:
         self.ask(
             "cannot be made",
             lambda: self._api.create_repo(
-                self.name, repo_type=self.kind, private=private, space_sdk=sdk, exist_ok=True
+                self.name,
+                repo_type=self.kind,
+                private=private,
+                space_sdk=_SDK if self.kind == "space" else None,
+                exist_ok=True,
             ),
         )
 
@@ -284,4 +286,4 @@ def content_hash(content: Content) -> FileHash:
 
 def _stored(entry: RepoFile) -> StoredFile:
     sha256 = entry.lfs.sha256 if entry.lfs is not None else None
-    return StoredFile(entry.size, sha256, None if sha256 else entry.blob_id)
+    return StoredFile(sha256, None if sha256 else entry.blob_id)

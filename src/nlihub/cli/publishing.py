@@ -144,7 +144,7 @@ def diff(
     from ..builders.publish.compare.show_diff import show_diff
 
     found = publishing.diff(old, new)
-    answer(asdict(found), as_json, lambda: show_diff(found, max_examples=examples))
+    answer(found.as_json(), as_json, lambda: show_diff(found, max_examples=examples))
 
 
 def croissant(
@@ -183,11 +183,7 @@ def _carry_out(planned: "Publishing", dry_run: bool, yes: bool, as_json: bool) -
     if plan.files or plan.tagged is None:
         _ask(f"Publish {plan.repository.name} {plan.number}?", yes)
     done = planned.publish(_tell)
-    answer(
-        asdict(done),
-        as_json,
-        lambda: f"{done.url}\n{done.use}",
-    )
+    answer(asdict(done), as_json, lambda: f"{done.url}\n{done.use}")
 
 
 def _publish_all(

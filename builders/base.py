@@ -70,9 +70,17 @@ class NLIBuilder(datasets.ArrowBasedBuilder):
     It is an ordinary builder of the ``datasets`` library; ``data_dir`` names a local folder with
     the source files. Parsing happens in ``nlihub.loaders``, never in a module that defines a
     builder: ``datasets`` may replace ``open`` and other names in such modules.
+
+    Attributes:
+        SPEC: What the dataset declares of itself.
+        DECLARATION: The same for a manifest, where it is a dataset that somebody has made.
+        CONSTRUCTION: Of such a dataset, what was read, kept and dropped.
+        PROPERTY_COLUMNS: The columns that ``properties`` needs.
     """
 
     SPEC: ClassVar[DatasetSpec]
+    DECLARATION: ClassVar[Mapping[str, Any]] = {}
+    CONSTRUCTION: ClassVar[Mapping[str, Any]] = {}
     PROPERTY_COLUMNS: ClassVar[tuple[str, ...]] = ("category", "domain")
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

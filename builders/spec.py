@@ -18,6 +18,7 @@ LICENSES = {
     "mit": "MIT License",
     "cc-by-4.0": "Creative Commons Attribution 4.0",
     "cc-by-sa-4.0": "Creative Commons Attribution-ShareAlike 4.0",
+    "other": "that of the texts that it is made from",
 }
 
 
@@ -68,6 +69,10 @@ class DatasetSpec:
             authors' files), the preferred one first.
         after: Names of the datasets that this one holds rows of, and that are published before it.
         published: Counts that its paper publishes, by config and split (see ``PublishedCounts``).
+        card: The folder of ``dataset_cards`` with its card's prose; empty for that of its name.
+        language: Code of its language.
+        is_own: Whether it is somebody's own, made by a procedure of this package: then its domains
+            may have any name, and this package cannot make it by its name.
         known_defects: Names of checks of ``builders.release.verify`` whose findings belong to the
             release: they are listed, and fail nothing.
     """
@@ -93,6 +98,9 @@ class DatasetSpec:
     origins: tuple[str, ...]
     after: tuple[str, ...] = ()
     published: Mapping[str, Mapping[str, PublishedCounts]] = field(default_factory=dict)
+    card: str = ""
+    language: str = "en"
+    is_own: bool = False
     known_defects: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
@@ -102,7 +110,8 @@ class DatasetSpec:
         ]
         if self.license not in LICENSES:
             problems.append(f"license {self.license!r} is none of {', '.join(LICENSES)}")
-        problems += [f"unknown domain {d!r}" for d in self.domains if d not in DOMAINS]
+        if not self.is_own:
+            problems += [f"unknown domain {d!r}" for d in self.domains if d not in DOMAINS]
         problems += [
             f"config {name!r} has the unknown split {split!r}"
             for name, config in self.configs.items()

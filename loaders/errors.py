@@ -146,3 +146,19 @@ class ReleaseError(_DefectsError):
     """A release file is not of the form of its release; the defects are listed."""
 
     subject = "release file"
+
+
+class AnnotationError(_DefectsError):
+    """Batches of pairs for annotators, or their answers, have defects; all of them are listed."""
+
+    subject = "annotation"
+
+
+class MetadataError(_DefectsError):
+    """A table of papers has defects; all of them are listed."""
+
+    subject = "table of papers"
+
+
+class CorpusError(NLIHubError, ValueError):
+    """A corpus does not give what was asked for: no pair of a class, too few of them, no paper."""

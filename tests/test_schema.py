@@ -158,7 +158,7 @@ class TestEveryDataset:
     def test_it_has_a_card_with_every_block(self, builder):
         from nlihub.builders.release.card import card_template, read_blocks
 
-        blocks = read_blocks(card_template(builder.SPEC.name))
+        blocks = read_blocks(card_template(builder.SPEC))
         required = {"usage", "configs", "columns", "statistics", "provenance", "citation"}
         assert required <= set(blocks)
         assert all(text.strip() for text in blocks.values())

@@ -36,9 +36,10 @@ OPEN_LISTS = ("language", "tags", "task_categories", "task_ids")
 _SIZES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M")
 
 
-def card_template(name: str) -> str:
+def card_template(spec: DatasetSpec) -> str:
     """The card of a dataset as it stands in the package, without front matter."""
-    return (files("nlihub.dataset_cards") / name / "README.md").read_text(encoding="utf-8")
+    folder = files("nlihub.dataset_cards") / (spec.card or spec.name)
+    return (folder / "README.md").read_text(encoding="utf-8")
 
 
 def render_card(builder: type[NLIBuilder], manifest: Manifest, statistics: Statistics) -> str:
@@ -55,13 +56,13 @@ def render_card(builder: type[NLIBuilder], manifest: Manifest, statistics: Stati
     Raises:
         SchemaError: The template has a block that nothing fills.
     """
-    body = fill_blocks(card_template(builder.SPEC.name), card_blocks(builder, manifest, statistics))
+    body = fill_blocks(card_template(builder.SPEC), card_blocks(builder, manifest, statistics))
     return f"---\n{front_matter(builder.SPEC, manifest)}---\n\n{body}"
 
 
 def declared_card(spec: DatasetSpec) -> str:
     """The card of a dataset as it stands in the package, fresh in what needs no built version."""
-    template = card_template(spec.name)
+    template = card_template(spec)
     return fill_blocks(template, {**read_blocks(template), **declared_blocks(spec)})
 
 
@@ -119,7 +120,7 @@ def front_matter(spec: DatasetSpec, manifest: Manifest) -> str:
     main = manifest.main_config(spec.default_config)
     n_rows = sum(split.rows for split in manifest.configs[main].values())
     data = DatasetCardData(
-        language=["en"],
+        language=[spec.language],
         license=spec.license,
         pretty_name=spec.pretty_name,
         size_categories=[_SIZES[min(len(str(max(n_rows, 100))) - 3, len(_SIZES) - 1)]],
@@ -181,6 +182,7 @@ def card_blocks(
     spec = builder.SPEC
     return {
         **declared_blocks(spec),
+        **construction_blocks(manifest),
         **version_blocks(spec, manifest),
         "configs": _configs(spec, statistics),
         "statistics": statistics_block(spec, statistics),
@@ -201,6 +203,7 @@ def declared_blocks(spec: DatasetSpec) -> dict[str, str]:
         "columns": _columns(spec),
         "published": _published(spec),
         "citation": f"```bibtex\n{spec.citation}```",
+        "about": f"# {spec.pretty_name}\n\n{spec.summary}",
     }
 
 
@@ -210,12 +213,49 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
 
 
+def construction_blocks(manifest: Manifest) -> dict[str, str]:
+    """The generated blocks on how a dataset that somebody has made was made, by name."""
+    if not manifest.construction:
+        return {}
+    return {
+        "annotation": str(manifest.construction["annotation"]),
+        "papers": _paper_counts(manifest.construction),
+        "pairs": _pair_counts(manifest.construction),
+    }
+
+
+def _paper_counts(construction: Mapping[str, Any]) -> str:
+    """How many papers were read and kept, and why the others were not, as a table."""
+    counts = construction["papers"]
+    reasons = "; ".join(f"{n:,}: {reason}" for reason, n in counts["dropped"].items())
+    row = [f"{counts['read']:,}", f"{counts['kept']:,}", reasons or "none"]
+    return markdown_table(["papers read", "kept", "dropped"], [row])
+
+
+def _pair_counts(construction: Mapping[str, Any]) -> str:
+    """By category, how many pairs were found and kept, and why the others were not, as a table."""
+    pairs = construction["pairs"]
+    reasons = sorted({reason for counts in pairs.values() for reason in counts["dropped"]})
+    rows = [
+        [
+            f"`{category}`",
+            f"{counts['read']:,}",
+            f"{counts['kept']:,}",
+            *(f"{counts['dropped'].get(reason, 0):,}" for reason in reasons),
+        ]
+        for category, counts in pairs.items()
+    ]
+    return markdown_table(["category", "read", "kept", *reasons], rows)
+
+
 def _usage(spec: DatasetSpec, manifest: Manifest | None = None) -> str:
     split = spec.configs[spec.default_config].splits[-1]
     place = f'"PATH_OR_REPOSITORY", "{spec.default_config}", split="{split}"'
     ours = f"""`nlihub.load_dataset("{spec.name}", split="{split}")` does the
 same from anywhere, and `nlihub install {spec.name}` makes `load_dataset("nlihub/{spec.name}",
 "{spec.default_config}")` work offline in any project."""
+    if spec.is_own:
+        ours = ""
     if manifest is not None and manifest.repository:
         repository, number = manifest.repository, manifest.version
         config = manifest.main_config(spec.default_config)
@@ -230,7 +270,7 @@ rows = load_dataset({place})
 rows[0]["premise"], rows[0]["hypothesis"], rows.features["label"].int2str(rows[0]["label"])
 ```
 
-With the package `nlihub` installed, {ours}"""
+{f"With the package `nlihub` installed, {ours}" if ours else ""}""".rstrip()
 
 
 def _configs(spec: DatasetSpec, statistics: Statistics) -> str:

@@ -3,7 +3,7 @@
 import dataclasses
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -69,6 +69,9 @@ class Manifest:
         oddities: For each source file, how many of its texts have which oddity.
         made_with: Versions of nlihub, of the dataset's builder and of the Parquet writer.
         files: sha256 of every other file, by path.
+        declaration: What a dataset that somebody has made by a procedure of this package declares
+            of itself; empty for the datasets of this package.
+        construction: Of such a dataset, what was read, kept and dropped.
         format: Number of its form.
     """
 
@@ -83,6 +86,8 @@ class Manifest:
     oddities: Mapping[str, Mapping[str, int]]
     made_with: Mapping[str, str]
     files: Mapping[str, str]
+    declaration: Mapping[str, Any] = field(default_factory=dict)
+    construction: Mapping[str, Any] = field(default_factory=dict)
     format: int = FORMAT
 
     def write(self, folder: Path) -> None:
@@ -140,7 +145,7 @@ class Manifest:
                 for config, splits in fields["configs"].items()
             }
             manifest = _known(cls, {**fields, "configs": configs})
-            for name in ("files", "columns", "made_with"):
+            for name in ("files", "columns", "made_with", "declaration", "construction"):
                 if not isinstance(getattr(manifest, name), dict):
                     raise TypeError(f"{name} must be an object")
             for name in ("sources", "labels"):
@@ -172,5 +177,5 @@ class Manifest:
 
 def _known(made: type[_Made], fields: Mapping[str, Any]) -> _Made:
     """One of ours of its fields; those that a later nlihub adds are passed over."""
-    names = {field.name for field in dataclasses.fields(made)}
+    names = {each.name for each in dataclasses.fields(made)}
     return made(**{name: value for name, value in fields.items() if name in names})

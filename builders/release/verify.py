@@ -352,7 +352,7 @@ def card_is_true(version: _Subject) -> Iterator[str]:
         yield "the front matter of README.md is not that of these files"
     blocks = card_blocks(builder, manifest, measure(version))
     found = read_blocks(body)
-    for name in read_blocks(card_template(builder.SPEC.name)):
+    for name in read_blocks(card_template(builder.SPEC)):
         if blocks[name].rstrip() != found.get(name, "").rstrip():
             yield f"block {name!r} of README.md is not what these files give"
 

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 from ...loaders.errors import VerificationError
 from ...loaders.hashing import hash_file
 from ..base import NLIBuilder
+from ..declared import declared_builder
 from ..registry import get_builder
 from .manifest import FILE_NAME, Manifest
 
@@ -46,7 +47,10 @@ class BuiltVersion:
 
         Raises:
             UnknownNameError: This package has no such dataset.
+            VerificationError: It was made by a procedure that this package has not.
         """
+        if declaration := self.manifest.declaration:
+            return declared_builder(declaration)
         return get_builder(self.manifest.dataset)
 
     @property

@@ -93,6 +93,8 @@ def build_version(
                 "pyarrow": pa.__version__,
             },
             files={},
+            declaration=dict(builder.DECLARATION),
+            construction=dict(builder.CONSTRUCTION),
         )
         manifest.write(folder)
         texts = {

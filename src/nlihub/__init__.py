@@ -11,6 +11,12 @@ from typing import TYPE_CHECKING, Any
 from .loaders.errors import NLIHubError
 
 if TYPE_CHECKING:
+    from .annotation import (
+        build_annotated,
+        export_annotation,
+        import_annotation,
+        review_annotation,
+    )
     from .api import (
         align_predictions,
         build,
@@ -27,6 +33,7 @@ if TYPE_CHECKING:
         verify,
     )
     from .everything import publish_all
+    from .papers import build_from_papers, spark_engine
     from .publishing import croissant, diff, publish, publish_metric, versions
     from .runs import list_presets, push_baseline, report_baselines, run_baseline
     from .scores import plot, score
@@ -34,12 +41,16 @@ if TYPE_CHECKING:
 _MODULES = {
     "align_predictions": "api",
     "build": "api",
+    "build_annotated": "annotation",
+    "build_from_papers": "papers",
     "croissant": "publishing",
     "describe": "api",
     "diff": "publishing",
     "export": "api",
+    "export_annotation": "annotation",
     "fetch": "api",
     "harmonize": "api",
+    "import_annotation": "annotation",
     "install": "api",
     "list_datasets": "api",
     "list_presets": "runs",
@@ -50,9 +61,11 @@ _MODULES = {
     "publish_metric": "publishing",
     "push_baseline": "runs",
     "report_baselines": "runs",
+    "review_annotation": "annotation",
     "run_baseline": "runs",
     "sample": "api",
     "score": "scores",
+    "spark_engine": "papers",
     "stats": "api",
     "strip_markers": "api",
     "verify": "api",
@@ -63,12 +76,16 @@ __all__ = [
     "NLIHubError",
     "align_predictions",
     "build",
+    "build_annotated",
+    "build_from_papers",
     "croissant",
     "describe",
     "diff",
     "export",
+    "export_annotation",
     "fetch",
     "harmonize",
+    "import_annotation",
     "install",
     "list_datasets",
     "list_presets",
@@ -79,9 +96,11 @@ __all__ = [
     "publish_metric",
     "push_baseline",
     "report_baselines",
+    "review_annotation",
     "run_baseline",
     "sample",
     "score",
+    "spark_engine",
     "stats",
     "strip_markers",
     "verify",

@@ -27,7 +27,7 @@ from .builders.release.cache import ensure_built
 from .builders.release.card import card_template, declared_blocks, read_blocks
 from .builders.release.install import install_version
 from .builders.release.manifest import FILE_NAME as MANIFEST
-from .builders.release.statistics import Statistics, measure
+from .builders.release.survey.survey import Survey, survey
 from .builders.release.verify import Report, verify_version
 from .builders.release.version import BuiltVersion
 from .builders.release.write import build_version
@@ -205,19 +205,32 @@ def stats(
     folder: PathLike | None = None,
     configs: Sequence[str] = (),
     splits: Sequence[str] = (),
-) -> Statistics:
-    """Statistics of a dataset, measured on built files.
+    probe: bool = False,
+    parser: str | None = None,
+) -> Survey:
+    """Statistics of a dataset, measured on built files: those of its card, and the papers' tables.
 
     Args:
         name: Name of a dataset, or folder of a built version.
         folder: As for ``build``, where the dataset has to be built first.
         configs: As for ``build``.
         splits: As for ``build``.
+        probe: Whether to train a hypothesis-only probe too, which warns of artefacts. It needs
+            ``nlihub[baselines]``; without it the answer says that it was not measured.
+        parser: Address of a CoreNLP server, ``http://localhost:9000``, to measure how many
+            sentences parse as such; needs ``nlihub[baselines]``.
+
+    Returns:
+        What was measured: labels, leakage and repeats; rows by split, domain and class; length and
+        overlap of the texts; vocabularies of domains; what the probe and the parser found.
 
     Raises:
         UnknownNameError: There is neither such a dataset nor such a folder.
+        MissingExtraError: A parser is named, and NLTK is not installed.
+        ParserError: The parser cannot be reached, or does not answer as it should.
     """
-    return measure(open_version(name, folder=folder, configs=configs, splits=splits))
+    version = open_version(name, folder=folder, configs=configs, splits=splits)
+    return survey(version, probe=probe, parser=parser)
 
 
 def open_version(
@@ -277,7 +290,7 @@ def check_card(
         NLIHubError: The sources are not the pinned ones, or malformed.
     """
     spec = get_builder(name).SPEC
-    packaged = read_blocks(card_template(spec.name))
+    packaged = read_blocks(card_template(spec))
     expected = declared_blocks(spec)
     unchecked: tuple[str, ...] = ()
     if folder is None and not spec.offline:

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from . import baselines, datasets, metrics, patterns, publishing
+from . import annotation, baselines, datasets, metrics, patterns, publishing
 
 app = typer.Typer(
     name="nlihub",
@@ -36,10 +36,13 @@ def main() -> None:
 @contextmanager
 def _errors_as_exit_codes() -> Iterator[None]:
     from ..loaders.errors import (
+        AnnotationError,
         BankError,
         ChecksumError,
+        CorpusError,
         DownloadError,
         HubError,
+        MetadataError,
         ModelError,
         NLIHubError,
         NotDataError,
@@ -60,10 +63,13 @@ def _errors_as_exit_codes() -> Iterator[None]:
     except NLIHubError as error:
         print(f"nlihub: {error}", file=sys.stderr)
         failed_checks = (
+            AnnotationError,
             BankError,
             ChecksumError,
+            CorpusError,
             DownloadError,
             HubError,
+            MetadataError,
             ModelError,
             NotDataError,
             PredictionsError,
@@ -102,4 +108,5 @@ def program(
 
 for room in (datasets, patterns, metrics, publishing):
     room.add_commands(app)
+app.add_typer(annotation.app, name="annotate")
 app.add_typer(baselines.app)

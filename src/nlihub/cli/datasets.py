@@ -3,10 +3,11 @@
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from . import papers as options
 from .options import Configs, From, Json, NumProc, Origin, Splits, answer, names
 
 
@@ -54,16 +55,31 @@ def stats(
     folder: From = None,
     config: Configs = None,
     splits: Splits = None,
+    probe: Annotated[
+        bool,
+        typer.Option("--probe/--no-probe", help="Train a classifier on the hypotheses alone."),
+    ] = False,
+    parser: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="CoreNLP server to parse with: http://localhost:9000"),
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Measure the statistics of a dataset on its built files."""
+    """Measure the statistics of a dataset on its built files: the tables of the papers.
+
+    Rows by split, domain and class; words; overlap; vocabulary of the domains; leakage, repeats.
+
+    --probe warns of labels that the hypothesis alone gives away; it takes up to half a minute.
+    --parser tells how many sentences have a parse with an S root, of at most 5,000 rows. Both need
+    nlihub[baselines].
+    """
     from .. import api
-    from ..builders.release.card import statistics_block
-    from ..builders.release.statistics import measure
+    from ..builders.release.survey.show import show_survey
+    from ..builders.release.survey.survey import survey
 
     version = api.open_version(name, folder=folder, configs=names(config), splits=names(splits))
-    found = measure(version)
-    answer(asdict(found), as_json, lambda: statistics_block(version.builder.SPEC, found))
+    found = survey(version, probe=probe, parser=parser)
+    answer(asdict(found), as_json, lambda: show_survey(version.builder.SPEC, found))
 
 
 def card(
@@ -149,11 +165,53 @@ def build(
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="Builds FOLDER/NAME.")
     ] = Path("built"),
     num_proc: NumProc = 1,
+    papers: options.Papers = None,
+    domain: options.Domain = None,
+    metadata: options.Metadata = None,
+    phrases: options.Phrases = None,
+    train_years: options.TrainYears = None,
+    evaluation_years: options.EvaluationYears = None,
+    ratio: options.Ratio = None,
+    per_class: options.PerClass = None,
+    within: options.Within = None,
+    seed: options.Seed = None,
+    pretty_name: options.Title = None,
+    license_id: options.License = None,
+    citation: options.Citation = None,
+    language: options.Language = None,
+    spark: options.Spark = False,
     as_json: Json = False,
 ) -> None:
-    """Build datasets: Parquet files, card and manifest, laid out as on the Hub."""
+    """Build datasets: Parquet files, card and manifest, laid out as on the Hub.
+
+    With --papers, a dataset of your own, by the procedure of SciNLI and MSciNLI.
+    """
     from .. import api
 
+    own = {
+        "domain": domain,
+        "metadata": metadata,
+        "phrases": phrases,
+        "train_years": train_years,
+        "evaluation_years": evaluation_years,
+        "ratio": ratio,
+        "per_class": per_class,
+        "within": within,
+        "seed": seed,
+        "pretty_name": pretty_name,
+        "license_id": license_id,
+        "citation": citation,
+        "language": language,
+    }
+    if papers:
+        others = {"--from": folder, "--config": config, "--splits": splits}
+        _refuse(others, "cannot go with --papers")
+        if origin not in (None, "construct") or len(dataset_names or ()) != 1:
+            raise typer.BadParameter("--papers needs one NAME, and no origin but construct.")
+        name = (dataset_names or [""])[0]
+        options.build_from_papers(name, papers, output, num_proc, spark, as_json, **own)
+        return
+    _refuse({**own, "spark": spark or None}, "go with --papers alone")
     all_names = api.list_datasets()
     chosen = dataset_names or [n for n in all_names if not api.describe(n)["needs_download"]]
     # Looked up first, so that an unknown name is reported before anything is built.
@@ -177,6 +235,14 @@ def build(
     finally:
         if built:  # also where one of the next failed
             answer(built, as_json, lambda: "\n".join(built.values()))
+
+
+def _refuse(given: dict[str, Any], why: str) -> None:
+    """Refuses options that make no sense."""
+    found = [name for name, value in given.items() if value is not None]
+    if found:
+        shown = ", ".join(f"--{name.removeprefix('--').replace('_', '-')}" for name in found)
+        raise typer.BadParameter(f"{shown} {why}.")
 
 
 def verify(folder: Path, as_json: Json = False) -> None:

@@ -51,3 +51,14 @@ def whole_numbers(what: str, text: str | None) -> list[int]:
         raise typer.BadParameter(
             f"{what} is {text!r}; expected whole numbers, as in 1,2,3."
         ) from None
+
+
+def quotas(text: str) -> dict[str, int]:
+    """The numbers by split in a list such as ``validation=500,test=1000``."""
+    found = {}
+    for part in text.split(","):
+        split, _, number = part.partition("=")
+        if not number.strip().isdecimal():
+            raise typer.BadParameter(f"{part!r} is no quota; expected SPLIT=N, as in test=200.")
+        found[split.strip()] = int(number)
+    return found

@@ -1,0 +1,116 @@
+"""What a dataset that is made from papers declares of itself; its maker gives most of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from datasets import Value
+
+from ...schema import SPLITS
+from ...spec import ConfigSpec, DatasetSpec
+
+#: Name of the procedure in a manifest.
+PROCEDURE = "distant supervision"
+
+UNBALANCED = "unbalanced"
+
+EXTRA: Mapping[str, Any] = {"year": Value("int32")}
+MEANINGS = {
+    "id": "the paper's id, and the positions of the two sentences in it",
+    "premise": "the first sentence",
+    "hypothesis": "the second sentence: without its linking phrase, the first letter in lower case",
+    "group": "null",
+    "category": "the linking phrase that was cut off, or the way to the neutral pair",
+    "source": "the paper's id, and the positions of the two sentences in it, from 0",
+    "year": "the year of the paper; null where it is not known",
+}
+
+
+def paper_configs(domains: Sequence[str]) -> dict[str, ConfigSpec]:
+    """The configs of a dataset that is made from papers.
+
+    Args:
+        domains: Its domains.
+    """
+    configs = {"default": ConfigSpec("the same number of pairs of each class", SPLITS)}
+    if len(domains) > 1:
+        configs |= {name: ConfigSpec(f"those of the domain {name}", SPLITS) for name in domains}
+    configs[UNBALANCED] = ConfigSpec("all pairs, before the larger classes were cut", SPLITS)
+    return configs
+
+
+@dataclass(frozen=True)
+class PaperDeclaration:
+    """What is said of a dataset that is made from papers.
+
+    Attributes:
+        name: Its name, snake_case.
+        labels: Its label set.
+        categories: Its categories: linking phrases and ways to neutral pairs.
+        domains: Its domains, one or more.
+        pretty_name: Its name in prose.
+        license: Identifier of its licence; ``other`` where it is to be asked of the papers.
+        copyright: The line that the licence asks to keep.
+        citation: BibTeX.
+        language: Code of its language.
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    categories: tuple[str, ...]
+    domains: tuple[str, ...]
+    pretty_name: str
+    license: str
+    copyright: str
+    citation: str
+    language: str
+
+    def as_json(self) -> Mapping[str, Any]:
+        """It as plain values, for the manifest."""
+        return {"procedure": PROCEDURE, **asdict(self)}
+
+    @classmethod
+    def parse(cls, fields: Mapping[str, Any]) -> "PaperDeclaration":
+        """Makes it of what ``as_json`` gives.
+
+        Raises:
+            KeyError: A field is missing.
+            TypeError: There is one too many.
+        """
+        values = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in fields.items()
+            if name != "procedure"
+        }
+        return cls(**values)
+
+    def spec(self) -> DatasetSpec:
+        """The declaration of the dataset.
+
+        Raises:
+            SchemaError: The name, a domain or the licence is none.
+        """
+        return DatasetSpec(
+            name=self.name,
+            pretty_name=self.pretty_name,
+            version="1.0.0",
+            summary="Pairs of sentences from papers, labelled by distant supervision.",
+            labels=self.labels,
+            domains=self.domains,
+            categories=self.categories,
+            group=None,
+            metrics=("nli_report", "cartography"),
+            configs=paper_configs(self.domains),
+            extra=EXTRA,
+            meanings=MEANINGS,
+            license=self.license,
+            copyright=self.copyright,
+            citation=self.citation,
+            paper="https://aclanthology.org/2022.acl-long.511",
+            homepage=None,
+            offline=False,
+            origins=("construct",),
+            card="constructed_from_papers",
+            language=self.language,
+            is_own=True,
+        )

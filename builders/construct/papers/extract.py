@@ -1,0 +1,170 @@
+"""The pairs of one shard of a corpus: what a worker does, on any engine."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.ipc
+
+from ....loaders.corpora.papers.files import PaperFile
+from ....loaders.corpora.papers.metadata import Metadata
+from ....loaders.corpora.papers.paper import Paper, Skipped, SplitSentences
+from ....loaders.corpora.papers.read import read_papers
+from ...partial import whole_folder
+from .draws import Words
+from .pairs import PairBlock, find_pairs
+from .procedure import Procedure
+
+PAIRS, PAPERS, REPORT = "pairs.arrow", "papers.arrow", "report.json"
+
+PAIR_SCHEMA = pa.schema(
+    {
+        "premise": pa.string(),
+        "hypothesis": pa.string(),
+        "category": pa.int16(),  # number of the category
+        "paper": pa.int32(),  # row of the shard's papers
+        "first": pa.int32(),
+        "second": pa.int32(),
+        "order": pa.uint64(),
+        "texts": pa.uint64(),  # hash of premise and hypothesis
+    }
+)
+PAPER_SCHEMA = pa.schema(
+    {
+        "id": pa.string(),
+        "year": pa.int16(),
+        "domain": pa.string(),
+        "sha256": pa.binary(32),
+        "n_sentences": pa.int32(),
+        "file": pa.string(),
+        "line": pa.int64(),
+    }
+)
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a worker does with each shard; it can be sent to another process or machine.
+
+    Attributes:
+        procedure: How pairs are taken.
+        split_sentences: Cuts paragraphs into sentences where a file does not.
+        metadata: Years and domains of papers whose files do not tell them.
+    """
+
+    procedure: Procedure
+    split_sentences: SplitSentences
+    metadata: Metadata
+
+    def run(self, files: Sequence[PaperFile], folder: Path) -> None:
+        """Reads a shard and writes its pairs, papers and counts, whole or not at all.
+
+        What cannot be read is skipped and reported.
+
+        Args:
+            files: The files of the shard.
+            folder: The folder to write.
+
+        Raises:
+            OutputError: The folder cannot be written.
+        """
+        skipped: list[Skipped] = []
+        dropped: Counter[tuple[str, str]] = Counter()
+        n_papers = 0
+        with whole_folder(folder, lambda _: True) as work, ExitStack() as stack:
+            pairs = stack.enter_context(pa.ipc.new_file(str(work / PAIRS), PAIR_SCHEMA))
+            papers = stack.enter_context(pa.ipc.new_file(str(work / PAPERS), PAPER_SCHEMA))
+            for block in find_pairs(self._papers(files, skipped), self.procedure):
+                pairs.write(_pair_batch(block, n_papers))
+                papers.write(_paper_batch(block))
+                dropped += block.dropped
+                n_papers += len(block.papers)
+            report = ShardReport(
+                skipped=tuple(skipped),
+                dropped={category: {} for category, _ in sorted(dropped)},
+            )
+            for (category, reason), number in sorted(dropped.items()):
+                report.dropped[category][reason] = number
+            report.write(work)
+
+    def _papers(self, files: Sequence[PaperFile], skipped: list[Skipped]) -> Iterator[Paper]:
+        for file in files:
+            for found in read_papers(file, self.split_sentences):
+                if isinstance(found, Skipped):
+                    skipped.append(found)
+                else:
+                    yield self.metadata.complete(found)
+
+
+@dataclass(frozen=True)
+class ShardReport:
+    """What was not taken from a shard.
+
+    Attributes:
+        skipped: Files and papers that were not read.
+        dropped: Number of pairs by category and reason.
+    """
+
+    skipped: Sequence[Skipped]
+    dropped: dict[str, dict[str, int]]
+
+    def write(self, folder: Path) -> None:
+        """Writes it into the shard's folder."""
+        text = json.dumps(asdict(self), ensure_ascii=False)
+        (folder / REPORT).write_text(text, encoding="utf-8", errors="surrogatepass")
+
+    @classmethod
+    def read(cls, folder: Path) -> "ShardReport":
+        """Reads it from a shard's folder."""
+        text = (folder / REPORT).read_text(encoding="utf-8", errors="surrogatepass")
+        fields: dict[str, Any] = json.loads(text)
+        skipped = tuple(Skipped(**entry) for entry in fields["skipped"])
+        return cls(skipped, fields["dropped"])
+
+
+def _pair_batch(block: PairBlock, n_before: int) -> pa.RecordBatch:
+    columns = [
+        block.premises,
+        block.hypotheses,
+        block.categories,
+        block.paper + n_before,
+        block.first,
+        block.second,
+        block.order,
+        _hash_texts(block),
+    ]
+    return pa.record_batch(
+        [pa.array(c, f.type) for c, f in zip(columns, PAIR_SCHEMA, strict=True)],
+        schema=PAIR_SCHEMA,
+    )
+
+
+def _hash_texts(block: PairBlock) -> Words:
+    """A hash of premise and hypothesis; of 64 bits, which a billion pairs share by chance once."""
+    joined = b"".join(
+        blake2b(f"{premise}\n{hypothesis}".encode(), digest_size=8).digest()
+        for premise, hypothesis in zip(block.premises, block.hypotheses, strict=True)
+    )
+    return np.frombuffer(joined, "<u8")
+
+
+def _paper_batch(block: PairBlock) -> pa.RecordBatch:
+    papers = block.papers
+    get: Callable[[str], list[Any]] = lambda name: [getattr(paper, name) for paper in papers]  # noqa: E731
+    columns = {
+        "id": get("id"),
+        "year": get("year"),
+        "domain": get("domain"),
+        "sha256": list(block.paper_hashes),
+        "n_sentences": list(block.n_sentences),
+        "file": get("file"),
+        "line": get("line"),
+    }
+    return pa.RecordBatch.from_pydict(columns, schema=PAPER_SCHEMA)

@@ -1,0 +1,105 @@
+"""Which split a paper belongs to: decided by its year or by a ratio, and by a hash of its id.
+
+A paper is in one split only, and stays in it whatever other papers there are.
+
+Source:
+    SciNLI, sections 3.2 and 3.3: papers of 2000-2019 for training, those of 2020 for evaluation, of
+    which 36 % are the development set. MSciNLI, section 3.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ....loaders.errors import UsageError
+from ...schema import SPLITS
+from .draws import key_of
+
+#: Why a paper is in no split.
+NO_YEAR = "the paper has no year"
+OTHER_YEAR = "the paper is of another year"
+
+VALIDATION_SHARE = 0.36
+Years = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class ByYear:
+    """Splits by years, those of the evaluation cut in two by a hash.
+
+    Attributes:
+        train: First and last year of the training papers.
+        evaluation: First and last year of the others.
+        validation_share: Share of the evaluation papers that are for validation, 0 to 1.
+    """
+
+    train: Years = (2000, 2019)
+    evaluation: Years = (2020, 2020)
+    validation_share: float = VALIDATION_SHARE
+
+    def __post_init__(self) -> None:
+        for first, last in (self.train, self.evaluation):
+            if first > last:
+                raise UsageError(f"{first}-{last} are no years; expected FIRST-LAST.")
+        if self.train[0] <= self.evaluation[1] and self.evaluation[0] <= self.train[1]:
+            raise UsageError("Training and evaluation have years in common.")
+        _check_share(self.validation_share)
+
+    def split_of(self, paper: str, year: int | None, seed: int) -> str:
+        """The split of a paper, or why it is in none."""
+        if year is None:
+            return NO_YEAR
+        if self.train[0] <= year <= self.train[1]:
+            return "train"
+        if self.evaluation[0] <= year <= self.evaluation[1]:
+            return "validation" if _share(paper, seed) < self.validation_share else "test"
+        return OTHER_YEAR
+
+    def as_json(self) -> Mapping[str, Any]:
+        """It as plain values."""
+        return {"by": "year", **asdict(self)}
+
+
+@dataclass(frozen=True)
+class ByRatio:
+    """Splits by a hash alone.
+
+    Attributes:
+        train: Share of the papers for training, 0 to 1.
+        validation: Share for validation; the rest is for testing.
+    """
+
+    train: float = 0.8
+    validation: float = 0.1
+
+    def __post_init__(self) -> None:
+        for share in (self.train, self.validation, self.train + self.validation):
+            _check_share(share)
+
+    def split_of(self, paper: str, year: int | None, seed: int) -> str:
+        """The split of a paper; its year does not matter."""
+        share = _share(paper, seed)
+        if share < self.train:
+            return "train"
+        return "validation" if share < self.train + self.validation else "test"
+
+    def as_json(self) -> Mapping[str, Any]:
+        """It as plain values."""
+        return {"by": "ratio", **asdict(self)}
+
+
+Splitting = ByYear | ByRatio
+
+
+def is_split(text: str) -> bool:
+    """Whether a text is a split, and not a reason for being in none."""
+    return text in SPLITS
+
+
+def _share(paper: str, seed: int) -> float:
+    return key_of(seed, "split", paper) / 2**64
+
+
+def _check_share(share: float) -> None:
+    if not 0 <= share <= 1:
+        raise UsageError(f"{share} is no share; expected 0 to 1.")

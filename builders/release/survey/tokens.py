@@ -1,0 +1,50 @@
+"""Texts as the statistics see them: tokens, and words.
+
+The papers do not name the tokenizer of their tables. On the 6,000 pairs of SciNLI's validation and
+test sets, the mean number of tokens by class, of premise and of hypothesis, is on average so many
+tokens away from Table 3, which is of all 107,412 pairs:
+
+| tokens | away | premise | hypothesis |
+| --- | --- | --- | --- |
+| ``tokenize`` below | 0.59 | 27.9 | 25.5 |
+| NLTK's ``NLTKWordTokenizer`` | 0.60 | 27.6 | 25.3 |
+| every run of letters and digits, every mark | 1.46 | 29.3 | 26.9 |
+| runs of letters and digits without marks | 3.09 | 24.4 | 22.7 |
+| split at blanks | 3.79 | 23.7 | 22.0 |
+| SciNLI, Table 3 | | 27.38 | 25.93 |
+"""
+
+import re
+
+# A mark between letters or digits belongs to the word: "state-of-the-art", "3.5", "e.g", "model's".
+_TOKEN = re.compile(r"\w+(?:[-.,/:'\u2019]+\w+)*|[^\w\s]")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+
+
+def tokenize(text: str) -> list[str]:
+    """Splits a text into tokens, in lower-case letters.
+
+    A token is a run of letters, digits and ``_``, together with marks inside it (``- . , / : '``),
+    or any other mark by itself.
+
+    Args:
+        text: Any text.
+
+    Returns:
+        Its tokens, none of them empty and none with a blank in it; none where it has only blanks.
+
+    Source: SciNLI, Table 3, whose figures it comes near to.
+
+    >>> tokenize("BERT's state-of-the-art F1 (92.5), e.g. in [3].")[:8]
+    ["bert's", 'state-of-the-art', 'f1', '(', '92.5', ')', ',', 'e.g']
+    """
+    return _TOKEN.findall(text.lower())
+
+
+def find_words(text: str) -> list[str]:
+    """The words of a text: every run of two or more letters, in lower-case letters.
+
+    >>> find_words("The x-axis of GPT-2 isn't shown.")
+    ['the', 'axis', 'of', 'gpt', 'isn', 'shown']
+    """
+    return _WORD.findall(text.lower())

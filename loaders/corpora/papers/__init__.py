@@ -1,0 +1,1 @@
+"""Full-text papers, in the formats that pipelines emit, to one record."""

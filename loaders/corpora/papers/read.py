@@ -1,0 +1,114 @@
+"""Reads a file of papers; the format is told by what is in it."""
+
+import codecs
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import IO
+from xml.etree.ElementTree import Element
+
+from . import jats, split_xml, tei
+from .archives import is_archive, read_members
+from .content import Content, read_each, skip
+from .files import PaperFile, is_paper_name, printable
+from .ids import id_of_file
+from .json_papers import are_lines_by_name, read_json
+from .paper import Paper, Skipped, SplitSentences
+from .plain import read_plain, read_rows
+from .skips import PaperError
+from .streams import UNREADABLE, decompress, open_plain, peek, unreadable
+from .xml_tree import parse_tree
+
+_XML: dict[str, Callable[[Element, SplitSentences], Content]] = {
+    tei.ROOT: tei.read_tei,
+    jats.ROOT: jats.read_jats,
+    split_xml.ROOT: lambda root, _: split_xml.read_split_xml(root),
+}
+_UTF_16_XML = (b"\xff\xfe<\0", b"\xfe\xff\0<")
+_PARQUET_MARK = b"PAR1"
+_WEB_PAGES = (b"<!doctype html", b"<html")
+_OTHER_FORMATS = {b"%PDF-": "a PDF", b"PK\x03\x04": "a zip archive", b"\x89PNG": "a picture"}
+
+
+def read_papers(file: PaperFile, split: SplitSentences) -> Iterator[Paper | Skipped]:
+    """Reads the papers of a file, one at a time.
+
+    The file may be compressed (gzip, bzip2, xz, Zstandard), and may be a tar archive of papers
+    that are compressed or not; members that ``is_paper_name`` excludes are passed over.
+
+    Args:
+        file: The file; what is in it tells the format, whatever its name.
+        split: Cuts paragraphs into sentences where the file does not tell them.
+
+    Yields:
+        The papers in the order of the file; in their places what is wrong with those that cannot
+        be read. Nothing that is in the file raises an error.
+    """
+    name = printable(str(file.path))
+    try:
+        stream = open_plain(file.path)
+    except OSError as error:
+        yield skip(unreadable(error), name, 0)
+    else:
+        yield from _read_stream(stream, name, split, file.path)
+
+
+def _read_stream(
+    stream: IO[bytes], name: str, split: SplitSentences, path: Path | None
+) -> Iterator[Paper | Skipped]:
+    # ``path`` is None for a member of an archive.
+    try:
+        with stream:
+            yield from _read_content(stream, name, split, path)
+    except PaperError as error:
+        yield skip(error, name, 0)
+    except UNREADABLE as error:
+        yield skip(unreadable(error), name, 0)
+    except RecursionError:
+        yield Skipped(name, 0, "malformed", "elements inside elements, too many to follow")
+
+
+def _read_content(
+    stream: IO[bytes], name: str, split: SplitSentences, path: Path | None
+) -> Iterator[Paper | Skipped]:
+    content = decompress(stream)
+    is_plain_file = content is None and path is not None
+    stream = content or stream
+    head = peek(stream)
+    start = head.removeprefix(codecs.BOM_UTF8).lstrip()
+    if not head:
+        raise PaperError("no text", "the file is empty")
+    if is_archive(head):
+        if path is None:
+            raise PaperError("unknown format", "an archive inside an archive: unpack the outer one")
+        yield from _read_archive(stream, name, split)
+    elif head.startswith(_PARQUET_MARK):
+        if path is None or not is_plain_file:
+            raise PaperError(
+                "unknown format", "a Parquet file, compressed or in an archive: unpack it"
+            )
+        yield from read_each(read_rows(path), partial(read_plain, split=split), name)
+    elif head.startswith(_UTF_16_XML) or start.startswith(b"<"):
+        if start.lower().startswith(_WEB_PAGES):
+            raise PaperError("unknown format", "a web page")
+        root = parse_tree(stream, _XML)
+        yield _XML[root.tag](root, split).to_paper(name, 0, id_of_file(name))
+    elif start.startswith((b"{", b"[")) or are_lines_by_name(name):
+        yield from read_json(stream, name, id_of_file(name), split)
+    else:
+        known = (other for mark, other in _OTHER_FORMATS.items() if head.startswith(mark))
+        raise PaperError("unknown format", next(known, f"begins with {head[:20]!r}"))
+
+
+def _read_archive(stream: IO[bytes], name: str, split: SplitSentences) -> Iterator[Paper | Skipped]:
+    is_empty = True
+    for member, content in read_members(stream):
+        if is_paper_name(member):
+            is_empty = False
+            member_name = f"{name}/{printable(member)}"
+            if content is None:
+                yield Skipped(member_name, 0, "unreadable", "a link inside an archive")
+            else:
+                yield from _read_stream(content, member_name, split, None)
+    if is_empty:
+        raise PaperError("no text", "the archive holds no file that is taken for papers")

@@ -1,0 +1,234 @@
+"""The public functions on annotation: batches for people, their answers, and what comes of them."""
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from .api import PathLike
+from .builders.construct.annotation.agreement import Agreement, measure_agreement
+from .builders.construct.annotation.answers import add_answers, read_answers
+from .builders.construct.annotation.batch import draw_batch
+from .builders.construct.annotation.candidates import Cell, check_candidates
+from .builders.construct.annotation.export import export_batch
+from .builders.construct.annotation.gold import Gold, choose_gold
+from .builders.construct.annotation.judge import judge
+from .builders.construct.annotation.stored import Batch, check_batches, read_batches
+from .builders.construct.papers.annotated import AnnotatedRows, candidates_of
+from .builders.declared import declared_builder
+from .builders.options import BuildOptions
+from .builders.release.version import BuiltVersion
+from .builders.release.write import build_version
+from .loaders.errors import UsageError
+
+__all__ = ["build_annotated", "export_annotation", "import_annotation", "review_annotation"]
+
+
+@dataclass(frozen=True)
+class Export:
+    """A batch for annotators.
+
+    Attributes:
+        folder: Its folder: a sheet for each annotator, tasks for Label Studio, instructions.
+        n_pairs: Number of its pairs.
+        short: For each class of a domain and split that has too few pairs left, how many it lacks.
+    """
+
+    folder: Path
+    n_pairs: int
+    short: Mapping[Cell, int]
+
+
+@dataclass(frozen=True)
+class Review:
+    """What the annotation has come to.
+
+    Attributes:
+        agreement: How far annotators agree with each other, and with the automatic labels.
+        gold: The pairs that they confirmed, and how many are missing.
+        n_batches: Number of batches.
+        n_annotators: How many people were asked for each pair.
+    """
+
+    agreement: Agreement
+    gold: Gold
+    n_batches: int
+    n_annotators: int
+
+
+def export_annotation(
+    version: PathLike,
+    batches: PathLike,
+    per_class: Mapping[str, int],
+    *,
+    size_per_class: int | None = None,
+    n_annotators: int = 3,
+    seed: int = 1,
+) -> Export:
+    """Writes the next batch of evaluation pairs for annotators: pairs alone, no labels.
+
+    Args:
+        version: Folder of a version that was built from papers.
+        batches: The folder of all batches; a new one is made in it.
+        per_class: By split, how many confirmed pairs of each class and domain are wanted.
+        size_per_class: Pairs of each class and domain in this batch; None takes all that are
+            missing.
+        n_annotators: How many people judge each pair, 1 or more.
+        seed: Decides which pairs are drawn.
+
+    Returns:
+        The batch.
+
+    Raises:
+        UsageError: Every class has its quota, or none of what it lacks is left.
+        AnnotationError: The batches, or the answers to them, are malformed or of other pairs.
+        OutputError: Another batch was written at the same time.
+    """
+    there = _Annotation.read(version, batches, n_annotators)
+    gold = there.review(per_class).gold
+    if gold.is_complete:
+        raise UsageError("Every class has its quota: nothing is left to annotate.")
+    done = frozenset().union(*(batch.ids for batch in there.batches))
+    size = size_per_class or max(_by_class(gold.missing).values())
+    draw = draw_batch(there.candidates, done, gold.missing, size, seed)
+    if not len(draw.pairs):
+        raise UsageError("No pair is left of the classes that lack some. Build with more papers.")
+    batch = export_batch(
+        Path(batches).expanduser(), there.batches, draw.pairs, there.labels, n_annotators
+    )
+    return Export(batch.folder, len(draw.pairs), draw.short)
+
+
+def import_annotation(
+    version: PathLike, batches: PathLike, answers: Sequence[PathLike], per_class: Mapping[str, int]
+) -> Review:
+    """Takes in answers to the last batch, and says what the annotation has come to.
+
+    Args:
+        version: As for ``export_annotation``.
+        batches: As for ``export_annotation``.
+        answers: The sheets, filled in, or an export of Label Studio.
+        per_class: As for ``export_annotation``.
+
+    Raises:
+        AnnotationError: An answer is malformed; then nothing is taken in.
+    """
+    there = _Annotation.read(version, batches, None)
+    if not there.batches:
+        raise UsageError(f"{batches} has no batch; make one: nlihub annotate export.")
+    add_answers(there.batches, there.batches[-1], [Path(path).expanduser() for path in answers])
+    return there.review(per_class)
+
+
+def review_annotation(version: PathLike, batches: PathLike, per_class: Mapping[str, int]) -> Review:
+    """Says what the annotation has come to.
+
+    Args:
+        version: As for ``export_annotation``.
+        batches: As for ``export_annotation``.
+        per_class: As for ``export_annotation``.
+
+    Raises:
+        AnnotationError: The batches, or the answers to them, are malformed or of other pairs.
+    """
+    return _Annotation.read(version, batches, None).review(per_class)
+
+
+def build_annotated(
+    version: PathLike, batches: PathLike, output: PathLike, per_class: Mapping[str, int]
+) -> Path:
+    """Builds the version whose evaluation splits have confirmed pairs alone.
+
+    Args:
+        version: As for ``export_annotation``.
+        batches: As for ``export_annotation``.
+        output: The folder to build in; ``output/NAME`` must be another than ``version``.
+        per_class: As for ``export_annotation``.
+
+    Returns:
+        The folder of the new version.
+
+    Raises:
+        CorpusError: A class lacks confirmed pairs.
+        AnnotationError: The batches, or the answers to them, are malformed or of other pairs.
+        OutputError: There is something else at ``output/NAME``.
+    """
+    there = _Annotation.read(version, batches, None)
+    review = there.review(per_class)
+    manifest = there.version.manifest
+    target = Path(output).expanduser()
+    if (target / manifest.dataset).resolve() == there.version.folder.resolve():
+        raise UsageError(
+            f"{there.version.folder} has the pairs that may still be annotated; build into another "
+            "folder."
+        )
+    rows = AnnotatedRows(
+        there.version,
+        review.gold.rows["id"].to_pylist(),
+        per_class,
+        {"annotated_per_class": dict(per_class), "batches": review.n_batches},
+    )
+    construction = {
+        **manifest.construction,
+        "annotation": _told(review),
+        "agreement": review.agreement.as_json(),
+    }
+    builder = declared_builder(manifest.declaration, rows, construction)
+    return build_version(builder, target, BuildOptions()).folder
+
+
+@dataclass(frozen=True)
+class _Annotation:
+    """A version, and the batches that were drawn from it."""
+
+    version: BuiltVersion
+    labels: Sequence[str]
+    candidates: pa.Table
+    batches: Sequence[Batch]
+    n_annotators: int
+
+    @classmethod
+    def read(cls, folder: PathLike, batches: PathLike, n_annotators: int | None) -> "_Annotation":
+        version = BuiltVersion(Path(folder).expanduser())
+        labels = version.manifest.labels
+        candidates = candidates_of(version)
+        check_candidates(candidates, labels)
+        found = read_batches(Path(batches).expanduser())
+        check_batches(found, candidates)
+        asked = found[0].n_annotators if found else n_annotators or 1
+        if n_annotators is not None and asked != n_annotators:
+            raise UsageError(f"The batches are for {asked} annotators, not {n_annotators}.")
+        return cls(version, labels, candidates, found, asked)
+
+    def review(self, per_class: Mapping[str, int]) -> Review:
+        """What the answers have come to."""
+        answers = read_answers(self.batches)
+        judged = judge(self.candidates, answers.by_pair, self.n_annotators)
+        gold = choose_gold(self.candidates, judged, self.labels, per_class)
+        agreement = measure_agreement(judged, self.labels, self.n_annotators)
+        return Review(agreement, gold, len(self.batches), self.n_annotators)
+
+
+def _by_class(missing: Mapping[Cell, int]) -> dict[tuple[str, str], int]:
+    """What each class of a domain lacks in all splits."""
+    totals: dict[tuple[str, str], int] = {}
+    for cell, number in missing.items():
+        key = (cell.domain, cell.label)
+        totals[key] = totals.get(key, 0) + number
+    return totals
+
+
+def _told(review: Review) -> str:
+    """What a card says of the annotation."""
+    found = review.agreement
+    by_class = ", ".join(f"{name} {100 * s.value:.1f} %" for name, s in found.by_class.items())
+    text = (
+        "The labels of validation and test were judged by people: a pair is kept where the "
+        f"majority of {review.n_annotators} annotators, who saw the two sentences alone, chose the "
+        "label that the linking phrase or the way to the neutral pair gives. That was so for "
+        f"{found.overall.n:,} of {found.overall.of:,} pairs ({100 * found.overall.value:.1f} %; "
+        f"{by_class}); Fleiss' kappa is {found.kappa:.2f}. **The labels of train are automatic.**"
+    )
+    return textwrap.fill(text, 100)

@@ -1,0 +1,133 @@
+"""Commands for the annotation of evaluation pairs."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .options import Json, answer, quotas
+
+if TYPE_CHECKING:
+    from ..annotation import Review
+
+app = typer.Typer(
+    help="Have people judge the evaluation pairs of a dataset that was built from papers.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+Version = Annotated[
+    Path, typer.Argument(metavar="FOLDER", help="The version that was built from papers.")
+]
+Batches = Annotated[
+    Path, typer.Option(metavar="FOLDER", help="The folder of all batches of this annotation.")
+]
+PerClass = Annotated[
+    str,
+    typer.Option(
+        metavar="SPLIT=N,...",
+        help="Confirmed pairs of each class and domain that are wanted: validation=500,test=1000",
+    ),
+]
+
+
+@app.command()
+def export(
+    version: Version,
+    batches: Batches,
+    per_class: PerClass,
+    size: Annotated[
+        int | None,
+        typer.Option(min=1, help="Pairs of each class and domain; default all that are missing."),
+    ] = None,
+    annotators: Annotated[int, typer.Option(min=1, help="People who judge each pair.")] = 3,
+    seed: Annotated[int, typer.Option(help="Decides which pairs are drawn.")] = 1,
+    as_json: Json = False,
+) -> None:
+    """Write the next batch: a sheet for each annotator, tasks for Label Studio, instructions."""
+    from .. import annotation
+
+    made = annotation.export_annotation(
+        version,
+        batches,
+        quotas(per_class),
+        size_per_class=size,
+        n_annotators=annotators,
+        seed=seed,
+    )
+    for cell, lacking in made.short.items():
+        place = f"{cell.label} in {cell.split} of {cell.domain}"
+        print(f"nlihub: {place}: {lacking:,} fewer than asked for are left", file=sys.stderr)
+    print(f"nlihub: {made.n_pairs:,} pairs", file=sys.stderr)
+    answer(str(made.folder), as_json, lambda: str(made.folder))
+
+
+@app.command("import")
+def import_command(
+    version: Version,
+    answers: Annotated[
+        list[Path], typer.Argument(metavar="ANSWERS...", help="Sheets, or Label Studio's export.")
+    ],
+    batches: Batches,
+    per_class: PerClass,
+    as_json: Json = False,
+) -> None:
+    """Take in answers to the last batch, and say what the annotation has come to."""
+    from .. import annotation
+
+    _show(annotation.import_annotation(version, batches, answers, quotas(per_class)), as_json)
+
+
+@app.command()
+def review(version: Version, batches: Batches, per_class: PerClass, as_json: Json = False) -> None:
+    """Say what the annotation has come to: agreement, kappa, what is missing."""
+    from .. import annotation
+
+    _show(annotation.review_annotation(version, batches, quotas(per_class)), as_json)
+
+
+@app.command()
+def build(
+    version: Version,
+    batches: Batches,
+    per_class: PerClass,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Builds FOLDER/NAME.")
+    ],
+    as_json: Json = False,
+) -> None:
+    """Build the version whose evaluation splits have confirmed pairs alone."""
+    from .. import annotation
+
+    folder = annotation.build_annotated(version, batches, output, quotas(per_class))
+    answer(str(folder), as_json, lambda: str(folder))
+
+
+def _show(found: "Review", as_json: bool) -> None:
+    missing = {"/".join(cell): number for cell, number in found.gold.missing.items() if number}
+    value: dict[str, Any] = {
+        **found.agreement.as_json(),
+        "dropped": dict(found.gold.dropped),
+        "missing": missing,
+        "is_complete": found.gold.is_complete,
+    }
+    answer(value, as_json, lambda: "\n".join(_as_text(found)))
+
+
+def _as_text(found: "Review") -> Iterator[str]:
+    agreement = found.agreement
+    shares = {"all": agreement.overall, **agreement.by_class}
+    for name, share in shares.items():
+        yield f"{name:14} {share.n:,} of {share.of:,} confirmed ({100 * share.value:.1f} %)"
+    yield f"Fleiss' kappa  {agreement.kappa:.2f} over {agreement.n_for_kappa:,} pairs"
+    for outcome, number in agreement.outcomes.items():
+        yield f"{outcome:14} {number:,}"
+    for cell, number in found.gold.missing.items():
+        if number:
+            yield f"missing        {number:,} {cell.label} in {cell.split} of {cell.domain}"
+    if found.gold.is_complete:
+        yield "Every class has its quota: build the version with nlihub annotate build."
+    else:
+        yield "Ask for the next batch: nlihub annotate export."

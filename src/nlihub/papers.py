@@ -1,0 +1,172 @@
+"""The public function that makes a dataset from papers."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from .api import PathLike, list_datasets
+from .builders.construct.papers.construct import Construction, Recipe, construct
+from .builders.construct.papers.phrases import LinkingPhrases
+from .builders.construct.papers.procedure import Procedure
+from .builders.construct.papers.shards import Engine, local_engine
+from .builders.construct.papers.spark import spark_engine
+from .builders.construct.papers.splits import ByRatio, ByYear, Splitting
+from .builders.options import BuildOptions
+from .builders.partial import whole_file
+from .builders.release.write import build_version
+from .builders.schema import is_name
+from .loaders.corpora.papers.metadata import Metadata
+from .loaders.corpora.papers.paper import Skipped
+from .loaders.errors import UsageError
+
+__all__ = ["build_from_papers", "spark_engine"]
+
+
+@dataclass(frozen=True)
+class MadeFromPapers:
+    """A dataset that was made from papers.
+
+    Attributes:
+        folder: The folder of the built version.
+        report: The file with all counts, and every file and paper that was not read.
+        skipped: Files and papers that were not read, by file and line.
+        counts: What was read, kept and dropped of papers, and of pairs by category.
+    """
+
+    folder: Path
+    report: Path
+    skipped: Sequence[Skipped]
+    counts: Mapping[str, Any]
+
+
+def build_from_papers(
+    name: str,
+    papers: PathLike | Sequence[PathLike],
+    output: PathLike = "built",
+    *,
+    domain: str | None = None,
+    metadata: PathLike | None = None,
+    phrases: PathLike | None = None,
+    train_years: tuple[int, int] | None = None,
+    evaluation_years: tuple[int, int] | None = None,
+    ratio: tuple[float, float, float] | None = None,
+    per_class: Mapping[str, int] | None = None,
+    within: str = "paragraph",
+    seed: int = 1,
+    pretty_name: str | None = None,
+    license_id: str = "other",
+    copyright_line: str | None = None,
+    citation: PathLike | None = None,
+    language: str = "en",
+    num_proc: int = 1,
+    engine: Engine | None = None,
+) -> MadeFromPapers:
+    """Builds a dataset by SciNLI's and MSciNLI's procedure from papers, into ``output/NAME``.
+
+    The same papers give the same bytes, whatever their files' order, names and formats, and the
+    engine. Interrupted, the same call goes on at the shard where it was.
+
+    Args:
+        name: Name of the dataset, snake_case, and none of this package's.
+        papers: Files and folders with papers: GROBID TEI, S2ORC JSON, JATS, sentence-split XML,
+            plain JSON lines or Parquet, plain or compressed.
+        output: The folder to build in.
+        domain: The domain of papers whose files tell none.
+        metadata: CSV file with ``id``, ``year`` and ``domain`` of papers.
+        phrases: JSON file with other linking phrases, of the form of ``phrases.json``.
+        train_years: First and last year of the training papers.
+        evaluation_years: First and last year of the others, of which 36 % are for validation.
+        ratio: Instead of years, the shares of train, validation and test.
+        per_class: By split, how many pairs of each class and domain; default as many as the
+            smallest class has.
+        within: What two adjacent sentences must share, ``paragraph`` or ``section``.
+        seed: Decides every random choice.
+        pretty_name: Its name in prose.
+        license_id: Identifier of its licence.
+        copyright_line: The line that the licence asks to keep.
+        citation: File with its BibTeX.
+        language: Code of the papers' language.
+        num_proc: Processes of this machine to use.
+        engine: What works the papers off instead of them.
+
+    Returns:
+        Where the built version is, and what was read, kept and dropped.
+
+    Raises:
+        UsageError: The name is none or taken, or years and ratio do not make sense.
+        SourceNotFoundError: There is no paper file.
+        MetadataError: The table of papers is malformed.
+        CorpusError: No paper is taken, a split has no pair of a class, or fewer than asked for.
+        OutputError: There is something else at ``output/NAME``.
+    """
+    if not is_name(name):
+        raise UsageError(f"{name!r} is no snake_case name.")
+    if name in list_datasets():
+        raise UsageError(
+            f"{name} is a dataset of this package, which other papers do not give; take another "
+            "name."
+        )
+    paths = [papers] if isinstance(papers, str | Path) else papers
+    recipe = Recipe(
+        procedure=Procedure(phrases=LinkingPhrases.read(_path(phrases)), within=within, seed=seed),
+        splitting=_splitting(train_years, evaluation_years, ratio),
+        quotas=per_class or {},
+        metadata=Metadata.read(_path(metadata), domain),
+    )
+    target = Path(output).expanduser()
+    options = BuildOptions(num_proc=num_proc)
+    title = pretty_name or name.replace("_", " ").title()
+    with construct(
+        [Path(path).expanduser() for path in paths],
+        recipe,
+        engine or local_engine(num_proc),
+        options,
+        name=name,
+        pretty_name=title,
+        license=license_id,
+        copyright=copyright_line or "Copyright the authors of the papers",
+        citation=_citation(name, title, _path(citation)),
+        language=language,
+    ) as made:
+        folder = build_version(made.builder, target, options).folder
+        report = _write_report(target / f"{name}.report.json", made)
+    return MadeFromPapers(folder, report, made.skipped, made.counts)
+
+
+def _splitting(
+    train: tuple[int, int] | None,
+    evaluation: tuple[int, int] | None,
+    ratio: tuple[float, float, float] | None,
+) -> Splitting:
+    if ratio is not None:
+        if train or evaluation:
+            raise UsageError("Split by years or by ratio, not both.")
+        if abs(sum(ratio) - 1) > 1e-9:
+            raise UsageError(f"{ratio} does not sum to 1; expected train, validation, test.")
+        return ByRatio(ratio[0], ratio[1])
+    if train is None and evaluation is None:
+        return ByRatio()
+    if train is None or evaluation is None:
+        raise UsageError("A split by years needs those of training and of evaluation.")
+    return ByYear(train, evaluation)
+
+
+def _citation(name: str, title: str, path: Path | None) -> str:
+    if path is not None:
+        return path.read_text(encoding="utf-8")
+    key = name.replace("_", "-")
+    return f"@misc{{{key},\n  title = {{{title}}},\n  note = {{Made with nlihub}}\n}}\n"
+
+
+def _path(path: PathLike | None) -> Path | None:
+    return Path(path).expanduser() if path is not None else None
+
+
+def _write_report(path: Path, made: Construction) -> Path:
+    content = {**made.counts, "skipped": [asdict(entry) for entry in made.skipped]}
+    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    with whole_file(path) as partial:
+        partial.write_text(text, encoding="utf-8", errors="surrogateescape")
+    return path

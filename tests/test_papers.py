@@ -1,0 +1,715 @@
+import bz2
+import gzip
+import hashlib
+import io
+import json
+import lzma
+import os
+import re
+import tarfile
+
+import paper_samples as samples
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from conftest import SHARED
+from memory import growth_of_peak
+from nlihub.loaders.corpora.papers.files import find_paper_files
+from nlihub.loaders.corpora.papers.ids import id_of_file, year_of_anthology_id, year_told
+from nlihub.loaders.corpora.papers.paper import REASONS, Paper, Skipped
+from nlihub.loaders.corpora.papers.read import read_papers
+from nlihub.loaders.corpora.papers.skips import MAX_PAPER_BYTES
+from nlihub.loaders.errors import SourceNotFoundError
+
+COMPRESSORS = {
+    "gz": gzip.compress,
+    "bz2": lambda data: bz2.compress(data, 1),  # in small blocks
+    "xz": lambda data: lzma.compress(data, preset=0),
+    "zst": lambda data: pa.Codec("zstd").compress(data, asbytes=True),
+}
+
+
+def split(text):
+    return [s for s in re.split(r"(?<=[.:])\s+", text.strip()) if s]
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Writes a file and reads it; everything that comes of it is checked for form."""
+
+    def write_and_read(content, name="p.bin"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return everything(path)
+
+    return write_and_read
+
+
+def everything(path):
+    found = [one for file in find_paper_files([path]) for one in read_papers(file, split)]
+    for one in found:
+        if isinstance(one, Skipped):
+            assert one.reason in REASONS and one.detail and one.file.startswith(str(path))
+        else:
+            assert one.id and one.sections
+            assert all(section.paragraphs for section in one.sections)
+            assert all(paragraph and all(paragraph) for paragraph in one.paragraphs())
+    return found
+
+
+def only(found):
+    assert len(found) == 1, found
+    return found[0]
+
+
+def prose(paper):
+    return [(s.title, [list(paragraph) for paragraph in s.paragraphs]) for s in paper.sections]
+
+
+def lines(*records):
+    return b"".join(json.dumps(record).encode() + b"\n" for record in records)
+
+
+def tar(members, mode="w"):
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode=mode) as archive:
+        for name, content in members.items():
+            info = tarfile.TarInfo(name)
+            if content is None:
+                info.type = tarfile.SYMTYPE
+                info.linkname = "elsewhere"
+                archive.addfile(info)
+            else:
+                content = content if isinstance(content, bytes) else content.encode()
+                info.size = len(content)
+                archive.addfile(info, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+# Formats
+
+
+def test_tei_is_read_as_prose(read):
+    paper = only(read(samples.TEI, "N18-3011.tei.xml"))
+    assert (paper.id, paper.year, paper.domain, paper.line) == ("N18-3011", 2019, None, 0)
+    assert prose(paper) == [
+        ("Abstract", [["Foxes run.", "However, hens fly."]]),
+        (
+            "Introduction",
+            [
+                [
+                    "A fox (Hen et al., 2001) is red.",
+                    "A hen is seen in Figure 3 as in [4, 5] .",
+                ],
+                ["Its speed is v = s / t where s is the way.", "Then it rests. a = b"],
+                ["Hens differ."],
+            ],
+        ),
+        ("Method", [["We take:"], ["One fox."], ["Two hens."], ["and no geese."]]),
+    ]
+
+
+def test_sentences_that_tei_tells_are_kept(read):
+    paper = only(read(samples.TEI_SPLIT, "a.xml"))
+    assert (paper.id, paper.year) == ("a", None)
+    assert prose(paper) == [
+        ("Abstract", [["Dr. Fox runs.", "Dr. Hen flies."]]),
+        ("Speed", [["It runs at v = 3 which is fast.", "It rests."]]),
+    ]
+
+
+def test_jats_is_read_as_prose(read):
+    paper = only(read(samples.JATS, "x.nxml"))
+    assert (paper.id, paper.year) == ("PMC77", 2011)
+    assert prose(paper) == [
+        ("Aim", [["To see foxes."]]),
+        ("Result", [["They are \u03b1-red."]]),
+        (
+            "Intro & more",
+            [
+                [
+                    "Foxes carry a disease.",
+                    "However, hens do not.",
+                    "Geese do [4].",
+                    "There are 8 \u00d7 10\u2074 foxes of the 2nd kind, H2O and Ca\u00b2\u207a.",
+                ],
+                ["The speed v is $v=1$ where 1 is s/t at least."],
+            ],
+        ),
+        ("Sub one", [["We list:"], ["A fox."], ["A hen."], ["These are all."]]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("ids", "expected"),
+    [
+        ('<article-id pub-id-type="pmcid">PMC5</article-id>', "PMC5"),
+        ('<article-id pub-id-type="doi">10.1/x</article-id>', "10.1/x"),
+        ('<article-id pub-id-type="pmid">5</article-id>', "W04-1013"),
+    ],
+)
+def test_jats_has_its_best_id(read, ids, expected):
+    text = f"<article><front><article-meta>{ids}</article-meta></front><body><p>A.</p></body>"
+    paper = only(read(f"{text}</article>", "W04-1013.nxml"))
+    assert paper.id == expected
+    assert paper.year == (2004 if expected == "W04-1013" else None)
+
+
+def test_split_xml_keeps_its_sentences(read):
+    paper = only(read(samples.SPLIT_XML, "P98-1046.xml"))
+    assert (paper.id, paper.year) == ("P98-1046", 1998)
+    assert prose(paper) == [
+        ("Abstract", [['A fox is a "fox" &R; \u00e9.', "However, a hen is not."]]),
+        ("1 Introduction", [["Foxes run."]]),
+        ("1.1 Hens.", [["Hens fly."]]),
+        ("1.2 Geese", [["Geese swim."]]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("record", "year", "expected"),
+    [
+        (
+            samples.S2ORC_2019,
+            2017,
+            [
+                ("Abstract", [["Foxes run."]]),
+                ("", [["A fox is red.", "It runs."], ["A hen flies."]]),
+            ],
+        ),
+        (
+            samples.S2ORC_2020,
+            None,
+            [
+                ("Abstract", [["Foxes run."]]),
+                ("1 Intro", [["A fox [1]  is red."], ["A hen flies."]]),
+                ("1 Intro", [["It came back."]]),
+            ],
+        ),
+        (samples.S2ORC_2021, 2011, [("Abstract", [["Foxes run."]]), ("", [["A fox is red."]])]),
+    ],
+)
+@pytest.mark.parametrize("indent", [None, 2])
+def test_s2orc_alone_and_in_shards(read, record, year, expected, indent):
+    alone = only(read(json.dumps(record, indent=indent), "s.json"))
+    assert (alone.id, alone.year, alone.line) == (record["paper_id"], year, 0)
+    assert prose(alone) == expected
+    first, second = read(lines(record, record), "shard")
+    assert (first.line, second.line) == (1, 2)
+    assert prose(first) == prose(second) == expected
+
+
+def test_s2orc_falls_back_to_what_else_it_has(read):
+    record = {**samples.S2ORC_2019, "latex_parse": {"body_text": [{"text": "From TeX."}]}}
+    record["grobid_parse"] = None
+    assert prose(only(read(json.dumps(record)))) == [
+        ("Abstract", [["Not this one."]]),
+        ("", [["From TeX."]]),
+    ]
+
+
+def test_plain_papers(read):
+    paper, flat = read(lines(samples.PLAIN, samples.FLAT))
+    assert (paper.id, paper.year, paper.domain, paper.line) == ("a1", 2020, "acl", 1)
+    assert prose(paper) == [
+        ("Intro", [["Dr. Fox runs.", "He rests."], ["Foxes run.", "Hens fly."]]),
+        ("Method", [["Dr. Hen  flies."]]),
+        ("", [["Geese swim.", "Ducks swim."], ["Foxes rest."]]),
+    ]
+    assert (flat.id, flat.year, flat.domain, flat.line) == ("7", None, None, 2)
+    assert prose(flat) == [("Abstract", [["Foxes run.", "Hens fly."]]), ("", [["Geese swim."]])]
+
+
+def test_sentences_without_a_character_are_none(read):
+    record = {"id": "a", "abstract": ["", "A."], "sentences": ["B.", " \n", ""]}
+    assert prose(only(read(lines(record)))) == [("Abstract", [["A."]]), ("", [["B."]])]
+
+
+def test_plain_papers_in_parquet(read, tmp_path):
+    path = tmp_path / "p.parquet"
+    nested = {
+        "id": "a",
+        "year": 2020.0,
+        "domain": "acl",
+        "sections": [{"title": "Intro", "paragraphs": [["A.", "B."], ["C."]], "text": None}],
+    }
+    rows = [nested, {**nested, "id": "b", "year": None, "sections": []}]
+    pq.write_table(pa.Table.from_pylist(rows), path)
+    paper, skipped = everything(path)
+    assert (paper.id, paper.year, paper.domain, paper.line) == ("a", 2020, "acl", 1)
+    assert prose(paper) == [("Intro", [["A.", "B."], ["C."]])]
+    assert (skipped.line, skipped.reason) == (2, "no text")
+
+    flat = {"id": [1, 2], "year": ["1999", "?"], "domain": ["x", None], "text": ["A. B.", "C."]}
+    pq.write_table(pa.table({**flat, "other": [0, 0]}), path)
+    one, two = everything(path)
+    assert (one.id, one.year, one.domain, prose(one)) == ("1", 1999, "x", [("", [["A.", "B."]])])
+    assert (two.id, two.year, two.domain) == ("2", None, None)
+
+
+# Containers
+
+
+@pytest.mark.parametrize("ending", COMPRESSORS)
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [(samples.TEI, "a.tei.xml"), (json.dumps(samples.S2ORC_2021), "a.json")],
+)
+def test_compressed_files(read, ending, content, name):
+    plain = only(read(content, name))
+    packed = only(read(COMPRESSORS[ending](content.encode()), f"{name}.{ending}"))
+    assert prose(packed) == prose(plain)
+    assert packed.id == plain.id
+
+
+def test_compressed_lines_of_several_members(read):
+    packed = gzip.compress(lines(samples.PLAIN)) + gzip.compress(lines(samples.FLAT))
+    assert [(p.id, p.line) for p in read(packed, "a.jsonl.gz")] == [("a1", 1), ("7", 2)]
+
+
+@pytest.mark.parametrize("mode", ["w", "w:gz", "w:xz"])
+def test_archives_are_read_to_the_end(read, mode):
+    members = {
+        "./acl/P98-1046.xml": samples.SPLIT_XML,
+        "acl/broken.xml": "<PAPER><S>",
+        "acl/README.md": "no paper",
+        ".hidden/a.xml": samples.TEI,
+        "link.xml": None,
+        "cut.json.gz": gzip.compress(json.dumps(samples.S2ORC_2021).encode())[:-9],
+        "lines.jsonl": lines(samples.PLAIN, samples.FLAT),
+        "inner.tar": tar({"a.xml": samples.TEI}),
+        "b.xml.gz": gzip.compress(samples.TEI.encode()),
+    }
+    found = read(tar(members, mode), "all.tar")
+    assert [(one.file.rpartition("all.tar/")[2], one.line) for one in found] == [
+        ("./acl/P98-1046.xml", 0),
+        ("acl/broken.xml", 1),
+        ("link.xml", 0),
+        ("cut.json.gz", 0),
+        ("lines.jsonl", 1),
+        ("lines.jsonl", 2),
+        ("inner.tar", 0),
+        ("b.xml.gz", 0),
+    ]
+    assert [one.id for one in found if isinstance(one, Paper)] == ["P98-1046", "a1", "7", "b"]
+    assert [one.reason for one in found if isinstance(one, Skipped)] == [
+        "malformed",
+        "unreadable",
+        "unreadable",
+        "unknown format",
+    ]
+
+
+def test_archives_that_are_damaged_or_hold_nothing(read):
+    whole = tar({"a.xml": samples.SPLIT_XML, "b.xml": samples.SPLIT_XML})
+    second = 512 + -(-len(samples.SPLIT_XML) // 512) * 512
+    for damaged in (
+        whole[:second],
+        whole[: second + 100],
+        whole[: second + 700],
+        whole[:second] + b"x" * 512 + whole[second + 512 :],
+    ):
+        paper, *_, skipped = read(damaged)
+        assert (paper.id, skipped.reason) == ("a", "unreadable")
+    assert only(read(tar({"a.txt": "x"}))).reason == "no text"
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "reason", "line", "detail"),
+    [
+        ("", "a.xml", "no text", 0, "the file is empty"),
+        (b"%PDF-1.5\n%\xe2\xe3", "a.xml", "unknown format", 0, "a PDF"),
+        (b"PK\x03\x04abc", "a.json", "unknown format", 0, "a zip archive"),
+        (b"\0" * 600, "a.xml", "unknown format", 0, "begins with"),
+        ("just text", "a", "unknown format", 0, "begins with b'just text'"),
+        ("<!doctype HTML><p>Not found", "a.xml", "unknown format", 0, "a web page"),
+        ("<PAPER><S>\n</PAPER>", "a.xml", "malformed", 2, "mismatched tag"),
+        ("<PAPER><S sid='1'>A.</S>", "a.xml", "malformed", 1, "no element found"),
+        ("<PAPER><S sid='1'>A\0.</S></PAPER>", "a.xml", "malformed", 1, "invalid token"),
+        (b"<PAPER><S>\xff</S></PAPER>", "a.xml", "malformed", 1, "invalid token"),
+        (
+            b"<?xml version='1.0' encoding='klingon'?><PAPER/>",
+            "a.xml",
+            "malformed",
+            1,
+            "unknown encoding: klingon",
+        ),
+        ("<rss/>", "a.xml", "unknown format", 0, "the root is <rss>, expected <PAPER>, <TEI>"),
+        ("<TEI/>", "a.xml", "no text", 0, "the paper 'a' has no sentence"),
+        ("<article/>", "a.xml", "no text", 0, "the paper 'a' has no sentence"),
+        ("<PAPER><S sid='0'>A title</S></PAPER>", "a.xml", "no text", 0, "'a' has no sentence"),
+        ("<PAPER><S>&nbsp;</S></PAPER>", "a.xml", "malformed", 1, "undefined entity"),
+        (samples.JATS.replace("nbsp", "fox"), "a.xml", "malformed", 8, "&fox; is not known"),
+        (samples.LAUGHS, "a.xml", "malformed", 1, "declares the entity 'a'"),
+        (
+            '<!DOCTYPE PAPER [<!ENTITY x SYSTEM "secret">]><PAPER><S>&x;</S></PAPER>',
+            "a.xml",
+            "malformed",
+            1,
+            "declares the entity 'x'",
+        ),
+        (
+            '<!DOCTYPE PAPER [<!ENTITY % x SYSTEM "secret"> %x;]><PAPER/>',
+            "a.xml",
+            "malformed",
+            1,
+            "declares the entity 'x'",
+        ),
+        ("<TEI><text><body>" + "<p>" * 9000, "a.xml", "malformed", 1, "no element found"),
+        (
+            f"<TEI><text><body>{'<p>' * 9000}{'</p>' * 9000}</body></text></TEI>",
+            "a.xml",
+            "malformed",
+            0,
+            "too many to follow",
+        ),
+        ("[1, 2]", "a.json", "malformed", 0, "expected a JSON object, got list"),
+        ('{"id":\n"a"', "a.json", "malformed", 2, "no JSON"),
+        ("{}", "a.json", "unknown format", 0, "the keys of the object are none"),
+        ('{"corpusid": 1}', "a.json", "unknown format", 0, "are 'corpusid'"),
+        (gzip.compress(b"{}" * 99)[:-12], "a.json", "unreadable", 0, "to its end"),
+        (b"\x1f\x8bnot gzip", "a.json", "unreadable", 0, "to its end"),
+        (b"\xfd7zXZ\x00nothing", "a", "unreadable", 0, "to its end"),
+        (b"PAR1 and no more", "a", "unreadable", 0, "to its end"),
+        (gzip.compress(b"PAR1 and more"), "a", "unknown format", 0, "a Parquet file, compressed"),
+    ],
+)
+def test_bad_files_are_reported(read, content, name, reason, line, detail):
+    skipped = only(read(content, name))
+    assert isinstance(skipped, Skipped)
+    assert (skipped.reason, skipped.line) == (reason, line), skipped
+    assert detail in skipped.detail
+
+
+@pytest.mark.parametrize(
+    ("line", "reason", "detail"),
+    [
+        ("{", "malformed", "no JSON"),
+        ("7", "malformed", "expected a JSON object, got int"),
+        ('{"id": "a", "text": "\\ud800"}', "malformed", "no JSON"),
+        ('{"id": "a", "text": "\0"}', "malformed", "no JSON"),
+        (b'{"id": "a", "text": "\xff"}', "malformed", "no JSON"),
+        ("[" * 2000, "malformed", "no JSON"),
+        ('{"text": "A."}', "malformed", "id: expected text, got none"),
+        ('{"id": " ", "text": "A."}', "malformed", "id: expected text, got none"),
+        ('{"id": true, "text": "A."}', "malformed", "id: expected text, got bool"),
+        ('{"id": "a", "text": ""}', "no text", "the paper 'a' has no sentence"),
+        ('{"id": "a", "sections": []}', "no text", "the paper 'a' has no sentence"),
+        ('{"id": "a", "text": 7}', "malformed", "text: expected text, got int"),
+        ('{"id": "a", "domain": 7, "text": "A."}', "malformed", "domain: expected text, got int"),
+        ('{"id": "a", "sentences": "A."}', "malformed", "sentences: expected a list of sentences"),
+        ('{"id": "a", "sentences": ["", 7]}', "malformed", "expected sentences, got int"),
+        ('{"id": "a", "abstract": [null]}', "malformed", "abstract.sentences: expected sentences"),
+        ('{"id": "a", "sections": {}}', "malformed", "sections: expected a list, got dict"),
+        ('{"id": "a", "sections": [7]}', "malformed", "sections[0]: expected an object, got int"),
+        ('{"id": "a", "sections": [{"txt": ""}]}', "malformed", "got 'txt'"),
+        (
+            '{"id": "a", "sections": [{"title": 1, "text": "A."}]}',
+            "malformed",
+            "sections[0].title: expected text, got int",
+        ),
+        (
+            '{"id": "a", "sections": [{"paragraphs": ["A.", {"b": 1}]}]}',
+            "malformed",
+            "sections[0].paragraphs: expected a list of sentences, got dict",
+        ),
+        ('{"id": "a", "paragraphs": "A."}', "malformed", "paragraphs: expected a list, got str"),
+        ('{"paper_id": "a", "body_text": {}}', "no text", "has no sentence"),
+        ('{"paper_id": "a", "body_text": 7}', "malformed", "body_text: expected a list, got int"),
+        ('{"paper_id": "a", "body_text": [7]}', "malformed", "body_text[0]: expected an object"),
+        ('{"paper_id": "a", "body_text": [{}]}', "malformed", "body_text[0].text: expected text"),
+        (
+            '{"paper_id": "a", "body_text": [{"text": "A.", "section": 1}]}',
+            "malformed",
+            "body_text[0].section: expected text, got int",
+        ),
+        ('{"paper_id": "a", "grobid_parse": 7}', "malformed", "grobid_parse: expected an object"),
+        ('{"paper_id": "a", "grobid_parse": null}', "no text", "has no sentence"),
+        ('{"paper_id": [], "body_text": []}', "malformed", "paper_id: expected text, got list"),
+        (
+            '{"paper_id": "a", "metadata": [1], "body_text": []}',
+            "malformed",
+            "metadata: expected an object, got list",
+        ),
+    ],
+)
+def test_a_bad_line_is_reported_and_the_rest_read(read, line, reason, detail):
+    line = line if isinstance(line, bytes) else line.encode()
+    content = b"\xef\xbb\xbf" + lines(samples.FLAT) + line + b"\n \n" + lines(samples.PLAIN)
+    for name in ("a.jsonl", "a"):
+        first, skipped, last = read(content, name)
+        assert (first.id, first.line, last.id, last.line) == ("7", 1, "a1", 4)
+        assert (skipped.line, skipped.reason) == (2, reason), skipped
+        assert detail in skipped.detail
+
+
+def test_what_is_after_the_cut_of_a_shard_is_reported(read):
+    content = b"".join(lines({"id": str(i), "text": os.urandom(64).hex()}) for i in range(8000))
+    for compress in COMPRESSORS.values():
+        *papers, skipped = read(compress(content)[: len(content) // 4], "a.jsonl")
+        assert 2000 < len(papers) < 8000
+        assert all(isinstance(paper, Paper) for paper in papers)
+        assert (skipped.reason, skipped.line) == ("unreadable", len(papers) + 1)
+
+
+def test_a_text_in_parquet_that_is_no_utf8(tmp_path):
+    bad = pa.array([b"A.", b"\xff.", b"C."]).view(pa.string())
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"id": ["a", "b", "c"], "text": bad}), path)
+    one, skipped, three = everything(path)
+    assert (one.id, skipped.line, skipped.reason, three.id) == ("a", 2, "malformed", "c")
+    pq.write_table(pa.table({"id": ["a"], "body": ["A."]}), path)
+    assert only(everything(path)).detail == "the columns are id, body"
+
+
+def test_papers_that_are_too_large(read):
+    filler = b" " * MAX_PAPER_BYTES
+    assert only(read(b"<PAPER>" + filler + b"</PAPER>")).reason == "too large"
+    assert only(read(b'{"id": "a",' + filler + b"}", "a.json")).reason == "too large"
+    line = b'{"id": "a", "text": "' + filler + b'"}\n'
+    large, paper = read(line + lines(samples.PLAIN), "a.jsonl")
+    assert (large.reason, large.line, paper.line) == ("too large", 1, 2)
+
+
+def test_a_file_that_vanishes_is_reported(tmp_path):
+    path = tmp_path / "a.xml"
+    path.write_text(samples.TEI)
+    file = only(find_paper_files([path]))
+    path.unlink()
+    skipped = only(list(read_papers(file, split)))
+    assert (skipped.reason, skipped.file) == ("unreadable", str(path))
+    assert "No such file" in skipped.detail
+
+
+def test_pictures_may_be_declared(read):
+    jats = samples.JATS.replace(
+        '.dtd">', '.dtd" [<!NOTATION gif SYSTEM "gif"><!ENTITY f1 SYSTEM "f1.gif" NDATA gif>]>'
+    )
+    assert only(read(jats)).id == "PMC77"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "iso-8859-1", "windows-1252", "utf-8-sig"])
+def test_xml_declares_its_encoding(read, encoding):
+    declared = encoding.removesuffix("-sig")
+    text = f"<?xml version='1.0' encoding='{declared}'?><PAPER><S sid='1'>Caf\u00e9.</S></PAPER>"
+    assert prose(only(read(text.encode(encoding)))) == [("", [["Caf\u00e9."]])]
+
+
+# Files
+
+
+def test_the_files_of_a_folder(tmp_path):
+    papers = ["B.tei.xml", "a/x.jsonl.gz", "a/y.json", "a.pdf", "b/part-0", "b.parquet"]
+    others = ["README", "readme.md", "LICENSE", "x.txt", "x.csv", "x.bib", ".x.xml", "_SUCCESS"]
+    for name in [*papers, *others, ".git/x.xml", "a/.x/y.xml"]:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("abc")
+    (tmp_path / "b" / "up").symlink_to(tmp_path)
+    (tmp_path / "b" / "self.xml").symlink_to("self.xml")
+    (tmp_path / "b" / "gone.xml").symlink_to("nowhere")
+    found = find_paper_files([tmp_path])
+    assert [file.name for file in found] == sorted([*papers, "b/gone.xml", "b/self.xml"])
+    assert {file.size for file in found} == {0, 3}
+    assert all(file.path == tmp_path / file.name for file in found)
+    assert [f.name for f in find_paper_files([tmp_path / "x.txt"])] == ["x.txt"]
+    assert len(find_paper_files([tmp_path, tmp_path / "a.pdf", tmp_path])) == len(found)
+    for name in ("b/self.xml", "b/gone.xml"):
+        file = next(file for file in found if file.name == name)
+        assert only(list(read_papers(file, split))).reason == "unreadable"
+
+
+def test_missing_or_empty_sources_are_refused(tmp_path):
+    with pytest.raises(SourceNotFoundError, match="no file or folder"):
+        find_paper_files([tmp_path / "nowhere"])
+    (tmp_path / "README.md").write_text("x")
+    with pytest.raises(SourceNotFoundError, match="holds no file that is taken for papers"):
+        find_paper_files([tmp_path])
+
+
+def test_names_that_are_no_utf8(tmp_path):
+    path = os.fsencode(tmp_path) + b"/\xff.xml"
+    with open(path, "wb") as file:  # noqa: PTH123
+        file.write(samples.SPLIT_XML.encode())
+    file = only(find_paper_files([tmp_path]))
+    paper = only(list(read_papers(file, split)))
+    assert (file.name, paper.id) == ("\ufffd.xml", "\ufffd")
+    assert paper.file.encode()
+
+
+# Ids and years
+
+
+@pytest.mark.parametrize(
+    ("paper_id", "year"),
+    [
+        ("P98-1046", 1998),
+        ("W04-1013", 2004),
+        ("J60-1001", 1960),
+        ("N59-1001", 2059),
+        ("2020.acl-main.207", 2020),
+        ("2021.naacl-srw.3", 2021),
+        ("P98-1046b", None),
+        ("p98-1046", None),
+        ("9999.acl-main.1", None),
+        ("PMC5828200", None),
+        ("", None),
+    ],
+)
+def test_years_of_anthology_ids(paper_id, year):
+    assert year_of_anthology_id(paper_id) == year
+
+
+@pytest.mark.parametrize(
+    ("value", "year"),
+    [
+        (2011, 2011),
+        ("2011-11", 2011),
+        (" 2011 ", 2011),
+        (2011.0, 2011),
+        (2011.5, None),
+        (float("nan"), None),
+        ("20111", None),
+        ("May 2011", None),
+        (1499, None),
+        (2101, None),
+        (True, None),
+        (None, None),
+        ([], None),
+    ],
+)
+def test_years_that_are_told(value, year):
+    assert year_told(value) == year
+
+
+@pytest.mark.parametrize(
+    ("name", "paper_id"),
+    [
+        ("a/N18-3011.tei.xml", "N18-3011"),
+        ("2020.acl-main.207.tei.xml.gz", "2020.acl-main.207"),
+        ("x.v2.json", "x.v2"),
+        (".xml", ".xml"),
+        ("x", "x"),
+    ],
+)
+def test_ids_of_files(name, paper_id):
+    assert id_of_file(name) == paper_id
+
+
+# Memory
+
+
+@pytest.mark.parametrize("kind", ["lines", "gzip", "archive", "parquet"])
+def test_memory_does_not_grow_with_the_papers(tmp_path, kind):
+    text = " ".join(f"Sentence number {i} is here." for i in range(2000))
+    record = json.dumps({"id": "a", "sentences": text.split(". ")}).encode()
+    path = tmp_path / "p"
+    if kind == "parquet":
+        with pq.ParquetWriter(path, pa.schema({"id": pa.string(), "text": pa.string()})) as writer:
+            for _ in range(20):
+                writer.write_table(pa.table({"id": ["a"] * 100, "text": [text] * 100}))
+    elif kind == "archive":
+        path.write_bytes(tar({f"{i}.jsonl": record for i in range(2000)}))
+    else:
+        content = (record + b"\n") * 2000
+        path.write_bytes(gzip.compress(content, 1) if kind == "gzip" else content)
+    setup = f"""
+        from pathlib import Path
+        import pyarrow.parquet
+        from nlihub.loaders.corpora.papers.files import find_paper_files
+        from nlihub.loaders.corpora.papers.read import read_papers
+        [file] = find_paper_files([Path({str(path)!r})])
+        papers = read_papers(file, lambda text: text.split(". "))
+        for _ in range(200):
+            next(papers)
+        """
+    grown = growth_of_peak(setup, "assert sum(1 for _ in papers) == 1800")
+    assert grown < 24 << 20, grown  # of more than 100 MB of text
+
+
+# Real papers
+
+
+def folder_of(name):
+    folder = SHARED / "data" / name
+    if not folder.is_dir():
+        pytest.skip(f"the real papers in {name} are not at hand")
+    return folder
+
+
+def shape(paper):
+    sentences = [sentence for paragraph in paper.paragraphs() for sentence in paragraph]
+    ends = hashlib.sha256(f"{sentences[0]}\n{sentences[-1]}".encode()).hexdigest()[:8]
+    n_paragraphs = sum(1 for _ in paper.paragraphs())
+    return paper.id, paper.year, len(paper.sections), n_paragraphs, len(sentences), ends
+
+
+# Id, year, sections, paragraphs, sentences, hash of the first and the last sentence.
+REAL = {
+    "pdf/N18-3011.tei.xml": ("N18-3011", 2018, 13, 64, 256, "2aa4c2bf"),
+    "pdf/2020.acl-main.207.tei.xml": ("2020.acl-main.207", 2020, 19, 55, 308, "6e24b39c"),
+    "jats/PMC5828200.nxml": ("PMC5828200", 2018, 27, 42, 227, "256390bf"),
+    "s2orc/20190928/10002293.json": ("10002293", 2017, 2, 14, 218, "97441662"),
+    "s2orc/20200705/18980380.json": ("18980380", None, 11, 57, 238, "ba23af71"),
+    "s2orc/20210101/24e6b80e338a4e543de6b49cada07156c9149d22.json": (
+        "24e6b80e338a4e543de6b49cada07156c9149d22",
+        2011,
+        5,
+        27,
+        224,
+        "3d521cc4",
+    ),
+}
+
+
+@pytest.mark.parametrize("file", REAL)
+def test_real_papers_of_every_format(file):
+    assert shape(only(everything(folder_of("paper_formats") / file))) == REAL[file]
+
+
+def test_headings_of_real_papers():
+    def titles(file):
+        paper = only(everything(folder_of("paper_formats") / file))
+        return [section.title for section in paper.sections]
+
+    assert titles("pdf/N18-3011.tei.xml")[:3] == [
+        "Abstract",
+        "Introduction",
+        "Structure of The Literature Graph",
+    ]
+    assert titles("jats/PMC5828200.nxml")[7].startswith("CSP reversed the calbindin-D28K level")
+    assert titles("s2orc/20210101/24e6b80e338a4e543de6b49cada07156c9149d22.json") == [
+        "Abstract",
+        "",
+        "MATERIALS AND METHODS",
+        "RESULTS",
+        "DISCUSSION",
+    ]
+
+
+def test_formulae_are_in_their_sentences():
+    folder = folder_of("paper_formats")
+    paper = only(everything(folder / "pdf" / "2020.acl-main.207.tei.xml"))
+    [sentence] = [s for p in paper.paragraphs() for s in p if "where d is a distance" in s]
+    assert sentence.startswith("We then train the model") and "L = max d" in sentence
+    assert not any("(1) where" in s for p in paper.paragraphs() for s in p)
+
+
+def test_the_real_papers_of_the_acl():
+    papers = everything(folder_of("acl_fulltext"))
+    assert len(papers) == 708
+    assert all(isinstance(paper, Paper) for paper in papers)
+    assert {paper.year for paper in papers} <= set(range(1980, 2014))
+    sentences = [s for paper in papers for paragraph in paper.paragraphs() for s in paragraph]
+    # All but titles, those without text, and those of acknowledgements and references.
+    assert len(sentences) == 145_698 - 708 - 4_576 - 1_009
+    assert not any("&quot;" in sentence or "\n" in sentence for sentence in sentences)
+    assert shape(papers[0]) == ("A00-1031", 2000, 5, 5, 173, "228588e4")
+    by_id = {paper.id: [section.title for section in paper.sections] for paper in papers}
+    assert by_id["C00-1007"] == [""]
+    assert by_id["C96-2141"][-2:] == [
+        "4.1 The Task and the Corpus.",
+        "4.2 Tra in ing and ILesul ts.",
+    ]

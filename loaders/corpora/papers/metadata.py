@@ -1,4 +1,4 @@
-"""Years and domains of papers, in a table of their own: for corpora whose files do not tell them."""
+"""Years and domains of papers in a table of their own, for files that do not tell them."""
 
 import csv
 from collections.abc import Mapping

@@ -77,7 +77,7 @@ class PaperDeclaration:
             KeyError: A field is missing.
             TypeError: There is one too many.
         """
-        values = {
+        values: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value
             for name, value in fields.items()
             if name != "procedure"

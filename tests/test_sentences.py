@@ -1,0 +1,203 @@
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+
+import nupunkt
+import pytest
+from conftest import SHARED
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from nlihub.loaders.corpora.markup import read_xml
+from nlihub.loaders.corpora.papers import sentences
+from nlihub.loaders.corpora.papers.sentences import split_sentences
+
+PHRASES = (
+    *("However", "On the other hand", "In contrast", "On the contrary"),
+    *("Therefore", "Thus", "Consequently", "As a result", "As a consequence"),
+    *("From here, we can infer", "Specifically", "Precisely", "In particular", "Particularly"),
+    *("That is", "In other words"),
+)
+#: Each ends a sentence, though some look like the middle of one.
+ENDS = [
+    "It was shown by Smith et al.",
+    "It was shown before (Smith et al., 2004; Lee, J. and Kim, K., 2005).",
+    "It is drawn in Fig. 2.",
+    "It is large (see Sec. 3.)",
+    "It is given by Eq. (3).",
+    "It is significant, p < .05.",
+    "It holds words, tags, etc.",
+    "It comes from the U.S.",
+    "It is the same for all x.",
+    "It belongs to class B.",
+    "It takes 10 sec.",
+    "The answer is no.",
+    "It is the set Cf.",
+    "It is well known.12",
+    "It is well known (Brown, 1990).3",
+    "It is well known.1,4-6",
+    "It is well known.[3, 4]",
+    "It is well known. [3]",
+    'It is called "odd."',
+    'It is called "odd."12',
+    "It is called “odd.”",
+    "Is it known?",
+    "(Is it known?)",
+    "Its bracket stays open (see there.",
+]
+NUMBERED = (
+    *("Fig", "Figs", "fig", "figs", "Eq", "Eqs", "Eqn", "Eqns", "eq", "eqs", "eqn", "eqns", "Tab"),
+    *("Tabs", "Sec", "Secs", "Sect", "Sects", "sec", "secs", "sect", "Ref", "Refs", "ref", "refs"),
+    *("No", "Nos", "no", "nos", "p", "pp", "Ch", "Chap", "ch", "App", "Vol", "vol", "Ex", "ex"),
+    *("Alg", "Thm", "Lem", "Def", "Prop", "Cor", "cf", "approx", "ca", "viz"),
+)
+#: Each is one sentence.
+WHOLE = [
+    # citations
+    "Brown et al. (2004) count pairs.",
+    "It is old (Smith et al., 2004; Lee, J. and Kim, K., 2005) and slow.",
+    "It is old (Dole. 1990) and slow.",
+    "It is old [Dole. 1990] and slow.",
+    "It is old (as shown at length by Dole. 1990 has more to say, in the end) and slow.",
+    "Early rules, e.g. (Brown, 1990), are few.",
+    "We read pp. 3 to 5 of vol. 7 and p. 9 of No. 2.",
+    # formulae
+    "It is significant (p < .05) for n! = 6 orders.",
+    "All C s.t. D holds are kept w.r.t. E only.",
+    "We draw i.i.d. Gaussian noise.",
+    "The word (end.)f is read.",
+    # headings
+    "3.1. Results of the runs are good.",
+    "IV. Results of the runs are good.",
+    "B. The results of the runs are good.",
+    "(a). Results of the runs are good.",
+    "(2.) Results of the runs are good.",
+    # abbreviations
+    "We thank T.J. Watson and A. Brown.",
+    *(f"We thank Acme {word}. Norway for it." for word in ("Co", "Corp", "Inc", "Ltd")),
+    "We asked Dr. Lee and St. Olav.",
+    "Both words, e.g. The and A, are cut.",
+    "Both words, i.e. The and A, are cut (cf. The List).",
+    f"It is new (e.g. The A{' again and' * 8} again) here.",
+    "We set A vs. The Rest.",
+    "Words, tags, etc. (all of them) are kept.",
+    "It began on Sept. 5 in Oslo.",
+    *(f"As {word}. 2 says, all is well." for word in NUMBERED),
+    *(f"As {word}. (2) says, all is well." for word in NUMBERED),
+    # what goes on in lower case
+    "It takes 5 min. at least.",
+    "The site Yahoo! is old.",
+    "They ask why? and go on.",
+]
+#: Where a rule would join or cut too much, cut as it should be; "|" stands for the cuts.
+CUT = [
+    "It was (as said) old. | Brown et al. do so.",
+    f"It was (so. | We see it{' again and' * 8} again) so.",
+    "It was (then so. | We see (now) all.",
+    "It was (see there) so. | It is as said in a) or b).",
+    "We stop. | 3.1. Results follow. | (b) More follows.",
+    "There are 12. | More are to follow.",
+    "It is old. | [12] shows it.",
+    "It is old. | 12 show it.",
+    "It is long. | p53 is a gene. | mRNA is not. | x-rays are seen.",
+    "The version is 2.0 Beta or v.3 Gamma.",
+    "It holds words, tags, etc. | Words are kept.",
+    "It takes 5 min. | Cells grow.",
+    "It takes 2 h. | Cells grow for all n. | Words, e. g. Cells or E. coli, do not.",
+    'He said "so." | "No." | Then he left.',
+]
+#: What texts are made of that the rules look at.
+PIECES = """
+    a I 3. 3.1. (a) ( ) [ ] [12] .12 et al. etc. Fig. 2 However, We x. p. (see end.” ? ! ... . =
+    end.3 end.[3] U.S. e.g. " ' - …
+"""
+SPACED = [*PIECES.split(), "\n", "\n\n", "\t", " ", "\x1f", "\xa0", "\u2003"]
+
+
+@pytest.mark.parametrize("phrase", PHRASES)
+@pytest.mark.parametrize("end", ENDS)
+def test_a_linking_phrase_opens_a_sentence(end, phrase):
+    second = f"{phrase}, it is new."
+    assert split_sentences(f"{end} {second}") == [end, second]
+
+
+@pytest.mark.parametrize("text", WHOLE)
+def test_nothing_in_a_sentence_ends_it(text):
+    assert split_sentences(text) == [text]
+    assert split_sentences(f"All is well. {text} We go on.") == ["All is well.", text, "We go on."]
+
+
+@pytest.mark.parametrize("text", CUT)
+def test_no_rule_goes_too_far(text):
+    assert split_sentences(text.replace(" | ", " ")) == text.split(" | ")
+
+
+def test_a_full_stop_that_was_moved_ends_a_sentence():
+    found = split_sentences(
+        "It is old (Brown, 1990) .However, it is in f(x) .net and [3] .We do so."
+    )
+    assert found == [
+        "It is old (Brown, 1990) .",
+        "However, it is in f(x) .net and [3] .",
+        "We do so.",
+    ]
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\t \xa0"])
+def test_no_text_has_no_sentence(text):
+    assert split_sentences(text) == []
+
+
+def test_any_blanks_separate_and_are_stripped():
+    assert split_sentences("\n So it is.\n\tThus\xa0it is. ") == ["So it is.", "Thus\xa0it is."]
+
+
+@settings(max_examples=500, deadline=None)
+@given(
+    st.text(max_size=80)
+    | st.text(".?! \n()[]aA1\"'\xa0\x1f", max_size=60)
+    | st.lists(st.sampled_from(SPACED), max_size=40).map(" ".join)
+    | st.lists(st.sampled_from(SPACED), max_size=40).map("".join)
+)
+def test_nothing_but_blanks_is_lost(text):
+    found = split_sentences(text)
+    assert "".join("".join(found).split()) == "".join(text.split())
+    assert all(sentence and sentence == sentence.strip() for sentence in found)
+
+
+def test_nothing_of_real_papers_is_lost():
+    folder = SHARED / "data" / "acl_fulltext"
+    if not folder.is_dir():
+        pytest.skip("the papers of acl_fulltext are not at hand")
+    for path in sorted(folder.glob("*.xml"))[::50]:
+        for section in read_xml(path).children:
+            text = " ".join(sentence.text for sentence in section.children)
+            assert "".join("".join(split_sentences(text)).split()) == "".join(text.split())
+
+
+def test_sentences_do_not_depend_on_what_was_cut_before():
+    texts = [text.replace(" | ", " ") for text in WHOLE + CUT]
+    texts += [f"{end} However, it is new." for end in ENDS]
+    nupunkt.load("default").add_abbreviation("well")  # whoever else uses it in this process
+    expected = []
+    for text in texts:
+        sentences._load_punkt.cache_clear()
+        expected.append(split_sentences(text))
+    for order in (texts, texts[::-1]):
+        found = dict(zip(order, map(split_sentences, order), strict=True))
+        assert [found[text] for text in texts] == expected
+    sentences._load_punkt.cache_clear()
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(split_sentences, texts * 20)) == expected * 20
+    for method in ("fork", "spawn"):
+        with ProcessPoolExecutor(2, mp_context=get_context(method)) as processes:
+            assert list(processes.map(split_sentences, texts, chunksize=20)) == expected
+
+
+def test_importing_loads_nothing():
+    program = (
+        "import sys; import nlihub.loaders.corpora.papers.sentences as s; "
+        "print('nupunkt' in sys.modules, s._load_punkt.cache_info().currsize)"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert ran.stdout == b"False 0\n"

@@ -1,3 +1,4 @@
+import re
 import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -173,6 +174,18 @@ def test_nothing_of_real_papers_is_lost():
         for section in read_xml(path).children:
             text = " ".join(sentence.text for sentence in section.children)
             assert "".join("".join(split_sentences(text)).split()) == "".join(text.split())
+
+
+def test_plain_ends_are_where_nupunkt_cuts_too(monkeypatch):
+    texts = [f"All is well. {text.replace(' | ', ' ')} We go on." for text in ENDS + WHOLE + CUT]
+    if (SHARED / "data" / "acl_fulltext").is_dir():
+        for path in sorted((SHARED / "data" / "acl_fulltext").glob("*.xml"))[::50]:
+            sections = read_xml(path).children
+            texts += [" ".join(s.text for s in section.children) for section in sections]
+    found = [split_sentences(text) for text in texts]
+    assert any(sentences._PLAIN_END.search(text) for text in texts)
+    monkeypatch.setattr(sentences, "_PLAIN_END", re.compile("(?!)"))
+    assert [split_sentences(text) for text in texts] == found
 
 
 def test_sentences_do_not_depend_on_what_was_cut_before():

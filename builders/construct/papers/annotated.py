@@ -76,6 +76,7 @@ class AnnotatedRows:
         parameters: Mapping[str, Any],
     ) -> None:
         self._version = version
+        self._evaluation = [s for s in EVALUATION if s in version.manifest.configs[UNBALANCED]]
         self._confirmed = pa.array(sorted(confirmed), pa.string())
         self._parameters = parameters
         self._balanced = self._balance(quotas)
@@ -122,12 +123,13 @@ class AnnotatedRows:
         """The ids of the rows that are left when classes are balanced."""
         columns = ("id", "label", "domain")
         main = self._version.main_config
-        ids = [self._version.table(main, s, ("id",))["id"] for s in ("train",)]
+        train = [s for s in self._version.manifest.configs[main] if s not in EVALUATION]
+        ids = [self._version.table(main, split, ("id",))["id"] for split in train]
         tables = [
             self._version.table(UNBALANCED, split, columns).append_column(
                 "split", pa.repeat(SPLITS.index(split), n_rows)
             )
-            for split in EVALUATION
+            for split in self._evaluation
             for n_rows in (self._version.manifest.configs[UNBALANCED][split].rows,)
         ]
         rows = pa.concat_tables(tables)
@@ -136,7 +138,7 @@ class AnnotatedRows:
         label, split = (rows[name].to_numpy().astype(np.int64) for name in ("label", "split"))
         domain = pc.index_in(rows["domain"], pa.array(domains)).to_numpy().astype(np.int64)
         labels = self._version.manifest.labels
-        sizes = class_sizes(label, split, domain, domains, labels, quotas)
+        sizes = class_sizes(label, split, domain, self._evaluation, domains, labels, quotas)
         order = np.arange(len(rows), dtype=np.uint64)  # that of the keyed hashes
         left = balance(label, split, domain, order, sizes)
         return pa.concat_arrays(

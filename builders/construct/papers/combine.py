@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -106,10 +107,10 @@ def take_papers(folders: Sequence[Path], splitting: Splitting, seed: int) -> Pap
     tables = [read_table(folder, PAPERS) for folder in folders]
     starts = np.cumsum([0, *map(len, tables)])
     table = pa.concat_tables(tables)
-    rows = zip(*(table[c].to_pylist() for c in ("id", "year", "domain", "sha256")), strict=True)
+    rows = zip(*(table[c].to_pylist() for c in ("id", "year", "domain", "hash")), strict=True)
     lowest: dict[str, tuple[bytes, int]] = {}
     for number, (key, hash_) in enumerate(
-        zip(table["id"].to_pylist(), table["sha256"].to_pylist(), strict=True)
+        zip(table["id"].to_pylist(), table["hash"].to_pylist(), strict=True)
     ):
         lowest[key] = min(lowest.get(key, (hash_, number)), (hash_, number))
     found = table["domain"].unique().to_pylist()
@@ -139,6 +140,7 @@ def take_pairs(
     folders: Sequence[Path],
     papers: Papers,
     procedure: Procedure,
+    splits: Sequence[str],
     quotas: Mapping[str, int],
 ) -> Pairs:
     """Decides which pairs are taken, and which are left when classes are balanced.
@@ -150,6 +152,7 @@ def take_pairs(
         folders: The folders of the shards.
         papers: Their papers.
         procedure: How the pairs were made.
+        splits: The splits that have pairs.
         quotas: By split, how many pairs of each class and domain are left when classes are
             balanced; without one, as many as the smallest class has.
 
@@ -171,7 +174,7 @@ def take_pairs(
     split = np.where(again, -1, split)
     kept = Counter(names[c] for c in category_of[split >= 0])
     label = label_of_category[category_of]
-    sizes = class_sizes(label, split, domain, papers.domains, phrases.label_names, quotas)
+    sizes = class_sizes(label, split, domain, splits, papers.domains, phrases.label_names, quotas)
     balanced = balance(label, split, domain, order_of, sizes)
     return Pairs(
         label=label,
@@ -194,7 +197,7 @@ def skipped_in(folders: Sequence[Path]) -> list[Skipped]:
 def corpus_hash(papers: Papers) -> str:
     """A hash of the ids, years, domains and sentences of the papers that are taken."""
     taken = papers.table.filter(pa.array(papers.split >= 0))
-    rows = zip(*(taken[c].to_pylist() for c in ("id", "year", "domain", "sha256")), strict=True)
+    rows = zip(*(taken[c].to_pylist() for c in ("id", "year", "domain", "hash")), strict=True)
     digest = sha256()
     for key, year, domain, hash_ in sorted(rows, key=lambda row: row[0]):
         digest.update(f"{key}\n{year}\n{domain}\n{hash_.hex()}\n".encode("utf-8", "surrogatepass"))
@@ -228,6 +231,7 @@ def class_sizes(
     label: Numbers,
     split: Numbers,
     domain: Numbers,
+    splits: Sequence[str],
     domains: Sequence[str],
     labels: Sequence[str],
     quotas: Mapping[str, int],
@@ -238,6 +242,7 @@ def class_sizes(
         label: n ids of labels.
         split: n numbers of splits, -1 for what is not taken.
         domain: n numbers of domains.
+        splits: The splits that have pairs.
         domains: The domains.
         labels: The label set.
         quotas: As for ``take_pairs``.
@@ -247,16 +252,14 @@ def class_sizes(
     """
     sizes: dict[tuple[int, int], int] = {}
     problems = []
-    for key in sorted(
-        set(zip(split[split >= 0].tolist(), domain[split >= 0].tolist(), strict=True))
-    ):
-        here = (split == key[0]) & (domain == key[1])
+    for name, (number, its_domain) in product(splits, enumerate(domains)):
+        key = (SPLITS.index(name), number)
+        here = (split == key[0]) & (domain == number)
         counts = np.bincount(label[here], minlength=len(labels))
-        name = SPLITS[key[0]]
         sizes[key] = wanted = quotas.get(name, max(int(counts.min()), 1))
         if counts.min() < wanted:
             listed = ", ".join(f"{n:,} {label}" for label, n in zip(labels, counts, strict=True))
-            problems.append(f"{name} of {domains[key[1]]} has {listed}")
+            problems.append(f"{name} of {its_domain} has {listed}")
             problems[-1] += f", expected {wanted:,} or more of each"
     if problems:
         raise CorpusError(

@@ -102,12 +102,14 @@ def construct(
         skipped = skipped_in(folders)
         if not (papers.split >= 0).any():
             raise CorpusError(_nothing_taken(len(files), papers, skipped))
-        pairs = take_pairs(folders, papers, recipe.procedure, recipe.quotas)
+        splits = recipe.splitting.splits
+        pairs = take_pairs(folders, papers, recipe.procedure, splits, recipe.quotas)
         phrases = recipe.procedure.phrases
         declaration = PaperDeclaration(
             labels=phrases.label_names,
             categories=phrases.categories,
             domains=tuple(papers.domains),
+            splits=splits,
             **declared,
         )
         rows = PaperRows(

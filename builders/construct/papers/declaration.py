@@ -6,7 +6,6 @@ from typing import Any
 
 from datasets import Value
 
-from ...schema import SPLITS
 from ...spec import ConfigSpec, DatasetSpec
 
 #: Name of the procedure in a manifest.
@@ -26,16 +25,18 @@ MEANINGS = {
 }
 
 
-def paper_configs(domains: Sequence[str]) -> dict[str, ConfigSpec]:
+def paper_configs(domains: Sequence[str], splits: Sequence[str]) -> dict[str, ConfigSpec]:
     """The configs of a dataset that is made from papers.
 
     Args:
         domains: Its domains.
+        splits: Its splits.
     """
-    configs = {"default": ConfigSpec("the same number of pairs of each class", SPLITS)}
+    names = tuple(splits)
+    configs = {"default": ConfigSpec("the same number of pairs of each class", names)}
     if len(domains) > 1:
-        configs |= {name: ConfigSpec(f"those of the domain {name}", SPLITS) for name in domains}
-    configs[UNBALANCED] = ConfigSpec("all pairs, before the larger classes were cut", SPLITS)
+        configs |= {name: ConfigSpec(f"those of the domain {name}", names) for name in domains}
+    configs[UNBALANCED] = ConfigSpec("all pairs, before the larger classes were cut", names)
     return configs
 
 
@@ -48,6 +49,7 @@ class PaperDeclaration:
         labels: Its label set.
         categories: Its categories: linking phrases and ways to neutral pairs.
         domains: Its domains, one or more.
+        splits: Its splits, one or more; each has pairs of every class and domain.
         pretty_name: Its name in prose.
         license: Identifier of its licence; ``other`` where it is to be asked of the papers.
         copyright: The line that the licence asks to keep.
@@ -59,6 +61,7 @@ class PaperDeclaration:
     labels: tuple[str, ...]
     categories: tuple[str, ...]
     domains: tuple[str, ...]
+    splits: tuple[str, ...]
     pretty_name: str
     license: str
     copyright: str
@@ -100,7 +103,7 @@ class PaperDeclaration:
             categories=self.categories,
             group=None,
             metrics=("nli_report", "cartography"),
-            configs=paper_configs(self.domains),
+            configs=paper_configs(self.domains, self.splits),
             extra=EXTRA,
             meanings=MEANINGS,
             license=self.license,

@@ -7,10 +7,10 @@ Source:
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 
 import numpy as np
 import numpy.typing as npt
+from xxhash import xxh3_128_digest
 
 from ....loaders.corpora.papers.paper import Paper
 from .cleaning import FIT, RULES
@@ -33,7 +33,7 @@ class PairBlock:
 
     Attributes:
         papers: The papers.
-        paper_hashes: Of each paper the sha256 of its sentences.
+        paper_hashes: Of each paper a hash of its sentences, of 128 bits.
         n_sentences: Of each paper the number of its sentences.
         premises: n premises.
         hypotheses: n hypotheses, without their linking phrase, the first letter in lower case.
@@ -116,7 +116,7 @@ class _Block:
         self.papers.append(paper)
         self.starts.append(start)
         content = "\n".join(texts[start:]).encode("utf-8", "surrogatepass")
-        self.hashes.append(sha256(content).digest())
+        self.hashes.append(xxh3_128_digest(content))
 
     def pairs(self) -> PairBlock:
         phrases = self.procedure.phrases
@@ -152,7 +152,9 @@ class _Block:
         number = {phrase: n for n, phrase in enumerate(opening)}
         found, numbers, cuts = [], [], []
         match = phrases.pattern.match
-        for i in [i for i, text in enumerate(texts) if text.startswith(opening)]:
+        length = phrases.head_length
+        heads = {phrase[:length] for phrase in opening}
+        for i in [i for i, text in enumerate(texts) if text[:length] in heads]:  # fast, for all
             if (here := match(texts[i])) is not None:
                 found.append(i)
                 numbers.append(number[here[1]])

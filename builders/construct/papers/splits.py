@@ -7,7 +7,7 @@ Source:
     which 36 % are the development set. MSciNLI, section 3.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -45,6 +45,12 @@ class ByYear:
             raise UsageError("Training and evaluation have years in common.")
         _check_share(self.validation_share)
 
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The splits that have papers."""
+        shares = (1, self.validation_share, 1 - self.validation_share)
+        return _with_share(shares)
+
     def split_of(self, paper: str, year: int | None, seed: int) -> str:
         """The split of a paper, or why it is in none."""
         if year is None:
@@ -76,6 +82,11 @@ class ByRatio:
         for share in (self.train, self.validation, self.train + self.validation):
             _check_share(share)
 
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The splits that have papers."""
+        return _with_share((self.train, self.validation, 1 - self.train - self.validation))
+
     def split_of(self, paper: str, year: int | None, seed: int) -> str:
         """The split of a paper; its year does not matter."""
         share = _share(paper, seed)
@@ -98,6 +109,10 @@ def is_split(text: str) -> bool:
 
 def _share(paper: str, seed: int) -> float:
     return key_of(seed, "split", paper) / 2**64
+
+
+def _with_share(shares: Sequence[float]) -> tuple[str, ...]:
+    return tuple(split for split, share in zip(SPLITS, shares, strict=True) if share > 1e-9)
 
 
 def _check_share(share: float) -> None:

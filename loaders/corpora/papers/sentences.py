@@ -3,8 +3,8 @@
 nupunkt decides by the Punkt algorithm whether a full stop, a question or an exclamation mark ends a
 sentence. The abbreviations and the words that open sentences, by which it decides, are given here:
 its own are learnt from law and hold thousands of ordinary words ("row", "hand"), behind which it
-would miss the ends of sentences. Then a few rules, for what is in papers and in nothing else, join
-what it cut too much and cut at the marks of notes.
+would miss the ends of sentences. A few rules for what is special in papers join what it cut
+wrongly, and cut where it cannot, as behind the marks of notes.
 
 All of this is for English. For another language, pass another function where one is taken.
 """
@@ -52,14 +52,17 @@ _UNFINISHED = re.compile(
 #: No sentence begins with a word in lower case (with p53, mRNA and x-rays some do), nor with one of
 #: these signs; "[3] We" begins with the mark of the sentence before.
 _CONTINUATION = re.compile(r"[a-z]+(?![\w-])|[,;:)\]}=+<>≤≥%?!|/]|\[[\d, \u2013-]+\]\s+[A-Z]")
-#: A sentence always ends so, though nupunkt does not see it: before the blank (none, in the third)
-#: behind a note's or citation's mark ("so.12 We", "so.[3, 4] We", "so. [3] We"), behind a unit or
-#: variable ("in 2 h. Cells"), and behind a full stop that was moved from the blank ("[3] .We").
+#: Ends that nupunkt does not see: behind the mark of a note or a citation ("so.12 We",
+#: "so.[3, 4] We", "so. [3] We"), behind a unit or a variable ("2 h. Cells"), and where a blank
+#: stands before the full stop instead of behind it ("[3] .We").
 _END = re.compile(
     r"\.(?:(?:(?<=[a-z]{2}\.)|(?<=[)\]\"\u201d\u2019]\.))[)\]\"\u201d\u2019]*"
     r"(?:\d{1,3}(?:[,\u2013-]\d{1,3})*|\s?\[[\d, \u2013-]+\])\s+(?=[A-Z])"
     r"|(?<=[^.]\s[a-z]\.)\s+(?=[A-Z])|(?<=[)\]] \.)(?=[A-Z]))"
 )
+#: Plain ends, behind words that are longer than any abbreviation here. Most cuts are such; nupunkt
+#: decides the same of them, but takes longer than all else here.
+_PLAIN_END = re.compile(r"\.(?<=[a-z]{5}\.)(?=(\s+)[A-Z])")
 #: The number of a heading or an item, which belongs to what follows: "3.1.", "(a).", "IV."
 _HEADING_NUMBER = re.compile(r"[(\[]?(?:\d+(?:\.\d+)*|[A-Za-z]|[ivxIVX]+)[.)\]]+")
 _MAX_HEADING_NUMBER = 10
@@ -106,8 +109,8 @@ def _goes_on(text: str, begin: int, cut: int) -> bool:
 def split_sentences(text: str) -> list[str]:
     """Cuts an English paragraph into sentences.
 
-    Sentences end before blanks only. Citations, formulae, abbreviations, numbers of headings and
-    short brackets do not end one, and none begins with a word in lower case.
+    Citations, formulae, abbreviations, numbers of headings and short brackets do not end a
+    sentence, and none begins with a word in lower case.
 
     Args:
         text: The paragraph.
@@ -116,12 +119,12 @@ def split_sentences(text: str) -> list[str]:
         Its sentences, in order, without the blanks around them, none empty; together they have all
         other characters of the text. They depend on the text alone.
     """
-    cuts = [start for start, _ in _load_punkt().span_tokenize(text)]
-    if ends := {end.end() for end in _END.finditer(text)}:
-        cuts = sorted({*cuts, *ends})
+    plain = {end.end(1) for end in _PLAIN_END.finditer(text)}
+    others = {start for start, _ in _load_punkt().span_tokenize(_PLAIN_END.sub(";", text))}
+    ends = {end.end() for end in _END.finditer(text)}
     sentences = []
     begin = 0
-    for cut in cuts:
+    for cut in sorted(plain | others | ends):
         if cut in ends or (cut and not _goes_on(text, begin, cut)):
             sentences.append(text[begin:cut].strip())
             begin = cut

@@ -12,13 +12,14 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 Numbers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
-Kinds = npt.NDArray[np.uint16]
+Kinds = npt.NDArray[np.uint8]
 
 #: Why a sentence is not fit, in the order in which the rules are asked.
 RULES = (
@@ -32,9 +33,11 @@ RULES = (
 )
 #: The rule of a sentence that is fit.
 FIT = -1
+#: That of one that was not asked.
+NOT_JUDGED = -2
 
-_LETTER, _BLANK, _MATH, _OPEN, _CLOSE, _DAMAGED, _END, _CLOSER, _MIDDLE = (
-    np.uint16(1 << bit) for bit in range(9)
+_LETTER, _BLANK, _MATH, _OPEN, _CLOSE, _DAMAGED, _END, _CLOSER = (
+    np.uint8(1 << bit) for bit in range(8)
 )
 _COUNTED = _MATH | _OPEN | _CLOSE | _DAMAGED
 _NO_OPENERS = ".,;:!?)]}%"
@@ -63,29 +66,31 @@ class Cleaning:
     max_math_signs: int = 3
     max_math_words: float = 0.35
 
-    def judge(self, texts: Sequence[str], opens: Sequence[bool]) -> npt.NDArray[np.int8]:
+    def judge(self, texts: Sequence[str], opens: bool) -> npt.NDArray[np.int8]:
         """Finds for each text the first rule that it breaks.
 
         Args:
-            texts: n sentences, or the rest of one whose linking phrase was cut.
-            opens: n booleans, whether the text begins where its sentence does.
+            texts: n sentences, or what is left of them without their linking phrase.
+            opens: Whether the texts begin where their sentences do.
 
         Returns:
             n numbers of ``RULES``, or ``FIT``.
         """
-        found = np.full(len(texts), FIT, np.int8)
-        if not len(texts):
-            return found
-        joined = "\n".join(texts) + "\n"
-        codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), np.uint32)
-        lengths = np.fromiter(map(len, texts), np.int64, len(texts)) + 1
-        bounds = np.concatenate(([0], np.cumsum(lengths)))
-        kinds = _kinds().take(codes, mode="clip")  # which is the fast way, and clips nothing
+        found = np.full(len(texts), RULES.index("too short"), np.int8)  # as those of no letter are
+        kinds = np.array([2 * bool(text) - text.isascii() for text in texts], np.int8)
+        for kind in (1, 2):  # plain texts are faster by themselves
+            chosen = np.flatnonzero(kinds == kind)
+            if len(chosen):
+                found[chosen] = self._judge(_Characters.of([texts[i] for i in chosen]), opens)
+        return found
+
+    def _judge(self, texts: "_Characters", opens: bool) -> npt.NDArray[np.int8]:
+        kinds, bounds = texts.kinds, texts.bounds
         n_words, n_plain = _count_words(kinds, bounds)
         marks = np.flatnonzero((kinds & _COUNTED) != 0)
         of_marks = kinds[marks]
 
-        def count(kind: np.uint16) -> Numbers:
+        def count(kind: np.uint8) -> Numbers:
             return _count_between(marks[(of_marks & kind) != 0], bounds)
 
         broken = {
@@ -94,14 +99,49 @@ class Cleaning:
             "too long": n_words > self.max_words,
             "too much mathematics": (count(_MATH) > self.max_math_signs)
             | (n_words - n_plain > self.max_math_words * n_words),
-            "begins in the middle": np.asarray(opens, bool)
-            & _begin_in_the_middle(texts, kinds, bounds),
-            "has no end": _have_no_end(texts, kinds, bounds),
+            "begins in the middle": _begin_in_the_middle(texts) if opens else np.False_,
+            "has no end": _have_no_end(texts),
             "unbalanced brackets or quotes": count(_OPEN) != count(_CLOSE),
         }
+        found = np.full(len(n_words), FIT, np.int8)
         for number, rule in reversed(list(enumerate(RULES))):
-            found[broken[rule]] = number
+            found = np.where(broken[rule], np.int8(number), found)
         return found
+
+
+@dataclass(frozen=True)
+class _Characters:
+    """The characters of n texts, none of them empty, one text after another.
+
+    Attributes:
+        texts: The texts.
+        codes: The code points.
+        kinds: What kind of character each is.
+        bounds: Where each text begins, and the end.
+    """
+
+    texts: Sequence[str]
+    codes: npt.NDArray[Any]
+    kinds: Kinds
+    bounds: Numbers
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> "_Characters":
+        """Those of texts that are all in ASCII, or not."""
+        lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+        bounds = np.concatenate(([0], np.cumsum(lengths)))
+        content = "".join(texts)
+        if content.isascii():
+            content_bytes = content.encode()
+            kinds = np.frombuffer(content_bytes.translate(_kinds()[:256].tobytes()), np.uint8)
+            return cls(texts, np.frombuffer(content_bytes, np.uint8), kinds, bounds)
+        codes = np.frombuffer(content.encode("utf-32-le", "surrogatepass"), np.uint32)
+        kinds = _kinds().take(codes, mode="clip")  # which is the fast way, and clips nothing
+        return cls(texts, codes, kinds, bounds)
+
+    def at(self, places: Numbers) -> Kinds:
+        """What kinds of characters stand in some places; those before the first are the first."""
+        return self.kinds[np.maximum(places, 0)]
 
 
 def _count_between(places: Numbers, bounds: Numbers) -> Numbers:
@@ -111,45 +151,56 @@ def _count_between(places: Numbers, bounds: Numbers) -> Numbers:
 
 def _count_words(kinds: Kinds, bounds: Numbers) -> tuple[Numbers, Numbers]:
     """For each text its words, and how many of these have two letters in a row."""
-    is_blank = (kinds & _BLANK) != 0  # the line end of each text too
-    begins = ~is_blank
-    begins[1:] &= is_blank[:-1]
-    follows = (kinds & _LETTER) != 0
-    follows[1:] &= follows[:-1].copy()
-    follows[:1] = False
+    starts = bounds[:-1]
+    is_word = (kinds & _BLANK) == 0
+    begins = is_word.copy()
+    begins[1:] &= ~is_word[:-1]
+    begins[starts] = is_word[starts]
+    is_letter = (kinds & _LETTER) != 0
+    follows = is_letter.copy()
+    follows[1:] &= is_letter[:-1]
+    follows[starts] = False
     words = np.flatnonzero(begins)
-    before = np.cumsum(follows, dtype=np.int32)[np.append(words, len(kinds)) - 1]
-    before[:1] = 0
-    return _count_between(words, bounds), _count_between(words[np.diff(before) > 0], bounds)
+    before = np.concatenate(([0], np.cumsum(follows, dtype=np.int32)))
+    n_follows = np.diff(before[np.append(words, len(kinds))])
+    return _count_between(words, bounds), _count_between(words[n_follows > 0], bounds)
 
 
-def _begin_in_the_middle(texts: Sequence[str], kinds: Kinds, bounds: Numbers) -> Flags:
+def _begin_in_the_middle(texts: _Characters) -> Flags:
     """Whether each text begins with a small letter, a closing mark, or a year in brackets."""
-    first = kinds[bounds[:-1]]
-    found = (first & _MIDDLE) != 0
-    for number in np.flatnonzero((first & _OPEN) != 0).tolist():
-        found[number] = _YEAR_FIRST.match(texts[number]) is not None
+    first = texts.bounds[:-1]
+    found = np.isin(texts.codes[first], _small_letters_and_marks())
+    for number in np.flatnonzero((texts.kinds[first] & _OPEN) != 0).tolist():
+        found[number] |= _YEAR_FIRST.match(texts.texts[number]) is not None
     return found
 
 
-def _have_no_end(texts: Sequence[str], kinds: Kinds, bounds: Numbers) -> Flags:
+def _have_no_end(texts: _Characters) -> Flags:
     """Whether each text lacks a mark that ends sentences, or ends with an abbreviation."""
-    last = bounds[1:] - 2  # before the line end
+    starts, last = texts.bounds[:-1], texts.bounds[1:] - 1
+    end = last
     for _ in range(_MAX_CLOSERS):
-        last = last - ((kinds[last] & (_CLOSER | _END)) == _CLOSER)
-    found = ((kinds[last] & _END) == 0) | (last < bounds[:-1])
-    is_short = np.zeros(len(texts), bool)  # the last word, as abbreviations are
+        end = end - ((texts.at(end) & (_CLOSER | _END)) == _CLOSER)
+    found = ((texts.at(end) & _END) == 0) | (end < starts)
+    is_short = np.zeros(len(starts), bool)  # the last word, as abbreviations are
     for back in range(1, _MAX_ABBREVIATION + 1):
-        is_short |= (kinds[np.maximum(bounds[1:] - 2 - back, 0)] & (_BLANK | _OPEN)) != 0
+        is_short |= (texts.at(last - back) & (_BLANK | _OPEN)) != 0
     for number in np.flatnonzero(is_short & ~found).tolist():
-        found[number] = texts[number].endswith(_ABBREVIATIONS)
+        found[number] = texts.texts[number].endswith(_ABBREVIATIONS)
     return found
+
+
+@cache
+def _small_letters_and_marks() -> npt.NDArray[np.uint32]:
+    """The code points that no sentence begins with."""
+    small = (code for code in range(0x20000) if unicodedata.category(chr(code)) == "Ll")
+    return np.array([*small, *map(ord, _NO_OPENERS)], np.uint32)
 
 
 @cache
 def _kinds() -> Kinds:
     """What kind of character each code point is."""
-    kinds = np.zeros(sys.maxunicode + 1, np.uint16)
+    kinds = np.zeros(sys.maxunicode + 1, np.uint8)
     for code in range(0x20000):  # beyond are ideographs, which need no rule
         category = unicodedata.category(chr(code))
         if category[0] in "LM":
@@ -158,8 +209,6 @@ def _kinds() -> Kinds:
             kinds[code] |= _BLANK
         if category == "Sm" or 0x370 <= code < 0x400 or 0x1D400 <= code < 0x1D800:
             kinds[code] |= _MATH
-        if category == "Ll" or chr(code) in _NO_OPENERS:
-            kinds[code] |= _MIDDLE
         if category in ("Cc", "Cs", "Co", "Cn"):
             kinds[code] |= _DAMAGED
     kinds[0x20000:0x323B0] |= _LETTER

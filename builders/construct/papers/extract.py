@@ -133,7 +133,7 @@ def _pair_batch(block: PairBlock, n_before: int) -> pa.RecordBatch:
     columns = [
         block.premises,
         block.hypotheses,
-        block.categories,
+        block.category,
         block.paper + n_before,
         block.first,
         block.second,
@@ -162,7 +162,7 @@ def _paper_batch(block: PairBlock) -> pa.RecordBatch:
         "year": get("year"),
         "domain": get("domain"),
         "hash": list(block.paper_hashes),
-        "n_sentences": list(block.n_sentences),
+        "n_sentences": block.n_sentences,
         "file": get("file"),
         "line": get("line"),
     }

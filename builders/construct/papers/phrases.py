@@ -104,11 +104,6 @@ class LinkingPhrases:
         return tuple(phrase for found in self.labels.values() for phrase in found)
 
     @property
-    def head_length(self) -> int:
-        """How many letters all phrases have at least."""
-        return min(map(len, self.phrases))
-
-    @property
     def categories(self) -> tuple[str, ...]:
         """How a pair may have come to be: the phrases, then the approaches to neutral pairs."""
         return (*self.phrases, *APPROACHES)

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 from ...loaders.errors import VerificationError
 from ...loaders.hashing import hash_file
 from ..base import NLIBuilder
-from ..declared import declared_builder
+from ..declared.builder import declared_builder
 from ..registry import get_builder
 from .manifest import FILE_NAME, Manifest
 

@@ -17,7 +17,7 @@ from .builders.construct.annotation.gold import Gold, choose_gold
 from .builders.construct.annotation.judge import judge
 from .builders.construct.annotation.stored import Batch, check_batches, read_batches
 from .builders.construct.papers.annotated import AnnotatedRows, candidates_of
-from .builders.declared import declared_builder
+from .builders.declared.builder import declared_builder
 from .builders.options import BuildOptions
 from .builders.release.version import BuiltVersion
 from .builders.release.write import build_version

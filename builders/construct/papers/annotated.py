@@ -15,11 +15,11 @@ import pyarrow.compute as pc
 from ....loaders.errors import UsageError
 from ....loaders.releases.oddities import Oddities
 from ...base import Batch
+from ...declared.papers import UNBALANCED
 from ...options import BuildOptions, Key
 from ...release.version import BuiltVersion
 from ...schema import SPLITS
 from .combine import balance, class_sizes
-from .declaration import UNBALANCED
 
 EVALUATION = ("validation", "test")
 

@@ -169,7 +169,7 @@ def _count_words(kinds: Kinds, bounds: Numbers) -> tuple[Numbers, Numbers]:
 def _begin_in_the_middle(texts: _Characters) -> Flags:
     """Whether each text begins with a small letter, a closing mark, or a year in brackets."""
     first = texts.bounds[:-1]
-    found = np.isin(texts.codes[first], _small_letters_and_marks())
+    found: Flags = np.isin(texts.codes[first], _small_letters_and_marks())
     for number in np.flatnonzero((texts.kinds[first] & _OPEN) != 0).tolist():
         found[number] |= _YEAR_FIRST.match(texts.texts[number]) is not None
     return found
@@ -181,7 +181,7 @@ def _have_no_end(texts: _Characters) -> Flags:
     end = last
     for _ in range(_MAX_CLOSERS):
         end = end - ((texts.at(end) & (_CLOSER | _END)) == _CLOSER)
-    found = ((texts.at(end) & _END) == 0) | (end < starts)
+    found: Flags = ((texts.at(end) & _END) == 0) | (end < starts)
     is_short = np.zeros(len(starts), bool)  # the last word, as abbreviations are
     for back in range(1, _MAX_ABBREVIATION + 1):
         is_short |= (texts.at(last - back) & (_BLANK | _OPEN)) != 0

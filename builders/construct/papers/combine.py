@@ -18,8 +18,8 @@ import pyarrow.ipc
 
 from ....loaders.corpora.papers.paper import Skipped
 from ....loaders.errors import CorpusError
+from ...declared.papers import UNBALANCED
 from ...schema import SPLITS, is_name
-from .declaration import UNBALANCED
 from .draws import Words
 from .extract import PAIR_SCHEMA, PAIRS, PAPER_SCHEMA, PAPERS, ShardReport
 from .procedure import Procedure

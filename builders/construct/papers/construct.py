@@ -13,11 +13,11 @@ from ....loaders.corpora.papers.paper import Skipped, SplitSentences
 from ....loaders.corpora.papers.sentences import split_sentences
 from ....loaders.errors import CorpusError, UsageError
 from ...base import NLIBuilder
-from ...declared import declared_builder
+from ...declared.builder import declared_builder
+from ...declared.papers import PaperDeclaration
 from ...options import BuildOptions
 from ...schema import SPLITS
 from .combine import Pairs, Papers, skipped_in, take_pairs, take_papers
-from .declaration import PaperDeclaration
 from .extract import Job
 from .procedure import Procedure
 from .rows import PaperRows

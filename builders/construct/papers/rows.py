@@ -12,10 +12,10 @@ import pyarrow.ipc
 
 from ....loaders.releases.oddities import Oddities
 from ...base import Batch
+from ...declared.papers import EXTRA, UNBALANCED
 from ...options import Key
 from ...schema import SPLITS, encode, uniform_features
 from .combine import Pairs, Papers, corpus_hash, taken_pairs
-from .declaration import EXTRA, UNBALANCED
 from .procedure import Procedure
 from .splits import Splitting
 

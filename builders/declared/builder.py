@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ..loaders.errors import UsageError, VerificationError
-from .base import NLIBuilder, Rows
-from .construct.papers.declaration import PROCEDURE as DISTANT_SUPERVISION
-from .construct.papers.declaration import PaperDeclaration
-from .options import BuildOptions
-from .spec import DatasetSpec
+from ...loaders.errors import UsageError, VerificationError
+from ..base import NLIBuilder, Rows
+from ..options import BuildOptions
+from ..spec import DatasetSpec
+from .papers import PROCEDURE as DISTANT_SUPERVISION
+from .papers import PaperDeclaration
 
 #: What reads the declaration of a dataset, by the procedure that made it.
 _DECLARATIONS = {DISTANT_SUPERVISION: PaperDeclaration}

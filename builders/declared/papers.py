@@ -6,7 +6,7 @@ from typing import Any
 
 from datasets import Value
 
-from ...spec import ConfigSpec, DatasetSpec
+from ..spec import ConfigSpec, DatasetSpec
 
 #: Name of the procedure in a manifest.
 PROCEDURE = "distant supervision"

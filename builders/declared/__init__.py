@@ -1,0 +1,1 @@
+"""Datasets that people make by a procedure of this package: what they declare of them."""

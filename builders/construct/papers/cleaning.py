@@ -81,7 +81,9 @@ class Cleaning:
         for kind in (1, 2):  # plain texts are faster by themselves
             chosen = np.flatnonzero(kinds == kind)
             if len(chosen):
-                found[chosen] = self._judge(_Characters.of([texts[i] for i in chosen]), opens)
+                found[chosen] = self._judge(
+                    _Characters.of([texts[i] for i in chosen.tolist()]), opens
+                )
         return found
 
     def _judge(self, texts: "_Characters", opens: bool) -> npt.NDArray[np.int8]:

@@ -197,7 +197,9 @@ class _Block:
         is_whole[first] = True
         is_whole[second] |= of_rest[second] == NOT_JUDGED
         of_whole = np.full(len(self.texts), NOT_JUDGED, np.int8)
-        of_whole[is_whole] = judge([self.texts[i] for i in np.flatnonzero(is_whole)], opens=True)
+        of_whole[is_whole] = judge(
+            [self.texts[i] for i in np.flatnonzero(is_whole).tolist()], opens=True
+        )
         of_second = np.where(of_rest[second] == NOT_JUDGED, of_whole[second], of_rest[second])
         return np.where(of_whole[first] == FIT, of_second, of_whole[first])
 

@@ -110,15 +110,37 @@ def test_the_same_answers_give_the_same_bytes(version, tmp_path):
             assert path.read_bytes() == (other / path.relative_to(one)).read_bytes()
 
 
+def test_other_answers_give_another_source(version, tmp_path):
+    hashes = []
+    for n in range(2):
+        annotate(version, tmp_path / f"batches-{n}", wrong=0.2 * n)
+        folder = nlihub.build_annotated(
+            version, tmp_path / f"batches-{n}", tmp_path / str(n), QUOTAS
+        )
+        hashes.append(Manifest.read(folder).sources[-1]["sha256"])
+    assert hashes[0] != hashes[1]
+
+
+def test_it_is_described_in_croissant(version, tmp_path):
+    pytest.importorskip("mlcroissant")
+    path = nlihub.croissant(str(version), tmp_path / "croissant.json")
+    assert "that of the texts that it is made from" in path.read_text()
+
+
 def test_what_is_not_there_yet_is_said(version, tmp_path):
     batches = tmp_path / "batches"
     with pytest.raises(UsageError, match="has no batch"):
         nlihub.import_annotation(version, batches, [], QUOTAS)
     made = nlihub.export_annotation(version, batches, QUOTAS, n_annotators=2)
-    with pytest.raises(CorpusError, match=r"has 0 contrasting.*expected 3 or more"):
+    with pytest.raises(CorpusError, match=r"confirmed: 3 contrasting in validation"):
         nlihub.build_annotated(version, batches, tmp_path / "gold", QUOTAS)
     with pytest.raises(UsageError, match="for 2 annotators, not 3"):
         nlihub.export_annotation(version, batches, QUOTAS)
+    with pytest.raises(UsageError, match="has no answers yet"):
+        nlihub.export_annotation(version, batches, QUOTAS, n_annotators=2)
+    empty = sorted(made.folder.glob("annotator-*.csv"))
+    with pytest.raises(UsageError, match="no pair is answered"):
+        nlihub.import_annotation(version, batches, empty, QUOTAS)
     sheets = answer(version, made.folder)
     sheets[0].write_text(sheets[0].read_text().replace("b001-0001", "b001-9999"))
     with pytest.raises(AnnotationError, match="b001-9999"):
@@ -130,6 +152,12 @@ def test_what_makes_no_sense_is_refused(version, tmp_path, built):
     annotate(version, tmp_path / "batches")
     with pytest.raises(UsageError, match="nothing is left to annotate"):
         nlihub.export_annotation(version, tmp_path / "batches", QUOTAS)
+    for wrong in ({"test": 6}, {**QUOTAS, "train": 3}, {}):
+        with pytest.raises(UsageError, match="expected one for validation and one for test"):
+            nlihub.build_annotated(version, tmp_path / "batches", tmp_path / "gold", wrong)
+    gold = nlihub.build_annotated(version, tmp_path / "batches", tmp_path / "gold", QUOTAS)
+    with pytest.raises(UsageError, match="before annotation"):
+        nlihub.export_annotation(gold, tmp_path / "others", QUOTAS)
     with pytest.raises(UsageError, match="another"):
         nlihub.build_annotated(version, tmp_path / "batches", version.parent, QUOTAS)
     with pytest.raises(UsageError, match="no candidates to annotate"):

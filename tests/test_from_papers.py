@@ -106,6 +106,23 @@ class TestBuiltVersion:
             ids = {row["id"] for row in rows}
             assert ids < {row["id"] for row in unbalanced[split]}
 
+    def test_the_place_of_a_row_does_not_tell_its_label(self, tmp_path_factory):
+        folder = tmp_path_factory.mktemp("many")
+        draw = random.Random(3)
+        papers = make_papers(80)
+        for paper in papers:  # so that classes are of different sizes
+            for section in paper["sections"]:
+                for paragraph in section["paragraphs"]:
+                    if draw.random() < 0.7:
+                        paragraph[:] = [s.replace("That is, ", "However, ") for s in paragraph]
+        path = write_lines(folder / "papers.jsonl", papers)
+        made = nlihub.build_from_papers("my_nli", path, folder / "b", ratio=(1, 0, 0))
+        labels = [row["label"] for row in rows_of(made.folder)["train"]]
+        half = len(labels) // 2
+        for label in range(4):
+            expected = labels.count(label) / 2
+            assert abs(labels[:half].count(label) - expected) < 4 * (expected / 2) ** 0.5
+
     def test_all_counts_add_up(self, made):
         counts = Manifest.read(made.folder).construction
         for what in (counts["papers"], *counts["pairs"].values()):
@@ -113,7 +130,7 @@ class TestBuiltVersion:
         kept = sum(each["kept"] for each in counts["pairs"].values())
         assert kept == sum(map(len, rows_of(made.folder, "unbalanced").values()))
         report = json.loads(made.report.read_text())
-        assert report == {**counts, "skipped": []}
+        assert report == {**counts, "unknown_in_metadata": [], "skipped": []}
 
     def test_the_card_says_that_labels_are_automatic(self, made):
         card = (made.folder / "README.md").read_text()
@@ -383,7 +400,7 @@ class TestBadInput:
         odd = [
             {**papers[0], "year": 1700, "id": "old"},
             {**papers[1], "domain": None, "id": "none"},
-            {**papers[2], "domain": "Two Words", "id": "words"},
+            {**papers[2], "domain": "Two Words"},  # of a text, and an id, that another has
             {**papers[3], "domain": "unbalanced", "id": "reserved"},
         ]
         made = self.build(tmp_path, [*papers, *odd], ratio=None, **YEARS)
@@ -392,10 +409,20 @@ class TestBadInput:
             "the paper has no domain": 1,
             "the paper is of another year": 1,
         }
+        assert made.counts["papers"]["kept"] == 40
+        told = {(entry.line, entry.reason): entry.detail for entry in made.skipped}
+        assert told[41, "the paper is of another year"] == "paper 'old' is of 1700"
+        assert (
+            "has the domain 'Two Words'; expected small letters"
+            in told[43, "its domain is no snake_case name, or that of another config"]
+        )
+        report = json.loads(made.report.read_text())
+        assert len(report["skipped"]) == 4
 
     def test_the_same_pair_in_two_papers_is_kept_once(self, tmp_path, papers):
-        twin = {**papers[0], "id": "twin"}
-        made = self.build(tmp_path, [*papers, twin])
+        sections = [*papers[0]["sections"], {"sentences": ["A last sentence that it has alone."]}]
+        twin = {**papers[0], "id": "twin", "sections": sections}
+        made = self.build(tmp_path, [*papers, twin], ratio=(1, 0, 0))
         dropped = [each["dropped"] for each in made.counts["pairs"].values()]
         assert sum(each.get("the same texts again", 0) for each in dropped) >= 18
         assert nlihub.verify(made.folder).passed
@@ -408,7 +435,7 @@ class TestBadInput:
             self.build(tmp_path, json.loads(text))
 
     def test_no_paper_at_all_is_an_error_that_says_why(self, tmp_path, papers):
-        with pytest.raises(CorpusError, match=r"the paper has no domain: 40"):
+        with pytest.raises(CorpusError, match=r"40 the paper has no domain"):
             self.build(tmp_path, [{**paper, "domain": None} for paper in papers])
         with pytest.raises(SourceNotFoundError):
             nlihub.build_from_papers("my_nli", tmp_path / "nowhere", tmp_path / "b")
@@ -428,7 +455,9 @@ class TestBadInput:
         made = self.build(tmp_path, papers[2:])
         (entry,) = made.skipped
         assert (Path(entry.file).name, entry.reason) == ("q.jsonl", "unreadable")
-        assert made.counts["papers"] == {"read": 39, "kept": 38, "dropped": {"unreadable": 1}}
+        counts = made.counts["papers"]
+        assert (counts["read"], counts["kept"]) == (39, 38)
+        assert counts["dropped"] == {"unreadable": 1}
 
     def test_a_file_that_changes_after_a_kill_is_read_again(self, tmp_path, papers):
         with pytest.raises(CorpusError):  # its shards stay
@@ -436,6 +465,77 @@ class TestBadInput:
         time.sleep(0.01)
         made = self.build(tmp_path, papers[:30])
         assert made.counts["papers"]["kept"] == 30
+
+    def test_a_paper_under_two_ids_and_a_sentence_in_two_papers_are_in_one_split(self, tmp_path):
+        papers = make_papers(60)
+        copies = [{**paper, "id": f"copy-{paper['id']}"} for paper in papers[:10]]
+        for paper, other in zip(papers[10:20], papers[20:30], strict=True):
+            other["sections"][0]["paragraphs"][0] = paper["sections"][0]["paragraphs"][0]
+        made = self.build(tmp_path, [*papers, *copies])
+        assert made.counts["papers"]["dropped"] == {"another paper has its text": 10}
+        dropped = [each["dropped"] for each in made.counts["pairs"].values()]
+        assert sum(each.get("one of its sentences is in another split", 0) for each in dropped)
+        splits = rows_of(made.folder, "unbalanced")
+        premises = {name: {row["premise"] for row in rows} for name, rows in splits.items()}
+        assert not premises["train"] & premises["test"]
+        assert not premises["train"] & premises["validation"]
+        assert not premises["validation"] & premises["test"]
+
+    def test_the_year_and_the_domain_decide_between_equal_papers(self, tmp_path, papers):
+        other = {**papers[0], "year": papers[0]["year"] + 2}
+        one = self.build(tmp_path / "1", [*papers, other], ratio=None, **YEARS)
+        two = self.build(tmp_path / "2", [other, *papers], ratio=None, **YEARS)
+        assert content(one.folder) == content(two.folder)
+        moved = {**papers[0], "sections": [{"paragraphs": [[s]]} for s in ("Oh no.", "Thus, oh.")]}
+        joined = {**moved, "sections": [{"paragraphs": [["Oh no.", "Thus, oh."]]}]}
+        sources = [
+            Manifest.read(self.build(tmp_path / str(n), [*papers[1:], paper]).folder).sources
+            for n, paper in ((3, moved), (4, joined))
+        ]
+        assert sources[0] != sources[1]
+
+    def test_what_a_passing_error_hid_is_read_by_the_next_build(
+        self, tmp_path, papers, monkeypatch
+    ):
+        from nlihub.loaders.corpora.papers import read
+
+        write_lines(tmp_path / "p" / "q.jsonl", papers[20:])
+        opened = read.open_plain
+
+        def fail(path):
+            if path.name == "q.jsonl":
+                raise OSError(5, "Input/output error")
+            return opened(path)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(read, "open_plain", fail)
+            with pytest.raises(CorpusError):
+                self.build(tmp_path, papers[:20], per_class={"test": 10**6})
+        report = json.loads((tmp_path / "b" / "my_nli.report.json").read_text())
+        assert [entry["reason"] for entry in report["skipped"]] == ["unreadable"]
+        assert self.build(tmp_path, papers[:20]).counts["papers"]["kept"] == 40
+
+    def test_a_failed_build_says_why(self, tmp_path, papers):
+        text = json.dumps(papers).replace(" times.", " times")
+        with pytest.raises(CorpusError, match=r"Dropped pairs: [\d,]+ has no end"):
+            self.build(tmp_path, json.loads(text))
+
+    def test_ids_of_the_table_that_are_of_no_paper_are_told(self, tmp_path, papers):
+        table = tmp_path / "t.csv"
+        table.write_text("id,year\nP000 ,2000\nP001,2001\nnobody,2001\n")
+        made = self.build(tmp_path, papers, metadata=table)
+        assert made.unknown == ["P000 ", "nobody"]
+
+    def test_files_whose_names_begin_like_those_of_others_are_read(self, tmp_path):
+        papers = make_papers(40)
+        names = ("Citation_2019", "license_plates", "notice-2019", "readme-abstracts")
+        for n, name in enumerate(names):
+            write_lines(tmp_path / "p" / f"{name}.jsonl", papers[n::5])
+        (tmp_path / "p" / "README.md").write_text("No paper.")
+        (tmp_path / "p" / "LICENSE").write_text("No paper.")
+        made = self.build(tmp_path, papers[4::5])
+        assert made.counts["papers"]["kept"] == 40
+        assert not made.skipped
 
 
 class TestCommandLine:

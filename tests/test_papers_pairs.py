@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nlihub.builders.construct.papers.cleaning import FIT, RULES, Cleaning
 from nlihub.builders.construct.papers.pairs import (
+    AFTER_A_MARK,
     NO_RANDOM_SENTENCE,
     OPENS_PARAGRAPH,
+    SAME_SENTENCE,
     find_pairs,
 )
 from nlihub.builders.construct.papers.phrases import APPROACHES, LinkingPhrases
@@ -77,6 +79,21 @@ class TestPhrases:
     def test_what_only_looks_like_one_gives_none(self, opening):
         text = opening + "the second system overlooks nearly all of them."
         assert pairs_of(paper_of([BEFORE, text])) == []
+
+    @pytest.mark.parametrize("phrase", ["In  contrast", "In\u00a0contrast", "In\ncontrast"])
+    def test_blanks_in_a_phrase_may_be_of_any_kind(self, phrase):
+        (pair,) = pairs_of(paper_of([BEFORE, f"{phrase}, the second finds none of them."]))
+        assert pair[0] == "In contrast"
+
+    @pytest.mark.parametrize("mark", ["“", '"', "— ", "(", "• "])
+    def test_a_phrase_behind_a_mark_gives_no_pair_and_is_no_random_sentence(self, mark):
+        texts = [BEFORE, f"{mark}However, the second finds none of them at all."] * 30
+        paper = paper_of(
+            [*texts, *[f"{BEFORE[:-1]} {n}." for n in range(5)], "Thus, we take it all."]
+        )
+        counts = dropped(paper)
+        assert counts["However", AFTER_A_MARK] == 30
+        assert not any("However" in text for _, *both in all_pairs(paper) for text in both)
 
     def test_the_longer_of_two_phrases_is_meant(self, tmp_path):
         path = tmp_path / "phrases.json"
@@ -203,6 +220,13 @@ class TestNeutralPairs:
         counts = dropped(paper)
         assert sum(n for (_, why), n in counts.items() if why == NO_RANDOM_SENTENCE) == 1
 
+    def test_no_sentence_is_paired_with_itself(self):
+        paper = paper_of([*[BEFORE, "However, the second one finds none of them."] * 20])
+        counts = dropped(paper)
+        same = sum(n for (_, why), n in counts.items() if why == SAME_SENTENCE)
+        assert same > 0
+        assert all(one.lower() != other.lower() for _, one, other in all_pairs(paper))
+
     def test_a_random_sentence_of_every_place_is_drawn(self):
         draw = random.Random(1)
         texts = [sentence(draw) for _ in range(30)]
@@ -271,6 +295,7 @@ class TestCleaning:
             ("damaged characters", "The pars\x02er finds nearly all of the errors."),
             ("too short", "The parser finds errors."),
             ("too long", "The " + "very " * 99 + "end."),
+            ("too long", "The parser finds nearly all of the " + "e" * 1000 + "."),
             ("too much mathematics", "Here we set x = 1 and y = 2 and z = 3 and w = 4 at once."),
             ("too much mathematics", "We get 3 4 5 6 7 from this table."),
             ("begins in the middle", "finds nearly all of the errors that we know of."),

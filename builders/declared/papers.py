@@ -1,11 +1,13 @@
 """What a dataset that is made from papers declares of itself; its maker gives most of it."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from datasets import Value
 
+from ...loaders.errors import UsageError
 from ..spec import ConfigSpec, DatasetSpec
 
 #: Name of the procedure in a manifest.
@@ -41,15 +43,11 @@ def paper_configs(domains: Sequence[str], splits: Sequence[str]) -> dict[str, Co
 
 
 @dataclass(frozen=True)
-class PaperDeclaration:
-    """What is said of a dataset that is made from papers.
+class Declared:
+    """What the maker of a dataset says of it.
 
     Attributes:
         name: Its name, snake_case.
-        labels: Its label set.
-        categories: Its categories: linking phrases and ways to neutral pairs.
-        domains: Its domains, one or more.
-        splits: Its splits, one or more; each has pairs of every class and domain.
         pretty_name: Its name in prose.
         license: Identifier of its licence; ``other`` where it is to be asked of the papers.
         copyright: The line that the licence asks to keep.
@@ -58,15 +56,34 @@ class PaperDeclaration:
     """
 
     name: str
-    labels: tuple[str, ...]
-    categories: tuple[str, ...]
-    domains: tuple[str, ...]
-    splits: tuple[str, ...]
     pretty_name: str
     license: str
     copyright: str
     citation: str
     language: str
+
+    def __post_init__(self) -> None:
+        if re.fullmatch(r"[a-z]{2,3}(-[A-Za-z0-9]+)*", self.language) is None:
+            raise UsageError(f"{self.language!r} is no code of a language, such as en.")
+
+
+@dataclass(frozen=True)
+class PaperDeclaration:
+    """What a dataset that is made from papers declares of itself.
+
+    Attributes:
+        declared: What its maker says of it.
+        labels: Its label set.
+        categories: Its categories: linking phrases and ways to neutral pairs.
+        domains: Its domains, one or more.
+        splits: Its splits, one or more; each has pairs of every class and domain.
+    """
+
+    declared: Declared
+    labels: tuple[str, ...]
+    categories: tuple[str, ...]
+    domains: tuple[str, ...]
+    splits: tuple[str, ...]
 
     def as_json(self) -> Mapping[str, Any]:
         """It as plain values, for the manifest."""
@@ -80,12 +97,10 @@ class PaperDeclaration:
             KeyError: A field is missing.
             TypeError: There is one too many.
         """
-        values: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in fields.items()
-            if name != "procedure"
+        values = {
+            name: tuple(value) for name, value in fields.items() if isinstance(value, list | tuple)
         }
-        return cls(**values)
+        return cls(declared=Declared(**fields["declared"]), **values)
 
     def spec(self) -> DatasetSpec:
         """The declaration of the dataset.
@@ -94,8 +109,8 @@ class PaperDeclaration:
             SchemaError: The name, a domain or the licence is none.
         """
         return DatasetSpec(
-            name=self.name,
-            pretty_name=self.pretty_name,
+            name=self.declared.name,
+            pretty_name=self.declared.pretty_name,
             version="1.0.0",
             summary="Pairs of sentences from papers, labelled by distant supervision.",
             labels=self.labels,
@@ -106,14 +121,14 @@ class PaperDeclaration:
             configs=paper_configs(self.domains, self.splits),
             extra=EXTRA,
             meanings=MEANINGS,
-            license=self.license,
-            copyright=self.copyright,
-            citation=self.citation,
+            license=self.declared.license,
+            copyright=self.declared.copyright,
+            citation=self.declared.citation,
             paper="https://aclanthology.org/2022.acl-long.511",
             homepage=None,
             offline=False,
             origins=("construct",),
             card="constructed_from_papers",
-            language=self.language,
+            language=self.declared.language,
             is_own=True,
         )

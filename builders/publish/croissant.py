@@ -16,7 +16,7 @@ from ..partial import whole_file
 from ..release.manifest import Manifest, Shard
 from ..release.version import BuiltVersion
 from ..schema import COLUMNS
-from ..spec import DatasetSpec
+from ..spec import LICENSES, DatasetSpec
 
 FILE_NAME = "croissant.json"
 #: The version of the format; fields of a constant value, which say the split, came with it.
@@ -80,18 +80,24 @@ def croissant_metadata(manifest: Manifest, spec: DatasetSpec, location: str) -> 
         "alternateName": spec.pretty_name,
         "description": spec.summary,
         "version": manifest.version,
-        "license": f"https://spdx.org/licenses/{_SPDX[spec.license]}.html",
+        "license": _license(spec),
         "url": _page(spec, location),
         "creator": _creators(spec.citation),
         "citeAs": spec.citation.strip(),
         "keywords": ["natural language inference", *spec.domains],
-        "inLanguage": "en",
+        "inLanguage": spec.language,
         "distribution": list(_files(manifest, location)),
         "recordSet": [_splits(manifest), _labels(manifest), *_record_sets(spec, manifest)],
     }
     # A copy, because reading adds to the context.
     mlcroissant.Metadata.from_json(mlcroissant.Context(), copy.deepcopy(metadata))
     return metadata
+
+
+def _license(spec: DatasetSpec) -> str:
+    if spec.license in _SPDX:
+        return f"https://spdx.org/licenses/{_SPDX[spec.license]}.html"
+    return LICENSES[spec.license]
 
 
 def write_croissant(version: BuiltVersion, output: Path, location: str | None) -> None:

@@ -228,8 +228,9 @@ def _paper_counts(construction: Mapping[str, Any]) -> str:
     """How many papers were read and kept, and why the others were not, as a table."""
     counts = construction["papers"]
     reasons = "; ".join(f"{n:,}: {reason}" for reason, n in counts["dropped"].items())
-    row = [f"{counts['read']:,}", f"{counts['kept']:,}", reasons or "none"]
-    return markdown_table(["papers read", "kept", "dropped"], [row])
+    splits = "; ".join(f"{split} {n:,}" for split, n in counts["splits"].items() if n)
+    row = [f"{counts['read']:,}", f"{counts['kept']:,}", splits, reasons or "none"]
+    return markdown_table(["papers read", "kept", "of these", "dropped"], [row])
 
 
 def _pair_counts(construction: Mapping[str, Any]) -> str:

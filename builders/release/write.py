@@ -24,6 +24,7 @@ from .manifest import Manifest, Shard, Split
 from .statistics import measure
 from .version import BuiltVersion
 
+_CHANGES = "What was changed here:"
 MAX_SHARD_BYTES = 500_000_000
 _ROW_GROUP_ROWS = 50_000
 
@@ -109,10 +110,28 @@ def build_version(
     return BuiltVersion(target)
 
 
+def check_target(target: Path, dataset: str) -> None:
+    """Refuses a folder that a version of a dataset may not replace.
+
+    Raises:
+        OutputError: There is something else, or a version that holds files of others.
+    """
+    if target.exists() and not _is_only_ours(dataset, target):
+        raise OutputError(
+            f"{target} exists and is no built version of {dataset}, or holds files of others; name "
+            "another folder, or move it away."
+        )
+
+
 def license_text(spec: DatasetSpec) -> str:
     """The text of a dataset's licence, with its copyright line."""
     path = files("nlihub.dataset_cards") / "licenses" / f"{spec.license}.txt"
-    return path.read_text(encoding="utf-8").replace("{copyright}", spec.copyright)
+    text = path.read_text(encoding="utf-8").replace("{copyright}", spec.copyright)
+    if spec.is_own and (start := text.find(_CHANGES)) >= 0:  # what follows is of a release
+        text = (
+            f"{text[:start]}{_CHANGES} sentences of papers were paired; linking phrases were cut.\n"
+        )
+    return text
 
 
 def _refuse_to_lose_parts(target: Path, keys: frozenset[Key]) -> None:

@@ -1,5 +1,7 @@
 """The public functions on annotation: batches for people, their answers, and what comes of them."""
 
+import hashlib
+import json
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +23,9 @@ from .builders.declared.builder import declared_builder
 from .builders.options import BuildOptions
 from .builders.release.version import BuiltVersion
 from .builders.release.write import build_version
-from .loaders.errors import UsageError
+from .loaders.errors import CorpusError, UsageError
+
+_NEXT = "Go on with nlihub annotate export, or ask for fewer."
 
 __all__ = ["build_annotated", "export_annotation", "import_annotation", "review_annotation"]
 
@@ -75,7 +79,7 @@ def export_annotation(
         per_class: By split, how many confirmed pairs of each class and domain are wanted.
         size_per_class: Pairs of each class and domain in this batch; None takes all that are
             missing.
-        n_annotators: How many people judge each pair, 1 or more.
+        n_annotators: How many people judge each pair, 2 or more.
         seed: Decides which pairs are drawn.
 
     Returns:
@@ -90,6 +94,9 @@ def export_annotation(
     gold = there.review(per_class).gold
     if gold.is_complete:
         raise UsageError("Every class has its quota: nothing is left to annotate.")
+    if there.batches and not there.is_answered(there.batches[-1]):
+        last = there.batches[-1].folder
+        raise UsageError(f"{last} has no answers yet; take them in first: nlihub annotate import.")
     done = frozenset().union(*(batch.ids for batch in there.batches))
     size = size_per_class or max(_by_class(gold.missing).values())
     draw = draw_batch(there.candidates, done, gold.missing, size, seed)
@@ -113,12 +120,17 @@ def import_annotation(
         per_class: As for ``export_annotation``.
 
     Raises:
+        UsageError: There is no batch, or nothing is answered.
         AnnotationError: An answer is malformed; then nothing is taken in.
     """
     there = _Annotation.read(version, batches, None)
     if not there.batches:
         raise UsageError(f"{batches} has no batch; make one: nlihub annotate export.")
-    add_answers(there.batches, there.batches[-1], [Path(path).expanduser() for path in answers])
+    files = [Path(path).expanduser() for path in answers]
+    add_answers(there.batches, there.batches[-1], files)
+    if not there.is_answered(there.batches[-1]):
+        names = ", ".join(file.name for file in files)
+        raise UsageError(f"{names}: no pair is answered. Label Studio: export as JSON.")
     return there.review(per_class)
 
 
@@ -151,7 +163,7 @@ def build_annotated(
         The folder of the new version.
 
     Raises:
-        CorpusError: A class lacks confirmed pairs.
+        CorpusError: A class has fewer confirmed pairs than wanted.
         AnnotationError: The batches, or the answers to them, are malformed or of other pairs.
         OutputError: There is something else at ``output/NAME``.
     """
@@ -164,9 +176,17 @@ def build_annotated(
             f"{there.version.folder} has the pairs that may still be annotated; build into another "
             "folder."
         )
+    if not review.gold.is_complete:
+        missing = ", ".join(
+            f"{n:,} {cell.label} in {cell.split} of {cell.domain}"
+            for cell, n in review.gold.missing.items()
+            if n
+        )
+        raise CorpusError(f"Too few pairs are confirmed: {missing} are missing. {_NEXT}")
     rows = AnnotatedRows(
         there.version,
         review.gold.rows["id"].to_pylist(),
+        there.answers_hash(),
         per_class,
         {"annotated_per_class": dict(per_class), "batches": review.n_batches},
     )
@@ -202,10 +222,27 @@ class _Annotation:
             raise UsageError(f"The batches are for {asked} annotators, not {n_annotators}.")
         return cls(version, labels, candidates, found, asked)
 
+    def is_answered(self, batch: Batch) -> bool:
+        """Whether a pair of a batch has an answer."""
+        answers = read_answers([batch])
+        return any(answers.by_pair.values())
+
+    def answers_hash(self) -> str:
+        """A sha256 of all answers, by pair and annotator."""
+        by_pair = read_answers(self.batches).by_pair
+        text = json.dumps({pair: dict(found) for pair, found in by_pair.items()}, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
     def review(self, per_class: Mapping[str, int]) -> Review:
         """What the answers have come to."""
         answers = read_answers(self.batches)
         judged = judge(self.candidates, answers.by_pair, self.n_annotators)
+        splits = set(self.candidates["split"].to_pylist())
+        if per_class.keys() != splits:
+            raise UsageError(
+                f"Quotas are given for {', '.join(per_class) or 'no split'}; expected one for "
+                f"{' and one for '.join(sorted(splits, reverse=True))}."
+            )
         gold = choose_gold(self.candidates, judged, self.labels, per_class)
         agreement = measure_agreement(judged, self.labels, self.n_annotators)
         return Review(agreement, gold, len(self.batches), self.n_annotators)
@@ -224,11 +261,13 @@ def _told(review: Review) -> str:
     """What a card says of the annotation."""
     found = review.agreement
     by_class = ", ".join(f"{name} {100 * s.value:.1f} %" for name, s in found.by_class.items())
+    splits = " and ".join(sorted({cell.split for cell in review.gold.quotas}, reverse=True))
     text = (
-        "The labels of validation and test were judged by people: a pair is kept where the "
+        f"The labels of {splits} were judged by people: a pair is kept where the "
         f"majority of {review.n_annotators} annotators, who saw the two sentences alone, chose the "
         "label that the linking phrase or the way to the neutral pair gives. That was so for "
         f"{found.overall.n:,} of {found.overall.of:,} pairs ({100 * found.overall.value:.1f} %; "
-        f"{by_class}); Fleiss' kappa is {found.kappa:.2f}. **The labels of train are automatic.**"
+        f"{by_class}); Fleiss' kappa is {found.kappa:.2f}. **All other labels are automatic.** "
+        "The counts below are of the version that was annotated."
     )
     return textwrap.fill(text, 100)

@@ -2,23 +2,25 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from .api import PathLike, list_datasets
-from .builders.construct.papers.construct import Construction, Recipe, construct
+from .builders.construct.papers.construct import Recipe, Report, construct
 from .builders.construct.papers.phrases import LinkingPhrases
 from .builders.construct.papers.procedure import Procedure
 from .builders.construct.papers.shards import Engine, local_engine
 from .builders.construct.papers.spark import spark_engine
 from .builders.construct.papers.splits import ByRatio, ByYear, Splitting
+from .builders.declared.papers import Declared, PaperDeclaration
 from .builders.options import BuildOptions
 from .builders.partial import whole_file
-from .builders.release.write import build_version
+from .builders.release.write import build_version, check_target
 from .builders.schema import is_name
 from .loaders.corpora.papers.metadata import Metadata
-from .loaders.corpora.papers.paper import Skipped
+from .loaders.corpora.papers.paper import Skipped, SplitSentences
+from .loaders.corpora.papers.sentences import split_sentences
 from .loaders.errors import UsageError
 
 __all__ = ["build_from_papers", "spark_engine"]
@@ -30,14 +32,16 @@ class MadeFromPapers:
 
     Attributes:
         folder: The folder of the built version.
-        report: The file with all counts, and every file and paper that was not read.
-        skipped: Files and papers that were not read, by file and line.
+        report: The file with all counts, and every file and paper that is not taken.
+        skipped: Files and papers that were not read or are not taken, by file and line.
+        unknown: The ids in the table of papers that no paper has.
         counts: What was read, kept and dropped of papers, and of pairs by category.
     """
 
     folder: Path
     report: Path
     skipped: Sequence[Skipped]
+    unknown: Sequence[str]
     counts: Mapping[str, Any]
 
 
@@ -60,13 +64,15 @@ def build_from_papers(
     copyright_line: str | None = None,
     citation: PathLike | None = None,
     language: str = "en",
+    split_sentences: SplitSentences = split_sentences,
     num_proc: int = 1,
     engine: Engine | None = None,
 ) -> MadeFromPapers:
     """Builds a dataset by SciNLI's and MSciNLI's procedure from papers, into ``output/NAME``.
 
-    The same papers give the same bytes, whatever their files' order, names and formats, and the
-    engine. Interrupted, the same call goes on at the shard where it was.
+    The same papers give the same bytes, whatever the order of their files, how these are packed,
+    and the engine; where a file tells no id, its name is the paper's. Interrupted, the same call
+    goes on at the shard where it was.
 
     Args:
         name: Name of the dataset, snake_case, and none of this package's.
@@ -88,6 +94,8 @@ def build_from_papers(
         copyright_line: The line that the licence asks to keep.
         citation: File with its BibTeX.
         language: Code of the papers' language.
+        split_sentences: Cuts paragraphs into sentences where files do not; a function of a module,
+            so that other processes can import it. The default is for English.
         num_proc: Processes of this machine to use.
         engine: What works the papers off instead of them.
 
@@ -103,6 +111,8 @@ def build_from_papers(
     """
     if not is_name(name):
         raise UsageError(f"{name!r} is no snake_case name.")
+    if domain is not None and not is_name(domain):
+        raise UsageError(f"{domain!r} is no domain; expected small letters, digits and _.")
     if name in list_datasets():
         raise UsageError(
             f"{name} is a dataset of this package, which other papers do not give; take another "
@@ -114,25 +124,39 @@ def build_from_papers(
         splitting=_splitting(train_years, evaluation_years, ratio),
         quotas=per_class or {},
         metadata=Metadata.read(_path(metadata), domain),
+        split_sentences=split_sentences,
     )
     target = Path(output).expanduser()
     options = BuildOptions(num_proc=num_proc)
     title = pretty_name or name.replace("_", " ").title()
-    with construct(
-        [Path(path).expanduser() for path in paths],
-        recipe,
-        engine or local_engine(num_proc),
-        options,
+    declared = Declared(
         name=name,
         pretty_name=title,
         license=license_id,
         copyright=copyright_line or "Copyright the authors of the papers",
         citation=_citation(name, title, _path(citation)),
         language=language,
+    )
+    # What is wrong with them is said before days of reading.
+    PaperDeclaration(declared, ("a", "b"), (), (), recipe.splitting.splits).spec()
+    check_target(target / name, name)
+    report_file = target / f"{name}.report.json"
+
+    def write(report: Report) -> None:
+        _write_report(report_file, report)
+
+    with construct(
+        [Path(path).expanduser() for path in paths],
+        recipe,
+        engine or local_engine(num_proc),
+        options,
+        declared,
+        write,
     ) as made:
         folder = build_version(made.builder, target, options).folder
-        report = _write_report(target / f"{name}.report.json", made)
-    return MadeFromPapers(folder, report, made.skipped, made.counts)
+        write(made.report)
+    report = made.report
+    return MadeFromPapers(folder, report_file, report.skipped, report.unknown, report.counts)
 
 
 def _splitting(
@@ -155,18 +179,20 @@ def _splitting(
 
 def _citation(name: str, title: str, path: Path | None) -> str:
     if path is not None:
-        return path.read_text(encoding="utf-8")
+        try:
+            return path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"{path} cannot be read: {error}") from error
+    note = "Made with nlihub, by the procedure of {SciNLI} (Sadat and Caragea, 2022)"
     key = name.replace("_", "-")
-    return f"@misc{{{key},\n  title = {{{title}}},\n  note = {{Made with nlihub}}\n}}\n"
+    return f"@misc{{{key},\n  title = {{{title}}},\n  note = {{{note}}}\n}}\n"
 
 
 def _path(path: PathLike | None) -> Path | None:
     return Path(path).expanduser() if path is not None else None
 
 
-def _write_report(path: Path, made: Construction) -> Path:
-    content = {**made.counts, "skipped": [asdict(entry) for entry in made.skipped]}
-    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+def _write_report(path: Path, report: Report) -> None:
+    text = json.dumps(report.as_json(), indent=2, ensure_ascii=False) + "\n"
     with whole_file(path) as partial:
         partial.write_text(text, encoding="utf-8", errors="surrogateescape")
-    return path

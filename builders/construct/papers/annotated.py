@@ -19,7 +19,8 @@ from ...declared.papers import UNBALANCED
 from ...options import BuildOptions, Key
 from ...release.version import BuiltVersion
 from ...schema import SPLITS
-from .combine import balance, class_sizes
+from .balance import balance, class_sizes
+from .draws import key_of
 
 EVALUATION = ("validation", "test")
 
@@ -46,10 +47,10 @@ def candidates_of(version: BuiltVersion) -> pa.Table:
         place = table.schema.get_field_index("label")
         table = table.set_column(place, "label", labels.take(table["label"].combine_chunks()))
         tables.append(table.append_column("split", pa.repeat(split, len(table))))
-    if not tables:
+    if not tables or "agreement" in version.manifest.construction:
         raise UsageError(
             f"{version.folder} has no candidates to annotate; expected a version that nlihub build "
-            "made from papers."
+            "made from papers, before annotation."
         )
     return pa.concat_tables(tables).replace_schema_metadata(None)
 
@@ -60,6 +61,7 @@ class AnnotatedRows:
     Args:
         version: The version whose evaluation pairs were annotated.
         confirmed: The ids of the pairs that they confirmed.
+        answers_hash: A sha256 of their answers.
         quotas: By split, how many pairs of each class and domain are left; a split that is not
             named has as many as its smallest class.
         parameters: What else the rows depend on, for the manifest.
@@ -72,19 +74,22 @@ class AnnotatedRows:
         self,
         version: BuiltVersion,
         confirmed: Collection[str],
+        answers_hash: str,
         quotas: Mapping[str, int],
         parameters: Mapping[str, Any],
     ) -> None:
         self._version = version
         self._evaluation = [s for s in EVALUATION if s in version.manifest.configs[UNBALANCED]]
         self._confirmed = pa.array(sorted(confirmed), pa.string())
+        self._answers_hash = answers_hash
         self._parameters = parameters
         self._balanced = self._balance(quotas)
 
     @property
     def sources(self) -> list[Mapping[str, Any]]:
-        """Those of the version."""
-        return self._version.manifest.sources
+        """Those of the version, and the answers of the annotators."""
+        answers = {"url": "the answers of the annotators", "sha256": self._answers_hash}
+        return [*self._version.manifest.sources, answers]
 
     @property
     def parameters(self) -> Mapping[str, Any]:
@@ -139,8 +144,8 @@ class AnnotatedRows:
         domain = pc.index_in(rows["domain"], pa.array(domains)).to_numpy().astype(np.int64)
         labels = self._version.manifest.labels
         sizes = class_sizes(label, split, domain, self._evaluation, domains, labels, quotas)
-        order = np.arange(len(rows), dtype=np.uint64)  # that of the keyed hashes
-        left = balance(label, split, domain, order, sizes)
+        hashes = [key_of(0, "annotated", key) for key in rows["id"].to_pylist()]
+        left = balance(label, split, domain, np.array(hashes, np.uint64), sizes)
         return pa.concat_arrays(
             [*(column.combine_chunks() for column in ids), rows["id"].combine_chunks().filter(left)]
         )

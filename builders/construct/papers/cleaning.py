@@ -41,7 +41,7 @@ _LETTER, _BLANK, _MATH, _OPEN, _CLOSE, _DAMAGED, _END, _CLOSER = (
 )
 _COUNTED = _MATH | _OPEN | _CLOSE | _DAMAGED
 _NO_OPENERS = ".,;:!?)]}%"
-_END_MARKS = ".!?:;。！？：；…"  # noqa: RUF001
+_END_MARKS = ".!?:;。！？：；…।॥۔؟።։"  # noqa: RUF001
 _CLOSERS = "\"'’”»)]}›」』）"  # noqa: RUF001
 _MATH_SIGNS = "=<>|^{}\\_"
 _ABBREVIATIONS = ("e.g.", "i.e.", "cf.", "vs.", "Fig.", "Figs.", "Eq.", "Sec.", "Mr.", "Dr.")
@@ -57,12 +57,14 @@ class Cleaning:
     Attributes:
         min_words: Words, split at blanks, that a sentence has at least.
         max_words: Words that it has at most.
-        max_math_signs: Mathematical signs and Greek letters that it has at most.
+        max_chars: Characters that it has at most.
+        max_math_signs: Mathematical signs that it has at most.
         max_math_words: Share of words without two letters in a row that it has at most, 0 to 1.
     """
 
     min_words: int = 5
     max_words: int = 100
+    max_chars: int = 1_000
     max_math_signs: int = 3
     max_math_words: float = 0.35
 
@@ -98,7 +100,7 @@ class Cleaning:
         broken = {
             "damaged characters": count(_DAMAGED) > 0,
             "too short": n_words < self.min_words,
-            "too long": n_words > self.max_words,
+            "too long": (n_words > self.max_words) | (np.diff(bounds) > self.max_chars),
             "too much mathematics": (count(_MATH) > self.max_math_signs)
             | (n_words - n_plain > self.max_math_words * n_words),
             "begins in the middle": _begin_in_the_middle(texts) if opens else np.False_,
@@ -209,7 +211,7 @@ def _kinds() -> Kinds:
             kinds[code] |= _LETTER
         if category in ("Zs", "Zl", "Zp"):
             kinds[code] |= _BLANK
-        if category == "Sm" or 0x370 <= code < 0x400 or 0x1D400 <= code < 0x1D800:
+        if category == "Sm" or 0x1D400 <= code < 0x1D800:
             kinds[code] |= _MATH
         if category in ("Cc", "Cs", "Co", "Cn"):
             kinds[code] |= _DAMAGED

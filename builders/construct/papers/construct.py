@@ -1,9 +1,10 @@
 """The procedure end to end: from files of papers to a builder of the dataset that they give."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,13 @@ from ....loaders.corpora.papers.sentences import split_sentences
 from ....loaders.errors import CorpusError, UsageError
 from ...base import NLIBuilder
 from ...declared.builder import declared_builder
-from ...declared.papers import PaperDeclaration
+from ...declared.papers import Declared, PaperDeclaration
 from ...options import BuildOptions
-from ...schema import SPLITS
-from .combine import Pairs, Papers, skipped_in, take_pairs, take_papers
-from .extract import Job
+from .extract import Job, ShardReport
 from .procedure import Procedure
-from .rows import PaperRows
+from .rows import Corpus, PaperRows
+from .select_pairs import Pairs, select_pairs
+from .select_papers import Papers, select_papers
 from .shards import Engine, worked_off
 from .splits import ByRatio, Splitting
 
@@ -51,8 +52,45 @@ class Recipe:
 
     def __post_init__(self) -> None:
         for split, number in self.quotas.items():
-            if split not in SPLITS or number < 1:
-                raise UsageError(f"{split}={number} is no quota; expected a split and 1 or more.")
+            if split not in self.splitting.splits or number < 1:
+                raise UsageError(
+                    f"{split}={number} is no quota; expected 1 or more for "
+                    f"{', '.join(self.splitting.splits)}."
+                )
+
+    def parameters(self) -> Mapping[str, Any]:
+        """All that the rows depend on, besides the papers."""
+        quotas = {"per_class": dict(self.quotas)} if self.quotas else {}
+        splitter = f"{self.split_sentences.__module__}.{self.split_sentences.__qualname__}"
+        if self.split_sentences is split_sentences:
+            splitter = f"nupunkt {installed_version('nupunkt')} with the rules of nlihub"
+        return {
+            **self.procedure.as_json(),
+            "split": self.splitting.as_json(),
+            **quotas,
+            "sentences": splitter,
+        }
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was read, kept and dropped.
+
+    Attributes:
+        skipped: Files and papers that were not read, and papers that are not taken, by file and
+            line.
+        counts: Numbers of papers, and of pairs by category, as the manifest has them.
+        unknown: The ids in the table of papers that no paper has.
+    """
+
+    skipped: Sequence[Skipped]
+    counts: Mapping[str, Any]
+    unknown: Sequence[str]
+
+    def as_json(self) -> dict[str, Any]:
+        """It as plain values."""
+        skipped = [asdict(entry) for entry in self.skipped]
+        return {**self.counts, "unknown_in_metadata": list(self.unknown), "skipped": skipped}
 
 
 @dataclass(frozen=True)
@@ -61,13 +99,11 @@ class Construction:
 
     Attributes:
         builder: Makes it.
-        skipped: Files and papers that were not read, by file and line.
-        counts: What was read, kept and dropped, as the manifest has it.
+        report: What was read, kept and dropped.
     """
 
     builder: type[NLIBuilder]
-    skipped: Sequence[Skipped]
-    counts: Mapping[str, Any]
+    report: Report
 
 
 @contextmanager
@@ -76,7 +112,8 @@ def construct(
     recipe: Recipe,
     engine: Engine,
     options: BuildOptions,
-    **declared: Any,
+    declared: Declared,
+    on_failure: Callable[[Report], None],
 ) -> Iterator[Construction]:
     """Makes a dataset from papers.
 
@@ -85,8 +122,8 @@ def construct(
         recipe: How to make it.
         engine: What works the papers off.
         options: The configs and splits to make, and where working files are kept.
-        **declared: What the maker declares: every field of ``PaperDeclaration`` but labels,
-            categories and domains.
+        declared: What the maker declares.
+        on_failure: Takes what was read, kept and dropped, where that is too little.
 
     Yields:
         What makes the dataset, while the block runs.
@@ -97,61 +134,62 @@ def construct(
     """
     files = find_paper_files(paths)
     job = Job(recipe.procedure, recipe.split_sentences, recipe.metadata)
+    splits = recipe.splitting.splits
+    phrases = recipe.procedure.phrases
     with worked_off(files, job, engine, options.cache_dir) as folders:
-        papers = take_papers(folders, recipe.splitting, recipe.procedure.seed)
-        skipped = skipped_in(folders)
-        if not (papers.split >= 0).any():
-            raise CorpusError(_nothing_taken(len(files), papers, skipped))
-        splits = recipe.splitting.splits
-        pairs = take_pairs(folders, papers, recipe.procedure, splits, recipe.quotas)
-        phrases = recipe.procedure.phrases
+        papers = select_papers(folders, recipe.splitting, recipe.procedure.seed)
+        unknown = sorted(recipe.metadata.ids - set(papers.table["id"].to_pylist()))
+        try:
+            if not papers.n_taken:
+                raise CorpusError(f"No paper of {len(files):,} files is taken.")
+            pairs = select_pairs(folders, papers, recipe.procedure, splits, recipe.quotas)
+        except CorpusError as error:
+            on_failure(Report(papers.skipped, {"papers": _paper_counts(papers)}, unknown))
+            raise CorpusError(f"{error} {_most_common(folders, papers)}") from error
+        report = Report(papers.skipped, _counts(papers, pairs), unknown)
         declaration = PaperDeclaration(
-            labels=phrases.label_names,
-            categories=phrases.categories,
-            domains=tuple(papers.domains),
-            splits=splits,
-            **declared,
+            declared, phrases.label_names, phrases.categories, tuple(papers.domains), splits
         )
-        rows = PaperRows(
-            folders,
-            papers,
-            pairs,
-            recipe.procedure,
-            recipe.splitting,
-            recipe.quotas,
-            options.keys(declaration.spec()),
-        )
-        counts = _counts(papers, pairs, skipped)
-        yield Construction(declared_builder(declaration.as_json(), rows, counts), skipped, counts)
+        keys = options.keys(declaration.spec())
+        rows = PaperRows(Corpus(folders, papers, pairs), recipe.parameters(), phrases, keys)
+        yield Construction(declared_builder(declaration.as_json(), rows, report.counts), report)
 
 
-def _counts(papers: Papers, pairs: Pairs, skipped: Sequence[Skipped]) -> Mapping[str, Any]:
+def _counts(papers: Papers, pairs: Pairs) -> Mapping[str, Any]:
     """What was read, kept and dropped: of papers, and of pairs by category.
 
     A file that is not read counts as one paper.
     """
-    n_taken = int((papers.split >= 0).sum())
-    unread = Counter(entry.reason for entry in skipped)
     return {
         "annotation": AUTOMATIC,
-        "papers": _kept_and_dropped(n_taken, Counter(papers.dropped) + unread),
+        "papers": _paper_counts(papers),
         "pairs": {
-            category: _kept_and_dropped(kept, Counter(pairs.dropped[category]))
+            category: {
+                "read": pairs.read[category],
+                "kept": kept,
+                "dropped": pairs.dropped[category],
+            }
             for category, kept in pairs.kept.items()
         },
     }
 
 
-def _kept_and_dropped(kept: int, dropped: Counter[str]) -> Mapping[str, Any]:
-    return {
-        "read": kept + dropped.total(),
-        "kept": kept,
-        "dropped": dict(sorted(dropped.items())),
-    }
+def _paper_counts(papers: Papers) -> Mapping[str, Any]:
+    dropped = papers.dropped()
+    read = papers.n_taken + sum(dropped.values())
+    kept = {"kept": papers.n_taken, "splits": papers.by_split()}
+    return {"read": read, **kept, "dropped": dropped}
 
 
-def _nothing_taken(n_files: int, papers: Papers, skipped: Sequence[Skipped]) -> str:
-    why = Counter(papers.dropped) + Counter(entry.reason for entry in skipped)
-    reasons = ", ".join(f"{reason}: {n:,}" for reason, n in why.most_common())
-    example = f" The first: {skipped[0].file}: {skipped[0].detail}." if skipped else ""
-    return f"No paper of {n_files:,} files is taken ({reasons}).{example}"
+def _most_common(folders: Sequence[Path], papers: Papers) -> str:
+    """Why most of what was read is not taken, in words."""
+    of_pairs: Counter[str] = Counter()
+    for folder in folders:
+        for reasons in ShardReport.read(folder).dropped.values():
+            of_pairs.update(reasons)
+    found = {"Papers that are not taken": Counter(papers.dropped()), "Dropped pairs": of_pairs}
+    return " ".join(
+        f"{what}: " + ", ".join(f"{n:,} {reason}" for reason, n in why.most_common(4)) + "."
+        for what, why in found.items()
+        if why
+    )

@@ -40,6 +40,6 @@ def draw(keys: Words, number: int) -> Words:
     return mix(keys + np.uint64((number + 1) * int(_STEP) % 2**64))
 
 
-def combine(keys: Words, numbers: npt.NDArray[np.int64]) -> Words:
+def subkeys(keys: Words, numbers: npt.NDArray[np.int64]) -> Words:
     """A key for each of n numbers under each of n keys: n words of 64 bits."""
     return mix(keys ^ mix(numbers.astype(np.uint64) + _STEP))

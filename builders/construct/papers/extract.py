@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -33,7 +33,9 @@ PAIR_SCHEMA = pa.schema(
         "first": pa.int32(),
         "second": pa.int32(),
         "order": pa.uint64(),
-        "texts": pa.uint64(),  # hash of premise and hypothesis
+        "premise_hash": pa.uint64(),
+        "hypothesis_hash": pa.uint64(),
+        "second_hash": pa.uint64(),  # of the sentence that the hypothesis is, whole
     }
 )
 PAPER_SCHEMA = pa.schema(
@@ -76,6 +78,7 @@ class Job:
             OutputError: The folder cannot be written.
         """
         skipped: list[Skipped] = []
+        found: Counter[str] = Counter()
         dropped: Counter[tuple[str, str]] = Counter()
         n_papers = 0
         with whole_folder(folder, lambda _: True) as work, ExitStack() as stack:
@@ -84,10 +87,12 @@ class Job:
             for block in find_pairs(self._papers(files, skipped), self.procedure):
                 pairs.write(_pair_batch(block, n_papers))
                 papers.write(_paper_batch(block))
+                found += block.found
                 dropped += block.dropped
                 n_papers += len(block.papers)
             report = ShardReport(
                 skipped=tuple(skipped),
+                found=dict(sorted(found.items())),
                 dropped={category: {} for category, _ in sorted(dropped)},
             )
             for (category, reason), number in sorted(dropped.items()):
@@ -109,10 +114,12 @@ class ShardReport:
 
     Attributes:
         skipped: Files and papers that were not read.
+        found: Number of pairs that were found, by category.
         dropped: Number of pairs by category and reason.
     """
 
     skipped: Sequence[Skipped]
+    found: dict[str, int]
     dropped: dict[str, dict[str, int]]
 
     def write(self, folder: Path) -> None:
@@ -126,44 +133,49 @@ class ShardReport:
         text = (folder / REPORT).read_text(encoding="utf-8", errors="surrogatepass")
         fields: dict[str, Any] = json.loads(text)
         skipped = tuple(Skipped(**entry) for entry in fields["skipped"])
-        return cls(skipped, fields["dropped"])
+        return cls(skipped, fields["found"], fields["dropped"])
+
+    @property
+    def is_final(self) -> bool:
+        """Whether reading the files again would give the same; not where one could not be read."""
+        return not any(entry.reason == "unreadable" for entry in self.skipped)
+
+
+def read_table(folder: Path, name: str, columns: Sequence[str] | None = None) -> pa.Table:
+    """A table of a shard, of which only the columns asked for are read."""
+    schema = PAIR_SCHEMA if name == PAIRS else PAPER_SCHEMA
+    chosen = [schema.get_field_index(column) for column in columns or schema.names]
+    options = pa.ipc.IpcReadOptions(included_fields=chosen)
+    with pa.OSFile(str(folder / name)) as file:
+        return pa.ipc.open_file(file, options=options).read_all()
 
 
 def _pair_batch(block: PairBlock, n_before: int) -> pa.RecordBatch:
-    columns = [
-        block.premises,
-        block.hypotheses,
-        block.category,
-        block.paper + n_before,
-        block.first,
-        block.second,
-        block.order,
-        _hash_texts(block),
-    ]
-    return pa.record_batch(
-        [pa.array(c, f.type) for c, f in zip(columns, PAIR_SCHEMA, strict=True)],
-        schema=PAIR_SCHEMA,
-    )
+    columns = {
+        "premise": block.premises,
+        "hypothesis": block.hypotheses,
+        "category": block.category,
+        "paper": block.paper + n_before,
+        "first": block.first,
+        "second": block.second,
+        "order": block.order,
+        "premise_hash": _hash(block.premises),
+        "hypothesis_hash": _hash(block.hypotheses),
+        "second_hash": _hash(block.seconds),
+    }
+    return pa.RecordBatch.from_pydict(columns, schema=PAIR_SCHEMA)
 
 
-def _hash_texts(block: PairBlock) -> Words:
-    """A hash of premise and hypothesis; of 64 bits, which a billion pairs share by chance once."""
-    pairs = zip(block.premises, block.hypotheses, strict=True)
-    return np.array(
-        [xxh3_64_intdigest(f"{one}\n{other}".encode()) for one, other in pairs], np.uint64
-    )
+def _hash(texts: Sequence[str]) -> Words:
+    """Hashes of 64 bits, of which two among a billion are the same by chance once in forty."""
+    return np.array([xxh3_64_intdigest(text.encode()) for text in texts], np.uint64)
 
 
 def _paper_batch(block: PairBlock) -> pa.RecordBatch:
     papers = block.papers
-    get: Callable[[str], list[Any]] = lambda name: [getattr(paper, name) for paper in papers]  # noqa: E731
-    columns = {
-        "id": get("id"),
-        "year": get("year"),
-        "domain": get("domain"),
-        "hash": list(block.paper_hashes),
-        "n_sentences": block.n_sentences,
-        "file": get("file"),
-        "line": get("line"),
+    columns: dict[str, Any] = {
+        name: [getattr(paper, name) for paper in papers]
+        for name in ("id", "year", "domain", "file", "line")
     }
+    columns |= {"hash": list(block.paper_hashes), "n_sentences": block.n_sentences}
     return pa.RecordBatch.from_pydict(columns, schema=PAPER_SCHEMA)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .draws import Words, combine, draw
+from .draws import Words, draw, subkeys
 from .phrases import APPROACHES
 
 Numbers = npt.NDArray[np.int64]
@@ -52,7 +52,7 @@ def draw_neutral_pairs(
     """
     start = starts[paper]
     size = (starts[paper + 1] - start).astype(np.uint64)
-    keys = combine(paper_keys[paper], linking - start)
+    keys = subkeys(paper_keys[paper], linking - start)
     approach = (draw(keys, 0) % np.uint64(len(APPROACHES))).astype(np.int64)
     first, second = linking - 1, linking.copy()
     random_first, random_second = approach != 2, approach != 1

@@ -14,16 +14,22 @@ from xxhash import xxh3_128_digest
 
 from ....loaders.corpora.papers.paper import Paper
 from .cleaning import FIT, NOT_JUDGED, RULES
-from .draws import Words, combine, key_of
+from .draws import Words, key_of, subkeys
 from .neutral import draw_neutral_pairs
 from .phrases import APPROACHES
 from .procedure import Procedure
 
 Numbers = npt.NDArray[np.int64]
 
+_OPENERS = "\"'([{“‘„«—–-*•·"  # noqa: RUF001
+
+_BLANKS = " \t\n\u00a0\u2009\u202f"
+
 #: Why a pair is dropped before it reaches a split; those on texts are the rules of ``cleaning``.
 OPENS_PARAGRAPH = "the phrase opens its paragraph"
+AFTER_A_MARK = "something stands before the phrase"
 NO_RANDOM_SENTENCE = "no random sentence was found"
+SAME_SENTENCE = "it is one sentence twice"
 _BLOCK_SENTENCES = 30_000
 
 
@@ -37,12 +43,14 @@ class PairBlock:
         n_sentences: Of each paper the number of its sentences.
         premises: n premises.
         hypotheses: n hypotheses, without their linking phrase, the first letter in lower case.
+        seconds: The n sentences that the hypotheses are, whole.
         category: n numbers of the phrases' categories.
         paper: n numbers of the papers, in ``papers``.
         first: n positions of the premise among the paper's sentences, from 0.
         second: n positions of the hypothesis.
         order: n keyed hashes, which decide what is cut and what stands where.
-        dropped: Number of pairs by category and reason.
+        found: Number of pairs that were found, by category.
+        dropped: Number of those that are dropped, by category and reason.
     """
 
     papers: Sequence[Paper]
@@ -50,11 +58,13 @@ class PairBlock:
     n_sentences: Numbers
     premises: Sequence[str]
     hypotheses: Sequence[str]
+    seconds: Sequence[str]
     category: Numbers
     paper: Numbers
     first: Numbers
     second: Numbers
     order: Words
+    found: Counter[str]
     dropped: Counter[tuple[str, str]]
 
     def __len__(self) -> int:
@@ -105,22 +115,25 @@ class _Block:
         self.candidates: list[int] = []  # sentences that may open with a phrase
         phrases = procedure.phrases.phrases
         self._length = min(map(len, phrases))
-        self._heads = {phrase[: self._length] for phrase in phrases}
+        self._heads = {text[: self._length] for phrase in phrases for text in _spellings(phrase)}
 
     def add(self, paper: Paper) -> None:
         texts, openings = self.texts, self.openings
         by_paragraph = self.procedure.within == "paragraph"
-        start = len(texts)
+        start, paragraphs = len(texts), []
         for section in paper.sections:
             openings.add(len(texts))
             for paragraph in section.paragraphs:
                 if by_paragraph:
                     openings.add(len(texts))
                 texts += paragraph
+                paragraphs.append(len(texts) - start)
+            paragraphs.append(0)  # which ends the section
         self.papers.append(paper)
         self.starts.append(start)
         new, length, heads = texts[start:], self._length, self._heads
-        self.hashes.append(xxh3_128_digest("\n".join(new).encode()))
+        content = "\n".join((str(paragraphs), *new))
+        self.hashes.append(xxh3_128_digest(content.encode("utf-8", "surrogatepass")))
         self.candidates += [i for i, text in enumerate(new, start) if text[:length] in heads]
 
     def pairs(self) -> PairBlock:
@@ -130,10 +143,15 @@ class _Block:
         linking, numbers, cuts = self._linking_sentences()
         is_linking = np.zeros(len(texts), bool)
         is_linking[linking] = True
+        found = Counter(phrases.phrases[number] for number in numbers.tolist())
         has_premise = np.array([i not in self.openings for i in linking.tolist()], bool)
         dropped = Counter(
             (phrases.phrases[number], OPENS_PARAGRAPH) for number in numbers[~has_premise]
         )
+        is_first = cuts >= 0
+        for number in numbers[has_premise & ~is_first]:
+            dropped[phrases.phrases[number], AFTER_A_MARK] += 1
+        has_premise &= is_first
         linking, numbers, cuts = linking[has_premise], numbers[has_premise], cuts[has_premise]
         whole = (texts[i] for i in linking.tolist())
         rests = [text[cut:] for text, cut in zip(whole, cuts.tolist(), strict=True)]
@@ -142,6 +160,7 @@ class _Block:
         keys = np.array([key_of(seed, "pairs", p.id) for p in self.papers], np.uint64)
         neutral = draw_neutral_pairs(linking, paper, starts, is_linking, keys)
         is_found = neutral.is_found
+        found.update(APPROACHES[approach] for approach in neutral.approach.tolist())
         for approach in neutral.approach[~is_found]:
             dropped[APPROACHES[approach], NO_RANDOM_SENTENCE] += 1
         first = np.concatenate([linking - 1, neutral.first[is_found]])
@@ -152,6 +171,10 @@ class _Block:
         for broken, number in zip(category[rule != FIT], rule[rule != FIT], strict=True):
             dropped[phrases.categories[broken], RULES[number]] += 1
         fit = rule == FIT
+        for n in np.flatnonzero(fit & (category >= len(phrases.phrases))).tolist():
+            if texts[first[n]] == texts[second[n]]:
+                dropped[phrases.categories[category[n]], SAME_SENTENCE] += 1
+                fit[n] = False
         first, second, paper = first[fit], second[fit], paper[fit]
         rest_of = dict(zip(linking.tolist(), rests, strict=True))
         hypotheses = [rest_of.get(i, texts[i]) for i in second.tolist()]
@@ -162,23 +185,31 @@ class _Block:
             n_sentences=np.diff(starts),
             premises=[texts[i] for i in first.tolist()],
             hypotheses=[_begin_in_lower_case(text) for text in hypotheses],
+            seconds=[texts[i] for i in second.tolist()],
             category=category[fit],
             paper=paper,
             first=first_place,
             second=second_place,
-            order=combine(combine(keys[paper], first_place), second_place),
+            order=subkeys(subkeys(keys[paper], first_place), second_place),
+            found=found,
             dropped=dropped,
         )
 
     def _linking_sentences(self) -> tuple[Numbers, Numbers, Numbers]:
-        """The sentences that open with a phrase; for each the phrase, and how much to cut."""
+        """The sentences that open with a phrase; for each the phrase, and how much to cut.
+
+        That is -1 where something stands before the phrase, such as a dash or a quotation mark.
+        """
         phrases, texts = self.procedure.phrases, self.texts
         number = {phrase: n for n, phrase in enumerate(phrases.phrases)}
         match = phrases.pattern.match
         found = []
         for i in self.candidates:
-            if (here := match(texts[i])) is not None:
-                found.append((i, number[here[1]], here.end()))
+            text = texts[i]
+            rest = text.lstrip(_OPENERS + " ")
+            if (here := match(rest)) is not None:
+                phrase = number[" ".join(here[1].split())]
+                found.append((i, phrase, here.end() if rest is text or rest == text else -1))
         columns = np.array(found, np.int64).reshape(-1, 3)
         return columns[:, 0], columns[:, 1], columns[:, 2]
 
@@ -202,6 +233,16 @@ class _Block:
         )
         of_second = np.where(of_rest[second] == NOT_JUDGED, of_whole[second], of_rest[second])
         return np.where(of_whole[first] == FIT, of_second, of_whole[first])
+
+
+def _spellings(phrase: str) -> Iterator[str]:
+    """A phrase with other blanks in it, and with marks before it."""
+    for blank in _BLANKS:
+        yield phrase.replace(" ", blank)
+        yield from (phrase.replace(" ", blank + other) for other in _BLANKS)
+    for opener in _OPENERS:
+        yield opener + phrase
+        yield f"{opener} {phrase}"
 
 
 def _begin_in_lower_case(text: str) -> str:

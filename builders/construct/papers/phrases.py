@@ -48,6 +48,11 @@ class LinkingPhrases:
         ]
         twice = sorted({phrase for phrase in phrases if phrases.count(phrase) > 1})
         problems += [f"{phrase!r} is given twice" for phrase in twice]
+        problems += [
+            f"the label {label!r} has other characters than letters, digits, blanks, _ and -"
+            for label in (*self.labels, self.neutral)
+            if re.fullmatch(r"\w[\w -]*", label) is None
+        ]
         if not self.labels:
             problems.append("there are none")
         if not self.neutral or self.neutral in self.labels:
@@ -81,10 +86,15 @@ class LinkingPhrases:
         """Makes them of what ``as_json`` gives.
 
         Raises:
-            UsageError: A phrase is empty, given twice, or there are none.
+            UsageError: A phrase is empty, given twice, no text, or there are none.
         """
-        labels = {str(label): tuple(map(str, found)) for label, found in fields["labels"].items()}
-        return cls(labels, str(fields["neutral"]))
+        for label, found in fields["labels"].items():
+            if not isinstance(found, list) or not all(isinstance(p, str) for p in found):
+                raise UsageError(f"The phrases of {label!r} are {found!r}; expected texts.")
+        if not isinstance(fields["neutral"], str):
+            raise UsageError(f"The neutral label is {fields['neutral']!r}; expected a text.")
+        labels = {name: tuple(found) for name, found in fields["labels"].items()}
+        return cls(labels, fields["neutral"])
 
     def as_json(self) -> dict[str, Any]:
         """They as plain values, of the form of the file."""
@@ -122,5 +132,5 @@ class LinkingPhrases:
         Where one phrase is the beginning of another, the longer one is meant.
         """
         longest_first = sorted(self.phrases, key=len, reverse=True)
-        choices = "|".join(map(re.escape, longest_first))
+        choices = "|".join(r"\s+".join(map(re.escape, p.split())) for p in longest_first)
         return re.compile(rf"({choices})(?![\w'\u2019-])[\s{re.escape(_PUNCTUATION)}]*")

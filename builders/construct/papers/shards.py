@@ -1,22 +1,26 @@
 """Works a corpus off, shard by shard, in processes of this machine, and goes on after a kill."""
 
 import json
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
+from importlib.metadata import version as installed_version
 from pathlib import Path
 from shutil import rmtree
 from typing import Protocol
 
-from filelock import FileLock
+from filelock import FileLock, Timeout
 from tqdm.auto import tqdm
 
 from ....loaders.corpora.papers.files import PaperFile
 from ...code_digest import code_digest
 from ...workers import map_in_order
-from .extract import Job
+from .extract import Job, ShardReport
+
+_LOGGER = logging.getLogger(__name__)
 
 #: Files are put together to shards of at least this size, so that small ones cost little.
 SHARD_BYTES = 8_000_000
@@ -78,12 +82,12 @@ def worked_off(
     recipe.mkdir(parents=True, exist_ok=True)
     place = recipe / code_digest()[:16]
     shards = [Shard(group, place / _shard_key(group)) for group in _group(files)]
-    with FileLock(recipe / "lock"):  # another process may be at the same papers
+    with _alone(recipe):
         for other in recipe.iterdir():
             if other.is_dir() and other != place:  # of an earlier version of this package
                 rmtree(other, ignore_errors=True)
         place.mkdir(exist_ok=True)
-        waiting = [shard for shard in shards if not shard.folder.is_dir()]
+        waiting = [shard for shard in shards if not _is_done(shard.folder)]
         done = len(shards) - len(waiting)
         with tqdm(total=len(shards), initial=done, unit="shard", desc="Reading", delay=1) as bar:
             for _ in engine(job, waiting):
@@ -93,17 +97,38 @@ def worked_off(
         _remove(place, folders)
 
 
+@contextmanager
+def _alone(recipe: Path) -> Iterator[None]:
+    """Waits while another process works by the same recipe, perhaps on the same papers."""
+    lock = FileLock(recipe / "lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        _LOGGER.warning("Another build by the same recipe is at work; waiting for its end.")
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _is_done(folder: Path) -> bool:
+    return folder.is_dir() and ShardReport.read(folder).is_final
+
+
 def _work(job: Job, shard: Shard) -> None:
     job.run(shard.files, shard.folder)
 
 
 def _group(files: Sequence[PaperFile]) -> Iterator[list[PaperFile]]:
     group: list[PaperFile] = []
+    size = 0
     for file in files:
         group.append(file)
-        if sum(member.size for member in group) >= SHARD_BYTES:
+        size += file.size
+        if size >= SHARD_BYTES:
             yield group
-            group = []
+            group, size = [], 0
     if group:
         yield group
 
@@ -114,6 +139,7 @@ def _key(job: Job) -> str:
     parts = [
         job.procedure.as_json(),
         f"{splitter.__module__}.{splitter.__qualname__}",
+        [f"{name} {installed_version(name)}" for name in ("nupunkt", "orjson", "pyarrow")],
         sorted(job.metadata.years.items()),
         sorted(job.metadata.domains.items()),
         job.metadata.domain,
@@ -127,7 +153,8 @@ def _shard_key(files: Sequence[PaperFile]) -> str:
     for file in files:
         try:
             stat = file.path.stat()
-            parts.append([file.name, str(file.path.absolute()), stat.st_size, stat.st_mtime_ns])
+            times = stat.st_mtime_ns, stat.st_ctime_ns  # the second cannot be set back
+            parts.append([file.name, str(file.path.absolute()), stat.st_size, *times])
         except OSError:  # gone; said when it is read
             parts.append([file.name])
     return sha256(json.dumps(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]

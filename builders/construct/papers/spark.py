@@ -6,6 +6,7 @@ nlihub. What a shard gives comes back through ``datasets.Dataset.from_spark``, a
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from shutil import move, rmtree
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
@@ -97,5 +98,6 @@ def _put_together(dataset: Dataset, shards: Sequence[Shard], cache: Path) -> Ite
             file.seek(row["start"])
             file.write(row["content"])
     for number, shard in enumerate(shards):
-        (cache / str(number)).rename(shard.folder)
+        rmtree(shard.folder, ignore_errors=True)  # of a shard that is to be read again
+        move(cache / str(number), shard.folder)  # perhaps from another file system
         yield

@@ -24,6 +24,19 @@ Years = tuple[int, int]
 
 
 @dataclass(frozen=True)
+class Place:
+    """Where a paper belongs.
+
+    Attributes:
+        split: Its split; None where it is in none.
+        reason: Why it is in none.
+    """
+
+    split: str | None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
 class ByYear:
     """Splits by years, those of the evaluation cut in two by a hash.
 
@@ -51,15 +64,16 @@ class ByYear:
         shares = (1, self.validation_share, 1 - self.validation_share)
         return _with_share(shares)
 
-    def split_of(self, paper: str, year: int | None, seed: int) -> str:
-        """The split of a paper, or why it is in none."""
+    def place_of(self, paper: str, year: int | None, seed: int) -> "Place":
+        """Where a paper belongs."""
         if year is None:
-            return NO_YEAR
+            return Place(None, NO_YEAR)
         if self.train[0] <= year <= self.train[1]:
-            return "train"
+            return Place("train")
         if self.evaluation[0] <= year <= self.evaluation[1]:
-            return "validation" if _share(paper, seed) < self.validation_share else "test"
-        return OTHER_YEAR
+            is_first = _share(paper, seed) < self.validation_share
+            return Place("validation" if is_first else "test")
+        return Place(None, OTHER_YEAR)
 
     def as_json(self) -> Mapping[str, Any]:
         """It as plain values."""
@@ -87,12 +101,12 @@ class ByRatio:
         """The splits that have papers."""
         return _with_share((self.train, self.validation, 1 - self.train - self.validation))
 
-    def split_of(self, paper: str, year: int | None, seed: int) -> str:
-        """The split of a paper; its year does not matter."""
+    def place_of(self, paper: str, year: int | None, seed: int) -> "Place":
+        """Where a paper belongs; its year does not matter."""
         share = _share(paper, seed)
         if share < self.train:
-            return "train"
-        return "validation" if share < self.train + self.validation else "test"
+            return Place("train")
+        return Place("validation" if share < self.train + self.validation else "test")
 
     def as_json(self) -> Mapping[str, Any]:
         """It as plain values."""
@@ -100,11 +114,6 @@ class ByRatio:
 
 
 Splitting = ByYear | ByRatio
-
-
-def is_split(text: str) -> bool:
-    """Whether a text is a split, and not a reason for being in none."""
-    return text in SPLITS
 
 
 def _share(paper: str, seed: int) -> float:

@@ -74,7 +74,7 @@ def is_paper_name(name: str) -> bool:
     return (
         not any(part.startswith(_HIDDEN) for part in path.parts)
         and path.suffix.lower() not in _OTHER_ENDINGS
-        and not path.name.lower().startswith(_OTHER_NAMES)
+        and path.name.lower().partition(".")[0] not in _OTHER_NAMES
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ...errors import Defect, MetadataError
+from .ids import year_told
 from .paper import Paper
 
 
@@ -59,10 +60,10 @@ class Metadata:
                         report(line, f"names {key!r} again")
                     seen.add(key)
                     if year := row.get("year"):
-                        if year.isdecimal():
-                            years[key] = int(year)
+                        if (told := year_told(year)) is not None and year.strip().isdecimal():
+                            years[key] = told
                         else:
-                            report(line, f"year is {year!r}, expected a number")
+                            report(line, f"year is {year!r}, expected a number from 1500 to 2100")
                     if value := row.get("domain"):
                         domains[key] = value
         except (OSError, UnicodeDecodeError, csv.Error) as error:
@@ -70,6 +71,11 @@ class Metadata:
         if defects:
             raise MetadataError(defects)
         return cls(years, domains, domain)
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """The ids in the table."""
+        return frozenset({*self.years, *self.domains})
 
     def complete(self, paper: Paper) -> Paper:
         """A paper with the year and domain that the table has for it."""

@@ -12,7 +12,7 @@ place of ``sections``; either may have an ``abstract``, a text or a list of sent
 these names in one place the first counts, in the order given here. Null is as good as absent. An
 empty line in a ``text`` ends a paragraph. Sentences are taken as they are; those without a
 character that shows are none. In Parquet the same names are columns, plain or nested, in which the
-paragraphs are all lists or all texts.
+paragraphs are all lists or all texts. Blanks around a sentence are no part of it.
 """
 
 import re
@@ -94,13 +94,11 @@ def _sentences(sentences: object, where: str) -> list[str]:
     if not isinstance(sentences, list):
         raise _type_error(where, "a list of sentences", sentences)
     try:
-        # One pass in C sees both what is no text and what is blank, and copies nothing.
-        if all(map(str.strip, sentences)):
-            return sentences
-        return list(filter(str.strip, sentences))
+        found = list(map(str.strip, sentences))
     except TypeError:
         other = next(sentence for sentence in sentences if not isinstance(sentence, str))
         raise _type_error(where, "sentences", other) from None
+    return found if all(found) else list(filter(None, found))
 
 
 def _text(part: dict[str, Any], key: str, where: str) -> str | None:

@@ -42,7 +42,7 @@ def export(
         int | None,
         typer.Option(min=1, help="Pairs of each class and domain; default all that are missing."),
     ] = None,
-    annotators: Annotated[int, typer.Option(min=1, help="People who judge each pair.")] = 3,
+    annotators: Annotated[int, typer.Option(min=2, help="People who judge each pair.")] = 3,
     seed: Annotated[int, typer.Option(help="Decides which pairs are drawn.")] = 1,
     as_json: Json = False,
 ) -> None:

@@ -105,6 +105,12 @@ def _tell(made: "MadeFromPapers") -> None:
         print(f"nlihub: skipped {place}: {entry.reason}: {entry.detail}", file=sys.stderr)
     if len(made.skipped) > _MAX_SHOWN:
         print(f"nlihub: and {len(made.skipped) - _MAX_SHOWN:,} more", file=sys.stderr)
+    if made.unknown:
+        shown = ", ".join(made.unknown[:_MAX_SHOWN])
+        print(
+            f"nlihub: {len(made.unknown):,} ids of the table are of no paper: {shown}",
+            file=sys.stderr,
+        )
     counts = made.counts["papers"]
     reasons = "".join(f"; {n:,}: {reason}" for reason, n in counts["dropped"].items())
     print(f"nlihub: {counts['kept']:,} of {counts['read']:,} papers{reasons}", file=sys.stderr)

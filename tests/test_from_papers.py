@@ -562,6 +562,7 @@ class TestCommandLine:
         assert done.stdout == "built/my_nli\n"
         assert "skipped" in done.stderr
         assert "40 of 41 papers" in done.stderr
+        assert "test 12" in done.stderr
         assert self.run(tmp_path, "verify", "built/my_nli").returncode == 0
 
     @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nlihub.builders.construct.papers.cleaning import FIT, RULES, Cleaning
 from nlihub.builders.construct.papers.pairs import (
-    AFTER_A_MARK,
+    BEHIND_A_MARK,
     NO_RANDOM_SENTENCE,
     OPENS_PARAGRAPH,
     SAME_SENTENCE,
@@ -92,7 +92,7 @@ class TestPhrases:
             [*texts, *[f"{BEFORE[:-1]} {n}." for n in range(5)], "Thus, we take it all."]
         )
         counts = dropped(paper)
-        assert counts["However", AFTER_A_MARK] == 30
+        assert counts["However", BEHIND_A_MARK] == 30
         assert not any("However" in text for _, *both in all_pairs(paper) for text in both)
 
     def test_the_longer_of_two_phrases_is_meant(self, tmp_path):

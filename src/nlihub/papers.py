@@ -36,6 +36,7 @@ class MadeFromPapers:
         skipped: Files and papers that were not read or are not taken, by file and line.
         unknown: The ids in the table of papers that no paper has.
         counts: What was read, kept and dropped of papers, and of pairs by category.
+        rows: Number of rows by config and split.
     """
 
     folder: Path
@@ -43,6 +44,7 @@ class MadeFromPapers:
     skipped: Sequence[Skipped]
     unknown: Sequence[str]
     counts: Mapping[str, Any]
+    rows: Mapping[str, Mapping[str, int]]
 
 
 def build_from_papers(
@@ -153,10 +155,17 @@ def build_from_papers(
         declared,
         write,
     ) as made:
-        folder = build_version(made.builder, target, options).folder
+        version = build_version(made.builder, target, options)
         write(made.report)
-    report = made.report
-    return MadeFromPapers(folder, report_file, report.skipped, report.unknown, report.counts)
+    configs = version.manifest.configs
+    return MadeFromPapers(
+        folder=version.folder,
+        report=report_file,
+        skipped=made.report.skipped,
+        unknown=made.report.unknown,
+        counts=made.report.counts,
+        rows={c: {s: split.rows for s, split in splits.items()} for c, splits in configs.items()},
+    )
 
 
 def _splitting(

@@ -5,7 +5,7 @@ Source:
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,19 +15,15 @@ from xxhash import xxh3_128_digest
 from ....loaders.corpora.papers.paper import Paper
 from .cleaning import FIT, NOT_JUDGED, RULES
 from .draws import Words, key_of, subkeys
+from .linking import AFTER_A_MARK, Linking, find_linking
 from .neutral import draw_neutral_pairs
-from .phrases import APPROACHES
 from .procedure import Procedure
 
 Numbers = npt.NDArray[np.int64]
 
-_OPENERS = "\"'([{“‘„«—–-*•·"  # noqa: RUF001
-
-_BLANKS = " \t\n\u00a0\u2009\u202f"
-
 #: Why a pair is dropped before it reaches a split; those on texts are the rules of ``cleaning``.
 OPENS_PARAGRAPH = "the phrase opens its paragraph"
-AFTER_A_MARK = "something stands before the phrase"
+BEHIND_A_MARK = "something stands before the phrase"
 NO_RANDOM_SENTENCE = "no random sentence was found"
 SAME_SENTENCE = "it is one sentence twice"
 _BLOCK_SENTENCES = 30_000
@@ -112,138 +108,161 @@ class _Block:
         self.starts: list[int] = []  # of the papers
         self.texts: list[str] = []
         self.openings: set[int] = set()  # sentences before which none may be a premise
-        self.candidates: list[int] = []  # sentences that may open with a phrase
-        phrases = procedure.phrases.phrases
-        self._length = min(map(len, phrases))
-        self._heads = {text[: self._length] for phrase in phrases for text in _spellings(phrase)}
 
     def add(self, paper: Paper) -> None:
         texts, openings = self.texts, self.openings
         by_paragraph = self.procedure.within == "paragraph"
-        start, paragraphs = len(texts), []
+        start, ends = len(texts), []
         for section in paper.sections:
             openings.add(len(texts))
             for paragraph in section.paragraphs:
                 if by_paragraph:
                     openings.add(len(texts))
                 texts += paragraph
-                paragraphs.append(len(texts) - start)
-            paragraphs.append(0)  # which ends the section
+                ends.append(len(texts) - start)
+            ends.append(0)  # which ends the section
+        content = "\n".join((str(ends), *texts[start:]))
         self.papers.append(paper)
         self.starts.append(start)
-        new, length, heads = texts[start:], self._length, self._heads
-        content = "\n".join((str(paragraphs), *new))
         self.hashes.append(xxh3_128_digest(content.encode("utf-8", "surrogatepass")))
-        self.candidates += [i for i, text in enumerate(new, start) if text[:length] in heads]
 
     def pairs(self) -> PairBlock:
-        phrases = self.procedure.phrases
-        texts = self.texts
-        starts = np.array([*self.starts, len(texts)])
-        linking, numbers, cuts = self._linking_sentences()
-        is_linking = np.zeros(len(texts), bool)
-        is_linking[linking] = True
-        found = Counter(phrases.phrases[number] for number in numbers.tolist())
-        has_premise = np.array([i not in self.openings for i in linking.tolist()], bool)
-        dropped = Counter(
-            (phrases.phrases[number], OPENS_PARAGRAPH) for number in numbers[~has_premise]
-        )
-        is_first = cuts >= 0
-        for number in numbers[has_premise & ~is_first]:
-            dropped[phrases.phrases[number], AFTER_A_MARK] += 1
-        has_premise &= is_first
-        linking, numbers, cuts = linking[has_premise], numbers[has_premise], cuts[has_premise]
-        whole = (texts[i] for i in linking.tolist())
-        rests = [text[cut:] for text, cut in zip(whole, cuts.tolist(), strict=True)]
-        paper = np.searchsorted(starts, linking, side="right") - 1
+        """The pairs of the papers."""
+        tally = _Tally(self.procedure.phrases.categories)
+        starts = np.array([*self.starts, len(self.texts)])
         seed = self.procedure.seed
-        keys = np.array([key_of(seed, "pairs", p.id) for p in self.papers], np.uint64)
-        neutral = draw_neutral_pairs(linking, paper, starts, is_linking, keys)
-        is_found = neutral.is_found
-        found.update(APPROACHES[approach] for approach in neutral.approach.tolist())
-        for approach in neutral.approach[~is_found]:
-            dropped[APPROACHES[approach], NO_RANDOM_SENTENCE] += 1
-        first = np.concatenate([linking - 1, neutral.first[is_found]])
-        second = np.concatenate([linking, neutral.second[is_found]])
-        paper = np.concatenate([paper, paper[is_found]])
-        category = np.concatenate([numbers, neutral.approach[is_found] + len(phrases.phrases)])
-        rule = self._judge(first, second, linking, rests)
-        for broken, number in zip(category[rule != FIT], rule[rule != FIT], strict=True):
-            dropped[phrases.categories[broken], RULES[number]] += 1
-        fit = rule == FIT
-        for n in np.flatnonzero(fit & (category >= len(phrases.phrases))).tolist():
-            if texts[first[n]] == texts[second[n]]:
-                dropped[phrases.categories[category[n]], SAME_SENTENCE] += 1
-                fit[n] = False
-        first, second, paper = first[fit], second[fit], paper[fit]
-        rest_of = dict(zip(linking.tolist(), rests, strict=True))
-        hypotheses = [rest_of.get(i, texts[i]) for i in second.tolist()]
-        first_place, second_place = first - starts[paper], second - starts[paper]
-        return PairBlock(
-            papers=self.papers,
-            paper_hashes=self.hashes,
-            n_sentences=np.diff(starts),
-            premises=[texts[i] for i in first.tolist()],
-            hypotheses=[_begin_in_lower_case(text) for text in hypotheses],
-            seconds=[texts[i] for i in second.tolist()],
-            category=category[fit],
-            paper=paper,
-            first=first_place,
-            second=second_place,
-            order=subkeys(subkeys(keys[paper], first_place), second_place),
-            found=found,
-            dropped=dropped,
-        )
+        keys = np.array([key_of(seed, "pairs", paper.id) for paper in self.papers], np.uint64)
+        linking = find_linking(self.texts, self.procedure.phrases)
+        is_linking = np.zeros(len(self.texts), bool)
+        is_linking[linking.sentence] = True
+        linking = self._with_premise(linking, tally)
+        paper = np.searchsorted(starts, linking.sentence, side="right") - 1
+        labelled = _Candidates(linking.sentence - 1, linking.sentence, paper, linking.phrase)
+        neutral = draw_neutral_pairs(linking.sentence, paper, starts, is_linking, keys)
+        approach = neutral.approach + len(self.procedure.phrases.phrases)
+        tally.find(approach)
+        tally.drop(approach[~neutral.is_found], NO_RANDOM_SENTENCE)
+        random = _Candidates(neutral.first, neutral.second, paper, approach)
+        random = random.select(neutral.is_found)
+        is_same = np.array([self._is_same(*both) for both in random.sentences()], bool)
+        tally.drop(random.category[is_same], SAME_SENTENCE)
+        candidates = labelled.join(random.select(~is_same))
+        rests = {
+            i: self.texts[i][cut:]
+            for i, cut in zip(linking.sentence.tolist(), linking.cut.tolist(), strict=True)
+        }
+        rule = self._judge(candidates, rests)
+        for number, name in enumerate(RULES):
+            tally.drop(candidates.category[rule == number], name)
+        return self._put_together(candidates.select(rule == FIT), rests, starts, keys, tally)
 
-    def _linking_sentences(self) -> tuple[Numbers, Numbers, Numbers]:
-        """The sentences that open with a phrase; for each the phrase, and how much to cut.
+    def _with_premise(self, linking: Linking, tally: "_Tally") -> Linking:
+        """The sentences that open with a phrase, nothing before it, and follow another."""
+        tally.find(linking.phrase)
+        opens = np.array([i in self.openings for i in linking.sentence.tolist()], bool)
+        tally.drop(linking.phrase[opens], OPENS_PARAGRAPH)
+        linking = linking.select(~opens)
+        is_behind = linking.cut == AFTER_A_MARK
+        tally.drop(linking.phrase[is_behind], BEHIND_A_MARK)
+        return linking.select(~is_behind)
 
-        That is -1 where something stands before the phrase, such as a dash or a quotation mark.
-        """
-        phrases, texts = self.procedure.phrases, self.texts
-        number = {phrase: n for n, phrase in enumerate(phrases.phrases)}
-        match = phrases.pattern.match
-        found = []
-        for i in self.candidates:
-            text = texts[i]
-            rest = text.lstrip(_OPENERS + " ")
-            if (here := match(rest)) is not None:
-                phrase = number[" ".join(here[1].split())]
-                found.append((i, phrase, here.end() if rest is text or rest == text else -1))
-        columns = np.array(found, np.int64).reshape(-1, 3)
-        return columns[:, 0], columns[:, 1], columns[:, 2]
+    def _is_same(self, one: int, other: int) -> bool:
+        return self.texts[one] == self.texts[other]
 
-    def _judge(
-        self, first: Numbers, second: Numbers, linking: Numbers, rests: Sequence[str]
-    ) -> npt.NDArray[np.int8]:
+    def _judge(self, candidates: "_Candidates", rests: Mapping[int, str]) -> npt.NDArray[np.int8]:
         """For each pair the first rule that one of its sentences breaks, or ``FIT``.
 
         A sentence that opens with a phrase is judged whole as a premise, and without its phrase as
         a hypothesis.
         """
         judge = self.procedure.cleaning.judge
+        first, second = candidates.first, candidates.second
         of_rest = np.full(len(self.texts), NOT_JUDGED, np.int8)
-        of_rest[linking] = judge(rests, opens=False)
+        of_rest[list(rests)] = judge(list(rests.values()), opens=False)
         is_whole = np.zeros(len(self.texts), bool)
         is_whole[first] = True
         is_whole[second] |= of_rest[second] == NOT_JUDGED
+        whole = [self.texts[i] for i in np.flatnonzero(is_whole).tolist()]
         of_whole = np.full(len(self.texts), NOT_JUDGED, np.int8)
-        of_whole[is_whole] = judge(
-            [self.texts[i] for i in np.flatnonzero(is_whole).tolist()], opens=True
-        )
+        of_whole[is_whole] = judge(whole, opens=True)
         of_second = np.where(of_rest[second] == NOT_JUDGED, of_whole[second], of_rest[second])
         return np.where(of_whole[first] == FIT, of_second, of_whole[first])
 
+    def _put_together(
+        self,
+        pairs: "_Candidates",
+        rests: Mapping[int, str],
+        starts: Numbers,
+        keys: Words,
+        tally: "_Tally",
+    ) -> PairBlock:
+        texts = self.texts
+        hypotheses = (rests.get(i, texts[i]) for i in pairs.second.tolist())
+        first, second = pairs.first - starts[pairs.paper], pairs.second - starts[pairs.paper]
+        return PairBlock(
+            papers=self.papers,
+            paper_hashes=self.hashes,
+            n_sentences=np.diff(starts),
+            premises=[texts[i] for i in pairs.first.tolist()],
+            hypotheses=[text[:1].lower() + text[1:] for text in hypotheses],
+            seconds=[texts[i] for i in pairs.second.tolist()],
+            category=pairs.category,
+            paper=pairs.paper,
+            first=first,
+            second=second,
+            order=subkeys(subkeys(keys[pairs.paper], first), second),
+            found=tally.found,
+            dropped=tally.dropped,
+        )
 
-def _spellings(phrase: str) -> Iterator[str]:
-    """A phrase with other blanks in it, and with marks before it."""
-    for blank in _BLANKS:
-        yield phrase.replace(" ", blank)
-        yield from (phrase.replace(" ", blank + other) for other in _BLANKS)
-    for opener in _OPENERS:
-        yield opener + phrase
-        yield f"{opener} {phrase}"
+
+@dataclass(frozen=True)
+class _Candidates:
+    """Pairs that were found.
+
+    Attributes:
+        first: n sentences.
+        second: n sentences.
+        paper: n numbers of papers.
+        category: n numbers of categories.
+    """
+
+    first: Numbers
+    second: Numbers
+    paper: Numbers
+    category: Numbers
+
+    def select(self, chosen: npt.NDArray[np.bool_]) -> "_Candidates":
+        """The chosen ones of them."""
+        return _Candidates(*(column[chosen] for column in self._columns()))
+
+    def join(self, others: "_Candidates") -> "_Candidates":
+        """They, and then others."""
+        both = zip(self._columns(), others._columns(), strict=True)
+        return _Candidates(*(np.concatenate(columns) for columns in both))
+
+    def sentences(self) -> Iterator[tuple[int, int]]:
+        """The two sentences of each."""
+        return zip(self.first.tolist(), self.second.tolist(), strict=True)
+
+    def _columns(self) -> tuple[Numbers, ...]:
+        return self.first, self.second, self.paper, self.category
 
 
-def _begin_in_lower_case(text: str) -> str:
-    return text[:1].lower() + text[1:]
+class _Tally:
+    """Counts pairs by category: those that are found, and those that are dropped, by reason."""
+
+    def __init__(self, categories: Sequence[str]) -> None:
+        self._categories = categories
+        self.found: Counter[str] = Counter()
+        self.dropped: Counter[tuple[str, str]] = Counter()
+
+    def find(self, categories: Numbers) -> None:
+        """Counts pairs of some categories as found."""
+        for number, count in Counter(categories.tolist()).items():
+            self.found[self._categories[number]] += count
+
+    def drop(self, categories: Numbers, reason: str) -> None:
+        """Counts pairs of some categories as dropped."""
+        for number, count in Counter(categories.tolist()).items():
+            self.dropped[self._categories[number], reason] += count

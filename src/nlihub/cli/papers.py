@@ -117,6 +117,9 @@ def _tell(made: "MadeFromPapers") -> None:
     pairs = made.counts["pairs"].values()
     kept, read = sum(c["kept"] for c in pairs), sum(c["read"] for c in pairs)
     print(f"nlihub: {kept:,} of {read:,} pairs; all counts: {made.report}", file=sys.stderr)
+    for config, splits in made.rows.items():
+        rows = ", ".join(f"{split} {n:,}" for split, n in splits.items())
+        print(f"nlihub: {config}: {rows}", file=sys.stderr)
 
 
 def _years(text: str) -> tuple[int, int]:

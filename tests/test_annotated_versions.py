@@ -92,7 +92,7 @@ def test_the_card_and_the_manifest_say_how_it_went(version, tmp_path):
     review = annotate(version, tmp_path / "batches")
     folder = nlihub.build_annotated(version, tmp_path / "batches", tmp_path / "gold", QUOTAS)
     card = (folder / "README.md").read_text()
-    assert "were judged by people" in card
+    assert "were judged by annotators" in card
     assert "(100.0 %;" in card
     assert "labels of all splits are automatic" not in card
     manifest = Manifest.read(folder)

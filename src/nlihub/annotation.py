@@ -263,8 +263,8 @@ def _told(review: Review) -> str:
     by_class = ", ".join(f"{name} {100 * s.value:.1f} %" for name, s in found.by_class.items())
     splits = " and ".join(sorted({cell.split for cell in review.gold.quotas}, reverse=True))
     text = (
-        f"The labels of {splits} were judged by people: a pair is kept where the "
-        f"majority of {review.n_annotators} annotators, who saw the two sentences alone, chose the "
+        f"The labels of {splits} were judged by annotators: a pair is kept where the "
+        f"majority of {review.n_annotators}, who saw the two sentences alone, chose the "
         "label that the linking phrase or the way to the neutral pair gives. That was so for "
         f"{found.overall.n:,} of {found.overall.of:,} pairs ({100 * found.overall.value:.1f} %; "
         f"{by_class}); Fleiss' kappa is {found.kappa:.2f}. **All other labels are automatic.** "

@@ -1,5 +1,6 @@
 """The procedure end to end: from files of papers to a builder of the dataset that they give."""
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,6 +25,8 @@ from .select_pairs import Pairs, select_pairs
 from .select_papers import Papers, select_papers
 from .shards import Engine, worked_off
 from .splits import ByRatio, Splitting
+
+_LOGGER = logging.getLogger(__name__)
 
 AUTOMATIC = (
     "**The labels of all splits are automatic**, those of validation and test too: they follow\n"
@@ -132,6 +135,8 @@ def construct(
         SourceNotFoundError: There is no paper file.
         CorpusError: No paper is taken, a split has no pair of a class, or fewer than its quota.
     """
+    if recipe.split_sentences is split_sentences and not declared.language.startswith("en"):
+        _LOGGER.warning("Paragraphs that are not split into sentences are split by English rules.")
     files = find_paper_files(paths)
     job = Job(recipe.procedure, recipe.split_sentences, recipe.metadata)
     splits = recipe.splitting.splits

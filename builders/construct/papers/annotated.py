@@ -147,5 +147,8 @@ class AnnotatedRows:
         hashes = [key_of(0, "annotated", key) for key in rows["id"].to_pylist()]
         left = balance(label, split, domain, np.array(hashes, np.uint64), sizes)
         return pa.concat_arrays(
-            [*(column.combine_chunks() for column in ids), rows["id"].combine_chunks().filter(left)]
+            [
+                *(column.combine_chunks() for column in ids),
+                rows["id"].combine_chunks().filter(pa.array(left)),
+            ]
         )

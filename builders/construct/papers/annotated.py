@@ -19,10 +19,9 @@ from ...declared.papers import UNBALANCED
 from ...options import BuildOptions, Key
 from ...release.version import BuiltVersion
 from ...schema import SPLITS
+from ..annotation.candidates import SPLITS as EVALUATION
 from .balance import balance, class_sizes
 from .draws import key_of
-
-EVALUATION = ("validation", "test")
 
 
 def candidates_of(version: BuiltVersion) -> pa.Table:
@@ -130,13 +129,11 @@ class AnnotatedRows:
         main = self._version.main_config
         train = [s for s in self._version.manifest.configs[main] if s not in EVALUATION]
         ids = [self._version.table(main, split, ("id",))["id"] for split in train]
-        tables = [
-            self._version.table(UNBALANCED, split, columns).append_column(
-                "split", pa.repeat(SPLITS.index(split), n_rows)
-            )
-            for split in self._evaluation
-            for n_rows in (self._version.manifest.configs[UNBALANCED][split].rows,)
-        ]
+        tables = []
+        for split in self._evaluation:
+            table = self._version.table(UNBALANCED, split, columns)
+            number = pa.repeat(SPLITS.index(split), len(table))
+            tables.append(table.append_column("split", number))
         rows = pa.concat_tables(tables)
         rows = rows.filter(pc.is_in(rows["id"], self._confirmed))
         domains = self._version.builder.SPEC.domains

@@ -8,13 +8,10 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 
 import numpy as np
-import numpy.typing as npt
 
 from ....loaders.errors import CorpusError
 from ...schema import SPLITS
-from .draws import Words
-
-Numbers = npt.NDArray[np.int64]
+from .arrays import Flags, Numbers, Words
 
 #: The size of the classes of a split and domain, by their numbers.
 Sizes = Mapping[tuple[int, int], int]
@@ -64,9 +61,7 @@ def class_sizes(
     return sizes
 
 
-def balance(
-    label: Numbers, split: Numbers, domain: Numbers, hashes: Words, sizes: Sizes
-) -> npt.NDArray[np.bool_]:
+def balance(label: Numbers, split: Numbers, domain: Numbers, hashes: Words, sizes: Sizes) -> Flags:
     """Which pairs are left: of each class of a split and domain those with the lowest hashes.
 
     Args:

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Numbers = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
+from .arrays import Flags, Numbers
+
 Kinds = npt.NDArray[np.uint8]
 
 #: Why a sentence is not fit, in the order in which the rules are asked.

@@ -180,10 +180,12 @@ def _counts(papers: Papers, pairs: Pairs) -> Mapping[str, Any]:
 
 
 def _paper_counts(papers: Papers) -> Mapping[str, Any]:
-    dropped = papers.dropped()
-    read = papers.n_taken + sum(dropped.values())
-    kept = {"kept": papers.n_taken, "splits": papers.by_split()}
-    return {"read": read, **kept, "dropped": dropped}
+    return {
+        "read": papers.n_found,
+        "kept": papers.n_taken,
+        "splits": papers.by_split(),
+        "dropped": papers.dropped(),
+    }
 
 
 def _most_common(folders: Sequence[Path], papers: Papers) -> str:

@@ -4,11 +4,9 @@ Each is a hash of a seed, of what is chosen, and of where: the same on every mac
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from ..keyed import keyed_hash
-
-Words = npt.NDArray[np.uint64]
+from .arrays import Numbers, Words
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 
@@ -40,6 +38,6 @@ def draw(keys: Words, number: int) -> Words:
     return mix(keys + np.uint64((number + 1) * int(_STEP) % 2**64))
 
 
-def subkeys(keys: Words, numbers: npt.NDArray[np.int64]) -> Words:
+def subkeys(keys: Words, numbers: Numbers) -> Words:
     """A key for each of n numbers under each of n keys: n words of 64 bits."""
     return mix(keys ^ mix(numbers.astype(np.uint64) + _STEP))

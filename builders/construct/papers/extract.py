@@ -18,7 +18,7 @@ from ....loaders.corpora.papers.metadata import Metadata
 from ....loaders.corpora.papers.paper import Paper, Skipped, SplitSentences
 from ....loaders.corpora.papers.read import read_papers
 from ...partial import whole_folder
-from .draws import Words
+from .arrays import Words
 from .pairs import PairBlock, find_pairs
 from .procedure import Procedure
 

@@ -4,11 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from .arrays import Flags, Numbers
 from .phrases import LinkingPhrases
-
-Numbers = npt.NDArray[np.int64]
 
 #: The cut of a sentence in which something stands before the phrase.
 AFTER_A_MARK = -1
@@ -31,7 +29,7 @@ class Linking:
     phrase: Numbers
     cut: Numbers
 
-    def select(self, chosen: npt.NDArray[np.bool_]) -> "Linking":
+    def select(self, chosen: Flags) -> "Linking":
         """The chosen ones of them."""
         return Linking(self.sentence[chosen], self.phrase[chosen], self.cut[chosen])
 

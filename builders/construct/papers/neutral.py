@@ -7,12 +7,10 @@ Source:
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from .draws import Words, draw, subkeys
+from .arrays import Flags, Numbers, Words
+from .draws import draw, subkeys
 from .phrases import APPROACHES
-
-Numbers = npt.NDArray[np.int64]
 
 _MAX_DRAWS = 64
 
@@ -31,14 +29,14 @@ class NeutralPairs:
     approach: Numbers
     first: Numbers
     second: Numbers
-    is_found: npt.NDArray[np.bool_]
+    is_found: Flags
 
 
 def draw_neutral_pairs(
     linking: Numbers,
     paper: Numbers,
     starts: Numbers,
-    is_linking: npt.NDArray[np.bool_],
+    is_linking: Flags,
     paper_keys: Words,
 ) -> NeutralPairs:
     """Draws a neutral pair for each labelled one, from the same paper.

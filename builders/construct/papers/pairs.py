@@ -13,13 +13,12 @@ import numpy.typing as npt
 from xxhash import xxh3_128_digest
 
 from ....loaders.corpora.papers.paper import Paper
+from .arrays import Flags, Numbers, Words
 from .cleaning import FIT, NOT_JUDGED, RULES
-from .draws import Words, key_of, subkeys
+from .draws import key_of, subkeys
 from .linking import AFTER_A_MARK, Linking, find_linking
 from .neutral import draw_neutral_pairs
 from .procedure import Procedure
-
-Numbers = npt.NDArray[np.int64]
 
 #: Why a pair is dropped before it reaches a split; those on texts are the rules of ``cleaning``.
 OPENS_PARAGRAPH = "the phrase opens its paragraph"
@@ -232,7 +231,7 @@ class _Candidates:
     paper: Numbers
     category: Numbers
 
-    def select(self, chosen: npt.NDArray[np.bool_]) -> "_Candidates":
+    def select(self, chosen: Flags) -> "_Candidates":
         """The chosen ones of them."""
         return _Candidates(*(column[chosen] for column in self._columns()))
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from ...schema import SPLITS
+from .arrays import Flags, Numbers, Words
 from .balance import balance, class_sizes
-from .draws import Words, draw, mix
+from .draws import draw, mix
 from .extract import PAIRS, ShardReport, read_table
 from .procedure import Procedure
 from .select_papers import Papers
@@ -23,9 +23,6 @@ from .select_papers import Papers
 NOT_TAKEN = "its paper is not taken"
 SAME_TEXTS = "the same texts again"
 IN_TWO_SPLITS = "one of its sentences is in another split"
-
-Numbers = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

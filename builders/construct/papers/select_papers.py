@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from ....loaders.corpora.papers.paper import Skipped
 from ...declared.papers import UNBALANCED
 from ...schema import SPLITS, is_name
+from .arrays import Numbers
 from .extract import PAPERS, ShardReport, read_table
 from .splits import OTHER_YEAR, Place, Splitting
 
@@ -26,8 +26,6 @@ NO_NAME = "its domain is no snake_case name, or that of another config"
 #: Names of configs that are no domains.
 RESERVED = ("default", UNBALANCED)
 
-Numbers = npt.NDArray[np.int64]
-
 
 @dataclass(frozen=True)
 class Papers:
@@ -39,7 +37,8 @@ class Papers:
         split: For each paper its number in ``SPLITS``, or -1.
         domain: For each paper its number in ``domains``, or -1.
         domains: The domains of the papers that are taken, in alphabetical order.
-        skipped: What was not read, and the papers that are not taken, by file and line.
+        n_unread: How many files and papers were not read.
+        skipped: These, and the papers that are not taken, by file and line.
     """
 
     table: pa.Table
@@ -47,7 +46,13 @@ class Papers:
     split: Numbers
     domain: Numbers
     domains: Sequence[str]
+    n_unread: int
     skipped: Sequence[Skipped]
+
+    @property
+    def n_found(self) -> int:
+        """How many papers there were; an unread file counts as one."""
+        return len(self.table) + self.n_unread
 
     @property
     def n_taken(self) -> int:
@@ -115,6 +120,7 @@ def select_papers(folders: Sequence[Path], splitting: Splitting, seed: int) -> P
             np.int64,
         ),
         domains=domains,
+        n_unread=len(unread),
         skipped=sorted(
             unread + dropped, key=lambda entry: (entry.file, entry.line, entry.reason, entry.detail)
         ),

@@ -1,4 +1,4 @@
-"""Years and domains of papers in a table of their own, for files that do not tell them."""
+"""Years and domains of papers in a table of their own; what it says goes before what files say."""
 
 import csv
 from collections.abc import Mapping

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from ....loaders.errors import UsageError
-from ..keyed import keyed_hash
+from ...keyed import keyed_hash
 from .candidates import Cell, cells_of
 
 

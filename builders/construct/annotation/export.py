@@ -8,8 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from ....loaders.errors import OutputError, UsageError
+from ...keyed import keyed_hash
 from ...partial import working_folder
-from ..keyed import keyed_hash
 from .candidates import check_labels
 from .instructions import instructions
 from .label_studio import labelling_config, tasks

@@ -5,7 +5,7 @@ Each is a hash of a seed, of what is chosen, and of where: the same on every mac
 
 import numpy as np
 
-from ..keyed import keyed_hash
+from ...keyed import keyed_hash
 from .arrays import Numbers, Words
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)

@@ -1,20 +1,19 @@
 """A few rows of many, always the same ones."""
 
 from collections.abc import Iterable, Sequence
-from hashlib import blake2b
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ...keyed import keyed_hash
 from ..version import BuiltVersion
 
-_KEY = b"nlihub stats"
 _DRAW = "nlihub draw"
 
 
 def draw_number(text: str) -> int:
     """A number that stands in for chance: a keyed hash of a text, 8 bytes."""
-    return int.from_bytes(blake2b(text.encode(), key=_KEY, digest_size=8).digest(), "big")
+    return int.from_bytes(keyed_hash(text, "", "survey")[:8], "big")
 
 
 def sample_rows(

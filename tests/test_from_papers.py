@@ -240,7 +240,7 @@ nlihub.build_from_papers("my_nli", "p", "b", **{YEARS!r})
         assert [process.wait(120) for process in running] == [0, 0]
         assert content(tmp_path / "b" / "my_nli") == content(made.folder)
 
-    def test_a_spark_cluster(self, made, papers, tmp_path, one_file_a_shard):
+    def test_a_spark_cluster(self, made, papers, tmp_path, one_file_a_shard, monkeypatch):
         pytest.importorskip("pyspark", reason="Spark is not installed (extra spark)")
         from shutil import which
 
@@ -248,6 +248,8 @@ nlihub.build_from_papers("my_nli", "p", "b", **{YEARS!r})
             pytest.skip("Spark needs Java")
         from pyspark.sql import SparkSession
 
+        # Else workers run the python3 of the path, which need not be the one of these tests.
+        monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
         for n in range(3):
             write_lines(tmp_path / "p" / f"{n}.jsonl", papers[n::3])
         session = (

@@ -287,10 +287,10 @@ def test_stats_on_the_command_line(built):
 
 def test_memory_does_not_grow_with_the_rows(tmp_path):
     words = " ".join(f"word{n}" for n in range(150))
-    rows = [row(SciNLI.SPEC.labels[n % 4], f"{n} {words}", f"{n} word") for n in range(80_000)]
+    rows = [row(SciNLI.SPEC.labels[n % 4], f"{n} {words}", f"{n} word") for n in range(120_000)]
     version = build_rows(tmp_path, SciNLI.SPEC, {"train": rows})
     n_bytes = version.manifest.configs["default"]["train"].arrow_bytes
-    assert n_bytes > 80e6
+    assert n_bytes > 130e6
     setup = f"""
     from pathlib import Path
     from nlihub.builders.release.survey.texts import tally_texts
@@ -303,7 +303,7 @@ def test_memory_does_not_grow_with_the_rows(tmp_path):
     tally_texts(version, "default")
     sample_rows(version, "default", ["train"], ["hypothesis"], 2_000)
     """
-    assert growth_of_peak(setup, code) < n_bytes / 2
+    assert growth_of_peak(setup, code) < 0.7 * n_bytes  # Buffers of one batch take 35 to 60 MB.
 
 
 def test_figures_of_the_real_scinli_are_near_the_papers(scinli_release, tmp_path):

@@ -4,6 +4,8 @@ The cluster reads the papers: every worker must see their files under the same p
 nlihub. What a shard gives comes back through ``datasets.Dataset.from_spark``, as its very files.
 """
 
+import os
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from shutil import move, rmtree
@@ -33,7 +35,8 @@ def spark_engine(session: "SparkSession | None" = None, folder: Path | None = No
 
     Args:
         session: The session; None takes the one that is there, or begins one as Spark's own
-            configuration says.
+            configuration says. Its workers run the Python that ``PYSPARK_PYTHON`` names; where that
+            is not set, a session begun here on this machine runs the Python of the caller.
         folder: A folder that the driver and all workers see, for what comes back; None takes one
             beside the shards, which is enough where all of Spark is on this machine.
 
@@ -46,7 +49,7 @@ def spark_engine(session: "SparkSession | None" = None, folder: Path | None = No
         raise MissingExtraError(
             "Spark is not installed; it is in an extra: pip install nlihub[spark]."
         ) from error
-    spark = session or SparkSession.builder.appName("nlihub").getOrCreate()
+    spark = session or SparkSession.getActiveSession() or _begin(SparkSession.builder)
 
     def work(job: Job, shards: Sequence[Shard]) -> Iterator[None]:
         if not shards:
@@ -72,6 +75,14 @@ def spark_engine(session: "SparkSession | None" = None, folder: Path | None = No
                 frame.unpersist()
 
     return work
+
+
+def _begin(builder: "SparkSession.Builder") -> "SparkSession":
+    spark = builder.appName("nlihub").getOrCreate()
+    context = spark.sparkContext
+    if context.master.startswith("local") and "PYSPARK_PYTHON" not in os.environ:
+        context.pythonExec = sys.executable  # else the python3 of the path, perhaps without nlihub
+    return spark
 
 
 def _chunks(shard: int, folder: Path) -> Iterator[pa.RecordBatch]:

@@ -68,9 +68,9 @@ def read_all(files: list[PaperFile]) -> Iterator[Paper]:
             yield found
 
 
-def parse_lines(path: Path) -> None:
+def parse_lines(path: Path, buffering: int = -1) -> None:
     """The floor of JSON lines: each is parsed, and forgotten."""
-    with path.open("rb") as file:
+    with path.open("rb", buffering) as file:
         for line in file:
             orjson.loads(line)
 
@@ -129,6 +129,11 @@ def main() -> None:
                 lines_mb,
                 many,
                 lambda: parse_lines(lines),
+            ),
+            "the same, with a larger buffer": (
+                lines_mb,
+                many,
+                lambda: parse_lines(lines, 1 << 18),
             ),
             "read": (lines_mb, many, lambda: _drain(split_files)),
             "read, every rule": (lines_mb, many, lambda: make_pairs(split_files)),

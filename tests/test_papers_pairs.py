@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nlihub.builders.construct.papers.cleaning import FIT, RULES, Cleaning
+from nlihub.builders.construct.papers.linking import find_linking
 from nlihub.builders.construct.papers.pairs import (
     BEHIND_A_MARK,
     NO_RANDOM_SENTENCE,
@@ -18,6 +19,7 @@ from nlihub.builders.construct.papers.pairs import (
 )
 from nlihub.builders.construct.papers.phrases import APPROACHES, LinkingPhrases
 from nlihub.builders.construct.papers.procedure import Procedure
+from nlihub.builders.construct.papers.texts import Texts
 from nlihub.loaders.errors import UsageError
 from paper_corpus import as_paper, make_papers, paper_of, sentence
 
@@ -32,7 +34,7 @@ def pairs_of(*papers, procedure=PROCEDURE):
 
 def all_pairs(*papers, procedure=PROCEDURE):
     return [
-        (procedure.phrases.categories[category], premise, hypothesis)
+        (procedure.phrases.categories[category], premise.decode(), hypothesis.decode())
         for block in find_pairs(papers, procedure)
         for category, premise, hypothesis in zip(
             block.category, block.premises, block.hypotheses, strict=True
@@ -99,10 +101,10 @@ class TestPhrases:
         path = tmp_path / "phrases.json"
         content = {"labels": {"a": ["As a result"], "b": ["As a result of this"]}, "neutral": "n"}
         path.write_text(json.dumps(content))
-        phrases = LinkingPhrases.read(path)
-        match = phrases.pattern.match("As a result of this, all is well.")
-        assert match is not None
-        assert match[1] == "As a result of this"
+        texts = Texts.of([b"As a result of this, all is well.", b"As a result, all is well."])
+        linking = find_linking(texts, LinkingPhrases.read(path))
+        assert linking.phrase.tolist() == [1, 0]
+        assert linking.cut.tolist() == [len("As a result of this, "), len("As a result, ")]
 
     def test_other_phrases_and_languages_are_data(self, tmp_path):
         path = tmp_path / "phrases.json"
@@ -282,7 +284,9 @@ class TestIndependence:
 
 
 def judge(texts, opens=True):
-    return Cleaning().judge(texts, opens).tolist()
+    return (
+        Cleaning().judge([text.encode("utf-8", "surrogatepass") for text in texts], opens).tolist()
+    )
 
 
 class TestCleaning:

@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -33,8 +34,6 @@ RULES = (
 )
 #: The rule of a sentence that is fit.
 FIT = -1
-#: That of one that was not asked.
-NOT_JUDGED = -2
 
 _LETTER, _BLANK, _MATH, _OPEN, _CLOSE, _DAMAGED, _END, _CLOSER = (
     np.uint8(1 << bit) for bit in range(8)
@@ -45,9 +44,10 @@ _END_MARKS = ".!?:;。！？：；…।॥۔؟።։"  # noqa: RUF001
 _CLOSERS = "\"'’”»)]}›」』）"  # noqa: RUF001
 _MATH_SIGNS = "=<>|^{}\\_"
 _ABBREVIATIONS = ("e.g.", "i.e.", "cf.", "vs.", "Fig.", "Figs.", "Eq.", "Sec.", "Mr.", "Dr.")
+_ABBREVIATION = re.compile(f"(?<![A-Za-z])(?:{'|'.join(map(re.escape, _ABBREVIATIONS))})$".encode())
 _MAX_CLOSERS = 3
 _MAX_ABBREVIATION = max(map(len, _ABBREVIATIONS))
-_YEAR_FIRST = re.compile(r"\((?:19|20)\d\d[a-z]?\)")
+_YEAR_FIRST = re.compile(rb"\((?:19|20)\d\d[a-z]?\)")
 
 
 @dataclass(frozen=True)
@@ -68,39 +68,37 @@ class Cleaning:
     max_math_signs: int = 3
     max_math_words: float = 0.35
 
-    def judge(self, texts: Sequence[str], opens: bool) -> npt.NDArray[np.int8]:
+    def judge(self, texts: Sequence[bytes], opens: bool) -> npt.NDArray[np.int8]:
         """Finds for each text the first rule that it breaks.
 
         Args:
-            texts: n sentences, or what is left of them without their linking phrase.
+            texts: n sentences, or what is left of them without their linking phrase, in UTF-8.
             opens: Whether the texts begin where their sentences do.
 
         Returns:
             n numbers of ``RULES``, or ``FIT``.
         """
         found = np.full(len(texts), RULES.index("too short"), np.int8)  # as those of no letter are
-        kinds = np.array([2 * bool(text) - text.isascii() for text in texts], np.int8)
-        for kind in (1, 2):  # plain texts are faster by themselves
-            chosen = np.flatnonzero(kinds == kind)
-            if len(chosen):
-                found[chosen] = self._judge(
-                    _Characters.of([texts[i] for i in chosen.tolist()]), opens
-                )
+        is_plain = np.array(list(map(bytes.isascii, texts)), bool)
+        is_empty = np.array([not text for text in texts], bool)
+        for chosen in (is_plain & ~is_empty, ~is_plain):  # plain ones are faster by themselves
+            if chosen.any():
+                some = list(compress(texts, chosen.tolist()))
+                found[chosen] = self._judge(_Characters.of(some), opens)
         return found
 
     def _judge(self, texts: "_Characters", opens: bool) -> npt.NDArray[np.int8]:
-        kinds, bounds = texts.kinds, texts.bounds
-        n_words, n_plain = _count_words(kinds, bounds)
-        marks = np.flatnonzero((kinds & _COUNTED) != 0)
-        of_marks = kinds[marks]
+        n_words, n_plain = _count_words(texts)
+        marks = np.flatnonzero((texts.kinds & _COUNTED) != 0)
+        of_marks = texts.kinds[marks]
 
         def count(kind: np.uint8) -> Numbers:
-            return _count_between(marks[(of_marks & kind) != 0], bounds)
+            return texts.count(marks[(of_marks & kind) != 0])
 
         broken = {
             "damaged characters": count(_DAMAGED) > 0,
             "too short": n_words < self.min_words,
-            "too long": (n_words > self.max_words) | (np.diff(bounds) > self.max_chars),
+            "too long": (n_words > self.max_words) | (texts.end - texts.start > self.max_chars),
             "too much mathematics": (count(_MATH) > self.max_math_signs)
             | (n_words - n_plain > self.max_math_words * n_words),
             "begins in the middle": _begin_in_the_middle(texts) if opens else np.False_,
@@ -115,90 +113,92 @@ class Cleaning:
 
 @dataclass(frozen=True)
 class _Characters:
-    """The characters of n texts, none of them empty, one text after another.
+    """The characters of n texts, none of them empty, one text after another; a blank ends each.
 
     Attributes:
-        texts: The texts.
+        texts: The texts, in UTF-8.
         codes: The code points.
         kinds: What kind of character each is.
-        bounds: Where each text begins, and the end.
+        start: n places where a text begins.
+        end: n places behind its last character.
     """
 
-    texts: Sequence[str]
+    texts: Sequence[bytes]
     codes: npt.NDArray[Any]
     kinds: Kinds
-    bounds: Numbers
+    start: Numbers
+    end: Numbers
 
     @classmethod
-    def of(cls, texts: Sequence[str]) -> "_Characters":
+    def of(cls, texts: Sequence[bytes]) -> "_Characters":
         """Those of texts that are all in ASCII, or not."""
-        lengths = np.fromiter(map(len, texts), np.int64, len(texts))
-        bounds = np.concatenate(([0], np.cumsum(lengths)))
-        content = "".join(texts)
-        if content.isascii():
-            content_bytes = content.encode()
-            kinds = np.frombuffer(content_bytes.translate(_kinds()[:256].tobytes()), np.uint8)
-            return cls(texts, np.frombuffer(content_bytes, np.uint8), kinds, bounds)
-        codes = np.frombuffer(content.encode("utf-32-le", "surrogatepass"), np.uint32)
-        kinds = _kinds().take(codes, mode="clip")  # which is the fast way, and clips nothing
-        return cls(texts, codes, kinds, bounds)
+        codes: npt.NDArray[Any]
+        if all(map(bytes.isascii, texts)):
+            content = b"\n".join((*texts, b""))
+            codes = np.frombuffer(content, np.uint8)
+            kinds = np.frombuffer(content.translate(_kinds()[:256].tobytes()), np.uint8)
+            lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+        else:
+            decoded = [text.decode("utf-8", "surrogatepass") for text in texts]
+            characters = "\n".join((*decoded, "")).encode("utf-32-le", "surrogatepass")
+            codes = np.frombuffer(characters, np.uint32)
+            kinds = _kinds().take(codes, mode="clip")  # which is the fast way, and clips nothing
+            lengths = np.fromiter(map(len, decoded), np.int64, len(texts))
+        behind = np.cumsum(lengths + 1)
+        return cls(texts, codes, kinds, behind - lengths - 1, behind - 1)
 
     def at(self, places: Numbers) -> Kinds:
         """What kinds of characters stand in some places; those before the first are the first."""
         return self.kinds[np.maximum(places, 0)]
 
+    def count(self, places: Numbers) -> Numbers:
+        """How many of some ascending places each text has."""
+        return np.diff(np.searchsorted(places, np.append(self.start, len(self.kinds))))
 
-def _count_between(places: Numbers, bounds: Numbers) -> Numbers:
-    """How many of some ascending places each text has."""
-    return np.diff(np.searchsorted(places, bounds))
 
-
-def _count_words(kinds: Kinds, bounds: Numbers) -> tuple[Numbers, Numbers]:
+def _count_words(texts: _Characters) -> tuple[Numbers, Numbers]:
     """For each text its words, and how many of these have two letters in a row."""
-    starts = bounds[:-1]
-    is_word = (kinds & _BLANK) == 0
-    begins = is_word.copy()
-    begins[1:] &= ~is_word[:-1]
-    begins[starts] = is_word[starts]
-    is_letter = (kinds & _LETTER) != 0
-    follows = is_letter.copy()
-    follows[1:] &= is_letter[:-1]
-    follows[starts] = False
-    words = np.flatnonzero(begins)
-    before = np.concatenate(([0], np.cumsum(follows, dtype=np.int32)))
-    n_follows = np.diff(before[np.append(words, len(kinds))])
-    return _count_between(words, bounds), _count_between(words[n_follows > 0], bounds)
+    blanks = np.flatnonzero((texts.kinds & _BLANK) != 0)
+    words = np.append(0, blanks[:-1] + 1)  # behind each blank begins a word, if no blank does
+    words = words[words != blanks]
+    if not len(words):
+        return np.zeros_like(texts.start), np.zeros_like(texts.start)
+    is_letter = (texts.kinds & _LETTER) != 0
+    has_two = np.logical_or.reduceat(is_letter[:-1] & is_letter[1:], words)
+    return texts.count(words), texts.count(words[has_two])
 
 
 def _begin_in_the_middle(texts: _Characters) -> Flags:
     """Whether each text begins with a small letter, a closing mark, or a year in brackets."""
-    first = texts.bounds[:-1]
-    found: Flags = np.isin(texts.codes[first], _small_letters_and_marks())
-    for number in np.flatnonzero((texts.kinds[first] & _OPEN) != 0).tolist():
+    found: Flags = _opens_no_sentence().take(texts.codes[texts.start])
+    for number in np.flatnonzero((texts.kinds[texts.start] & _OPEN) != 0).tolist():
         found[number] |= _YEAR_FIRST.match(texts.texts[number]) is not None
     return found
 
 
 def _have_no_end(texts: _Characters) -> Flags:
     """Whether each text lacks a mark that ends sentences, or ends with an abbreviation."""
-    starts, last = texts.bounds[:-1], texts.bounds[1:] - 1
+    last = texts.end - 1
     end = last
     for _ in range(_MAX_CLOSERS):
         end = end - ((texts.at(end) & (_CLOSER | _END)) == _CLOSER)
-    found: Flags = ((texts.at(end) & _END) == 0) | (end < starts)
-    is_short = np.zeros(len(starts), bool)  # the last word, as abbreviations are
-    for back in range(1, _MAX_ABBREVIATION + 1):
-        is_short |= (texts.at(last - back) & (_BLANK | _OPEN)) != 0
-    for number in np.flatnonzero(is_short & ~found).tolist():
-        found[number] = texts.texts[number].endswith(_ABBREVIATIONS)
+    found: Flags = ((texts.at(end) & _END) == 0) | (end < texts.start)
+    # Few sentences end with the letters of one.
+    letters = [texts.codes.take(last - back, mode="clip") for back in (2, 1)]
+    ends = [(letters[0] == ord(a[-3])) & (letters[1] == ord(a[-2])) for a in _ABBREVIATIONS]
+    for number in np.flatnonzero(np.logical_or.reduce(ends) & ~found).tolist():
+        tail = texts.texts[number][-_MAX_ABBREVIATION - 1 :]
+        found[number] = _ABBREVIATION.search(tail) is not None
     return found
 
 
 @cache
-def _small_letters_and_marks() -> npt.NDArray[np.uint32]:
-    """The code points that no sentence begins with."""
-    small = (code for code in range(0x20000) if unicodedata.category(chr(code)) == "Ll")
-    return np.array([*small, *map(ord, _NO_OPENERS)], np.uint32)
+def _opens_no_sentence() -> Flags:
+    """For each code point whether no sentence begins with it: small letters and closing marks."""
+    found = np.zeros(sys.maxunicode + 1, bool)
+    found[[code for code in range(0x20000) if unicodedata.category(chr(code)) == "Ll"]] = True
+    found[list(map(ord, _NO_OPENERS))] = True
+    return found
 
 
 @cache

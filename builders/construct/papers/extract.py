@@ -166,9 +166,9 @@ def _pair_batch(block: PairBlock, n_before: int) -> pa.RecordBatch:
     return pa.RecordBatch.from_pydict(columns, schema=PAIR_SCHEMA)
 
 
-def _hash(texts: Sequence[str]) -> Words:
+def _hash(texts: Sequence[bytes]) -> Words:
     """Hashes of 64 bits, of which two among a billion are the same by chance once in forty."""
-    return np.array([xxh3_64_intdigest(text.encode()) for text in texts], np.uint64)
+    return np.array([xxh3_64_intdigest(text) for text in texts], np.uint64)
 
 
 def _paper_batch(block: PairBlock) -> pa.RecordBatch:

@@ -1,16 +1,24 @@
 """Finds the sentences that open with a linking phrase."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
+import numpy.typing as npt
 
 from .arrays import Flags, Numbers
 from .phrases import LinkingPhrases
+from .texts import Texts
 
 #: The cut of a sentence in which something stands before the phrase.
 AFTER_A_MARK = -1
+_MAX_HEAD_BYTES = 4
+_ODD = np.uint32(0x9E3779B1)  # of the golden ratio: scatters what it is multiplied with
 _MARKS = "\"'([{“‘„«—–-*•·"  # noqa: RUF001
+#: What may stand between a phrase and the rest of its sentence, besides blanks.
+_PUNCTUATION = ",:;.，、：；。—–-"  # noqa: RUF001
 _BLANKS = " \t\n\u00a0\u2009\u202f"
 
 
@@ -21,8 +29,8 @@ class Linking:
     Attributes:
         sentence: n numbers of sentences, ascending.
         phrase: n numbers of phrases.
-        cut: How many characters the phrase and the punctuation after it take; ``AFTER_A_MARK``
-            where a dash, a quotation mark or the like stands before it.
+        cut: How many bytes the phrase and the punctuation after it take; ``AFTER_A_MARK`` where a
+            dash, a quotation mark or the like stands before it.
     """
 
     sentence: Numbers
@@ -34,27 +42,67 @@ class Linking:
         return Linking(self.sentence[chosen], self.phrase[chosen], self.cut[chosen])
 
 
-def find_linking(texts: Sequence[str], phrases: LinkingPhrases) -> Linking:
+def find_linking(texts: Texts, phrases: LinkingPhrases) -> Linking:
     """Finds the sentences that open with a phrase, perhaps behind a mark.
 
     Args:
         texts: The sentences.
         phrases: The phrases.
     """
-    length = min(map(len, phrases.phrases))
-    heads = {text[:length] for phrase in phrases.phrases for text in _spellings(phrase)}
-    number = {phrase: n for n, phrase in enumerate(phrases.phrases)}
-    match = phrases.pattern.match
+    number = {" ".join(phrase.split()): n for n, phrase in enumerate(phrases.phrases)}
+    match = _pattern(phrases.phrases).match
     found = []
-    # Looking a few letters up in a set is the fastest way to pass over all other sentences.
-    for i in [i for i, text in enumerate(texts) if text[:length] in heads]:
-        rest = texts[i].lstrip(_MARKS + _BLANKS)
-        if (here := match(rest)) is not None:
-            is_first = len(rest) == len(texts[i])
-            phrase = number[" ".join(here[1].split())]
-            found.append((i, phrase, here.end() if is_first else AFTER_A_MARK))
+    places = _may_open_with(texts, phrases.phrases)
+    for i, text in zip(places.tolist(), texts.select(places).to_list(), strict=True):
+        if (here := match(text.decode("utf-8", "surrogatepass"))) is not None:
+            mark, phrase = here.groups()
+            if phrase not in number:  # other blanks are in it
+                phrase = " ".join(phrase.split())
+            found.append((i, number[phrase], AFTER_A_MARK if mark else len(here[0].encode())))
     columns = np.array(found, np.int64).reshape(-1, 3)
     return Linking(columns[:, 0], columns[:, 1], columns[:, 2])
+
+
+@cache
+def _pattern(phrases: tuple[str, ...]) -> re.Pattern[str]:
+    """Matches what opens a sentence: marks (group 1), a phrase (2), and the punctuation after it.
+
+    A phrase ends where its word does: "Thus" opens "Thus, we" and "Thus we", not "Thusly". Where
+    one phrase is the beginning of another, the longer one is meant.
+    """
+    longest_first = sorted(phrases, key=len, reverse=True)
+    choices = "|".join(r"\s+".join(map(re.escape, p.split())) for p in longest_first)
+    marks, punctuation = re.escape(_MARKS + _BLANKS), re.escape(_PUNCTUATION)
+    return re.compile(rf"([{marks}]*)({choices})(?![\w'\u2019-])[\s{punctuation}]*")
+
+
+def _may_open_with(texts: Texts, phrases: tuple[str, ...]) -> Numbers:
+    """The sentences whose first letters are those of a phrase, and by chance a few others.
+
+    Looking a hash of the first bytes of all of them up in a table is the fastest way to pass over
+    most.
+    """
+    table, length = _heads(phrases)
+    return np.flatnonzero(table[_hash_heads(texts, length)])
+
+
+@cache
+def _heads(phrases: tuple[str, ...]) -> tuple[Flags, int]:
+    """For each hash whether a phrase begins so, and how many bytes are hashed."""
+    spellings = [text.encode() for phrase in phrases for text in _spellings(phrase)]
+    length = min(_MAX_HEAD_BYTES, *map(len, spellings))
+    table = np.zeros(1 << 16, bool)
+    table[_hash_heads(Texts.of(spellings), length)] = True
+    return table, length
+
+
+def _hash_heads(texts: Texts, length: int) -> npt.NDArray[np.uint16]:
+    """Hashes of 16 bits of the first bytes of texts."""
+    content = np.frombuffer(texts.content, np.uint8)
+    head = np.zeros(len(texts), np.uint32)
+    for place in range(length):
+        head = (head << np.uint32(8)) | content.take(texts.start + place, mode="clip")
+    return (head * _ODD >> np.uint32(16)).astype(np.uint16)
 
 
 def _spellings(phrase: str) -> Iterator[str]:

@@ -5,7 +5,7 @@ Source:
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,18 +14,19 @@ from xxhash import xxh3_128_digest
 
 from ....loaders.corpora.papers.paper import Paper
 from .arrays import Flags, Numbers, Words
-from .cleaning import FIT, NOT_JUDGED, RULES
+from .cleaning import FIT, RULES
 from .draws import key_of, subkeys
 from .linking import AFTER_A_MARK, Linking, find_linking
 from .neutral import draw_neutral_pairs
 from .procedure import Procedure
+from .texts import Texts
 
 #: Why a pair is dropped before it reaches a split; those on texts are the rules of ``cleaning``.
 OPENS_PARAGRAPH = "the phrase opens its paragraph"
 BEHIND_A_MARK = "something stands before the phrase"
 NO_RANDOM_SENTENCE = "no random sentence was found"
 SAME_SENTENCE = "it is one sentence twice"
-_BLOCK_SENTENCES = 30_000
+_BLOCK_SENTENCES = 30000
 
 
 @dataclass(frozen=True)
@@ -33,10 +34,10 @@ class PairBlock:
     """The pairs of some papers, those that no rule on sentences drops.
 
     Attributes:
-        papers: The papers.
+        papers: The papers, without their sections.
         paper_hashes: Of each paper a hash of its sentences, of 128 bits.
         n_sentences: Of each paper the number of its sentences.
-        premises: n premises.
+        premises: n premises, in UTF-8.
         hypotheses: n hypotheses, without their linking phrase, the first letter in lower case.
         seconds: The n sentences that the hypotheses are, whole.
         category: n numbers of the phrases' categories.
@@ -51,9 +52,9 @@ class PairBlock:
     papers: Sequence[Paper]
     paper_hashes: Sequence[bytes]
     n_sentences: Numbers
-    premises: Sequence[str]
-    hypotheses: Sequence[str]
-    seconds: Sequence[str]
+    premises: Sequence[bytes]
+    hypotheses: Sequence[bytes]
+    seconds: Sequence[bytes]
     category: Numbers
     paper: Numbers
     first: Numbers
@@ -90,10 +91,10 @@ def find_pairs(papers: Iterable[Paper], procedure: Procedure) -> Iterator[PairBl
     block = _Block(procedure)
     for paper in papers:
         block.add(paper)
-        if len(block.texts) >= _BLOCK_SENTENCES:
+        if len(block) >= _BLOCK_SENTENCES:
             yield block.pairs()
             block = _Block(procedure)
-    if block.papers:
+    if len(block):
         yield block.pairs()
 
 
@@ -101,110 +102,88 @@ class _Block:
     """The sentences of some papers, one after another."""
 
     def __init__(self, procedure: Procedure) -> None:
-        self.procedure = procedure
-        self.papers: list[Paper] = []
-        self.hashes: list[bytes] = []
-        self.starts: list[int] = []  # of the papers
-        self.texts: list[str] = []
-        self.openings: set[int] = set()  # sentences before which none may be a premise
+        self._procedure = procedure
+        self._papers: list[Paper] = []
+        self._hashes: list[bytes] = []
+        self._contents: list[bytes] = []
+        self._starts: list[int] = []  # of the papers
+        self._lengths: list[int] = []
+        self._openings: list[int] = []  # sentences before which none may be a premise
+
+    def __len__(self) -> int:
+        return len(self._lengths)
 
     def add(self, paper: Paper) -> None:
-        texts, openings = self.texts, self.openings
-        by_paragraph = self.procedure.within == "paragraph"
-        start, ends = len(texts), []
+        """Takes a paper; of its texts only the bytes are kept."""
+        by_paragraph = self._procedure.within == "paragraph"
+        texts: list[bytes] = []
+        ends = []
+        start = len(self)
         for section in paper.sections:
-            openings.add(len(texts))
+            if not by_paragraph:
+                self._openings.append(start + len(texts))
             for paragraph in section.paragraphs:
                 if by_paragraph:
-                    openings.add(len(texts))
-                texts += paragraph
-                ends.append(len(texts) - start)
+                    self._openings.append(start + len(texts))
+                try:
+                    texts += map(str.encode, paragraph)
+                except UnicodeEncodeError:
+                    texts += [text.encode("utf-8", "surrogatepass") for text in paragraph]
+                ends.append(len(texts))
             ends.append(0)  # which ends the section
-        content = "\n".join((str(ends), *texts[start:]))
-        self.papers.append(paper)
-        self.starts.append(start)
-        self.hashes.append(xxh3_128_digest(content.encode("utf-8", "surrogatepass")))
+        content = b"\n".join((str(ends).encode(), *texts, b""))
+        self._papers.append(Paper(paper.id, paper.year, paper.domain, (), paper.file, paper.line))
+        self._hashes.append(xxh3_128_digest(content))
+        self._contents.append(content)
+        self._starts.append(start)
+        self._lengths += map(len, texts)
+
+    def _texts(self, starts: Numbers) -> Texts:
+        """The sentences, of which those of a paper stand at the end of its content."""
+        lengths = np.array(self._lengths)
+        behind = np.cumsum(lengths + 1)
+        of_contents = np.cumsum([len(content) for content in self._contents])
+        behind += np.repeat(of_contents - behind[starts[1:] - 1], np.diff(starts))
+        return Texts(b"".join(self._contents), behind - lengths - 1, behind - 1)
 
     def pairs(self) -> PairBlock:
         """The pairs of the papers."""
-        tally = _Tally(self.procedure.phrases.categories)
-        starts = np.array([*self.starts, len(self.texts)])
-        seed = self.procedure.seed
-        keys = np.array([key_of(seed, "pairs", paper.id) for paper in self.papers], np.uint64)
-        linking = find_linking(self.texts, self.procedure.phrases)
-        is_linking = np.zeros(len(self.texts), bool)
+        phrases = self._procedure.phrases
+        tally = _Tally(phrases.categories)
+        starts = np.array([*self._starts, len(self)])
+        texts = self._texts(starts)
+        seed = self._procedure.seed
+        keys = np.array([key_of(seed, "pairs", paper.id) for paper in self._papers], np.uint64)
+        linking = find_linking(texts, phrases)
+        is_linking = np.zeros(len(texts), bool)
         is_linking[linking.sentence] = True
         linking = self._with_premise(linking, tally)
         paper = np.searchsorted(starts, linking.sentence, side="right") - 1
         labelled = _Candidates(linking.sentence - 1, linking.sentence, paper, linking.phrase)
         neutral = draw_neutral_pairs(linking.sentence, paper, starts, is_linking, keys)
-        approach = neutral.approach + len(self.procedure.phrases.phrases)
+        approach = neutral.approach + len(phrases.phrases)
         tally.find(approach)
         tally.drop(approach[~neutral.is_found], NO_RANDOM_SENTENCE)
         random = _Candidates(neutral.first, neutral.second, paper, approach)
         random = random.select(neutral.is_found)
-        is_same = np.array([self._is_same(*both) for both in random.sentences()], bool)
+        is_same = _are_same(texts.select(random.first), texts.select(random.second))
         tally.drop(random.category[is_same], SAME_SENTENCE)
         candidates = labelled.join(random.select(~is_same))
-        rests = {
-            i: self.texts[i][cut:]
-            for i, cut in zip(linking.sentence.tolist(), linking.cut.tolist(), strict=True)
-        }
-        rule = self._judge(candidates, rests)
+        cuts = np.zeros(len(texts), np.int64)
+        cuts[linking.sentence] = linking.cut
+        rule = self._judge(candidates, texts, cuts)
         for number, name in enumerate(RULES):
             tally.drop(candidates.category[rule == number], name)
-        return self._put_together(candidates.select(rule == FIT), rests, starts, keys, tally)
-
-    def _with_premise(self, linking: Linking, tally: "_Tally") -> Linking:
-        """The sentences that open with a phrase, nothing before it, and follow another."""
-        tally.find(linking.phrase)
-        opens = np.array([i in self.openings for i in linking.sentence.tolist()], bool)
-        tally.drop(linking.phrase[opens], OPENS_PARAGRAPH)
-        linking = linking.select(~opens)
-        is_behind = linking.cut == AFTER_A_MARK
-        tally.drop(linking.phrase[is_behind], BEHIND_A_MARK)
-        return linking.select(~is_behind)
-
-    def _is_same(self, one: int, other: int) -> bool:
-        return self.texts[one] == self.texts[other]
-
-    def _judge(self, candidates: "_Candidates", rests: Mapping[int, str]) -> npt.NDArray[np.int8]:
-        """For each pair the first rule that one of its sentences breaks, or ``FIT``.
-
-        A sentence that opens with a phrase is judged whole as a premise, and without its phrase as
-        a hypothesis.
-        """
-        judge = self.procedure.cleaning.judge
-        first, second = candidates.first, candidates.second
-        of_rest = np.full(len(self.texts), NOT_JUDGED, np.int8)
-        of_rest[list(rests)] = judge(list(rests.values()), opens=False)
-        is_whole = np.zeros(len(self.texts), bool)
-        is_whole[first] = True
-        is_whole[second] |= of_rest[second] == NOT_JUDGED
-        whole = [self.texts[i] for i in np.flatnonzero(is_whole).tolist()]
-        of_whole = np.full(len(self.texts), NOT_JUDGED, np.int8)
-        of_whole[is_whole] = judge(whole, opens=True)
-        of_second = np.where(of_rest[second] == NOT_JUDGED, of_whole[second], of_rest[second])
-        return np.where(of_whole[first] == FIT, of_second, of_whole[first])
-
-    def _put_together(
-        self,
-        pairs: "_Candidates",
-        rests: Mapping[int, str],
-        starts: Numbers,
-        keys: Words,
-        tally: "_Tally",
-    ) -> PairBlock:
-        texts = self.texts
-        hypotheses = (rests.get(i, texts[i]) for i in pairs.second.tolist())
+        pairs = candidates.select(rule == FIT)
         first, second = pairs.first - starts[pairs.paper], pairs.second - starts[pairs.paper]
+        hypotheses = texts.select(pairs.second).without(cuts[pairs.second])
         return PairBlock(
-            papers=self.papers,
-            paper_hashes=self.hashes,
+            papers=self._papers,
+            paper_hashes=self._hashes,
             n_sentences=np.diff(starts),
-            premises=[texts[i] for i in pairs.first.tolist()],
-            hypotheses=[text[:1].lower() + text[1:] for text in hypotheses],
-            seconds=[texts[i] for i in pairs.second.tolist()],
+            premises=texts.select(pairs.first).to_list(),
+            hypotheses=_begin_in_lower_case(hypotheses.to_list()),
+            seconds=texts.select(pairs.second).to_list(),
             category=pairs.category,
             paper=pairs.paper,
             first=first,
@@ -213,6 +192,56 @@ class _Block:
             found=tally.found,
             dropped=tally.dropped,
         )
+
+    def _with_premise(self, linking: Linking, tally: "_Tally") -> Linking:
+        """The sentences that open with a phrase, nothing before it, and follow another."""
+        tally.find(linking.phrase)
+        is_opening = np.zeros(len(self), bool)
+        is_opening[self._openings] = True
+        opens = is_opening[linking.sentence]
+        tally.drop(linking.phrase[opens], OPENS_PARAGRAPH)
+        linking = linking.select(~opens)
+        is_behind = linking.cut == AFTER_A_MARK
+        tally.drop(linking.phrase[is_behind], BEHIND_A_MARK)
+        return linking.select(~is_behind)
+
+    def _judge(self, pairs: "_Candidates", texts: Texts, cuts: Numbers) -> npt.NDArray[np.int8]:
+        """For each pair the first rule that one of its sentences breaks, or ``FIT``.
+
+        A sentence that opens with a phrase is judged whole as a premise, and without its phrase as
+        a hypothesis.
+        """
+        judge = self._procedure.cleaning.judge
+        is_cut = cuts[pairs.second] > 0
+        is_whole = np.zeros(len(texts), bool)
+        is_whole[pairs.first] = True
+        is_whole[pairs.second[~is_cut]] = True
+        whole = np.flatnonzero(is_whole)
+        of_whole = np.full(len(texts), FIT, np.int8)
+        of_whole[whole] = judge(texts.select(whole).to_list(), opens=True)
+        cut = np.unique(pairs.second[is_cut])
+        of_cut = of_whole.copy()
+        of_cut[cut] = judge(texts.select(cut).without(cuts[cut]).to_list(), opens=False)
+        of_first = of_whole[pairs.first]
+        return np.where(of_first == FIT, of_cut[pairs.second], of_first)
+
+
+def _are_same(some: Texts, others: Texts) -> Flags:
+    """For each of n texts whether it is the same as another."""
+    found: Flags = (some.end - some.start) == (others.end - others.start)
+    for number in np.flatnonzero(found).tolist():
+        found[number] = some[number] == others[number]
+    return found
+
+
+def _begin_in_lower_case(texts: Sequence[bytes]) -> Sequence[bytes]:
+    """Texts in UTF-8, their first letters made small."""
+    lowered = [text[:1].lower() + text[1:] for text in texts]
+    for number, text in enumerate(texts):
+        if text[0] >= 0x80:  # of a letter beyond ASCII
+            decoded = text.decode()
+            lowered[number] = (decoded[:1].lower() + decoded[1:]).encode()
+    return lowered
 
 
 @dataclass(frozen=True)
@@ -239,10 +268,6 @@ class _Candidates:
         """They, and then others."""
         both = zip(self._columns(), others._columns(), strict=True)
         return _Candidates(*(np.concatenate(columns) for columns in both))
-
-    def sentences(self) -> Iterator[tuple[int, int]]:
-        """The two sentences of each."""
-        return zip(self.first.tolist(), self.second.tolist(), strict=True)
 
     def _columns(self) -> tuple[Numbers, ...]:
         return self.first, self.second, self.paper, self.category

@@ -17,8 +17,6 @@ from ....loaders.errors import UsageError
 
 #: How a pair of the neutral class came to be (SciNLI, section 3.2).
 APPROACHES = ("BothRand", "FirstRand", "SecondRand")
-#: What may stand between a phrase and the rest of its sentence, besides blanks.
-_PUNCTUATION = ",:;.，、：；。—–-"  # noqa: RUF001
 
 
 @dataclass(frozen=True)
@@ -123,14 +121,3 @@ class LinkingPhrases:
         """For each category the id of its label."""
         ids = [n for n, found in enumerate(self.labels.values()) for _ in found]
         return (*ids, *[len(self.labels)] * len(APPROACHES))
-
-    @cached_property
-    def pattern(self) -> re.Pattern[str]:
-        """Matches the phrase that opens a sentence, in group 1, with the punctuation after it.
-
-        A phrase ends where its word does: "Thus" opens "Thus, we" and "Thus we", not "Thusly".
-        Where one phrase is the beginning of another, the longer one is meant.
-        """
-        longest_first = sorted(self.phrases, key=len, reverse=True)
-        choices = "|".join(r"\s+".join(map(re.escape, p.split())) for p in longest_first)
-        return re.compile(rf"({choices})(?![\w'\u2019-])[\s{re.escape(_PUNCTUATION)}]*")

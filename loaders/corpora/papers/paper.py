@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 #: Cuts a paragraph into sentences; gives none that is empty.
 SplitSentences = Callable[[str], list[str]]
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(NamedTuple):
     """A section of a paper.
 
     Attributes:

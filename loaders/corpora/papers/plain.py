@@ -33,6 +33,8 @@ _BODY_KEYS = ("paragraphs", "sentences", "text")
 KEYS = frozenset({"sections", "abstract", *_BODY_KEYS})
 _ABOUT_KEYS = ("id", "year", "domain")
 _EMPTY_LINE = re.compile(r"\n\s*\n")
+#: Where a value stands, as keys and positions; said only of a wrong one.
+_Place = tuple[str | int, ...]
 _N_ROWS = 64  # of a Parquet file at a time: papers are long
 
 
@@ -49,68 +51,73 @@ def read_plain(record: dict[str, Any], split: SplitSentences) -> Content:
     sections = []
     if (abstract := record.get("abstract")) is not None:
         key = "text" if isinstance(abstract, str) else "sentences"
-        if paragraphs := _paragraphs({key: abstract}, split, "abstract"):
+        if paragraphs := _paragraphs({key: abstract}, split, ("abstract",)):
             sections.append(Section("Abstract", paragraphs))
     told = record.get("sections")
     if told is None:
-        if paragraphs := _paragraphs(record, split, ""):
+        if paragraphs := _paragraphs(record, split, ()):
             sections.append(Section("", paragraphs))
     elif not isinstance(told, list):
-        raise _type_error("sections", "a list", told)
+        raise _type_error(("sections",), "a list", told)
     else:
         for number, section in enumerate(told):
-            where = f"sections[{number}]"
+            place = ("sections", number)
             if not isinstance(section, dict):
-                raise _type_error(where, "an object", section)
-            if section.keys().isdisjoint(_BODY_KEYS):
+                raise _type_error(place, "an object", section)
+            if paragraphs := _paragraphs(section, split, place):
+                sections.append(Section(_text(section, "title", place) or "", paragraphs))
+            elif section.keys().isdisjoint(_BODY_KEYS):
                 names = ", ".join(map(repr, section)) or "nothing"
                 expected = '"paragraphs", "sentences" or "text"'
-                raise PaperError("malformed", f"{where}: expected {expected}, got {names:.200}")
-            if paragraphs := _paragraphs(section, split, where):
-                sections.append(Section(_text(section, "title", where) or "", paragraphs))
+                detail = f"{_told(place)}: expected {expected}, got {names:.200}"
+                raise PaperError("malformed", detail)
     paper_id = id_told(record.get("id"), "id")
-    domain = _text(record, "domain", "") or None
+    domain = _text(record, "domain", ()) or None
     return Content(paper_id, year_told(record.get("year")), domain, sections)
 
 
-def _paragraphs(part: dict[str, Any], split: SplitSentences, where: str) -> list[list[str]]:
-    paragraphs: list[list[str]]
+def _paragraphs(part: dict[str, Any], split: SplitSentences, place: _Place) -> list[list[str]]:
     if (told := part.get("paragraphs")) is not None:
         if not isinstance(told, list):
-            raise _type_error(f"{where}.paragraphs", "a list", told)
-        place = f"{where}.paragraphs"
+            raise _type_error((*place, "paragraphs"), "a list", told)
         paragraphs = [
-            split(one) if isinstance(one, str) else _sentences(one, place) for one in told
+            split(one) if isinstance(one, str) else _sentences(one, place, "paragraphs")
+            for one in told
         ]
     elif (told := part.get("sentences")) is not None:
-        paragraphs = [_sentences(told, f"{where}.sentences")]
+        paragraphs = [_sentences(told, place, "sentences")]
     else:
-        text = _text(part, "text", where) or ""
+        text = _text(part, "text", place) or ""
         paragraphs = [split(one) for one in _EMPTY_LINE.split(text)]
-    return list(filter(None, paragraphs))
+    return paragraphs if all(paragraphs) else list(filter(None, paragraphs))
 
 
-def _sentences(sentences: object, where: str) -> list[str]:
+def _sentences(sentences: object, place: _Place, key: str) -> list[str]:
     if not isinstance(sentences, list):
-        raise _type_error(where, "a list of sentences", sentences)
+        raise _type_error((*place, key), "a list of sentences", sentences)
     try:
         found = list(map(str.strip, sentences))
     except TypeError:
         other = next(sentence for sentence in sentences if not isinstance(sentence, str))
-        raise _type_error(where, "sentences", other) from None
+        raise _type_error((*place, key), "sentences", other) from None
     return found if all(found) else list(filter(None, found))
 
 
-def _text(part: dict[str, Any], key: str, where: str) -> str | None:
+def _text(part: dict[str, Any], key: str, place: _Place) -> str | None:
     value = part.get(key)
     if value is None or isinstance(value, str):
         return value
-    raise _type_error(f"{where}.{key}", "text", value)
+    raise _type_error((*place, key), "text", value)
 
 
-def _type_error(where: str, expected: str, value: object) -> PaperError:
+def _type_error(place: _Place, expected: str, value: object) -> PaperError:
     got = type(value).__name__
-    return PaperError("malformed", f"{where.lstrip('.')}: expected {expected}, got {got}")
+    return PaperError("malformed", f"{_told(place)}: expected {expected}, got {got}")
+
+
+def _told(place: _Place) -> str:
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in place)
+    return "".join(steps).removeprefix(".")
 
 
 def read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | PaperError]]:

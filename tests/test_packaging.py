@@ -128,6 +128,8 @@ def test_the_wheel_has_the_data_files(tmp_path):
         "loaders/corpora/open_spacenli/patterns.xml",
         "loaders/corpora/open_spacenli/world.yaml",
         "loaders/corpora/open_spacenli/validation.csv",
+        "builders/construct/mechanisms/phrases.json",
+        "builders/construct/mechanisms/roles.json",
         "builders/construct/papers/phrases.json",
         "dataset_cards/constructed_from_papers/README.md",
         "dataset_cards/spacenli/README.md",

@@ -6,7 +6,6 @@ passed over.
 
 from collections.abc import Iterator
 from functools import partial
-from itertools import chain
 from pathlib import PurePosixPath
 from typing import IO
 
@@ -16,7 +15,7 @@ from . import plain, s2orc
 from .content import Content, read_each
 from .paper import Paper, Skipped, SplitSentences
 from .skips import MAX_PAPER_BYTES, PaperError, too_large
-from .streams import UNREADABLE, unreadable
+from .streams import number_lines
 
 _BOM = b"\xef\xbb\xbf"
 _LINE_ENDINGS = frozenset({".jsonl", ".ndjson"})
@@ -48,35 +47,18 @@ def read_json(
         PaperError: The file is one paper, and cannot be read.
     """
     if are_lines_by_name(file):
-        yield from read_each(_number_lines(stream), partial(_read, split=split), file)
+        yield from read_each(number_lines(stream), partial(_read, split=split), file)
         return
     first = stream.readline(MAX_PAPER_BYTES + 1)
     second = stream.readline(MAX_PAPER_BYTES + 1) if first.rstrip().endswith(b"}") else b""
     if second.strip():
-        lines = _number_lines(stream, first, second)
+        lines = number_lines(stream, first, second)
         yield from read_each(lines, partial(_read, split=split), file)
         return
     document = first + second + stream.read(MAX_PAPER_BYTES + 1)
     if len(document) > MAX_PAPER_BYTES:
         raise too_large()
     yield _read(document.removeprefix(_BOM), split).to_paper(file, 0, id_of_file)
-
-
-def _number_lines(
-    stream: IO[bytes], *already_read: bytes
-) -> Iterator[tuple[int, bytes | PaperError]]:
-    number = 0
-    rest = iter(lambda: stream.readline(MAX_PAPER_BYTES + 1), b"")
-    try:
-        for number, line in enumerate(chain(already_read, rest), 1):
-            if len(line) > MAX_PAPER_BYTES:
-                while line and not line.endswith(b"\n"):
-                    line = stream.readline(MAX_PAPER_BYTES)
-                yield number, too_large()
-            elif not line.isspace():
-                yield number, line.removeprefix(_BOM) if number == 1 else line
-    except UNREADABLE as error:
-        yield number + 1, unreadable(error)
 
 
 def _read(text: bytes, split: SplitSentences) -> Content:

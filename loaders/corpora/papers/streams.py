@@ -2,17 +2,20 @@
 
 import lzma
 import tarfile
+from collections.abc import Iterator
 from io import BufferedReader, RawIOBase
+from itertools import chain
 from pathlib import Path
 from typing import IO, cast
 
 import pyarrow as pa
 
-from .skips import PaperError
+from .skips import MAX_PAPER_BYTES, PaperError, too_large
 
 #: What reading a file can raise: it is gone, not ours to read, damaged, or ends in the middle.
 UNREADABLE = (OSError, EOFError, lzma.LZMAError, tarfile.TarError, pa.ArrowException)
 
+_BOM = b"\xef\xbb\xbf"
 _HEAD_BYTES = 512  # of which the mark of a tar archive is at 257
 _FILE_BUFFER_BYTES = 1 << 18  # larger than a line, else reading lines takes half as long again
 _BUFFER_BYTES = 1 << 16  # of what is unpacked: so much is lost before a cut
@@ -62,3 +65,30 @@ def unreadable(error: BaseException) -> PaperError:
     """What one of ``UNREADABLE`` says of a paper."""
     told = error.strerror if isinstance(error, OSError) else None
     return PaperError("unreadable", f"cannot be read to its end: {told or error}")
+
+
+def number_lines(
+    stream: IO[bytes], *already_read: bytes
+) -> Iterator[tuple[int, bytes | PaperError]]:
+    """The lines of a file that show a character, one at a time.
+
+    Args:
+        stream: The file.
+        already_read: The lines that were read from it before, if any.
+
+    Yields:
+        The number of each line, from 1, with its bytes (a byte order mark is no part of the first),
+        or with what is wrong: it is too large, or the file cannot be read on.
+    """
+    number = 0
+    rest = iter(lambda: stream.readline(MAX_PAPER_BYTES + 1), b"")
+    try:
+        for number, line in enumerate(chain(already_read, rest), 1):
+            if len(line) > MAX_PAPER_BYTES:
+                while line and not line.endswith(b"\n"):
+                    line = stream.readline(MAX_PAPER_BYTES)
+                yield number, too_large()
+            elif not line.isspace():
+                yield number, line.removeprefix(_BOM) if number == 1 else line
+    except UNREADABLE as error:
+        yield number + 1, unreadable(error)

@@ -1,0 +1,166 @@
+"""The words of a sentence, and what VNeg asks about them."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from .grammar import is_plural as is_name_plural
+from .inflection import base_of_past, base_of_third, is_base, verb_lists, word_list
+from .marked import NAME, MarkedSentence
+from .strategy import Edit
+
+BE = frozenset({"is", "are", "was", "were"})
+HAVE = frozenset({"has", "have", "had"})
+DO = frozenset({"does", "do", "did"})
+MODALS = word_list("modals")
+#: What is said with them is not denied by ``not``: may, and may not.
+HEDGES = word_list("hedges")
+AUXILIARIES = BE | HAVE | DO | MODALS
+DETERMINERS = word_list("determiners")
+PREPOSITIONS = word_list("prepositions")
+NEGATIVE = word_list("negative")
+#: Adverbs that stand before ``not``: is also not, probably does not.
+BEFORE_NOT = word_list("before not")
+#: Words of negation's scope: what is negated with them is not the predicate.
+SCOPED = word_list("scoped")
+#: Words that stand only where there is a negation.
+NEEDS_NEGATION = word_list("needs negation")
+BREAKS = word_list("breaks")
+_WORD = re.compile(rf"{NAME}+|[^\W_]+(?:[-‐‑–'’][^\W_]+)*|[^\s{NAME}]")  # noqa: RUF001
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word, a mark, or a whole name.
+
+    Attributes:
+        text: As it is compared: in small letters where it is so, or starts the sentence. ``NO``
+            and ``CAN`` are names and stay as they are.
+        start: Where it begins.
+        end: Where it ends.
+        is_plural: Whether a verb after it agrees with a plural.
+    """
+
+    text: str
+    start: int
+    end: int
+    is_plural: bool
+
+    @property
+    def is_name(self) -> bool:
+        """Whether it is an entity."""
+        return self.text.startswith(NAME)
+
+
+@dataclass(frozen=True, slots=True)
+class Flip:
+    """A predicate whose polarity can be flipped.
+
+    Attributes:
+        edits: What flips it.
+        is_hedged: Whether it says what may be.
+        is_reporting: Whether it says what was found or thought.
+    """
+
+    edits: tuple[Edit, ...]
+    is_hedged: bool = False
+    is_reporting: bool = False
+
+
+class Words:
+    """The words of a sentence; beyond its ends there are empty ones."""
+
+    def __init__(self, words: Sequence[Word]) -> None:
+        self._words = words
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    def __getitem__(self, i: int) -> Word:
+        return self._words[i]
+
+    def __iter__(self) -> Iterator[Word]:
+        return iter(self._words)
+
+    def at(self, i: int) -> str:
+        """The text at a position."""
+        return self._words[i].text if 0 <= i < len(self._words) else ""
+
+    def is_glued(self, i: int) -> bool:
+        """Whether a hyphen, slash or the like joins a word to its neighbour."""
+        word = self._words[i]
+        before = i > 0 and self._words[i - 1].end == word.start and self.at(i - 1) not in "([\"'"
+        after = i + 1 < len(self) and self._words[i + 1].start == word.end
+        return before or (after and self.at(i + 1) in ("-", "/", "–", "‐", "‑"))  # noqa: RUF001
+
+    def clause(self, i: int) -> list[str]:
+        """The words around a position, up to the next break on both sides."""
+        start = end = i
+        while start > 0 and self.at(start - 1) not in BREAKS:
+            start -= 1
+        while end + 1 < len(self) and self.at(end + 1) not in BREAKS:
+            end += 1
+        return [self.at(k) for k in range(start, end + 1)]
+
+    def is_under_negation(self, i: int) -> bool:
+        """Whether the clause has a negation, or the one does that it hangs on by ``that``."""
+        start = i
+        while start > 0 and self.at(start - 1) not in BREAKS:
+            start -= 1
+        governing = self.clause(start - 2) if start > 1 and self.at(start - 1) == "that" else []
+        return bool(NEGATIVE & {*self.clause(i), *governing})
+
+    def rest(self, i: int) -> list[str]:
+        """The words from a position to the end of the sentence or a semicolon."""
+        found = []
+        for k in range(i, len(self)):
+            if self.at(k) == ";":
+                break
+            found.append(self.at(k))
+        return found
+
+    def skip_adverbs(self, i: int, step: int = 1) -> int:
+        """The first position from i on that is no adverb."""
+        while is_adverb(self.at(i)):
+            i += step
+        return i
+
+
+def read_words(marked: MarkedSentence) -> Words:
+    """Splits a sentence, names masked."""
+    found = []
+    for match in _WORD.finditer(marked.masked):
+        word = match[0]
+        if match.start() == 0 and word[1:].islower():
+            word = word.lower()
+        name = re.sub(r"^<re> |^<el> | <er>$| <le>$", "", marked.text[match.start() : match.end()])
+        is_plural = is_name_plural(name) if word.startswith(NAME) else _is_noun_plural(word)
+        found.append(Word(word, match.start(), match.end(), is_plural))
+    return Words(found)
+
+
+def is_adverb(text: str) -> bool:
+    """Whether a word is an adverb, as far as its ending or a list tells."""
+    return text in BEFORE_NOT or (text.endswith("ly") and len(text) > 4) or text in ("even", "not")
+
+
+def _is_noun_plural(text: str) -> bool:
+    if text in ("they", "we", "these", "data", "both", "cells", "mice", "patients"):
+        return True
+    return len(text) > 3 and text.endswith("s") and not text.endswith(("ss", "us", "is"))
+
+
+def is_reporting(words: Words, i: int) -> bool:
+    """Whether a verb says what was found: one of the list, with ``that`` right after it."""
+    text = words.at(i)
+    base = text if is_base(text) else base_of_third(text) or base_of_past(text)
+    if base is None and text in ("shown", "known", "seen"):
+        base = {"shown": "show", "known": "know", "seen": "see"}[text]
+    return base in verb_lists()["reporting"] and "that" in (words.at(i + 1), words.at(i + 2))
+
+
+def verbs_joined(words: Words, i: int) -> Iterator[int]:
+    """Where verbs in their base form hang on an auxiliary from a position on: and activate."""
+    for k in range(i, len(words)):
+        if words.at(k) == "and" and is_base(words.at(words.skip_adverbs(k + 1))):
+            yield k

@@ -1,0 +1,197 @@
+"""Puts a negation in: positive predicates become negative."""
+
+from collections.abc import Iterator
+
+from .clauses import (
+    AUXILIARIES,
+    BE,
+    BEFORE_NOT,
+    DETERMINERS,
+    DO,
+    HAVE,
+    HEDGES,
+    MODALS,
+    PREPOSITIONS,
+    Flip,
+    Words,
+    is_reporting,
+)
+from .inflection import base_of_past, base_of_third, is_base, is_participle, verb_lists, word_list
+from .marked import MarkedSentence
+from .strategy import Edit
+
+#: After these a negation says something else, or nothing that can be said.
+_NO_NOT_BEFORE = word_list("no not before")
+_NO_SUBJECT = (
+    (DETERMINERS - {"this", "these", "both", "all"})
+    | PREPOSITIONS
+    | AUXILIARIES
+    | {"be", "been", "being", "having", "not", "never", "only", "either", ",", "(", "or"}
+)
+_SUBJECT_NOUNS = word_list("subjects")
+_INTRANSITIVE = word_list("intransitive")
+#: Words that are joined to a name, often without the hyphen that belongs there.
+_AFTER_NAMES = word_list("after names")
+_HAVE_OBJECTS = DETERMINERS | word_list("adjectives after have")
+
+
+def deny(marked: MarkedSentence, words: Words) -> Iterator[Flip]:
+    """Finds predicates that can be negated; none in a clause that has a negation already."""
+    for i in range(1, len(words)):
+        if words.is_glued(i) or words.is_under_negation(i):
+            continue
+        text = words.at(i)
+        if text in AUXILIARIES:
+            yield from _deny_auxiliary(words, i)
+        elif (do := _find_do(words, i)) is not None:
+            yield from _deny_verb(words, i, do)
+
+
+def _deny_auxiliary(words: Words, i: int) -> Iterator[Flip]:
+    text = words.at(i)
+    place = i + 1
+    while words.at(place) in BEFORE_NOT:
+        place += 1
+    following = words.at(place)
+    if following in _NO_NOT_BEFORE or words.at(i + 1) in _NO_NOT_BEFORE or place >= len(words):
+        return
+    verb = words.skip_adverbs(place)
+    reports = is_reporting(words, verb)
+    if text in HAVE and not is_participle(words.at(verb)):
+        yield from _deny_have(words, i)
+        return
+    if text in MODALS and not _is_infinitive(words.at(verb)):
+        return
+    if text in DO and not is_base(words.at(verb)):
+        return
+    if text == "can" and place == i + 1:
+        edit = Edit(words[i].start, words[i].end, "cannot")
+    else:
+        end = words[place - 1].end
+        edit = Edit(end, end, " not")
+    yield Flip((edit,), is_hedged=text in HEDGES, is_reporting=reports)
+
+
+def _is_infinitive(text: str) -> bool:
+    return text in ("be", "have") or is_base(text) or not (text == "" or text.endswith(("s", "ed")))
+
+
+def _deny_have(words: Words, i: int) -> Iterator[Flip]:
+    """``has a role`` becomes ``does not have a role``."""
+    before = words.at(words.skip_adverbs(i - 1, -1))
+    if words.at(i + 1) not in _HAVE_OBJECTS or before in {*MODALS, *DO, "to"}:
+        return
+    do = {"has": "does", "have": "do", "had": "did"}[words.at(i)]
+    yield Flip((Edit(words[i].start, words[i].end, f"{do} not have"),))
+
+
+def _find_do(words: Words, i: int) -> tuple[str, str] | None:
+    """The form of ``do`` for a finite verb and the verb's base; None where it is none.
+
+    A word in -s may be a noun, one in -ed a participle, a base form an infinitive. So what stands
+    before must be able to be a subject, and what follows an object, unless the word alone tells.
+    """
+    before = words.skip_adverbs(i - 1, -1)
+    subject = words.at(before)
+    if subject in _NO_SUBJECT or before < 0 or words.at(i - 1) == "by":
+        return None
+    text = words.at(i)
+    lists = verb_lists()
+    if (base := base_of_third(text)) is not None and text not in HAVE:
+        is_certain = base not in lists["also_nouns"] or _has_object(words, i, base)
+        return ("does", base) if is_certain or _follows_name(words, i, before) else None
+    if (base := base_of_past(text)) is not None and text not in HAVE:
+        return ("did", base) if _is_past(words, i, before, base) else None
+    if is_base(text) and _is_plural_subject(words, before):
+        is_certain = text not in lists["also_nouns"] or _has_object(words, i, text)
+        return ("do", text) if is_certain else None
+    return None
+
+
+def _has_object(words: Words, i: int, base: str) -> bool:
+    """Whether an object or the verb's own preposition follows."""
+    following = words.skip_adverbs(i + 1)
+    is_noun = following < len(words) and words[following].is_name
+    return is_noun or words.at(following) in DETERMINERS or _has_preposition(words, i, base)
+
+
+def _has_preposition(words: Words, i: int, base: str) -> bool:
+    prepositions = verb_lists()["with_preposition"].get(base, "").split("|")
+    following = words.at(words.skip_adverbs(i + 1))
+    return following != "" and following in prepositions
+
+
+def _is_past(words: Words, i: int, before: int, base: str) -> bool:
+    if words.at(words.skip_adverbs(i + 1)) in ("by", "with") and base != "correlate":
+        return False
+    if _has_finite_after(words, i):
+        return False
+    if _has_preposition(words, i, base):
+        return base != "bind"  # bound to is a participle as often
+    if _has_object(words, i, base):
+        return True
+    if words.at(words.skip_adverbs(i + 1)) in PREPOSITIONS and base not in _INTRANSITIVE:
+        return False  # cyclin E produced in bacteria
+    if words.at(i) in _AFTER_NAMES:
+        return False  # E2F-1 mediated repression
+    return words[before].is_name or words.at(before) in _SUBJECT_NOUNS
+
+
+def _has_finite_after(words: Words, i: int) -> bool:
+    """Whether the clause has another finite verb: in TNF induced apoptosis is, induced is none."""
+    for k in range(i + 1, len(words)):
+        text = words.at(k)
+        if text in (",", ";", "and", "but", "that", "which", "whereas", "while", "when", "who"):
+            return False
+        if text in BE | HAVE | MODALS:
+            return True
+    return False
+
+
+def _follows_name(words: Words, i: int, before: int) -> bool:
+    """Whether a word that may be a noun stands between a name and an object: TNF causes shock."""
+    following = words.at(words.skip_adverbs(i + 1))
+    return words[before].is_name and following.isalpha() and following not in _NO_SUBJECT
+
+
+def _is_plural_subject(words: Words, before: int) -> bool:
+    """Whether what stands before a verb is a plural: mutations of X, X and Y, both A and B."""
+    if words[before].is_plural:
+        return True
+    linked = words.at(before - 1)
+    if linked in ("of", "in"):
+        return before >= 2 and words[before - 2].is_plural
+    if linked != "and" or before < 2:
+        return False
+    first = [words.at(k) for k in range(before - 1)]
+    return (words[before].is_name and words[before - 2].is_name) or "both" in first
+
+
+def _deny_verb(words: Words, i: int, do: tuple[str, str]) -> Iterator[Flip]:
+    """``increases`` becomes ``does not increase``, with adverbs of manner after ``not``."""
+    auxiliary, base = do
+    if words.at(i + 1) in ("and", "or") and _is_verb(words.at(words.skip_adverbs(i + 2))):
+        return  # binds and activates: one negation would leave two forms
+    if words.at(i - 1) in ("and", "or") and _is_verb(words.at(i - 2)) and words.at(i - 1) == "or":
+        return
+    start = i
+    while is_manner(words.at(start - 1)):
+        start -= 1
+    reports = is_reporting(words, i)
+    verb = Edit(words[i].start, words[i].end, base)
+    edits: tuple[Edit, ...]
+    if start == i:
+        edits = (Edit(verb.start, verb.end, f"{auxiliary} not {base}"),)
+    else:
+        place = words[start].start
+        edits = (Edit(place, place, f"{auxiliary} not "), verb)
+    yield Flip(edits, is_reporting=reports)
+
+
+def _is_verb(text: str) -> bool:
+    return is_base(text) or (base_of_third(text) or base_of_past(text)) is not None
+
+
+def is_manner(text: str) -> bool:
+    """Whether an adverb says how: it then stands after ``not``."""
+    return text.endswith("ly") and len(text) > 4 and text not in BEFORE_NOT

@@ -1,0 +1,133 @@
+"""What must follow when a word of a sentence is replaced: article, agreement, capitals."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from .inflection import plural_to_third, third_to_plural
+from .marked import find_name
+from .strategy import Edit
+
+_ARTICLE = re.compile(r"(?<![\w-])(an?|An?)(\s+(?:<re> |<el> )?)$")
+_SPOKEN_WITH_VOWEL = frozenset("AEFHILMNORSX")
+_GREEK_VOWELS = frozenset("αεηιουωΑΕΗΙΟΥΩ")
+_NO_VOWEL_SOUND = re.compile(r"(?:uni(?!n|m)|u[bkrst][aeiou]|eu|ew|one(?!i)|once)", re.IGNORECASE)
+_SILENT_H = re.compile(r"(?:hour|honest|honou?r|heir)", re.IGNORECASE)
+_SENTENCE_START = re.compile(r"(?:[A-Z][A-Za-z ]+:)?[\s\"'“‘(\[]*(?:<re> |<el> )?")  # noqa: RUF001
+_PLAIN_WORD = re.compile(r"[a-z]{3,}(?!\w)")
+_CAPITAL_WORD = re.compile(r"[A-Z][a-z]{2,}(?!\w)")
+_LONG_WORD = 6
+_SINGULAR_ENDS = ("ss", "us", "is", "as", "os", "ys")
+_SINGULAR_WORDS = frozenset({"diabetes", "herpes", "rabies", "series", "species", "scabies"})
+
+
+def choose_article(word: str) -> str | None:
+    """``a`` or ``an`` before a word; None where it cannot be told, as for RAS."""
+    first = re.match(r"\w+", word)
+    if first is None:
+        return None
+    head, letter = first[0], first[0][0]
+    if letter.isdigit():
+        return "an" if letter == "8" or re.match(r"1[18](?!\d)", word) else "a"
+    if not letter.isascii():
+        return "an" if letter in _GREEK_VOWELS else "a"
+    if len(head) == 1 or (head[:2].isupper() and not re.search("[AEIOUY]", head[:3])):
+        return "an" if letter.upper() in _SPOKEN_WITH_VOWEL else "a"  # NMDA, FGF, N-terminal
+    if letter in "AEIOaeio":
+        return "a" if _NO_VOWEL_SOUND.match(head) else "an"
+    if letter in "Uu":
+        return "a" if _NO_VOWEL_SOUND.match(head) or head.isupper() else "an"
+    if head.isupper() and letter in _SPOKEN_WITH_VOWEL:
+        return None
+    return "an" if _SILENT_H.match(head) else "a"
+
+
+def fit_article(text: str, start: int, new: str) -> Iterator[Edit]:
+    """The change of ``a`` or ``an`` that a new word needs.
+
+    Args:
+        text: The sentence.
+        start: Where the new word will begin; a marker may stand between.
+        new: The word, or more of them.
+    """
+    found = _ARTICLE.search(text[:start])
+    wanted = choose_article(new)
+    if found is None or wanted is None or (found[1] == "A" and found.start() > 0):
+        return  # a capital A inside a sentence is a name, as in vitamin A
+    article = wanted.capitalize() if found[1][0] == "A" else wanted
+    if article != found[1]:
+        yield Edit(found.start(1), found.end(1), article)
+
+
+def starts_sentence(text: str, start: int) -> bool:
+    """Whether nothing but a heading or an opening bracket stands before a place."""
+    return _SENTENCE_START.fullmatch(text[:start]) is not None
+
+
+def fit_capital(name: str, at_start: bool) -> str:
+    """A name as it is written at a place: ``insulin`` at the start of a sentence is ``Insulin``.
+
+    Args:
+        name: As it is written inside a sentence; p53 and mTOR stay as they are anywhere.
+        at_start: Whether it will start a sentence.
+    """
+    return name[0].upper() + name[1:] if at_start and _PLAIN_WORD.match(name) else name
+
+
+def as_inside(name: str, sentences: Iterable[str]) -> str:
+    """A name as it is written inside a sentence.
+
+    ``Insulin`` is ``insulin`` where a sentence has it so, or where it is a longer word and starts
+    every sentence that has it. Ras and Akt stay.
+
+    Args:
+        name: The name as it was found.
+        sentences: Where it may stand.
+    """
+    word = _CAPITAL_WORD.match(name)
+    if word is None:
+        return name
+    small = name[0].lower() + name[1:]
+    found = [(s, m) for s in sentences for m in find_name(name, re.IGNORECASE).finditer(s)]
+    if any(match[0] == small for _, match in found):
+        return small
+    is_capital_by_place = all(starts_sentence(s, match.start()) for s, match in found)
+    return small if len(word[0]) >= _LONG_WORD and is_capital_by_place else name
+
+
+def like(new: str, old: str) -> str:
+    """A word in the capitals of the one that it replaces."""
+    if len(old) > 1 and old.isupper():
+        return new.upper()
+    return new[0].upper() + new[1:] if old[0].isupper() else new
+
+
+def is_plural(name: str) -> bool:
+    """Whether a name looks plural: statins, glucocorticoid receptors; not Ras, diabetes, virus."""
+    word = re.split(r"[\s-]", name)[-1]
+    return (
+        len(word) >= 5
+        and word[1:].islower()
+        and word.isalpha()
+        and word.endswith("s")
+        and not word.endswith(_SINGULAR_ENDS)
+        and word not in _SINGULAR_WORDS
+    )
+
+
+def fit_agreement(masked: str, end: int, old: str, new: str) -> Iterator[Edit]:
+    """The change of the verb right after a name, where the new name is of another number.
+
+    Args:
+        masked: The sentence with its names masked.
+        end: Where the old name ends, marker included.
+        old: The old name.
+        new: The new one.
+    """
+    if is_plural(old) == is_plural(new):
+        return
+    found = re.compile(r"\s+(?:\w+ly\s+|also\s+)?([a-z]+)(?![\w-])").match(masked, end)
+    if found is None:
+        return
+    change = third_to_plural if is_plural(new) else plural_to_third
+    if (verb := change(found[1])) is not None:
+        yield Edit(found.start(1), found.end(1), verb)

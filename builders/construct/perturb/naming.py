@@ -1,0 +1,98 @@
+"""Putting a name in the place of a marked one."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from ..mechanisms.mechanism import Mechanism
+from .grammar import as_inside, fit_agreement, fit_article, fit_capital, starts_sentence
+from .marked import MarkedSentence, Place
+from .strategy import Edit
+
+
+def put_name(
+    marked: MarkedSentence, place: Place, new: str, mechanism: Mechanism
+) -> Iterator[Edit]:
+    """The edits that put a name at a marked place: itself, its article, the verb after it.
+
+    Args:
+        marked: The sentence.
+        place: Where.
+        new: The name as it was found.
+        mechanism: Where the sentence is from.
+    """
+    inside = as_inside(new, (*mechanism.supporting, mechanism.conclusion))
+    name = fit_capital(inside, starts_sentence(marked.text, place.start))
+    yield Edit(place.name_start, place.name_end, name)
+    yield from fit_article(marked.text, place.start, name)
+    if not _is_joined(marked, place):
+        yield from fit_agreement(marked.masked, place.end, marked.name_at(place), name)
+
+
+def _is_joined(marked: MarkedSentence, place: Place) -> bool:
+    """Whether the name is no subject by itself: after ``and`` or after a preposition."""
+    before = marked.masked[: place.start]
+    return re.search(r"\b(?:and|or|of|in|to|by|with|for|from|on|between)\s+$", before) is not None
+
+
+def plain_name(name: str) -> str:
+    r"""A name without what spellings differ in: case, Greek letters, dashes, blanks.
+
+    >>> plain_name("TNF-\N{GREEK SMALL LETTER ALPHA}"), plain_name("Tnf alpha")
+    ('tnfalpha', 'tnfalpha')
+    """
+    spelled = "".join(_spell_greek(c) for c in name.casefold())
+    return "".join(c for c in spelled if c.isalnum())
+
+
+def _spell_greek(character: str) -> str:
+    words = unicodedata.name(character, "").lower().split()
+    return words[-1].replace("lamda", "lambda") if words[:1] == ["greek"] else character
+
+
+def may_be_same(one: str, other: str, text: str) -> bool:
+    """Whether two names may be of one entity.
+
+    They are where they differ in spelling only, where the words of one are among those of the
+    other (IL-6 and IL-6 protein), where one may abbreviate the other (TBP and TATA box binding
+    protein), or where the text gives one in brackets after the other.
+
+    Args:
+        one: A name.
+        other: Another.
+        text: Where both may stand.
+    """
+    words, other_words = _split_name(one), _split_name(other)
+    if "".join(words) == "".join(other_words) or set(words) <= set(other_words):
+        return True
+    if set(other_words) <= set(words) or _abbreviates(one, other_words):
+        return True
+    if _abbreviates(other, words):
+        return True
+    a, b = re.escape(one), re.escape(other)
+    return re.search(rf"(?<!\w)(?:{a} ?\({b}\)|{b} ?\({a}\))", text, re.IGNORECASE) is not None
+
+
+def _split_name(name: str) -> list[str]:
+    """The words of a name, plain and without the s of a plural."""
+    words = [plain_name(word).rstrip("s") for word in re.split(r"[\s/‐‑–-]+", name)]  # noqa: RUF001
+    return [word for word in words if word]
+
+
+def _abbreviates(name: str, words: list[str]) -> bool:
+    """Whether the letters of a name are first letters of words, in their order."""
+    initials = iter("".join(word[0] for word in words))
+    letters = [c for c in plain_name(name) if c.isalpha()]
+    is_short = len(words) > 1 and 1 < len(letters) <= len(words)
+    return is_short and all(letter in initials for letter in letters)
+
+
+def stand_together(one: str, other: str, text: str) -> bool:
+    """Whether a text names two entities side by side, as in ``TNF and IL-1``.
+
+    What it says of one it then often says of the other.
+    """
+    a, b = re.escape(one), re.escape(other)
+    join = r"(?:,|,? and|,? or|/| and/or| as well as)"
+    pattern = rf"(?<!\w)(?:{a}{join} ?{b}|{b}{join} ?{a})(?!\w)"
+    return re.search(pattern, text, re.IGNORECASE) is not None

@@ -1,0 +1,1 @@
+"""Reads annotated abstracts, and records of mechanisms."""

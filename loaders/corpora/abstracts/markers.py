@@ -1,0 +1,75 @@
+"""The marks around the two main entities of a conclusion.
+
+``<re> X <er>`` is the regulator, ``<el> Y <le>`` the regulated entity.
+
+Source: BioNLI, section 3.1 and Tables 1 and 4. (Section 3.1 closes the first with ``<re>`` and the
+second with ``<le>``; the tables, and the released data, have ``<er>`` and ``<le>``.)
+"""
+
+import re
+from typing import NamedTuple
+
+REGULATOR = ("<re>", "<er>")
+REGULATED = ("<el>", "<le>")
+MARKER = re.compile("|".join((*REGULATOR, *REGULATED)))
+_MARKED = re.compile(r"<(re|el)>\s*(.*?)\s*<(er|le)>", re.DOTALL)
+
+
+class Marked(NamedTuple):
+    """A conclusion with both entities marked.
+
+    Attributes:
+        text: It, with one blank inside each marker.
+        regulator: What is marked as the regulator.
+        regulated: What is marked as the regulated entity.
+    """
+
+    text: str
+    regulator: str
+    regulated: str
+
+
+def read_marked(text: str) -> Marked | str:
+    """Reads a conclusion with markers.
+
+    Args:
+        text: It; any blanks, or none, may stand inside the markers.
+
+    Returns:
+        It, or what is wrong with its markers.
+
+    Example:
+        >>> read_marked("The <re>fox<er> calms <el> hens  <le>.").text
+        'The <re> fox <er> calms <el> hens <le>.'
+        >>> read_marked("The <re> fox <el> calms <er> hens <le>.")
+        'expected <re> ... <er> and <el> ... <le>, got <re> <el> <er> <le>'
+    """
+    found = MARKER.findall(text)
+    pairs = (*REGULATOR, *REGULATED), (*REGULATED, *REGULATOR)
+    if tuple(found) not in pairs:
+        got = " ".join(found) or "no marker"
+        return f"expected <re> ... <er> and <el> ... <le>, got {got:.80}"
+    inside = {opening: content for opening, content, _ in _MARKED.findall(text)}
+    if not all(inside.values()):
+        return "expected an entity in each pair of markers, got none"
+    marked = _MARKED.sub(r"<\1> \2 <\3>", text)
+    return Marked(marked, inside["re"], inside["el"])
+
+
+def mark(text: str, regulator: tuple[int, int], regulated: tuple[int, int]) -> str:
+    """Puts markers around two parts of a sentence that do not overlap.
+
+    Args:
+        text: The sentence.
+        regulator: Where the regulator begins and ends.
+        regulated: Where the regulated entity begins and ends.
+
+    Example:
+        >>> mark("Foxes calm hens.", (0, 5), (11, 15))
+        '<re> Foxes <er> calm <el> hens <le>.'
+    """
+    for (begin, end), (opening, closing) in sorted(
+        ((regulator, REGULATOR), (regulated, REGULATED)), reverse=True
+    ):
+        text = f"{text[:begin]}{opening} {text[begin:end]} {closing}{text[end:]}"
+    return text

@@ -1,0 +1,142 @@
+"""Reads records of mechanisms, JSON objects such as those of SuMe.
+
+The paper and the release of SuMe name no fields of JSON. These names are read, of several the first
+that is there; all others are passed over:
+
+- ``pmid``: a text or a whole number, also ``"123.0"``, as tables with gaps write it;
+- ``supporting_set`` (or ``supp_set``, as in BioNLI's release; ``supporting``): a text, or a list of
+  sentences;
+- ``conclusion``: a text with the markers;
+- ``polarity`` (or ``relation``), where it is told: ``positive`` or ``negative``, also ``pos`` and
+  ``neg``, and with ``activation`` or ``regulation`` behind it;
+- ``regulator_type`` and ``regulated_type``, where they are told.
+
+Source: BioNLI, section 3.1; SuMe (LREC 2022), section 3.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..papers.skips import PaperError
+from .markers import read_marked
+
+_SUPPORTING = ("supporting_set", "supp_set", "supporting")
+_POLARITY = ("polarity", "relation")
+_POLARITIES = re.compile(r"(?i)(pos|neg)(?:itive|ative)?(?:[ _-]?(?:activation|regulation))?")
+_WHOLE_FLOAT = re.compile(r"([0-9]+)\.0+", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class MechanismRecord:
+    """A mechanism that a file tells in full.
+
+    Attributes:
+        pmid: The abstract that it is of.
+        supporting: The supporting set: a text, or its sentences.
+        conclusion: The conclusion, with one blank inside each marker.
+        regulator: What is marked there as the regulator.
+        regulated: What is marked there as the regulated entity.
+        regulator_type: Type of the regulator; None where it is not told.
+        regulated_type: Type of the regulated entity; None where it is not told.
+        polarity: ``positive`` or ``negative``; None where it is not told.
+        file: The file that it was read from, as the user named it.
+        line: Its line there, from 1; 0 where the file tells no lines.
+    """
+
+    pmid: str
+    supporting: str | tuple[str, ...]
+    conclusion: str
+    regulator: str
+    regulated: str
+    regulator_type: str | None
+    regulated_type: str | None
+    polarity: str | None
+    file: str
+    line: int
+
+
+#: A JSON object with this key is a record of a mechanism.
+KEY = "conclusion"
+
+
+def read_record(fields: Mapping[str, Any], file: str, line: int) -> MechanismRecord:
+    """Reads a record.
+
+    Args:
+        fields: The JSON object.
+        file: The file, as the user named it.
+        line: The line of the record, from 1; 0 where it has none.
+
+    Raises:
+        PaperError: A field is missing or of another type, the markers are broken, or the polarity
+            is not known.
+    """
+    if (pmid := record_pmid(fields)) is None:
+        raise PaperError("malformed", f"pmid: expected an id, got {fields.get('pmid')!r:.80}")
+    supporting = _supporting(fields)
+    conclusion = fields[KEY]
+    if not isinstance(conclusion, str):
+        raise _type_error(KEY, "text", conclusion)
+    marked = read_marked(" ".join(conclusion.split()))
+    if isinstance(marked, str):
+        raise PaperError("broken markers", marked)
+    return MechanismRecord(
+        pmid,
+        supporting,
+        marked.text,
+        marked.regulator,
+        marked.regulated,
+        _optional(fields, "regulator_type"),
+        _optional(fields, "regulated_type"),
+        _polarity(fields),
+        file,
+        line,
+    )
+
+
+def record_pmid(fields: Mapping[str, Any]) -> str | None:
+    """The pmid of a record; None where it tells none."""
+    pmid = fields.get("pmid")
+    if isinstance(pmid, (int, float)) and not isinstance(pmid, bool):
+        pmid = str(pmid)
+    if not isinstance(pmid, str) or not pmid.strip():
+        return None
+    whole = _WHOLE_FLOAT.fullmatch(pmid.strip())
+    return whole[1] if whole else pmid.strip()
+
+
+def _supporting(fields: Mapping[str, Any]) -> str | tuple[str, ...]:
+    key = next((key for key in _SUPPORTING if fields.get(key) is not None), _SUPPORTING[0])
+    value = fields.get(key)
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and all(isinstance(sentence, str) for sentence in value):
+        return tuple(value)
+    raise _type_error(key, "text or a list of sentences", value)
+
+
+def _polarity(fields: Mapping[str, Any]) -> str | None:
+    key = next((key for key in _POLARITY if fields.get(key) is not None), None)
+    if key is None:
+        return None
+    value = fields[key]
+    told = _POLARITIES.fullmatch(value.strip()) if isinstance(value, str) else None
+    if told is None:
+        raise PaperError(
+            "unknown polarity", f"{key}: expected positive or negative, got {value!r:.80}"
+        )
+    return "positive" if told[1].lower() == "pos" else "negative"
+
+
+def _optional(fields: Mapping[str, Any], key: str) -> str | None:
+    value = fields.get(key)
+    if value is None or isinstance(value, str):
+        return value or None
+    raise _type_error(key, "text", value)
+
+
+def _type_error(key: str, expected: str, value: object) -> PaperError:
+    got = "nothing" if value is None else type(value).__name__
+    return PaperError("malformed", f"{key}: expected {expected}, got {got}")

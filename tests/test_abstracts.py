@@ -1,0 +1,513 @@
+import bz2
+import gzip
+import io
+import json
+import lzma
+import tarfile
+
+import pyarrow as pa
+import pytest
+from abstract_samples import (
+    BODY,
+    ENTITIES,
+    RECORD,
+    TEXT,
+    TITLE,
+    bioc,
+    bioc_xml,
+    json_lines,
+    place,
+    pubtator,
+)
+from conftest import SHARED
+from memory import growth_of_peak
+from nlihub.loaders.corpora.abstracts.abstract import Abstract, Relation
+from nlihub.loaders.corpora.abstracts.markers import mark, read_marked
+from nlihub.loaders.corpora.abstracts.mechanism_records import MechanismRecord
+from nlihub.loaders.corpora.abstracts.read import read_abstracts
+from nlihub.loaders.corpora.abstracts.skipped import REASONS, UNITS, Skipped
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Writes files and reads them; everything that comes of it is checked for form."""
+
+    def write_and_read(*contents, name="abstracts"):
+        paths = []
+        for number, content in enumerate(contents):
+            paths.append(tmp_path / f"{number}.{name}")
+            paths[-1].write_bytes(content if isinstance(content, bytes) else content.encode())
+        found = list(read_abstracts(paths))
+        for one in found:
+            if isinstance(one, Skipped):
+                assert one.reason in REASONS and one.unit in UNITS and one.detail
+            elif isinstance(one, Abstract):
+                assert one.text[one.title_end] == " "
+                assert all(0 <= e.start < e.end <= len(one.text) for e in one.entities)
+                known = {i for entity in one.entities for i in entity.ids}
+                assert all({r.first, r.second} <= known for r in one.relations)
+        return found
+
+    return write_and_read
+
+
+def only(found):
+    assert len(found) == 1, found
+    return found[0]
+
+
+def skips(found):
+    return [(s.line, s.pmid, s.unit, s.reason) for s in found if isinstance(s, Skipped)]
+
+
+FORMATS = {
+    "pubtator": pubtator(),
+    "cdr": pubtator(columns=("",)),
+    "json": json.dumps({"PubTator3": [bioc()]}),
+    "documents": json.dumps({"source": "x", "documents": [bioc()]}),
+    "indented": json.dumps(bioc(), indent=2),
+    "jsonl": json_lines(bioc()),
+    "xml": bioc_xml(bioc()),
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_tells_the_same(read, name):
+    abstract = only(read(FORMATS[name], name=name))
+    assert (abstract.pmid, abstract.text, abstract.title_end) == ("7", TEXT, len(TITLE))
+    covered = [(abstract.text[e.start : e.end], e.type, e.ids) for e in abstract.entities]
+    ids = {"11": ("11",), "22;23": ("22;23", "22", "23")}
+    assert covered == [(mention, kind, ids[told]) for mention, _, kind, told in ENTITIES]
+    assert abstract.relations == (Relation("PPI", "11", "22"),)
+    assert abstract.line == {"jsonl": 1, "pubtator": 1, "cdr": 1, "xml": 4}.get(name, 0)
+
+
+COMPRESSORS = {
+    "gz": gzip.compress,
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+    "zst": lambda data: pa.Codec("zstd").compress(data, asbytes=True),
+}
+
+
+@pytest.mark.parametrize("name", COMPRESSORS)
+@pytest.mark.parametrize("kind", ["pubtator", "xml", "jsonl"])
+def test_compressed_files(read, name, kind):
+    plain, packed = (
+        only(read(content, name=f"{kind}.{name}"))
+        for content in (FORMATS[kind], COMPRESSORS[name](FORMATS[kind].encode()))
+    )
+    assert plain == packed
+
+
+def test_archives(read):
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        for pmid in ("1", "2"):
+            content = bioc_xml(bioc(pmid=pmid)).encode()
+            info = tarfile.TarInfo(f"part/{pmid}.xml")
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+        info = tarfile.TarInfo("link")
+        info.type = tarfile.SYMTYPE
+        archive.addfile(info)
+    first, second, link = read(buffer.getvalue())
+    assert (first.pmid, second.pmid) == ("1", "2")
+    assert second.file.endswith("0.abstracts/part/2.xml")
+    assert skips([link]) == [(0, None, "file", "unreadable")]
+
+
+def test_abstracts_need_no_empty_line_between_them(read):
+    first, second = read(pubtator(pmid="1") + pubtator(pmid="2").replace("\n", "\r\n"))
+    assert (first.pmid, first.line, second.pmid, second.line) == ("1", 1, "2", 10)
+    assert (first.text, first.entities) == (second.text, second.entities)
+
+
+# Greek letters, dashes, characters of regular expressions
+
+
+ODD = ("TNF-α(2+)", "IL‑1β", "p53.*[x]", "Ca²⁺", "𝛼-syn")  # noqa: RUF001
+
+
+def test_odd_names(read):
+    body = f"We saw {' and '.join(ODD)}."
+    entities = [(name, 0, "Gene", name) for name in ODD]
+    told = {"body": body, "entities": entities, "relations": [("PPI", ODD[0], ODD[2])]}
+    for content in (pubtator(**told), json.dumps(bioc(**told)), bioc_xml(bioc(**told))):
+        abstract = only(read(content))
+        assert [abstract.text[e.start : e.end] for e in abstract.entities] == list(ODD)
+        assert abstract.relations == (Relation("PPI", ODD[0], ODD[2]),)
+
+
+@pytest.mark.parametrize(
+    ("identifier", "ids"),
+    [
+        ("D1|D2|D1", ("D1|D2|D1", "D1", "D2")),
+        ("5290;5291", ("5290;5291", "5290", "5291")),
+        ("1,2", ("1,2", "1", "2")),
+        ("factor, beta", ("factor, beta",)),
+        ("-1", ()),
+        ("-", ()),
+        ("", ()),
+    ],
+)
+def test_ids(read, identifier, ids):
+    entities = [("Foxin", 0, "Gene", identifier)]
+    assert only(read(pubtator(entities=entities, relations=()))).entities[0].ids == ids
+
+
+def test_an_entity_without_a_column_for_its_id(read):
+    assert only(read("7|t|Foxin.\n7|a|It calms.\n7\t0\t5\tFoxin\tGene\n")).entities[0].ids == ()
+
+
+def test_types_before_ids_and_a_fifth_column_of_relations(read):
+    relations = (("Association", "Gene|11", "Gene|22", "Novel"),)
+    abstract = only(read(pubtator(relations=relations)))
+    assert abstract.relations == (Relation("Association", "11", "22"),)
+
+
+# Defects: each is reported, all else is read
+
+
+@pytest.mark.parametrize(
+    ("line", "unit", "reason", "detail"),
+    [
+        (
+            "7\t1\t6\tFoxin\tGene\t11",
+            "entity",
+            "offsets do not match",
+            "at 1-6 expected 'Foxin', got 'oxin '",
+        ),
+        ("7\t-5\t0\tFoxin\tGene\t11", "entity", "offsets do not match", None),
+        ("7\t900\t905\tFoxin\tGene\t11", "entity", "offsets do not match", None),
+        ("7\t0\t0\t\tGene\t11", "entity", "entity without text", None),
+        ("7\tzero\t5\tFoxin\tGene\t11", "entity", "malformed", None),
+        ("7\t0\t5\tFoxin\t\t11", "entity", "malformed", None),
+        ("7\t0\t5", "entity", "malformed", None),
+        ("7\tPPI\t11\t99", "relation", "unknown id", None),
+        ("7\tPPI", "line", "malformed", None),
+        ("8\t0\t5\tFoxin\tGene\t11", "line", "other pmid", "expected 7, got 8"),
+        ("nothing", "line", "malformed", None),
+        ("7|a|Another.", "line", "malformed", None),
+    ],
+)
+def test_a_broken_line_is_reported(read, line, unit, reason, detail):
+    abstract, skipped = read(f"{pubtator()}{line}\n")
+    assert (abstract.entities, abstract.relations) == only_parts(read)
+    assert skips([skipped]) == [(10, "7", unit, reason)]
+    assert skipped.file.endswith("0.abstracts")
+    assert detail is None or skipped.detail == detail
+
+
+def only_parts(read):
+    abstract = only(read(pubtator()))
+    return abstract.entities, abstract.relations
+
+
+def test_a_line_that_is_no_utf8(read):
+    abstract, skipped = read(pubtator().encode() + b"7\t0\t5\tFo\xffin\tGene\t1\n")[::-1]
+    assert isinstance(abstract, Abstract)
+    assert skips([skipped]) == [(10, "7", "line", "malformed")]
+
+
+def test_an_abstract_without_text(read):
+    skipped, other = read("1|t|Foxin.\n1\t0\t5\tFoxin\tGene\t1\n" + pubtator())
+    assert skips([skipped]) == [(1, "1", "abstract", "no abstract")]
+    assert other.pmid == "7"
+    empty = {**bioc(), "passages": bioc()["passages"][:1]}
+    assert skips(read(json.dumps(empty))) == [(0, "7", "abstract", "no abstract")]
+
+
+def test_a_pmid_twice(read):
+    first, second, third = read(pubtator() + pubtator(), bioc_xml(bioc()))
+    assert isinstance(first, Abstract)
+    assert skips([second, third]) == [
+        (10, "7", "abstract", "pmid twice"),
+        (4, "7", "abstract", "pmid twice"),
+    ]
+    assert second.detail.endswith("0.abstracts:1")
+
+
+def broken(change):
+    document = bioc()
+    annotation = document["passages"][0]["annotations"][0]
+    change(document, annotation, document["relations"][0]["infons"])
+    return document
+
+
+BROKEN = {
+    "offsets": (
+        lambda d, a, r: a["locations"][0].update(offset=1),
+        "entity",
+        "offsets do not match",
+    ),
+    "negative": (lambda d, a, r: a["locations"][0].update(offset=-1), "entity", "malformed"),
+    "no text": (lambda d, a, r: a.update(text=""), "entity", "entity without text"),
+    "no length": (
+        lambda d, a, r: a["locations"][0].update(length=0),
+        "entity",
+        "entity without text",
+    ),
+    "pieces": (lambda d, a, r: a["locations"].append({}), "entity", "mention in pieces"),
+    "no place": (lambda d, a, r: a.update(locations=[]), "entity", "malformed"),
+    "number": (lambda d, a, r: a.update(text=5), "entity", "malformed"),
+    "no type": (lambda d, a, r: a["infons"].pop("type"), "entity", "malformed"),
+    "unknown": (lambda d, a, r: r.update(role2={"identifier": "9"}), "relation", "unknown id"),
+    "one role": (lambda d, a, r: r.pop("role2"), "relation", "malformed"),
+    "kind": (lambda d, a, r: r.pop("type"), "relation", "malformed"),
+    "no nodes": (
+        lambda d, a, r: [r.pop("role1"), r.pop("role2")],
+        "relation",
+        "malformed",
+    ),
+    "no id": (lambda d, a, r: d.pop("id"), "abstract", "malformed"),
+    "passages": (lambda d, a, r: d.update(passages=3), "abstract", "malformed"),
+    "offset": (lambda d, a, r: d["passages"][0].update(offset="x"), "abstract", "malformed"),
+    "text": (lambda d, a, r: d["passages"][0].update(text=3), "abstract", "malformed"),
+    "infons": (lambda d, a, r: d["passages"][0].update(infons=[3]), "abstract", "malformed"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_document_is_reported(read, name):
+    change, unit, reason = BROKEN[name]
+    found = read(json_lines(broken(change), bioc(pmid="8")), name="jsonl")
+    pmid = None if name == "no id" else "7"
+    assert skips(found) == [(1, pmid, unit, reason)]
+    assert [one.pmid for one in found if isinstance(one, Abstract)] == (
+        ["8"] if unit == "abstract" else ["7", "8"]
+    )
+
+
+def test_lines_of_xml(read):
+    document = bioc(relations=[("PPI", "11", "99")])
+    document["passages"][1]["annotations"][0]["locations"][0]["offset"] += 1
+    found = read(bioc_xml(document))
+    assert skips(found) == [
+        (14, "7", "entity", "offsets do not match"),
+        (19, "7", "relation", "unknown id"),
+    ]
+
+
+@pytest.mark.parametrize("cut", ["</text>", "</collection>"])
+def test_broken_xml(read, cut):
+    whole = bioc_xml(bioc(pmid="1"), bioc(pmid="2"))
+    content = whole[: whole.rindex(cut)] + "<<"
+    *abstracts, broken = read(content)
+    is_inside = cut == "</text>"
+    assert [one.pmid for one in abstracts] == (["1"] if is_inside else ["1", "2"])
+    line = content.count("\n") + 1
+    assert skips([broken]) == [(line, "2" if is_inside else None, "file", "malformed")]
+
+
+def test_xml_cannot_declare_entities(read):
+    head = '<!DOCTYPE collection [<!ENTITY a "aaaa">]>'
+    assert skips(read(bioc_xml(bioc(), head=head))) == [(2, None, "file", "malformed")]
+
+
+def test_characters_of_html_are_read(read):
+    document = bioc()
+    content = bioc_xml(document).replace("We fed", "We&nbsp;fed")
+    assert "We\u00a0fed" in only(read(content)).text
+    assert skips(read(content.replace("&nbsp;", "&nope;")))[0][3] == "malformed"
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("", "unknown format"),
+        ("Foxes run.\n", "unknown format"),
+        ("<html/>", "unknown format"),
+        ('{"PubTator3": [', "malformed"),
+        ('{"title": "Foxes"}', "unknown format"),
+        ("[3]", "unknown format"),
+        (gzip.compress(pubtator().encode())[:-20], "unreadable"),
+    ],
+)
+def test_files_that_are_not_read(read, content, reason):
+    assert skips(read(content))[-1][3] == reason
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    (skipped,) = read_abstracts([tmp_path / "none"])
+    assert (skipped.unit, skipped.reason) == ("file", "unreadable")
+
+
+def test_a_broken_line_of_json_leaves_the_others(read):
+    content = json_lines(bioc(pmid="1")) + "{\n" + json_lines(bioc(pmid="2"))
+    found = read(content, name="jsonl")
+    assert skips(found) == [(2, None, "line", "malformed")]
+    assert [one.pmid for one in found if isinstance(one, Abstract)] == ["1", "2"]
+
+
+# What BioC may have besides
+
+
+def test_passages_of_a_full_text_are_passed_over(read):
+    document = bioc()
+    first = document["passages"][1]
+    document["passages"][0]["infons"] = {"section_type": "TITLE", "type": "front"}
+    first["infons"] = {"section_type": "ABSTRACT", "type": "abstract"}
+    offset = first["offset"] + len(BODY) + 1
+    annotation = {
+        "id": "x",
+        "infons": {"type": "Gene", "identifier": "99"},
+        "text": "gooseA",
+        "locations": [{"offset": offset, "length": 6}],
+    }
+    document["passages"].append(
+        {
+            "infons": {"section_type": "INTRO", "type": "paragraph"},
+            "offset": offset,
+            "text": "gooseA runs.",
+            "annotations": [annotation],
+        }
+    )
+    roles = {"role1": {"identifier": "11"}, "role2": {"identifier": "99"}}
+    document["relations"].append({"infons": {"type": "Bind", **roles}})
+    abstract = only(read(json.dumps(document)))
+    assert abstract.text == TEXT and len(abstract.relations) == 1
+
+
+def test_an_abstract_in_several_passages(read):
+    document = bioc(entities=ENTITIES[:2])
+    cut = BODY.index("Levels")
+    title, body = document["passages"]
+    start = body["offset"] + cut + 5  # PubTator may count what it does not serve
+    rest = {**body, "offset": start, "text": BODY[cut:], "annotations": []}
+    rest["annotations"] = [
+        {
+            "id": "r",
+            "infons": {"type": "Gene", "identifier": "22"},
+            "text": "henase",
+            "locations": [{"offset": start + BODY[cut:].index("henase"), "length": 6}],
+        }
+    ]
+    body = {**body, "text": BODY[: cut - 1]}
+    abstract = only(read(json.dumps({**document, "passages": [title, body, rest]})))
+    assert abstract.text == TEXT
+    assert abstract.entities[-1].start == place(TEXT, "henase", 1)[0]
+
+
+def test_relations_by_nodes(read):
+    document = bioc()
+    nodes = [{"refid": "0"}, {"refid": "1"}]
+    document["relations"] = [{"infons": {"type": "PPI"}, "nodes": nodes}]
+    assert only(read(json.dumps(document))).relations == (Relation("PPI", "11", "22;23"),)
+
+
+# Records of mechanisms
+
+
+def test_records(read):
+    other = {
+        "pmid": "8.0",
+        "supp_set": "One. Two.",
+        "conclusion": "<el>A<le>  needs <re>  B <er>.",
+        "regulator_type": "Gene",
+        "relation": "POS",
+        "index": 3,
+    }
+    first, second = read(json_lines(RECORD, other), name="jsonl")
+    assert first == MechanismRecord(
+        "7",
+        tuple(RECORD["supporting_set"]),
+        RECORD["conclusion"],
+        "foxin",
+        "henase",
+        None,
+        None,
+        "negative",
+        first.file,
+        1,
+    )
+    assert (second.pmid, second.supporting, second.line) == ("8", "One. Two.", 2)
+    assert second.conclusion == "<el> A <le> needs <re> B <er>."
+    assert (second.regulator, second.regulated, second.polarity) == ("B", "A", "positive")
+    assert (second.regulator_type, second.regulated_type) == ("Gene", None)
+
+
+@pytest.mark.parametrize(
+    "conclusion",
+    [
+        "No marker.",
+        "<re> A <er> alone.",
+        "<re> A <el> B <le> <er> nested.",
+        "<re> A <el> B <er> C <le> crossed.",
+        "<re> A <er> <re> B <er> twice.",
+        "<re> A <er> <el> B.",
+        "<er> A <re> <el> B <le>.",
+        "<re> A <er> <el> B <le> <le>.",
+        "<re>  <er> empty <el> B <le>.",
+    ],
+)
+def test_broken_markers(read, conclusion):
+    found = read(json_lines({**RECORD, "conclusion": conclusion}, {**RECORD, "pmid": 8}))
+    assert skips(found) == [(1, "7", "record", "broken markers")]
+    assert found[1].pmid == "8"
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"pmid": None}, "malformed"),
+        ({"pmid": True}, "malformed"),
+        ({"supporting_set": None}, "malformed"),
+        ({"supporting_set": ["A.", 3]}, "malformed"),
+        ({"conclusion": 3}, "malformed"),
+        ({"regulator_type": 3}, "malformed"),
+        ({"polarity": "odd"}, "unknown polarity"),
+        ({"polarity": 1}, "unknown polarity"),
+    ],
+)
+def test_broken_records(read, change, reason):
+    pmid = None if "pmid" in change else "7"
+    found = read(json_lines({**RECORD, **change}), name="jsonl")
+    assert skips(found) == [(1, pmid, "record", reason)]
+
+
+def test_marking_and_reading_marks():
+    text = "α(2+) calms α(2+)-x."  # noqa: RUF001
+    marked = mark(text, (12, 19), (0, 5))
+    assert marked == "<el> α(2+) <le> calms <re> α(2+)-x <er>."  # noqa: RUF001
+    assert read_marked(marked) == (marked, "α(2+)-x", "α(2+)")  # noqa: RUF001
+
+
+@pytest.mark.parametrize("kind", ["pubtator", "xml", "jsonl"])
+def test_memory_does_not_grow_with_the_abstracts(tmp_path, kind):
+    body = BODY * 300
+    documents = [bioc(body=body, pmid=str(pmid)) for pmid in range(1500)]
+    path = tmp_path / f"a.{kind}"
+    if kind == "pubtator":
+        path.write_text("".join(pubtator(body=body, pmid=str(pmid)) for pmid in range(1500)))
+    else:
+        path.write_text(bioc_xml(*documents) if kind == "xml" else json_lines(*documents))
+    setup = f"""
+        from pathlib import Path
+        from nlihub.loaders.corpora.abstracts.read import read_abstracts
+        abstracts = read_abstracts([Path({str(path)!r})])
+        for _ in range(100):
+            next(abstracts)
+        """
+    grown = growth_of_peak(setup, "assert sum(1 for _ in abstracts) == 1400")
+    assert grown < 12 << 20, grown  # of more than 40 MB of text
+
+
+@pytest.fixture(scope="module")
+def real():
+    folder = SHARED / "data" / "biomedical"
+    if not folder.is_dir():
+        pytest.skip("the real abstracts are not at hand")
+    return sorted(folder.glob("*.pubtator"))
+
+
+def test_real_abstracts(real):
+    lines = [line for path in real for line in path.read_text().splitlines()]
+    found = list(read_abstracts(real))
+    abstracts = [one for one in found if isinstance(one, Abstract)]
+    skipped = [one for one in found if isinstance(one, Skipped)]
+    assert len(abstracts) == sum("|t|" in line for line in lines) == 274
+    n_columns = [line.count("\t") + 1 for line in lines]
+    assert sum(len(a.entities) for a in abstracts) == sum(n >= 6 for n in n_columns)
+    assert sum(len(a.relations) for a in abstracts) + len(skipped) == n_columns.count(4)
+    assert [(s.pmid, s.reason) for s in skipped] == [("2385256", "unknown id")]

@@ -80,7 +80,7 @@ def spark_engine(session: "SparkSession | None" = None, folder: Path | None = No
 def _begin(builder: "SparkSession.Builder") -> "SparkSession":
     spark = builder.appName("nlihub").getOrCreate()
     context = spark.sparkContext
-    if context.master.startswith("local") and "PYSPARK_PYTHON" not in os.environ:
+    if (context.master or "").startswith("local") and "PYSPARK_PYTHON" not in os.environ:
         context.pythonExec = sys.executable  # else the python3 of the path, perhaps without nlihub
     return spark
 

@@ -452,7 +452,7 @@ def test_broken_markers(read, conclusion):
     [
         ({"pmid": None}, "malformed"),
         ({"pmid": True}, "malformed"),
-        ({"supporting_set": None}, "malformed"),
+        ({"supporting_set": 3}, "malformed"),
         ({"supporting_set": ["A.", 3]}, "malformed"),
         ({"conclusion": 3}, "malformed"),
         ({"regulator_type": 3}, "malformed"),
@@ -464,6 +464,20 @@ def test_broken_records(read, change, reason):
     pmid = None if "pmid" in change else "7"
     found = read(json_lines({**RECORD, **change}), name="jsonl")
     assert skips(found) == [(1, pmid, "record", reason)]
+
+
+def test_a_record_needs_no_supporting_set_and_may_have_an_id_of_its_own(read):
+    conclusion = RECORD["conclusion"]
+    one, other, nameless = read(
+        json_lines(
+            {"id": "a-1", "conclusion": conclusion, "supporting_set": None},
+            {"pmid": 8, "id": "b", "conclusion": conclusion, "supporting_set": []},
+            {"conclusion": conclusion},
+        )
+    )
+    assert (one.pmid, one.supporting) == ("a-1", ())
+    assert (other.pmid, other.supporting) == ("8", ())
+    assert nameless.detail == "pmid, id: expected an id, got None and None"
 
 
 def test_marking_and_reading_marks():

@@ -394,7 +394,7 @@ def test_what_stands_behind_the_conclusion_is_left_out():
 
 
 def test_rules_that_make_no_sense():
-    for wrong in ({"min_supporting": 0}, {"min_supporting": 16}, {"max_after": -1}):
+    for wrong in ({"min_supporting": -1}, {"min_supporting": 16}, {"max_after": -1}):
         with pytest.raises(UsageError, match="supporting set of"):
             MechanismRules(**wrong)
 

@@ -34,11 +34,40 @@ if TYPE_CHECKING:
     )
     from .everything import publish_all
     from .papers import build_from_papers, spark_engine
+    from .perturbations import (
+        Antonyms,
+        EntityPool,
+        Mechanism,
+        Mention,
+        Negate,
+        ReplaceInside,
+        ReplaceOutside,
+        ReversePolarity,
+        Strategy,
+        SwapNames,
+        SwapNumber,
+        SwapPositions,
+        perturb,
+        perturb_all,
+        perturb_files,
+    )
     from .publishing import croissant, diff, publish, publish_metric, versions
     from .runs import list_presets, push_baseline, report_baselines, run_baseline
     from .scores import plot, score
 
 _MODULES = {
+    "Antonyms": "perturbations",
+    "EntityPool": "perturbations",
+    "Mechanism": "perturbations",
+    "Mention": "perturbations",
+    "Negate": "perturbations",
+    "ReplaceInside": "perturbations",
+    "ReplaceOutside": "perturbations",
+    "ReversePolarity": "perturbations",
+    "Strategy": "perturbations",
+    "SwapNames": "perturbations",
+    "SwapNumber": "perturbations",
+    "SwapPositions": "perturbations",
     "align_predictions": "api",
     "build": "api",
     "build_annotated": "annotation",
@@ -55,6 +84,9 @@ _MODULES = {
     "list_datasets": "api",
     "list_presets": "runs",
     "load_dataset": "api",
+    "perturb": "perturbations",
+    "perturb_all": "perturbations",
+    "perturb_files": "perturbations",
     "plot": "scores",
     "publish": "publishing",
     "publish_all": "everything",
@@ -73,7 +105,19 @@ _MODULES = {
 }
 
 __all__ = [
+    "Antonyms",
+    "EntityPool",
+    "Mechanism",
+    "Mention",
     "NLIHubError",
+    "Negate",
+    "ReplaceInside",
+    "ReplaceOutside",
+    "ReversePolarity",
+    "Strategy",
+    "SwapNames",
+    "SwapNumber",
+    "SwapPositions",
     "align_predictions",
     "build",
     "build_annotated",
@@ -90,6 +134,9 @@ __all__ = [
     "list_datasets",
     "list_presets",
     "load_dataset",
+    "perturb",
+    "perturb_all",
+    "perturb_files",
     "plot",
     "publish",
     "publish_all",

@@ -68,7 +68,7 @@ class MechanismRules:
     Attributes:
         phrases: Those of conclusions.
         roles: The words that tell who regulates whom.
-        min_supporting: Sentences that a supporting set has at least.
+        min_supporting: Sentences that a supporting set has at least; 0 where none is needed.
         max_supporting: Sentences that it has at most.
         max_after: Sentences that stand behind a conclusion at most.
         by_order: Whether, where nothing tells the direction, the entity mentioned first is taken
@@ -86,10 +86,10 @@ class MechanismRules:
     split: SplitSentences = split_sentences
 
     def __post_init__(self) -> None:
-        if not 1 <= self.min_supporting <= self.max_supporting or self.max_after < 0:
+        if not 0 <= self.min_supporting <= self.max_supporting or self.max_after < 0:
             raise UsageError(
                 f"A supporting set of {self.min_supporting} to {self.max_supporting} sentences, "
-                f"{self.max_after} behind the conclusion; expected 1 <= min <= max and 0 or more."
+                f"{self.max_after} behind the conclusion; expected 0 <= min <= max and 0 or more."
             )
 
 

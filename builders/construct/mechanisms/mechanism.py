@@ -1,6 +1,10 @@
 """The unit that is perturbed: a conclusion, and the sentences that support it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+from ....loaders.corpora.abstracts.markers import read_marked
+from ....loaders.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,3 +50,47 @@ class Mechanism:
     regulated_type: str | None
     mentions: tuple[Mention, ...]
     polarity: str | None
+
+    @classmethod
+    def of(
+        cls,
+        conclusion: str,
+        supporting: Iterable[str] = (),
+        *,
+        pmid: str | None = None,
+        regulator_type: str | None = None,
+        regulated_type: str | None = None,
+        mentions: Iterable[Mention] = (),
+    ) -> "Mechanism":
+        """Makes one of a sentence with markers.
+
+        Args:
+            conclusion: The sentence; runs of blanks become one.
+            supporting: The sentences before it; many strategies need none.
+            pmid: What it is called, which decides what is drawn for it; None takes the sentence.
+            regulator_type: Type of the regulator, where another may take its place.
+            regulated_type: Type of the regulated entity.
+            mentions: Other entities of these sentences.
+
+        Raises:
+            UsageError: The markers are broken.
+
+        Example:
+            >>> one = Mechanism.of("We conclude that <re> foxin <er> inhibits <el> henase <le>.")
+            >>> one.regulator, one.regulated
+            ('foxin', 'henase')
+        """
+        marked = read_marked(" ".join(conclusion.split()))
+        if isinstance(marked, str):
+            raise UsageError(f"{conclusion!r:.80} has broken markers: {marked}.")
+        return cls(
+            marked.text if pmid is None else pmid,
+            tuple(supporting),
+            marked.text,
+            marked.regulator,
+            marked.regulated,
+            regulator_type,
+            regulated_type,
+            tuple(mentions),
+            None,
+        )

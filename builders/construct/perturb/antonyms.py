@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -61,6 +61,12 @@ class Antonyms:
             raise UsageError(
                 f"{source} holds no antonyms ({error!r}); expected {_FORM}."
             ) from error
+
+    @classmethod
+    @cache
+    def ours(cls) -> "Antonyms":
+        """Those of ``antonyms.json``, read once."""
+        return cls.read()
 
     @classmethod
     def parse(cls, fields: Mapping[str, Any]) -> "Antonyms":

@@ -1,5 +1,6 @@
 """The seven rule-based strategies, by the paper's names."""
 
+from .antonyms import Antonyms
 from .negate import Negate
 from .pool import EntityPool
 from .replace_inside import ReplaceInside
@@ -11,11 +12,12 @@ from .swap_number import SwapNumber
 from .swap_positions import SwapPositions
 
 
-def make_strategies(pool: EntityPool) -> dict[str, Strategy]:
+def make_strategies(pool: EntityPool, antonyms: Antonyms | None = None) -> dict[str, Strategy]:
     """The paper's rule-based strategies, in its order, with our defaults.
 
     Args:
         pool: The entities that SREO takes from.
+        antonyms: The terms that LPR changes; None takes ours.
 
     Source:
         BioNLI, section 3.3.1.
@@ -27,6 +29,6 @@ def make_strategies(pool: EntityPool) -> dict[str, Strategy]:
         ReplaceOutside(pool),
         Negate(),
         SwapNumber(),
-        ReversePolarity(),
+        ReversePolarity(antonyms),
     )
     return {strategy.name: strategy for strategy in strategies}

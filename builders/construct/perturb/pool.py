@@ -1,7 +1,10 @@
 """The entities of a corpus, by type."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 
+from ....loaders.errors import UsageError
 from ...keyed import keyed_hash
 from ..mechanisms.mechanism import Mechanism
 from .grammar import as_inside
@@ -26,6 +29,32 @@ class EntityPool:
             for name, type_ in set(_entities(mechanism)):
                 names.setdefault(type_, set()).add(as_inside(name, sentences))
         return cls(names)
+
+    @classmethod
+    def read(cls, path: Path) -> "EntityPool":
+        """Reads one from a JSON file: ``{"TYPE": ["NAME", ...], ...}``.
+
+        Args:
+            path: The file.
+
+        Raises:
+            UsageError: The file is missing, or not of that form, or has no name.
+        """
+        try:
+            told = json.loads(path.read_text(encoding="utf-8"))
+            if not all(
+                isinstance(names, list)
+                and all(isinstance(n, str) and n.strip() == n != "" for n in names)
+                for names in told.values()
+            ):
+                raise TypeError("a name that is no text, or has blanks around it")
+            if not any(told.values()):
+                raise ValueError("no name")
+        except (OSError, ValueError, TypeError, AttributeError) as error:
+            raise UsageError(
+                f'{path} holds no entities ({error}); expected {{"TYPE": ["NAME", ...], ...}}.'
+            ) from error
+        return cls(told)
 
     def walk(self, type_: str, start: int) -> Iterator[str]:
         """All names of a type, from a random number on.

@@ -45,7 +45,7 @@ class ReversePolarity(Strategy):
     others = (NO_TERM,)
 
     def __init__(self, antonyms: Antonyms | None = None, *, every: bool = False) -> None:
-        self.antonyms = antonyms or Antonyms.read()
+        self.antonyms = antonyms or Antonyms.ours()
         self.every = every
 
     def _propose(

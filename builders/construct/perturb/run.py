@@ -1,7 +1,7 @@
 """Applies strategies to a mechanism, and sees to it that all negatives differ."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from ....loaders.errors import UsageError
@@ -25,6 +25,19 @@ class Negatives:
     """
 
     made: dict[str, Perturbed]
+    refused: dict[str, Refused]
+
+
+@dataclass(frozen=True, slots=True)
+class AllNegatives:
+    """All that strategies made of a mechanism: each stands in one of the two.
+
+    Attributes:
+        made: By strategy its negatives, at least one, in the order of the strategies.
+        refused: By strategy why there is none.
+    """
+
+    made: dict[str, tuple[Perturbed, ...]]
     refused: dict[str, Refused]
 
 
@@ -53,6 +66,32 @@ def perturb(
     Raises:
         UsageError: Two strategies have one name.
     """
+    found = perturb_all(mechanism, strategies, seed, limit=1, ignore_markers=ignore_markers)
+    return Negatives({name: made[0] for name, made in found.made.items()}, found.refused)
+
+
+def perturb_all(
+    mechanism: Mechanism,
+    strategies: Iterable[Strategy],
+    seed: int,
+    *,
+    limit: int | None = None,
+    ignore_markers: bool = False,
+) -> AllNegatives:
+    """Applies every strategy in all ways that there are; otherwise as ``perturb``.
+
+    Args:
+        mechanism: The positive.
+        strategies: The strategies, each name once.
+        seed: Decides every choice, with the pmid and the strategy's name.
+        limit: How many negatives of a strategy at most; None means all.
+        ignore_markers: As for ``perturb``.
+
+    Raises:
+        UsageError: Two strategies have one name, or the limit is none.
+    """
+    if limit is not None and limit < 1:
+        raise UsageError(f"{limit} negatives of a strategy at most; expected 1 or more.")
     chosen = list(strategies)
     names = [strategy.name for strategy in chosen]
     if twice := sorted({name for name in names if names.count(name) > 1}):
@@ -62,34 +101,35 @@ def perturb(
         return _MARKERS.sub("", text) if ignore_markers else text
 
     taken = {plain(mechanism.conclusion): SAME_AS_POSITIVE}
-    outcomes: dict[str, Perturbed | Refused] = {}
+    outcomes: dict[str, tuple[Perturbed, ...] | Refused] = {}
     for strategy in sorted(chosen, key=lambda s: s.name):
         choices = Choices(seed, mechanism.pmid, strategy.name)
-        outcome = _take(strategy, mechanism, choices, taken, plain)
-        if isinstance(outcome, Perturbed):
-            taken[plain(outcome.text)] = SAME_AS_ANOTHER
-        outcomes[strategy.name] = outcome
-    return Negatives(
-        {n: o for n in names if isinstance(o := outcomes[n], Perturbed)},
+        found = strategy.propose(mechanism, choices)
+        outcomes[strategy.name] = (
+            found if isinstance(found, Refused) else _take(found, limit, taken, plain)
+        )
+    return AllNegatives(
+        {n: o for n in names if not isinstance(o := outcomes[n], Refused)},
         {n: o for n in names if isinstance(o := outcomes[n], Refused)},
     )
 
 
 def _take(
-    strategy: Strategy,
-    mechanism: Mechanism,
-    choices: Choices,
-    taken: Mapping[str, str],
+    proposals: Iterator[Perturbed],
+    limit: int | None,
+    taken: dict[str, str],
     plain: Callable[[str], str],
-) -> Perturbed | Refused:
-    """The first proposal that is not taken."""
-    proposals = strategy.propose(mechanism, choices)
-    if isinstance(proposals, Refused):
-        return proposals
+) -> tuple[Perturbed, ...] | Refused:
+    """The first proposals that are not taken, which then are; at least one is proposed."""
+    made: list[Perturbed] = []
     reason = SAME_AS_POSITIVE
     for proposal in proposals:
-        found = taken.get(plain(proposal.text))
-        if found is None:
-            return proposal
-        reason = found
-    return Refused(reason)
+        text = plain(proposal.text)
+        if text in taken:
+            reason = taken[text]
+            continue
+        taken[text] = SAME_AS_ANOTHER
+        made.append(proposal)
+        if len(made) == limit:
+            break
+    return tuple(made) or Refused(reason)

@@ -3,9 +3,9 @@
 The paper and the release of SuMe name no fields of JSON. These names are read, of several the first
 that is there; all others are passed over:
 
-- ``pmid``: a text or a whole number, also ``"123.0"``, as tables with gaps write it;
+- ``pmid`` (or ``id``): a text or a whole number, also ``"123.0"``, as tables with gaps write it;
 - ``supporting_set`` (or ``supp_set``, as in BioNLI's release; ``supporting``): a text, or a list of
-  sentences;
+  sentences, where it is told;
 - ``conclusion``: a text with the markers;
 - ``polarity`` (or ``relation``), where it is told: ``positive`` or ``negative``, also ``pos`` and
   ``neg``, and with ``activation`` or ``regulation`` behind it;
@@ -22,6 +22,7 @@ from typing import Any
 from ..papers.skips import PaperError
 from .markers import read_marked
 
+_ID = ("pmid", "id")
 _SUPPORTING = ("supporting_set", "supp_set", "supporting")
 _POLARITY = ("polarity", "relation")
 _POLARITIES = re.compile(r"(?i)(pos|neg)(?:itive|ative)?(?:[ _-]?(?:activation|regulation))?")
@@ -34,7 +35,7 @@ class MechanismRecord:
 
     Attributes:
         pmid: The abstract that it is of.
-        supporting: The supporting set: a text, or its sentences.
+        supporting: The supporting set: a text, or its sentences; none where it is not told.
         conclusion: The conclusion, with one blank inside each marker.
         regulator: What is marked there as the regulator.
         regulated: What is marked there as the regulated entity.
@@ -74,7 +75,8 @@ def read_record(fields: Mapping[str, Any], file: str, line: int) -> MechanismRec
             is not known.
     """
     if (pmid := record_pmid(fields)) is None:
-        raise PaperError("malformed", f"pmid: expected an id, got {fields.get('pmid')!r:.80}")
+        got = " and ".join(repr(fields.get(key)) for key in _ID)
+        raise PaperError("malformed", f"pmid, id: expected an id, got {got:.160}")
     supporting = _supporting(fields)
     conclusion = fields[KEY]
     if not isinstance(conclusion, str):
@@ -98,7 +100,7 @@ def read_record(fields: Mapping[str, Any], file: str, line: int) -> MechanismRec
 
 def record_pmid(fields: Mapping[str, Any]) -> str | None:
     """The pmid of a record; None where it tells none."""
-    pmid = fields.get("pmid")
+    pmid = _first(fields, _ID)[1]
     if isinstance(pmid, (int, float)) and not isinstance(pmid, bool):
         pmid = str(pmid)
     if not isinstance(pmid, str) or not pmid.strip():
@@ -108,8 +110,9 @@ def record_pmid(fields: Mapping[str, Any]) -> str | None:
 
 
 def _supporting(fields: Mapping[str, Any]) -> str | tuple[str, ...]:
-    key = next((key for key in _SUPPORTING if fields.get(key) is not None), _SUPPORTING[0])
-    value = fields.get(key)
+    key, value = _first(fields, _SUPPORTING)
+    if value is None:
+        return ()
     if isinstance(value, str):
         return value
     if isinstance(value, list) and all(isinstance(sentence, str) for sentence in value):
@@ -118,16 +121,20 @@ def _supporting(fields: Mapping[str, Any]) -> str | tuple[str, ...]:
 
 
 def _polarity(fields: Mapping[str, Any]) -> str | None:
-    key = next((key for key in _POLARITY if fields.get(key) is not None), None)
-    if key is None:
+    key, value = _first(fields, _POLARITY)
+    if value is None:
         return None
-    value = fields[key]
     told = _POLARITIES.fullmatch(value.strip()) if isinstance(value, str) else None
     if told is None:
         raise PaperError(
             "unknown polarity", f"{key}: expected positive or negative, got {value!r:.80}"
         )
     return "positive" if told[1].lower() == "pos" else "negative"
+
+
+def _first(fields: Mapping[str, Any], keys: tuple[str, ...]) -> tuple[str, Any]:
+    """The first of some keys that tells something, and what; None where none does."""
+    return next(((k, fields[k]) for k in keys if fields.get(k) is not None), (keys[0], None))
 
 
 def _optional(fields: Mapping[str, Any], key: str) -> str | None:
@@ -138,5 +145,4 @@ def _optional(fields: Mapping[str, Any], key: str) -> str | None:
 
 
 def _type_error(key: str, expected: str, value: object) -> PaperError:
-    got = "nothing" if value is None else type(value).__name__
-    return PaperError("malformed", f"{key}: expected {expected}, got {got}")
+    return PaperError("malformed", f"{key}: expected {expected}, got {type(value).__name__}")

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from . import annotation, baselines, datasets, metrics, patterns, publishing
+from . import annotation, baselines, datasets, metrics, patterns, perturbations, publishing
 
 app = typer.Typer(
     name="nlihub",
@@ -106,7 +106,7 @@ def program(
     """SciNLI, MSciNLI, BioNLI and SpaceNLI in the Hugging Face ecosystem."""
 
 
-for room in (datasets, patterns, metrics, publishing):
+for room in (datasets, patterns, perturbations, metrics, publishing):
     room.add_commands(app)
 app.add_typer(annotation.app, name="annotate")
 app.add_typer(baselines.app)

@@ -1,0 +1,108 @@
+"""The command that makes conclusions wrong."""
+
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .options import Json, answer, names
+
+if TYPE_CHECKING:
+    from ..perturbations import PerturbedFiles
+
+_MAX_SHOWN = 10
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Adds the commands of this module, in the order of the help."""
+    app.command()(perturb)
+
+
+def perturb(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="PubTator, BioC XML or JSON, or JSON lines."),
+    ],
+    strategies: Annotated[
+        str | None,
+        typer.Option(metavar="S,...", help="Of SEN,SEP,SRE,SREO,VNeg,SN,LPR; default all."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="JSON lines; default stdout."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Decides every random choice.")] = 1,
+    every: Annotated[
+        bool, typer.Option("--all", help="All ways of each strategy, not one.")
+    ] = False,
+    limit: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="At most N ways of each strategy.")
+    ] = None,
+    ignore_markers: Annotated[
+        bool,
+        typer.Option(
+            "--ignore-markers", help="For users who strip markers: then SEP is the same as SEN."
+        ),
+    ] = False,
+    pool: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help='Entities for SREO, {"Gene": ["TNF", ...], ...}; default those of the files.',
+        ),
+    ] = None,
+    antonyms: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Terms for LPR, of the form of our antonyms.json."),
+    ] = None,
+    conclusions: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SET,...",
+            help="Phrases that tell the conclusion of an abstract: paper (those of BioNLI), "
+            "conclude, results, inference, hedge; default all.",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Make conclusions wrong by BioNLI's rules: each strategy once, or in all ways.
+
+    Files hold annotated abstracts, or JSON lines with id, conclusion (with <re> X <er> and
+    <el> Y <le>) and, for some strategies, supporting_set, regulator_type and regulated_type.
+
+    What was made, refused and skipped goes to stderr; with --output and --json to stdout.
+    """
+    from .. import perturbations
+
+    if as_json and output is None:
+        raise typer.BadParameter("needs --output: stdout has the negatives.", param_hint="--json")
+    told = perturbations.perturb_files(
+        files,
+        output or sys.stdout.buffer,
+        names(strategies) or None,
+        seed=seed,
+        limit=limit if limit or every else 1,
+        pool=pool,
+        antonyms=antonyms,
+        conclusions=names(conclusions) or None,
+        ignore_markers=ignore_markers,
+    )
+    _tell(told)
+    if output is not None:
+        n = sum(told.negatives.values())
+        text = f"{output}: {n:,} negatives of {told.n_mechanisms:,} mechanisms"
+        answer({"output": str(output), **asdict(told)}, as_json, lambda: text)
+
+
+def _tell(told: "PerturbedFiles") -> None:
+    from ..metrics.rows import show_rows_as_text
+    from ..perturbations import list_left_out, tabulate
+
+    places = list_left_out(told)
+    for place in places[:_MAX_SHOWN]:
+        print(f"nlihub: skipped {place}", file=sys.stderr)
+    if len(places) > _MAX_SHOWN:
+        print(f"nlihub: and {len(places) - _MAX_SHOWN:,} more", file=sys.stderr)
+    print(show_rows_as_text(tabulate(told)), file=sys.stderr)

@@ -1,0 +1,344 @@
+"""The public functions that make conclusions wrong by rule, and the classes that they take."""
+
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import orjson
+
+from .builders.construct.mechanisms.find import MechanismRules, Refused, find_mechanisms
+from .builders.construct.mechanisms.mechanism import Mechanism, Mention
+from .builders.construct.mechanisms.phrases import ConclusionPhrases
+from .builders.construct.perturb import run
+from .builders.construct.perturb.antonyms import Antonyms
+from .builders.construct.perturb.battery import make_strategies
+from .builders.construct.perturb.lines import list_lines
+from .builders.construct.perturb.negate import Negate
+from .builders.construct.perturb.pool import EntityPool
+from .builders.construct.perturb.replace_inside import ReplaceInside
+from .builders.construct.perturb.replace_outside import ReplaceOutside
+from .builders.construct.perturb.reverse_polarity import ReversePolarity
+from .builders.construct.perturb.run import AllNegatives, Negatives
+from .builders.construct.perturb.strategy import Strategy
+from .builders.construct.perturb.swap_names import SwapNames
+from .builders.construct.perturb.swap_number import SwapNumber
+from .builders.construct.perturb.swap_positions import SwapPositions
+from .builders.partial import whole_file
+from .loaders.corpora.abstracts.read import read_abstracts
+from .loaders.corpora.abstracts.skipped import Skipped
+from .loaders.errors import CorpusError, SourceNotFoundError, UnknownNameError, UsageError
+
+__all__ = [
+    "Antonyms",
+    "EntityPool",
+    "Mechanism",
+    "Mention",
+    "Negate",
+    "ReplaceInside",
+    "ReplaceOutside",
+    "ReversePolarity",
+    "Strategy",
+    "SwapNames",
+    "SwapNumber",
+    "SwapPositions",
+    "perturb",
+    "perturb_all",
+    "perturb_files",
+]
+
+_MAX_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class PerturbedFiles:
+    """What came of files of abstracts and records.
+
+    Every abstract and record is a mechanism, or in ``without_mechanism`` or ``skipped``; every
+    mechanism is, for each strategy, in ``made`` or ``refused``.
+
+    Attributes:
+        n_mechanisms: How many mechanisms were found.
+        made: By strategy, of how many mechanisms it made negatives.
+        negatives: By strategy, how many negatives it made.
+        refused: By strategy and reason, of how many mechanisms it made none.
+        without_mechanism: Abstracts and records that give no mechanism, by file and line.
+        skipped: What could not be read, by file and line.
+    """
+
+    n_mechanisms: int
+    made: Mapping[str, int]
+    negatives: Mapping[str, int]
+    refused: Mapping[str, Mapping[str, int]]
+    without_mechanism: Sequence[Refused]
+    skipped: Sequence[Skipped]
+
+
+def perturb(
+    given: str | Mechanism,
+    strategies: Iterable[str | Strategy] | None = None,
+    *,
+    seed: int = 1,
+    pool: EntityPool | None = None,
+    antonyms: Antonyms | None = None,
+    ignore_markers: bool = False,
+) -> Negatives:
+    """Makes a conclusion wrong by rule, once by each strategy.
+
+    Args:
+        given: A sentence with ``<re> X <er>`` around the regulator and ``<el> Y <le>`` around what
+            it regulates; or a mechanism, which may have a supporting set, types and mentions too.
+        strategies: Names (``SEN``, ``SEP``, ``SRE``, ``SREO``, ``VNeg``, ``SN``, ``LPR``) or
+            strategies with options of your own; None takes the seven.
+        seed: Decides what is drawn, with the mechanism's pmid and the strategy's name.
+        pool: Entities for ``SREO``; None has none.
+        antonyms: Terms for ``LPR``; None takes ours.
+        ignore_markers: Whether sentences that differ in their markers alone count as equal.
+
+    Returns:
+        What was made, by strategy, and why the other strategies made nothing.
+
+    Raises:
+        UsageError: The sentence's markers are broken, or two strategies have one name.
+        UnknownNameError: There is no strategy of that name.
+
+    Example:
+        >>> import nlihub
+        >>> found = nlihub.perturb("We conclude that <re> foxin <er> inhibits <el> henase <le>.")
+        >>> found.made["SEN"].text
+        'We conclude that <re> henase <er> inhibits <el> foxin <le>.'
+        >>> found.made["VNeg"].detail, found.made["LPR"].detail
+        ('inhibits -> does not inhibit', 'inhibits -> stimulates')
+        >>> found.refused["SN"].reason
+        'no number in the conclusion'
+    """
+    chosen = _choose(strategies, pool or EntityPool({}), antonyms)
+    return run.perturb(_as_mechanism(given), chosen, seed, ignore_markers=ignore_markers)
+
+
+def perturb_all(
+    given: str | Mechanism,
+    strategies: Iterable[str | Strategy] | None = None,
+    *,
+    seed: int = 1,
+    limit: int | None = None,
+    pool: EntityPool | None = None,
+    antonyms: Antonyms | None = None,
+    ignore_markers: bool = False,
+) -> AllNegatives:
+    """Makes a conclusion wrong in all ways that the strategies know; otherwise as ``perturb``.
+
+    Args:
+        given: As for ``perturb``.
+        strategies: As for ``perturb``.
+        seed: Decides in which order they come.
+        limit: How many negatives of a strategy at most; None means all.
+        pool: As for ``perturb``.
+        antonyms: As for ``perturb``.
+        ignore_markers: As for ``perturb``.
+
+    Raises:
+        UsageError: As for ``perturb``, or the limit is less than 1.
+        UnknownNameError: As for ``perturb``.
+
+    Example:
+        >>> import nlihub
+        >>> one = nlihub.Mechanism.of(
+        ...     "At 5 mg, <re> foxin <er> inhibits <el> henase <le>.",
+        ...     ["Foxes got 5 mg, 7 mg or 20 mg of foxin."],
+        ... )
+        >>> sorted(made.detail for made in nlihub.perturb_all(one, ["SN"]).made["SN"])
+        ['5 -> 20', '5 -> 7']
+    """
+    chosen = _choose(strategies, pool or EntityPool({}), antonyms)
+    mechanism = _as_mechanism(given)
+    return run.perturb_all(mechanism, chosen, seed, limit=limit, ignore_markers=ignore_markers)
+
+
+def perturb_files(
+    files: str | Path | Sequence[str | Path],
+    output: str | Path | IO[bytes],
+    strategies: Sequence[str | Strategy] | None = None,
+    *,
+    seed: int = 1,
+    limit: int | None = 1,
+    pool: str | Path | EntityPool | None = None,
+    antonyms: str | Path | Antonyms | None = None,
+    conclusions: Sequence[str] | None = None,
+    ignore_markers: bool = False,
+) -> PerturbedFiles:
+    """Makes the conclusions in files wrong, and writes them as JSON lines.
+
+    A line has ``id``, ``pmid``, ``strategy``, ``premise`` (the supporting set), ``positive``,
+    ``negative``, ``detail``, ``edits``, ``regulator`` and ``regulated``. A supporting set may be of
+    any length: the paper's 3 to 15 sentences are for building a dataset.
+
+    Args:
+        files: Annotated abstracts (PubTator, BioC XML or JSON), or JSON lines with ``pmid`` or
+            ``id``, ``conclusion`` (with markers) and perhaps ``supporting_set``,
+            ``regulator_type`` and ``regulated_type``.
+        output: The file to write, which appears whole or not at all; or a stream.
+        strategies: As for ``perturb``.
+        seed: As for ``perturb``.
+        limit: How many negatives of a strategy and mechanism at most; None means all.
+        pool: Entities for ``SREO``, or a JSON file of them: ``{"Gene": ["TNF", ...], ...}``. None
+            takes the entities of all mechanisms in the files, which then are kept in memory.
+        antonyms: Terms for ``LPR``, or a JSON file of them, of the form of ``antonyms.json``.
+        conclusions: The sets of phrases that tell the conclusion of an abstract; None takes all.
+        ignore_markers: As for ``perturb``.
+
+    Returns:
+        What was made, refused, and not read.
+
+    Raises:
+        SourceNotFoundError: One of the files is not there.
+        UnknownNameError: There is no strategy, or set of phrases, of that name.
+        UsageError: An option makes no sense, or a file of an option is not of its form.
+        CorpusError: The files give no mechanism.
+        OutputError: The output cannot be written.
+    """
+    paths = [Path(path).expanduser() for path in _as_list(files)]
+    if missing := [path for path in paths if not path.exists()]:
+        raise SourceNotFoundError(f"There is no file {missing[0]}.")
+    if limit is not None and limit < 1:
+        raise UsageError(f"{limit} negatives of a strategy at most; expected 1 or more.")
+    _refuse_unused(strategies, {"SREO": ("pool is", pool), "LPR": ("antonyms are", antonyms)})
+    terms, entities = antonyms, pool
+    if isinstance(terms, str | Path):
+        terms = Antonyms.read(Path(terms).expanduser())
+    if isinstance(entities, str | Path):
+        entities = EntityPool.read(Path(entities).expanduser())
+    chosen = _choose(strategies, entities or EntityPool({}), terms)
+    rules = MechanismRules(
+        phrases=ConclusionPhrases.read(sets=conclusions),
+        min_supporting=0,
+        max_supporting=sys.maxsize,
+    )
+    found: Iterable[Mechanism | Refused | Skipped] = find_mechanisms(read_abstracts(paths), rules)
+    if entities is None and (strategies is None or "SREO" in strategies):
+        found = list(found)
+        entities = EntityPool.of(one for one in found if isinstance(one, Mechanism))
+        chosen = _choose(strategies, entities, terms)
+    counts = _Counts([strategy.name for strategy in chosen])
+    with ExitStack() as stack:
+        stream = _open(output, paths, stack)
+        for one in found:
+            if not isinstance(one, Mechanism):
+                counts.leave_out(one)
+                continue
+            made = run.perturb_all(one, chosen, seed, limit=limit, ignore_markers=ignore_markers)
+            counts.add(made)
+            for line in list_lines(one, made):
+                stream.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
+        told = counts.told()
+        if not told.n_mechanisms:
+            raise CorpusError(_tell_nothing(told))
+    return told
+
+
+class _Counts:
+    """Counts that grow."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._n_mechanisms = 0
+        self._made = dict.fromkeys(names, 0)
+        self._negatives = dict.fromkeys(names, 0)
+        self._refused: dict[str, Counter[str]] = {name: Counter() for name in names}
+        self._without: list[Refused] = []
+        self._skipped: list[Skipped] = []
+
+    def add(self, found: AllNegatives) -> None:
+        self._n_mechanisms += 1
+        for name, made in found.made.items():
+            self._made[name] += 1
+            self._negatives[name] += len(made)
+        for name, refused in found.refused.items():
+            self._refused[name][refused.reason] += 1
+
+    def leave_out(self, one: Refused | Skipped) -> None:
+        if isinstance(one, Skipped):
+            self._skipped.append(one)
+        else:
+            self._without.append(one)
+
+    def told(self) -> PerturbedFiles:
+        return PerturbedFiles(
+            self._n_mechanisms,
+            self._made,
+            self._negatives,
+            {name: dict(counter.most_common()) for name, counter in self._refused.items()},
+            self._without,
+            self._skipped,
+        )
+
+
+def list_left_out(told: PerturbedFiles) -> list[str]:
+    """What gave no mechanism, a line for each: file, line, reason and detail."""
+    left_out: list[Skipped | Refused] = [*told.skipped, *told.without_mechanism]
+    return [
+        f"{f'{one.file}:{one.line}' if one.line else one.file}: {one.reason}: {one.detail}"
+        for one in left_out
+    ]
+
+
+def tabulate(told: PerturbedFiles) -> list[list[Any]]:
+    """What was made, refused and left out, as rows of a table; the first is its head."""
+    skipped = Counter(f"{one.unit} skipped: {one.reason}" for one in told.skipped)
+    without = Counter(f"no mechanism: {one.reason}" for one in told.without_mechanism)
+    rows: list[list[Any]] = [["", "number", "negatives"]]
+    rows += [[what, n, ""] for what, n in (skipped + without).most_common()]
+    rows.append(["mechanisms", told.n_mechanisms, ""])
+    for name, n_made in told.made.items():
+        rows.append([f"{name}: made", n_made, told.negatives[name]])
+        rows += [[f"{name}: {reason}", n, ""] for reason, n in told.refused[name].items()]
+    return rows
+
+
+def _tell_nothing(told: PerturbedFiles) -> str:
+    places = list_left_out(told)
+    shown = [f"  {place}" for place in places[:_MAX_SHOWN]]
+    if len(places) > _MAX_SHOWN:
+        shown.append(f"  and {len(places) - _MAX_SHOWN:,} more")
+    return "\n".join(["The files give no mechanism to perturb:", *(shown or ["  they are empty"])])
+
+
+def _open(output: str | Path | IO[bytes], inputs: Sequence[Path], stack: ExitStack) -> IO[bytes]:
+    if not isinstance(output, str | Path):
+        return output
+    target = Path(output).expanduser()
+    if target.resolve() in [path.resolve() for path in inputs]:
+        raise UsageError(f"{target} is one of the files that are read; name another to write.")
+    return stack.enter_context(stack.enter_context(whole_file(target)).open("wb"))
+
+
+def _refuse_unused(
+    strategies: Sequence[str | Strategy] | None, options: Mapping[str, tuple[str, object]]
+) -> None:
+    for name, (option, value) in options.items():
+        if value is not None and strategies is not None and name not in strategies:
+            raise UsageError(f"The {option} for {name} alone, which is not asked for by name.")
+
+
+def _choose(
+    strategies: Iterable[str | Strategy] | None, pool: EntityPool, antonyms: Antonyms | None
+) -> list[Strategy]:
+    ours = make_strategies(pool, antonyms)
+    if strategies is None:
+        return list(ours.values())
+    chosen = []
+    for given in strategies:
+        if isinstance(given, str) and given not in ours:
+            raise UnknownNameError.of("strategy", given, ours)
+        chosen.append(ours[given] if isinstance(given, str) else given)
+    return chosen
+
+
+def _as_mechanism(given: str | Mechanism) -> Mechanism:
+    return Mechanism.of(given) if isinstance(given, str) else given
+
+
+def _as_list(given: str | Path | Sequence[str | Path]) -> Sequence[str | Path]:
+    return [given] if isinstance(given, str | Path) else given

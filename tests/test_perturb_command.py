@@ -3,12 +3,13 @@
 import doctest
 import importlib
 import json
+import re
 import subprocess
 import sys
 
 import pytest
 from abstract_samples import BODY, ENTITIES, bioc, bioc_xml, json_lines, pubtator
-from conftest import SHARED
+from conftest import ROOT, SHARED
 from nlihub.loaders.errors import CorpusError, SourceNotFoundError, UnknownNameError, UsageError
 
 import nlihub
@@ -195,6 +196,13 @@ def test_conclusions_of_abstracts(write):
     done = run(path, "--strategies", "SEN", "--conclusions", "paper")
     assert (done.returncode, done.stdout) == (1, "")
     assert f"{path}:1: no conclusion phrase: expected a phrase of paper" in done.stderr
+
+
+def test_the_record_of_the_readme(write):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (record,) = re.findall(r"```json\n(.*<re>.*\n)```", readme)
+    done = run(write(record))
+    assert [line["strategy"] for line in lines(done.stdout)] == ["SEN", "SEP", "VNeg", "SN", "LPR"]
 
 
 # ---- What is wrong.

@@ -15,6 +15,7 @@ from nlihub.builders.construct.perturb.choices import Choices
 from nlihub.builders.construct.perturb.grammar import choose_article
 from nlihub.builders.construct.perturb.inflection import form_gerund, form_past, form_third
 from nlihub.builders.construct.perturb.marked import find_places
+from nlihub.builders.construct.perturb.naming import may_be_same
 from nlihub.builders.construct.perturb.negate import Negate
 from nlihub.builders.construct.perturb.numbers import find_numbers
 from nlihub.builders.construct.perturb.pool import EntityPool
@@ -372,6 +373,26 @@ def test_a_pool_does_not_depend_on_the_order_and_has_small_letters():
     assert list(pool.walk("Cell", 0)) == []
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("TBP", "TATA box binding protein", True),
+        ("ATM", "AT mutated", True),
+        ("NF-κB", "nuclear factor kappa B", True),
+        ("MAPK", "MAP kinase", True),
+        ("TNF‑α", "Tnf alpha", True),  # noqa: RUF001
+        ("IL-6", "IL-6 receptor", True),
+        ("Fas", "FADD", False),
+        ("TNF", "TNFR complex", False),
+        ("IL-1", "IL-10", False),
+        ("c-Jun", "c-Raf", False),
+        ("a" * 60 + "b", " ".join(["a" * 30] * 30), False),
+    ],
+)
+def test_names_of_one_entity(one, other, expected):
+    assert may_be_same(one, other, "") is may_be_same(other, one, "") is expected
+
+
 # ---- VNeg.
 
 
@@ -427,6 +448,20 @@ def test_polarity_of_a_predicate(sentence, expected):
     assert flipped(sentence) == ({expected} if expected else set())
 
 
+@pytest.mark.parametrize(
+    ("sentence", "detail"),
+    [
+        ("X is also low in Y.", "also -> also not"),
+        ("X is bound to Y.", "is -> is not"),
+        ("X strongly increases Y.", "strongly -> does not strongly; increases -> increase"),
+        ("X never inhibits Y.", "never inhibits -> inhibits"),
+    ],
+)
+def test_a_reader_is_told_what_was_changed(sentence, detail):
+    marked = sentence.replace("X", "<re> A <er>").replace("Y", "<el> B <le>")
+    assert outcome("VNeg", marked).detail == detail
+
+
 def test_negation_inside_a_name_stays():
     assert texts("VNeg", "<re> not-1 <er> of <el> no effect <le> with {g:is not}.") == set()
 
@@ -459,7 +494,7 @@ def test_reports_are_left_alone_and_hedges_come_last():
         ("Twelve rats", [("Twelve", "word")]),
         ("a 3-day test", [("3", "integer")]),
         ("5mg or 24h", [("5", "integer"), ("24", "integer")]),
-        ("IL-6 p53 H2O2 CD4+ 5-HT 17β 14-3-3 Th1/Th2 1,25-D type 2", []),
+        ("IL-6 p53 H2O2 (IL-6 gp130)2 CD4+ 5-HT 17β 14-3-3 Th1/Th2 1,25-D type 2", []),
         ("seen [12], (3, 4), [5-7], ref. 8, 4 beta-phorbol, isoleucine 3", []),
         ("1:1, 2/3, 10(-6) M, 10-6 M, 7.1 ± 0.4", []),
         ("one-sided, someone, fold", []),
@@ -486,6 +521,21 @@ def test_numbers_keep_noun_join_and_bounds():
         "from 9 to 7 within 6 h in one man and all four dogs (P < 0.05).",
         "from 9 to 7 within 6 h in one man and all three dogs (P < 0.01).",
     }
+
+
+@pytest.mark.parametrize(
+    ("old", "supporting", "expected"),
+    [
+        ("10%", "10.1%, 9.8% or 12%", {"12%"}),
+        ("2.5 mg", "2.45 mg, 2.54 mg and 2.6 mg", {"2.6 mg"}),
+        ("10.1%", "10%", set()),
+        ("three rats", "Five rats", {"five rats"}),
+        ("P < 0.1", "P < 0.05", {"P < 0.05"}),
+    ],
+)
+def test_what_may_be_the_same_number_is_not_taken(old, supporting, expected):
+    sentence = f"<re> A <er> cut <el> B <le> with {old}."
+    assert texts("SN", sentence, "gg", supporting) == {f"A cut B with {new}." for new in expected}
 
 
 def test_a_number_of_the_same_unit_comes_first():

@@ -49,7 +49,7 @@ def affirm(marked: MarkedSentence, words: Words) -> Iterator[Flip]:
         elif text in AUXILIARIES and words.at(i + 1) in ("not", "never"):
             yield from _drop_not(marked, words, i, i + 2, text)
         elif text == "never" and _is_finite(words, i + 1) and _may_go(words, i + 1):
-            yield Flip((Edit(words[i].start, words[i + 1].start, ""),))
+            yield Flip((_replace(words, i, i + 1, words.at(i + 1)),))
         elif text == "no":
             yield from _drop_no(marked, words, i)
         elif text in ("fail", "fails", "failed") and words.at(i + 1) == "to":

@@ -42,12 +42,12 @@ def deny(marked: MarkedSentence, words: Words) -> Iterator[Flip]:
             continue
         text = words.at(i)
         if text in AUXILIARIES:
-            yield from _deny_auxiliary(words, i)
+            yield from _deny_auxiliary(marked, words, i)
         elif (do := _find_do(words, i)) is not None:
-            yield from _deny_verb(words, i, do)
+            yield from _deny_verb(marked, words, i, do)
 
 
-def _deny_auxiliary(words: Words, i: int) -> Iterator[Flip]:
+def _deny_auxiliary(marked: MarkedSentence, words: Words, i: int) -> Iterator[Flip]:
     text = words.at(i)
     place = i + 1
     while words.at(place) in BEFORE_NOT:
@@ -67,8 +67,8 @@ def _deny_auxiliary(words: Words, i: int) -> Iterator[Flip]:
     if text == "can" and place == i + 1:
         edit = Edit(words[i].start, words[i].end, "cannot")
     else:
-        end = words[place - 1].end
-        edit = Edit(end, end, " not")
+        last = words[place - 1]
+        edit = Edit(last.start, last.end, f"{marked.text[last.start : last.end]} not")
     yield Flip((edit,), is_hedged=text in HEDGES, is_reporting=reports)
 
 
@@ -167,7 +167,7 @@ def _is_plural_subject(words: Words, before: int) -> bool:
     return (words[before].is_name and words[before - 2].is_name) or "both" in first
 
 
-def _deny_verb(words: Words, i: int, do: tuple[str, str]) -> Iterator[Flip]:
+def _deny_verb(marked: MarkedSentence, words: Words, i: int, do: tuple[str, str]) -> Iterator[Flip]:
     """``increases`` becomes ``does not increase``, with adverbs of manner after ``not``."""
     auxiliary, base = do
     if words.at(i + 1) in ("and", "or") and _is_verb(words.at(words.skip_adverbs(i + 2))):
@@ -183,8 +183,9 @@ def _deny_verb(words: Words, i: int, do: tuple[str, str]) -> Iterator[Flip]:
     if start == i:
         edits = (Edit(verb.start, verb.end, f"{auxiliary} not {base}"),)
     else:
-        place = words[start].start
-        edits = (Edit(place, place, f"{auxiliary} not "), verb)
+        first = words[start]
+        manner = marked.text[first.start : first.end]
+        edits = (Edit(first.start, first.end, f"{auxiliary} not {manner}"), verb)
     yield Flip(edits, is_reporting=reports)
 
 

@@ -80,11 +80,21 @@ def _split_name(name: str) -> list[str]:
 
 
 def _abbreviates(name: str, words: list[str]) -> bool:
-    """Whether the letters of a name are first letters of words, in their order."""
-    initials = iter("".join(word[0] for word in words))
-    letters = [c for c in plain_name(name) if c.isalpha()]
-    is_short = len(words) > 1 and 1 < len(letters) <= len(words)
-    return is_short and all(letter in initials for letter in letters)
+    """Whether the letters of a name are those that two words or more begin with, in their order.
+
+    A word may be passed over, as in TBP for TATA box binding protein, or give several letters, as
+    in ATM for AT mutated.
+    """
+    letters = "".join(c for c in plain_name(name) if c.isalpha())
+    reached = {(0, 0)}  # letters, and words that gave some
+    for word in words:
+        reached |= {
+            (n_letters + n, n_words + 1)
+            for n_letters, n_words in reached
+            for n in range(1, len(word) + 1)
+            if letters.startswith(word[:n], n_letters)
+        }
+    return any(n_letters == len(letters) and n_words > 1 for n_letters, n_words in reached)
 
 
 def stand_together(one: str, other: str, text: str) -> bool:

@@ -1,7 +1,7 @@
 """Numbers in scientific text: what kind each is of, and its value.
 
-Left alone are numbers in names (IL-6, p53, H2O2, 5-HT, type 2), citation marks, ratios, powers of
-ten and lists of digits.
+Left alone are numbers in names (IL-6, p53, H2O2, 5-HT, type 2, (gp130)2), citation marks, ratios,
+powers of ten and lists of digits.
 """
 
 import re
@@ -26,7 +26,7 @@ _SPELLED_ALONE = re.compile(
 )
 _SIGN = "[-−–+]"  # noqa: RUF001
 _NUMBER = re.compile(
-    rf"(?<![\w.,/:^{_DASH}{NAME}−])(?P<first>(?:(?<=\s){_SIGN})?(?:{_DIGITS}))"  # noqa: RUF001
+    rf"(?<![\w.,/:^)\]{_DASH}{NAME}−])(?P<first>(?:(?<=\s){_SIGN})?(?:{_DIGITS}))"  # noqa: RUF001
     rf"(?:(?P<join>\s?[{_DASH}]\s?|\s(?:to|and)\s)(?P<second>{_DIGITS}))?"
     rf"(?P<percent>\s?%|\s(?:percent|per cent)(?!\w))?"
 )
@@ -52,6 +52,8 @@ _P_VALUE = re.compile(r"\b[Pp](?:[- ]?values?)?\s?(?:=|<|>|≤|≥|of|less than|
 _POWER = re.compile(r"\(?\s?[-−–+]\s?\d|\s?[x×]\s?10")  # noqa: RUF001
 #: The rest of a chemical's name: 4 beta-phorbol.
 _NAME_AFTER = re.compile(r"\s?(?:alpha|beta|gamma|delta)\b")
+#: 2.5 and 2.45 differ by no more than 0.05, as floats by a little more.
+_TOLERANCE = 1e-9
 _CITATION = re.compile(r"[\[(]\s?\d+(?:\s?[-–,;]\s?\d+)*\s?[\])]")  # noqa: RUF001
 
 
@@ -187,4 +189,18 @@ def render_like(old: Number, new: Number) -> str:
     """
     if old.parts:
         return new.parts[0] + old.parts[1] + new.parts[2]
-    return new.text[0].upper() + new.text[1:] if old.text[0].isupper() else new.text
+    first = new.text[0].upper() if old.text[0].isupper() else new.text[0].lower()
+    return first + new.text[1:]
+
+
+def may_be_rounded(one: Number, other: Number) -> bool:
+    """Whether one number is the other with fewer decimals: 10% and 10.1%. P-values are bounds.
+
+    Args:
+        one: A number.
+        other: Another of its kind.
+    """
+    if "p-value" in (one.kind, other.kind) or len(one.values) > 1 or len(other.values) > 1:
+        return False
+    n_decimals = min(len(re.sub(r"\D", "", n.text.partition(".")[2])) for n in (one, other))
+    return abs(one.values[0] - other.values[0]) <= 0.5 * 10**-n_decimals * (1 + _TOLERANCE)

@@ -51,7 +51,7 @@ class Perturbed:
         parts, details, end = [], [], 0
         for edit in real:
             parts += [conclusion[end : edit.start], edit.new]
-            details.append(f"{conclusion[edit.start : edit.end]} -> {edit.new}".strip())
+            details.append(f"{conclusion[edit.start : edit.end]} -> {edit.new}")
             end = edit.end
         return cls("".join(parts) + conclusion[end:], "; ".join(details), tuple(real))
 

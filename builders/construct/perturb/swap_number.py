@@ -12,7 +12,7 @@ from ..mechanisms.mechanism import Mechanism
 from .choices import Choices
 from .grammar import fit_article
 from .marked import MarkedSentence, mask_names
-from .numbers import Number, find_numbers, is_counting, read_unit, render_like
+from .numbers import Number, find_numbers, is_counting, may_be_rounded, read_unit, render_like
 from .strategy import Edit, Perturbed, Refused, Strategy
 
 #: Why no number is replaced.
@@ -73,9 +73,12 @@ def _fits(masked: str, old: Number, new: Number) -> bool:
     """Whether the sentence stays one, and does not follow from the old one.
 
     Nouns and verbs need no change: not three patients for one patient. And a bound gets tighter:
-    ``within 90 min`` follows from ``within 30 min``, ``P < 0.05`` from ``P < 0.01``.
+    ``within 90 min`` follows from ``within 30 min``, ``P < 0.05`` from ``P < 0.01``. And a
+    conclusion rounds what the abstract has found: 10% where that has 10.1%.
     """
     before = masked[: old.start]
+    if may_be_rounded(old, new):
+        return False
     if is_counting(masked, old) and (old.values[0] == 1) != (new.values[0] == 1):
         return False
     if _ALL.search(before) and new.values[0] <= _LEAST_OF_ALL:

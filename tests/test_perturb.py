@@ -442,6 +442,14 @@ def test_names_of_one_entity(one, other, expected):
         ("The use of X to increase Y.", None),
         ("There is no evidence that X alters Y.", "There is evidence that X alters Y."),
         ("X gene NO and NOT and CAN of Y.", None),
+        ("X inhibits Y, not Z.", None),
+        ("X inhibits Y but not Z.", None),
+        ("X is needed, but not enough, for Y.", None),
+        ("X is needed but does not suffice for Y.", None),
+        ("X inhibits Y, but increases Z.", "X does not inhibit Y, but increases Z."),
+        ("X may or may not increase Y.", None),
+        ("X could have caused Y.", "X could not have caused Y."),
+        ("X doesn’t increase Y.", "X increases Y."),  # noqa: RUF001
     ],
 )
 def test_polarity_of_a_predicate(sentence, expected):
@@ -583,6 +591,8 @@ def test_antonyms(old, new):
         "the LOW gene of <re> A <er> and <el> B <le>.",
         "<re> A <er> low-density <el> B <le>.",
         "<re> A <er> with increasing evidence for <el> B <le>.",
+        "<re> A <er> doesn’t increase <el> B <le>.",  # noqa: RUF001
+        "<re> A <er> acts, at least partly, on <el> B <le>.",
     ],
 )
 def test_terms_that_are_left_alone(sentence):

@@ -7,10 +7,10 @@ from .clauses import (
     DO,
     HEDGES,
     NEEDS_NEGATION,
-    NEGATIVE,
     SCOPED,
     Flip,
     Words,
+    is_negative,
     is_reporting,
     verbs_joined,
 )
@@ -76,8 +76,8 @@ def _may_go(words: Words, i: int) -> bool:
 def _drop_not(
     marked: MarkedSentence, words: Words, i: int, after: int, auxiliary: str
 ) -> Iterator[Flip]:
-    if not _may_go(words, after):
-        return
+    if not _may_go(words, after) or words.at(i - 1) == "or":
+        return  # may or may not
     if auxiliary not in DO:
         reports = is_reporting(words, words.skip_adverbs(after))
         edit = _replace(words, i, after - 1, auxiliary)
@@ -100,7 +100,7 @@ def _drop_no(marked: MarkedSentence, words: Words, i: int) -> Iterator[Flip]:
     if noun >= len(words) or not _may_go(words, i + 1) or words.is_glued(noun):
         return
     others = words.clause(i)
-    if sum(word in NEGATIVE for word in others) > 1:
+    if sum(map(is_negative, others)) > 1:
         return
     article = ""
     if words.at(noun) in _WITH_ARTICLE:

@@ -108,7 +108,18 @@ class Words:
         while start > 0 and self.at(start - 1) not in BREAKS:
             start -= 1
         governing = self.clause(start - 2) if start > 1 and self.at(start - 1) == "that" else []
-        return bool(NEGATIVE & {*self.clause(i), *governing})
+        return any(is_negative(word) for word in (*self.clause(i), *governing))
+
+    def is_contrasted(self, i: int) -> bool:
+        """Whether the clause is held against a negated one: inhibits Y, not Z; but does not."""
+        end = i
+        while end < len(self) and self.at(end) not in BREAKS:
+            end += 1
+        end += self.at(end) == "," and self.at(end + 1) == "but"
+        after = [self.at(end + 1)]
+        if self.at(end) == "but":
+            after.append(self.at(end + 2))
+        return self.at(end) in (",", "but") and any(map(is_negative, after))
 
     def rest(self, i: int) -> list[str]:
         """The words from a position to the end of the sentence or a semicolon."""
@@ -137,6 +148,11 @@ def read_words(marked: MarkedSentence) -> Words:
         is_plural = is_name_plural(name) if word.startswith(NAME) else _is_noun_plural(word)
         found.append(Word(word, match.start(), match.end(), is_plural))
     return Words(found)
+
+
+def is_negative(text: str) -> bool:
+    """Whether a word negates: not, fails, doesn't."""
+    return text in NEGATIVE or text.endswith(("n't", "n’t"))  # noqa: RUF001
 
 
 def is_adverb(text: str) -> bool:

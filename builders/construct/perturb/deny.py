@@ -38,7 +38,7 @@ _HAVE_OBJECTS = DETERMINERS | word_list("adjectives after have")
 def deny(marked: MarkedSentence, words: Words) -> Iterator[Flip]:
     """Finds predicates that can be negated; none in a clause that has a negation already."""
     for i in range(1, len(words)):
-        if words.is_glued(i) or words.is_under_negation(i):
+        if words.is_glued(i) or words.is_under_negation(i) or words.is_contrasted(i):
             continue
         text = words.at(i)
         if text in AUXILIARIES:
@@ -60,6 +60,8 @@ def _deny_auxiliary(marked: MarkedSentence, words: Words, i: int) -> Iterator[Fl
     if text in HAVE and not is_participle(words.at(verb)):
         yield from _deny_have(words, i)
         return
+    if text in HAVE and words.at(words.skip_adverbs(i - 1, -1)) in {*MODALS, "to"}:
+        return  # could have caused: could is negated
     if text in MODALS and not _is_infinitive(words.at(verb)):
         return
     if text in DO and not is_base(words.at(verb)):

@@ -67,12 +67,15 @@ class ReversePolarity(Strategy):
     def _find_terms(self, masked: str) -> Iterable[_Term]:
         for match in self.antonyms.pattern.finditer(masked):
             old = match[0].lower()
-            if match[0].isupper() or self._means_else(masked, old, match.end()):
+            if match[0].isupper() or self._means_else(masked, old, match.span()):
                 continue  # LOW or ACTIVATOR is a name
             forms = self.antonyms.after_hyphen if match[1] is None else self.antonyms.forms
             yield _Term(match.start(), match.end(), like(forms[old], match[0]))
 
-    def _means_else(self, masked: str, term: str, end: int) -> bool:
+    def _means_else(self, masked: str, term: str, span: tuple[int, int]) -> bool:
+        start, end = span
+        if re.search(r"\bat least\s+$", masked[:start]):
+            return True  # at least partly
         following = re.match(r"\s+(\w+)", masked[end:])
         words = self.antonyms.not_before.get(term, ())
         if "from" in words and re.search(r"\bfrom\b", masked[end:]):

@@ -321,6 +321,8 @@ def test_names_take_capitals_articles_and_verbs_with_them():
     assert found.text == "<re> AMPK <er> is an <el> insulin <le> activator."
     found = outcome("SEN", "<re> Statins <er> are what a <el> kinase <le> needs.")
     assert found.text == "<re> Kinase <er> is what a <el> statins <le> needs."
+    found = outcome("SEN", "<re> Statins <er> bind, as said, a <el> kinase <le>.")
+    assert found.text == "<re> Kinase <er> binds, as said, <el> statins <le>."
     found = outcome("SEN", "An <re> EGF <er> signal needs the <el> JNK <le>.")
     assert found.text == "A <re> JNK <er> signal needs the <el> EGF <le>."
 
@@ -328,6 +330,8 @@ def test_names_take_capitals_articles_and_verbs_with_them():
 def test_symmetric_sentences_are_swapped_on_demand():
     sentence = "<re> A <er> interacts with <el> B <le>."
     assert outcome("SEN", sentence) == Refused(SYMMETRIC)
+    neither = "Neither <re> A <er> nor <el> B <le> is low."
+    assert outcome("SEN", neither) == Refused(SYMMETRIC)
     for also in ("FGF1-FGFR2", "binds directly to", "is closely related to the"):
         text = f"<re> A <er> {also} <el> B <le>." if " " in also else "<re> A <er>-<el> B <le> is."
         assert outcome("SEN", text) == Refused(SYMMETRIC)

@@ -10,7 +10,7 @@ pairs under ``both`` come first, the order within them decides.
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
@@ -99,15 +99,21 @@ class Antonyms:
     @cached_property
     def pattern(self) -> re.Pattern[str]:
         """Matches a term as a whole in group 1, or one after a hyphen in group 2; longest first."""
-        whole, joined = (
-            "|".join(re.escape(t) for t in sorted(terms, key=lambda t: (-len(t), t)))
-            for terms in (self.forms, self.after_hyphen)
-        )
+        whole, joined = (_one_of(set(terms)) or "(?!)" for terms in (self.forms, self.after_hyphen))
         return re.compile(
-            rf"(?<![\w‐‑–-])({whole or '(?!)'})(?![\w‐‑–-])"  # noqa: RUF001
-            rf"|(?<=[‐‑–-])({joined or '(?!)'})(?![\w‐‑–-])",  # noqa: RUF001
+            rf"(?<![\w‐‑–-])({whole})(?![\w‐‑–-])"  # noqa: RUF001
+            rf"|(?<=[‐‑–-])({joined})(?![\w‐‑–-])",  # noqa: RUF001
             re.IGNORECASE,
         )
+
+
+def _one_of(terms: Set[str]) -> str:
+    """A pattern of terms, longer ones first, that looks at what they share once."""
+    rests: dict[str, set[str]] = {}
+    for term in sorted(terms - {""}):
+        rests.setdefault(term[0], set()).add(term[1:])
+    branches = "|".join(re.escape(first) + _one_of(rest) for first, rest in rests.items())
+    return branches and f"(?:{branches})" + ("?" if "" in terms else "")
 
 
 def _pairs(section: str, directions: str, fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

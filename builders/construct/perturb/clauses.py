@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from .grammar import is_plural as is_name_plural
 from .inflection import base_of_past, base_of_third, is_base, verb_lists, word_list
@@ -137,6 +138,7 @@ class Words:
         return i
 
 
+@lru_cache(maxsize=1)
 def read_words(marked: MarkedSentence) -> Words:
     """Splits a sentence, names masked."""
     found = []

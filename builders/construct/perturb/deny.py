@@ -38,12 +38,16 @@ _HAVE_OBJECTS = DETERMINERS | word_list("adjectives after have")
 def deny(marked: MarkedSentence, words: Words) -> Iterator[Flip]:
     """Finds predicates that can be negated; none in a clause that has a negation already."""
     for i in range(1, len(words)):
-        if words.is_glued(i) or words.is_under_negation(i) or words.is_contrasted(i):
+        if words.is_glued(i):
             continue
-        text = words.at(i)
-        if text in AUXILIARIES:
+        do = None
+        if words.at(i) not in AUXILIARIES and (do := _find_do(words, i)) is None:
+            continue
+        if words.is_under_negation(i) or words.is_contrasted(i):
+            continue
+        if do is None:
             yield from _deny_auxiliary(marked, words, i)
-        elif (do := _find_do(words, i)) is not None:
+        else:
             yield from _deny_verb(marked, words, i, do)
 
 

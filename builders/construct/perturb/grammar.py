@@ -58,6 +58,18 @@ def fit_article(text: str, start: int, new: str) -> Iterator[Edit]:
         yield Edit(found.start(1), found.end(1), article)
 
 
+def drop_article(text: str, start: int) -> Iterator[Edit]:
+    """The loss of ``a`` or ``an`` inside a sentence, before a plural.
+
+    Args:
+        text: The sentence.
+        start: Where the plural will begin.
+    """
+    found = _ARTICLE.search(text[:start])
+    if found is not None and found[1].islower():
+        yield Edit(found.start(1), found.start(2) + 1, "")
+
+
 def starts_sentence(text: str, start: int) -> bool:
     """Whether nothing but a heading or an opening bracket stands before a place."""
     return _SENTENCE_START.fullmatch(text[:start]) is not None
@@ -87,7 +99,7 @@ def as_inside(name: str, sentences: Iterable[str]) -> str:
     if word is None:
         return name
     small = name[0].lower() + name[1:]
-    found = [(s, m) for s in sentences for m in find_name(name, re.IGNORECASE).finditer(s)]
+    found = [(s, m) for s in sentences for m in find_name(name, s, ignore_case=True)]
     if any(match[0] == small for _, match in found):
         return small
     is_capital_by_place = all(starts_sentence(s, match.start()) for s, match in found)

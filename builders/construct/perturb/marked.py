@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ..mechanisms.mechanism import Mechanism
 
@@ -55,6 +56,7 @@ class MarkedSentence:
         return self.text[place.name_start : place.name_end]
 
 
+@lru_cache(maxsize=1)  # the strategies ask for the same one after the other
 def read_marked(mechanism: Mechanism) -> MarkedSentence | None:
     """Finds the markers of a mechanism's conclusion; None where they are not well formed.
 
@@ -100,10 +102,14 @@ def _mask(text: str, spans: Iterable[tuple[int, int]]) -> str:
 def mask_names(text: str, names: Iterable[str]) -> str:
     """Puts ``NAME`` for each character of whole names, longer ones first: IL-6 receptor, IL-6."""
     for name in sorted({n for n in names if n.strip()}, key=lambda n: (-len(n), n)):
-        text = find_name(name).sub(lambda match: NAME * len(match[0]), text)
+        text = _mask(text, (match.span() for match in find_name(name, text)))
     return text
 
 
-def find_name(name: str, flags: int = 0) -> re.Pattern[str]:
-    """Matches a name where it stands as a whole: not IL-1 in IL-10, yet p53 in p53-dependent."""
-    return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", flags)
+def find_name(name: str, text: str, *, ignore_case: bool = False) -> list[re.Match[str]]:
+    """Where a name stands as a whole: not IL-1 in IL-10, yet p53 in p53-dependent."""
+    # Most names are not in most texts, and compiling takes a hundred times as long as looking.
+    is_there = name.casefold() in text.casefold() if ignore_case else name in text
+    flags = re.IGNORECASE if ignore_case else 0
+    pattern = rf"(?<!\w){re.escape(name)}(?!\w)"
+    return list(re.finditer(pattern, text, flags)) if is_there else []

@@ -3,9 +3,18 @@
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 
 from ..mechanisms.mechanism import Mechanism
-from .grammar import as_inside, fit_agreement, fit_article, fit_capital, starts_sentence
+from .grammar import (
+    as_inside,
+    drop_article,
+    fit_agreement,
+    fit_article,
+    fit_capital,
+    is_plural,
+    starts_sentence,
+)
 from .marked import MarkedSentence, Place
 from .strategy import Edit
 
@@ -24,9 +33,23 @@ def put_name(
     inside = as_inside(new, (*mechanism.supporting, mechanism.conclusion))
     name = fit_capital(inside, starts_sentence(marked.text, place.start))
     yield Edit(place.name_start, place.name_end, name)
-    yield from fit_article(marked.text, place.start, name)
+    if is_plural(name) and _ends_phrase(marked.masked, place.end):
+        yield from drop_article(marked.text, place.start)
+    else:
+        yield from fit_article(marked.text, place.start, name)
     if not _is_joined(marked, place):
         yield from fit_agreement(marked.masked, place.end, marked.name_at(place), name)
+
+
+def _ends_phrase(masked: str, end: int) -> bool:
+    """Whether no noun follows that an article before the name would belong to."""
+    return (
+        re.match(
+            r"[.,;:?!)\]]|\s+\(|\s+(?:of|in|that|which|and|or|is|was|has|by|for|to|on)\b|$",
+            masked[end:],
+        )
+        is not None
+    )
 
 
 def _is_joined(marked: MarkedSentence, place: Place) -> bool:
@@ -35,6 +58,7 @@ def _is_joined(marked: MarkedSentence, place: Place) -> bool:
     return re.search(r"\b(?:and|or|of|in|to|by|with|for|from|on|between)\s+$", before) is not None
 
 
+@lru_cache(maxsize=1 << 14)
 def plain_name(name: str) -> str:
     r"""A name without what spellings differ in: case, Greek letters, dashes, blanks.
 
@@ -46,6 +70,8 @@ def plain_name(name: str) -> str:
 
 
 def _spell_greek(character: str) -> str:
+    if character.isascii():
+        return character
     words = unicodedata.name(character, "").lower().split()
     return words[-1].replace("lamda", "lambda") if words[:1] == ["greek"] else character
 
@@ -70,16 +96,17 @@ def may_be_same(one: str, other: str, text: str) -> bool:
     if _abbreviates(other, words):
         return True
     a, b = re.escape(one), re.escape(other)
-    return re.search(rf"(?<!\w)(?:{a} ?\({b}\)|{b} ?\({a}\))", text, re.IGNORECASE) is not None
+    return _is_found(one, other, rf"{a} ?\({b}\)|{b} ?\({a}\)", text)
 
 
-def _split_name(name: str) -> list[str]:
+@lru_cache(maxsize=1 << 14)
+def _split_name(name: str) -> tuple[str, ...]:
     """The words of a name, plain and without the s of a plural."""
     words = [plain_name(word).rstrip("s") for word in re.split(r"[\s/‐‑–-]+", name)]  # noqa: RUF001
-    return [word for word in words if word]
+    return tuple(word for word in words if word)
 
 
-def _abbreviates(name: str, words: list[str]) -> bool:
+def _abbreviates(name: str, words: tuple[str, ...]) -> bool:
     """Whether the letters of a name are those that two words or more begin with, in their order.
 
     A word may be passed over, as in TBP for TATA box binding protein, or give several letters, as
@@ -104,5 +131,12 @@ def stand_together(one: str, other: str, text: str) -> bool:
     """
     a, b = re.escape(one), re.escape(other)
     join = r"(?:,|,? and|,? or|/| and/or| as well as)"
-    pattern = rf"(?<!\w)(?:{a}{join} ?{b}|{b}{join} ?{a})(?!\w)"
-    return re.search(pattern, text, re.IGNORECASE) is not None
+    return _is_found(one, other, rf"(?:{a}{join} ?{b}|{b}{join} ?{a})(?!\w)", text)
+
+
+def _is_found(one: str, other: str, pattern: str, text: str) -> bool:
+    """Whether a text has a pattern of two names; compiled only where it has both names."""
+    folded = text.casefold()
+    if one.casefold() not in folded or other.casefold() not in folded:
+        return False
+    return re.search(rf"(?<!\w)(?:{pattern})", text, re.IGNORECASE) is not None

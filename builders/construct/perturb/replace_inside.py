@@ -5,7 +5,6 @@ Source:
     ``en_ner_bionlp13cg_md``; here they are those that the mechanism has.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 
 from ..mechanisms.mechanism import Mechanism
@@ -81,6 +80,6 @@ def _is_other(mechanism: Mechanism, entity: str, name: str) -> bool:
     both = (mechanism.regulator, mechanism.regulated)
     return not (
         any(may_be_same(name, one, text) for one in both)
-        or find_name(name, re.IGNORECASE).search(mechanism.conclusion)
+        or find_name(name, mechanism.conclusion, ignore_case=True)
         or stand_together(entity, name, text)
     )

@@ -5,7 +5,6 @@ Source:
     may draw the very name that it replaces, and counts that as a change; this cannot happen here.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 
 from ..mechanisms.mechanism import Mechanism
@@ -50,7 +49,7 @@ class ReplaceOutside(Strategy):
         text = f"{supporting} {mechanism.conclusion}"
         known = (mechanism.regulator, mechanism.regulated, *(m.text for m in mechanism.mentions))
         for name in self.pool.walk(type_, start):
-            if find_name(name, re.IGNORECASE).search(text) is None and not any(
+            if not find_name(name, text, ignore_case=True) and not any(
                 may_be_same(name, one, text) for one in known
             ):
                 yield name

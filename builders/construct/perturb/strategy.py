@@ -51,7 +51,8 @@ class Perturbed:
         parts, details, end = [], [], 0
         for edit in real:
             parts += [conclusion[end : edit.start], edit.new]
-            details.append(f"{conclusion[edit.start : edit.end]} -> {edit.new}")
+            old = conclusion[edit.start : edit.end].strip()
+            details.append(f"{old} -> {edit.new or '(nothing)'}")
             end = edit.end
         return cls("".join(parts) + conclusion[end:], "; ".join(details), tuple(real))
 

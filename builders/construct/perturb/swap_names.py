@@ -17,7 +17,7 @@ from .strategy import Edit, Perturbed, Refused, Strategy
 SAME_NAME = "both entities have the same name"
 SYMMETRIC = "the sentence says the same with its entities exchanged"
 _JOINED = re.compile(
-    r"\s*(?:[,/&:\u2010\u2011\u2013-]|,? and|,? or|plus|as well as|together with|combined with"
+    r"\s*(?:[,/&:\u2010\u2011\u2013-]|,? (?:and|n?or)|plus|as well as|together with|combined with"
     r"|in combination with)(?: the)?\s*"
 )
 _VERB_OF_BOTH = re.compile(

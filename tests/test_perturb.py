@@ -16,7 +16,7 @@ from nlihub.builders.construct.perturb.grammar import choose_article
 from nlihub.builders.construct.perturb.inflection import form_gerund, form_past, form_third
 from nlihub.builders.construct.perturb.marked import find_places
 from nlihub.builders.construct.perturb.naming import may_be_same
-from nlihub.builders.construct.perturb.negate import Negate
+from nlihub.builders.construct.perturb.negate import DIRECTIONS, Negate
 from nlihub.builders.construct.perturb.numbers import find_numbers
 from nlihub.builders.construct.perturb.pool import EntityPool
 from nlihub.builders.construct.perturb.replace_inside import NO_TYPE
@@ -31,8 +31,9 @@ from nlihub.builders.construct.perturb.strategy import (
     Refused,
     Strategy,
 )
+from nlihub.builders.construct.perturb.swap_markers import SwapMarkers
 from nlihub.builders.construct.perturb.swap_names import SAME_NAME, SYMMETRIC, SwapNames
-from nlihub.builders.construct.perturb.swap_number import NO_NUMBER
+from nlihub.builders.construct.perturb.swap_number import NO_NUMBER, SwapNumber
 from nlihub.builders.construct.perturb.swap_positions import SwapPositions
 from nlihub.loaders.errors import UsageError
 from perturb_samples import MECHANISMS, mechanism_of
@@ -294,18 +295,8 @@ def test_a_negative_that_says_nothing_new_without_markers():
     assert len(perturb(mechanism, strategies, 1).made) == 2
     found = perturb(mechanism, strategies, 1, ignore_markers=True)
     assert found.refused == {"SEP": Refused(SAME_AS_ANOTHER)}
-    same = perturb(mechanism, [MovedMarkers()], 1, ignore_markers=True)
+    same = perturb(mechanism, [SwapMarkers()], 1, ignore_markers=True)
     assert same.refused == {"SET": Refused(SAME_AS_POSITIVE)}
-
-
-class MovedMarkers(Strategy):
-    """The authors' SET: markers move, names stay."""
-
-    name, precondition, otherwise = "SET", "none", "none"
-
-    def _propose(self, marked, mechanism, choices):
-        text = "<el> A <le> inhibits <re> B <er>."
-        return [Perturbed.of(marked.text, [Edit(0, len(marked.text), text)])]
 
 
 def test_a_strategy_given_twice_is_refused():
@@ -337,6 +328,14 @@ def test_symmetric_sentences_are_swapped_on_demand():
         assert outcome("SEN", text) == Refused(SYMMETRIC)
     for strategy in (SwapNames(symmetric=True), SwapPositions(symmetric=True)):
         assert plain(outcome("SEN", sentence, strategy=strategy).text) == "B interacts with A."
+
+
+def test_markers_alone_change_places():
+    found = outcome("SET", "<el> A <le> is cut by <re> B <er>.", strategy=SwapMarkers())
+    assert found.text == "<re> A <er> is cut by <el> B <le>."
+    both = "<re> A <er> and <el> B <le> interact."
+    assert outcome("SET", both, strategy=SwapMarkers()) == Refused(SYMMETRIC)
+    assert plain(outcome("SET", both, strategy=SwapMarkers(symmetric=True)).text) == plain(both)
 
 
 def test_names_within_names():
@@ -488,6 +487,16 @@ def test_reports_are_left_alone_and_hedges_come_last():
     assert any("was not concluded" in text for text in everything)
 
 
+def test_one_direction_alone():
+    sentence = "<re> A <er> is not low, and <el> B <le> is high."
+    found = {d: texts("VNeg", sentence, strategy=Negate(direction=d)) for d in DIRECTIONS}
+    assert found["negToPos"] == {"A is low, and B is high."}
+    assert found["posToNeg"] == {"A is not low, and B is not high."}
+    assert found["both"] == found["negToPos"] | found["posToNeg"]
+    with pytest.raises(UsageError, match="is none of both, posToNeg, negToPos"):
+        Negate(direction="up")
+
+
 # ---- SN.
 
 
@@ -556,6 +565,16 @@ def test_a_number_of_the_same_unit_comes_first():
     found = STRATEGIES["SN"].perturb_all(mechanism, Choices(1, "1", "SN"))
     assert found[0].detail == "5 -> 7"
     assert len(found) == 5
+
+
+def test_any_number_on_demand():
+    sentence = "<re> A <er> cut <el> B <le> by 10% within 3-5 h."
+    supporting = "In two rats, 10.1% or 2-6 h, 10%."
+    found = texts("SN", sentence, "gg", supporting, SwapNumber(any_number=True))
+    assert {text.removeprefix("A cut B ") for text in found} == {
+        "by two% within 3-5 h.", "by 10.1% within 3-5 h.", "by 2-6% within 3-5 h.",
+        "by 10% within two h.", "by 10% within 10.1 h.", "by 10% within 2-6 h.",
+    }  # fmt: skip
 
 
 def test_a_number_takes_its_article():

@@ -24,6 +24,7 @@ from .builders.construct.perturb.replace_outside import ReplaceOutside
 from .builders.construct.perturb.reverse_polarity import ReversePolarity
 from .builders.construct.perturb.run import AllNegatives, Negatives
 from .builders.construct.perturb.strategy import Strategy
+from .builders.construct.perturb.swap_markers import SwapMarkers
 from .builders.construct.perturb.swap_names import SwapNames
 from .builders.construct.perturb.swap_number import SwapNumber
 from .builders.construct.perturb.swap_positions import SwapPositions
@@ -42,6 +43,7 @@ __all__ = [
     "ReplaceOutside",
     "ReversePolarity",
     "Strategy",
+    "SwapMarkers",
     "SwapNames",
     "SwapNumber",
     "SwapPositions",

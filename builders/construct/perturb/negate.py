@@ -8,6 +8,7 @@ Source:
 
 from collections.abc import Iterable
 
+from ....loaders.errors import UsageError
 from ..mechanisms.mechanism import Mechanism
 from .affirm import affirm
 from .choices import Choices
@@ -15,6 +16,8 @@ from .clauses import read_words
 from .deny import deny
 from .marked import MarkedSentence
 from .strategy import Perturbed, Refused, Strategy
+
+DIRECTIONS = ("both", "posToNeg", "negToPos")
 
 
 class Negate(Strategy):
@@ -25,20 +28,27 @@ class Negate(Strategy):
             report (``it was concluded that``) are left out, as the mechanism stays as it is, and
             those that hedge (``may inhibit``) are taken where there is no other, as ``may not``
             does not contradict ``may``.
+        direction: ``posToNeg`` negates only, ``negToPos`` takes negations away only, as the
+            release tells them apart; ``both`` does either.
     """
 
     name = "VNeg"
     precondition = "a predicate that the rules understand"
     otherwise = "no predicate whose polarity can be flipped by rule"
 
-    def __init__(self, *, any_predicate: bool = False) -> None:
+    def __init__(self, *, any_predicate: bool = False, direction: str = "both") -> None:
+        if direction not in DIRECTIONS:
+            raise UsageError(f"{direction!r} is none of {', '.join(DIRECTIONS)}.")
         self.any_predicate = any_predicate
+        self.direction = direction
 
     def _propose(
         self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices
     ) -> Iterable[Perturbed] | Refused:
         words = read_words(marked)
-        found = choices.arrange([*affirm(marked, words), *deny(marked, words)], "predicate")
+        affirmed = affirm(marked, words) if self.direction != "posToNeg" else ()
+        denied = deny(marked, words) if self.direction != "negToPos" else ()
+        found = choices.arrange([*affirmed, *denied], "predicate")
         if not self.any_predicate:
             found = [flip for flip in found if not flip.is_reporting]
             found.sort(key=lambda flip: flip.is_hedged)

@@ -185,9 +185,9 @@ def render_like(old: Number, new: Number) -> str:
 
     Args:
         old: The number that goes.
-        new: The one that comes, of the same kind.
+        new: The one that comes.
     """
-    if old.parts:
+    if old.parts and new.parts:
         return new.parts[0] + old.parts[1] + new.parts[2]
     first = new.text[0].upper() if old.text[0].isupper() else new.text[0].lower()
     return first + new.text[1:]

@@ -30,12 +30,20 @@ _LOWER_BOUND = re.compile(
 
 
 class SwapNumber(Strategy):
-    """SN: ``by 40%`` becomes ``by 65%`` where the supporting set has 65%."""
+    """SN: ``by 40%`` becomes ``by 65%`` where the supporting set has 65%.
+
+    Attributes:
+        any_number: Whether any other number may come, as in the paper, be it of another kind or
+            one that follows from the old.
+    """
 
     name = "SN"
     precondition = "a number in the conclusion, and another of its kind in the supporting set"
     otherwise = "no other number of its kind in the supporting set"
     others = (NO_NUMBER,)
+
+    def __init__(self, *, any_number: bool = False) -> None:
+        self.any_number = any_number
 
     def _propose(
         self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices
@@ -50,8 +58,9 @@ class SwapNumber(Strategy):
         options: dict[tuple[int, str], tuple[Number, str, bool]] = {}
         for old in numbers:
             for sentence, new in offered:
-                is_other = new.kind == old.kind and (new.kind, new.values) not in known
-                if is_other and _fits(marked.masked, old, new):
+                if (new.kind, new.values) in known:
+                    continue
+                if self.any_number or (new.kind == old.kind and _fits(marked.masked, old, new)):
                     text = render_like(old, new)
                     alike = read_unit(marked.masked, old) == read_unit(sentence, new)
                     earlier = options.get((old.start, text))

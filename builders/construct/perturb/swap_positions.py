@@ -4,8 +4,8 @@ Without its markers the sentence is that of SEN: whoever strips them has both tw
 ``perturb``'s ``ignore_markers``.
 
 Source:
-    BioNLI, section 3.3.1, "Swap Entity Positions"; Table 4. The authors' code has a third way,
-    ``SET``, in which markers move and names stay; it is not in the paper, nor in the release.
+    BioNLI, section 3.3.1, "Swap Entity Positions"; Table 4. For a third way that is in the authors'
+    code alone see ``swap_markers.py``.
 """
 
 from collections.abc import Iterable, Mapping

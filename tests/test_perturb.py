@@ -616,6 +616,9 @@ def test_antonyms(old, new):
         "<re> A <er> with increasing evidence for <el> B <le>.",
         "<re> A <er> doesn’t increase <el> B <le>.",  # noqa: RUF001
         "<re> A <er> acts, at least partly, on <el> B <le>.",
+        "<re> A <er> does not, however, increase <el> B <le>.",
+        "<re> A <er> is not, as was long thought, an <el> B <le> inhibitor.",
+        "<re> A <er> leads to <el> B <le> and to apathy.",
     ],
 )
 def test_terms_that_are_left_alone(sentence):

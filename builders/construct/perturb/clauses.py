@@ -27,6 +27,8 @@ SCOPED = word_list("scoped")
 #: Words that stand only where there is a negation.
 NEEDS_NEGATION = word_list("needs negation")
 BREAKS = word_list("breaks")
+#: Words of something short between commas: as was thought before.
+_SHORT = 5
 _WORD = re.compile(rf"{NAME}+|[^\W_]+(?:[-‐‑–'’][^\W_]+)*|[^\s{NAME}]")  # noqa: RUF001
 
 
@@ -96,20 +98,32 @@ class Words:
 
     def clause(self, i: int) -> list[str]:
         """The words around a position, up to the next break on both sides."""
-        start = end = i
-        while start > 0 and self.at(start - 1) not in BREAKS:
-            start -= 1
+        start, end = self._start(i), i
         while end + 1 < len(self) and self.at(end + 1) not in BREAKS:
             end += 1
         return [self.at(k) for k in range(start, end + 1)]
 
     def is_under_negation(self, i: int) -> bool:
-        """Whether the clause has a negation, or the one does that it hangs on by ``that``."""
-        start = i
-        while start > 0 and self.at(start - 1) not in BREAKS:
-            start -= 1
-        governing = self.clause(start - 2) if start > 1 and self.at(start - 1) == "that" else []
+        """Whether the clause has a negation, or the one does that it hangs on.
+
+        It hangs on another by ``that``, or goes on after something short between commas: does not,
+        however, inhibit.
+        """
+        start = self._start(i)
+        governing: list[str] = []
+        if start > 1 and self.at(start - 1) == "that":
+            governing = self.clause(start - 2)
+        elif start > 1 and self.at(start - 1) == ",":
+            before = self._start(start - 2)
+            if self.at(before - 1) == "," and start - 1 - before <= _SHORT:
+                governing = self.clause(before - 2)
         return any(is_negative(word) for word in (*self.clause(i), *governing))
+
+    def _start(self, i: int) -> int:
+        """Where the clause around a position begins."""
+        while i > 0 and self.at(i - 1) not in BREAKS:
+            i -= 1
+        return i
 
     def is_contrasted(self, i: int) -> bool:
         """Whether the clause is held against a negated one: inhibits Y, not Z; but does not."""

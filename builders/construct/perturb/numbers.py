@@ -203,4 +203,4 @@ def may_be_rounded(one: Number, other: Number) -> bool:
     if "p-value" in (one.kind, other.kind) or len(one.values) > 1 or len(other.values) > 1:
         return False
     n_decimals = min(len(re.sub(r"\D", "", n.text.partition(".")[2])) for n in (one, other))
-    return abs(one.values[0] - other.values[0]) <= 0.5 * 10**-n_decimals * (1 + _TOLERANCE)
+    return abs(one.values[0] - other.values[0]) <= 0.5 * 10.0**-n_decimals * (1 + _TOLERANCE)

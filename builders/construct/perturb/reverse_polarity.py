@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ..mechanisms.mechanism import Mechanism
 from .antonyms import Antonyms
 from .choices import Choices
-from .clauses import Words, read_words
+from .clauses import PREPOSITIONS, Words, read_words
 from .grammar import fit_article, like
 from .marked import MarkedSentence
 from .strategy import Edit, Perturbed, Refused, Strategy
@@ -78,6 +78,9 @@ class ReversePolarity(Strategy):
             return True  # at least partly
         following = re.match(r"\s+(\w+)", masked[end:])
         words = self.antonyms.not_before.get(term, ())
+        *_, last = term.split()
+        if last in PREPOSITIONS and re.search(rf"\b(?:and|or) (?:\w+ly )?{last}\b", masked[end:]):
+            return True  # leads to an increase and to a gain
         if "from" in words and re.search(r"\bfrom\b", masked[end:]):
             return True  # prevents cells from dying
         return following is not None and following[1] in words

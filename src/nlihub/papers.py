@@ -12,8 +12,9 @@ from .builders.construct.papers.phrases import LinkingPhrases
 from .builders.construct.papers.procedure import Procedure
 from .builders.construct.papers.shards import Engine, local_engine
 from .builders.construct.papers.spark import spark_engine
-from .builders.construct.papers.splits import ByRatio, ByYear, Splitting
-from .builders.declared.papers import Declared, PaperDeclaration
+from .builders.construct.splits import ByRatio, ByYear, Splitting
+from .builders.declared.declared import Declared
+from .builders.declared.papers import PaperDeclaration
 from .builders.options import BuildOptions
 from .builders.partial import whole_file
 from .builders.release.write import build_version, check_target

@@ -1,6 +1,6 @@
-"""Which split a paper belongs to: decided by its year or by a ratio, and by a hash of its id.
+"""Which split a paper or abstract belongs to: by its year or a ratio, and a hash of its id.
 
-A paper is in one split only, and stays in it whatever other papers there are.
+Each is in one split only, and stays in it whatever others there are.
 
 Source:
     SciNLI, sections 3.2 and 3.3: papers of 2000-2019 for training, those of 2020 for evaluation, of
@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ....loaders.errors import UsageError
-from ...schema import SPLITS
-from .draws import key_of
+from ...loaders.errors import UsageError
+from ..keyed import key_of
+from ..schema import SPLITS
 
 #: Why a paper is in no split.
 NO_YEAR = "the paper has no year"

@@ -96,6 +96,17 @@ class ByRatio:
         for share in (self.train, self.validation, self.train + self.validation):
             _check_share(share)
 
+    @classmethod
+    def of(cls, shares: tuple[float, float, float]) -> "ByRatio":
+        """Splits by the shares of train, validation and test.
+
+        Raises:
+            UsageError: They do not sum to 1, or one is negative.
+        """
+        if abs(sum(shares) - 1) > 1e-9:
+            raise UsageError(f"{shares} does not sum to 1; expected train, validation, test.")
+        return cls(shares[0], shares[1])
+
     @property
     def splits(self) -> tuple[str, ...]:
         """The splits that have papers."""

@@ -105,4 +105,5 @@ class PaperDeclaration:
             card="constructed_from_papers",
             language=self.declared.language,
             is_own=True,
+            changes="sentences of papers were paired; linking phrases were cut.",
         )

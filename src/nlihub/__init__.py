@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .loaders.errors import NLIHubError
 
 if TYPE_CHECKING:
+    from .abstracts import build_from_abstracts
     from .annotation import (
         build_annotated,
         export_annotation,
@@ -42,6 +43,7 @@ _MODULES = {
     "align_predictions": "api",
     "build": "api",
     "build_annotated": "annotation",
+    "build_from_abstracts": "abstracts",
     "build_from_papers": "papers",
     "croissant": "publishing",
     "describe": "api",
@@ -77,6 +79,7 @@ __all__ = [
     "align_predictions",
     "build",
     "build_annotated",
+    "build_from_abstracts",
     "build_from_papers",
     "croissant",
     "describe",

@@ -20,7 +20,7 @@ _DECLARATIONS: Mapping[str, type[PaperDeclaration] | type[AbstractDeclaration]] 
 
 
 def _read(fields: Mapping[str, Any]) -> DatasetSpec:
-    procedure = fields.get("procedure")
+    procedure = str(fields.get("procedure"))
     if procedure not in _DECLARATIONS:
         raise VerificationError(
             f"The manifest names the procedure {procedure!r}; expected "

@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from ....loaders.releases.oddities import Oddities
 from ...base import Batch
-from ...declared.abstracts import EXTRA, LABELS, POSITIVE
+from ...bionli import LABELS
+from ...declared.abstracts import EXTRA, POSITIVE
 from ...keyed import key_of
 from ...options import Key
 from ...schema import encode, uniform_features

@@ -4,10 +4,10 @@ Where it beats chance, the labels can in part be told without any inference: the
 artefacts of how they were made.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import compress
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from ..version import BuiltVersion
 from .classifier import Labels, WordClassifier
 from .sampling import draw_number, sample_rows
-from .scoring import Score, score
+from .scoring import Score, score, score_recall
 from .unmeasured import UnmeasuredError
 
 #: Rows to train on, and rows to judge, at most.
@@ -36,12 +36,15 @@ class CategoryScore:
     Attributes:
         category: The value of ``category``; ``none`` where a row has none.
         rows: Number of rows that were judged.
-        right: Share of these that it gets right, in percent.
+        right: Share of these that it gets right: recall, where a category has one label.
+        warns: Whether the lower end of its interval is more than 5 points above chance: what was
+            done to these hypotheses shows in them.
     """
 
     category: str
     rows: int
-    right: float
+    right: Score
+    warns: bool
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,7 @@ class Probe:
         accuracy: Share of these that it gets right.
         macro_f1: Mean of the F1 of the classes.
         warns: Whether the lower end of the interval of macro-F1 is more than 5 points above chance.
-        categories: By category, the most frequent first; empty where no row has one.
+        categories: Recall by category, the most frequent first; empty where no row has one.
         top_words: For each label the words and pairs of words with most weight, the heaviest first.
     """
 
@@ -95,7 +98,8 @@ def probe_hypotheses(version: BuiltVersion, config: str) -> Probe:
         VerificationError: A file is missing or malformed.
 
     Source: SciNLI, Table 7, and MSciNLI, Table 17, show models the second sentence alone for the
-        same end. Theirs are pretrained, and find more than this one.
+        same end. Theirs are pretrained, and find more than this one. BioNLI, Table 5, has a
+        hypothesis-only model's recall by category.
     """
     labels = version.builder.SPEC.labels
     splits = [name for name, s in version.manifest.configs[config].items() if s.rows]
@@ -116,7 +120,6 @@ def probe_hypotheses(version: BuiltVersion, config: str) -> Probe:
     majority = int(np.bincount(training_gold).argmax())
     scores = score(gold, guesses, units, len(labels), majority)
     macro_f1 = scores["macro_f1"]
-    lowest = macro_f1.interval[0] if macro_f1.interval else macro_f1.value
     top_words = classifier.top_words(N_TOP_WORDS)
     return Probe(
         trained_on=tuple(trained_on),
@@ -127,8 +130,8 @@ def probe_hypotheses(version: BuiltVersion, config: str) -> Probe:
         rows=len(rows),
         accuracy=scores["accuracy"],
         macro_f1=macro_f1,
-        warns=lowest > macro_f1.chance + MARGIN,
-        categories=tuple(_score_categories(rows["category"].to_pylist(), gold == guesses)),
+        warns=_is_above_chance(macro_f1),
+        categories=tuple(_score_categories(rows["category"].to_pylist(), gold, guesses, units)),
         top_words={name: top_words.get(label, ()) for label, name in enumerate(labels)},
     )
 
@@ -170,14 +173,24 @@ def _cross_validate(texts: Sequence[str], gold: Labels, folds: Labels) -> Labels
     return guesses
 
 
-def _score_categories(categories: Sequence[str | None], is_right: Any) -> Iterator[CategoryScore]:
+def _is_above_chance(found: Score) -> bool:
+    lowest = found.interval[0] if found.interval else found.value
+    return lowest > found.chance + MARGIN
+
+
+def _score_categories(
+    categories: Sequence[str | None],
+    gold: Labels,
+    guesses: Labels,
+    units: Sequence[tuple[str, str]],
+) -> Iterator[CategoryScore]:
     if not any(categories):
         return
-    names = np.array([name or "none" for name in categories])
-    found, counts = np.unique(names, return_counts=True)
-    for name, count in sorted(zip(found.tolist(), counts.tolist(), strict=True), key=_by_count):
-        right = 100 * float(is_right[names == name].mean())
-        yield CategoryScore(name, count, round(right, 1))
+    names = [name or "none" for name in categories]
+    scores = score_recall(gold, guesses, units, names)
+    for name, n_rows in sorted(Counter(names).items(), key=_by_count):
+        found = scores[name]
+        yield CategoryScore(name, n_rows, found, _is_above_chance(found))
 
 
 def _by_count(pair: tuple[str, int]) -> tuple[int, str]:

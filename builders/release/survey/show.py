@@ -5,8 +5,9 @@ from itertools import groupby
 
 from ...spec import DatasetSpec
 from ..card import markdown_table, statistics_block
+from .negatives import CategoryNegatives, Quantiles
 from .parses import Parses, Roots
-from .probe import MARGIN, Probe
+from .probe import MARGIN, CategoryScore, Probe
 from .rows import RowCount
 from .scoring import Score
 from .survey import Survey
@@ -29,6 +30,8 @@ def show_survey(spec: DatasetSpec, survey: Survey) -> str:
     sections += _show_texts(survey.texts)
     if survey.vocabularies:
         sections += _show_vocabularies(survey.vocabularies)
+    if survey.negatives:
+        sections += _show_negatives(survey.negatives)
     if survey.parses:
         sections += _show_parses(survey.parses)
     if survey.probe:
@@ -87,6 +90,28 @@ def _show_vocabularies(found: Vocabularies) -> Iterator[str]:
     yield f"Of the {found.compared_words:,} most frequent words of each, without stop words."
 
 
+def _show_negatives(negatives: Sequence[CategoryNegatives]) -> Iterator[str]:
+    yield "## Negatives beside their positives"
+    head = ["category", "negatives", "same as positive", "same as another", "without positive"]
+    head += ["words changed", "words changed %"]
+    rows = []
+    for found in negatives:
+        same = (f"{found.same_as_positive:,}", f"{found.same_as_another:,}")
+        without = f"{found.without_positive:,} of {found.drawn:,}"
+        changed = (_five(found.words), _five(found.share))
+        rows.append([found.category, f"{found.rows:,}", *same, without, *changed])
+    yield markdown_table(head, rows)
+    yield (
+        "Same: to the letter, another of the same group. Words changed: words, marks and markers "
+        "that have to be put in, taken out or replaced; the least, the quartiles and the greatest "
+        "number of those that were drawn, and in percent of the longer of the two."
+    )
+
+
+def _five(quantiles: Quantiles | None) -> str:
+    return " / ".join(f"{value:g}" for value in quantiles or ())
+
+
 def _show_parses(parses: Parses) -> Iterator[str]:
     head = ["rows of", "S root premise %", "S root hypothesis %", "sentences", "refused texts"]
     rows = []
@@ -124,10 +149,23 @@ def _show_probe(probe: Probe) -> Iterator[str]:
             f"than {MARGIN:g} points above chance. Report a hypothesis-only model beside yours."
         )
     if probe.categories:
-        shown = [[c.category, f"{c.rows:,}", c.right] for c in probe.categories]
-        yield markdown_table(["category", "rows", "right %"], shown)
+        yield from _show_categories(probe.categories)
     words = [[label, ", ".join(map(_code, top))] for label, top in probe.top_words.items()]
     yield markdown_table(["label", "words that speak for it"], words)
+
+
+def _show_categories(categories: Sequence[CategoryScore]) -> Iterator[str]:
+    shown = [[c.category, f"{c.rows:,}", *_show_score(c.right)] for c in categories]
+    yield markdown_table(["category", "rows", "right %", "95 % interval", "without reading"], shown)
+    yield (
+        "Without reading: what the same guesses would get right if they were dealt out to other "
+        "rows."
+    )
+    if told := [c.category for c in categories if c.warns]:
+        yield (
+            "**Warning**: the hypothesis alone gives these categories away, more than "
+            f"{MARGIN:g} points above that: {', '.join(told)}."
+        )
 
 
 def _show_score(score: Score) -> list[str]:

@@ -69,9 +69,11 @@ def stats(
 ) -> None:
     """Measure the statistics of a dataset on its built files: the tables of the papers.
 
-    Rows by split, domain and class; words; overlap; vocabulary of the domains; leakage, repeats.
+    Rows by split, domain and class; words; overlap; vocabulary of the domains; leakage, repeats; of
+    adversarial negatives, by category, how far they are from their positives.
 
-    --probe warns of labels that the hypothesis alone gives away; it takes up to half a minute.
+    --probe warns of labels and categories that the hypothesis alone gives away; it takes up to half
+    a minute.
     --parser tells how many sentences have a parse with an S root, of at most 5,000 rows. Both need
     nlihub[baselines].
     """

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         verify,
     )
     from .everything import publish_all
+    from .negatives import import_judgements, review_judgements, sample_negatives
     from .papers import build_from_papers, spark_engine
     from .publishing import croissant, diff, publish, publish_metric, versions
     from .runs import list_presets, push_baseline, report_baselines, run_baseline
@@ -53,6 +54,7 @@ _MODULES = {
     "fetch": "api",
     "harmonize": "api",
     "import_annotation": "annotation",
+    "import_judgements": "negatives",
     "install": "api",
     "list_datasets": "api",
     "list_presets": "runs",
@@ -64,8 +66,10 @@ _MODULES = {
     "push_baseline": "runs",
     "report_baselines": "runs",
     "review_annotation": "annotation",
+    "review_judgements": "negatives",
     "run_baseline": "runs",
     "sample": "api",
+    "sample_negatives": "negatives",
     "score": "scores",
     "spark_engine": "papers",
     "stats": "api",
@@ -89,6 +93,7 @@ __all__ = [
     "fetch",
     "harmonize",
     "import_annotation",
+    "import_judgements",
     "install",
     "list_datasets",
     "list_presets",
@@ -100,8 +105,10 @@ __all__ = [
     "push_baseline",
     "report_baselines",
     "review_annotation",
+    "review_judgements",
     "run_baseline",
     "sample",
+    "sample_negatives",
     "score",
     "spark_engine",
     "stats",

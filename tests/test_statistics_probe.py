@@ -12,7 +12,7 @@ from nlihub.builders.bionli import BioNLI
 from nlihub.builders.release.survey import probe
 from nlihub.builders.release.survey.classifier import WordClassifier
 from nlihub.builders.release.survey.probe import CategoryScore, probe_hypotheses
-from nlihub.builders.release.survey.scoring import Score, score, score_recall
+from nlihub.builders.release.survey.scoring import Recall, Score, score, score_recall
 from nlihub.builders.release.survey.show import show_survey
 from nlihub.builders.release.survey.survey import survey
 from nlihub.builders.release.survey.unmeasured import UnmeasuredError
@@ -157,25 +157,25 @@ def test_right_by_category(tmp_path):
     splits = {"train": rows(300, 1), "test": rows(91, 2)}
     found = survey(build_rows(tmp_path, spec, splits), probe=True)
     first, second = spec.categories[:2]
-    # 61 of 91 guesses are "entailment", so that of any rows 67 % would be.
-    always = (100.0, 100.0)
+    always = Recall(100.0, 0.0, (100.0, 100.0))
     expected = {
-        CategoryScore(first, 31, Score(100.0, always, 67.0), True),
-        CategoryScore(second, 30, Score(100.0, always, 33.0), True),
-        CategoryScore("none", 30, Score(100.0, always, 67.0), True),
+        CategoryScore(first, 31, always, True),
+        CategoryScore(second, 30, always, True),
+        CategoryScore("none", 30, always, True),
     }
     assert set(found.probe.categories) == expected
     assert found.probe.categories[0].category == first
-    assert f"| {first} | 31 | 100.0 | 100.0-100.0 | 67.0 |" in show_survey(spec, found)
+    assert f"| {first} | 31 | 100.0 | 0.0 | 100.0 to 100.0 |" in show_survey(spec, found)
     assert found.probe.top_words[spec.labels[0]][0] == "no"
     assert found.probe.top_words[spec.labels[1]][0] == "yes"
     assert found.probe.accuracy.chance == pytest.approx(67.0)
 
 
-def adversarial_rows(n, clue, seed=0):
-    """Mechanisms with a positive and two negatives; with a clue, that of SRE has it."""
+def adversarial_rows(n, clue, seed=0, others=()):
+    """Mechanisms with a positive and negatives; with a clue, that of SRE has it."""
     spec = BioNLI.SPEC
-    texts = iter(sentences(3 * n, seed))
+    categories = ("positive", "SRE", "LPR", *others)
+    texts = iter(sentences(len(categories) * n, seed))
     return [
         {
             "group": f"g{number}",
@@ -185,34 +185,57 @@ def adversarial_rows(n, clue, seed=0):
             "premise": f"{seed} {number} {category}",
         }
         for number in range(n)
-        for category in ("positive", "SRE", "LPR")
+        for category in categories
     ]
 
 
-@pytest.mark.parametrize(("clue", "told"), [("hardly", ["SRE"]), ("", [])])
+@pytest.mark.parametrize(("clue", "told"), [("hardly", ["positive", "SRE"]), ("", [])])
 def test_only_the_category_with_an_artefact_is_warned_of(tmp_path, clue, told):
     version = build_rows(tmp_path, BioNLI.SPEC, {"test": adversarial_rows(300, clue)})
     found = survey(version, probe=True)
     assert (found.probe.unit, found.probe.folds) == ("group", 5)
     scores = {score.category: score for score in found.probe.categories}
     assert {name for name, score in scores.items() if score.warns} == set(told)
-    assert [scores[name].right.value for name in told] == [100.0] * len(told)
+    if told:  # half of the rows without the clue are called negative
+        assert scores["SRE"].right.value == 100.0
+        assert scores["SRE"].right.chance == pytest.approx(50, abs=12)
     shown = show_survey(BioNLI.SPEC, found)
     assert ("gives these categories away" in shown) is bool(told)
-    # Negatives are two of three rows, so that most are guessed right without being read.
-    if not told:
-        assert scores["LPR"].right.value > 70
-        assert scores["LPR"].right.chance == pytest.approx(scores["LPR"].right.value, abs=8)
+    assert scores["LPR"].right.chance == pytest.approx(scores["LPR"].right.value, abs=8)
+
+
+def test_a_category_with_an_artefact_is_found_among_many_negatives(tmp_path):
+    """Of six rows five are negatives, so that calling all of them negative is right on most."""
+    rows = adversarial_rows(150, "hardly", others=("SEN", "SEP", "SN"))
+    found = probe_hypotheses(build_rows(tmp_path, BioNLI.SPEC, {"test": rows}), "full")
+    assert [score.category for score in found.categories if score.warns] == ["SRE"]
 
 
 def test_recall_by_hand():
     gold, guesses = np.array([0, 0, 0, 0, 1, 1]), np.array([0, 0, 0, 1, 0, 1])
-    parts, units = ["a", "a", "b", "b", "c", "c"], ["p", "q", "p", "p", "p", "q"]
-    found = score_recall(gold, guesses, units, parts)
-    # Four of the six guesses are 0.
-    assert found["a"] == Score(100.0, (100.0, 100.0), 66.7)
-    assert found["b"] == Score(50.0, None, 66.7)  # of one unit
-    assert (found["c"].value, found["c"].interval, found["c"].chance) == (50.0, (0.0, 100.0), 33.3)
+    units = ["p", "q", "p", "p", "p", "q"]
+    found = score_recall(gold, guesses, units, 2, ["a", "a", "b", "b", "c", "c"])
+    # Of the two rows of label 1 one is called 0, of the four of label 0 one is called 1.
+    assert {name: (one.value, one.chance) for name, one in found.items()} == {
+        "a": (100.0, 50.0),
+        "b": (50.0, 50.0),
+        "c": (50.0, 25.0),
+    }
+    # Both rows of "c" are p, or both are q, or there is one of each.
+    assert found["c"].above == (-33.3, 100.0)
+    mixed = score_recall(gold, guesses, units, 2, ["d"] * 6)["d"]
+    assert (mixed.value, mixed.chance) == (
+        round(400 / 6, 1),
+        round(100 * (4 * 0.5 + 2 * 0.25) / 6, 1),
+    )
+    assert score_recall(gold, guesses, ["p"] * 6, 2, ["d"] * 6)["d"].above is None
+
+
+def test_recall_of_a_part_that_resamples_may_miss():
+    gold, guesses = np.array([0] * 30 + [1] * 30), np.array([0] * 30 + [1] * 30)
+    parts = ["rare"] + ["often"] * 59
+    found = score_recall(gold, guesses, range(60), 2, parts)
+    assert found["rare"] == Recall(100.0, 0.0, (100.0, 100.0))
 
 
 def test_only_some_rows_of_many_are_probed(tmp_path, monkeypatch):

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from ..version import BuiltVersion
 from .classifier import Labels, WordClassifier
 from .sampling import draw_number, sample_rows
-from .scoring import Score, score, score_recall
+from .scoring import Recall, Score, score, score_recall
 from .unmeasured import UnmeasuredError
 
 #: Rows to train on, and rows to judge, at most.
@@ -36,14 +36,14 @@ class CategoryScore:
     Attributes:
         category: The value of ``category``; ``none`` where a row has none.
         rows: Number of rows that were judged.
-        right: Share of these that it gets right: recall, where a category has one label.
-        warns: Whether the lower end of its interval is more than 5 points above chance: what was
-            done to these hypotheses shows in them.
+        right: How many of these it gets right.
+        warns: Whether that is surely more than 5 points above chance: what was done to these
+            hypotheses shows in them.
     """
 
     category: str
     rows: int
-    right: Score
+    right: Recall
     warns: bool
 
 
@@ -59,7 +59,8 @@ class Probe:
             ``source`` (the paper, without positions of sentences in it) or ``row``.
         training_rows: Number of rows that it was trained on, in all folds together.
         rows: Number of rows that it was judged on.
-        accuracy: Share of these that it gets right.
+        accuracy: Share of these that it gets right. It may be below chance, since in training every
+            label counts the same, however many rows it has.
         macro_f1: Mean of the F1 of the classes.
         warns: Whether the lower end of the interval of macro-F1 is more than 5 points above chance.
         categories: Recall by category, the most frequent first; empty where no row has one.
@@ -120,6 +121,8 @@ def probe_hypotheses(version: BuiltVersion, config: str) -> Probe:
     majority = int(np.bincount(training_gold).argmax())
     scores = score(gold, guesses, units, len(labels), majority)
     macro_f1 = scores["macro_f1"]
+    lowest = macro_f1.interval[0] if macro_f1.interval else macro_f1.value
+    categories = rows["category"].to_pylist()
     top_words = classifier.top_words(N_TOP_WORDS)
     return Probe(
         trained_on=tuple(trained_on),
@@ -130,8 +133,8 @@ def probe_hypotheses(version: BuiltVersion, config: str) -> Probe:
         rows=len(rows),
         accuracy=scores["accuracy"],
         macro_f1=macro_f1,
-        warns=_is_above_chance(macro_f1),
-        categories=tuple(_score_categories(rows["category"].to_pylist(), gold, guesses, units)),
+        warns=lowest > macro_f1.chance + MARGIN,
+        categories=tuple(_score_categories(categories, gold, guesses, units, len(labels))),
         top_words={name: top_words.get(label, ()) for label, name in enumerate(labels)},
     )
 
@@ -173,24 +176,21 @@ def _cross_validate(texts: Sequence[str], gold: Labels, folds: Labels) -> Labels
     return guesses
 
 
-def _is_above_chance(found: Score) -> bool:
-    lowest = found.interval[0] if found.interval else found.value
-    return lowest > found.chance + MARGIN
-
-
 def _score_categories(
     categories: Sequence[str | None],
     gold: Labels,
     guesses: Labels,
     units: Sequence[tuple[str, str]],
+    n_labels: int,
 ) -> Iterator[CategoryScore]:
     if not any(categories):
         return
     names = [name or "none" for name in categories]
-    scores = score_recall(gold, guesses, units, names)
+    scores = score_recall(gold, guesses, units, n_labels, names)
     for name, n_rows in sorted(Counter(names).items(), key=_by_count):
         found = scores[name]
-        yield CategoryScore(name, n_rows, found, _is_above_chance(found))
+        warns = found.above is not None and found.above[0] > MARGIN
+        yield CategoryScore(name, n_rows, found, warns)
 
 
 def _by_count(pair: tuple[str, int]) -> tuple[int, str]:

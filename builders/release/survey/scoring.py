@@ -23,13 +23,29 @@ class Score:
         interval: Its 95 % bootstrap interval; None where all rows depend on each other.
         chance: What the score is without reading any text. Accuracy: the share of the class that
             is the most frequent in training. Macro-F1: 100 divided by the number of classes, which
-            is what guessing by their shares gives. Recall: what the same guesses, dealt out to
-            other rows, would give on average.
+            is what guessing by their shares gives.
     """
 
     value: float
     interval: tuple[float, float] | None
     chance: float
+
+
+@dataclass(frozen=True)
+class Recall:
+    """How much of some rows is guessed right, in percent.
+
+    Attributes:
+        value: The share of them that is guessed right.
+        chance: How often the same is guessed of rows of other labels, wrongly: what the share would
+            be if these rows were like those.
+        above: The 95 % bootstrap interval of ``value`` minus ``chance``; None where all rows depend
+            on each other.
+    """
+
+    value: float
+    chance: float
+    above: tuple[float, float] | None
 
 
 def score(
@@ -57,56 +73,70 @@ def score(
     found = _scores(confusions.sum(0))
     chance = {"accuracy": 100 * float(np.mean(gold == majority)), "macro_f1": 100 / n_labels}
     drawn = _scores(_resample(confusions)) if len(confusions) > 1 else {}
-    return {
-        name: Score(round(float(value), 1), _interval(drawn.get(name)), round(chance[name], 1))
-        for name, value in found.items()
-    }
+    scores = {}
+    for name, value in found.items():
+        interval = _interval(drawn[name]) if name in drawn else None
+        scores[name] = Score(round(float(value), 1), interval, round(chance[name], 1))
+    return scores
 
 
 def score_recall(
-    gold: Labels, guesses: Labels, units: Sequence[Hashable], parts: Sequence[str]
-) -> dict[str, Score]:
-    """Scores guesses on each part of the rows: the share that is right.
+    gold: Labels,
+    guesses: Labels,
+    units: Sequence[Hashable],
+    n_labels: int,
+    parts: Sequence[str],
+) -> dict[str, Recall]:
+    """Scores guesses on each part of the rows.
 
     Args:
         gold: Of n rows, one or more, the label.
         guesses: The label that was guessed.
         units: What each row depends on, as for ``score``.
+        n_labels: Size of the label set.
         parts: The part of each row.
 
     Returns:
-        By part its recall. Chance takes into account how often each label is guessed at all: who
-        guesses one label four times out of five is right on 80 % of its rows without reading them.
+        By part its recall.
 
     Source: BioNLI, Table 5, has recall by category, since a guess of "not entailed" is of none.
     """
-    n_labels = 1 + int(max(gold.max(), guesses.max()))
-    share_of_guesses = np.bincount(guesses, minlength=n_labels) / len(guesses)
-    names, place = np.unique(np.array(parts), return_inverse=True)
     numbers = {unit: number for number, unit in enumerate(dict.fromkeys(units))}
-    rows_of = np.array([numbers[unit] for unit in units])
+    of_rows = np.array([numbers[unit] for unit in units])
+    confusions = np.zeros((2, len(numbers), n_labels, n_labels), np.int64)
+    np.add.at(confusions[0], (of_rows, gold, guesses), 1)
+    names = np.array(parts)
     scores = {}
-    for number, name in enumerate(names.tolist()):
-        is_in = place == number
-        here, of_here = np.unique(rows_of[is_in], return_inverse=True)
-        counts = np.zeros((len(here), 2), np.int64)
-        np.add.at(counts, (of_here, (gold == guesses)[is_in].astype(np.int64)), 1)
-        drawn = _recall(_resample(counts)) if len(counts) > 1 else None
-        value = float(_recall(counts.sum(0)))
-        chance = 100 * float(share_of_guesses[gold[is_in]].mean())
-        scores[name] = Score(round(value, 1), _interval(drawn), round(chance, 1))
+    for name in dict.fromkeys(parts):
+        is_in = names == name
+        confusions[1] = 0
+        np.add.at(confusions[1], (of_rows[is_in], gold[is_in], guesses[is_in]), 1)
+        counts = confusions.swapaxes(0, 1)
+        recall, chance = _recall(counts.sum(0))
+        above = np.array([])
+        if len(counts) > 1:
+            of_drawn, by_chance = _recall(_resample(counts))
+            above = (of_drawn - by_chance)[np.isfinite(of_drawn)]  # a rare part may not be drawn
+        interval = _interval(above) if len(above) else None
+        scores[name] = Recall(round(float(recall), 1), round(float(chance), 1), interval)
     return scores
 
 
-def _recall(counts: Counts) -> npt.NDArray[np.float64]:
-    """Recall in percent of counts, shape (..., wrong and right)."""
-    recall: npt.NDArray[np.float64] = 100 * counts[..., 1] / counts.sum(-1)
-    return recall
+def _recall(confusions: Counts) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Recall and chance in percent, of the confusions of all rows and of a part, (..., 2, k, k)."""
+    everything, part = confusions[..., 0, :, :], confusions[..., 1, :, :]
+    by_label = part.sum(-1)
+    right = np.diagonal(part, axis1=-2, axis2=-1).sum(-1)
+    own = np.diagonal(everything, axis1=-2, axis2=-1)
+    of_others = everything.sum(-2) - own  # guesses of a label where another is right
+    others = everything.sum((-1, -2))[..., None] - everything.sum(-1)
+    false_alarms = of_others / np.maximum(others, 1)
+    with np.errstate(invalid="ignore"):
+        n_rows = by_label.sum(-1)
+        return 100 * right / n_rows, 100 * (by_label * false_alarms).sum(-1) / n_rows
 
 
-def _interval(drawn: npt.NDArray[np.float64] | None) -> tuple[float, float] | None:
-    if drawn is None:
-        return None
+def _interval(drawn: npt.NDArray[np.float64]) -> tuple[float, float]:
     low, high = np.percentile(drawn, [2.5, 97.5]).round(1).tolist()
     return low, high
 

@@ -155,16 +155,21 @@ def _show_probe(probe: Probe) -> Iterator[str]:
 
 
 def _show_categories(categories: Sequence[CategoryScore]) -> Iterator[str]:
-    shown = [[c.category, f"{c.rows:,}", *_show_score(c.right)] for c in categories]
-    yield markdown_table(["category", "rows", "right %", "95 % interval", "without reading"], shown)
+    shown = []
+    for found in categories:
+        right = found.right
+        above = f"{right.above[0]:.1f} to {right.above[1]:.1f}" if right.above else ""
+        figures = [f"{right.value:.1f}", f"{right.chance:.1f}", above]
+        shown.append([found.category, f"{found.rows:,}", *figures])
+    yield markdown_table(["category", "rows", "right %", "of others %", "difference"], shown)
     yield (
-        "Without reading: what the same guesses would get right if they were dealt out to other "
-        "rows."
+        "Of others: how often the same is guessed, wrongly, of rows of other labels. Difference: "
+        "its 95 % interval."
     )
     if told := [c.category for c in categories if c.warns]:
         yield (
-            "**Warning**: the hypothesis alone gives these categories away, more than "
-            f"{MARGIN:g} points above that: {', '.join(told)}."
+            "**Warning**: the hypothesis alone gives these categories away, by more than "
+            f"{MARGIN:g} points: {', '.join(told)}."
         )
 
 

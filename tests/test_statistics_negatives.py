@@ -1,10 +1,11 @@
 """Negatives beside their positives: distances, and what is there twice."""
 
+import doctest
 import random
 
 import pytest
 from nlihub.builders.bionli import BioNLI
-from nlihub.builders.release.survey import negatives
+from nlihub.builders.release.survey import distance, negatives
 from nlihub.builders.release.survey.distance import count_changes, marked_words
 from nlihub.builders.release.survey.negatives import describe_negatives
 from nlihub.builders.release.survey.sampling import sample_rows
@@ -46,6 +47,11 @@ def test_the_distance_is_that_of_the_table():
     long = [str(number) for number in range(150)]
     assert count_changes(long, long[75:] + long[:75]) == 150
     assert count_changes(long, [*long[:70], "new", *long[71:]]) == 1
+
+
+def test_the_examples_of_the_docstrings_run():
+    failed, attempted = doctest.testmod(distance)
+    assert (failed, attempted > 0) == (0, True)
 
 
 def test_a_marker_is_one_word():

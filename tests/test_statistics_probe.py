@@ -112,6 +112,24 @@ def test_rows_of_one_group_are_in_one_fold(tmp_path):
     assert probe_hypotheses(build_rows(tmp_path / "row", spec, {"test": loose}), "default").warns
 
 
+def test_what_is_judged_is_not_trained_on(tmp_path):
+    """Each group's hypotheses name it, and it has one label: to have seen it is to know it."""
+    rows = groups_of(30, 20)
+    shared = {"train": rows[::2], "test": rows[1::2]}
+    more = groups_of(60, 10)[300:]  # of other groups
+    shared["train"] += more
+    version = build_rows(tmp_path / "shared", SciNLI.SPEC, shared)
+    found = survey(version, probe=True)
+    probed = found.probe
+    assert (probed.training_rows, probed.left_out, probed.rows) == (300, 300, 300)
+    assert not probed.warns
+    assert "Not trained on: 300 rows whose group is judged." in show_survey(SciNLI.SPEC, found)
+    shared["train"] = rows[::2]
+    version = build_rows(tmp_path / "all", SciNLI.SPEC, shared)
+    with pytest.raises(UnmeasuredError, match="every group to train on is among those to judge"):
+        probe_hypotheses(version, "default")
+
+
 def test_rows_of_one_paper_are_in_one_fold(tmp_path):
     rows = [
         {**row, "group": None, "source": f"P{row['group']}:{n}:{n + 1}"}

@@ -5,7 +5,7 @@ artefacts of how they were made.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import compress
 
@@ -58,6 +58,7 @@ class Probe:
         unit: What is never in two folds, and drawn as a whole by the bootstrap: ``group``,
             ``source`` (the paper, without positions of sentences in it) or ``row``.
         training_rows: Number of rows that it was trained on, in all folds together.
+        left_out: Rows that it would have been trained on, but whose unit is among those judged.
         rows: Number of rows that it was judged on.
         accuracy: Share of these that it gets right. It may be below chance, since in training every
             label counts the same, however many rows it has.
@@ -72,6 +73,7 @@ class Probe:
     folds: int
     unit: str
     training_rows: int
+    left_out: int
     rows: int
     accuracy: Score
     macro_f1: Score
@@ -83,7 +85,8 @@ class Probe:
 def probe_hypotheses(version: BuiltVersion, config: str) -> Probe:
     """Trains a linear classifier on hypotheses (see ``WordClassifier``), and judges it on others.
 
-    It is trained on ``train`` and judged on ``test``, or on ``validation`` where there is no test.
+    It is trained on ``train`` and judged on ``test``, or on ``validation`` where there is no test;
+    rows of ``train`` whose group, or where there are no groups whose paper, is judged are left out.
     A version without these is judged by 5-fold cross-validation on all its rows; rows of one group,
     or where there are no groups of one paper, are in the same fold. There are at most 20,000 rows
     to train on, and 20,000 to judge, drawn by a keyed hash of their ids: the result is the same
@@ -111,8 +114,14 @@ def probe_hypotheses(version: BuiltVersion, config: str) -> Probe:
     judged_on = others[:1] if is_split else splits
     trained_on = ["train"] if is_split else splits
     rows = sample_rows(version, config, judged_on, _COLUMNS, MAX_ROWS)
-    training = sample_rows(version, config, trained_on, _COLUMNS, MAX_ROWS) if is_split else rows
     unit, units = _find_units(rows)
+    training, left_out = rows, 0
+    if is_split:
+        drawn = sample_rows(version, config, trained_on, _COLUMNS, MAX_ROWS)
+        training = _without(drawn, units)
+        left_out = len(drawn) - len(training)
+        if not len(training):
+            raise UnmeasuredError(f"every {unit} to train on is among those to judge")
     gold, training_gold = _read_labels(rows), _read_labels(training)
     folds = None if is_split else _assign_folds(unit, units)
     classifier = WordClassifier(training["hypothesis"].to_pylist(), training_gold)
@@ -130,6 +139,7 @@ def probe_hypotheses(version: BuiltVersion, config: str) -> Probe:
         folds=0 if folds is None else int(folds.max()) + 1,
         unit=unit,
         training_rows=len(training),
+        left_out=left_out,
         rows=len(rows),
         accuracy=scores["accuracy"],
         macro_f1=macro_f1,
@@ -155,6 +165,13 @@ def _find_units(rows: pa.Table) -> tuple[str, list[tuple[str, str]]]:
             pairs = zip(found, ids, strict=True)
             return unit, [("row", row) if v is None else (unit, v) for v, row in pairs]
     return "row", [("row", row) for row in rows["id"].to_pylist()]
+
+
+def _without(rows: pa.Table, judged: Collection[tuple[str, str]]) -> pa.Table:
+    """The rows that depend on nothing that is judged."""
+    known = frozenset(judged)
+    _, units = _find_units(rows)
+    return rows.filter(pa.array([found not in known for found in units], pa.bool_()))
 
 
 def _assign_folds(unit: str, units: Sequence[tuple[str, str]]) -> Labels:

@@ -102,9 +102,9 @@ def _show_negatives(negatives: Sequence[CategoryNegatives]) -> Iterator[str]:
         rows.append([found.category, f"{found.rows:,}", *same, without, *changed])
     yield markdown_table(head, rows)
     yield (
-        "Same: to the letter, another of the same group. Words changed: words, marks and markers "
-        "that have to be put in, taken out or replaced; the least, the quartiles and the greatest "
-        "number of those that were drawn, and in percent of the longer of the two."
+        "Same: to the letter; as another: as an earlier one of its group. Words changed: words, "
+        "marks and markers that have to be put in, taken out or replaced; the least, the quartiles "
+        "and the greatest number of those that were drawn, and in percent of the longer of the two."
     )
 
 
@@ -143,6 +143,8 @@ def _show_probe(probe: Probe) -> Iterator[str]:
             f"Trained on {probe.training_rows:,} rows of {trained}, judged on {probe.rows:,} rows "
             f"of {judged}."
         )
+        if probe.left_out:
+            yield f"Not trained on: {probe.left_out:,} rows whose {probe.unit} is judged."
     if probe.warns:
         yield (
             "**Warning**: labels can in part be told from the hypothesis alone: macro-F1 is more "

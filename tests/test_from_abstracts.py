@@ -15,7 +15,7 @@ from nlihub.builders.construct.abstracts.distributions import choose_balanced, c
 from nlihub.builders.construct.abstracts.negatives import Negative, make_negatives
 from nlihub.builders.construct.mechanisms.mechanism import Mechanism
 from nlihub.builders.construct.perturb.battery import NAMES
-from nlihub.builders.construct.perturb.run import SAME_AS_ANOTHER, SAME_AS_POSITIVE, Negatives
+from nlihub.builders.construct.perturb.run import SAME_AS_ANOTHER, SAME_AS_POSITIVE
 from nlihub.builders.construct.perturb.strategy import Perturbed, Refused
 from nlihub.builders.release.manifest import Manifest
 from nlihub.loaders.errors import CorpusError, SourceNotFoundError, UnknownNameError, UsageError
@@ -263,28 +263,28 @@ class TestDistributions:
 
     def test_what_models_made_is_not_cut(self):
         mechanisms = [mechanism(str(n)) for n in range(20)]
-        made = [[Negative("GEN-ND", "GEN-ND-SEN", "x", None)]] * 20
+        made = [[Negative("GEN-ND", "GEN-ND-SEN", "x", "y")]] * 20
         assert all(choose_balanced(mechanisms, ["train"] * 20, made, 5, 1))
 
 
 def test_negatives_of_models_join_those_of_rules():
     mechanisms = [mechanism("1"), mechanism("2")]
-    new = Perturbed("a new <re> a <er> of <el> c <le>", "", ())
+    new = Perturbed("a new <re> a <er> of <el> c <le>", "positive -> negative", ())
     swapped = Perturbed("<re> c <er> b <el> a <le>", "", ())
     positive = Perturbed(mechanisms[0].conclusion, "", ())
 
     def generate(given):
         assert given == mechanisms
         return [
-            Negatives({"GEN": new, "GEN-ND-SEN": swapped, "GEN-ND-NG": positive}, {}),
-            Negatives({}, {"GEN": Refused("the relation is right")}),
+            {"GEN": new, "GEN-ND-SEN": swapped, "GEN-ND-SRE": new, "GEN-ND-NG": positive},
+            {"GEN": Refused("the relation is right")},
         ]
 
     made, refused = make_negatives(mechanisms, ["SEN"], 1, 1, generate)
     assert [one.kind for one in made[0]] == ["SEN", "GEN"]
-    assert made[0][1] == Negative("GEN", "GEN", new.text, None)
+    assert made[0][1] == Negative("GEN", "GEN", new.text, "positive -> negative")
     assert [one.kind for one in made[1]] == ["SEN"]
-    assert refused["GEN-ND-SEN"] == {SAME_AS_ANOTHER: 1}
+    assert refused["GEN-ND-SEN"] == refused["GEN-ND-SRE"] == {SAME_AS_ANOTHER: 1}
     assert refused["GEN-ND-NG"] == {SAME_AS_POSITIVE: 1}
     assert refused["GEN"] == {"the relation is right": 1}
     assert made[0][0].edit == "a -> c; c -> a"

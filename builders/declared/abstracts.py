@@ -29,7 +29,8 @@ MEANINGS = {
     "category": "`positive`, or the perturbation in BioNLI's terms",
     "source": "PubMed id of the abstract",
     "kind": "the category, finer for GEN-ND",
-    "edit": "what was changed into what; null for a positive and for a new sentence",
+    "edit": "what was changed into what, or in what a generated sentence is wrong; null for a "
+    "positive",
     "regulator": "the entity marked as regulator in the hypothesis; null where none is",
     "regulated": "the entity marked as regulated in the hypothesis; null where none is",
     "original_hypothesis": "the conclusion before it was perturbed",

@@ -1,7 +1,7 @@
 """The negatives of many mechanisms, by rule and by models."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -12,9 +12,10 @@ from ..perturb.pool import EntityPool
 from ..perturb.run import SAME_AS_ANOTHER, SAME_AS_POSITIVE, Negatives, perturb
 from ..perturb.strategy import Perturbed, Refused, Strategy
 
-#: Makes negatives with models: for each of n mechanisms what it made and refused, by name: ``GEN``,
-#: or ``GEN-ND-`` and the kind of constraints.
-Generate = Callable[[Sequence[Mechanism]], Sequence[Negatives]]
+Outcomes = Mapping[str, Perturbed | Refused]
+#: Makes negatives with models: for each of n mechanisms by name, ``GEN`` or ``GEN-ND-`` and the kind
+#: of constraints, what it wrote or why nothing.
+Generate = Callable[[Sequence[Mechanism]], Sequence[Outcomes]]
 
 _CHUNK = 50
 
@@ -27,13 +28,13 @@ class Negative:
         category: How it was made, in the paper's terms.
         kind: The same, finer where the category is ``GEN-ND``.
         text: The sentence, markers included.
-        edit: What was changed into what; null where the sentence is new.
+        edit: What was changed into what, or in what a new sentence is wrong.
     """
 
     category: str
     kind: str
     text: str
-    edit: str | None
+    edit: str
 
 
 def make_negatives(
@@ -60,13 +61,15 @@ def make_negatives(
     chunks = [mechanisms[n : n + _CHUNK] for n in range(0, len(mechanisms), _CHUNK)]
     outcomes = [one for some in map_in_order(job, chunks, num_proc) for one in some]
     refused: dict[str, Counter[str]] = {name: Counter() for name in strategies}
-    generated = generate(mechanisms) if generate else [Negatives({}, {})] * len(mechanisms)
+    generated: Sequence[Outcomes] = generate(mechanisms) if generate else [{}] * len(mechanisms)
     made = []
     for mechanism, by_rule, by_model in zip(mechanisms, outcomes, generated, strict=True):
         both = _join(mechanism, by_rule, by_model)
-        for kind, why in both.refused.items():
-            refused.setdefault(kind, Counter())[why.reason] += 1
-        made.append(list(_as_negatives(both.made)))
+        made.append([_as_negative(k, one) for k, one in both.items() if isinstance(one, Perturbed)])
+        for kind, one in both.items():
+            reasons = refused.setdefault(kind, Counter())
+            if isinstance(one, Refused):
+                reasons[one.reason] += 1
     return made, refused
 
 
@@ -76,22 +79,20 @@ def _perturb(
     return [perturb(mechanism, strategies, seed) for mechanism in mechanisms]
 
 
-def _join(mechanism: Mechanism, by_rule: Negatives, by_model: Negatives) -> Negatives:
+def _join(mechanism: Mechanism, by_rule: Negatives, by_model: Outcomes) -> Outcomes:
     """Both, without what a model wrote that is there already."""
-    made: dict[str, Perturbed] = dict(by_rule.made)
-    refused: dict[str, Refused] = {**by_rule.refused, **by_model.refused}
+    outcomes: dict[str, Perturbed | Refused] = {**by_rule.made, **by_rule.refused}
     taken = {mechanism.conclusion: SAME_AS_POSITIVE}
     taken |= {one.text: SAME_AS_ANOTHER for one in by_rule.made.values()}
-    for kind, one in by_model.made.items():
-        if one.text in taken:
-            refused[kind] = Refused(taken[one.text])
-        else:
-            made[kind] = one
+    for kind, one in by_model.items():
+        outcomes[kind] = one
+        if isinstance(one, Perturbed) and one.text in taken:
+            outcomes[kind] = Refused(taken[one.text])
+        elif isinstance(one, Perturbed):
             taken[one.text] = SAME_AS_ANOTHER
-    return Negatives(made, refused)
+    return outcomes
 
 
-def _as_negatives(made: Mapping[str, Perturbed]) -> Iterator[Negative]:
-    for kind, one in made.items():
-        category = "GEN-ND" if kind.startswith("GEN-ND") else kind
-        yield Negative(category, kind, one.text, one.detail if one.edits else None)
+def _as_negative(kind: str, one: Perturbed) -> Negative:
+    category = "GEN-ND" if kind.startswith("GEN-ND") else kind
+    return Negative(category, kind, one.text, one.detail)

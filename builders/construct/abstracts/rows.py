@@ -21,13 +21,20 @@ from .distributions import BALANCED
 from .negatives import Negative
 
 _BATCH_ROWS = 5_000
-_POSITIVE = Negative(POSITIVE, POSITIVE, "", None)
 
 
 class _Row(NamedTuple):
     id: str
     mechanism: int
     negative: Negative | None
+
+    @property
+    def category(self) -> str:
+        return POSITIVE if self.negative is None else self.negative.category
+
+    @property
+    def kind(self) -> str:
+        return POSITIVE if self.negative is None else self.negative.kind
 
 
 @dataclass(frozen=True)
@@ -91,7 +98,7 @@ class AbstractRows:
             one.conclusion if row.negative is None else row.negative.text
             for row, one in zip(rows, mechanisms, strict=True)
         ]
-        negatives = [row.negative or _POSITIVE for row in rows]
+        edits = [row.negative.edit if row.negative else None for row in rows]
         entities = [_entities(text) for text in hypotheses]
         pmids = [one.pmid for one in mechanisms]
         return {
@@ -100,11 +107,11 @@ class AbstractRows:
             "hypothesis": hypotheses,
             "label": [LABELS[row.negative is None] for row in rows],
             "group": pmids,
-            "category": [one.category for one in negatives],
+            "category": [row.category for row in rows],
             "domain": [self.domain] * len(rows),
             "source": pmids,
-            "kind": [one.kind for one in negatives],
-            "edit": pa.array([one.edit for one in negatives], pa.string()),
+            "kind": [row.kind for row in rows],
+            "edit": pa.array(edits, pa.string()),
             "regulator": [regulator for regulator, _ in entities],
             "regulated": [regulated for _, regulated in entities],
             "original_hypothesis": [one.conclusion for one in mechanisms],

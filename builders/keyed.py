@@ -20,3 +20,14 @@ def keyed_hash(text: str, key: str, purpose: str) -> bytes:
         key=key.encode(),
         person=purpose.encode(),
     ).digest()
+
+
+def key_of(seed: int, purpose: str, name: str) -> int:
+    """A key of 64 bits for what is drawn for a name.
+
+    Args:
+        seed: The seed; another gives other choices.
+        purpose: What is chosen, of 16 bytes at most; other choices get unrelated keys.
+        name: What it is chosen for.
+    """
+    return int.from_bytes(keyed_hash(name, str(seed), purpose)[:8], "little")

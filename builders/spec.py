@@ -73,6 +73,7 @@ class DatasetSpec:
         language: Code of its language.
         is_own: Whether it is somebody's own, made by a procedure of this package: then its domains
             may have any name, and this package cannot make it by its name.
+        changes: Of such a dataset, what was changed of the texts that it is made from.
         known_defects: Names of checks of ``builders.release.verify`` whose findings belong to the
             release: they are listed, and fail nothing.
     """
@@ -101,6 +102,7 @@ class DatasetSpec:
     card: str = ""
     language: str = "en"
     is_own: bool = False
+    changes: str = ""
     known_defects: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:

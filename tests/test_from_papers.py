@@ -570,7 +570,7 @@ class TestCommandLine:
     @pytest.mark.parametrize(
         ("arguments", "problem"),
         [
-            (["my_nli", "--domain", "acl"], "go with --papers alone"),
+            (["my_nli", "--domain", "acl"], "go with --papers or --abstracts alone"),
             (["my_nli", "--spark"], "go with --papers alone"),
             (["--papers", "p"], "needs one NAME"),
             (["a", "b", "--papers", "p"], "needs one NAME"),

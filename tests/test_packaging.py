@@ -134,6 +134,7 @@ def test_the_wheel_has_the_data_files(tmp_path):
         "builders/construct/perturb/antonyms.json",
         "builders/construct/perturb/verbs.json",
         "builders/construct/perturb/words.json",
+        "dataset_cards/constructed_from_abstracts/README.md",
         "dataset_cards/constructed_from_papers/README.md",
         "dataset_cards/spacenli/README.md",
         "dataset_cards/open_spacenli/README.md",

@@ -370,11 +370,17 @@ def test_archives_that_are_damaged_or_hold_nothing(read):
         ('{"id":\n"a"', "a.json", "malformed", 2, "no JSON"),
         ("{}", "a.json", "unknown format", 0, "the keys of the object are none"),
         ('{"corpusid": 1}', "a.json", "unknown format", 0, "are 'corpusid'"),
-        (gzip.compress(b"{}" * 99)[:-12], "a.json", "unreadable", 0, "to its end"),
+        (gzip.compress(b"{}" * 99, mtime=0)[:-12], "a.json", "unreadable", 0, "to its end"),
         (b"\x1f\x8bnot gzip", "a.json", "unreadable", 0, "to its end"),
         (b"\xfd7zXZ\x00nothing", "a", "unreadable", 0, "to its end"),
         (b"PAR1 and no more", "a", "unreadable", 0, "to its end"),
-        (gzip.compress(b"PAR1 and more"), "a", "unknown format", 0, "a Parquet file, compressed"),
+        (
+            gzip.compress(b"PAR1 and more", mtime=0),
+            "a",
+            "unknown format",
+            0,
+            "a Parquet file, compressed",
+        ),
     ],
 )
 def test_bad_files_are_reported(read, content, name, reason, line, detail):

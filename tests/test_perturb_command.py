@@ -192,8 +192,9 @@ def test_the_pool_is_that_of_the_files_whatever_their_order(write):
 
 def test_conclusions_of_abstracts(write):
     path = write(pubtator(body=BODY.replace("We conclude", "These data suggest")), "a.txt")
-    assert run(path, "--strategies", "SEN").returncode == 0
-    done = run(path, "--strategies", "SEN", "--conclusions", "paper")
+    for options in ([], ["--phrase-sets", "all"], ["--phrase-sets", "paper,results"]):
+        assert run(path, "--strategies", "SEN", *options).returncode == 0
+    done = run(path, "--strategies", "SEN", "--phrase-sets", "paper")
     assert (done.returncode, done.stdout) == (1, "")
     assert f"{path}:1: no conclusion phrase: expected a phrase of paper" in done.stderr
 
@@ -263,7 +264,7 @@ def test_what_is_skipped_is_cut_short(write):
         (["{good}", "--strategies", "SEN,SEN"], 2, "given twice: SEN"),
         (["{good}", "--limit", "0"], 2, "--limit"),
         (["{good}", "--json"], 2, "needs --output"),
-        (["{good}", "--conclusions", "papers"], 2, "Did you mean 'paper'"),
+        (["{good}", "--phrase-sets", "papers"], 2, "Did you mean 'paper'"),
         (["{good}", "--pool", "{good}"], 2, "holds no entities"),
         (["{good}", "--pool", "{empty}"], 2, "holds no entities"),
         (["{good}", "--antonyms", "{good}"], 2, "holds no antonyms"),

@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from nlihub.builders.construct.patterns.sampling import SamplingConfig, sample_b
 from nlihub.builders.construct.patterns.sentence_template import SentenceTemplate
 from nlihub.builders.construct.patterns.space import PatternSpace
 from nlihub.builders.spacenli import SpaceNLI
+from nlihub.builders.workers import map_in_order
 from nlihub.loaders.corpora.pattern_bank import read_pattern_bank, scan_pattern_bank
 from nlihub.loaders.errors import BankError, UsageError
 from reference_sampler import all_problems, draw
@@ -109,6 +111,22 @@ def test_an_interrupted_parallel_run_ends_and_leaves_nothing(tmp_path, number):
     while any(is_alive(child) for child in children):
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.skipif(os.cpu_count() == 1, reason="one core has no workers")
+def test_a_signal_that_gets_lost_is_raised_again():
+    class Finalized:
+        def __del__(self):
+            signal.raise_signal(signal.SIGINT)
+
+    before = signal.getsignal(signal.SIGINT)
+    with closing(map_in_order(str, range(40), 2)) as results:
+        assert next(results) == "0"
+        Finalized()  # at once no more; what its finalizer raises is ignored
+        with pytest.raises(KeyboardInterrupt):
+            list(results)
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def is_alive(pid):

@@ -12,7 +12,7 @@ from nlihub.builders.bionli import BioNLI
 from nlihub.builders.release.survey import probe
 from nlihub.builders.release.survey.classifier import WordClassifier
 from nlihub.builders.release.survey.probe import CategoryScore, probe_hypotheses
-from nlihub.builders.release.survey.scoring import Score, score
+from nlihub.builders.release.survey.scoring import Recall, Score, score, score_recall
 from nlihub.builders.release.survey.show import show_survey
 from nlihub.builders.release.survey.survey import survey
 from nlihub.builders.release.survey.unmeasured import UnmeasuredError
@@ -112,6 +112,24 @@ def test_rows_of_one_group_are_in_one_fold(tmp_path):
     assert probe_hypotheses(build_rows(tmp_path / "row", spec, {"test": loose}), "default").warns
 
 
+def test_what_is_judged_is_not_trained_on(tmp_path):
+    """Each group's hypotheses name it, and it has one label: to have seen it is to know it."""
+    rows = groups_of(30, 20)
+    shared = {"train": rows[::2], "test": rows[1::2]}
+    more = groups_of(60, 10)[300:]  # of other groups
+    shared["train"] += more
+    version = build_rows(tmp_path / "shared", SciNLI.SPEC, shared)
+    found = survey(version, probe=True)
+    probed = found.probe
+    assert (probed.training_rows, probed.left_out, probed.rows) == (300, 300, 300)
+    assert not probed.warns
+    assert "Not trained on: 300 rows whose group is judged." in show_survey(SciNLI.SPEC, found)
+    shared["train"] = rows[::2]
+    version = build_rows(tmp_path / "all", SciNLI.SPEC, shared)
+    with pytest.raises(UnmeasuredError, match="every group to train on is among those to judge"):
+        probe_hypotheses(version, "default")
+
+
 def test_rows_of_one_paper_are_in_one_fold(tmp_path):
     rows = [
         {**row, "group": None, "source": f"P{row['group']}:{n}:{n + 1}"}
@@ -157,17 +175,84 @@ def test_right_by_category(tmp_path):
     splits = {"train": rows(300, 1), "test": rows(91, 2)}
     found = survey(build_rows(tmp_path, spec, splits), probe=True)
     first, second = spec.categories[:2]
+    always = Recall(100.0, 0.0, (100.0, 100.0))
     expected = {
-        CategoryScore(first, 31, 100.0),
-        CategoryScore(second, 30, 100.0),
-        CategoryScore("none", 30, 100.0),
+        CategoryScore(first, 31, always, True),
+        CategoryScore(second, 30, always, True),
+        CategoryScore("none", 30, always, True),
     }
     assert set(found.probe.categories) == expected
     assert found.probe.categories[0].category == first
-    assert f"| {first} | 31 | 100.0 |" in show_survey(spec, found)
+    assert f"| {first} | 31 | 100.0 | 0.0 | 100.0 to 100.0 |" in show_survey(spec, found)
     assert found.probe.top_words[spec.labels[0]][0] == "no"
     assert found.probe.top_words[spec.labels[1]][0] == "yes"
     assert found.probe.accuracy.chance == pytest.approx(67.0)
+
+
+def adversarial_rows(n, clue, seed=0, others=()):
+    """Mechanisms with a positive and negatives; with a clue, that of SRE has it."""
+    spec = BioNLI.SPEC
+    categories = ("positive", "SRE", "LPR", *others)
+    texts = iter(sentences(len(categories) * n, seed))
+    return [
+        {
+            "group": f"g{number}",
+            "label": spec.labels[category == "positive"],
+            "category": category,
+            "hypothesis": f"{clue if category == 'SRE' else ''} {next(texts)}",
+            "premise": f"{seed} {number} {category}",
+        }
+        for number in range(n)
+        for category in categories
+    ]
+
+
+@pytest.mark.parametrize(("clue", "told"), [("hardly", ["positive", "SRE"]), ("", [])])
+def test_only_the_category_with_an_artefact_is_warned_of(tmp_path, clue, told):
+    version = build_rows(tmp_path, BioNLI.SPEC, {"test": adversarial_rows(300, clue)})
+    found = survey(version, probe=True)
+    assert (found.probe.unit, found.probe.folds) == ("group", 5)
+    scores = {score.category: score for score in found.probe.categories}
+    assert {name for name, score in scores.items() if score.warns} == set(told)
+    if told:
+        assert scores["SRE"].right.value == 100.0
+    shown = show_survey(BioNLI.SPEC, found)
+    assert ("gives these categories away" in shown) is bool(told)
+    assert scores["LPR"].right.chance == pytest.approx(scores["LPR"].right.value, abs=8)
+
+
+def test_a_category_with_an_artefact_is_found_among_many_negatives(tmp_path):
+    """Of six rows five are negatives, so that calling all of them negative is right on most."""
+    rows = adversarial_rows(150, "hardly", others=("SEN", "SEP", "SN"))
+    found = probe_hypotheses(build_rows(tmp_path, BioNLI.SPEC, {"test": rows}), "full")
+    assert [score.category for score in found.categories if score.warns] == ["SRE"]
+
+
+def test_recall_by_hand():
+    gold, guesses = np.array([0, 0, 0, 0, 1, 1]), np.array([0, 0, 0, 1, 0, 1])
+    units = ["p", "q", "p", "p", "p", "q"]
+    found = score_recall(gold, guesses, units, 2, ["a", "a", "b", "b", "c", "c"])
+    # Of the two rows of label 1 one is called 0, of the four of label 0 one is called 1.
+    assert {name: (one.value, one.chance) for name, one in found.items()} == {
+        "a": (100.0, 50.0),
+        "b": (50.0, 50.0),
+        "c": (50.0, 25.0),
+    }
+    # Both rows of "c" are p, or both are q, or there is one of each.
+    assert found["c"].above == (-33.3, 100.0)
+    mixed = score_recall(gold, guesses, units, 2, ["d"] * 6)["d"]
+    assert (mixed.value, mixed.chance) == (
+        round(400 / 6, 1),
+        round(100 * (4 * 0.5 + 2 * 0.25) / 6, 1),
+    )
+    assert score_recall(gold, guesses, ["p"] * 6, 2, ["d"] * 6)["d"].above is None
+
+
+def test_recall_of_a_part_that_resamples_may_miss():
+    gold, guesses = np.array([0] * 30 + [1] * 30), np.array([0] * 30 + [1] * 30)
+    parts = ["rare"] + ["often"] * 59
+    found = score_recall(gold, guesses, range(60), 2, parts)
+    assert found["rare"] == Recall(100.0, 0.0, (100.0, 100.0))
 
 
 def test_only_some_rows_of_many_are_probed(tmp_path, monkeypatch):

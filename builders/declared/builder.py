@@ -7,15 +7,20 @@ from ...loaders.errors import UsageError, VerificationError
 from ..base import NLIBuilder, Rows
 from ..options import BuildOptions
 from ..spec import DatasetSpec
+from .abstracts import PROCEDURE as PERTURBATION
+from .abstracts import AbstractDeclaration
 from .papers import PROCEDURE as DISTANT_SUPERVISION
 from .papers import PaperDeclaration
 
 #: What reads the declaration of a dataset, by the procedure that made it.
-_DECLARATIONS = {DISTANT_SUPERVISION: PaperDeclaration}
+_DECLARATIONS: Mapping[str, type[PaperDeclaration] | type[AbstractDeclaration]] = {
+    DISTANT_SUPERVISION: PaperDeclaration,
+    PERTURBATION: AbstractDeclaration,
+}
 
 
 def _read(fields: Mapping[str, Any]) -> DatasetSpec:
-    procedure = fields.get("procedure")
+    procedure = str(fields.get("procedure"))
     if procedure not in _DECLARATIONS:
         raise VerificationError(
             f"The manifest names the procedure {procedure!r}; expected "

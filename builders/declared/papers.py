@@ -1,14 +1,13 @@
 """What a dataset that is made from papers declares of itself; its maker gives most of it."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from datasets import Value
 
-from ...loaders.errors import UsageError
 from ..spec import ConfigSpec, DatasetSpec
+from .declared import Declared
 
 #: Name of the procedure in a manifest.
 PROCEDURE = "distant supervision"
@@ -40,31 +39,6 @@ def paper_configs(domains: Sequence[str], splits: Sequence[str]) -> dict[str, Co
         configs |= {name: ConfigSpec(f"those of the domain {name}", names) for name in domains}
     configs[UNBALANCED] = ConfigSpec("all pairs, before the larger classes were cut", names)
     return configs
-
-
-@dataclass(frozen=True)
-class Declared:
-    """What the maker of a dataset says of it.
-
-    Attributes:
-        name: Its name, snake_case.
-        pretty_name: Its name in prose.
-        license: Identifier of its licence; ``other`` where it is to be asked of the papers.
-        copyright: The line that the licence asks to keep.
-        citation: BibTeX.
-        language: Code of its language.
-    """
-
-    name: str
-    pretty_name: str
-    license: str
-    copyright: str
-    citation: str
-    language: str
-
-    def __post_init__(self) -> None:
-        if re.fullmatch(r"[a-z]{2,3}(-[A-Za-z0-9]+)*", self.language) is None:
-            raise UsageError(f"{self.language!r} is no code of a language, such as en.")
 
 
 @dataclass(frozen=True)
@@ -131,4 +105,5 @@ class PaperDeclaration:
             card="constructed_from_papers",
             language=self.declared.language,
             is_own=True,
+            changes="sentences of papers were paired; linking phrases were cut.",
         )

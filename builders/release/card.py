@@ -6,7 +6,7 @@ outside belongs to people and is kept.
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -215,27 +215,43 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 
 def construction_blocks(manifest: Manifest) -> dict[str, str]:
     """The generated blocks on how a dataset that somebody has made was made, by name."""
-    if not manifest.construction:
-        return {}
+    shown: Mapping[str, Callable[[str, Any], str]] = {
+        "annotation": lambda _, told: str(told),
+        "papers": _unit_counts,
+        "abstracts": _unit_counts,
+        "pairs": _pair_counts,
+        "negatives": _negative_counts,
+    }
     return {
-        "annotation": str(manifest.construction["annotation"]),
-        "papers": _paper_counts(manifest.construction),
-        "pairs": _pair_counts(manifest.construction),
+        name: shown[name](name, told)
+        for name, told in manifest.construction.items()
+        if name in shown
     }
 
 
-def _paper_counts(construction: Mapping[str, Any]) -> str:
+def _unit_counts(units: str, counts: Mapping[str, Any]) -> str:
     """How many papers were read and kept, and why the others were not, as a table."""
-    counts = construction["papers"]
-    reasons = "; ".join(f"{n:,}: {reason}" for reason, n in counts["dropped"].items())
     splits = "; ".join(f"{split} {n:,}" for split, n in counts["splits"].items() if n)
-    row = [f"{counts['read']:,}", f"{counts['kept']:,}", splits, reasons or "none"]
-    return markdown_table(["papers read", "kept", "of these", "dropped"], [row])
+    reasons = _reasons(counts["dropped"])
+    row = [f"{counts['read']:,}", f"{counts['kept']:,}", splits, reasons]
+    return markdown_table([f"{units} read", "kept", "of these", "dropped"], [row])
 
 
-def _pair_counts(construction: Mapping[str, Any]) -> str:
+def _negative_counts(_: str, negatives: Mapping[str, Any]) -> str:
+    """By kind, how many negatives were made, and why others were not, as a table."""
+    rows = [
+        [f"`{kind}`", f"{counts['read']:,}", f"{counts['kept']:,}", _reasons(counts["dropped"])]
+        for kind, counts in negatives.items()
+    ]
+    return markdown_table(["kind", "tried", "made", "refused"], rows)
+
+
+def _reasons(dropped: Mapping[str, int]) -> str:
+    return "; ".join(f"{n:,}: {reason}" for reason, n in dropped.items()) or "none"
+
+
+def _pair_counts(_: str, pairs: Mapping[str, Any]) -> str:
     """By category, how many pairs were found and kept, and why the others were not, as a table."""
-    pairs = construction["pairs"]
     reasons = sorted({reason for counts in pairs.values() for reason in counts["dropped"]})
     rows = [
         [

@@ -128,9 +128,7 @@ def license_text(spec: DatasetSpec) -> str:
     path = files("nlihub.dataset_cards") / "licenses" / f"{spec.license}.txt"
     text = path.read_text(encoding="utf-8").replace("{copyright}", spec.copyright)
     if spec.is_own and (start := text.find(_CHANGES)) >= 0:  # what follows is of a release
-        text = (
-            f"{text[:start]}{_CHANGES} sentences of papers were paired; linking phrases were cut.\n"
-        )
+        text = f"{text[:start]}{_CHANGES} {spec.changes}\n"
     return text
 
 

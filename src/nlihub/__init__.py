@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .loaders.errors import NLIHubError
 
 if TYPE_CHECKING:
+    from .abstracts import build_from_abstracts
     from .annotation import (
         build_annotated,
         export_annotation,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
         verify,
     )
     from .everything import publish_all
+    from .negatives import import_judgements, review_judgements, sample_negatives
     from .papers import build_from_papers, spark_engine
     from .perturbations import (
         Antonyms,
@@ -73,6 +75,7 @@ _MODULES = {
     "align_predictions": "api",
     "build": "api",
     "build_annotated": "annotation",
+    "build_from_abstracts": "abstracts",
     "build_from_papers": "papers",
     "croissant": "publishing",
     "describe": "api",
@@ -82,6 +85,7 @@ _MODULES = {
     "fetch": "api",
     "harmonize": "api",
     "import_annotation": "annotation",
+    "import_judgements": "negatives",
     "install": "api",
     "list_datasets": "api",
     "list_presets": "runs",
@@ -96,8 +100,10 @@ _MODULES = {
     "push_baseline": "runs",
     "report_baselines": "runs",
     "review_annotation": "annotation",
+    "review_judgements": "negatives",
     "run_baseline": "runs",
     "sample": "api",
+    "sample_negatives": "negatives",
     "score": "scores",
     "spark_engine": "papers",
     "stats": "api",
@@ -124,6 +130,7 @@ __all__ = [
     "align_predictions",
     "build",
     "build_annotated",
+    "build_from_abstracts",
     "build_from_papers",
     "croissant",
     "describe",
@@ -133,6 +140,7 @@ __all__ = [
     "fetch",
     "harmonize",
     "import_annotation",
+    "import_judgements",
     "install",
     "list_datasets",
     "list_presets",
@@ -147,8 +155,10 @@ __all__ = [
     "push_baseline",
     "report_baselines",
     "review_annotation",
+    "review_judgements",
     "run_baseline",
     "sample",
+    "sample_negatives",
     "score",
     "spark_engine",
     "stats",

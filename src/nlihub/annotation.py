@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from .api import PathLike
 from .builders.construct.annotation.agreement import Agreement, measure_agreement
-from .builders.construct.annotation.answers import add_answers, read_answers
+from .builders.construct.annotation.answers import check_answered, read_answers, take_in
 from .builders.construct.annotation.batch import draw_batch
 from .builders.construct.annotation.candidates import Cell, check_candidates
 from .builders.construct.annotation.export import export_batch
@@ -94,9 +94,7 @@ def export_annotation(
     gold = there.review(per_class).gold
     if gold.is_complete:
         raise UsageError("Every class has its quota: nothing is left to annotate.")
-    if there.batches and not there.is_answered(there.batches[-1]):
-        last = there.batches[-1].folder
-        raise UsageError(f"{last} has no answers yet; take them in first: nlihub annotate import.")
+    check_answered(there.batches)
     done = frozenset().union(*(batch.ids for batch in there.batches))
     size = size_per_class or max(_by_class(gold.missing).values())
     draw = draw_batch(there.candidates, done, gold.missing, size, seed)
@@ -124,13 +122,8 @@ def import_annotation(
         AnnotationError: An answer is malformed; then nothing is taken in.
     """
     there = _Annotation.read(version, batches, None)
-    if not there.batches:
-        raise UsageError(f"{batches} has no batch; make one: nlihub annotate export.")
     files = [Path(path).expanduser() for path in answers]
-    add_answers(there.batches, there.batches[-1], files)
-    if not there.is_answered(there.batches[-1]):
-        names = ", ".join(file.name for file in files)
-        raise UsageError(f"{names}: no pair is answered. Label Studio: export as JSON.")
+    take_in(Path(batches), there.batches, files, "nlihub annotate export")
     return there.review(per_class)
 
 
@@ -221,11 +214,6 @@ class _Annotation:
         if n_annotators is not None and asked != n_annotators:
             raise UsageError(f"The batches are for {asked} annotators, not {n_annotators}.")
         return cls(version, labels, candidates, found, asked)
-
-    def is_answered(self, batch: Batch) -> bool:
-        """Whether a pair of a batch has an answer."""
-        answers = read_answers([batch])
-        return any(answers.by_pair.values())
 
     def answers_hash(self) -> str:
         """A sha256 of all answers, by pair and annotator."""

@@ -1,27 +1,25 @@
 """The public function that makes a dataset from papers."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .api import PathLike, list_datasets
+from .api import PathLike
 from .builders.construct.papers.construct import Recipe, Report, construct
 from .builders.construct.papers.phrases import LinkingPhrases
 from .builders.construct.papers.procedure import Procedure
 from .builders.construct.papers.shards import Engine, local_engine
 from .builders.construct.papers.spark import spark_engine
-from .builders.construct.papers.splits import ByRatio, ByYear, Splitting
-from .builders.declared.papers import Declared, PaperDeclaration
+from .builders.construct.splits import ByRatio, ByYear, Splitting
+from .builders.declared.papers import PaperDeclaration
 from .builders.options import BuildOptions
-from .builders.partial import whole_file
 from .builders.release.write import build_version, check_target
-from .builders.schema import is_name
 from .loaders.corpora.papers.metadata import Metadata
 from .loaders.corpora.papers.paper import Skipped, SplitSentences
 from .loaders.corpora.papers.sentences import split_sentences
 from .loaders.errors import UsageError
+from .own import check_domain, count_rows, declare, path_of, write_report
 
 __all__ = ["build_from_papers", "spark_engine"]
 
@@ -111,41 +109,36 @@ def build_from_papers(
         CorpusError: No paper is taken, a split has no pair of a class, or fewer than asked for.
         OutputError: There is something else at ``output/NAME``.
     """
-    if not is_name(name):
-        raise UsageError(f"{name!r} is no snake_case name.")
-    if domain is not None and not is_name(domain):
-        raise UsageError(f"{domain!r} is no domain; expected small letters, digits and _.")
-    if name in list_datasets():
-        raise UsageError(
-            f"{name} is a dataset of this package, which other papers do not give; take another "
-            "name."
-        )
+    declared = declare(
+        name,
+        pretty_name,
+        license_id,
+        copyright_line or "Copyright the authors of the papers",
+        citation,
+        "{SciNLI} (Sadat and Caragea, 2022)",
+        language,
+    )
+    if domain is not None:
+        check_domain(domain)
     paths = [papers] if isinstance(papers, str | Path) else papers
     recipe = Recipe(
-        procedure=Procedure(phrases=LinkingPhrases.read(_path(phrases)), within=within, seed=seed),
+        procedure=Procedure(
+            phrases=LinkingPhrases.read(path_of(phrases)), within=within, seed=seed
+        ),
         splitting=_splitting(train_years, evaluation_years, ratio),
         quotas=per_class or {},
-        metadata=Metadata.read(_path(metadata), domain),
+        metadata=Metadata.read(path_of(metadata), domain),
         split_sentences=split_sentences,
     )
     target = Path(output).expanduser()
     options = BuildOptions(num_proc=num_proc)
-    title = pretty_name or name.replace("_", " ").title()
-    declared = Declared(
-        name=name,
-        pretty_name=title,
-        license=license_id,
-        copyright=copyright_line or "Copyright the authors of the papers",
-        citation=_citation(name, title, _path(citation)),
-        language=language,
-    )
     # What is wrong with them is said before days of reading.
     PaperDeclaration(declared, ("a", "b"), (), (), recipe.splitting.splits).spec()
     check_target(target / name, name)
     report_file = target / f"{name}.report.json"
 
     def write(report: Report) -> None:
-        _write_report(report_file, report)
+        write_report(report_file, report.as_json())
 
     with construct(
         [Path(path).expanduser() for path in paths],
@@ -157,14 +150,13 @@ def build_from_papers(
     ) as made:
         version = build_version(made.builder, target, options)
         write(made.report)
-    configs = version.manifest.configs
     return MadeFromPapers(
         folder=version.folder,
         report=report_file,
         skipped=made.report.skipped,
         unknown=made.report.unknown,
         counts=made.report.counts,
-        rows={c: {s: split.rows for s, split in splits.items()} for c, splits in configs.items()},
+        rows=count_rows(version),
     )
 
 
@@ -176,32 +168,9 @@ def _splitting(
     if ratio is not None:
         if train or evaluation:
             raise UsageError("Split by years or by ratio, not both.")
-        if abs(sum(ratio) - 1) > 1e-9:
-            raise UsageError(f"{ratio} does not sum to 1; expected train, validation, test.")
-        return ByRatio(ratio[0], ratio[1])
+        return ByRatio.of(ratio)
     if train is None and evaluation is None:
         return ByRatio()
     if train is None or evaluation is None:
         raise UsageError("A split by years needs those of training and of evaluation.")
     return ByYear(train, evaluation)
-
-
-def _citation(name: str, title: str, path: Path | None) -> str:
-    if path is not None:
-        try:
-            return path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"{path} cannot be read: {error}") from error
-    note = "Made with nlihub, by the procedure of {SciNLI} (Sadat and Caragea, 2022)"
-    key = name.replace("_", "-")
-    return f"@misc{{{key},\n  title = {{{title}}},\n  note = {{{note}}}\n}}\n"
-
-
-def _path(path: PathLike | None) -> Path | None:
-    return Path(path).expanduser() if path is not None else None
-
-
-def _write_report(path: Path, report: Report) -> None:
-    text = json.dumps(report.as_json(), indent=2, ensure_ascii=False) + "\n"
-    with whole_file(path) as partial:
-        partial.write_text(text, encoding="utf-8", errors="surrogateescape")

@@ -169,7 +169,7 @@ def perturb_files(
     limit: int | None = 1,
     pool: str | Path | EntityPool | None = None,
     antonyms: str | Path | Antonyms | None = None,
-    conclusions: Sequence[str] | None = None,
+    phrase_sets: Sequence[str] | None = None,
     ignore_markers: bool = False,
 ) -> PerturbedFiles:
     """Makes the conclusions in files wrong, and writes them as JSON lines.
@@ -189,7 +189,7 @@ def perturb_files(
         pool: Entities for ``SREO``, or a JSON file of them: ``{"Gene": ["TNF", ...], ...}``. None
             takes the entities of all mechanisms in the files, which then are kept in memory.
         antonyms: Terms for ``LPR``, or a JSON file of them, of the form of ``antonyms.json``.
-        conclusions: The sets of phrases that tell the conclusion of an abstract; None takes all.
+        phrase_sets: The sets of phrases that tell the conclusion of an abstract; None takes all.
         ignore_markers: As for ``perturb``.
 
     Returns:
@@ -215,7 +215,7 @@ def perturb_files(
         entities = EntityPool.read(Path(entities).expanduser())
     chosen = _choose(strategies, entities or EntityPool({}), terms)
     rules = MechanismRules(
-        phrases=ConclusionPhrases.read(sets=conclusions),
+        phrases=ConclusionPhrases.read(sets=phrase_sets),
         min_supporting=0,
         max_supporting=sys.maxsize,
     )

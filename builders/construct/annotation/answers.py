@@ -89,6 +89,48 @@ def add_answers(batches: Sequence[Batch], batch: Batch, files: Sequence[Path]) -
     return answers
 
 
+def check_answered(batches: Sequence[Batch]) -> None:
+    """Checks that no batch waits for answers, before the next one is drawn.
+
+    Args:
+        batches: All batches of a folder.
+
+    Raises:
+        AnnotationError: As for ``read_answers``.
+        UsageError: The last batch has no answer.
+    """
+    if batches and not _is_answered(batches[-1]):
+        raise UsageError(
+            f"{batches[-1].folder} has no answers yet; take them in first: nlihub annotate import."
+        )
+
+
+def take_in(folder: Path, batches: Sequence[Batch], files: Sequence[Path], command: str) -> None:
+    """Takes in answers to the last batch.
+
+    Args:
+        folder: The folder of batches.
+        batches: All batches that are in it.
+        files: The files of answers.
+        command: The command that makes a batch.
+
+    Raises:
+        AnnotationError: As for ``read_answers``; then nothing is taken in.
+        UsageError: There is no batch, nothing is answered, or two files would have one name.
+        OutputError: They cannot be written.
+    """
+    if not batches:
+        raise UsageError(f"{folder} has no batch; make one: {command}.")
+    add_answers(batches, batches[-1], files)
+    if not _is_answered(batches[-1]):
+        names = ", ".join(file.name for file in files)
+        raise UsageError(f"{names}: no pair is answered. Label Studio: export as JSON.")
+
+
+def _is_answered(batch: Batch) -> bool:
+    return any(read_answers([batch]).by_pair.values())
+
+
 def _read(files: Mapping[Path, Sequence[Path]], batches: Sequence[Batch]) -> Answers:
     homes = {key: batch.folder.name for batch in batches for key in batch.pairs}
     by_pair: dict[str, dict[str, str]] = {id_: {} for batch in batches for id_ in batch.ids}

@@ -13,6 +13,7 @@ from ...partial import working_folder
 from .candidates import check_labels
 from .instructions import instructions
 from .label_studio import labelling_config, tasks
+from .question import RELATION, Question
 from .sheets import SHEET_COLUMNS, write_sheet
 from .stored import (
     CONFIG_FILE,
@@ -34,6 +35,7 @@ def export_batch(
     pairs: pa.Table,
     labels: Sequence[str],
     n_annotators: int,
+    question: Question = RELATION,
 ) -> Batch:
     """Writes the next batch of a folder, whole or not at all.
 
@@ -48,6 +50,7 @@ def export_batch(
         pairs: The pairs, as ``Draw.pairs`` has them.
         labels: The label set; ``unclear`` is always a choice besides.
         n_annotators: How many annotators are asked; 2 or more.
+        question: What they are asked.
 
     Returns:
         The batch.
@@ -85,7 +88,7 @@ def export_batch(
     with working_folder(target.parent, f".{target.name}.partial-") as work:
         new = work / "new"
         new.mkdir()
-        _write(new, batch)
+        _write(new, batch, question)
         _put(new, target)
     return batch
 
@@ -102,7 +105,7 @@ def _put(new: Path, target: Path) -> None:
         ) from error
 
 
-def _write(folder: Path, batch: Batch) -> None:
+def _write(folder: Path, batch: Batch, question: Question) -> None:
     pairs = [(key, pair.premise, pair.hypothesis) for key, pair in batch.pairs.items()]
     settings = {"labels": list(batch.labels), "n_annotators": batch.n_annotators}
     _write_json(folder / SETTINGS_FILE, settings)
@@ -113,8 +116,10 @@ def _write(folder: Path, batch: Batch) -> None:
         rows = sorted(pairs, key=lambda pair: keyed_hash(pair[0], name, "sheet"))
         write_sheet(folder / f"{name}.csv", SHEET_COLUMNS, [(*row, "") for row in rows])
     _write_json(folder / TASKS_FILE, tasks(pairs))
-    (folder / CONFIG_FILE).write_text(labelling_config(batch.labels), encoding="utf-8")
-    (folder / INSTRUCTIONS_FILE).write_text(instructions(batch.labels), encoding="utf-8")
+    config = labelling_config(batch.labels, question.names)
+    (folder / CONFIG_FILE).write_text(config, encoding="utf-8")
+    told = instructions(batch.labels, question)
+    (folder / INSTRUCTIONS_FILE).write_text(told, encoding="utf-8")
 
 
 def _write_json(path: Path, value: object) -> None:

@@ -34,18 +34,19 @@ def tasks(pairs: Iterable[tuple[str, str, str]]) -> list[dict[str, dict[str, str
     ]
 
 
-def labelling_config(labels: Sequence[str]) -> str:
+def labelling_config(labels: Sequence[str], names: tuple[str, str]) -> str:
     """The labelling configuration of a project: the two sentences, and one choice.
 
     Args:
         labels: The label set; "unclear" is added as the last choice.
+        names: What stands above the two sentences.
 
     Returns:
         XML.
     """
     view = ElementTree.Element("View")
-    for number, name in enumerate(("premise", "hypothesis"), 1):
-        ElementTree.SubElement(view, "Header", value=f"Sentence {number}")
+    for name, shown in zip(("premise", "hypothesis"), names, strict=True):
+        ElementTree.SubElement(view, "Header", value=shown)
         ElementTree.SubElement(view, "Text", name=name, value=f"${name}")
     choices = ElementTree.SubElement(
         view,

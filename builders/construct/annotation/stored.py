@@ -153,7 +153,7 @@ def check_batches(batches: Iterable[Batch], candidates: pa.Table) -> None:
         if now.get(pair.id) != pair
     ]
     if defects:
-        raise AnnotationError(defects, "Build from the papers and with the seed of the batches.")
+        raise AnnotationError(defects, "Give the version that the batches were drawn from.")
 
 
 def _read_batch(folder: Path, defects: list[Defect]) -> Batch | None:

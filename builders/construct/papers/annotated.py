@@ -16,12 +16,12 @@ from ....loaders.errors import UsageError
 from ....loaders.releases.oddities import Oddities
 from ...base import Batch
 from ...declared.papers import UNBALANCED
+from ...keyed import key_of
 from ...options import BuildOptions, Key
 from ...release.version import BuiltVersion
 from ...schema import SPLITS
 from ..annotation.candidates import SPLITS as EVALUATION
 from .balance import balance, class_sizes
-from .draws import key_of
 
 
 def candidates_of(version: BuiltVersion) -> pa.Table:

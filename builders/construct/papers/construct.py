@@ -16,15 +16,16 @@ from ....loaders.corpora.papers.sentences import split_sentences
 from ....loaders.errors import CorpusError, UsageError
 from ...base import NLIBuilder
 from ...declared.builder import declared_builder
-from ...declared.papers import Declared, PaperDeclaration
+from ...declared.declared import Declared
+from ...declared.papers import PaperDeclaration
 from ...options import BuildOptions
+from ..splits import ByRatio, Splitting
 from .extract import Job, ShardReport
 from .procedure import Procedure
 from .rows import Corpus, PaperRows
 from .select_pairs import Pairs, select_pairs
 from .select_papers import Papers, select_papers
 from .shards import Engine, worked_off
-from .splits import ByRatio, Splitting
 
 _LOGGER = logging.getLogger(__name__)
 

@@ -1,25 +1,10 @@
-"""Random choices that depend on names alone, not on the order in which papers come.
-
-Each is a hash of a seed, of what is chosen, and of where: the same on every machine.
-"""
+"""Random words of 64 bits, many at a time, drawn from keys: the same on every machine."""
 
 import numpy as np
 
-from ...keyed import keyed_hash
 from .arrays import Numbers, Words
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
-
-
-def key_of(seed: int, purpose: str, name: str) -> int:
-    """A key of 64 bits for what is drawn for a name.
-
-    Args:
-        seed: The seed; another gives other choices.
-        purpose: What is chosen, of 16 bytes at most; other choices get unrelated keys.
-        name: What it is chosen for.
-    """
-    return int.from_bytes(keyed_hash(name, str(seed), purpose)[:8], "little")
 
 
 def mix(words: Words) -> Words:

@@ -13,9 +13,10 @@ import numpy.typing as npt
 from xxhash import xxh3_128_digest
 
 from ....loaders.corpora.papers.paper import Paper
+from ...keyed import key_of
 from .arrays import Flags, Numbers, Words
 from .cleaning import FIT, RULES
-from .draws import key_of, subkeys
+from .draws import subkeys
 from .linking import AFTER_A_MARK, Linking, find_linking
 from .neutral import draw_neutral_pairs
 from .procedure import Procedure

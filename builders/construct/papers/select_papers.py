@@ -13,9 +13,9 @@ import pyarrow as pa
 from ....loaders.corpora.papers.paper import Skipped
 from ...declared.papers import UNBALANCED
 from ...schema import SPLITS, is_name
+from ..splits import OTHER_YEAR, Place, Splitting
 from .arrays import Numbers
 from .extract import PAPERS, ShardReport, read_table
-from .splits import OTHER_YEAR, Place, Splitting
 
 SAME_PAPER = "the same paper again"
 SAME_ID = "another paper has its id"

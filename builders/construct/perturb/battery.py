@@ -11,6 +11,9 @@ from .swap_names import SwapNames
 from .swap_number import SwapNumber
 from .swap_positions import SwapPositions
 
+#: The names of the seven, in the paper's order.
+NAMES = ("SEN", "SEP", "SRE", "SREO", "VNeg", "SN", "LPR")
+
 
 def make_strategies(pool: EntityPool, antonyms: Antonyms | None = None) -> dict[str, Strategy]:
     """The paper's rule-based strategies, in its order, with our defaults.

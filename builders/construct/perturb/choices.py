@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from ...keyed import keyed_hash
+from ...keyed import key_of
 
 T = TypeVar("T")
 
@@ -26,7 +26,7 @@ class Choices:
     def draw(self, purpose: str) -> int:
         """A number of 64 bits for a purpose."""
         text = "\0".join((self.pmid, self.strategy, purpose))
-        return int.from_bytes(keyed_hash(text, str(self.seed), "perturb")[:8], "little")
+        return key_of(self.seed, "perturb", text)
 
     def arrange(self, options: Sequence[T], purpose: str) -> list[T]:
         """The options in a random order, the first of them the one to take."""

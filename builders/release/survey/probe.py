@@ -4,10 +4,10 @@ Where it beats chance, the labels can in part be told without any inference: the
 artefacts of how they were made.
 """
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import compress
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from ..version import BuiltVersion
 from .classifier import Labels, WordClassifier
 from .sampling import draw_number, sample_rows
-from .scoring import Score, score
+from .scoring import Recall, Score, score, score_recall
 from .unmeasured import UnmeasuredError
 
 #: Rows to train on, and rows to judge, at most.
@@ -36,12 +36,15 @@ class CategoryScore:
     Attributes:
         category: The value of ``category``; ``none`` where a row has none.
         rows: Number of rows that were judged.
-        right: Share of these that it gets right, in percent.
+        right: How many of these it gets right.
+        warns: Whether that is surely more than 5 points above chance: what was done to these
+            hypotheses shows in them.
     """
 
     category: str
     rows: int
-    right: float
+    right: Recall
+    warns: bool
 
 
 @dataclass(frozen=True)
@@ -55,11 +58,13 @@ class Probe:
         unit: What is never in two folds, and drawn as a whole by the bootstrap: ``group``,
             ``source`` (the paper, without positions of sentences in it) or ``row``.
         training_rows: Number of rows that it was trained on, in all folds together.
+        left_out: Rows that it would have been trained on, but whose unit is among those judged.
         rows: Number of rows that it was judged on.
-        accuracy: Share of these that it gets right.
+        accuracy: Share of these that it gets right. It may be below chance, since in training every
+            label counts the same, however many rows it has.
         macro_f1: Mean of the F1 of the classes.
         warns: Whether the lower end of the interval of macro-F1 is more than 5 points above chance.
-        categories: By category, the most frequent first; empty where no row has one.
+        categories: Recall by category, the most frequent first; empty where no row has one.
         top_words: For each label the words and pairs of words with most weight, the heaviest first.
     """
 
@@ -68,6 +73,7 @@ class Probe:
     folds: int
     unit: str
     training_rows: int
+    left_out: int
     rows: int
     accuracy: Score
     macro_f1: Score
@@ -79,7 +85,8 @@ class Probe:
 def probe_hypotheses(version: BuiltVersion, config: str) -> Probe:
     """Trains a linear classifier on hypotheses (see ``WordClassifier``), and judges it on others.
 
-    It is trained on ``train`` and judged on ``test``, or on ``validation`` where there is no test.
+    It is trained on ``train`` and judged on ``test``, or on ``validation`` where there is no test;
+    rows of ``train`` whose group, or where there are no groups whose paper, is judged are left out.
     A version without these is judged by 5-fold cross-validation on all its rows; rows of one group,
     or where there are no groups of one paper, are in the same fold. There are at most 20,000 rows
     to train on, and 20,000 to judge, drawn by a keyed hash of their ids: the result is the same
@@ -95,7 +102,8 @@ def probe_hypotheses(version: BuiltVersion, config: str) -> Probe:
         VerificationError: A file is missing or malformed.
 
     Source: SciNLI, Table 7, and MSciNLI, Table 17, show models the second sentence alone for the
-        same end. Theirs are pretrained, and find more than this one.
+        same end. Theirs are pretrained, and find more than this one. BioNLI, Table 5, has a
+        hypothesis-only model's recall by category.
     """
     labels = version.builder.SPEC.labels
     splits = [name for name, s in version.manifest.configs[config].items() if s.rows]
@@ -106,8 +114,14 @@ def probe_hypotheses(version: BuiltVersion, config: str) -> Probe:
     judged_on = others[:1] if is_split else splits
     trained_on = ["train"] if is_split else splits
     rows = sample_rows(version, config, judged_on, _COLUMNS, MAX_ROWS)
-    training = sample_rows(version, config, trained_on, _COLUMNS, MAX_ROWS) if is_split else rows
     unit, units = _find_units(rows)
+    training, left_out = rows, 0
+    if is_split:
+        drawn = sample_rows(version, config, trained_on, _COLUMNS, MAX_ROWS)
+        training = _without(drawn, units)
+        left_out = len(drawn) - len(training)
+        if not len(training):
+            raise UnmeasuredError(f"every {unit} to train on is among those to judge")
     gold, training_gold = _read_labels(rows), _read_labels(training)
     folds = None if is_split else _assign_folds(unit, units)
     classifier = WordClassifier(training["hypothesis"].to_pylist(), training_gold)
@@ -117,6 +131,7 @@ def probe_hypotheses(version: BuiltVersion, config: str) -> Probe:
     scores = score(gold, guesses, units, len(labels), majority)
     macro_f1 = scores["macro_f1"]
     lowest = macro_f1.interval[0] if macro_f1.interval else macro_f1.value
+    categories = rows["category"].to_pylist()
     top_words = classifier.top_words(N_TOP_WORDS)
     return Probe(
         trained_on=tuple(trained_on),
@@ -124,11 +139,12 @@ def probe_hypotheses(version: BuiltVersion, config: str) -> Probe:
         folds=0 if folds is None else int(folds.max()) + 1,
         unit=unit,
         training_rows=len(training),
+        left_out=left_out,
         rows=len(rows),
         accuracy=scores["accuracy"],
         macro_f1=macro_f1,
         warns=lowest > macro_f1.chance + MARGIN,
-        categories=tuple(_score_categories(rows["category"].to_pylist(), gold == guesses)),
+        categories=tuple(_score_categories(categories, gold, guesses, units, len(labels))),
         top_words={name: top_words.get(label, ()) for label, name in enumerate(labels)},
     )
 
@@ -151,6 +167,13 @@ def _find_units(rows: pa.Table) -> tuple[str, list[tuple[str, str]]]:
     return "row", [("row", row) for row in rows["id"].to_pylist()]
 
 
+def _without(rows: pa.Table, judged: Collection[tuple[str, str]]) -> pa.Table:
+    """The rows that depend on nothing that is judged."""
+    known = frozenset(judged)
+    _, units = _find_units(rows)
+    return rows.filter(pa.array([found not in known for found in units], pa.bool_()))
+
+
 def _assign_folds(unit: str, units: Sequence[tuple[str, str]]) -> Labels:
     """The fold of each row, whole units in each, as many units in one as in another."""
     order = sorted(set(units), key=lambda found: (draw_number("\0".join(found)), found))
@@ -170,14 +193,21 @@ def _cross_validate(texts: Sequence[str], gold: Labels, folds: Labels) -> Labels
     return guesses
 
 
-def _score_categories(categories: Sequence[str | None], is_right: Any) -> Iterator[CategoryScore]:
+def _score_categories(
+    categories: Sequence[str | None],
+    gold: Labels,
+    guesses: Labels,
+    units: Sequence[tuple[str, str]],
+    n_labels: int,
+) -> Iterator[CategoryScore]:
     if not any(categories):
         return
-    names = np.array([name or "none" for name in categories])
-    found, counts = np.unique(names, return_counts=True)
-    for name, count in sorted(zip(found.tolist(), counts.tolist(), strict=True), key=_by_count):
-        right = 100 * float(is_right[names == name].mean())
-        yield CategoryScore(name, count, round(right, 1))
+    names = [name or "none" for name in categories]
+    scores = score_recall(gold, guesses, units, n_labels, names)
+    for name, n_rows in sorted(Counter(names).items(), key=_by_count):
+        found = scores[name]
+        warns = found.above is not None and found.above[0] > MARGIN
+        yield CategoryScore(name, n_rows, found, warns)
 
 
 def _by_count(pair: tuple[str, int]) -> tuple[int, str]:

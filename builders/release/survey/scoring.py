@@ -31,6 +31,23 @@ class Score:
     chance: float
 
 
+@dataclass(frozen=True)
+class Recall:
+    """How much of some rows is guessed right, in percent.
+
+    Attributes:
+        value: The share of them that is guessed right.
+        chance: How often the same is guessed of rows of other labels, wrongly: what the share would
+            be if these rows were like those.
+        above: The 95 % bootstrap interval of ``value`` minus ``chance``; None where all rows depend
+            on each other.
+    """
+
+    value: float
+    chance: float
+    above: tuple[float, float] | None
+
+
 def score(
     gold: Labels,
     guesses: Labels,
@@ -58,12 +75,70 @@ def score(
     drawn = _scores(_resample(confusions)) if len(confusions) > 1 else {}
     scores = {}
     for name, value in found.items():
-        interval = None
-        if name in drawn:
-            low, high = np.percentile(drawn[name], [2.5, 97.5]).round(1).tolist()
-            interval = (low, high)
+        interval = _interval(drawn[name]) if name in drawn else None
         scores[name] = Score(round(float(value), 1), interval, round(chance[name], 1))
     return scores
+
+
+def score_recall(
+    gold: Labels,
+    guesses: Labels,
+    units: Sequence[Hashable],
+    n_labels: int,
+    parts: Sequence[str],
+) -> dict[str, Recall]:
+    """Scores guesses on each part of the rows.
+
+    Args:
+        gold: Of n rows, one or more, the label.
+        guesses: The label that was guessed.
+        units: What each row depends on, as for ``score``.
+        n_labels: Size of the label set.
+        parts: The part of each row.
+
+    Returns:
+        By part its recall.
+
+    Source: BioNLI, Table 5, has recall by category, since a guess of "not entailed" is of none.
+    """
+    numbers = {unit: number for number, unit in enumerate(dict.fromkeys(units))}
+    of_rows = np.array([numbers[unit] for unit in units])
+    confusions = np.zeros((2, len(numbers), n_labels, n_labels), np.int64)
+    np.add.at(confusions[0], (of_rows, gold, guesses), 1)
+    names = np.array(parts)
+    scores = {}
+    for name in dict.fromkeys(parts):
+        is_in = names == name
+        confusions[1] = 0
+        np.add.at(confusions[1], (of_rows[is_in], gold[is_in], guesses[is_in]), 1)
+        counts = confusions.swapaxes(0, 1)
+        recall, chance = _recall(counts.sum(0))
+        above = np.array([])
+        if len(counts) > 1:
+            of_drawn, by_chance = _recall(_resample(counts))
+            above = (of_drawn - by_chance)[np.isfinite(of_drawn)]  # a rare part may not be drawn
+        interval = _interval(above) if len(above) else None
+        scores[name] = Recall(round(float(recall), 1), round(float(chance), 1), interval)
+    return scores
+
+
+def _recall(confusions: Counts) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Recall and chance in percent, of the confusions of all rows and of a part, (..., 2, k, k)."""
+    everything, part = confusions[..., 0, :, :], confusions[..., 1, :, :]
+    by_label = part.sum(-1)
+    right = np.diagonal(part, axis1=-2, axis2=-1).sum(-1)
+    own = np.diagonal(everything, axis1=-2, axis2=-1)
+    of_others = everything.sum(-2) - own  # guesses of a label where another is right
+    others = everything.sum((-1, -2))[..., None] - everything.sum(-1)
+    false_alarms = of_others / np.maximum(others, 1)
+    with np.errstate(invalid="ignore"):
+        n_rows = by_label.sum(-1)
+        return 100 * right / n_rows, 100 * (by_label * false_alarms).sum(-1) / n_rows
+
+
+def _interval(drawn: npt.NDArray[np.float64]) -> tuple[float, float]:
+    low, high = np.percentile(drawn, [2.5, 97.5]).round(1).tolist()
+    return low, high
 
 
 def _scores(confusions: Counts) -> dict[str, npt.NDArray[np.float64]]:

@@ -5,8 +5,9 @@ from itertools import groupby
 
 from ...spec import DatasetSpec
 from ..card import markdown_table, statistics_block
+from .negatives import CategoryNegatives, Quantiles
 from .parses import Parses, Roots
-from .probe import MARGIN, Probe
+from .probe import MARGIN, CategoryScore, Probe
 from .rows import RowCount
 from .scoring import Score
 from .survey import Survey
@@ -29,6 +30,8 @@ def show_survey(spec: DatasetSpec, survey: Survey) -> str:
     sections += _show_texts(survey.texts)
     if survey.vocabularies:
         sections += _show_vocabularies(survey.vocabularies)
+    if survey.negatives:
+        sections += _show_negatives(survey.negatives)
     if survey.parses:
         sections += _show_parses(survey.parses)
     if survey.probe:
@@ -87,6 +90,28 @@ def _show_vocabularies(found: Vocabularies) -> Iterator[str]:
     yield f"Of the {found.compared_words:,} most frequent words of each, without stop words."
 
 
+def _show_negatives(negatives: Sequence[CategoryNegatives]) -> Iterator[str]:
+    yield "## Negatives beside their positives"
+    head = ["category", "negatives", "same as positive", "same as another", "without positive"]
+    head += ["words changed", "words changed %"]
+    rows = []
+    for found in negatives:
+        same = (f"{found.same_as_positive:,}", f"{found.same_as_another:,}")
+        without = f"{found.without_positive:,} of {found.drawn:,}"
+        changed = (_five(found.words), _five(found.share))
+        rows.append([found.category, f"{found.rows:,}", *same, without, *changed])
+    yield markdown_table(head, rows)
+    yield (
+        "Same: to the letter; as another: as an earlier one of its group. Words changed: words, "
+        "marks and markers that have to be put in, taken out or replaced; the least, the quartiles "
+        "and the greatest number of those that were drawn, and in percent of the longer of the two."
+    )
+
+
+def _five(quantiles: Quantiles | None) -> str:
+    return " / ".join(f"{value:g}" for value in quantiles or ())
+
+
 def _show_parses(parses: Parses) -> Iterator[str]:
     head = ["rows of", "S root premise %", "S root hypothesis %", "sentences", "refused texts"]
     rows = []
@@ -118,16 +143,36 @@ def _show_probe(probe: Probe) -> Iterator[str]:
             f"Trained on {probe.training_rows:,} rows of {trained}, judged on {probe.rows:,} rows "
             f"of {judged}."
         )
+        if probe.left_out:
+            yield f"Not trained on: {probe.left_out:,} rows whose {probe.unit} is judged."
     if probe.warns:
         yield (
             "**Warning**: labels can in part be told from the hypothesis alone: macro-F1 is more "
             f"than {MARGIN:g} points above chance. Report a hypothesis-only model beside yours."
         )
     if probe.categories:
-        shown = [[c.category, f"{c.rows:,}", c.right] for c in probe.categories]
-        yield markdown_table(["category", "rows", "right %"], shown)
+        yield from _show_categories(probe.categories)
     words = [[label, ", ".join(map(_code, top))] for label, top in probe.top_words.items()]
     yield markdown_table(["label", "words that speak for it"], words)
+
+
+def _show_categories(categories: Sequence[CategoryScore]) -> Iterator[str]:
+    shown = []
+    for found in categories:
+        right = found.right
+        above = f"{right.above[0]:.1f} to {right.above[1]:.1f}" if right.above else ""
+        figures = [f"{right.value:.1f}", f"{right.chance:.1f}", above]
+        shown.append([found.category, f"{found.rows:,}", *figures])
+    yield markdown_table(["category", "rows", "right %", "of others %", "difference"], shown)
+    yield (
+        "Of others: how often the same is guessed, wrongly, of rows of other labels. Difference: "
+        "its 95 % interval."
+    )
+    if told := [c.category for c in categories if c.warns]:
+        yield (
+            "**Warning**: the hypothesis alone gives these categories away, by more than "
+            f"{MARGIN:g} points: {', '.join(told)}."
+        )
 
 
 def _show_score(score: Score) -> list[str]:

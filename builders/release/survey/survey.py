@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from ....loaders.errors import MissingExtraError
 from ..statistics import Statistics, measure
 from ..version import BuiltVersion
+from .negatives import CategoryNegatives, describe_negatives
 from .parses import Parses, parse_texts
 from .probe import Probe, probe_hypotheses
 from .rows import RowCount, count_rows
@@ -22,14 +23,16 @@ class Survey(Statistics):
         row_counts: Rows by split, domain and class.
         texts: Length and overlap of the texts, by class, domain and split.
         vocabularies: What the vocabularies of its domains share.
+        negatives: What its negatives look like beside their positives, by category.
         probe: What the hypothesis alone gives away.
         parses: How many sentences parse as such.
-        unmeasured: Why each of the last three is None, by name.
+        unmeasured: Why each of the last four is None, by name.
     """
 
     row_counts: tuple[RowCount, ...]
     texts: tuple[TextFigures, ...]
     vocabularies: Vocabularies | None
+    negatives: tuple[CategoryNegatives, ...] | None
     probe: Probe | None
     parses: Parses | None
     unmeasured: dict[str, str]
@@ -64,6 +67,11 @@ def survey(version: BuiltVersion, *, probe: bool = False, parser: str | None = N
         vocabularies = compare_vocabularies(version, config, find_domains(tallies))
     except UnmeasuredError as error:
         unmeasured["vocabularies"] = str(error)
+    negatives: tuple[CategoryNegatives, ...] | None = None
+    try:
+        negatives = describe_negatives(version, config)
+    except UnmeasuredError as error:
+        unmeasured["negatives"] = str(error)
     probed: Probe | None = None
     if probe:
         try:
@@ -79,6 +87,7 @@ def survey(version: BuiltVersion, *, probe: bool = False, parser: str | None = N
         row_counts=tuple(count_rows(version, config, tallies)),
         texts=tuple(describe_texts(version, config, tallies)),
         vocabularies=vocabularies,
+        negatives=negatives,
         probe=probed,
         parses=parses,
         unmeasured=unmeasured,

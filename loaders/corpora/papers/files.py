@@ -40,6 +40,7 @@ _OTHER_ENDINGS = frozenset(
     ]
 )
 _OTHER_NAMES = ("changelog", "citation", "license", "licence", "notice", "readme")
+_FORMATS = "papers: expected TEI, JATS, S2ORC, sentence-split XML, JSON Lines or Parquet"
 _HIDDEN = (".", "_")  # "_SUCCESS", as engines leave it beside their shards
 
 
@@ -78,12 +79,13 @@ def is_paper_name(name: str) -> bool:
     )
 
 
-def find_paper_files(paths: Sequence[Path]) -> list[PaperFile]:
-    """Finds the files that may hold papers.
+def find_paper_files(paths: Sequence[Path], expected: str = _FORMATS) -> list[PaperFile]:
+    """Finds the files that may hold papers, or what else is looked for.
 
     Args:
         paths: Files, taken whatever their names, and folders, of which every file in any depth is
             taken unless ``is_paper_name`` excludes it. Links are followed, each folder once.
+        expected: The formats that are read, for who gives a folder without any.
 
     Returns:
         The files, by name; those of one name in the order of ``paths``. A file that is reached
@@ -99,8 +101,7 @@ def find_paper_files(paths: Sequence[Path]) -> list[PaperFile]:
         names = [path.name] if not path.is_dir() else list(_walk(path, "", set()))
         if not names:
             raise SourceNotFoundError(
-                f"The folder {path} holds no file that is taken for papers: expected TEI, JATS, "
-                "S2ORC, sentence-split XML, JSON Lines or Parquet files."
+                f"The folder {path} holds no file that is taken for {expected} files."
             )
         folder = path if path.is_dir() else path.parent
         for name in names:

@@ -7,28 +7,32 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .options import Json, answer, quotas
+from .options import Json, answer, names, quotas
 
 if TYPE_CHECKING:
     from ..annotation import Review
+    from ..builders.construct.annotation.true_negatives import Quality, Verdict
 
 app = typer.Typer(
-    help="Have people judge the evaluation pairs of a dataset that was built from papers.",
+    help="Have people judge the evaluation pairs of a dataset that was built from papers, or a "
+    "sample of adversarial negatives.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 
-Version = Annotated[
-    Path, typer.Argument(metavar="FOLDER", help="The version that was built from papers.")
-]
+Version = Annotated[Path, typer.Argument(metavar="FOLDER", help="The version, as it was built.")]
 Batches = Annotated[
     Path, typer.Option(metavar="FOLDER", help="The folder of all batches of this annotation.")
 ]
-PerClass = Annotated[
-    str,
+_QUOTAS = typer.Option(
+    metavar="SPLIT=N,...",
+    help="Confirmed pairs of each class and domain that are wanted: validation=500,test=1000",
+)
+PerClass = Annotated[str, _QUOTAS]
+PerClassOfPapers = Annotated[
+    str | None,
     typer.Option(
-        metavar="SPLIT=N,...",
-        help="Confirmed pairs of each class and domain that are wanted: validation=500,test=1000",
+        metavar="SPLIT=N,...", help=f"Of pairs from papers, not of a sample. {_QUOTAS.help}"
     ),
 ]
 
@@ -64,6 +68,38 @@ def export(
     answer(str(made.folder), as_json, lambda: str(made.folder))
 
 
+@app.command()
+def sample(
+    version: Version,
+    batches: Batches,
+    strategies: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,...", help="Draw negatives of these; default all: GEN,GEN-ND"),
+    ] = None,
+    per_strategy: Annotated[int, typer.Option(min=1, help="Negatives of each strategy.")] = 25,
+    controls: Annotated[int, typer.Option(min=0, help="Positives that are mixed in.")] = 0,
+    annotators: Annotated[int, typer.Option(min=2, help="Experts who judge each pair.")] = 2,
+    seed: Annotated[int, typer.Option(help="Decides which pairs are drawn.")] = 1,
+    as_json: Json = False,
+) -> None:
+    """Write a blind sample of adversarial negatives: can the hypothesis be concluded?"""
+    from .. import negatives
+
+    made = negatives.sample_negatives(
+        version,
+        batches,
+        strategies=names(strategies) or None,
+        per_strategy=per_strategy,
+        n_controls=controls,
+        n_annotators=annotators,
+        seed=seed,
+    )
+    for kind, lacking in made.short.items():
+        print(f"nlihub: {kind}: {lacking:,} fewer than asked for are left", file=sys.stderr)
+    print(f"nlihub: {made.n_pairs:,} pairs", file=sys.stderr)
+    answer(str(made.folder), as_json, lambda: str(made.folder))
+
+
 @app.command("import")
 def import_command(
     version: Version,
@@ -71,20 +107,31 @@ def import_command(
         list[Path], typer.Argument(metavar="ANSWERS...", help="Sheets, or Label Studio's export.")
     ],
     batches: Batches,
-    per_class: PerClass,
+    per_class: PerClassOfPapers = None,
     as_json: Json = False,
 ) -> None:
     """Take in answers to the last batch, and say what the annotation has come to."""
-    from .. import annotation
+    from .. import annotation, negatives
 
+    if per_class is None:
+        _show_quality(negatives.import_judgements(version, batches, answers), as_json)
+        return
     _show(annotation.import_annotation(version, batches, answers, quotas(per_class)), as_json)
 
 
 @app.command()
-def review(version: Version, batches: Batches, per_class: PerClass, as_json: Json = False) -> None:
-    """Say what the annotation has come to: agreement, kappa, what is missing."""
-    from .. import annotation
+def review(
+    version: Version,
+    batches: Batches,
+    per_class: PerClassOfPapers = None,
+    as_json: Json = False,
+) -> None:
+    """Say what the annotation has come to: agreement, kappa, what is missing, true negatives."""
+    from .. import annotation, negatives
 
+    if per_class is None:
+        _show_quality(negatives.review_judgements(version, batches), as_json)
+        return
     _show(annotation.review_annotation(version, batches, quotas(per_class)), as_json)
 
 
@@ -114,6 +161,39 @@ def _show(found: "Review", as_json: bool) -> None:
         "is_complete": found.gold.is_complete,
     }
     answer(value, as_json, lambda: "\n".join(_as_text(found)))
+
+
+def _show_quality(found: "Quality", as_json: bool) -> None:
+    answer(found.as_json(), as_json, lambda: "\n".join(_quality_as_text(found)))
+
+
+def _quality_as_text(found: "Quality") -> Iterator[str]:
+    from ..builders.construct.annotation.judge import (
+        NO_MAJORITY,
+        NOT_ANNOTATED,
+        NOT_ENOUGH_ANSWERS,
+        UNCLEAR_MAJORITY,
+    )
+
+    for name, verdict in {**found.strategies, "all negatives": found.negatives}.items():
+        yield f"{name:14} {_verdict_as_text(verdict, 'true negatives')}"
+    if found.controls:
+        yield f"{'controls':14} {_verdict_as_text(found.controls, 'judged entailed')}"
+    agreement = found.agreement
+    yield f"Fleiss' kappa  {agreement.kappa:.2f} over {agreement.n_for_kappa:,} pairs"
+    for outcome in (NO_MAJORITY, UNCLEAR_MAJORITY, NOT_ENOUGH_ANSWERS, NOT_ANNOTATED):
+        yield f"{outcome:14} {agreement.outcomes[outcome]:,}"
+
+
+def _verdict_as_text(verdict: "Verdict", what: str) -> str:
+    share = verdict.as_expected
+    if verdict.interval is None:
+        return f"{verdict.n_pairs:,} pairs, none decided"
+    low, high = verdict.interval
+    return (
+        f"{share.n:,} of {share.of:,} {what} ({100 * share.value:.1f} %, 95 % interval "
+        f"{100 * low:.1f}-{100 * high:.1f}); of single answers {100 * verdict.answers.value:.1f} %"
+    )
 
 
 def _as_text(found: "Review") -> Iterator[str]:

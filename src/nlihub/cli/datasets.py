@@ -7,7 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from . import papers as options
+from . import abstracts as of_abstracts
+from . import own
+from . import papers as of_papers
 from .options import Configs, From, Json, NumProc, Origin, Splits, answer, names
 
 
@@ -67,9 +69,11 @@ def stats(
 ) -> None:
     """Measure the statistics of a dataset on its built files: the tables of the papers.
 
-    Rows by split, domain and class; words; overlap; vocabulary of the domains; leakage, repeats.
+    Rows by split, domain and class; words; overlap; vocabulary of the domains; leakage, repeats; of
+    adversarial negatives, by category, how far they are from their positives.
 
-    --probe warns of labels that the hypothesis alone gives away; it takes up to half a minute.
+    --probe warns of labels and categories that the hypothesis alone gives away; it takes up to half
+    a minute.
     --parser tells how many sentences have a parse with an S root, of at most 5,000 rows. Both need
     nlihub[baselines].
     """
@@ -165,53 +169,79 @@ def build(
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="Builds FOLDER/NAME.")
     ] = Path("built"),
     num_proc: NumProc = 1,
-    papers: options.Papers = None,
-    domain: options.Domain = None,
-    metadata: options.Metadata = None,
-    phrases: options.Phrases = None,
-    train_years: options.TrainYears = None,
-    evaluation_years: options.EvaluationYears = None,
-    ratio: options.Ratio = None,
-    per_class: options.PerClass = None,
-    within: options.Within = None,
-    seed: options.Seed = None,
-    pretty_name: options.Title = None,
-    license_id: options.License = None,
-    citation: options.Citation = None,
-    language: options.Language = None,
-    spark: options.Spark = False,
+    papers: of_papers.Papers = None,
+    abstracts: of_abstracts.Abstracts = None,
+    domain: own.Domain = None,
+    phrases: own.Phrases = None,
+    ratio: own.Ratio = None,
+    seed: own.Seed = None,
+    pretty_name: own.Title = None,
+    license_id: own.License = None,
+    citation: own.Citation = None,
+    metadata: of_papers.Metadata = None,
+    train_years: of_papers.TrainYears = None,
+    evaluation_years: of_papers.EvaluationYears = None,
+    per_class: of_papers.PerClass = None,
+    within: of_papers.Within = None,
+    language: of_papers.Language = None,
+    spark: of_papers.Spark = False,
+    phrase_sets: of_abstracts.PhraseSets = None,
+    by_order: of_abstracts.ByOrder = False,
+    strategies: of_abstracts.Strategies = None,
+    max_per_category: of_abstracts.MaxPerCategory = None,
     as_json: Json = False,
 ) -> None:
     """Build datasets: Parquet files, card and manifest, laid out as on the Hub.
 
-    With --papers, a dataset of your own, by the procedure of SciNLI and MSciNLI.
+    With --papers, a dataset of your own, by the procedure of SciNLI and MSciNLI; with --abstracts,
+    by that of BioNLI.
     """
     from .. import api
 
-    own = {
+    for_either = {
         "domain": domain,
-        "metadata": metadata,
         "phrases": phrases,
-        "train_years": train_years,
-        "evaluation_years": evaluation_years,
         "ratio": ratio,
-        "per_class": per_class,
-        "within": within,
         "seed": seed,
         "pretty_name": pretty_name,
         "license_id": license_id,
         "citation": citation,
-        "language": language,
     }
-    if papers:
+    for_papers = {
+        "metadata": metadata,
+        "train_years": train_years,
+        "evaluation_years": evaluation_years,
+        "per_class": per_class,
+        "within": within,
+        "language": language,
+        "spark": spark or None,
+    }
+    for_abstracts = {
+        "phrase_sets": phrase_sets,
+        "by_order": by_order or None,
+        "strategies": strategies,
+        "max_per_category": max_per_category,
+    }
+    if not papers:
+        _refuse(for_papers, "go with --papers alone")
+    if not abstracts:
+        _refuse(for_abstracts, "go with --abstracts alone")
+    if papers or abstracts:
+        option = "--papers" if papers else "--abstracts"
         others = {"--from": folder, "--config": config, "--splits": splits}
-        _refuse(others, "cannot go with --papers")
+        both = {"--abstracts": abstracts or None} if papers else {}
+        _refuse({**others, **both}, f"cannot go with {option}")
         if origin not in (None, "construct") or len(dataset_names or ()) != 1:
-            raise typer.BadParameter("--papers needs one NAME, and no origin but construct.")
+            raise typer.BadParameter(f"{option} needs one NAME, and no origin but construct.")
         name = (dataset_names or [""])[0]
-        options.build_from_papers(name, papers, output, num_proc, spark, as_json, **own)
+        if papers:
+            given = {**for_either, **for_papers}
+            of_papers.build_from_papers(name, papers, output, num_proc, as_json, **given)
+        elif abstracts:
+            given = {**for_either, **for_abstracts}
+            of_abstracts.build_from_abstracts(name, abstracts, output, num_proc, as_json, **given)
         return
-    _refuse({**own, "spark": spark or None}, "go with --papers alone")
+    _refuse(for_either, "go with --papers or --abstracts alone")
     all_names = api.list_datasets()
     chosen = dataset_names or [n for n in all_names if not api.describe(n)["needs_download"]]
     # Looked up first, so that an unknown name is reported before anything is built.

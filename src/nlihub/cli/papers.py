@@ -1,13 +1,13 @@
 """The options of ``nlihub build`` for a dataset that is made from papers, and what it does then."""
 
 import re
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .options import answer, quotas
+from .own import read_ratio, tell, tell_rows, tell_units
 
 if TYPE_CHECKING:
     from ..papers import MadeFromPapers
@@ -19,16 +19,9 @@ Papers = Annotated[
         help="Makes a dataset of your own from the papers there; may be given several times.",
     ),
 ]
-Domain = Annotated[
-    str | None, typer.Option(help="With --papers: domain of papers whose files tell none.")
-]
 Metadata = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="With --papers: CSV with id, year and domain of papers."),
-]
-Phrases = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="With --papers: JSON with other linking phrases."),
 ]
 TrainYears = Annotated[
     str | None,
@@ -37,10 +30,6 @@ TrainYears = Annotated[
 EvaluationYears = Annotated[
     str | None,
     typer.Option(metavar="A-B", help="With --papers: years for validation (36 %) and test."),
-]
-Ratio = Annotated[
-    str | None,
-    typer.Option(metavar="A,B,C", help="With --papers: shares of the splits; default 0.8,0.1,0.1."),
 ]
 PerClass = Annotated[
     str | None,
@@ -56,14 +45,6 @@ Within = Annotated[
         help="With --papers: what adjacent sentences share; default a paragraph.",
     ),
 ]
-Seed = Annotated[
-    int | None, typer.Option(help="With --papers: decides every random choice; default 1.")
-]
-License = Annotated[
-    str | None, typer.Option("--license", help="With --papers: its licence; default other.")
-]
-Title = Annotated[str | None, typer.Option(help="With --papers: its name in prose.")]
-Citation = Annotated[Path | None, typer.Option(metavar="FILE", help="With --papers: its BibTeX.")]
 Language = Annotated[
     str | None, typer.Option(help="With --papers: code of their language; default en.")
 ]
@@ -77,7 +58,6 @@ def build_from_papers(
     papers: list[Path],
     output: Path,
     num_proc: int,
-    spark: bool,
     as_json: bool,
     **given: Any,
 ) -> None:
@@ -89,10 +69,10 @@ def build_from_papers(
         if option in options:
             options[option] = _years(options[option])
     if "ratio" in options:
-        options["ratio"] = _ratio(options["ratio"])
+        options["ratio"] = read_ratio(options["ratio"])
     if "per_class" in options:
         options["per_class"] = quotas(options["per_class"])
-    if spark:
+    if options.pop("spark", False):
         options["engine"] = made_from_papers.spark_engine()
     made = made_from_papers.build_from_papers(name, papers, output, num_proc=num_proc, **options)
     _tell(made)
@@ -102,37 +82,21 @@ def build_from_papers(
 def _tell(made: "MadeFromPapers") -> None:
     for entry in made.skipped[:_MAX_SHOWN]:
         place = f"{entry.file}:{entry.line}" if entry.line else entry.file
-        print(f"nlihub: skipped {place}: {entry.reason}: {entry.detail}", file=sys.stderr)
+        tell(f"skipped {place}: {entry.reason}: {entry.detail}")
     if len(made.skipped) > _MAX_SHOWN:
-        print(f"nlihub: and {len(made.skipped) - _MAX_SHOWN:,} more", file=sys.stderr)
+        tell(f"and {len(made.skipped) - _MAX_SHOWN:,} more")
     if made.unknown:
         shown = ", ".join(made.unknown[:_MAX_SHOWN])
-        print(
-            f"nlihub: {len(made.unknown):,} ids of the table are of no paper: {shown}",
-            file=sys.stderr,
-        )
+        tell(f"{len(made.unknown):,} ids of the table are of no paper: {shown}")
     counts = made.counts["papers"]
-    reasons = "".join(f"; {n:,}: {reason}" for reason, n in counts["dropped"].items())
-    print(f"nlihub: {counts['kept']:,} of {counts['read']:,} papers{reasons}", file=sys.stderr)
+    tell_units("papers", counts, counts["dropped"])
     pairs = made.counts["pairs"].values()
     kept, read = sum(c["kept"] for c in pairs), sum(c["read"] for c in pairs)
-    print(f"nlihub: {kept:,} of {read:,} pairs; all counts: {made.report}", file=sys.stderr)
-    for config, splits in made.rows.items():
-        rows = ", ".join(f"{split} {n:,}" for split, n in splits.items())
-        print(f"nlihub: {config}: {rows}", file=sys.stderr)
+    tell(f"{kept:,} of {read:,} pairs; all counts: {made.report}")
+    tell_rows(made.rows)
 
 
 def _years(text: str) -> tuple[int, int]:
     if (match := re.fullmatch(r"(\d{4})(?:-(\d{4}))?", text)) is None:
         raise typer.BadParameter(f"{text!r} are no years; expected FIRST-LAST, as in 2000-2019.")
     return int(match[1]), int(match[2] or match[1])
-
-
-def _ratio(text: str) -> tuple[float, ...]:
-    try:
-        shares = tuple(float(part) for part in text.split(","))
-    except ValueError:
-        shares = ()
-    if len(shares) != 3:
-        raise typer.BadParameter(f"{text!r} is no ratio; expected train,validation,test.")
-    return shares

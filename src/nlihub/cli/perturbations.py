@@ -57,12 +57,12 @@ def perturb(
         Path | None,
         typer.Option(metavar="FILE", help="Terms for LPR, of the form of our antonyms.json."),
     ] = None,
-    conclusions: Annotated[
+    phrase_sets: Annotated[
         str | None,
         typer.Option(
             metavar="SET,...",
             help="Phrases that tell the conclusion of an abstract: paper (those of BioNLI), "
-            "conclude, results, inference, hedge; default all.",
+            "conclude, results, inference, hedge; default all of them.",
         ),
     ] = None,
     as_json: Json = False,
@@ -78,6 +78,7 @@ def perturb(
 
     if as_json and output is None:
         raise typer.BadParameter("needs --output: stdout has the negatives.", param_hint="--json")
+    sets = names(phrase_sets)
     told = perturbations.perturb_files(
         files,
         output or sys.stdout.buffer,
@@ -86,7 +87,7 @@ def perturb(
         limit=limit if limit or every else 1,
         pool=pool,
         antonyms=antonyms,
-        conclusions=names(conclusions) or None,
+        phrase_sets=None if sets in ([], ["all"]) else sets,
         ignore_markers=ignore_markers,
     )
     _tell(told)

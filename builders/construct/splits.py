@@ -1,6 +1,6 @@
-"""Which split a paper belongs to: decided by its year or by a ratio, and by a hash of its id.
+"""Which split a paper or abstract belongs to: by its year or a ratio, and a hash of its id.
 
-A paper is in one split only, and stays in it whatever other papers there are.
+Each is in one split only, and stays in it whatever others there are.
 
 Source:
     SciNLI, sections 3.2 and 3.3: papers of 2000-2019 for training, those of 2020 for evaluation, of
@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ....loaders.errors import UsageError
-from ...schema import SPLITS
-from .draws import key_of
+from ...loaders.errors import UsageError
+from ..keyed import key_of
+from ..schema import SPLITS
 
 #: Why a paper is in no split.
 NO_YEAR = "the paper has no year"
@@ -95,6 +95,17 @@ class ByRatio:
     def __post_init__(self) -> None:
         for share in (self.train, self.validation, self.train + self.validation):
             _check_share(share)
+
+    @classmethod
+    def of(cls, shares: tuple[float, float, float]) -> "ByRatio":
+        """Splits by the shares of train, validation and test.
+
+        Raises:
+            UsageError: They do not sum to 1, or one is negative.
+        """
+        if abs(sum(shares) - 1) > 1e-9:
+            raise UsageError(f"{shares} does not sum to 1; expected train, validation, test.")
+        return cls(shares[0], shares[1])
 
     @property
     def splits(self) -> tuple[str, ...]:

@@ -1,0 +1,1 @@
+"""BioNLI's procedure end to end: from annotated abstracts to a dataset."""

@@ -1,0 +1,73 @@
+"""Which mechanisms a dataset takes, and in which split each is."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ....loaders.corpora.abstracts.skipped import Skipped
+from ..mechanisms.find import Refused
+from ..mechanisms.mechanism import Mechanism
+from ..splits import ByRatio
+
+#: Why a mechanism is not taken.
+SAME_TEXTS = "another abstract has the same conclusion and supporting set"
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The mechanisms of a corpus.
+
+    Attributes:
+        mechanisms: Those that are taken, by pmid.
+        splits: The split of each.
+        n_read: Abstracts and records that were found, whether they could be read or not.
+        not_taken: Why the others give no mechanism, or none that is taken; in the order of the
+            files.
+        parts_skipped: Number of entities, relations, lines and files that were not read, by reason.
+            Their abstracts were, without them.
+    """
+
+    mechanisms: Sequence[Mechanism]
+    splits: Sequence[str]
+    n_read: int
+    not_taken: Sequence[Skipped | Refused]
+    parts_skipped: Counter[str]
+
+    def dropped(self) -> dict[str, int]:
+        """Number of abstracts that are not taken, by reason, the most frequent first."""
+        return dict(Counter(entry.reason for entry in self.not_taken).most_common())
+
+
+def select_mechanisms(
+    found: Iterable[Mechanism | Refused | Skipped], splitting: ByRatio, seed: int
+) -> Selection:
+    """Takes each mechanism once, and puts each into a split by its pmid.
+
+    Of those with the same texts that with the least pmid is taken. A file that is not read at all
+    counts as one abstract.
+
+    Args:
+        found: What was found of a corpus.
+        splitting: How abstracts are split.
+        seed: Decides which split an abstract is in.
+    """
+    mechanisms: list[Mechanism] = []
+    not_taken: list[Skipped | Refused] = []
+    parts: Counter[str] = Counter()
+    for one in found:
+        if isinstance(one, Mechanism):
+            mechanisms.append(one)
+        elif isinstance(one, Refused) or one.unit in ("abstract", "record", "file"):
+            not_taken.append(one)
+        else:
+            parts[f"{one.unit}: {one.reason}"] += 1
+    n_read = len(mechanisms) + len(not_taken)
+    taken: dict[tuple[str, ...], Mechanism] = {}
+    for one in sorted(mechanisms, key=lambda mechanism: mechanism.pmid):
+        first = taken.setdefault((one.conclusion, *one.supporting), one)
+        if first is not one:
+            detail = f"that of {first.pmid} is taken"
+            not_taken.append(Refused("", 0, one.pmid, SAME_TEXTS, detail))
+    chosen = list(taken.values())
+    splits = [splitting.place_of(one.pmid, None, seed).split or "" for one in chosen]
+    return Selection(chosen, splits, n_read, not_taken, parts)

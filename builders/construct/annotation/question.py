@@ -1,0 +1,65 @@
+"""What annotators are asked of the two texts of a pair."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question to annotators.
+
+    Attributes:
+        names: What the premise and the hypothesis are called before them.
+        task: What they are told to do, lines of Markdown that end in a list.
+        meanings: For each label what it means, in a sentence.
+        unclear: What the answer means that is a choice besides the labels.
+    """
+
+    names: tuple[str, str]
+    task: tuple[str, ...]
+    meanings: Mapping[str, str]
+    unclear: str
+
+
+#: How one sentence relates to another. The classes of SciNLI are in our words (section 3.1).
+RELATION = Question(
+    names=("Sentence 1", "Sentence 2"),
+    task=(
+        "Each pair has two sentences from scientific papers. Say how the second (the",
+        "hypothesis) relates to the first (the premise).",
+        "",
+        "- Judge by these two sentences alone. Do not look up the paper, do not guess what",
+        "  stood between or around them, and do not use what you know of the work.",
+    ),
+    meanings={
+        "contrasting": "One sentence sets itself against the other: it compares, criticises, "
+        "limits or contradicts something that the other says.",
+        "reasoning": "Sentence 1 gives a reason, a cause or a condition, and sentence 2 what "
+        "follows from it: a result, a conclusion or a decision.",
+        "entailment": "Both sentences speak of the same thing: one says it more generally, more "
+        "exactly or in other words.",
+        "neutral": "Neither sentence depends on the other in meaning: no relation of the kinds "
+        "above.",
+    },
+    unclear="the two sentences do not tell which of these it is.",
+)
+
+#: Whether a conclusion follows from what is given for it (BioNLI, section 3.5).
+FOLLOWS = Question(
+    names=("Text", "Conclusion"),
+    task=(
+        "Each pair has a text from an abstract (the premise) and a conclusion (the hypothesis).",
+        "Say whether the conclusion can be drawn from the text.",
+        "",
+        "- Judge by the text. What you know of the field helps to understand it; do not look up",
+        "  the abstract, and do not ask whether the conclusion is true elsewhere.",
+        "- `<re> ... <er>` marks what regulates, `<el> ... <le>` what is regulated; either may be",
+        "  wrong, and then the conclusion cannot be drawn.",
+        "- Judge each pair for itself: nothing says how many conclusions can be drawn.",
+    ),
+    meanings={
+        "yes": "The conclusion can be drawn from the text.",
+        "no": "It cannot: the text says otherwise, or does not say it.",
+    },
+    unclear="cannot be judged: the text or the conclusion cannot be understood.",
+)

@@ -1,0 +1,149 @@
+"""The public functions on the quality of negatives: a blind sample, and what experts make of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from .api import PathLike
+from .builders.construct.annotation.answers import check_answered, read_answers, take_in
+from .builders.construct.annotation.export import export_batch
+from .builders.construct.annotation.judge import judge
+from .builders.construct.annotation.question import FOLLOWS
+from .builders.construct.annotation.sample import (
+    CONTROLS,
+    EXPECTED,
+    draw_sample,
+    list_pairs,
+    read_pairs,
+)
+from .builders.construct.annotation.stored import Batch, check_batches, read_batches
+from .builders.construct.annotation.true_negatives import Quality, measure_quality
+from .builders.release.version import BuiltVersion
+from .loaders.errors import UsageError
+
+__all__ = ["import_judgements", "review_judgements", "sample_negatives"]
+
+_COMMAND = "nlihub annotate sample"
+
+
+@dataclass(frozen=True)
+class SampleExport:
+    """A blind sample for experts.
+
+    Attributes:
+        folder: Its folder: a sheet for each expert, tasks for Label Studio, instructions.
+        n_pairs: Number of its pairs.
+        short: For each strategy, and ``controls``, that has too few pairs left, how many it lacks.
+    """
+
+    folder: Path
+    n_pairs: int
+    short: Mapping[str, int]
+
+
+def sample_negatives(
+    version: PathLike,
+    batches: PathLike,
+    *,
+    strategies: Sequence[str] | None = None,
+    per_strategy: int = 25,
+    n_controls: int = 0,
+    n_annotators: int = 2,
+    seed: int = 1,
+) -> SampleExport:
+    """Writes a blind sample of negatives for experts: can the hypothesis be concluded?
+
+    Args:
+        version: Folder of a version with adversarial negatives, as BioNLI's; its main config.
+        batches: The folder of all batches; a new one is made in it, of other pairs than the
+            earlier ones.
+        strategies: The strategies, by category; None takes all that it has.
+        per_strategy: Negatives of each.
+        n_controls: Positives among them, so that "no" is not always right.
+        n_annotators: How many experts judge each pair, 2 or more.
+        seed: Decides which pairs are drawn.
+
+    Returns:
+        The batch.
+
+    Raises:
+        UnknownNameError: There is no negative of a strategy.
+        UsageError: The version is none of that kind, nothing is asked for or left, the last batch
+            has no answers yet, or the batches ask something else or others.
+        AnnotationError: The batches, or the answers to them, are malformed or of other pairs.
+        OutputError: Another batch was written at the same time.
+
+    Source: BioNLI, section 3.5.
+    """
+    built = BuiltVersion(Path(version).expanduser())
+    pairs = list_pairs(built)
+    folder = Path(batches).expanduser()
+    earlier = read_batches(folder)
+    _check_question(earlier)
+    check_answered(earlier)
+    done = _ids(earlier)
+    check_batches(earlier, read_pairs(built, done))
+    names = sorted(pairs.keys() - {CONTROLS}) if strategies is None else strategies
+    wanted = {**dict.fromkeys(names, per_strategy), CONTROLS: n_controls}
+    sample = draw_sample(pairs, done, wanted, seed)
+    found = read_pairs(built, sample.ids)
+    places = {id_: row for row, id_ in enumerate(found["id"].to_pylist())}
+    drawn = found.take(pa.array([places[id_] for id_ in sample.ids], pa.int64()))
+    batch = export_batch(folder, earlier, drawn, EXPECTED, n_annotators, FOLLOWS)
+    return SampleExport(batch.folder, len(drawn), sample.short)
+
+
+def import_judgements(version: PathLike, batches: PathLike, answers: Sequence[PathLike]) -> Quality:
+    """Takes in experts' answers to the last sample, and says how many negatives are true ones.
+
+    Args:
+        version: As for ``sample_negatives``.
+        batches: As for ``sample_negatives``.
+        answers: The sheets, filled in, or an export of Label Studio.
+
+    Raises:
+        UsageError: There is no batch, nothing is answered, or the batches ask something else.
+        AnnotationError: An answer is malformed; then nothing is taken in.
+    """
+    folder = Path(batches).expanduser()
+    there = read_batches(folder)
+    _check_question(there)
+    take_in(folder, there, [Path(path).expanduser() for path in answers], _COMMAND)
+    return review_judgements(version, batches)
+
+
+def review_judgements(version: PathLike, batches: PathLike) -> Quality:
+    """Says how many negatives of the samples are true ones.
+
+    Args:
+        version: As for ``sample_negatives``.
+        batches: As for ``sample_negatives``.
+
+    Raises:
+        UsageError: There is no batch, or the batches ask something else.
+        AnnotationError: The batches, or the answers to them, are malformed or of other pairs.
+    """
+    there = read_batches(Path(batches).expanduser())
+    if not there:
+        raise UsageError(f"{batches} has no batch; make one: {_COMMAND}.")
+    _check_question(there)
+    pairs = read_pairs(BuiltVersion(Path(version).expanduser()), _ids(there))
+    check_batches(there, pairs)
+    n_annotators = there[0].n_annotators
+    judged = judge(pairs, read_answers(there).by_pair, n_annotators)
+    return measure_quality(pairs, judged, n_annotators)
+
+
+def _ids(batches: Sequence[Batch]) -> frozenset[str]:
+    return frozenset().union(*(batch.ids for batch in batches))
+
+
+def _check_question(batches: Sequence[Batch]) -> None:
+    if batches and batches[0].labels != EXPECTED:
+        raise UsageError(
+            f"{batches[0].folder} asks for {', '.join(batches[0].labels)}, not whether a "
+            "conclusion can be drawn: no sample of negatives. Of pairs from papers, say how many "
+            "are wanted (--per-class)."
+        )

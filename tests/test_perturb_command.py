@@ -201,7 +201,7 @@ def test_conclusions_of_abstracts(write):
 
 def test_the_record_of_the_readme(write):
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    (record,) = re.findall(r"```json\n(.*<re>.*\n)```", readme)
+    (record,) = re.findall(r"```json\n(.*\"id\".*<re>.*\n)```", readme)
     done = run(write(record))
     assert [line["strategy"] for line in lines(done.stdout)] == ["SEN", "SEP", "VNeg", "SN", "LPR"]
 

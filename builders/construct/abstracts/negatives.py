@@ -13,8 +13,8 @@ from ..perturb.run import SAME_AS_ANOTHER, SAME_AS_POSITIVE, Negatives, perturb
 from ..perturb.strategy import Perturbed, Refused, Strategy
 
 Outcomes = Mapping[str, Perturbed | Refused]
-#: Makes negatives with models: for each of n mechanisms by name, ``GEN`` or ``GEN-ND-`` and the kind
-#: of constraints, what it wrote or why nothing.
+#: Makes negatives with models: for each of n mechanisms by name, ``GEN`` or ``GEN-ND-`` and the
+#: kind of constraints, what it wrote or why nothing.
 Generate = Callable[[Sequence[Mechanism]], Sequence[Outcomes]]
 
 _CHUNK = 50

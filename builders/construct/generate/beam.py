@@ -26,7 +26,8 @@ class BeamSettings:
             given up.
         ngram_size: No sequence of so many tokens stands in a text twice; 0 allows all.
         allocates: Whether pruning spares the best continuation of every text and those that advance
-            a positive literal, and texts within a literal stand in a group for each of its parts.
+            a positive literal, and texts within a literal stand in a group for each of its parts,
+            the furthest first.
             It sees to it that constraints are met; without it, as in the paper, they are only where
             the model comes close by itself.
         stops_early: Whether a search ends with as many finished texts as the beam is wide, instead

@@ -157,8 +157,14 @@ class _Search:
             for group in groups.values()
             for place, one in enumerate(sorted(group, key=lambda one: -one.rank))
         ]
-        placed.sort(key=lambda pair: (pair[0], -pair[1].rank))
+        placed.sort(key=lambda pair: (pair[0], -self._advance(pair[1]), -pair[1].rank))
         return [one for _, one in placed[: self.settings.beam_size]]
+
+    def _advance(self, one: _Candidate) -> float:
+        """How far a text has come, by which groups go first where there may be more than places."""
+        if not self.settings.allocates:
+            return 0.0
+        return one.standing.n_satisfied + one.standing.progress
 
     def _finish(self, text: _Text, log_probability: float) -> None:
         satisfied = self.constraints.standing(text.state).satisfied

@@ -9,17 +9,24 @@ pytest.importorskip("torch", reason="the extra 'baselines' is not installed")
 pytest.importorskip("transformers", reason="the extra 'baselines' is not installed")
 
 import torch
+from nlihub.builders.construct.generate import ask, folds
 from nlihub.builders.construct.generate.beam import BeamSettings
 from nlihub.builders.construct.generate.folds import fit_fold, fold_of
-from nlihub.builders.construct.generate.generate import (
-    MADE,
+from nlihub.builders.construct.generate.generate import MADE, generate_negatives
+from nlihub.builders.construct.generate.kinds import (
+    KINDS,
+    MALFORMED,
+    MISSING,
     NOT_FOUND,
+    RIGHT_RELATION,
     TOO_GOOD,
     TOO_SIMILAR,
-    generate_negatives,
 )
-from nlihub.builders.construct.generate.kinds import KINDS
-from nlihub.builders.construct.generate.models import SmallModel, train_tokenizer
+from nlihub.builders.construct.generate.models import (
+    PretrainedModel,
+    SmallModel,
+    train_tokenizer,
+)
 from nlihub.builders.construct.generate.settings import GenerationSettings, TrainingSettings
 from nlihub.builders.construct.generate.similarity import EncoderCosine
 from nlihub.builders.construct.generate.task import (
@@ -30,6 +37,8 @@ from nlihub.builders.construct.generate.task import (
 )
 from nlihub.builders.construct.generate.training import encode, train
 from nlihub.builders.construct.generate.variants import find_variants
+from nlihub.builders.construct.perturb.choices import Choices
+from nlihub.builders.construct.perturb.run import SAME_AS_ANOTHER, SAME_AS_POSITIVE
 from nlihub.builders.construct.perturb.strategy import BROKEN_MARKERS, Perturbed, Refused
 from nlihub.loaders.errors import CorpusError, ModelError, OutputError, TrainingError
 from perturb_samples import MECHANISMS
@@ -46,17 +55,16 @@ SETTINGS = GenerationSettings(
 )  # fmt: skip
 
 
-def make_pieces(texts):
+def make_pieces(texts, special=SPECIAL_TOKENS):
     """A tokenizer in the manner of T5: pieces that begin with a blank, the task's tokens added."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
     from transformers import PreTrainedTokenizerFast
 
     made = Tokenizer(models.Unigram())
     made.pre_tokenizer, made.decoder = pre_tokenizers.Metaspace(), decoders.Metaspace()
-    special = ["<pad>", "</s>", "<unk>"]
     trainer = trainers.UnigramTrainer(
-        vocab_size=600, special_tokens=special, unk_token="<unk>", show_progress=False,
-        initial_alphabet=list("αβ+()[]"),
+        vocab_size=600, special_tokens=["<pad>", "</s>", "<unk>"], unk_token="<unk>",
+        initial_alphabet=list("αβ+()[]"), show_progress=False,
     )  # fmt: skip
     made.train_from_iterator(texts, trainer)
     made.post_processor = processors.TemplateProcessing(
@@ -65,7 +73,7 @@ def make_pieces(texts):
     wrapped = PreTrainedTokenizerFast(
         tokenizer_object=made, pad_token="<pad>", eos_token="</s>", unk_token="<unk>"
     )
-    wrapped.add_tokens(list(SPECIAL_TOKENS))
+    wrapped.add_tokens(list(special))
     return wrapped
 
 
@@ -202,8 +210,9 @@ def generated(tmp_path_factory):
 def test_kept_and_refused_are_all(generated):
     mechanisms, _, found = generated
     assert len(found.outcomes) == len(mechanisms)
-    for kind in KINDS:
-        assert sum(found.counts[kind].values()) == len(mechanisms)
+    for name, kind in KINDS.items():
+        assert sum(found.counts[name].values()) == len(mechanisms)
+        assert set(found.counts[name]) <= {MADE, *kind.reasons}
     assert set(found.outcomes[-1].values()) == {Refused(BROKEN_MARKERS)}
     assert found.scorers == {"quality": "token F1", "similarity": "token F1"}
 
@@ -266,3 +275,100 @@ def test_cosine_of_an_encoder(tmp_path):
     alone = [measure.score([a], [b])[0] for a, b in zip(left, right, strict=True)]
     assert scores == pytest.approx(alone, abs=1e-5)
     assert measure.name == "tiny cosine"
+
+
+class Scores:
+    """A measure that knows its scores beforehand, and what it was asked about."""
+
+    name = "known"
+
+    def __init__(self, **by_word):
+        self.by_word, self.asked = by_word, []
+
+    def score(self, written, originals):
+        self.asked += zip(written, originals, strict=True)
+        return [next(s for word, s in self.by_word.items() if word in text) for text in written]
+
+
+@pytest.fixture
+def generate(monkeypatch):
+    """Generates with texts that are given, in place of a model."""
+    one = replace(MECHANISMS[0], polarity="positive")
+    a, b = one.regulator, one.regulated
+
+    def run(texts, **options):
+        def answer(fitted, mechanisms, settings, tell):
+            found = {}
+            for kind in settings.kinds:
+                wish = KINDS[kind].ask(one, Choices(settings.seed, one.pmid, kind))
+                fill = dict(zip("xy", wish.names or (), strict=False), a=a, b=b)
+                given = texts.get(kind, [])
+                found[kind] = (wish, [read_output(text.format(**fill)) for text in given])
+            return ask.FoldAnswers((found,), 0)
+
+        report = folds.FoldReport(0, 1, 0, 0, (), is_resumed=False)
+        fitted = folds.FoldModel(None, None, report)
+        monkeypatch.setattr(ask, "ask_fold", answer)
+        monkeypatch.setattr(folds, "fit_fold", lambda *_: fitted)
+        settings = GenerationSettings(kinds=tuple(texts))
+        [outcome] = generate_negatives([one], settings, **options).outcomes
+        return {k: o.reason if isinstance(o, Refused) else o for k, o in outcome.items()}
+
+    return run
+
+
+WRONG = "negative <exp> well <re> {a} <er> lowers <el> {b} <le>."
+RIGHT = "positive <exp> odd <re> {a} <er> lowers <el> {b} <le>."
+OTHER = "positive <exp> well <re> {x} <er> lowers <el> {y} <le>."
+
+
+def test_quality_bounds_what_the_model_writes_by_itself(generate):
+    kept = generate({"GEN": [WRONG]}, quality=Scores(well=0.44))["GEN"]
+    assert kept.detail == "positive -> negative; known 0.440"
+    assert kept.text == read_output(kept.text).sentence
+    assert generate({"GEN": [WRONG]}, quality=Scores(well=0.45)) == {"GEN": TOO_GOOD}
+
+
+def test_similarity_bounds_replaced_entities_alone(generate):
+    measure = Scores(well=0.9)
+    found = generate({"GEN-ND-SRE": [OTHER], "GEN-ND-SEN": [OTHER]}, similarity=measure)
+    assert found["GEN-ND-SRE"] == TOO_SIMILAR and isinstance(found["GEN-ND-SEN"], Perturbed)
+    [(written, original)] = measure.asked
+    assert "<" not in written + original and original.startswith(MECHANISMS[0].regulator)
+
+
+def test_the_first_text_that_is_kept_is_taken(generate):
+    texts = [RIGHT, "no markers", WRONG.replace("well", "poor"), WRONG]
+    found = generate({"GEN": texts}, quality=Scores(poor=0.5, well=0.1))["GEN"]
+    assert found.text.startswith("well")
+    assert generate({"GEN": texts[:2]}) == {"GEN": RIGHT_RELATION}
+    assert generate({"GEN": texts[1::-1]}) == {"GEN": MALFORMED}
+    assert generate({"GEN": []}) == {"GEN": NOT_FOUND}
+
+
+def test_one_sentence_is_not_taken_twice(generate):
+    swapped = "negative <exp> well <re> {b} <er> lowers <el> {a} <le>."
+    texts = {"GEN": [swapped], "GEN-ND-SEN": [swapped], "GEN-ND-NG": [swapped, OTHER]}
+    texts["GEN-ND-NG"][1] = "negative <exp> well <re> {b} <er> lowers <el> Q <le>."
+    found = generate(texts, quality=Scores(well=0.0))
+    assert isinstance(found["GEN"], Perturbed) and found["GEN-ND-SEN"] == SAME_AS_ANOTHER
+    assert "Q" in found["GEN-ND-NG"].text
+    itself = "negative <exp> " + MECHANISMS[0].conclusion
+    assert generate({"GEN": [itself]}) in ({"GEN": TOO_GOOD}, {"GEN": SAME_AS_POSITIVE})
+    assert generate({"GEN": [itself]}, quality=Scores(a=0.0)) == {"GEN": SAME_AS_POSITIVE}
+    assert generate({"GEN-ND-SEN": [itself]}) == {"GEN-ND-SEN": MISSING}
+
+
+def test_pretrained_models_get_the_tokens_of_the_task(tmp_path):
+    made, _ = SmallModel(n_tokens=300, width=16, n_layers=1, n_heads=2).make(["a b"], 0)
+    made.save_pretrained(tmp_path / "model")
+    bare = make_pieces([write_output(one) for one in MECHANISMS], special=())
+    bare.save_pretrained(tmp_path / "model")
+    model, tokenizer = PretrainedModel(str(tmp_path / "model")).make([], 3)
+    again, _ = PretrainedModel(str(tmp_path / "model")).make([], 3)
+    assert torch.equal(weights(model), weights(again))
+    for token in SPECIAL_TOKENS:
+        assert len(tokenizer(token, add_special_tokens=False)["input_ids"]) <= 2
+        assert tokenizer.convert_tokens_to_ids(token) < model.get_input_embeddings().num_embeddings
+    with pytest.raises(ModelError, match="cannot be loaded"):
+        PretrainedModel(str(tmp_path / "nothing")).make([], 0)

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ....loaders.telling import Tell, silent
 from ..mechanisms.mechanism import Mechanism
 from ..perturb.choices import Choices
 from ..perturb.strategy import Refused
+from .beam import Found
 from .constraints import Constraints
 from .folds import FoldModel
 from .kinds import KINDS, Asked
@@ -89,10 +91,15 @@ def _write(
             suppressed=unused,
         )
         for i, texts in zip(batch, found, strict=True):
-            yield i, [read_output(tokenizer.decode(list(text.tokens))) for text in texts]
+            yield i, [read_output(_as_text(tokenizer, text)) for text in texts]
 
 
-def _constrain(tokenizer: object, asked: Asked) -> Constraints:
+def _as_text(tokenizer: Any, found: Found) -> str:
+    text: str = tokenizer.decode(list(found.tokens), clean_up_tokenization_spaces=False)
+    return text
+
+
+def _constrain(tokenizer: Any, asked: Asked) -> Constraints:
     """A clause for each phrase."""
     return Constraints(
         [make_literal(tokenizer, phrase, is_positive=is_positive)]

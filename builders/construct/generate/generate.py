@@ -12,7 +12,7 @@ from ..perturb.marked import read_marked
 from ..perturb.run import SAME_AS_ANOTHER, SAME_AS_POSITIVE
 from ..perturb.strategy import BROKEN_MARKERS, Edit, Perturbed, Refused
 from .extra import needs_baselines
-from .kinds import KINDS, Asked, Kind
+from .kinds import KINDS, NOT_FOUND, TOO_GOOD, TOO_SIMILAR, Asked, Kind
 from .settings import GenerationSettings
 from .similarity import Similarity, TokenF1, without_markers
 from .task import Written
@@ -23,11 +23,7 @@ if TYPE_CHECKING:
 #: A mechanism, by its place, and a kind.
 _Key = tuple[int, str]
 
-#: Why a kind of sentence is not made, besides the reasons of the kind itself.
-NOT_FOUND = "no text was found that ends and satisfies what was asked"
-TOO_GOOD = "the quality is not below the bound"
-TOO_SIMILAR = "it is not less similar to the positive than the bound"
-
+#: What is counted of a kind besides reasons.
 MADE = "made"
 
 

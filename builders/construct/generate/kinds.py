@@ -15,11 +15,15 @@ from ..perturb.grammar import as_inside
 from ..perturb.marked import MarkedSentence, find_places, read_marked
 from ..perturb.naming import plain_name
 from ..perturb.replace_inside import NO_TYPE, ReplaceInside, find_others
-from ..perturb.strategy import Refused
+from ..perturb.run import SAME_AS_ANOTHER, SAME_AS_POSITIVE
+from ..perturb.strategy import BROKEN_MARKERS, Refused
 from ..perturb.swap_names import SAME_NAME, SYMMETRIC, is_symmetric
 from .task import Written, mark_name
 
-#: Why what was written is no negative.
+#: Why what was written is no negative, if anything was.
+NOT_FOUND = "no text was found that ends and satisfies what was asked"
+TOO_GOOD = "the quality is not below the bound"
+TOO_SIMILAR = "it is not less similar to the positive than the bound"
 MALFORMED = "the text has not each entity once in well-formed markers"
 MISSING = "an entity does not stand in its markers"
 RIGHT_RELATION = "the relation is right"
@@ -58,6 +62,13 @@ class Kind(ABC):
     category: ClassVar[str] = "GEN-ND"
     bound: ClassVar[str | None] = None
     others: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """All reasons for which there may be none."""
+        bound = {"quality": (TOO_GOOD,), "similarity": (TOO_SIMILAR,)}.get(self.bound or "", ())
+        same = (SAME_AS_POSITIVE, SAME_AS_ANOTHER)
+        return (BROKEN_MARKERS, NOT_FOUND, MALFORMED, *self.others, *bound, *same)
 
     @abstractmethod
     def ask(self, mechanism: Mechanism, choices: Choices) -> Asked | Refused:

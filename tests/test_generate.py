@@ -1,10 +1,12 @@
 """Negatives that a model writes: its task, its folds, what is kept and why not."""
 
+import doctest
 import subprocess
 import sys
 from dataclasses import replace
 
 import pytest
+from nlihub.builders.construct.generate import similarity, task
 from nlihub.builders.construct.generate.kinds import (
     BROKEN_CONSTRAINT,
     KINDS,
@@ -150,6 +152,12 @@ def test_unknown_kinds_are_named():
         GenerationSettings(kinds=("GEN-ND-SEM",))
     with pytest.raises(UsageError, match="expected counts"):
         TrainingSettings(n_epochs=0)
+
+
+def test_examples_in_docstrings():
+    for module in (task, similarity):
+        failed, attempted = doctest.testmod(module)
+        assert (failed, attempted > 0) == (0, True)
 
 
 def test_names_import_no_heavy_library():

@@ -268,6 +268,13 @@ def test_tolerance_drops_what_satisfies_too_few():
     assert found["strict"] == {(), (3,), (3, 1), (3, 2), (3, 3)}
 
 
+def test_a_search_goes_on_while_more_clauses_can_be_satisfied():
+    scorer = Fixed([0.9, 0.06, 0.04])
+    constraints = [Constraints([[Literal(((1, 1),))]])]
+    found = decode(scorer, constraints, like(min_satisfied=0), ends=[END])[0]
+    assert [one.tokens for one in found] == [(1, 1)]
+
+
 def test_suppressed_tokens_and_length():
     asked = like(min_tokens=2, n_best=50)
     found = decode(Table([5], 4), [Constraints()], asked, ends=[END, 1], suppressed=[2])[0]

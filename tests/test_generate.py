@@ -107,6 +107,7 @@ OTHER = "So <re> goosin <er> blocks <el> henin <le>."
         ("GEN-ND-NG", SWAPPED, None, ""),
         ("GEN-ND-NG", KEPT, None, BROKEN_CONSTRAINT),
         ("GEN-ND-NG", "So they rise.", None, MALFORMED),
+        ("GEN-ND-SEN", "So <re> henase <er><el> foxin <le>.", None, MALFORMED),
     ],
 )
 def test_what_is_a_negative(name, sentence, polarity, reason):

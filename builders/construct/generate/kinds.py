@@ -24,7 +24,7 @@ from .task import Written, mark_name
 NOT_FOUND = "no text was found that ends and satisfies what was asked"
 TOO_GOOD = "the quality is not below the bound"
 TOO_SIMILAR = "it is not less similar to the positive than the bound"
-MALFORMED = "the text has not each entity once in well-formed markers"
+MALFORMED = "the text has not one entity of each role in well-formed markers, apart"
 MISSING = "an entity does not stand in its markers"
 RIGHT_RELATION = "the relation is right"
 NO_RELATION = "the text tells no relation, and its roles are those of the positive"
@@ -214,9 +214,12 @@ KINDS: dict[str, Kind] = {
 
 
 def read_sentence(sentence: str, mechanism: Mechanism) -> MarkedSentence | None:
-    """The places of the marked names in a sentence, whatever they are; None where it has none."""
+    """The places of the marked names in a sentence, whatever they are; None where they touch."""
     places = find_places(sentence)
     if places is None:
+        return None
+    first, second = sorted(places, key=lambda place: place.start)
+    if first.end == second.start:
         return None
     names = [sentence[place.name_start : place.name_end] for place in places]
     return read_marked(

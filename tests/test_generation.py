@@ -9,8 +9,10 @@ pytest.importorskip("torch", reason="the extra 'baselines' is not installed")
 pytest.importorskip("transformers", reason="the extra 'baselines' is not installed")
 
 import torch
+from conftest import SHARED
 from nlihub.builders.construct.generate import ask, folds
 from nlihub.builders.construct.generate.beam import BeamSettings
+from nlihub.builders.construct.generate.constraints import Constraints
 from nlihub.builders.construct.generate.folds import fit_fold, fold_of
 from nlihub.builders.construct.generate.generate import MADE, generate_negatives
 from nlihub.builders.construct.generate.kinds import (
@@ -36,10 +38,14 @@ from nlihub.builders.construct.generate.task import (
     write_output,
 )
 from nlihub.builders.construct.generate.training import encode, train
-from nlihub.builders.construct.generate.variants import find_variants
+from nlihub.builders.construct.generate.variants import find_variants, make_literal
+from nlihub.builders.construct.mechanisms.find import Mechanism, MechanismRules, find_mechanisms
+from nlihub.builders.construct.mechanisms.phrases import ConclusionPhrases
 from nlihub.builders.construct.perturb.choices import Choices
 from nlihub.builders.construct.perturb.run import SAME_AS_ANOTHER, SAME_AS_POSITIVE
 from nlihub.builders.construct.perturb.strategy import BROKEN_MARKERS, Perturbed, Refused
+from nlihub.builders.construct.perturb.swap_names import SwapNames
+from nlihub.loaders.corpora.abstracts.read import read_abstracts
 from nlihub.loaders.errors import CorpusError, ModelError, OutputError, TrainingError
 from perturb_samples import MECHANISMS
 
@@ -108,6 +114,42 @@ def test_variants_are_found_in_texts(tokenizer, phrase):
 def test_a_phrase_inside_a_word_is_no_variant(tokenizer):
     tokens = tuple(tokenizer("xIL-1x", add_special_tokens=False)["input_ids"])
     assert all(tokens[1:] != variant for variant in find_variants(tokenizer, "IL-1"))
+
+
+def check_constraints(mechanism, tokenizer):
+    """What is asked for is found in the tokens of a sentence that has it, if there is one."""
+    asked = KINDS["GEN-ND-SEN"].ask(mechanism, Choices(0, mechanism.pmid, "GEN-ND-SEN"))
+    swapped = SwapNames(symmetric=True).perturb(mechanism, Choices(0, mechanism.pmid, "SEN"))
+    if isinstance(asked, Refused) or isinstance(swapped, Refused):
+        return False
+    if not all(phrase in swapped.text for phrase in asked.required):  # a capital at the start
+        return False
+    for text, n_found in ((swapped.text, 2), (mechanism.conclusion, 0)):
+        tokens = tokenizer(f"unknown <exp> {text}")["input_ids"]
+        must = Constraints([make_literal(tokenizer, phrase)] for phrase in asked.required)
+        never = Constraints(
+            [make_literal(tokenizer, phrase, is_positive=False)] for phrase in asked.required
+        )
+        assert must.follow(tokens).n_satisfied == n_found
+        assert never.follow(tokens).is_violated == bool(n_found)
+    return True
+
+
+def test_constraints_are_found_in_sentences(tokenizer):
+    assert sum(check_constraints(one, tokenizer) for one in MECHANISMS) > 50
+
+
+def test_constraints_are_found_in_real_sentences():
+    folder = SHARED / "data" / "biomedical"
+    if not folder.is_dir():
+        pytest.skip("the real abstracts are not at hand")
+    rules = MechanismRules(ConclusionPhrases.read(sets=None), by_order=True)
+    found = find_mechanisms(read_abstracts(sorted(folder.glob("*.pubtator"))), rules)
+    mechanisms = [one for one in found if isinstance(one, Mechanism)]
+    texts = [text for one in mechanisms for text in (write_input(one), write_output(one))]
+    tokenizer = train_tokenizer(texts, 2000)
+    assert sum(check_constraints(one, tokenizer) for one in mechanisms) > 70
+    assert len(mechanisms) == 74
 
 
 def test_slow_tokenizers_are_refused():

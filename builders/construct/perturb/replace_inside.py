@@ -52,17 +52,28 @@ class ReplaceInside(Strategy):
     def _propose(
         self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices
     ) -> Iterable[Perturbed] | Refused:
-        types = types_of(mechanism)
-        if not types:
-            return Refused(NO_TYPE)
-        options = [
-            (role, name) for role, type_ in types.items() for name in _others(mechanism, type_)
-        ]
-        return (
-            replace_entity(marked, mechanism, role, name)
-            for role, name in choices.arrange(options, "entity")
-            if _is_other(mechanism, getattr(mechanism, role), name)
-        )
+        found = find_others(mechanism, choices)
+        if isinstance(found, Refused):
+            return found
+        return (replace_entity(marked, mechanism, role, name) for role, name in found)
+
+
+def find_others(mechanism: Mechanism, choices: Choices) -> Iterator[tuple[str, str]] | Refused:
+    """What may take the place of an entity: roles and names, in the order in which they are drawn.
+
+    Args:
+        mechanism: The positive.
+        choices: What decides the order.
+    """
+    types = types_of(mechanism)
+    if not types:
+        return Refused(NO_TYPE)
+    options = [(role, name) for role, type_ in types.items() for name in _others(mechanism, type_)]
+    return (
+        (role, name)
+        for role, name in choices.arrange(options, "entity")
+        if _is_other(mechanism, getattr(mechanism, role), name)
+    )
 
 
 def _others(mechanism: Mechanism, type_: str) -> Iterator[str]:

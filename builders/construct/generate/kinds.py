@@ -1,0 +1,240 @@
+"""The four kinds of sentences that a model is asked for, and when one of them is a negative.
+
+Source:
+    BioNLI, section 3.3.2.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from ..mechanisms.mechanism import Mechanism
+from ..perturb.choices import Choices
+from ..perturb.grammar import as_inside
+from ..perturb.marked import MarkedSentence, find_places, read_marked
+from ..perturb.naming import plain_name
+from ..perturb.replace_inside import NO_TYPE, ReplaceInside, find_others
+from ..perturb.run import SAME_AS_ANOTHER, SAME_AS_POSITIVE
+from ..perturb.strategy import BROKEN_MARKERS, Refused
+from ..perturb.swap_names import SAME_NAME, SYMMETRIC, is_symmetric
+from .task import Written, mark_name
+
+#: Why what was written is no negative, if anything was.
+NOT_FOUND = "no text was found that ends and satisfies what was asked"
+TOO_GOOD = "the quality is not below the bound"
+TOO_SIMILAR = "it is not less similar to the positive than the bound"
+MALFORMED = "the text has not one entity of each role in well-formed markers, apart"
+MISSING = "an entity does not stand in its markers"
+RIGHT_RELATION = "the relation is right"
+NO_RELATION = "the text tells no relation, and its roles are those of the positive"
+UNTOLD_POLARITY = "the roles are those of the positive, whose polarity is not told"
+BROKEN_CONSTRAINT = "the text has a marked entity that it must not have"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a sentence must and must not have.
+
+    Attributes:
+        required: Phrases that must appear.
+        forbidden: Phrases that must not.
+        names: The names in the regulator's and the regulated entity's markers; None where any may
+            stand there.
+    """
+
+    required: tuple[str, ...] = ()
+    forbidden: tuple[str, ...] = ()
+    names: tuple[str, str] | None = None
+
+
+class Kind(ABC):
+    """A kind of sentence.
+
+    Attributes:
+        name: Its name.
+        category: The category of the dataset that it is counted in.
+        bound: By which bound it is kept: ``"quality"``, ``"similarity"`` or none.
+        others: Reasons of its own for which nothing is asked or kept.
+    """
+
+    name: ClassVar[str]
+    category: ClassVar[str] = "GEN-ND"
+    bound: ClassVar[str | None] = None
+    others: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """All reasons for which there may be none."""
+        bound = {"quality": (TOO_GOOD,), "similarity": (TOO_SIMILAR,)}.get(self.bound or "", ())
+        same = (SAME_AS_POSITIVE, SAME_AS_ANOTHER)
+        return (BROKEN_MARKERS, NOT_FOUND, MALFORMED, *self.others, *bound, *same)
+
+    @abstractmethod
+    def ask(self, mechanism: Mechanism, choices: Choices) -> Asked | Refused:
+        """What to ask a model for.
+
+        Args:
+            mechanism: The positive, its markers well formed.
+            choices: What decides a draw.
+        """
+
+    def judge(self, written: Written, mechanism: Mechanism, asked: Asked) -> str | Refused:
+        """Whether a sentence is a negative of its kind, its bound aside.
+
+        Args:
+            written: What a model wrote.
+            mechanism: The positive.
+            asked: What it was asked for.
+
+        Returns:
+            In what it is wrong, for a reader, or why it is not.
+        """
+        marked = read_sentence(written.sentence, mechanism)
+        if marked is None:
+            return Refused(MALFORMED)
+        return self._judge(marked, written, mechanism, asked)
+
+    @abstractmethod
+    def _judge(
+        self, marked: MarkedSentence, written: Written, mechanism: Mechanism, asked: Asked
+    ) -> str | Refused:
+        """The same of a sentence whose markers are well formed."""
+
+
+class Generated(Kind):
+    """GEN: what the model writes by itself, where the relation is wrong.
+
+    It is wrong where the entities stand in each other's markers, or where the polarity that the
+    model tells is the other than the mechanism's. Of a mechanism whose polarity is not told, as
+    those of PubTator, only the first can be known; the rest is refused.
+    """
+
+    name = "GEN"
+    category = "GEN"
+    bound = "quality"
+    others = (MISSING, SAME_NAME, SYMMETRIC, NO_RELATION, UNTOLD_POLARITY, RIGHT_RELATION)
+
+    def ask(self, mechanism: Mechanism, choices: Choices) -> Asked | Refused:
+        """Nothing; two entities of one name are refused."""
+        names = plain_name(mechanism.regulator), plain_name(mechanism.regulated)
+        return Refused(SAME_NAME) if names[0] == names[1] else Asked()
+
+    def _judge(
+        self, marked: MarkedSentence, written: Written, mechanism: Mechanism, asked: Asked
+    ) -> str | Refused:
+        names = _plain_names(marked)
+        original = plain_name(mechanism.regulator), plain_name(mechanism.regulated)
+        if names == original[::-1]:
+            return Refused(SYMMETRIC) if is_symmetric(marked) else "roles exchanged"
+        if names != original:
+            return Refused(MISSING)
+        if mechanism.polarity is None:
+            return Refused(UNTOLD_POLARITY)
+        if written.polarity is None:
+            return Refused(NO_RELATION)
+        if written.polarity == mechanism.polarity:
+            return Refused(RIGHT_RELATION)
+        return f"{mechanism.polarity} -> {written.polarity}"
+
+
+class SwappedNames(Kind):
+    """GEN-ND-SEN: each entity must stand in the other's markers."""
+
+    name = "GEN-ND-SEN"
+    others = (MISSING, SAME_NAME, SYMMETRIC)
+
+    def ask(self, mechanism: Mechanism, choices: Choices) -> Asked | Refused:
+        """Both names, exchanged."""
+        if plain_name(mechanism.regulator) == plain_name(mechanism.regulated):
+            return Refused(SAME_NAME)
+        return _ask_for(mechanism, mechanism.regulated, mechanism.regulator)
+
+    def _judge(
+        self, marked: MarkedSentence, written: Written, mechanism: Mechanism, asked: Asked
+    ) -> str | Refused:
+        if (marked.name_at(marked.regulator), marked.name_at(marked.regulated)) != asked.names:
+            return Refused(MISSING)
+        return Refused(SYMMETRIC) if is_symmetric(marked) else "roles exchanged"
+
+
+class ReplacedEntity(Kind):
+    """GEN-ND-SRE: one entity must stand in its markers, in those of the other one drawn by SRE."""
+
+    name = "GEN-ND-SRE"
+    bound = "similarity"
+    others = (MISSING, NO_TYPE, ReplaceInside.otherwise)
+
+    def ask(self, mechanism: Mechanism, choices: Choices) -> Asked | Refused:
+        """One of both names and another of the supporting set."""
+        found = find_others(mechanism, choices)
+        if isinstance(found, Refused):
+            return found
+        drawn = next(found, None)
+        if drawn is None:
+            return Refused(ReplaceInside.otherwise)
+        role, name = drawn
+        both = {"regulator": mechanism.regulator, "regulated": mechanism.regulated, role: name}
+        return _ask_for(mechanism, **both)
+
+    def _judge(
+        self, marked: MarkedSentence, written: Written, mechanism: Mechanism, asked: Asked
+    ) -> str | Refused:
+        names = marked.name_at(marked.regulator), marked.name_at(marked.regulated)
+        if names != asked.names:
+            return Refused(MISSING)
+        return f"{mechanism.regulator}, {mechanism.regulated} -> {', '.join(names)}"
+
+
+class ForbiddenEntities(Kind):
+    """GEN-ND-NG: neither entity may stand in its own markers."""
+
+    name = "GEN-ND-NG"
+    others = (BROKEN_CONSTRAINT,)
+
+    def ask(self, mechanism: Mechanism, choices: Choices) -> Asked | Refused:
+        """Neither name."""
+        asked = _ask_for(mechanism, mechanism.regulator, mechanism.regulated)
+        return Asked(forbidden=asked.required)
+
+    def _judge(
+        self, marked: MarkedSentence, written: Written, mechanism: Mechanism, asked: Asked
+    ) -> str | Refused:
+        names = _plain_names(marked)
+        own = plain_name(mechanism.regulator), plain_name(mechanism.regulated)
+        if any(name == original for name, original in zip(names, own, strict=True)):
+            return Refused(BROKEN_CONSTRAINT)
+        shown = marked.name_at(marked.regulator), marked.name_at(marked.regulated)
+        return f"{mechanism.regulator}, {mechanism.regulated} -> {', '.join(shown)}"
+
+
+KINDS: dict[str, Kind] = {
+    kind.name: kind for kind in (Generated(), SwappedNames(), ReplacedEntity(), ForbiddenEntities())
+}
+
+
+def read_sentence(sentence: str, mechanism: Mechanism) -> MarkedSentence | None:
+    """The places of the marked names in a sentence, whatever they are; None where they touch."""
+    places = find_places(sentence)
+    if places is None:
+        return None
+    first, second = sorted(places, key=lambda place: place.start)
+    if first.end == second.start:
+        return None
+    names = [sentence[place.name_start : place.name_end] for place in places]
+    return read_marked(
+        replace(mechanism, conclusion=sentence, regulator=names[0], regulated=names[1])
+    )
+
+
+def _ask_for(mechanism: Mechanism, regulator: str, regulated: str) -> Asked:
+    """Names as they are written inside a sentence, in the markers of their roles."""
+    sentences: Sequence[str] = (*mechanism.supporting, mechanism.conclusion)
+    names = as_inside(regulator, sentences), as_inside(regulated, sentences)
+    required = mark_name("regulator", names[0]), mark_name("regulated", names[1])
+    return Asked(required=required, names=names)
+
+
+def _plain_names(marked: MarkedSentence) -> tuple[str, str]:
+    regulator, regulated = marked.name_at(marked.regulator), marked.name_at(marked.regulated)
+    return plain_name(regulator), plain_name(regulated)

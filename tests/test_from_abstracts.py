@@ -273,14 +273,15 @@ def test_negatives_of_models_join_those_of_rules():
     swapped = Perturbed("<re> c <er> b <el> a <le>", "", ())
     positive = Perturbed(mechanisms[0].conclusion, "", ())
 
-    def generate(given):
-        assert given == mechanisms
-        return [
-            {"GEN": new, "GEN-ND-SEN": swapped, "GEN-ND-SRE": new, "GEN-ND-NG": positive},
-            {"GEN": Refused("the relation is right")},
-        ]
+    class Writer:
+        def write(self, given):
+            assert given == mechanisms
+            return [
+                {"GEN": new, "GEN-ND-SEN": swapped, "GEN-ND-SRE": new, "GEN-ND-NG": positive},
+                {"GEN": Refused("the relation is right")},
+            ]
 
-    made, refused = make_negatives(mechanisms, ["SEN"], 1, 1, generate)
+    made, refused = make_negatives(mechanisms, ["SEN"], 1, 1, Writer())
     assert [one.kind for one in made[0]] == ["SEN", "GEN"]
     assert made[0][1] == Negative("GEN", "GEN", new.text, "positive -> negative")
     assert [one.kind for one in made[1]] == ["SEN"]
@@ -288,6 +289,44 @@ def test_negatives_of_models_join_those_of_rules():
     assert refused["GEN-ND-NG"] == {SAME_AS_POSITIVE: 1}
     assert refused["GEN"] == {"the relation is right": 1}
     assert made[0][0].edit == "a -> c; c -> a"
+
+
+def test_a_version_with_models_that_write(tmp_path):
+    pytest.importorskip("transformers", reason="the extra 'baselines' is not installed")
+    from nlihub.builders.construct.generate.beam import BeamSettings
+    from nlihub.builders.construct.generate.settings import TrainingSettings
+
+    settings = nlihub.GenerationSettings(
+        model=nlihub.SmallModel(n_tokens=400, width=32, n_layers=1, n_heads=2),
+        training=TrainingSettings(n_epochs=30, batch_size=1, learning_rate=3e-3),
+        beam=BeamSettings(
+            beam_size=8, prune_factor=32, min_tokens=2, max_tokens=80, ngram_size=0, allocates=True
+        ),
+        n_folds=2,
+    )
+    path = write_abstracts(tmp_path / "a.pubtator", range(12))
+    told = []
+    made = nlihub.build_from_abstracts(
+        "my_bionli",
+        path,
+        tmp_path,
+        ratio=(0.5, 0.0, 0.5),
+        strategies=["SEN", "SREO"],
+        writer=nlihub.ModelWriter(settings, tmp_path / "models", tell=told.append),
+    )
+    negatives = made.counts["negatives"]
+    assert list(negatives) == ["SEN", "SREO", "GEN", "GEN-ND-SEN", "GEN-ND-SRE", "GEN-ND-NG"]
+    for of_kind in negatives.values():
+        assert of_kind["kept"] + sum(of_kind["dropped"].values()) == of_kind["read"] == 12
+    assert negatives["GEN-ND-SEN"]["kept"] > 0
+    written = [row for row in rows_of(made, "full", "test") if row["category"] == "GEN-ND"]
+    assert written
+    assert all(row["kind"].startswith("GEN-ND-") and row["edit"] for row in written)
+    manifest = Manifest.read(made.folder)
+    assert manifest.parameters["generation"]["model"]["kind"] == "SmallModel"
+    assert manifest.parameters["generation"]["quality"]
+    assert nlihub.verify(made.folder).passed
+    assert any("epoch" in line for line in told)
 
 
 class TestCommand:
@@ -313,6 +352,7 @@ class TestCommand:
             (["--abstracts", "x", "--within", "section"], "--within go with --papers alone"),
             (["--abstracts", "x", "--papers", "y"], "cannot go with --papers"),
             (["--abstracts", "x"], "needs one NAME"),
+            (["n", "--abstracts", "x", "--models", "m"], "--models goes with --generate alone"),
             (["--seed", "3"], "--seed go with --papers or --abstracts alone"),
             (["n", "--abstracts", "x", "--ratio", "1,2"], "no ratio"),
             (["n", "--abstracts", "x", "--from", "."], "--from cannot go with --abstracts"),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from nlihub.builders.construct.perturb.antonyms import Antonyms
 from nlihub.builders.construct.perturb.battery import make_strategies
 from nlihub.builders.construct.perturb.choices import Choices
+from nlihub.builders.construct.perturb.denial import DENIED
 from nlihub.builders.construct.perturb.grammar import choose_article
 from nlihub.builders.construct.perturb.inflection import form_gerund, form_past, form_third
 from nlihub.builders.construct.perturb.marked import find_places
@@ -212,19 +213,23 @@ def test_seeds_pmids_and_strategies_draw_apart():
 
 # ---- Refusals.
 
+DENYING = ("We show that <re> A <er> is not the cause of <el> B <le> release.", "gg")
 REFUSED = {
     "SEN": {
         BROKEN_MARKERS: ("<re> A <er> acts on <el> B.", "gg"),
         SYMMETRIC: ("The binding of <re> A <er> and <el> B <le> is strong.", "gg"),
         SAME_NAME: ("<re> TNF-α <er> increases <el> TNF alpha <le>.", "gg"),  # noqa: RUF001
+        DENIED: DENYING,
     },
     "SRE": {
         BROKEN_MARKERS: ("<re> A <el> B <le> <er> works.", "gg"),
+        DENIED: DENYING,
         NO_TYPE: ("<re> A <er> acts on <el> B <le>.", "--"),
         STRATEGIES["SRE"].otherwise: ("<re> A <er> acts on <el> B <le>.", "gg", "{c:C} and {g:A}."),
     },
     "SREO": {
         BROKEN_MARKERS: ("A acts on <el> B <le>.", "gg"),
+        DENIED: DENYING,
         NO_TYPE: ("<re> A <er> acts on <el> B <le>.", "--"),
         STRATEGIES["SREO"].otherwise: (
             "<re> Integrin <er> acts on <el> Notch1 <le>.", "gg", "Integrin binds Notch1.",
@@ -253,6 +258,24 @@ def test_every_reason_is_given(name):
     assert set(REFUSED[name]) == set(STRATEGIES[name].reasons) - {UNCHANGED}
     for reason, arguments in REFUSED[name].items():
         assert outcome(name, *arguments) == Refused(reason)
+
+
+@pytest.mark.parametrize("name", ["SEN", "SEP", "SRE", "SREO"])
+def test_a_denial_beside_a_statement_is_no_hindrance(name):
+    conclusion = "We show that <re> A <er> inhibits <el> B <le>, which is not a kinase."
+    assert isinstance(outcome(name, conclusion, "gg", "{g:C} was seen."), Perturbed)
+
+
+@pytest.mark.parametrize(
+    "conclusion",
+    [
+        "A process by which released <re> A <er> binds to the cell.",
+        "Growth not only slowed but reversed the <re> A <er> effect.",
+    ],
+)
+def test_a_verb_that_no_negation_can_stand_before_is_left_alone(conclusion):
+    found = texts("VNeg", f"{conclusion[:-1]} in <el> B <le>.")
+    assert not any("did not" in text for text in found)
 
 
 def test_names_other_than_those_between_the_markers_are_refused():

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 from .loaders.errors import NLIHubError
 
 if TYPE_CHECKING:
-    from .abstracts import build_from_abstracts
+    from .abstracts import (
+        GenerationSettings,
+        ModelWriter,
+        PretrainedModel,
+        SmallModel,
+        build_from_abstracts,
+    )
     from .annotation import (
         build_annotated,
         export_annotation,
@@ -59,6 +65,10 @@ if TYPE_CHECKING:
     from .scores import plot, score
 
 _MODULES = {
+    "SmallModel": "abstracts",
+    "PretrainedModel": "abstracts",
+    "ModelWriter": "abstracts",
+    "GenerationSettings": "abstracts",
     "Antonyms": "perturbations",
     "EntityPool": "perturbations",
     "Mechanism": "perturbations",
@@ -115,13 +125,17 @@ _MODULES = {
 __all__ = [
     "Antonyms",
     "EntityPool",
+    "GenerationSettings",
     "Mechanism",
     "Mention",
+    "ModelWriter",
     "NLIHubError",
     "Negate",
+    "PretrainedModel",
     "ReplaceInside",
     "ReplaceOutside",
     "ReversePolarity",
+    "SmallModel",
     "Strategy",
     "SwapMarkers",
     "SwapNames",

@@ -7,7 +7,11 @@ from typing import Any
 
 from .api import PathLike
 from .builders.construct.abstracts.construct import TooFewError, construct
+from .builders.construct.abstracts.negatives import Writer
 from .builders.construct.abstracts.recipe import PAPER_SPLIT, Recipe
+from .builders.construct.generate.models import PretrainedModel, SmallModel
+from .builders.construct.generate.settings import GenerationSettings
+from .builders.construct.generate.writer import ModelWriter
 from .builders.construct.mechanisms.find import MechanismRules, Refused
 from .builders.construct.mechanisms.phrases import PAPER, ConclusionPhrases
 from .builders.construct.perturb.battery import NAMES
@@ -18,7 +22,13 @@ from .builders.release.write import build_version, check_target
 from .loaders.corpora.abstracts.skipped import Skipped
 from .own import check_domain, count_rows, declare, path_of, write_report
 
-__all__ = ["build_from_abstracts"]
+__all__ = [
+    "GenerationSettings",
+    "ModelWriter",
+    "PretrainedModel",
+    "SmallModel",
+    "build_from_abstracts",
+]
 
 
 @dataclass(frozen=True)
@@ -53,6 +63,7 @@ def build_from_abstracts(
     max_per_category: int = 500,
     seed: int = 1,
     domain: str = "biomedical",
+    writer: Writer | None = None,
     pretty_name: str | None = None,
     license_id: str = "other",
     copyright_line: str | None = None,
@@ -78,6 +89,8 @@ def build_from_abstracts(
         max_per_category: Rows of a rule-based category in the balanced training set at most.
         seed: Decides every random choice.
         domain: The domain of the abstracts.
+        writer: Writes GEN and GEN-ND, such as ``nlihub.ModelWriter()``, which needs
+            ``nlihub[baselines]``; None has rules alone.
         pretty_name: Its name in prose.
         license_id: Identifier of its licence.
         copyright_line: The line that the licence asks to keep.
@@ -91,7 +104,8 @@ def build_from_abstracts(
         SourceNotFoundError: There is no file.
         UsageError: The name is none or taken, or the ratio makes no sense.
         UnknownNameError: There is no such strategy, or no such set of phrases.
-        CorpusError: A split has no mechanism, or no negative.
+        CorpusError: A split has no mechanism, or no negative; or a fold nothing to train on.
+        MissingExtraError: The writer needs an extra that is not installed.
         OutputError: There is something else at ``output/NAME``.
     """
     declared = declare(
@@ -121,8 +135,9 @@ def build_from_abstracts(
     report_file = target / f"{name}.report.json"
     paths = [abstracts] if isinstance(abstracts, str | Path) else abstracts
     options = BuildOptions(num_proc=num_proc)
+    files = [Path(path).expanduser() for path in paths]
     try:
-        made = construct([Path(p).expanduser() for p in paths], recipe, options, declared, domain)
+        made = construct(files, recipe, options, declared, domain, writer)
     except TooFewError as error:
         write_report(report_file, error.report.as_json())
         raise

@@ -17,7 +17,7 @@ from ...declared.declared import Declared
 from ...options import BuildOptions
 from ..mechanisms.find import Refused, find_mechanisms
 from .distributions import choose_balanced, choose_full
-from .negatives import Generate, Negative, make_negatives
+from .negatives import Negative, Writer, category_of, make_negatives
 from .recipe import Recipe
 from .rows import AbstractRows
 from .select_mechanisms import Selection, select_mechanisms
@@ -78,7 +78,7 @@ def construct(
     options: BuildOptions,
     declared: Declared,
     domain: str,
-    generate: Generate | None = None,
+    writer: Writer | None = None,
 ) -> Construction:
     """Makes a dataset from abstracts. Its mechanisms are kept in memory.
 
@@ -88,7 +88,7 @@ def construct(
         options: The configs and splits to make, and with how many processes.
         declared: What the maker declares.
         domain: The domain of the abstracts.
-        generate: Makes negatives with models, besides those by rule.
+        writer: Makes negatives with models, besides those by rule.
 
     Raises:
         SourceNotFoundError: There is no file.
@@ -102,7 +102,7 @@ def construct(
         if split not in chosen.splits:
             raise TooFewError(f"No mechanism for {split}. {_say_why(chosen)}", report)
     made, refused = make_negatives(
-        chosen.mechanisms, recipe.strategies, recipe.seed, options.num_proc, generate
+        chosen.mechanisms, recipe.strategies, recipe.seed, options.num_proc, writer
     )
     full = choose_full(chosen.mechanisms, chosen.splits, made, recipe.seed)
     is_balanced = choose_balanced(
@@ -120,9 +120,7 @@ def construct(
         is_of = [one == split for one in chosen.splits]
         if not any(negatives for negatives, mine in zip(full, is_of, strict=True) if mine):
             raise TooFewError(f"No negative for {split}. {_say_why(chosen)}", report)
-    kinds = {one.category for some in full for one in some}
-    names = (*recipe.strategies, "GEN-ND", "GEN")
-    categories = (POSITIVE, *(name for name in names if name in kinds or name in refused))
+    categories = (POSITIVE, *dict.fromkeys(map(category_of, refused)))
     declaration = AbstractDeclaration(declared, categories, domain, recipe.splitting.splits)
     rows = AbstractRows(
         chosen.mechanisms,
@@ -130,7 +128,7 @@ def construct(
         full,
         is_balanced,
         domain,
-        recipe.parameters(),
+        {**recipe.parameters(), **({"generation": writer.parameters()} if writer else {})},
         recipe.seed,
         options.keys(declaration.spec()),
     )

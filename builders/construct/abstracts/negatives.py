@@ -1,11 +1,13 @@
 """The negatives of many mechanisms, by rule and by models."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any, Protocol
 
 from ...workers import map_in_order
+from ..generate.kinds import KINDS
 from ..mechanisms.mechanism import Mechanism
 from ..perturb.battery import make_strategies
 from ..perturb.pool import EntityPool
@@ -13,9 +15,21 @@ from ..perturb.run import SAME_AS_ANOTHER, SAME_AS_POSITIVE, Negatives, perturb
 from ..perturb.strategy import Perturbed, Refused, Strategy
 
 Outcomes = Mapping[str, Perturbed | Refused]
-#: Makes negatives with models: for each of n mechanisms by name, ``GEN`` or ``GEN-ND-`` and the
-#: kind of constraints, what it wrote or why nothing.
-Generate = Callable[[Sequence[Mechanism]], Sequence[Outcomes]]
+
+
+class Writer(Protocol):
+    """Makes negatives with models."""
+
+    def write(self, mechanisms: Sequence[Mechanism]) -> Sequence[Outcomes]:
+        """For each of n mechanisms by kind its negative, or why there is none.
+
+        Args:
+            mechanisms: The mechanisms.
+        """
+
+    def parameters(self) -> Mapping[str, Any]:
+        """All that the sentences depend on, besides the mechanisms."""
+
 
 _CHUNK = 50
 
@@ -37,12 +51,17 @@ class Negative:
     edit: str
 
 
+def category_of(kind: str) -> str:
+    """The category of a kind, which is finer where models are asked under constraints."""
+    return KINDS[kind].category if kind in KINDS else kind
+
+
 def make_negatives(
     mechanisms: Sequence[Mechanism],
     strategies: Sequence[str],
     seed: int,
     num_proc: int,
-    generate: Generate | None,
+    writer: Writer | None,
 ) -> tuple[Sequence[Sequence[Negative]], Mapping[str, Counter[str]]]:
     """Applies every strategy once to every mechanism.
 
@@ -51,7 +70,7 @@ def make_negatives(
         strategies: The names of the rule-based ones.
         seed: Decides every random choice.
         num_proc: Processes to use; what comes out does not depend on it.
-        generate: Makes further ones; None makes none.
+        writer: Makes further ones; None makes none.
 
     Returns:
         The negatives of each mechanism, and for each kind how often it was refused, by reason.
@@ -61,9 +80,9 @@ def make_negatives(
     chunks = [mechanisms[n : n + _CHUNK] for n in range(0, len(mechanisms), _CHUNK)]
     outcomes = [one for some in map_in_order(job, chunks, num_proc) for one in some]
     refused: dict[str, Counter[str]] = {name: Counter() for name in strategies}
-    generated: Sequence[Outcomes] = generate(mechanisms) if generate else [{}] * len(mechanisms)
+    written: Sequence[Outcomes] = writer.write(mechanisms) if writer else [{}] * len(mechanisms)
     made = []
-    for mechanism, by_rule, by_model in zip(mechanisms, outcomes, generated, strict=True):
+    for mechanism, by_rule, by_model in zip(mechanisms, outcomes, written, strict=True):
         both = _join(mechanism, by_rule, by_model)
         made.append([_as_negative(k, one) for k, one in both.items() if isinstance(one, Perturbed)])
         for kind, one in both.items():
@@ -94,5 +113,4 @@ def _join(mechanism: Mechanism, by_rule: Negatives, by_model: Outcomes) -> Outco
 
 
 def _as_negative(kind: str, one: Perturbed) -> Negative:
-    category = "GEN-ND" if kind.startswith("GEN-ND") else kind
-    return Negative(category, kind, one.text, one.detail)
+    return Negative(category_of(kind), kind, one.text, one.detail)

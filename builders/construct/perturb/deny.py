@@ -38,7 +38,7 @@ _HAVE_OBJECTS = DETERMINERS | word_list("adjectives after have")
 def deny(marked: MarkedSentence, words: Words) -> Iterator[Flip]:
     """Finds predicates that can be negated; none in a clause that has a negation already."""
     for i in range(1, len(words)):
-        if words.is_glued(i):
+        if words.is_glued(i) or _opens_no_predicate(words, i):
             continue
         do = None
         if words.at(i) not in AUXILIARIES and (do := _find_do(words, i)) is None:
@@ -49,6 +49,19 @@ def deny(marked: MarkedSentence, words: Words) -> Iterator[Flip]:
             yield from _deny_auxiliary(marked, words, i)
         else:
             yield from _deny_verb(marked, words, i, do)
+
+
+def _opens_no_predicate(words: Words, i: int) -> bool:
+    """Whether no negation can stand here, whatever the verb.
+
+    As often as was X; not only abolished but reversed; by which released ADA binds to it.
+    """
+    before = words.at(i - 1)
+    if before in ("as", "than"):
+        return True
+    if before in ("but", "also"):
+        return any(words.at(k) == "only" and words.at(k - 1) == "not" for k in range(1, i))
+    return before == "which" and words.at(i - 2) in PREPOSITIONS
 
 
 def _deny_auxiliary(marked: MarkedSentence, words: Words, i: int) -> Iterator[Flip]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from ..mechanisms.mechanism import Mechanism
 from .choices import Choices
+from .denial import DENIED, denies
 from .marked import MARKERS, MarkedSentence, find_name
 from .naming import may_be_same, put_name, stand_together
 from .strategy import Perturbed, Refused, Strategy
@@ -47,11 +48,13 @@ class ReplaceInside(Strategy):
     name = "SRE"
     precondition = "an entity has a type, and the supporting set another entity of that type"
     otherwise = "no other entity of its type in the supporting set"
-    others = (NO_TYPE,)
+    others = (DENIED, NO_TYPE)
 
     def _propose(
         self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices
     ) -> Iterable[Perturbed] | Refused:
+        if denies(marked):
+            return Refused(DENIED)
         found = find_others(mechanism, choices)
         if isinstance(found, Refused):
             return found

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from ..mechanisms.mechanism import Mechanism
 from .choices import Choices
+from .denial import DENIED, denies
 from .marked import MarkedSentence, find_name
 from .naming import may_be_same
 from .pool import EntityPool
@@ -26,7 +27,7 @@ class ReplaceOutside(Strategy):
     name = "SREO"
     precondition = "an entity has a type, and the pool one of that type that is not in the abstract"
     otherwise = "no entity of its type in the pool that is not in the abstract"
-    others = (NO_TYPE,)
+    others = (DENIED, NO_TYPE)
 
     def __init__(self, pool: EntityPool) -> None:
         self.pool = pool
@@ -34,6 +35,8 @@ class ReplaceOutside(Strategy):
     def _propose(
         self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices
     ) -> Iterable[Perturbed] | Refused:
+        if denies(marked):
+            return Refused(DENIED)
         types = types_of(mechanism)
         if not types:
             return Refused(NO_TYPE)

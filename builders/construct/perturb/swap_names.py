@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from ..mechanisms.mechanism import Mechanism
 from .choices import Choices
+from .denial import DENIED, denies
 from .marked import MarkedSentence
 from .naming import plain_name, put_name
 from .strategy import Edit, Perturbed, Refused, Strategy
@@ -57,7 +58,7 @@ class SwapNames(Strategy):
     name = "SEN"
     precondition = "the two entities have different names; their relation has a direction"
     otherwise = SAME_NAME
-    others = (SYMMETRIC,)
+    others = (SYMMETRIC, DENIED)
 
     def __init__(self, *, symmetric: bool = False) -> None:
         self.symmetric = symmetric
@@ -85,6 +86,8 @@ def swap_names(
         return Refused(SAME_NAME)
     if is_symmetric(marked) and not symmetric:
         return Refused(SYMMETRIC)
+    if denies(marked) and not symmetric:
+        return Refused(DENIED)
     return [
         *put_name(marked, first, names[1], mechanism),
         *put_name(marked, second, names[0], mechanism),

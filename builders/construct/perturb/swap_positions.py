@@ -14,7 +14,7 @@ from ..mechanisms.mechanism import Mechanism
 from .choices import Choices
 from .marked import MARKERS, MarkedSentence, Place
 from .strategy import Edit, Perturbed, Refused, Strategy
-from .swap_names import SAME_NAME, SYMMETRIC, SwapNames, swap_names
+from .swap_names import SAME_NAME, SwapNames, swap_names
 
 
 class SwapPositions(Strategy):
@@ -27,7 +27,7 @@ class SwapPositions(Strategy):
     name = "SEP"
     precondition = SwapNames.precondition
     otherwise = SAME_NAME
-    others = (SYMMETRIC,)
+    others = SwapNames.others
 
     def __init__(self, *, symmetric: bool = False) -> None:
         self.symmetric = symmetric

@@ -9,7 +9,7 @@ from .options import answer, names
 from .own import read_ratio, tell, tell_rows, tell_units
 
 if TYPE_CHECKING:
-    from ..abstracts import MadeFromAbstracts
+    from ..abstracts import MadeFromAbstracts, ModelWriter
 
 Abstracts = Annotated[
     list[Path] | None,
@@ -49,6 +49,21 @@ MaxPerCategory = Annotated[
     ),
 ]
 
+Generate = Annotated[
+    str | None,
+    typer.Option(
+        metavar="small|MODEL",
+        help="With --abstracts: also GEN and GEN-ND, by a small model from scratch or a pretrained "
+        "sequence-to-sequence model, trained in five folds (needs nlihub[baselines]).",
+    ),
+]
+Models = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FOLDER", help="With --generate: keeps the models, so that a run that died goes on."
+    ),
+]
+
 _MAX_SHOWN = 10
 
 
@@ -61,16 +76,33 @@ def build_from_abstracts(
     options = {option: value for option, value in given.items() if value is not None}
     if "ratio" in options:
         options["ratio"] = read_ratio(options["ratio"])
+    writer = _writer(options.pop("generate", None), options.pop("models", None), options)
     if "strategies" in options:
         options["strategies"] = names(options["strategies"])
     if "phrase_sets" in options:
         found = names(options["phrase_sets"])
         options["phrase_sets"] = None if found == ["all"] else found
     made = made_from_abstracts.build_from_abstracts(
-        name, abstracts, output, num_proc=num_proc, **options
+        name, abstracts, output, num_proc=num_proc, writer=writer, **options
     )
     _tell(made)
     answer({name: str(made.folder)}, as_json, lambda: str(made.folder))
+
+
+def _writer(
+    model: str | None, models: Path | None, options: dict[str, Any]
+) -> "ModelWriter | None":
+    from .. import abstracts as made_from_abstracts
+
+    if model is None:
+        if models is not None:
+            raise typer.BadParameter("--models goes with --generate alone.")
+        return None
+    choice: Any = made_from_abstracts.SmallModel()
+    if model != "small":
+        choice = made_from_abstracts.PretrainedModel(model)
+    settings = made_from_abstracts.GenerationSettings(model=choice, seed=options.get("seed", 1))
+    return made_from_abstracts.ModelWriter(settings, models, tell=tell)
 
 
 def _tell(made: "MadeFromAbstracts") -> None:

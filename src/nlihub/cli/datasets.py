@@ -189,6 +189,8 @@ def build(
     by_order: of_abstracts.ByOrder = False,
     strategies: of_abstracts.Strategies = None,
     max_per_category: of_abstracts.MaxPerCategory = None,
+    generate: of_abstracts.Generate = None,
+    models: of_abstracts.Models = None,
     as_json: Json = False,
 ) -> None:
     """Build datasets: Parquet files, card and manifest, laid out as on the Hub.
@@ -221,6 +223,8 @@ def build(
         "by_order": by_order or None,
         "strategies": strategies,
         "max_per_category": max_per_category,
+        "generate": generate,
+        "models": models,
     }
     if not papers:
         _refuse(for_papers, "go with --papers alone")

@@ -51,6 +51,9 @@ def test_the_form_of_the_task():
 def test_outputs_are_read_back():
     assert read_output(write_output(MECHANISM)) == Written("negative", MECHANISM.conclusion)
     assert read_output("unknown <exp> A.") == Written(None, "A.")
+    assert read_output("by<re> A <er>and (<el> B <le>)").sentence == (
+        "by <re> A <er> and (<el> B <le>)"
+    )
     assert read_output("positive is <re>  A<er> it") == Written(None, "positive is <re> A<er> it")
 
 

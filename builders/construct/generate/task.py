@@ -28,6 +28,7 @@ UNKNOWN = "unknown"
 _POLARITIES = ("positive", "negative")
 # Some tokenizers, T5's among them, put blanks around every added token: "<el> Akt <le> ."
 _BLANK_BEHIND = re.compile(r"(<er>|<le>) (?=[.,;:)\]/]|-\w)")
+_GLUED = re.compile(r"(?<=\w)(?=<re>|<el>)|(?:(?<=<er>)|(?<=<le>))(?=\w)")
 _BLANK_BEFORE = re.compile(r"([(\[/]) (?=<re>|<el>)")
 
 
@@ -37,8 +38,8 @@ class Written:
 
     Attributes:
         polarity: ``"positive"`` or ``"negative"``; None where it says neither.
-        sentence: The sentence, blanks collapsed, and none between a marker and a mark that it
-            touches in prose; with one blank inside its markers where they are well formed.
+        sentence: The sentence, blanks collapsed: one between a word and a marker, none between a
+            marker and a mark that it touches in prose, one inside markers that are well formed.
     """
 
     polarity: str | None
@@ -66,6 +67,7 @@ def read_output(text: str) -> Written:
     head, separator, rest = text.partition(SEPARATOR)
     polarity = head.strip() if separator else ""
     sentence = " ".join((rest if separator else text).split())
+    sentence = _GLUED.sub(" ", sentence)
     sentence = _BLANK_BEFORE.sub(r"\1", _BLANK_BEHIND.sub(r"\1", sentence))
     marked = read_marked(sentence)
     return Written(

@@ -67,10 +67,11 @@ def _signals_noted() -> Iterator[list[int]]:
     fork; then it is to be raised again.
     """
     noted: list[int] = []
-    handlers = {}
+    handlers: dict[int, Callable[[int, FrameType | None], Any]] = {}
     if threading.current_thread() is threading.main_thread():  # no other may set handlers
-        found = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-        handlers = {number: handler for number, handler in found.items() if callable(handler)}
+        for number in (signal.SIGINT, signal.SIGTERM):
+            if callable(handler := signal.getsignal(number)):
+                handlers[number] = handler
 
     def note(number: int, frame: FrameType | None) -> None:
         noted.append(number)

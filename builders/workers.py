@@ -69,9 +69,9 @@ def _signals_noted() -> Iterator[list[int]]:
     noted: list[int] = []
     handlers: dict[int, Callable[[int, FrameType | None], Any]] = {}
     if threading.current_thread() is threading.main_thread():  # no other may set handlers
-        for number in (signal.SIGINT, signal.SIGTERM):
-            if callable(handler := signal.getsignal(number)):
-                handlers[number] = handler
+        for ending in (signal.SIGINT, signal.SIGTERM):
+            if callable(handler := signal.getsignal(ending)):
+                handlers[ending] = handler
 
     def note(number: int, frame: FrameType | None) -> None:
         noted.append(number)

@@ -87,6 +87,19 @@ class GenerationSettings:
     batch_size: int = 4
     device: str | None = None
 
+    @classmethod
+    def small(cls, seed: int = 0) -> "GenerationSettings":
+        """For a small model from scratch, which can be trained on one core.
+
+        Its search spares what advances a constraint and looks at ten sentences, as it seldom comes
+        close to one by itself.
+
+        Args:
+            seed: As above.
+        """
+        beam = BeamSettings(allocates=True, n_best=10)
+        return cls(model=SmallModel(), beam=beam, seed=seed)
+
     def __post_init__(self) -> None:
         for name in self.kinds:
             if name not in KINDS:

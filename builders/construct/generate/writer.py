@@ -18,8 +18,7 @@ class ModelWriter:
     """Writes GEN and GEN-ND: ``nlihub.build_from_abstracts(..., writer=ModelWriter())``.
 
     Attributes:
-        settings: How; by default a small model from scratch, whose prose is poor, and the paper's
-            beam.
+        settings: How; by default a small model from scratch, whose prose is poor.
         folder: Where the models of folds are kept, so that a run that died goes on; None keeps
             none.
         quality: What GEN is bounded by; BLEURT in the paper.
@@ -27,7 +26,7 @@ class ModelWriter:
         tell: Is told of each step.
     """
 
-    settings: GenerationSettings = field(default_factory=GenerationSettings)
+    settings: GenerationSettings = field(default_factory=GenerationSettings.small)
     folder: Path | None = None
     quality: Similarity = field(default_factory=TokenF1)
     similarity: Similarity = field(default_factory=TokenF1)

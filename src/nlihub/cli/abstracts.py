@@ -98,10 +98,12 @@ def _writer(
         if models is not None:
             raise typer.BadParameter("--models goes with --generate alone.")
         return None
-    choice: Any = made_from_abstracts.SmallModel()
-    if model != "small":
-        choice = made_from_abstracts.PretrainedModel(model)
-    settings = made_from_abstracts.GenerationSettings(model=choice, seed=options.get("seed", 1))
+    seed = options.get("seed", 1)
+    if model == "small":
+        settings = made_from_abstracts.GenerationSettings.small(seed)
+    else:
+        pretrained = made_from_abstracts.PretrainedModel(model)
+        settings = made_from_abstracts.GenerationSettings(model=pretrained, seed=seed)
     return made_from_abstracts.ModelWriter(settings, models, tell=tell)
 
 

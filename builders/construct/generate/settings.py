@@ -97,8 +97,12 @@ class GenerationSettings:
         Args:
             seed: As above.
         """
-        beam = BeamSettings(allocates=True, n_best=10)
-        return cls(model=SmallModel(), beam=beam, seed=seed)
+        return cls(
+            model=SmallModel(),
+            training=TrainingSettings(n_epochs=30, learning_rate=3e-3, max_source_tokens=256),
+            beam=BeamSettings(allocates=True, n_best=10, max_tokens=100),
+            seed=seed,
+        )
 
     def __post_init__(self) -> None:
         for name in self.kinds:

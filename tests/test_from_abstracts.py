@@ -179,7 +179,7 @@ class TestInput:
         assert told["900"].reason == "no conclusion phrase"
         assert lines[told["900"].line - 1].startswith("900|t|")
         assert told["901"].reason == "no relation"
-        assert counts["parts_skipped"]["entity: offsets do not match"] == 5 + 4
+        assert counts["left_out"]["entity: offsets do not match"] == 5 + 4
         assert "902" in told
 
     def test_the_same_texts_under_two_pmids_are_taken_once(self, tmp_path):
@@ -234,7 +234,7 @@ class TestInput:
             file.write("\n" + make_abstract(900, conclude="Perhaps"))
         with pytest.raises(CorpusError, match=r"1 of 2 abstracts .* 1 no conclusion phrase"):
             nlihub.build_from_abstracts("my_bionli", path, tmp_path)
-        told = json.loads((tmp_path / "my_bionli.report.json").read_text())
+        told = json.loads((tmp_path / "my_bionli.failed.json").read_text())
         assert told["abstracts"]["dropped"] == {"no conclusion phrase": 1}
         assert not (tmp_path / "my_bionli").exists()
 
@@ -348,12 +348,12 @@ class TestCommand:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (["--strategies", "SEN"], "--strategies go with --abstracts alone"),
-            (["--abstracts", "x", "--within", "section"], "--within go with --papers alone"),
+            (["--strategies", "SEN"], "--strategies cannot go without --abstracts"),
+            (["--abstracts", "x", "--within", "section"], "--within cannot go without --papers"),
             (["--abstracts", "x", "--papers", "y"], "cannot go with --papers"),
             (["--abstracts", "x"], "needs one NAME"),
-            (["n", "--abstracts", "x", "--models", "m"], "--models goes with --generate alone"),
-            (["--seed", "3"], "--seed go with --papers or --abstracts alone"),
+            (["n", "--abstracts", "x", "--models", "m"], "--models cannot go without --generate"),
+            (["--seed", "3"], "--seed cannot go without --papers or --abstracts"),
             (["n", "--abstracts", "x", "--ratio", "1,2"], "no ratio"),
             (["n", "--abstracts", "x", "--from", "."], "--from cannot go with --abstracts"),
         ],

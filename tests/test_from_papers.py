@@ -570,8 +570,8 @@ class TestCommandLine:
     @pytest.mark.parametrize(
         ("arguments", "problem"),
         [
-            (["my_nli", "--domain", "acl"], "go with --papers or --abstracts alone"),
-            (["my_nli", "--spark"], "go with --papers alone"),
+            (["my_nli", "--domain", "acl"], "cannot go without --papers or --abstracts"),
+            (["my_nli", "--spark"], "cannot go without --papers"),
             (["--papers", "p"], "needs one NAME"),
             (["a", "b", "--papers", "p"], "needs one NAME"),
             (["a", "--papers", "p", "--origin", "release"], "no origin but construct"),

@@ -56,9 +56,9 @@ def build_from_abstracts(
     output: PathLike = "built",
     *,
     phrases: PathLike | None = None,
-    phrase_sets: Sequence[str] | None = PAPER,
+    phrase_sets: str | Sequence[str] = PAPER,
     by_order: bool = False,
-    strategies: Sequence[str] = NAMES,
+    strategies: str | Sequence[str] = NAMES,
     ratio: tuple[float, float, float] | None = None,
     max_per_category: int = 500,
     seed: int = 1,
@@ -81,7 +81,8 @@ def build_from_abstracts(
             plain, compressed or in archives.
         output: The folder to build in.
         phrases: JSON file with other phrases of conclusions, of the form of ``phrases.json``.
-        phrase_sets: The sets of phrases to use; None uses all, which finds more conclusions.
+        phrase_sets: The sets of phrases to use; ``all`` uses every one, which finds more
+            conclusions.
         by_order: Whether the entity mentioned first is taken for the regulator where nothing tells
             the direction; else such abstracts are not taken.
         strategies: The rule-based strategies to use.
@@ -117,13 +118,14 @@ def build_from_abstracts(
         "{BioNLI} (Bastan, Surdeanu and Balasubramanian, 2022)",
     )
     check_domain(domain)
-    if phrases is not None and phrase_sets == PAPER:
-        phrase_sets = None
+    sets = [phrase_sets] if isinstance(phrase_sets, str) else phrase_sets
+    uses_all = list(sets) == ["all"] or (phrases is not None and sets == PAPER)
     recipe = Recipe(
         rules=MechanismRules(
-            phrases=ConclusionPhrases.read(path_of(phrases), phrase_sets), by_order=by_order
+            phrases=ConclusionPhrases.read(path_of(phrases), None if uses_all else sets),
+            by_order=by_order,
         ),
-        strategies=tuple(strategies),
+        strategies=(strategies,) if isinstance(strategies, str) else tuple(strategies),
         splitting=PAPER_SPLIT if ratio is None else ByRatio.of(ratio),
         max_per_category=max_per_category,
         seed=seed,
@@ -139,8 +141,9 @@ def build_from_abstracts(
     try:
         made = construct(files, recipe, options, declared, domain, writer)
     except TooFewError as error:
-        write_report(report_file, error.report.as_json())
-        raise
+        failed = report_file.with_name(f"{name}.failed.json")  # the report of a version stays
+        write_report(failed, error.report.as_json())
+        raise TooFewError(f"{error} All that was not taken: {failed}", error.report) from error
     version = build_version(made.builder, target, replace(options, num_proc=1))
     write_report(report_file, made.report.as_json())
     return MadeFromAbstracts(

@@ -331,14 +331,20 @@ def _choose(
     if strategies is None:
         return list(ours.values())
     chosen = []
-    for given in strategies:
+    for given in [strategies] if isinstance(strategies, str) else strategies:
         if isinstance(given, str) and given not in ours:
             raise UnknownNameError.of("strategy", given, ours)
+        if not isinstance(given, str | Strategy):
+            raise UsageError(f"{given!r} is no strategy; expected a name or a strategy.")
         chosen.append(ours[given] if isinstance(given, str) else given)
+    if not chosen:
+        raise UsageError("No strategy is given; None takes the seven.")
     return chosen
 
 
 def _as_mechanism(given: str | Mechanism) -> Mechanism:
+    if not isinstance(given, str | Mechanism):
+        raise UsageError(f"{given!r:.80} is no sentence and no mechanism.")
     return Mechanism.of(given) if isinstance(given, str) else given
 
 

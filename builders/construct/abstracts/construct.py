@@ -15,13 +15,14 @@ from ...declared.abstracts import POSITIVE, AbstractDeclaration
 from ...declared.builder import declared_builder
 from ...declared.declared import Declared
 from ...options import BuildOptions
-from ..mechanisms.find import Refused, find_mechanisms
+from ..mechanisms.find import NO_PHRASE, Refused, find_mechanisms
 from .distributions import choose_balanced, choose_full
 from .negatives import Negative, Writer, category_of, make_negatives
 from .recipe import Recipe
 from .rows import AbstractRows
 from .select_mechanisms import Selection, select_mechanisms
 
+_MAX_SHOWN = 3
 _FORMATS = "abstracts: expected PubTator, BioC or JSON Lines"
 
 AUTOMATIC = (
@@ -36,15 +37,21 @@ class Report:
 
     Attributes:
         not_taken: Abstracts, records and files that give no mechanism, by file and line.
+        left_out: Entities, relations and lines that were not read, by file and line.
         counts: Numbers of abstracts, and of negatives by kind, as the manifest has them.
     """
 
     not_taken: Sequence[Skipped | Refused]
+    left_out: Sequence[Skipped]
     counts: Mapping[str, Any]
 
     def as_json(self) -> dict[str, Any]:
         """It as plain values."""
-        return {**self.counts, "not_taken": [asdict(entry) for entry in self.not_taken]}
+        return {
+            **self.counts,
+            "not_taken": [asdict(entry) for entry in self.not_taken],
+            "left_out": [asdict(entry) for entry in self.left_out],
+        }
 
 
 @dataclass(frozen=True)
@@ -97,7 +104,8 @@ def construct(
     files = [file.path for file in find_paper_files(paths, _FORMATS)]
     found = find_mechanisms(read_abstracts(files), recipe.rules)
     chosen = select_mechanisms(found, recipe.splitting, recipe.seed)
-    report = Report(chosen.not_taken, {"abstracts": _abstract_counts(chosen)})
+    counts = {"abstracts": _abstract_counts(chosen)}
+    report = Report(chosen.not_taken, chosen.left_out, counts)
     for split in recipe.splitting.splits:
         if split not in chosen.splits:
             raise TooFewError(f"No mechanism for {split}. {_say_why(chosen)}", report)
@@ -110,6 +118,7 @@ def construct(
     )
     report = Report(
         chosen.not_taken,
+        chosen.left_out,
         {
             "annotation": AUTOMATIC,
             "abstracts": _abstract_counts(chosen),
@@ -141,7 +150,9 @@ def _abstract_counts(chosen: Selection) -> Mapping[str, Any]:
         "kept": len(chosen.mechanisms),
         "splits": dict(Counter(chosen.splits)),
         "dropped": chosen.dropped(),
-        "parts_skipped": dict(sorted(chosen.parts_skipped.items())),
+        "left_out": dict(
+            sorted(Counter(f"{one.unit}: {one.reason}" for one in chosen.left_out).items())
+        ),
     }
 
 
@@ -161,6 +172,13 @@ def _negative_counts(
 
 
 def _say_why(chosen: Selection) -> str:
-    reasons = ", ".join(f"{n:,} {reason}" for reason, n in list(chosen.dropped().items())[:4])
-    taken = f"{len(chosen.mechanisms):,} of {chosen.n_read:,} abstracts give a mechanism"
-    return f"{taken}; {reasons}." if reasons else f"{taken}."
+    """Why so few abstracts are taken, in words."""
+    dropped = chosen.dropped()
+    reasons = ", ".join(f"{n:,} {reason}" for reason, n in list(dropped.items())[:4])
+    told = f"{len(chosen.mechanisms):,} of {chosen.n_read:,} abstracts give a mechanism"
+    told += f"; {reasons}." if reasons else "."
+    files = [one for one in chosen.not_taken if isinstance(one, Skipped) and one.unit == "file"]
+    told += "".join(f" {one.file}: {one.detail}." for one in files[:_MAX_SHOWN])
+    if NO_PHRASE in dropped:
+        told += " More sets of phrases find more conclusions."
+    return told

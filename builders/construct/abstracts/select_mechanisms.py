@@ -23,15 +23,15 @@ class Selection:
         n_read: Abstracts and records that were found, whether they could be read or not.
         not_taken: Why the others give no mechanism, or none that is taken; in the order of the
             files.
-        parts_skipped: Number of entities, relations, lines and files that were not read, by reason.
-            Their abstracts were, without them.
+        left_out: Entities, relations and lines that were not read; their abstracts were, without
+            them.
     """
 
     mechanisms: Sequence[Mechanism]
     splits: Sequence[str]
     n_read: int
     not_taken: Sequence[Skipped | Refused]
-    parts_skipped: Counter[str]
+    left_out: Sequence[Skipped]
 
     def dropped(self) -> dict[str, int]:
         """Number of abstracts that are not taken, by reason, the most frequent first."""
@@ -53,14 +53,14 @@ def select_mechanisms(
     """
     mechanisms: list[Mechanism] = []
     not_taken: list[Skipped | Refused] = []
-    parts: Counter[str] = Counter()
+    left_out: list[Skipped] = []
     for one in found:
         if isinstance(one, Mechanism):
             mechanisms.append(one)
         elif isinstance(one, Refused) or one.unit in ("abstract", "record", "file"):
             not_taken.append(one)
         else:
-            parts[f"{one.unit}: {one.reason}"] += 1
+            left_out.append(one)
     n_read = len(mechanisms) + len(not_taken)
     taken: dict[tuple[str, ...], Mechanism] = {}
     for one in sorted(mechanisms, key=lambda mechanism: mechanism.pmid):
@@ -70,4 +70,4 @@ def select_mechanisms(
             not_taken.append(Refused("", 0, one.pmid, SAME_TEXTS, detail))
     chosen = list(taken.values())
     splits = [splitting.place_of(one.pmid, None, seed).split or "" for one in chosen]
-    return Selection(chosen, splits, n_read, not_taken, parts)
+    return Selection(chosen, splits, n_read, not_taken, left_out)

@@ -27,10 +27,12 @@ from .phrases import ConclusionPhrases
 from .roles import Roles
 from .sentences import Span, find_sentences
 
+NO_PHRASE = "no conclusion phrase"
+
 #: Why an abstract or a record gives no mechanism, in the order in which it is asked.
 REASONS = {
     "markers in the text": "the text holds <re>, <er>, <el> or <le> already",
-    "no conclusion phrase": "no sentence has one of the phrases",
+    NO_PHRASE: "no sentence has one of the phrases",
     "conclusion not at the end": "too many sentences stand behind the last with a phrase",
     "supporting set too short": "too few sentences stand before the conclusion",
     "supporting set too long": "too many sentences stand before the conclusion",
@@ -212,7 +214,7 @@ def _find_conclusion(sentences: Sequence[str], rules: MechanismRules) -> int:
     if not found:
         names = ", ".join(rules.phrases.sets)
         detail = f"expected a phrase of {names} in one of {len(sentences)} sentences, got none"
-        raise _RefusalError("no conclusion phrase", detail)
+        raise _RefusalError(NO_PHRASE, detail)
     for number in found:
         if len(sentences) - 1 - number <= rules.max_after:
             return number

@@ -15,6 +15,7 @@ def denies(marked: MarkedSentence) -> bool:
     So "TNF is not the driving force of cachexia", not "TNF drives cachexia, which is not lethal".
     """
     words = read_words(marked)
-    if next(affirm(marked, words), None) is None:
+    is_neither = any(words.at(i) == "neither" for i in range(len(words)))
+    if not is_neither and next(affirm(marked, words), None) is None:
         return False
     return all(flip.is_reporting for flip in deny(marked, words))

@@ -18,6 +18,8 @@ from .grammar import (
 from .marked import MarkedSentence, Place
 from .strategy import Edit
 
+_AMONG = r"(?:[^()]*[^()\w])?"  # GAP-43 (neuromodulin, B-50)
+
 
 def put_name(
     marked: MarkedSentence, place: Place, new: str, mechanism: Mechanism
@@ -81,7 +83,7 @@ def may_be_same(one: str, other: str, text: str) -> bool:
 
     They are where they differ in spelling only, where the words of one are among those of the
     other (IL-6 and IL-6 protein), where one may abbreviate the other (TBP and TATA box binding
-    protein), or where the text gives one in brackets after the other.
+    protein), or where the text gives one in brackets after the other, perhaps among more.
 
     Args:
         one: A name.
@@ -96,7 +98,7 @@ def may_be_same(one: str, other: str, text: str) -> bool:
     if _abbreviates(other, words):
         return True
     a, b = re.escape(one), re.escape(other)
-    return _is_found(one, other, rf"{a} ?\({b}\)|{b} ?\({a}\)", text)
+    return _is_found(one, other, rf"{a} ?\({_AMONG}{b}(?!\w)|{b} ?\({_AMONG}{a}(?!\w)", text)
 
 
 @lru_cache(maxsize=1 << 14)

@@ -80,8 +80,7 @@ def build_from_abstracts(
     if "strategies" in options:
         options["strategies"] = names(options["strategies"])
     if "phrase_sets" in options:
-        found = names(options["phrase_sets"])
-        options["phrase_sets"] = None if found == ["all"] else found
+        options["phrase_sets"] = names(options["phrase_sets"])
     made = made_from_abstracts.build_from_abstracts(
         name, abstracts, output, num_proc=num_proc, writer=writer, **options
     )
@@ -96,7 +95,7 @@ def _writer(
 
     if model is None:
         if models is not None:
-            raise typer.BadParameter("--models goes with --generate alone.")
+            raise typer.BadParameter("--models cannot go without --generate.")
         return None
     seed = options.get("seed", 1)
     if model == "small":
@@ -116,7 +115,7 @@ def _tell(made: "MadeFromAbstracts") -> None:
         tell(f"and {len(made.not_taken) - _MAX_SHOWN:,} more")
     counts = made.counts["abstracts"]
     tell_units("abstracts", counts, counts["dropped"])
-    for what, n in counts["parts_skipped"].items():
+    for what, n in counts["left_out"].items():
         tell(f"{n:,} left out of their abstracts: {what}")
     for kind, of_kind in made.counts["negatives"].items():
         reasons = "".join(f"; {n:,}: {reason}" for reason, n in of_kind["dropped"].items())

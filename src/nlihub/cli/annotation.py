@@ -74,7 +74,9 @@ def sample(
     batches: Batches,
     strategies: Annotated[
         str | None,
-        typer.Option(metavar="A,B,...", help="Draw negatives of these; default all: GEN,GEN-ND"),
+        typer.Option(
+            metavar="A,B,...", help="Draw negatives of these, as in GEN,GEN-ND; default all."
+        ),
     ] = None,
     per_strategy: Annotated[int, typer.Option(min=1, help="Negatives of each strategy.")] = 25,
     controls: Annotated[int, typer.Option(min=0, help="Positives that are mixed in.")] = 0,

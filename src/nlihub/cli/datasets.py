@@ -227,9 +227,9 @@ def build(
         "models": models,
     }
     if not papers:
-        _refuse(for_papers, "go with --papers alone")
+        _refuse(for_papers, "cannot go without --papers")
     if not abstracts:
-        _refuse(for_abstracts, "go with --abstracts alone")
+        _refuse(for_abstracts, "cannot go without --abstracts")
     if papers or abstracts:
         option = "--papers" if papers else "--abstracts"
         others = {"--from": folder, "--config": config, "--splits": splits}
@@ -245,7 +245,7 @@ def build(
             given = {**for_either, **for_abstracts}
             of_abstracts.build_from_abstracts(name, abstracts, output, num_proc, as_json, **given)
         return
-    _refuse(for_either, "go with --papers or --abstracts alone")
+    _refuse(for_either, "cannot go without --papers or --abstracts")
     all_names = api.list_datasets()
     chosen = dataset_names or [n for n in all_names if not api.describe(n)["needs_download"]]
     # Looked up first, so that an unknown name is reported before anything is built.

@@ -39,7 +39,7 @@ def map_in_order(
     pool = ProcessPoolExecutor(n_workers, initializer=_start, initargs=(job,))
     with _signals_noted() as noted:
         try:
-            with _signals_held():  # the workers start in here, and never get them
+            with _signals_held():  # forked workers start in here, and never get them
                 pool.submit(int).result()
             pending: deque[Future[Result]] = deque()
             for item in items:
@@ -74,8 +74,11 @@ def _signals_noted() -> Iterator[list[int]]:
                 handlers[ending] = handler
 
     def note(number: int, frame: FrameType | None) -> None:
-        noted.append(number)
-        handlers[number](number, frame)
+        try:
+            handlers[number](number, frame)
+        except BaseException:
+            noted.append(number)
+            raise
 
     for number in handlers:
         signal.signal(number, note)
@@ -83,7 +86,8 @@ def _signals_noted() -> Iterator[list[int]]:
         yield noted
     finally:
         for number, handler in handlers.items():
-            signal.signal(number, handler)
+            if signal.getsignal(number) is note:
+                signal.signal(number, handler)
 
 
 @contextmanager

@@ -336,7 +336,7 @@ def test_a_file_that_is_not_there(tmp_path):
 def test_a_broken_line_of_json_leaves_the_others(read):
     content = json_lines(bioc(pmid="1")) + "{\n" + json_lines(bioc(pmid="2"))
     found = read(content, name="jsonl")
-    assert skips(found) == [(2, None, "line", "malformed")]
+    assert skips(found) == [(2, None, "record", "malformed")]
     assert [one.pmid for one in found if isinstance(one, Abstract)] == ["1", "2"]
 
 

@@ -13,6 +13,8 @@ from conftest import SHARED
 from datasets import load_dataset
 from nlihub.builders.construct.abstracts.distributions import choose_balanced, choose_full
 from nlihub.builders.construct.abstracts.negatives import Negative, make_negatives
+from nlihub.builders.construct.abstracts.rows import AbstractRows
+from nlihub.builders.construct.abstracts.select_mechanisms import SAME_TEXTS
 from nlihub.builders.construct.mechanisms.mechanism import Mechanism
 from nlihub.builders.construct.perturb.battery import NAMES
 from nlihub.builders.construct.perturb.run import SAME_AS_ANOTHER, SAME_AS_POSITIVE
@@ -190,6 +192,73 @@ class TestInput:
         assert made.counts["abstracts"]["kept"] == 40
         (entry,) = made.not_taken
         assert (entry.pmid, entry.detail) == ("7", "that of 5007 is taken")
+        assert entry.reason == SAME_TEXTS
+
+    def test_one_supporting_set_gives_one_mechanism_however_it_is_cut(self, tmp_path):
+        records = [
+            {
+                "pmid": f"{n}{half}",
+                "supporting_set": sentences,
+                "conclusion": f"We conclude that <re> A{n} <er> {verb} <el> B{n} <le>.",
+            }
+            for n in range(60)
+            for half, sentences, verb in (
+                ("x", [f"We saw {n} hens. They sat.", "Levels fell.", "They rose."], "inhibits"),
+                ("y", [f"We saw {n} hens.", "They sat.", "Levels fell.  They rose."], "activates"),
+            )
+        ]
+        path = tmp_path / "records.jsonl"
+        path.write_text(json_lines(*records))
+        made = nlihub.build_from_abstracts("my_bionli", path, tmp_path)
+        counts = made.counts["abstracts"]
+        assert (counts["kept"], counts["dropped"]) == (60, {SAME_TEXTS: 60})
+        assert nlihub.verify(made.folder).passed
+
+    def test_a_line_that_is_no_json_is_counted(self, corpus, tmp_path):
+        path = tmp_path / "records.jsonl"
+        path.write_text("{no json\n")
+        made = nlihub.build_from_abstracts("my_bionli", [corpus, path], tmp_path)
+        assert made.counts["abstracts"]["read"] == N_ABSTRACTS + 1
+        assert [(one.line, one.reason) for one in made.not_taken] == [(1, "malformed")]
+
+    def test_what_is_left_out_is_in_the_report(self, tmp_path):
+        path = write_abstracts(tmp_path / "a.pubtator", range(40))
+        with path.open("a") as file:
+            file.write("39\tPPI\tnobody\tfoxin\n")
+        made = nlihub.build_from_abstracts("my_bionli", path, tmp_path)
+        (entry,) = json.loads(made.report.read_text())["left_out"]
+        assert entry["reason"] == "unknown id"
+        assert entry["line"] == len(path.read_text().splitlines())
+
+    def test_mentions_with_blanks_at_their_ends_and_line_ends_in_them(self, tmp_path):
+        text = "\n".join(map(make_abstract, range(40)))
+        for n in range(40):  # every name of an abstract is annotated with the blank before it
+            text = re.sub(
+                rf"(?m)^{n}\t(\d+)\t(\d+)\t(\w+)\tGene",
+                lambda m, n=n: f"{n}\t{int(m[1]) - 1}\t{m[2]}\t {m[3]}\tGene",
+                text,
+            )
+        path = tmp_path / "a.pubtator"
+        path.write_text(text)
+        made = nlihub.build_from_abstracts("my_bionli", path, tmp_path)
+        assert made.counts["negatives"]["SEN"]["kept"] == 40
+
+    def test_the_report_of_a_version_outlives_a_build_that_fails(self, corpus, made, tmp_path):
+        first = nlihub.build_from_abstracts("my_bionli", corpus, tmp_path)
+        before = first.report.read_text()
+        small = write_abstracts(tmp_path / "a.pubtator", [1])
+        with pytest.raises(CorpusError, match=r"my_bionli\.failed\.json"):
+            nlihub.build_from_abstracts("my_bionli", small, tmp_path)
+        assert first.report.read_text() == before
+
+    def test_an_id_that_ends_like_a_kind_is_refused(self):
+        mechanisms = [mechanism("1"), mechanism("1-SEN")]
+        made = [[Negative("SEN", "SEN-SEN", "x", "y")], [Negative("SEN", "SEN", "x", "y")]]
+        rows = AbstractRows(
+            mechanisms, ["train"] * 2, made, [True] * 2, "biomedical", {}, 1, frozenset()
+        )
+        with pytest.raises(CorpusError, match="Two rows have one id"):
+            list(rows.batches())
 
     def test_records_of_mechanisms(self, tmp_path):
         records = [

@@ -56,6 +56,7 @@ SETTINGS = GenerationSettings(
     beam=BeamSettings(beam_size=8, prune_factor=32, min_tokens=2, max_tokens=80, ngram_size=0,
                       allocates=True, n_best=3),
     n_folds=2,
+    seed=0,
     max_quality=1.1,
     max_similarity=1.1,
 )  # fmt: skip

@@ -260,6 +260,13 @@ def test_every_reason_is_given(name):
         assert outcome(name, *arguments) == Refused(reason)
 
 
+def test_a_name_that_the_text_gives_in_brackets_is_the_same():
+    supporting = "{g:GAP-43} ({g:B-50}, {g:neuromodulin}) was seen. So was {g:Notch1}."
+    conclusion = "<re> GAP-43 <er> binds to <el> calmodulin <le>."
+    found = texts("SRE", conclusion, "gc", supporting)
+    assert found and all("Notch1" in text for text in found)
+
+
 @pytest.mark.parametrize("name", ["SEN", "SEP", "SRE", "SREO"])
 def test_a_denial_beside_a_statement_is_no_hindrance(name):
     conclusion = "We show that <re> A <er> inhibits <el> B <le>, which is not a kinase."

@@ -196,7 +196,7 @@ def test_conclusions_of_abstracts(write):
         assert run(path, "--strategies", "SEN", *options).returncode == 0
     done = run(path, "--strategies", "SEN", "--phrase-sets", "paper")
     assert (done.returncode, done.stdout) == (1, "")
-    assert f"{path}:1: no conclusion phrase: expected a phrase of paper" in done.stderr
+    assert f"{path}:1 (pmid 7): no conclusion phrase: expected a phrase of paper" in done.stderr
 
 
 def test_the_record_of_the_readme(write):
@@ -230,13 +230,13 @@ def test_all_that_is_wrong_is_told_by_file_and_line(write):
     assert done.returncode == 0
     assert [line["pmid"] for line in lines(done.stdout)] == ["1", "9"]
     for place in (
-        f"{paths[0]}:2: pmid twice",
-        f"{paths[0]}:3: broken markers",
-        f"{paths[0]}:4: markers in the text",
-        f"{paths[0]}:5: malformed: conclusion",
+        f"{paths[0]}:2 (pmid 1): pmid twice",
+        f"{paths[0]}:3 (pmid 3): broken markers",
+        f"{paths[0]}:4 (pmid 4): markers in the text",
+        f"{paths[0]}:5 (pmid 5): malformed: conclusion",
         f"{paths[0]}:6: malformed",
-        f"{paths[1]}:1: no relation",
-        f"{paths[2]}:9: offsets do not match",
+        f"{paths[1]}:1 (pmid 8): no relation",
+        f"{paths[2]}:9 (pmid 9): offsets do not match",
     ):
         assert f"nlihub: skipped {place}" in done.stderr
     counts = table(done.stderr)

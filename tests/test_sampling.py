@@ -129,6 +129,20 @@ def test_a_signal_that_gets_lost_is_raised_again():
     assert signal.getsignal(signal.SIGINT) is before
 
 
+@pytest.mark.skipif(os.cpu_count() == 1, reason="one core has no workers")
+def test_a_handler_that_raises_nothing_is_called_once():
+    calls = []
+    before = signal.signal(signal.SIGTERM, lambda *_: calls.append(1))
+    try:
+        with closing(map_in_order(str, range(40), 2)) as results:
+            assert next(results) == "0"
+            signal.raise_signal(signal.SIGTERM)
+            assert len(list(results)) == 39
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert calls == [1]
+
+
 def is_alive(pid):
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"

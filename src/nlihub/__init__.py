@@ -12,10 +12,15 @@ from .loaders.errors import NLIHubError
 
 if TYPE_CHECKING:
     from .abstracts import (
+        BeamSettings,
+        EncoderCosine,
         GenerationSettings,
         ModelWriter,
         PretrainedModel,
+        Similarity,
         SmallModel,
+        TokenF1,
+        TrainingSettings,
         build_from_abstracts,
     )
     from .annotation import (
@@ -65,6 +70,11 @@ if TYPE_CHECKING:
     from .scores import plot, score
 
 _MODULES = {
+    "TrainingSettings": "abstracts",
+    "TokenF1": "abstracts",
+    "Similarity": "abstracts",
+    "EncoderCosine": "abstracts",
+    "BeamSettings": "abstracts",
     "SmallModel": "abstracts",
     "PretrainedModel": "abstracts",
     "ModelWriter": "abstracts",
@@ -124,6 +134,8 @@ _MODULES = {
 
 __all__ = [
     "Antonyms",
+    "BeamSettings",
+    "EncoderCosine",
     "EntityPool",
     "GenerationSettings",
     "Mechanism",
@@ -135,12 +147,15 @@ __all__ = [
     "ReplaceInside",
     "ReplaceOutside",
     "ReversePolarity",
+    "Similarity",
     "SmallModel",
     "Strategy",
     "SwapMarkers",
     "SwapNames",
     "SwapNumber",
     "SwapPositions",
+    "TokenF1",
+    "TrainingSettings",
     "align_predictions",
     "build",
     "build_annotated",

@@ -9,8 +9,10 @@ from .api import PathLike
 from .builders.construct.abstracts.construct import TooFewError, construct
 from .builders.construct.abstracts.negatives import Writer
 from .builders.construct.abstracts.recipe import PAPER_SPLIT, Recipe
+from .builders.construct.generate.beam import BeamSettings
 from .builders.construct.generate.models import PretrainedModel, SmallModel
-from .builders.construct.generate.settings import GenerationSettings
+from .builders.construct.generate.settings import GenerationSettings, TrainingSettings
+from .builders.construct.generate.similarity import EncoderCosine, Similarity, TokenF1
 from .builders.construct.generate.writer import ModelWriter
 from .builders.construct.mechanisms.find import MechanismRules, Refused
 from .builders.construct.mechanisms.phrases import PAPER, ConclusionPhrases
@@ -23,10 +25,15 @@ from .loaders.corpora.abstracts.skipped import Skipped
 from .own import check_domain, count_rows, declare, path_of, write_report
 
 __all__ = [
+    "BeamSettings",
+    "EncoderCosine",
     "GenerationSettings",
     "ModelWriter",
     "PretrainedModel",
+    "Similarity",
     "SmallModel",
+    "TokenF1",
+    "TrainingSettings",
     "build_from_abstracts",
 ]
 
@@ -56,7 +63,7 @@ def build_from_abstracts(
     output: PathLike = "built",
     *,
     phrases: PathLike | None = None,
-    phrase_sets: str | Sequence[str] = PAPER,
+    phrase_sets: str | Sequence[str] | None = None,
     by_order: bool = False,
     strategies: str | Sequence[str] = NAMES,
     ratio: tuple[float, float, float] | None = None,
@@ -82,13 +89,13 @@ def build_from_abstracts(
         output: The folder to build in.
         phrases: JSON file with other phrases of conclusions, of the form of ``phrases.json``.
         phrase_sets: The sets of phrases to use; ``all`` uses every one, which finds more
-            conclusions.
+            conclusions. None uses ``paper``, or all of a file of yours.
         by_order: Whether the entity mentioned first is taken for the regulator where nothing tells
             the direction; else such abstracts are not taken.
         strategies: The rule-based strategies to use.
         ratio: The shares of train, validation and test; None takes those of BioNLI.
         max_per_category: Rows of a rule-based category in the balanced training set at most.
-        seed: Decides every random choice.
+        seed: Decides every random choice but those of a writer, which has its own.
         domain: The domain of the abstracts.
         writer: Writes GEN and GEN-ND, such as ``nlihub.ModelWriter()``, which needs
             ``nlihub[baselines]``; None has rules alone.
@@ -119,10 +126,13 @@ def build_from_abstracts(
     )
     check_domain(domain)
     sets = [phrase_sets] if isinstance(phrase_sets, str) else phrase_sets
-    uses_all = list(sets) == ["all"] or (phrases is not None and sets == PAPER)
+    if sets is None and phrases is None:
+        sets = PAPER
+    elif sets == ["all"]:
+        sets = None
     recipe = Recipe(
         rules=MechanismRules(
-            phrases=ConclusionPhrases.read(path_of(phrases), None if uses_all else sets),
+            phrases=ConclusionPhrases.read(path_of(phrases), sets),
             by_order=by_order,
         ),
         strategies=(strategies,) if isinstance(strategies, str) else tuple(strategies),

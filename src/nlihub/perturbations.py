@@ -277,13 +277,17 @@ class _Counts:
         )
 
 
+def show_left_out(one: Skipped | Refused) -> str:
+    """File, line, pmid, reason and detail, as far as they are told."""
+    place = f"{one.file}:{one.line}" if one.line else one.file
+    pmid = f"(pmid {one.pmid})" if one.pmid else ""
+    return f"{f'{place} {pmid}'.strip()}: {one.reason}: {one.detail}"
+
+
 def list_left_out(told: PerturbedFiles) -> list[str]:
     """What gave no mechanism, a line for each: file, line, reason and detail."""
     left_out: list[Skipped | Refused] = [*told.skipped, *told.without_mechanism]
-    return [
-        f"{f'{one.file}:{one.line}' if one.line else one.file}: {one.reason}: {one.detail}"
-        for one in left_out
-    ]
+    return [show_left_out(one) for one in left_out]
 
 
 def tabulate(told: PerturbedFiles) -> list[list[Any]]:

@@ -3,7 +3,7 @@
 Source:
     BioNLI, section 3.4, Tables 2 and 3. In both, a training mechanism has one negative, and those
     for validation and test have all. The paper does not tell how the one is drawn: here each
-    strategy that made one is equally likely. Nor does it tell how the balanced training set was
+    category that has one is equally likely. Nor does it tell how the balanced training set was
     sampled, only that no rule-based category is above 500: here the larger ones are cut to that,
     and a positive goes with its negative.
 """
@@ -39,9 +39,17 @@ def choose_full(
     chosen: list[Sequence[Negative]] = []
     for mechanism, split, made in zip(mechanisms, splits, negatives, strict=True):
         if split == "train" and made:
-            made = [made[key_of(seed, "negative", mechanism.pmid) % len(made)]]
+            made = [_draw(made, mechanism.pmid, seed)]
         chosen.append(made)
     return chosen
+
+
+def _draw(made: Sequence[Negative], pmid: str, seed: int) -> Negative:
+    """One of the negatives: first a category, each equally likely, then one of it."""
+    categories = sorted({one.category for one in made})
+    category = categories[key_of(seed, "category", pmid) % len(categories)]
+    of_it = sorted((one for one in made if one.category == category), key=lambda one: one.kind)
+    return of_it[key_of(seed, "negative", pmid) % len(of_it)]
 
 
 def choose_balanced(

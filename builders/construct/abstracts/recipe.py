@@ -37,6 +37,8 @@ class Recipe:
                 raise UnknownNameError.of("strategy", name, NAMES)
         if not self.strategies or len(set(self.strategies)) < len(self.strategies):
             raise UsageError(f"{', '.join(self.strategies)}: expected strategies, each once.")
+        if not -(2**63) <= self.seed < 2**63:
+            raise UsageError(f"{self.seed} is no seed; expected a number of 64 bits.")
         if self.max_per_category < 1:
             raise UsageError(f"{self.max_per_category} rows of a category; expected 1 or more.")
 

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+import orjson
 import pyarrow as pa
 
+from ....loaders.errors import CorpusError
 from ....loaders.releases.oddities import Oddities
 from ...base import Batch
 from ...bionli import LABELS
@@ -66,7 +68,7 @@ class AbstractRows:
         """The abstracts that are taken, as one source: how many, and a hash of their mechanisms."""
         content = hashlib.sha256()
         for one in self.mechanisms:
-            content.update("\0".join((one.pmid, *one.supporting, one.conclusion, "")).encode())
+            content.update(orjson.dumps(one))
         return [
             {
                 "url": "the abstracts",
@@ -90,6 +92,8 @@ class AbstractRows:
         for n, mechanism in enumerate(self.mechanisms):
             rows.append(_Row(f"{mechanism.pmid}-{POSITIVE}", n, None))
             rows += [_Row(f"{mechanism.pmid}-{one.kind}", n, one) for one in self.negatives[n]]
+        if len({row.id for row in rows}) < len(rows):
+            raise CorpusError("Two rows have one id: a pmid ends like the name of a kind.")
         return sorted(rows, key=lambda row: (key_of(self.seed, "order", row.id), row.id))
 
     def _columns(self, rows: Sequence[_Row]) -> dict[str, Any]:

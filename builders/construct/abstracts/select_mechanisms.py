@@ -10,7 +10,7 @@ from ..mechanisms.mechanism import Mechanism
 from ..splits import ByRatio
 
 #: Why a mechanism is not taken.
-SAME_TEXTS = "another abstract has the same conclusion and supporting set"
+SAME_TEXTS = "another abstract has the same supporting set"
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,8 @@ class Selection:
         mechanisms: Those that are taken, by pmid.
         splits: The split of each.
         n_read: Abstracts and records that were found, whether they could be read or not.
-        not_taken: Why the others give no mechanism, or none that is taken; in the order of the
-            files.
+        not_taken: Why the others give no mechanism, in the order of the files; then those whose
+            mechanism is not taken, by pmid alone.
         left_out: Entities, relations and lines that were not read; their abstracts were, without
             them.
     """
@@ -43,8 +43,9 @@ def select_mechanisms(
 ) -> Selection:
     """Takes each mechanism once, and puts each into a split by its pmid.
 
-    Of those with the same texts that with the least pmid is taken. A file that is not read at all
-    counts as one abstract.
+    Of those with the same supporting set, however it is cut into sentences, that with the least
+    pmid is taken: no premise is in two splits, and none has a sentence for a positive and for a
+    negative. A file that is not read at all counts as one abstract.
 
     Args:
         found: What was found of a corpus.
@@ -62,9 +63,9 @@ def select_mechanisms(
         else:
             left_out.append(one)
     n_read = len(mechanisms) + len(not_taken)
-    taken: dict[tuple[str, ...], Mechanism] = {}
+    taken: dict[str, Mechanism] = {}
     for one in sorted(mechanisms, key=lambda mechanism: mechanism.pmid):
-        first = taken.setdefault((one.conclusion, *one.supporting), one)
+        first = taken.setdefault(" ".join(" ".join(one.supporting).split()), one)
         if first is not one:
             detail = f"that of {first.pmid} is taken"
             not_taken.append(Refused("", 0, one.pmid, SAME_TEXTS, detail))

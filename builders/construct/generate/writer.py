@@ -27,7 +27,7 @@ class ModelWriter:
     """
 
     settings: GenerationSettings = field(default_factory=GenerationSettings.small)
-    folder: Path | None = None
+    folder: str | Path | None = None
     quality: Similarity = field(default_factory=TokenF1)
     similarity: Similarity = field(default_factory=TokenF1)
     tell: Tell = silent
@@ -41,7 +41,7 @@ class ModelWriter:
         generated = generate_negatives(
             mechanisms,
             self.settings,
-            folder=self.folder,
+            folder=Path(self.folder).expanduser() if self.folder is not None else None,
             quality=self.quality,
             similarity=self.similarity,
             tell=self.tell,

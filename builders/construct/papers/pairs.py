@@ -27,7 +27,7 @@ OPENS_PARAGRAPH = "the phrase opens its paragraph"
 BEHIND_A_MARK = "something stands before the phrase"
 NO_RANDOM_SENTENCE = "no random sentence was found"
 SAME_SENTENCE = "it is one sentence twice"
-_BLOCK_SENTENCES = 30000
+_BLOCK_SENTENCES = 30_000
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def find_pairs(papers: Iterable[Paper], procedure: Procedure) -> Iterator[PairBl
         if len(block) >= _BLOCK_SENTENCES:
             yield block.pairs()
             block = _Block(procedure)
-    if len(block):
+    if block.papers:
         yield block.pairs()
 
 
@@ -104,7 +104,7 @@ class _Block:
 
     def __init__(self, procedure: Procedure) -> None:
         self._procedure = procedure
-        self._papers: list[Paper] = []
+        self.papers: list[Paper] = []
         self._hashes: list[bytes] = []
         self._contents: list[bytes] = []
         self._starts: list[int] = []  # of the papers
@@ -133,7 +133,7 @@ class _Block:
                 ends.append(len(texts))
             ends.append(0)  # which ends the section
         content = b"\n".join((str(ends).encode(), *texts, b""))
-        self._papers.append(Paper(paper.id, paper.year, paper.domain, (), paper.file, paper.line))
+        self.papers.append(Paper(paper.id, paper.year, paper.domain, (), paper.file, paper.line))
         self._hashes.append(xxh3_128_digest(content))
         self._contents.append(content)
         self._starts.append(start)
@@ -154,7 +154,7 @@ class _Block:
         starts = np.array([*self._starts, len(self)])
         texts = self._texts(starts)
         seed = self._procedure.seed
-        keys = np.array([key_of(seed, "pairs", paper.id) for paper in self._papers], np.uint64)
+        keys = np.array([key_of(seed, "pairs", paper.id) for paper in self.papers], np.uint64)
         linking = find_linking(texts, phrases)
         is_linking = np.zeros(len(texts), bool)
         is_linking[linking.sentence] = True
@@ -179,7 +179,7 @@ class _Block:
         first, second = pairs.first - starts[pairs.paper], pairs.second - starts[pairs.paper]
         hypotheses = texts.select(pairs.second).without(cuts[pairs.second])
         return PairBlock(
-            papers=self._papers,
+            papers=self.papers,
             paper_hashes=self._hashes,
             n_sentences=np.diff(starts),
             premises=texts.select(pairs.first).to_list(),

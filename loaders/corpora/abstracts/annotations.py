@@ -1,7 +1,9 @@
 """Makes an abstract of its text and of what a file says of entities and relations.
 
 Each mention is compared with the text at its offsets, each id of a relation with those of the
-mentions. What does not fit is left out and reported; the abstract is read without it.
+mentions. What does not fit is left out and reported; the abstract is read without it. Line ends and
+tabs become blanks, each for itself, so that offsets stay; blanks at the ends of a mention are no
+part of it.
 """
 
 import re
@@ -16,6 +18,7 @@ from .skipped import Skipped
 _NO_IDS = frozenset({"", "-", "-1", "None"})
 #: Between several ids of one mention: "D007674|D008107", "5290;5291", "1,2"; not in "factor, beta".
 _BETWEEN_IDS = re.compile(r"[|;]|,(?! )")
+_LINE_END = re.compile(r"[\t-\r\x1c-\x1f\x85\u2028\u2029]")
 _MAX_SHOWN = 80
 
 
@@ -93,16 +96,17 @@ def annotate(
     if not body.strip():
         detail = f"expected a text behind the title, got {title!r:.{_MAX_SHOWN}} alone"
         return Read(Skipped(file, line, pmid, "abstract", "no abstract", detail), [])
-    text = f"{title} {body}"
+    text = _LINE_END.sub(" ", f"{title} {body}")
     skipped: list[Skipped] = []
     entities: list[Entity] = []
     for mention in mentions:
         if wrong := _check(mention, text):
             skipped.append(Skipped(file, mention.line, pmid, "entity", *wrong))
         else:
-            entities.append(
-                Entity(mention.start, mention.end, mention.type, _ids(mention.identifier))
-            )
+            covered = text[mention.start : mention.end]
+            start = mention.end - len(covered.lstrip())
+            end = mention.start + len(covered.rstrip())
+            entities.append(Entity(start, end, mention.type, _ids(mention.identifier)))
     known = {one for entity in entities for one in entity.ids}
     outside = {one for identifier in elsewhere for one in _ids(identifier)}
     found: list[Relation] = []
@@ -122,7 +126,7 @@ def _check(mention: Mention, text: str) -> tuple[str, str] | None:
     if not mention.text.strip() or mention.end <= mention.start:
         return "entity without text", f"expected a mention at {place}, got {mention.text!r}"
     got = text[mention.start : mention.end] if mention.start >= 0 else ""
-    if got != mention.text:
+    if got != _LINE_END.sub(" ", mention.text):
         expected = f"{mention.text!r:.{_MAX_SHOWN}}"
         return "offsets do not match", f"at {place} expected {expected}, got {got!r:.{_MAX_SHOWN}}"
     return None

@@ -47,7 +47,7 @@ def read_json(stream: IO[bytes], file: str) -> Iterator[Read]:
 
 
 def _read_value(text: bytes | PaperError, file: str, line: int) -> Iterator[Read]:
-    unit = "line" if line else "file"
+    unit = "record" if line else "file"
     try:
         if isinstance(text, PaperError):
             raise text

@@ -107,10 +107,10 @@ def _writer(
 
 
 def _tell(made: "MadeFromAbstracts") -> None:
+    from ..perturbations import show_left_out
+
     for entry in made.not_taken[:_MAX_SHOWN]:
-        place = f"{entry.file}:{entry.line}" if entry.line else entry.file
-        shown = " ".join(part for part in (place, entry.pmid) if part)
-        tell(f"not taken {shown}: {entry.reason}: {entry.detail}")
+        tell(f"not taken {show_left_out(entry)}")
     if len(made.not_taken) > _MAX_SHOWN:
         tell(f"and {len(made.not_taken) - _MAX_SHOWN:,} more")
     counts = made.counts["abstracts"]

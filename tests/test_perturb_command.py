@@ -257,7 +257,6 @@ def test_what_is_skipped_is_cut_short(write):
     [
         ([], 2, "Missing argument"),
         (["{tmp}/absent.jsonl"], 2, "There is no file"),
-        (["{tmp}"], 1, "give no mechanism"),
         (["{empty}"], 1, "they are empty"),
         (["{good}", "--strategies", "SEN,VNeq"], 2, "Did you mean 'VNeg'"),
         (["{good}", "--strategies", ","], 2, "no list of names"),
@@ -284,6 +283,13 @@ def test_exit_codes_and_messages(write, tmp_path, arguments, code, expected):
     assert "Traceback" not in done.stderr
     assert places["good"].read_text() == text
     assert {path.name for path in tmp_path.iterdir()} == {"records.jsonl", "empty.jsonl"}
+
+
+def test_a_folder_gives_its_files(write, tmp_path):
+    for name in ("b.jsonl", "a.jsonl", "notes.md"):
+        write(json_lines({"id": name, "conclusion": MARKED}), name)
+    done = run(tmp_path, "--strategies", "SEN")
+    assert [line["pmid"] for line in lines(done.stdout)] == ["a.jsonl", "b.jsonl"]
 
 
 def test_an_output_stays_as_it_was_where_nothing_is_made(write, tmp_path):

@@ -29,9 +29,10 @@ from .builders.construct.perturb.swap_names import SwapNames
 from .builders.construct.perturb.swap_number import SwapNumber
 from .builders.construct.perturb.swap_positions import SwapPositions
 from .builders.partial import whole_file
-from .loaders.corpora.abstracts.read import read_abstracts
+from .loaders.corpora.abstracts.read import FORMATS, read_abstracts
 from .loaders.corpora.abstracts.skipped import Skipped
-from .loaders.errors import CorpusError, SourceNotFoundError, UnknownNameError, UsageError
+from .loaders.corpora.papers.files import find_paper_files
+from .loaders.errors import CorpusError, UnknownNameError, UsageError
 
 __all__ = [
     "Antonyms",
@@ -179,9 +180,9 @@ def perturb_files(
     any length: the paper's 3 to 15 sentences are for building a dataset.
 
     Args:
-        files: Annotated abstracts (PubTator, BioC XML or JSON), or JSON lines with ``pmid`` or
-            ``id``, ``conclusion`` (with markers) and perhaps ``supporting_set``,
-            ``regulator_type`` and ``regulated_type``.
+        files: Files, or folders of files, of annotated abstracts (PubTator, BioC XML or JSON), or
+            of JSON lines with ``pmid`` or ``id``, ``conclusion`` (with markers) and perhaps
+            ``supporting_set``, ``regulator_type`` and ``regulated_type``.
         output: The file to write, which appears whole or not at all; or a stream.
         strategies: As for ``perturb``.
         seed: As for ``perturb``.
@@ -202,9 +203,8 @@ def perturb_files(
         CorpusError: The files give no mechanism.
         OutputError: The output cannot be written.
     """
-    paths = [Path(path).expanduser() for path in _as_list(files)]
-    if missing := [path for path in paths if not path.exists()]:
-        raise SourceNotFoundError(f"There is no file {missing[0]}.")
+    given = [Path(path).expanduser() for path in _as_list(files)]
+    paths = [file.path for path in given for file in find_paper_files([path], FORMATS)]
     if limit is not None and limit < 1:
         raise UsageError(f"{limit} negatives of a strategy at most; expected 1 or more.")
     _refuse_unused(strategies, {"SREO": ("pool is", pool), "LPR": ("antonyms are", antonyms)})

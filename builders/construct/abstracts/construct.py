@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ....loaders.corpora.abstracts.read import read_abstracts
+from ....loaders.corpora.abstracts.read import FORMATS, read_abstracts
 from ....loaders.corpora.abstracts.skipped import Skipped
 from ....loaders.corpora.papers.files import find_paper_files
 from ....loaders.errors import CorpusError
@@ -23,7 +23,6 @@ from .rows import AbstractRows
 from .select_mechanisms import Selection, select_mechanisms
 
 _MAX_SHOWN = 3
-_FORMATS = "abstracts: expected PubTator, BioC or JSON Lines"
 
 AUTOMATIC = (
     "**All labels are automatic.** A positive is the abstract's own conclusion, a negative what\n"
@@ -101,7 +100,7 @@ def construct(
         SourceNotFoundError: There is no file.
         TooFewError: A split has no mechanism, or no training mechanism a negative.
     """
-    files = [file.path for file in find_paper_files(paths, _FORMATS)]
+    files = [file.path for file in find_paper_files(paths, FORMATS)]
     found = find_mechanisms(read_abstracts(files), recipe.rules)
     chosen = select_mechanisms(found, recipe.splitting, recipe.seed)
     counts = {"abstracts": _abstract_counts(chosen)}

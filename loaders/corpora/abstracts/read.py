@@ -27,6 +27,8 @@ from .pubtator import FIRST_LINE, read_pubtator
 from .read_json import read_json
 from .skipped import Skipped
 
+#: What is read, for who gives a folder without any.
+FORMATS = "abstracts: expected PubTator, BioC or JSON Lines"
 _UTF_16_XML = (b"\xff\xfe<\0", b"\xfe\xff\0<")
 
 

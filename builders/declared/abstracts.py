@@ -25,6 +25,8 @@ MEANINGS = {
     "premise": "the supporting set: the sentences before the conclusion",
     "hypothesis": "the conclusion or a perturbation of it; `<re> ... <er>` marks the regulator, "
     "`<el> ... <le>` the regulated entity",
+    "label": "`entailment` for a conclusion as it stands, `not_entailment` for a perturbed one; "
+    "automatic",
     "group": "the mechanism, by the PubMed id of its abstract: a positive and its perturbations",
     "category": "`positive`, or the perturbation in BioNLI's terms",
     "source": "PubMed id of the abstract",

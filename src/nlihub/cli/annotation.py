@@ -11,6 +11,7 @@ from .options import Json, answer, names, quotas
 
 if TYPE_CHECKING:
     from ..annotation import Review
+    from ..builders.construct.annotation.agreement import Agreement
     from ..builders.construct.annotation.true_negatives import Quality, Verdict
 
 app = typer.Typer(
@@ -182,7 +183,7 @@ def _quality_as_text(found: "Quality") -> Iterator[str]:
     if found.controls:
         yield f"{'controls':14} {_verdict_as_text(found.controls, 'judged entailed')}"
     agreement = found.agreement
-    yield f"Fleiss' kappa  {agreement.kappa:.2f} over {agreement.n_for_kappa:,} pairs"
+    yield f"Fleiss' kappa  {_kappa_as_text(agreement)}"
     for outcome in (NO_MAJORITY, UNCLEAR_MAJORITY, NOT_ENOUGH_ANSWERS, NOT_ANNOTATED):
         yield f"{outcome:14} {agreement.outcomes[outcome]:,}"
 
@@ -198,12 +199,18 @@ def _verdict_as_text(verdict: "Verdict", what: str) -> str:
     )
 
 
+def _kappa_as_text(agreement: "Agreement") -> str:
+    if not agreement.n_for_kappa:
+        return "not measured: no pair has all its answers"
+    return f"{agreement.kappa:.2f} over {agreement.n_for_kappa:,} pairs"
+
+
 def _as_text(found: "Review") -> Iterator[str]:
     agreement = found.agreement
     shares = {"all": agreement.overall, **agreement.by_class}
     for name, share in shares.items():
         yield f"{name:14} {share.n:,} of {share.of:,} confirmed ({100 * share.value:.1f} %)"
-    yield f"Fleiss' kappa  {agreement.kappa:.2f} over {agreement.n_for_kappa:,} pairs"
+    yield f"Fleiss' kappa  {_kappa_as_text(agreement)}"
     for outcome, number in agreement.outcomes.items():
         yield f"{outcome:14} {number:,}"
     for cell, number in found.gold.missing.items():

@@ -285,6 +285,13 @@ def test_exit_codes_and_messages(write, tmp_path, arguments, code, expected):
     assert {path.name for path in tmp_path.iterdir()} == {"records.jsonl", "empty.jsonl"}
 
 
+def test_a_pool_that_no_text_can_be_written_of_is_refused(write):
+    pool = write('{"Gene": ["\\ud800"]}', "pool.json")
+    done = run(write(json_lines({"id": 1, "conclusion": MARKED})), "--pool", pool)
+    assert done.returncode == 2
+    assert "holds no entities" in done.stderr
+
+
 def test_a_folder_gives_its_files(write, tmp_path):
     for name in ("b.jsonl", "a.jsonl", "notes.md"):
         write(json_lines({"id": name, "conclusion": MARKED}), name)

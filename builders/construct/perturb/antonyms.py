@@ -8,7 +8,6 @@
 pairs under ``both`` come first, the order within them decides.
 """
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
@@ -16,6 +15,8 @@ from functools import cache, cached_property
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
+
+import orjson
 
 from ....loaders.errors import UsageError
 from .inflection import form_gerund, form_participle, form_past, form_third
@@ -54,7 +55,7 @@ class Antonyms:
         """
         source = path or files(__package__) / "antonyms.json"
         try:
-            return cls.parse(json.loads(source.read_text(encoding="utf-8")))
+            return cls.parse(orjson.loads(source.read_bytes()))
         except UsageError as error:
             raise UsageError(f"{source}: {error}") from error
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:

@@ -1,8 +1,9 @@
 """The entities of a corpus, by type."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+
+import orjson
 
 from ....loaders.errors import UsageError
 from ...keyed import keyed_hash
@@ -41,7 +42,7 @@ class EntityPool:
             UsageError: The file is missing, or not of that form, or has no name.
         """
         try:
-            told = json.loads(path.read_text(encoding="utf-8"))
+            told = orjson.loads(path.read_bytes())  # which refuses lone surrogates
             if not all(
                 isinstance(names, list)
                 and all(isinstance(n, str) and n.strip() == n != "" for n in names)

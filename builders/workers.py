@@ -8,7 +8,6 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import parent_process
-from types import FrameType
 from typing import Any, TypeVar
 
 Item = TypeVar("Item")
@@ -37,57 +36,18 @@ def map_in_order(
         yield from map(job, items)
         return
     pool = ProcessPoolExecutor(n_workers, initializer=_start, initargs=(job,))
-    with _signals_noted() as noted:
-        try:
-            with _signals_held():  # forked workers start in here, and never get them
-                pool.submit(int).result()
-            pending: deque[Future[Result]] = deque()
-            for item in items:
-                pending.append(pool.submit(_run, item))
-                if len(pending) >= 4 * n_workers:
-                    yield _next(pending, noted)
-            while pending:
-                yield _next(pending, noted)
-        finally:
-            pool.shutdown(cancel_futures=True)
-
-
-def _next(pending: deque[Future[Result]], noted: list[int]) -> Result:
-    result = pending.popleft().result()
-    if noted:
-        signal.raise_signal(noted.pop())
-    return result
-
-
-@contextmanager
-def _signals_noted() -> Iterator[list[int]]:
-    """Notes the signals that end a run while it goes on.
-
-    What a handler raises gets lost where Python calls it in the middle of a finalizer or behind a
-    fork; then it is to be raised again.
-    """
-    noted: list[int] = []
-    handlers: dict[int, Callable[[int, FrameType | None], Any]] = {}
-    if threading.current_thread() is threading.main_thread():  # no other may set handlers
-        for ending in (signal.SIGINT, signal.SIGTERM):
-            if callable(handler := signal.getsignal(ending)):
-                handlers[ending] = handler
-
-    def note(number: int, frame: FrameType | None) -> None:
-        try:
-            handlers[number](number, frame)
-        except BaseException:
-            noted.append(number)
-            raise
-
-    for number in handlers:
-        signal.signal(number, note)
     try:
-        yield noted
+        with _signals_held():  # the workers start in here, and never get them
+            pool.submit(int).result()
+        pending: deque[Future[Result]] = deque()
+        for item in items:
+            pending.append(pool.submit(_run, item))
+            if len(pending) >= 4 * n_workers:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
     finally:
-        for number, handler in handlers.items():
-            if signal.getsignal(number) is note:
-                signal.signal(number, handler)
+        pool.shutdown(cancel_futures=True)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from ....loaders.errors import CorpusError, OutputError
 from ....loaders.telling import Tell, silent
-from ...keyed import keyed_hash
+from ...keyed import key_of, keyed_hash
 from ...partial import whole_folder
 from ..mechanisms.mechanism import Mechanism
 from .settings import GenerationSettings
@@ -59,7 +59,7 @@ class FoldModel:
 
 def fold_of(pmid: str, n_folds: int, seed: int) -> int:
     """The fold of an abstract: a hash of its pmid, whatever else there is."""
-    return int.from_bytes(keyed_hash(pmid, str(seed), "fold")[:8], "little") % n_folds
+    return key_of(seed, "fold", pmid) % n_folds
 
 
 def fit_fold(

@@ -5,10 +5,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ....loaders.corpora.abstracts.markers import MARKER, REGULATED, REGULATOR
 from ..mechanisms.mechanism import Mechanism
 
 #: The markers of the regulator and of the regulated entity.
-MARKERS = {"regulator": ("<re>", "<er>"), "regulated": ("<el>", "<le>")}
+MARKERS = {"regulator": REGULATOR, "regulated": REGULATED}
 #: Stands for every character of an entity, so that no rule sees into a name. It is of Unicode's
 #: private use and no letter, digit or blank.
 NAME = "\ue000"
@@ -16,7 +17,6 @@ _PLACES = {
     role: re.compile(f"{opens} (\\S|\\S.*?\\S) {closes}")
     for role, (opens, closes) in MARKERS.items()
 }
-_ANY_MARKER = re.compile(r"<(?:re|er|el|le)>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +78,12 @@ def read_marked(mechanism: Mechanism) -> MarkedSentence | None:
 
 def find_places(text: str) -> tuple[Place, Place] | None:
     """The places of regulator and regulated entity; None where the markers are not well formed."""
-    if len(_ANY_MARKER.findall(text)) != 2 * len(MARKERS):
+    if len(MARKER.findall(text)) != 2 * len(MARKERS):
         return None
     found = [pattern.search(text) for pattern in _PLACES.values()]
     if found[0] is None or found[1] is None:
         return None
-    if any(_ANY_MARKER.search(match[1]) for match in found if match is not None):
+    if any(MARKER.search(match[1]) for match in found if match is not None):
         return None
     regulator, regulated = (
         Place(match.start(1), match.end(1), match.start(), match.end())

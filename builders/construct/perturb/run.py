@@ -1,10 +1,10 @@
 """Applies strategies to a mechanism, and sees to it that all negatives differ."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from ....loaders.errors import UsageError
+from ....loaders.releases.bionli import strip_markers
 from ..mechanisms.mechanism import Mechanism
 from .choices import Choices
 from .strategy import Perturbed, Refused, Strategy
@@ -12,7 +12,6 @@ from .strategy import Perturbed, Refused, Strategy
 #: Why a strategy's only proposals are not taken.
 SAME_AS_POSITIVE = "equals the positive"
 SAME_AS_ANOTHER = "equals another negative"
-_MARKERS = re.compile("<re> | <er>|<el> | <le>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +97,7 @@ def perturb_all(
         raise UsageError(f"Strategies are given twice: {', '.join(twice)}; expected each once.")
 
     def plain(text: str) -> str:
-        return _MARKERS.sub("", text) if ignore_markers else text
+        return strip_markers(text) if ignore_markers else text
 
     taken = {plain(mechanism.conclusion): SAME_AS_POSITIVE}
     outcomes: dict[str, tuple[Perturbed, ...] | Refused] = {}

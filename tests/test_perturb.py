@@ -260,8 +260,10 @@ def test_every_reason_is_given(name):
         assert outcome(name, *arguments) == Refused(reason)
 
 
-def test_a_name_that_the_text_gives_in_brackets_is_the_same():
-    supporting = "{g:GAP-43} ({g:B-50}, {g:neuromodulin}) was seen. So was {g:Notch1}."
+@pytest.mark.parametrize("first", ["{g:GAP-43} (B-50, {g:neuromodulin})",
+                                   "{g:neuromodulin} (B-50, {g:GAP-43})"])  # fmt: skip
+def test_a_name_that_the_text_gives_in_brackets_is_the_same(first):
+    supporting = f"{first} was seen. So was {{g:Notch1}}."
     conclusion = "<re> GAP-43 <er> binds to <el> calmodulin <le>."
     found = texts("SRE", conclusion, "gc", supporting)
     assert found and all("Notch1" in text for text in found)

@@ -303,7 +303,7 @@ def test_memory_does_not_grow_with_the_rows(tmp_path):
     tally_texts(version, "default")
     sample_rows(version, "default", ["train"], ["hypothesis"], 2_000)
     """
-    assert growth_of_peak(setup, code) < 0.7 * n_bytes  # Buffers of one batch take 35 to 60 MB.
+    assert growth_of_peak(setup, code) < 0.4 * n_bytes
 
 
 def test_figures_of_the_real_scinli_are_near_the_papers(scinli_release, tmp_path):

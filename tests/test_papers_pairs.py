@@ -271,6 +271,15 @@ class TestIndependence:
         alone = [block for paper in reversed(papers) for block in find_pairs([paper], PROCEDURE)]
         assert self.key(together) == set().union(*map(self.key, alone))
 
+    def test_sentences_with_line_ends_stay_whole_among_others(self):
+        texts = [BEFORE, "However, the second\none – which is larger –\nfinds none of them."]
+        plain = [texts[0], " ".join(texts[1].split("\n"))]
+        papers = [paper_of(t, key=k) for t, k in ((plain, "A"), (texts, "B"), (plain, "C"))]
+        found = [(premise, hypothesis) for _, premise, hypothesis in pairs_of(*papers)]
+        assert found == [
+            (BEFORE, text.removeprefix("However, ")) for text in (plain[1], texts[1], plain[1])
+        ]
+
     def test_another_seed_draws_other_neutral_pairs_and_the_same_labelled_ones(self):
         papers = [as_paper(fields) for fields in make_papers(6)]
         one, other = all_pairs(*papers), all_pairs(*papers, procedure=Procedure(seed=2))

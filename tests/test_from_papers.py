@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from shutil import which
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -242,8 +243,6 @@ nlihub.build_from_papers("my_nli", "p", "b", **{YEARS!r})
 
     def test_a_spark_cluster(self, made, papers, tmp_path, one_file_a_shard, monkeypatch):
         pytest.importorskip("pyspark", reason="Spark is not installed (extra spark)")
-        from shutil import which
-
         if which("java") is None:
             pytest.skip("Spark needs Java")
         from pyspark.sql import SparkSession
@@ -264,6 +263,38 @@ nlihub.build_from_papers("my_nli", "p", "b", **{YEARS!r})
             self.build(made, tmp_path, tmp_path / "p", engine=engine)
         finally:
             session.stop()
+
+    def test_a_killed_build_on_spark_keeps_what_was_done(self, made, papers, tmp_path):
+        pytest.importorskip("pyspark", reason="Spark is not installed (extra spark)")
+        if which("java") is None:
+            pytest.skip("Spark needs Java")
+        for n in range(6):
+            write_lines(tmp_path / "p" / f"{n}.jsonl", papers[n::6])
+        code = f"""
+import os, signal, nlihub
+from nlihub.builders.construct.papers import shards, spark
+from pyspark.sql import SparkSession
+shards.SHARD_BYTES = spark._SHARDS_PER_CORE = 1
+work, done = spark._work, []
+def count(*given):
+    if len(done) == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    yield from work(*given)
+    done.append(given)
+spark._work = count
+session = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+session = session.config("spark.driver.bindAddress", "127.0.0.1").getOrCreate()
+nlihub.build_from_papers("my_nli", "p", "b", **{YEARS!r}, engine=nlihub.spark_engine(session))
+"""
+        cache = tmp_path / "cache"
+        env = os.environ | {"NLIHUB_CACHE": str(cache), "PYSPARK_PYTHON": sys.executable}
+        command = [sys.executable, "-c", code]
+        killed = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, check=False)
+        assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()[-2000:]
+        assert len(list(cache.glob("construct/*/*/*/report.json"))) == 4  # two cores, twice
+        subprocess.run(command, cwd=tmp_path, env=env, check=True)  # a third time would kill it
+        assert content(tmp_path / "b" / "my_nli") == content(made.folder)
+        assert not list(cache.glob("construct/*/*/*"))
 
 
 class TestChoices:

@@ -23,6 +23,8 @@ from .shards import Engine, Shard
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+#: So many shards are worked off at a time: what is kept when the cluster or the driver dies.
+_SHARDS_PER_CORE = 16
 _CHUNK_BYTES = 16_000_000
 _SCHEMA = "shard long, name string, start long, content binary"
 _ARROW_SCHEMA = pa.schema(
@@ -52,27 +54,9 @@ def spark_engine(session: "SparkSession | None" = None, folder: Path | None = No
     spark = session or SparkSession.getActiveSession() or _begin(SparkSession.builder)
 
     def work(job: Job, shards: Sequence[Shard]) -> Iterator[None]:
-        if not shards:
-            return
-        files = [list(shard.files) for shard in shards]
-
-        def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            for batch in batches:
-                for number in batch.column(0).to_pylist():
-                    with TemporaryDirectory() as place:
-                        target = Path(place) / "shard"
-                        job.run(files[number], target)
-                        yield from _chunks(number, target)
-
-        frame = spark.range(0, len(shards), 1, len(shards)).mapInArrow(run, _SCHEMA)
-        place = shards[0].folder.parent
-        with working_folder(folder or place, "from-spark-") as cache:
-            frame = frame.persist()  # or from_spark, which first looks at some rows, works twice
-            try:
-                found = Dataset.from_spark(frame, cache_dir=str(cache))
-                yield from _put_together(found, shards, cache)
-            finally:
-                frame.unpersist()
+        at_once = _SHARDS_PER_CORE * spark.sparkContext.defaultParallelism
+        for start in range(0, len(shards), at_once):
+            yield from _work(spark, job, shards[start : start + at_once], folder)
 
     return work
 
@@ -83,6 +67,30 @@ def _begin(builder: "SparkSession.Builder") -> "SparkSession":
     if (context.master or "").startswith("local") and "PYSPARK_PYTHON" not in os.environ:
         context.pythonExec = sys.executable  # else the python3 of the path, perhaps without nlihub
     return spark
+
+
+def _work(
+    spark: "SparkSession", job: Job, shards: Sequence[Shard], folder: Path | None
+) -> Iterator[None]:
+    """Works some shards off; none of their folders is there before all are read."""
+    files = [list(shard.files) for shard in shards]
+
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                with TemporaryDirectory() as place:
+                    target = Path(place) / "shard"
+                    job.run(files[number], target)
+                    yield from _chunks(number, target)
+
+    frame = spark.range(0, len(shards), 1, len(shards)).mapInArrow(run, _SCHEMA)
+    with working_folder(folder or shards[0].folder.parent, "from-spark-") as cache:
+        frame = frame.persist()  # or from_spark, which first looks at some rows, works twice
+        try:
+            found = Dataset.from_spark(frame, cache_dir=str(cache))
+            yield from _put_together(found, shards, cache)
+        finally:
+            frame.unpersist()
 
 
 def _chunks(shard: int, folder: Path) -> Iterator[pa.RecordBatch]:

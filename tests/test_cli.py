@@ -43,6 +43,9 @@ def test_verify(built, tmp_path):
     done = run("verify", built, "--json")
     assert done.returncode == 0
     assert json.loads(done.stdout)["passed"] is True
+    lines = run("verify", built).stdout.splitlines()
+    assert lines[6] == "ok       a group has one label"
+    assert lines[10] == "n/a      counts are the published ones"
     done = run("verify", tmp_path)
     assert done.returncode == 1
     assert "FAILED   manifest is readable" in done.stdout

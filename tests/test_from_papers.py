@@ -63,7 +63,13 @@ def rows_of(folder, config="default"):
 
 class TestBuiltVersion:
     def test_it_is_a_version_like_any_other(self, made):
-        assert nlihub.verify(made.folder).passed
+        report = nlihub.verify(made.folder)
+        assert report.passed
+        assert [o.check for o in report.outcomes if not o.applies] == [
+            "a group has one label",
+            "rows are the published ones",
+            "counts are the published ones",
+        ]
         rows = load_dataset(str(made.folder), split="test")
         assert rows.features["label"].names == [
             "contrasting",

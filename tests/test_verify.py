@@ -209,6 +209,8 @@ def test_a_sound_version_passes(built):
     assert report.passed
     assert [o.check.replace(" ", "_") for o in report.outcomes] == [c.__name__ for c in CHECKS]
     assert not any(outcome.findings for outcome in report.outcomes)
+    nothing_said = [outcome.check for outcome in report.outcomes if not outcome.applies]
+    assert nothing_said == ["rows are the published ones", "counts are the published ones"]
 
 
 @pytest.mark.parametrize(("check", "plant", "expected"), DEFECTS)
@@ -277,6 +279,7 @@ def test_the_official_dataset_has_the_published_counts(official, tmp_path):
     folder = nlihub.build("spacenli", tmp_path, folder=official)
     report = nlihub.verify(folder)
     assert report.passed
+    assert all(outcome.applies for outcome in report.outcomes)
     repeated = report.outcomes[-1]
     assert repeated.check == "repeated texts"
     assert repeated.findings[-1] == "and 113 more"

@@ -391,5 +391,6 @@ def _provenance(spec: DatasetSpec, manifest: Manifest) -> str:
     ]
     lines += [f"- Source: `{s['url']}`, sha256 `{s['sha256']}`" for s in manifest.sources]
     if manifest.parameters:
-        lines.append(f"- Parameters: `{json.dumps(dict(manifest.parameters))}`")
+        lines.append("- Parameters:")
+        lines += [f"  - `{name}`: `{json.dumps(v)}`" for name, v in manifest.parameters.items()]
     return "\n".join(lines)

@@ -37,12 +37,14 @@ class Outcome:
         passed: Whether it passed.
         findings: What it found wrong; or, for a check that only lists, what it found.
         ran: Whether it was run; a check is not run where one that it builds on failed.
+        applies: Whether it says something of this version: there may be no published counts.
     """
 
     check: str
     passed: bool
     findings: tuple[str, ...] = ()
     ran: bool = True
+    applies: bool = True
 
 
 @dataclass(frozen=True)
@@ -132,14 +134,16 @@ def verify_version(folder: Path) -> Report:
             reason = f"{unmet[0]} did not pass"
             outcomes.append(Outcome(_name(check), False, (reason,), ran=False))
             continue
+        applies = True
         try:
-            found = _shorten(check(subject))
+            applies = check not in APPLIES_TO or APPLIES_TO[check](subject)
+            found = _shorten(check(subject)) if applies else ()
         except NLIHubError as error:
             found = (str(error),)
         except Exception as error:  # damage may be of any kind; a report is due all the same
             found = (f"could not run: {error!r}",)
         passed = not found or check in LISTS_ONLY or _name(check) in _known_defects(subject)
-        outcomes.append(Outcome(_name(check), passed, found))
+        outcomes.append(Outcome(_name(check), passed, found, applies=applies))
     return Report(folder, tuple(outcomes))
 
 
@@ -293,12 +297,14 @@ def ids_are_unique(version: _Subject) -> Iterator[str]:
 
 def a_group_has_one_label(version: _Subject) -> Iterator[str]:
     """Where groups are patterns, all problems of a pattern have its label (SpaceNLI, 3.2)."""
-    if version.builder.SPEC.group != "pattern":
-        return
     rows = version.rows(version.main_config)
     for row in contradicting_rows(first_rows(rows, ["group"]), rows["label"]):
         split, group = (rows[name][row].as_py() for name in ("split", "group"))
         yield f"{split}: group {group!r} has more than one label"
+
+
+def _groups_are_patterns(version: _Subject) -> bool:
+    return version.builder.SPEC.group == "pattern"
 
 
 def no_example_is_in_two_splits(version: _Subject) -> Iterator[str]:
@@ -338,6 +344,10 @@ def _published(version: _Subject) -> Iterator[tuple[str, str, PublishedCounts, p
         for split, counts in splits.items():
             if (config, split) in version.tables:
                 yield config, split, counts, version.tables[config, split]
+
+
+def _has_published(version: _Subject) -> bool:
+    return any(True for _ in _published(version))
 
 
 def card_is_true(version: _Subject) -> Iterator[str]:
@@ -387,3 +397,9 @@ CHECKS: dict[_Check, tuple[_Check, ...]] = {
 }
 #: Checks whose findings are listed and fail nothing.
 LISTS_ONLY = frozenset({repeated_texts})
+#: Checks that say nothing of some versions, each with whether it does of one.
+APPLIES_TO: dict[_Check, Callable[[_Subject], bool]] = {
+    a_group_has_one_label: _groups_are_patterns,
+    rows_are_the_published_ones: _has_published,
+    counts_are_the_published_ones: _has_published,
+}

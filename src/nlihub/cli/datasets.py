@@ -290,7 +290,8 @@ def verify(folder: Path, as_json: Json = False) -> None:
         for outcome in report.outcomes:
             if not outcome.ran:
                 continue
-            mark = "FAILED" if not outcome.passed else "note" if outcome.findings else "ok"
+            mark = "note" if outcome.findings else "ok" if outcome.applies else "n/a"
+            mark = "FAILED" if not outcome.passed else mark
             lines.append(f"{mark:8} {outcome.check}")
             lines += [f"         {finding}" for finding in outcome.findings]
         if not_run := [outcome.check for outcome in report.outcomes if not outcome.ran]:

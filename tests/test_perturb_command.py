@@ -199,6 +199,24 @@ def test_conclusions_of_abstracts(write):
     assert f"{path}:1 (pmid 7): no conclusion phrase: expected a phrase of paper" in done.stderr
 
 
+def test_phrases_of_yours_and_the_order_of_the_entities(write):
+    body = BODY.replace("We conclude that foxin inhibits henase", "Our word: foxin next to henase")
+    assert body != BODY
+    path = write(pubtator(body=body), "a.txt")
+    phrases = write('{"mine": ["our word :"]}', "phrases.json")
+    for options, reason in (
+        ([], "no conclusion phrase"),
+        (["--phrases", phrases], "direction not told"),
+        (["--by-order"], "no conclusion phrase"),
+    ):
+        done = run(path, "--strategies", "SREO", *options)
+        assert done.returncode == 1
+        assert reason in done.stderr
+    done = run(path, "--strategies", "SEN", "--phrases", phrases, "--by-order")
+    (line,) = lines(done.stdout)
+    assert (line["regulator"], line["regulated"]) == ("foxin", "henase")
+
+
 def test_the_record_of_the_readme(write):
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     (record,) = re.findall(r"```json\n(.*\"id\".*<re>.*\n)```", readme)

@@ -128,8 +128,6 @@ def build_from_abstracts(
     sets = [phrase_sets] if isinstance(phrase_sets, str) else phrase_sets
     if sets is None and phrases is None:
         sets = PAPER
-    elif sets == ["all"]:
-        sets = None
     recipe = Recipe(
         rules=MechanismRules(
             phrases=ConclusionPhrases.read(path_of(phrases), sets),

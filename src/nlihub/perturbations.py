@@ -170,7 +170,9 @@ def perturb_files(
     limit: int | None = 1,
     pool: str | Path | EntityPool | None = None,
     antonyms: str | Path | Antonyms | None = None,
-    phrase_sets: Sequence[str] | None = None,
+    phrases: str | Path | None = None,
+    phrase_sets: str | Sequence[str] | None = None,
+    by_order: bool = False,
     ignore_markers: bool = False,
 ) -> PerturbedFiles:
     """Makes the conclusions in files wrong, and writes them as JSON lines.
@@ -190,7 +192,11 @@ def perturb_files(
         pool: Entities for ``SREO``, or a JSON file of them: ``{"Gene": ["TNF", ...], ...}``. None
             takes the entities of all mechanisms in the files, which then are kept in memory.
         antonyms: Terms for ``LPR``, or a JSON file of them, of the form of ``antonyms.json``.
-        phrase_sets: The sets of phrases that tell the conclusion of an abstract; None takes all.
+        phrases: JSON file with other phrases that tell the conclusion of an abstract, of the form
+            of ``phrases.json``.
+        phrase_sets: The sets of phrases to use; None takes all.
+        by_order: Whether the entity mentioned first is taken for the regulator where nothing tells
+            the direction; else such abstracts give no mechanism.
         ignore_markers: As for ``perturb``.
 
     Returns:
@@ -215,9 +221,13 @@ def perturb_files(
         entities = EntityPool.read(Path(entities).expanduser())
     chosen = _choose(strategies, entities or EntityPool({}), terms)
     rules = MechanismRules(
-        phrases=ConclusionPhrases.read(sets=phrase_sets),
+        phrases=ConclusionPhrases.read(
+            None if phrases is None else Path(phrases).expanduser(),
+            [phrase_sets] if isinstance(phrase_sets, str) else phrase_sets,
+        ),
         min_supporting=0,
         max_supporting=sys.maxsize,
+        by_order=by_order,
     )
     found: Iterable[Mechanism | Refused | Skipped] = find_mechanisms(read_abstracts(paths), rules)
     if entities is None and (strategies is None or "SREO" in strategies):

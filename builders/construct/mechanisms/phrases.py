@@ -55,7 +55,7 @@ class ConclusionPhrases:
 
         Args:
             path: The file; None takes ours.
-            sets: The names of the sets to use; None uses all.
+            sets: The names of the sets to use; None or ``all`` alone uses all.
 
         Raises:
             UsageError: The file is missing or not of that form, or has no phrase.
@@ -71,10 +71,11 @@ class ConclusionPhrases:
                 f"{source} holds no conclusion phrases ({error}); expected "
                 '{"SET": ["PHRASE", ...], ...}.'
             ) from error
-        for name in sets or ():
+        chosen = told if sets is None or list(sets) == ["all"] else sets
+        for name in chosen:
             if name not in told:
                 raise UnknownNameError.of("set of phrases", name, told)
-        return cls({name: tuple(told[name]) for name in (told if sets is None else sets)})
+        return cls({name: tuple(told[name]) for name in chosen})
 
     def find(self, sentences: Sequence[str]) -> list[int]:
         """Finds the sentences that may be the conclusion.

@@ -57,6 +57,10 @@ def perturb(
         Path | None,
         typer.Option(metavar="FILE", help="Terms for LPR, of the form of our antonyms.json."),
     ] = None,
+    phrases: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="JSON with other phrases of conclusions."),
+    ] = None,
     phrase_sets: Annotated[
         str | None,
         typer.Option(
@@ -65,6 +69,12 @@ def perturb(
             "conclude, results, inference, hedge; default all of them.",
         ),
     ] = None,
+    by_order: Annotated[
+        bool,
+        typer.Option(
+            "--by-order", help="The entity mentioned first regulates, where nothing tells it."
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Make conclusions wrong by BioNLI's rules: each strategy once, or in all ways.
@@ -78,7 +88,6 @@ def perturb(
 
     if as_json and output is None:
         raise typer.BadParameter("needs --output: stdout has the negatives.", param_hint="--json")
-    sets = names(phrase_sets)
     told = perturbations.perturb_files(
         files,
         output or sys.stdout.buffer,
@@ -87,7 +96,9 @@ def perturb(
         limit=limit if limit or every else 1,
         pool=pool,
         antonyms=antonyms,
-        phrase_sets=None if sets in ([], ["all"]) else sets,
+        phrases=phrases,
+        phrase_sets=names(phrase_sets) or None,
+        by_order=by_order,
         ignore_markers=ignore_markers,
     )
     _tell(told)

@@ -54,9 +54,11 @@ def spark_engine(session: "SparkSession | None" = None, folder: Path | None = No
     spark = session or SparkSession.getActiveSession() or _begin(SparkSession.builder)
 
     def work(job: Job, shards: Sequence[Shard]) -> Iterator[None]:
-        at_once = _SHARDS_PER_CORE * spark.sparkContext.defaultParallelism
-        for start in range(0, len(shards), at_once):
-            yield from _work(spark, job, shards[start : start + at_once], folder)
+        waiting = shards
+        while waiting:
+            at_once = _SHARDS_PER_CORE * spark.sparkContext.defaultParallelism  # which may grow
+            yield from _work(spark, job, waiting[:at_once], folder)
+            waiting = waiting[at_once:]
 
     return work
 

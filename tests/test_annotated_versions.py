@@ -37,7 +37,7 @@ def answer(version, batch, wrong=0.0, seed=0):
     with (batch / "key.csv").open(encoding="utf-8-sig", newline="") as file:
         ids = {row["key"]: row["id"] for row in csv.DictReader(file)}
     sheets = []
-    for path in sorted(batch.glob("annotator-*.csv")):
+    for path in sorted(batch.glob("for_annotators/annotator-*.csv")):
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = list(csv.DictReader(file))
         for row in rows:
@@ -138,7 +138,7 @@ def test_what_is_not_there_yet_is_said(version, tmp_path):
         nlihub.export_annotation(version, batches, QUOTAS)
     with pytest.raises(UsageError, match="has no answers yet"):
         nlihub.export_annotation(version, batches, QUOTAS, n_annotators=2)
-    empty = sorted(made.folder.glob("annotator-*.csv"))
+    empty = sorted(made.sheets.glob("annotator-*.csv"))
     with pytest.raises(UsageError, match="no pair is answered"):
         nlihub.import_annotation(version, batches, empty, QUOTAS)
     sheets = answer(version, made.folder)

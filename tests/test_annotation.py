@@ -2,6 +2,7 @@ import csv
 import json
 import math
 import re
+import shutil
 import threading
 from collections import Counter
 from fractions import Fraction
@@ -68,7 +69,7 @@ def export(folder, candidates, size=4, earlier=(), seed=1, labels=LABELS):
 
 def fill_in(batch, name, answer, where=None):
     """Fills a sheet in; ``answer`` gives the answer to a key."""
-    rows, _ = read_sheet(batch.folder / f"{name}.csv", ("id", "premise", "hypothesis"))
+    rows, _ = read_sheet(batch.sheets / f"{name}.csv", ("id", "premise", "hypothesis"))
     path = where or batch.folder / "answers" / f"{name}.csv"
     path.parent.mkdir(exist_ok=True)
     write_sheet(
@@ -239,7 +240,7 @@ ODD = [
 def test_no_cell_is_a_formula(tmp_path):
     (batch,) = export(tmp_path / "x", make_candidates(texts=ODD), size=9)
     assert {pair.premise for pair in batch.pairs.values()} == set(ODD)
-    for path in batch.folder.glob("*.csv"):
+    for path in batch.folder.rglob("*.csv"):
         assert path.read_bytes().startswith(b"\xef\xbb\xbf")
         with path.open(encoding="utf-8-sig", newline="") as file:
             cells = [cell for row in csv.reader(file) for cell in row]
@@ -249,13 +250,20 @@ def test_no_cell_is_a_formula(tmp_path):
 # -------------------------------------------------------------------------------------- export
 
 
+def content(folder):
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder): path.read_bytes() for path in files}
+
+
 def test_annotators_see_nothing_but_the_pair(tmp_path):
     candidates = make_candidates()
     (batch,) = export(tmp_path / "batches", candidates)
-    files = {path.name for path in batch.folder.iterdir()}
-    assert files == {
+    assert {path.name for path in batch.folder.iterdir()} == {
         "batch.json",
         "key.csv",
+        "for_annotators",
+    }
+    assert {path.name for path in batch.sheets.iterdir()} == {
         "annotator-1.csv",
         "annotator-2.csv",
         "annotator-3.csv",
@@ -265,7 +273,7 @@ def test_annotators_see_nothing_but_the_pair(tmp_path):
     }
     orders = []
     for number in (1, 2, 3):
-        path = batch.folder / f"annotator-{number}.csv"
+        path = batch.sheets / f"annotator-{number}.csv"
         text = path.read_text(encoding="utf-8-sig")
         assert text.splitlines()[0] == "id,premise,hypothesis,answer"
         for secret in (*LABELS, "acl", "validation", "test", "However", "Rand"):
@@ -276,7 +284,7 @@ def test_annotators_see_nothing_but_the_pair(tmp_path):
         orders.append([row["id"] for _, row in rows])
     assert len({tuple(order) for order in orders}) == 3
     assert len({frozenset(order) for order in orders}) == 1
-    tasks = json.loads((batch.folder / "tasks.json").read_text())
+    tasks = json.loads((batch.sheets / "tasks.json").read_text())
     assert {tuple(task["data"]) for task in tasks} == {("pair", "premise", "hypothesis")}
     assert {tuple(task) for task in tasks} == {("data",)}
 
@@ -299,13 +307,12 @@ def test_the_same_pairs_give_the_same_bytes(tmp_path):
     candidates = make_candidates()
     for name in ("a", "b"):
         export(tmp_path / name, candidates)
-    for path in (tmp_path / "a" / "batch-001").iterdir():
-        assert path.read_bytes() == (tmp_path / "b" / "batch-001" / path.name).read_bytes()
+    assert content(tmp_path / "a") == content(tmp_path / "b")
 
 
 def test_labelling_config(tmp_path):
     (batch,) = export(tmp_path / "batches", make_candidates())
-    view = ElementTree.parse(batch.folder / "labels.xml").getroot()  # noqa: S314
+    view = ElementTree.parse(batch.sheets / "labels.xml").getroot()  # noqa: S314
     choices = view.find("Choices")
     assert [choice.get("value") for choice in choices] == [*LABELS, "unclear"]
     assert choices.get("toName") in {text.get("name") for text in view.findall("Text")}
@@ -314,18 +321,18 @@ def test_labelling_config(tmp_path):
 
 def test_instructions_define_the_classes_of_scinli_only(tmp_path):
     (batch,) = export(tmp_path / "a", make_candidates())
-    text = (batch.folder / "instructions.md").read_text()
+    text = (batch.sheets / "instructions.md").read_text()
     for label in (*LABELS, "unclear"):
         assert re.search(rf"^- `{label}`: ", text, re.MULTILINE)
     (batch,) = export(tmp_path / "b", make_candidates(), labels=("yes", "no"))
-    text = (batch.folder / "instructions.md").read_text()
+    text = (batch.sheets / "instructions.md").read_text()
     assert "- `yes`\n- `no`\n- `unclear`: " in text
 
 
 def test_export_refuses(tmp_path):
     candidates = make_candidates()
     (batch,) = export(tmp_path, candidates)
-    before = {path: path.read_bytes() for path in batch.folder.iterdir()}
+    before = content(batch.folder)
     draw = draw_batch(candidates, batch.ids, missing_of(candidates), 4, seed=1)
     with pytest.raises(OutputError, match="another session"):
         export_batch(tmp_path, [], draw.pairs, LABELS, 3)
@@ -339,7 +346,7 @@ def test_export_refuses(tmp_path):
         export_batch(tmp_path, [batch], draw.pairs, LABELS, 1)
     with pytest.raises(UsageError, match="unclear"):
         export_batch(tmp_path, [], draw.pairs, ("unclear", "clear"), 3)
-    assert {path: path.read_bytes() for path in batch.folder.iterdir()} == before
+    assert content(batch.folder) == before
     assert [path.name for path in tmp_path.iterdir()] == ["batch-001"]
 
 
@@ -387,8 +394,12 @@ def test_of_two_sessions_at_once_one_wins(tmp_path):
         (lambda b: (b / "key.csv").unlink(), "key.csv", "cannot be read"),
         (lambda b: (b / "key.csv").write_text("key,id\r\n"), "key.csv", "its keys are not"),
         (lambda b: (b / "key.csv").write_text("a,b\r\n"), "key.csv", "no column key, id"),
-        (lambda b: (b / "tasks.json").write_text("[{}]"), "batch-002", "not as it was exported"),
-        (lambda b: (b / "tasks.json").write_text("["), "tasks.json", "no JSON"),
+        (
+            lambda b: (b / "for_annotators" / "tasks.json").write_text("[{}]"),
+            "batch-002",
+            "not as it was exported",
+        ),
+        (lambda b: (b / "for_annotators" / "tasks.json").write_text("["), "tasks.json", "no JSON"),
         (lambda b: (b / "batch.json").write_text("{}"), "batch-002", "not as it was exported"),
         (
             lambda b: (b / "batch.json").write_text('{"labels": ["a", "b"], "n_annotators": 2}'),
@@ -410,9 +421,7 @@ def test_damaged_batches_are_reported(tmp_path, damage, file, message):
 def test_a_pair_in_two_batches_is_reported(tmp_path):
     (first,) = export(tmp_path, make_candidates())
     second = first.folder.with_name("batch-002")
-    second.mkdir()
-    for path in first.folder.iterdir():
-        (second / path.name).write_bytes(path.read_bytes())
+    shutil.copytree(first.folder, second)
     with pytest.raises(AnnotationError, match="is there twice") as error:
         read_batches(tmp_path)
     assert len(error.value.defects) == 2 * len(first.pairs)
@@ -614,7 +623,7 @@ def annotation(annotator, choice, **more):
 
 
 def in_json(batch, given):
-    tasks = json.loads((batch.folder / "tasks.json").read_text())
+    tasks = json.loads((batch.sheets / "tasks.json").read_text())
     return [
         {
             "id": 900 + number,
@@ -641,7 +650,7 @@ def in_json_min(batch, given):
             "updated_at": "2025-03-01T10:00:00.000000Z",
             "lead_time": 3.1,
         }
-        for number, task in enumerate(json.loads((batch.folder / "tasks.json").read_text()))
+        for number, task in enumerate(json.loads((batch.sheets / "tasks.json").read_text()))
         for annotator, answer in given.get(task["data"]["pair"], {}).items()
     ]
 
@@ -741,7 +750,7 @@ def test_malformed_exports_of_label_studio(tmp_path, content, message):
 def test_defects_of_label_studio_answers_name_the_task(tmp_path):
     batches = export(tmp_path, make_candidates())
     (batch,) = batches
-    tasks = json.loads((batch.folder / "tasks.json").read_text())
+    tasks = json.loads((batch.sheets / "tasks.json").read_text())
     key = tasks[1]["data"]["pair"]
     content = in_json(batch, {key: {7: "maybe"}})
     content[1]["annotations"] += [annotation(8, "neutral"), annotation(8, "neutral")]

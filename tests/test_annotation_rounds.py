@@ -66,7 +66,7 @@ def annotate(batch, truth, rng, folder):
     folder.mkdir()
     if int(batch.folder.name[-3:]) % 2:
         for name, error_rate in ERRORS.items():
-            rows, _ = read_sheet(batch.folder / f"{name}.csv", SHEET_COLUMNS)
+            rows, _ = read_sheet(batch.sheets / f"{name}.csv", SHEET_COLUMNS)
             filled = [
                 [
                     row["id"],
@@ -78,7 +78,7 @@ def annotate(batch, truth, rng, folder):
             ]
             write_sheet(folder / f"{name}.csv", SHEET_COLUMNS, filled)
         return sorted(folder.iterdir())
-    tasks = json.loads((batch.folder / "tasks.json").read_text())
+    tasks = json.loads((batch.sheets / "tasks.json").read_text())
     for task in tasks:
         task["annotations"] = [
             {

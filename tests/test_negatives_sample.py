@@ -60,7 +60,7 @@ def answer(version, batch, folder, say):
     known = categories_of(version)
     for expert in batch.annotators:
         seen = {}
-        rows, _ = read_sheet(batch.folder / f"{expert}.csv", SHEET_COLUMNS)
+        rows, _ = read_sheet(batch.sheets / f"{expert}.csv", SHEET_COLUMNS)
         filled = []
         for _, row in sorted(rows, key=lambda found: found[1]["id"]):
             kind = known[batch.pairs[row["id"]].id]["category"]
@@ -88,19 +88,19 @@ def test_the_sample_is_blind(version, tmp_path):
     # Mixed, and a second conclusion would tell that one of the two is wrong.
     assert sum(one != other for one, other in pairwise(kinds)) > 4
     assert len({row["group"] for row in drawn}) == 14
-    shown = [path for path in batch.folder.iterdir() if path.name not in ("key.csv", "batch.json")]
+    shown = list(batch.sheets.iterdir())
     assert len(shown) == 5
     for path in shown:
         text = path.read_text(encoding="utf-8-sig")
         assert not re.search(r"GEN|SEN|positive|entail|control|train-|test-", text), path
-    with (batch.folder / "annotator-1.csv").open(encoding="utf-8-sig", newline="") as file:
+    with (batch.sheets / "annotator-1.csv").open(encoding="utf-8-sig", newline="") as file:
         header, *cells = csv.reader(file)
     assert header == ["id", "premise", "hypothesis", "answer"]
     assert all(re.fullmatch(r"b001-00\d\d", row[0]) and row[3] == "" for row in cells)
-    told = (batch.folder / "instructions.md").read_text()
+    told = (batch.sheets / "instructions.md").read_text()
     assert "Say whether the conclusion can be drawn from the text." in told
     assert [label in told for label in ("- `yes`: ", "- `no`: ", "- `unclear`: ")] == [True] * 3
-    assert 'value="Conclusion"' in (batch.folder / "labels.xml").read_text()
+    assert 'value="Conclusion"' in (batch.sheets / "labels.xml").read_text()
 
 
 def test_the_draw_depends_on_ids_and_seed_alone(version):

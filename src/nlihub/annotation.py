@@ -35,12 +35,15 @@ class Export:
     """A batch for annotators.
 
     Attributes:
-        folder: Its folder: a sheet for each annotator, tasks for Label Studio, instructions.
+        folder: Its folder.
+        sheets: The folder in it that annotators get, and nothing else: a sheet for each, tasks for
+            Label Studio, instructions.
         n_pairs: Number of its pairs.
         short: For each class of a domain and split that has too few pairs left, how many it lacks.
     """
 
     folder: Path
+    sheets: Path
     n_pairs: int
     short: Mapping[Cell, int]
 
@@ -103,7 +106,7 @@ def export_annotation(
     batch = export_batch(
         Path(batches).expanduser(), there.batches, draw.pairs, there.labels, n_annotators
     )
-    return Export(batch.folder, len(draw.pairs), draw.short)
+    return Export(batch.folder, batch.sheets, len(draw.pairs), draw.short)
 
 
 def import_annotation(

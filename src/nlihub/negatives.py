@@ -33,12 +33,15 @@ class SampleExport:
     """A blind sample for experts.
 
     Attributes:
-        folder: Its folder: a sheet for each expert, tasks for Label Studio, instructions.
+        folder: Its folder.
+        sheets: The folder in it that experts get, and nothing else: a sheet for each, tasks for
+            Label Studio, instructions.
         n_pairs: Number of its pairs.
         short: For each strategy, and ``controls``, that has too few pairs left, how many it lacks.
     """
 
     folder: Path
+    sheets: Path
     n_pairs: int
     short: Mapping[str, int]
 
@@ -92,7 +95,7 @@ def sample_negatives(
     places = {id_: row for row, id_ in enumerate(found["id"].to_pylist())}
     drawn = found.take(pa.array([places[id_] for id_ in sample.ids], pa.int64()))
     batch = export_batch(folder, earlier, drawn, EXPECTED, n_annotators, FOLLOWS)
-    return SampleExport(batch.folder, len(drawn), sample.short)
+    return SampleExport(batch.folder, batch.sheets, len(drawn), sample.short)
 
 
 def import_judgements(version: PathLike, batches: PathLike, answers: Sequence[PathLike]) -> Quality:

@@ -21,6 +21,7 @@ from .stored import (
     KEY_COLUMNS,
     KEY_FILE,
     SETTINGS_FILE,
+    SHEETS_FOLDER,
     TASKS_FILE,
     Batch,
     Pair,
@@ -108,13 +109,16 @@ def _put(new: Path, target: Path) -> None:
 def _write(folder: Path, batch: Batch, question: Question) -> None:
     pairs = [(key, pair.premise, pair.hypothesis) for key, pair in batch.pairs.items()]
     settings = {"labels": list(batch.labels), "n_annotators": batch.n_annotators}
+    (folder / SHEETS_FOLDER).mkdir()
     _write_json(folder / SETTINGS_FILE, settings)
     write_sheet(
         folder / KEY_FILE, KEY_COLUMNS, [(key, pair.id) for key, pair in batch.pairs.items()]
     )
     for name in annotator_names(batch.n_annotators):
         rows = sorted(pairs, key=lambda pair: keyed_hash(pair[0], name, "sheet"))
-        write_sheet(folder / f"{name}.csv", SHEET_COLUMNS, [(*row, "") for row in rows])
+        write_sheet(
+            folder / SHEETS_FOLDER / f"{name}.csv", SHEET_COLUMNS, [(*row, "") for row in rows]
+        )
     _write_json(folder / TASKS_FILE, tasks(pairs))
     config = labelling_config(batch.labels, question.names)
     (folder / CONFIG_FILE).write_text(config, encoding="utf-8")

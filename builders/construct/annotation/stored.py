@@ -3,13 +3,15 @@
 ::
 
     batch-001/
-        batch.json        label set and number of annotators
-        key.csv           which pair a key stands for; not for annotators, since ids may tell labels
-        annotator-1.csv   one for each annotator, to fill in
-        tasks.json        the same pairs for Label Studio
-        labels.xml        and its labelling configuration
-        instructions.md   for annotators
-        answers/          what came back
+        batch.json            label set and number of annotators
+        key.csv               which pair a key stands for; ids may tell labels, so annotators
+                              must not see it
+        for_annotators/
+            annotator-1.csv   one for each annotator, to fill in
+            tasks.json        the same pairs for Label Studio
+            labels.xml        and its labelling configuration
+            instructions.md
+        answers/              what came back
 """
 
 import json
@@ -28,9 +30,10 @@ from .sheets import read_sheet
 
 SETTINGS_FILE = "batch.json"
 KEY_FILE = "key.csv"
-TASKS_FILE = "tasks.json"
-CONFIG_FILE = "labels.xml"
-INSTRUCTIONS_FILE = "instructions.md"
+SHEETS_FOLDER = "for_annotators"
+TASKS_FILE = f"{SHEETS_FOLDER}/tasks.json"
+CONFIG_FILE = f"{SHEETS_FOLDER}/labels.xml"
+INSTRUCTIONS_FILE = f"{SHEETS_FOLDER}/instructions.md"
 ANSWERS_FOLDER = "answers"
 KEY_COLUMNS = ("key", "id")
 
@@ -77,6 +80,11 @@ class Batch:
     def annotators(self) -> tuple[str, ...]:
         """The names of those who answer in sheets."""
         return annotator_names(self.n_annotators)
+
+    @property
+    def sheets(self) -> Path:
+        """The folder that annotators get, and nothing else."""
+        return self.folder / SHEETS_FOLDER
 
     def answer_files(self) -> list[Path]:
         """The files of answers that came back, sorted; hidden ones are none."""

@@ -65,7 +65,7 @@ def export(
     for cell, lacking in made.short.items():
         place = f"{cell.label} in {cell.split} of {cell.domain}"
         print(f"nlihub: {place}: {lacking:,} fewer than asked for are left", file=sys.stderr)
-    print(f"nlihub: {made.n_pairs:,} pairs", file=sys.stderr)
+    print(f"nlihub: {made.n_pairs:,} pairs; hand out {made.sheets} alone", file=sys.stderr)
     answer(str(made.folder), as_json, lambda: str(made.folder))
 
 
@@ -99,7 +99,7 @@ def sample(
     )
     for kind, lacking in made.short.items():
         print(f"nlihub: {kind}: {lacking:,} fewer than asked for are left", file=sys.stderr)
-    print(f"nlihub: {made.n_pairs:,} pairs", file=sys.stderr)
+    print(f"nlihub: {made.n_pairs:,} pairs; hand out {made.sheets} alone", file=sys.stderr)
     answer(str(made.folder), as_json, lambda: str(made.folder))
 
 

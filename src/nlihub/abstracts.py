@@ -125,13 +125,11 @@ def build_from_abstracts(
         "{BioNLI} (Bastan, Surdeanu and Balasubramanian, 2022)",
     )
     check_domain(domain)
-    sets = [phrase_sets] if isinstance(phrase_sets, str) else phrase_sets
-    if sets is None and phrases is None:
-        sets = PAPER
+    if phrase_sets is None and phrases is None:
+        phrase_sets = PAPER
     recipe = Recipe(
         rules=MechanismRules(
-            phrases=ConclusionPhrases.read(path_of(phrases), sets),
-            by_order=by_order,
+            phrases=ConclusionPhrases.read(path_of(phrases), phrase_sets), by_order=by_order
         ),
         strategies=(strategies,) if isinstance(strategies, str) else tuple(strategies),
         splitting=PAPER_SPLIT if ratio is None else ByRatio.of(ratio),

@@ -222,8 +222,7 @@ def perturb_files(
     chosen = _choose(strategies, entities or EntityPool({}), terms)
     rules = MechanismRules(
         phrases=ConclusionPhrases.read(
-            None if phrases is None else Path(phrases).expanduser(),
-            [phrase_sets] if isinstance(phrase_sets, str) else phrase_sets,
+            Path(phrases).expanduser() if phrases is not None else None, phrase_sets
         ),
         min_supporting=0,
         max_supporting=sys.maxsize,

@@ -49,13 +49,13 @@ class ConclusionPhrases:
 
     @classmethod
     def read(
-        cls, path: Path | None = None, sets: Sequence[str] | None = PAPER
+        cls, path: Path | None = None, sets: str | Sequence[str] | None = PAPER
     ) -> "ConclusionPhrases":
         """Reads them from a JSON file of the form of ``phrases.json``.
 
         Args:
             path: The file; None takes ours.
-            sets: The names of the sets to use; None or ``all`` alone uses all.
+            sets: The names of the sets to use, or one name; None or ``all`` uses all.
 
         Raises:
             UsageError: The file is missing or not of that form, or has no phrase.
@@ -71,7 +71,8 @@ class ConclusionPhrases:
                 f"{source} holds no conclusion phrases ({error}); expected "
                 '{"SET": ["PHRASE", ...], ...}.'
             ) from error
-        chosen = told if sets is None or list(sets) == ["all"] else sets
+        names = [sets] if isinstance(sets, str) else sets
+        chosen = told if names is None or list(names) == ["all"] else names
         for name in chosen:
             if name not in told:
                 raise UnknownNameError.of("set of phrases", name, told)

@@ -3,7 +3,7 @@
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,6 +11,9 @@ from . import abstracts as of_abstracts
 from . import own
 from . import papers as of_papers
 from .options import Configs, From, Json, NumProc, Origin, Splits, answer, names
+
+if TYPE_CHECKING:
+    from ..builders.release.verify import Outcome
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -290,9 +293,7 @@ def verify(folder: Path, as_json: Json = False) -> None:
         for outcome in report.outcomes:
             if not outcome.ran:
                 continue
-            mark = "note" if outcome.findings else "ok" if outcome.applies else "n/a"
-            mark = "FAILED" if not outcome.passed else mark
-            lines.append(f"{mark:8} {outcome.check}")
+            lines.append(f"{_mark(outcome):8} {outcome.check}")
             lines += [f"         {finding}" for finding in outcome.findings]
         if not_run := [outcome.check for outcome in report.outcomes if not outcome.ran]:
             lines.append(f"not run  {len(not_run)} checks that need what failed")
@@ -301,6 +302,14 @@ def verify(folder: Path, as_json: Json = False) -> None:
     answer({**asdict(report), "passed": report.passed}, as_json, text)
     if not report.passed:
         sys.exit(1)
+
+
+def _mark(outcome: "Outcome") -> str:
+    if not outcome.passed:
+        return "FAILED"
+    if not outcome.applies:
+        return "n/a"
+    return "note" if outcome.findings else "ok"
 
 
 def install(

@@ -9,14 +9,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..builders.options import BuildOptions, check_config, check_split
-from ..builders.registry import builders, get_builder
-from ..builders.release.cache import ensure_built
-from ..builders.release.manifest import FILE_NAME as MANIFEST
-from ..builders.release.version import BuiltVersion
-from ..builders.schema import SPLITS
+from ..builders.core.options import BuildOptions, check_config, check_split
+from ..builders.core.registry import builders, get_builder
+from ..builders.core.schema import SPLITS
+from ..builders.versions.cache import ensure_built
+from ..builders.versions.manifest import FILE_NAME as MANIFEST
+from ..builders.versions.version import BuiltVersion
 from ..loaders.errors import SchemaError, SourceNotFoundError, UsageError
-from .gold import Gold
+from .evaluation.gold import Gold
 
 
 def read_rows(name: str, role: str, folder: Path | None = None) -> Gold:

@@ -21,9 +21,9 @@ from pathlib import Path
 from xml.parsers import expat
 
 import orjson
-from nlihub.builders.construct.papers.extract import Job
-from nlihub.builders.construct.papers.pairs import find_pairs
-from nlihub.builders.construct.papers.procedure import Procedure
+from nlihub.builders.procedures.papers.extract import Job
+from nlihub.builders.procedures.papers.pairs import find_pairs
+from nlihub.builders.procedures.papers.procedure import Procedure
 from nlihub.loaders.corpora.papers.files import PaperFile, find_paper_files
 from nlihub.loaders.corpora.papers.metadata import Metadata
 from nlihub.loaders.corpora.papers.paper import Paper, Skipped

@@ -15,13 +15,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from nlihub.builders.construct.mechanisms.find import MechanismRules, find_mechanisms
-from nlihub.builders.construct.mechanisms.mechanism import Mechanism
-from nlihub.builders.construct.mechanisms.phrases import ConclusionPhrases
-from nlihub.builders.construct.perturb.battery import make_strategies
-from nlihub.builders.construct.perturb.pool import EntityPool
-from nlihub.builders.construct.perturb.run import perturb_all
-from nlihub.builders.construct.perturb.strategy import Strategy
+from nlihub.builders.procedures.abstracts.mechanisms.find import MechanismRules, find_mechanisms
+from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mechanism
+from nlihub.builders.procedures.abstracts.mechanisms.phrases import ConclusionPhrases
+from nlihub.builders.procedures.abstracts.perturb.battery import make_strategies
+from nlihub.builders.procedures.abstracts.perturb.pool import EntityPool
+from nlihub.builders.procedures.abstracts.perturb.run import perturb_all
+from nlihub.builders.procedures.abstracts.perturb.strategy import Strategy
 from nlihub.loaders.corpora.abstracts.abstract import Abstract
 from nlihub.loaders.corpora.abstracts.read import read_abstracts
 

@@ -52,10 +52,10 @@ class RandomRows:
         return {"seed": SEED, "rows": self.n_rows}
 
     def batches(self, oddities: Any = None) -> Iterator[Any]:
-        """The rows in order; see ``nlihub.builders.base.Rows``."""
-        from nlihub.builders.base import Batch
+        """The rows in order; see ``nlihub.builders.core.base.Rows``."""
+        from nlihub.builders.core.base import Batch
+        from nlihub.builders.core.schema import encode
         from nlihub.builders.open_spacenli import OpenSpaceNLI
-        from nlihub.builders.schema import encode
 
         letters = list("etaoinshrdlucmfwypvbgkqjxz")
         rng = np.random.default_rng(SEED)
@@ -91,7 +91,7 @@ def _texts(rng: np.random.Generator, words: pa.Array, mean_words: int, n: int) -
 def plug_in(n_rows: int) -> type[Any]:
     """Puts a dataset of random rows in the place of open_spacenli."""
     from nlihub.builders import open_spacenli
-    from nlihub.builders.spec import ConfigSpec
+    from nlihub.builders.core.spec import ConfigSpec
 
     class Paragraphs(open_spacenli.OpenSpaceNLI):
         PROPERTY_COLUMNS = ()
@@ -138,7 +138,7 @@ def publish(output: Path) -> None:
 
 def read_back(output: Path) -> None:
     """Loads and streams what was published, as ``publish`` does twice."""
-    from nlihub.builders.publish.reading.loaded import Request, load
+    from nlihub.publishing.reading.loaded import Request, load
 
     splits = {"default": ("train", "validation", "test")}
     assert len(list(load(Request(REPOSITORY, "v1.0.0", splits)))) == 6

@@ -53,7 +53,7 @@ with tempfile.TemporaryDirectory() as cache:
         nlihub.api.build(name, cache, folder=f"{folder}/{kind}", configs=["default"])
     elif way == "read":
         from pathlib import Path
-        from nlihub.builders.registry import get_builder
+        from nlihub.builders.core.registry import get_builder
         part = get_builder(name).parts()[0]
         for batch in part.read(Path(f"{folder}/{kind}/{name}/train.{kind}"), None): pass
     seconds = time.perf_counter() - start

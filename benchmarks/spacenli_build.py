@@ -17,9 +17,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow.parquet as pq
-from nlihub.builders.base import BuildOptions
-from nlihub.builders.construct.patterns.rows import encode_samples
-from nlihub.builders.construct.patterns.sampling import SamplingConfig, sample_bank
+from nlihub.builders.core.base import BuildOptions
+from nlihub.builders.procedures.patterns.rows import encode_samples
+from nlihub.builders.procedures.patterns.sampling import SamplingConfig, sample_bank
 from nlihub.builders.spacenli import SpaceNLI
 
 PROGRAM = [sys.executable, "-m", "nlihub"]

@@ -16,10 +16,10 @@ from ..loaders.releases.bionli import (
     marked_entities,
     read_bionli,
 )
-from .options import BuildOptions
-from .release_builder import Encoder, Part, ReleaseBuilder, everything
-from .schema import encode, uniform_features
-from .spec import ConfigSpec, DatasetSpec, PublishedCounts
+from .core.options import BuildOptions
+from .core.release_builder import Encoder, Part, ReleaseBuilder, everything
+from .core.schema import encode, uniform_features
+from .core.spec import ConfigSpec, DatasetSpec, PublishedCounts
 
 LABELS = ("not_entailment", "entailment")
 _SPLITS = ("train", "validation", "test")

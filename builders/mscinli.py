@@ -7,10 +7,10 @@ from ..loaders.errors import SourceNotFoundError
 from ..loaders.fetching import SourceFile, list_sources, obtain
 from ..loaders.releases.mscinli import DOMAINS, read_mscinli
 from ..loaders.releases.scinli import LABELS, read_scinli
-from .options import BuildOptions
-from .release_builder import Membership, Part, ReleaseBuilder, everything
-from .sentence_pairs import ACL_SMALL_PER_CLASS, MEANINGS, acl_small, pair_encoder
-from .spec import ConfigSpec, DatasetSpec, PublishedCounts
+from .core.options import BuildOptions
+from .core.release_builder import Membership, Part, ReleaseBuilder, everything
+from .core.spec import ConfigSpec, DatasetSpec, PublishedCounts
+from .scinli import ACL_SMALL_PER_CLASS, MEANINGS, acl_small, pair_encoder
 
 _SPLITS = ("train", "validation", "test")
 _ACL_PREFIX = "scinli/"

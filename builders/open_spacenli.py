@@ -6,13 +6,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from ..loaders.corpora.pattern_bank import find_pattern_bank
+from ..loaders.corpora.patterns.pattern_bank import find_pattern_bank
 from ..loaders.errors import UsageError
 from ..loaders.fetching import Source
 from ..loaders.hashing import hash_file
-from .construct.patterns.validation import measure_agreement
-from .options import BuildOptions
-from .pattern_builder import PatternBuilder, pattern_spec
+from .core.options import BuildOptions
+from .procedures.patterns.pattern_builder import PatternBuilder, pattern_spec
+from .procedures.patterns.validation import measure_agreement
 
 BANK = Path(str(files("nlihub.loaders.corpora") / "open_spacenli"))
 

@@ -1,10 +1,103 @@
 """SciNLI (Sadat and Caragea, ACL 2022), from its authors' release."""
 
-from ..loaders.fetching import list_sources
+import hashlib
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..loaders.fetching import SourceFile, list_sources
 from ..loaders.releases.scinli import LABELS, read_scinli
-from .release_builder import Part, ReleaseBuilder, everything
-from .sentence_pairs import ACL_SMALL_PER_CLASS, MEANINGS, acl_small, pair_encoder
-from .spec import ConfigSpec, DatasetSpec, PublishedCounts
+from .core.release_builder import Encoder, Part, ReleaseBuilder, everything
+from .core.schema import encode, uniform_features
+from .core.spec import ConfigSpec, DatasetSpec, PublishedCounts
+
+FEATURES = uniform_features(LABELS, {})
+_SCHEMA = FEATURES.arrow_schema
+MEANINGS = {
+    "id": "the id of the release; that of a SciNLI row has `scinli/` before it in MSciNLI",
+    "premise": "the first sentence, as released",
+    "hypothesis": "the second sentence, as released: without its linking phrase",
+    "label": "the relation between the sentences, by the linking phrase that was there",
+    "group": "null",
+    "category": "null: the release does not say which linking phrase there was",
+    "source": "null: the release does not say which paper it is from",
+}
+
+#: Rows a class in the cut of SciNLI's training set: a domain of MSciNLI has 25,464 (its Table 2).
+ACL_SMALL_PER_CLASS = 25_464 // len(LABELS)
+_ACL_SMALL_KEY = b"acl_small"
+
+
+def pair_encoder(domain: str | None, id_prefix: str = "") -> Callable[[], Encoder]:
+    """What turns batches of a release into rows.
+
+    Args:
+        domain: The domain of every row; None takes the column ``domain``.
+        id_prefix: Goes before each id.
+    """
+
+    def encode_pairs(batch: pa.RecordBatch) -> pa.Table:
+        nothing = pa.nulls(len(batch))
+        ids = batch.column("id")
+        return encode(
+            {
+                "id": pc.binary_join_element_wise(id_prefix, ids, "") if id_prefix else ids,
+                "premise": batch.column("sentence1"),
+                "hypothesis": batch.column("sentence2"),
+                "label": batch.column("label"),
+                "group": nothing,
+                "category": nothing,
+                "domain": pa.repeat(domain, len(batch)) if domain else batch.column("domain"),
+                "source": nothing,
+            },
+            FEATURES,
+            _SCHEMA,
+        )
+
+    return lambda: encode_pairs
+
+
+def acl_small(id_prefix: str = "") -> Callable[[pa.Table, SourceFile], pa.BooleanArray]:
+    """Which rows of SciNLI's training set are in its cut to the size of one domain of MSciNLI.
+
+    Of each class the ``ACL_SMALL_PER_CLASS`` rows with the lowest keyed hash of their ids. The
+    authors' own cut is a random one that they have not published.
+
+    Args:
+        id_prefix: Stands before each id of the rows.
+
+    Source:
+        MSciNLI, experiment on domain shift (ACL-SMALL).
+    """
+
+    def is_member(rows: pa.Table, file: SourceFile) -> pa.BooleanArray:
+        ids = rows["id"].combine_chunks()
+        if id_prefix:
+            ids = pc.utf8_slice_codeunits(ids, len(id_prefix))
+        return pc.is_in(ids, _acl_small_ids(file.path, file.sha256))
+
+    return is_member
+
+
+@cache
+def _acl_small_ids(path: Path, sha256: str) -> pa.Array:
+    lowest: dict[str, list[tuple[bytes, str]]] = {label: [] for label in LABELS}
+    for key, label in _ids_and_labels(path):
+        digest = hashlib.blake2b(key.encode(), digest_size=16, key=_ACL_SMALL_KEY).digest()
+        lowest[label].append((digest, key))
+    chosen = (sorted(ranked)[:ACL_SMALL_PER_CLASS] for ranked in lowest.values())
+    return pa.array([key for ranked in chosen for _, key in ranked], pa.string())
+
+
+def _ids_and_labels(path: Path) -> Iterator[tuple[str, str]]:
+    for batch in read_scinli(path, is_known=True):  # it was just read for its rows
+        yield from zip(
+            batch.column("id").to_pylist(), batch.column("label").to_pylist(), strict=True
+        )
+
 
 _SPLITS = ("train", "validation", "test")
 

@@ -11,11 +11,11 @@ from ..loaders.errors import Defect, ReleaseError
 from ..loaders.fetching import Source, list_sources
 from ..loaders.fetching.local import find_local
 from ..loaders.releases.spacenli import read_released_spacenli
-from .base import Rows
-from .construct.patterns.rows import PatternRows, encode_released
-from .options import BuildOptions
-from .pattern_builder import PatternBuilder, pattern_spec
-from .release.digest import order_digest, row_hashes
+from .core.base import Rows
+from .core.options import BuildOptions
+from .procedures.patterns.pattern_builder import PatternBuilder, pattern_spec
+from .procedures.patterns.rows import PatternRows, encode_released
+from .versions.digest import order_digest, row_hashes
 
 #: Hash of the hashes of the official rows in their order: by it, a copy of other bytes is known.
 OFFICIAL_DIGEST = "737dcde748ef725f26c2b7bb6d0b46014c3e9c1e6d7268a6f0bf28162b7cf669"

@@ -121,8 +121,9 @@ def release_files(tmp_path_factory):
 def releases(release_files, tmp_path_factory):
     """The folder with the small releases, in place of the real ones while a module runs."""
     import datasets
-    from nlihub.builders import open_spacenli, sentence_pairs
-    from nlihub.builders.registry import get_builder
+    from nlihub.builders import open_spacenli
+    from nlihub.builders import scinli as sentence_pairs
+    from nlihub.builders.core.registry import get_builder
 
     folder, published = release_files
     hf_cache = tmp_path_factory.mktemp("hf")  # else rows of the real datasets would be served

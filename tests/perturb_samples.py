@@ -7,7 +7,7 @@ import csv
 import re
 from pathlib import Path
 
-from nlihub.builders.construct.mechanisms.mechanism import Mechanism, Mention
+from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mechanism, Mention
 
 _TYPES = {"g": "Gene", "c": "Chemical"}
 _BRACES = re.compile(r"\{([gc]):([^}]+)\}")

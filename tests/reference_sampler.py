@@ -8,7 +8,7 @@ import random
 import re
 from itertools import product
 
-from nlihub.loaders.records import AllOf, AnyOf, Equal, Holds, Literal, Not
+from nlihub.loaders.corpora.patterns.records import AllOf, AnyOf, Equal, Holds, Literal, Not
 
 
 def all_problems(pattern, world):

@@ -1,10 +1,10 @@
 """Versions of a few rows that a test writes by hand."""
 
 import pyarrow as pa
-from nlihub.builders.base import Batch, NLIBuilder
-from nlihub.builders.options import BuildOptions
-from nlihub.builders.release.write import build_version
-from nlihub.builders.schema import encode
+from nlihub.builders.core.base import Batch, NLIBuilder
+from nlihub.builders.core.options import BuildOptions
+from nlihub.builders.core.schema import encode
+from nlihub.builders.versions.write import build_version
 
 ROW = {"premise": "A.", "hypothesis": "B.", "group": None, "category": None, "source": None}
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 import pyarrow as pa
 from datasets import Value
 from nlihub.builders import open_spacenli
-from nlihub.builders.base import Batch
-from nlihub.builders.schema import encode
-from nlihub.builders.spec import ConfigSpec
+from nlihub.builders.core.base import Batch
+from nlihub.builders.core.schema import encode
+from nlihub.builders.core.spec import ConfigSpec
 
 from nlihub.cli import main
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix, hstack, vstack
 
-from ...builders.workers import map_in_order
+from ...builders.core.workers import map_in_order
 from ...loaders.errors import UnknownNameError, UsageError
 from .text import (
     WORD_CLASSES,

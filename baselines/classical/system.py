@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 from ...loaders.errors import UnknownNameError
-from ..gold import Gold
+from ..evaluation.gold import Gold
 from ..runs.config import RunConfig
 from ..runs.folder import RunFolder
 from ..training.execution import Execution

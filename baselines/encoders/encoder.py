@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from ...loaders.errors import ModelError
-from ..gold import Gold
+from ..evaluation.gold import Gold
 from ..runs.config import RunConfig
 from ..training.encoded import EncodedRows
 from .labels import label_weights, named_labels

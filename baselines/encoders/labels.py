@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...builders.harmonize import SCHEMES
+from ...builders.core.harmonize import SCHEMES
 from ...loaders.errors import ModelError
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...loaders.errors import ModelError
-from ..gold import Gold
+from ..evaluation.gold import Gold
 from ..runs.config import RunConfig
 from ..training.encoded import EncodedRows
 from .loading import load_config_and_tokenizer, pretrained_facts

@@ -10,10 +10,10 @@ import pyarrow as pa
 import tokenizers
 from filelock import FileLock
 
-from ...builders.partial import whole_file
-from ...loaders.cache import default_cache_dir
+from ...loaders.atomic_write import whole_file
 from ...loaders.errors import ModelError
-from ..gold import Gold
+from ...loaders.fetching.cache import default_cache_dir
+from ..evaluation.gold import Gold
 
 _N_AT_ONCE = 1_000
 _N_TRUNCATED = b"n_truncated"

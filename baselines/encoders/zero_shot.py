@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 import torch
 
-from ..gold import Gold
+from ..evaluation.gold import Gold
 from ..runs.config import RunConfig
 from ..runs.record import model_facts
 from ..training.execution import Execution

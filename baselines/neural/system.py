@@ -10,7 +10,7 @@ import torch
 
 from ...loaders.errors import UnknownNameError
 from ...loaders.hashing import hash_file
-from ..gold import Gold
+from ..evaluation.gold import Gold
 from ..runs.config import RunConfig
 from ..training.encoded import EncodedRows
 from .encode import encode

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from ...loaders.errors import UnknownNameError, UsageError
 from ..data import key_of
-from ..gold import Gold
+from ..evaluation.gold import Gold
 from ..runs.config import RunConfig
 from ..runs.folder import RunFolder
 from ..training.execution import Execution

@@ -6,7 +6,7 @@ from ...loaders.errors import NLIHubError
 from ...metrics import plots
 from ...metrics.rows import Rows
 from ..data import read_rows
-from ..gold import Gold
+from ..evaluation.gold import Gold
 from .pictures import N_SYSTEMS, Pictures, with_legend_above
 from .systems import Benchmark, System
 from .tables.differences import BOOTSTRAP, MCNEMAR, T_TEST, difference_table, interval_table

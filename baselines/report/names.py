@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...builders.registry import builders, get_builder
+from ...builders.core.registry import builders, get_builder
 from ..runs.config import RunConfig
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
-from ...builders.registry import builders, get_builder
+from ...builders.core.registry import builders, get_builder
 from ..presets import PRESETS
 from ..runs.config import RunConfig
 from .names import data_name, short_name

@@ -11,9 +11,9 @@ import pyarrow as pa
 from ...loaders.errors import NLIHubError, PredictionsError, SourceNotFoundError, UsageError
 from ...metrics.inputs.files import read_table
 from ...metrics.inputs.problems import MetricInputError
+from ..evaluation.scoring import flat_scores
 from ..runs.config import RunConfig
 from ..runs.folder import CONFIG, METRICS, RECORD, RunFolder
-from ..scoring import flat_scores
 
 #: The facts about its rows that every result has.
 _DESCRIBED = ("name", "version", "config", "split", "rows", "digest")

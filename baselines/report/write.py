@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ...builders.partial import whole_folder
+from ...loaders.atomic_write import whole_folder
 from ...loaders.errors import OutputError, UsageError
 from . import sections
 from .benchmarks import tell_benchmark

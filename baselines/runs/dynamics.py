@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ...loaders.errors import UsageError
-from ..gold import Gold
+from ..evaluation.gold import Gold
 from .config import Subset
 from .folder import DYNAMICS
 

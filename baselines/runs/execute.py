@@ -11,10 +11,10 @@ import pyarrow as pa
 
 from ...loaders.errors import OutputError, SchemaError, UsageError
 from ...loaders.hashing import hash_file
-from ...loaders.telling import Tell, silent
+from ...loaders.progress import Tell, silent
 from ..data import check_labels, draw_shots, key_of, read_rows, take_rows
-from ..gold import Gold
-from ..scoring import ScoringOptions, score_predictions
+from ..evaluation.gold import Gold
+from ..evaluation.scoring import ScoringOptions, score_predictions
 from .config import RunConfig
 from .dynamics import dynamics_table, subset_ids
 from .folder import DYNAMICS, METRICS, PREDICTIONS, RECORD, RunFolder

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from filelock import FileLock, Timeout
 
-from ...builders.partial import whole_file, whole_folder
+from ...loaders.atomic_write import whole_file, whole_folder
 from ...loaders.errors import OutputError, SourceNotFoundError, UsageError
 from .config import RunConfig
 

@@ -5,8 +5,8 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from ...loaders.telling import Tell
-from ..gold import Gold
+from ...loaders.progress import Tell
+from ..evaluation.gold import Gold
 from ..training.execution import Execution
 from .config import RunConfig
 from .folder import RunFolder

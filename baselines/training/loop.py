@@ -9,7 +9,7 @@ import torch
 from accelerate.utils import gather_object
 
 from ...loaders.errors import TrainingError
-from ...loaders.telling import Tell, silent
+from ...loaders.progress import Tell, silent
 from ...metrics.functional import nli_report
 from ..runs.config import Options
 from ..runs.folder import RunFolder

@@ -12,7 +12,7 @@ from tqdm.auto import tqdm
 
 from ...loaders.errors import TrainingError
 from ...metrics.inputs.files import PROBABILITY
-from ..gold import Gold
+from ..evaluation.gold import Gold
 from .batches import prediction_batches
 from .encoded import EncodedRows
 from .execution import Execution, is_out_of_memory

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from ...builders.partial import whole_file
+from ...loaders.atomic_write import whole_file
 from ...loaders.errors import UsageError
 from ..runs.folder import STATE
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from ...loaders.telling import Tell
-from ..gold import Gold
+from ...loaders.progress import Tell
+from ..evaluation.gold import Gold
 from ..runs.config import RunConfig
 from ..runs.folder import RunFolder
 from ..runs.record import model_facts

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import torch
 
-from ..gold import Gold
+from ..evaluation.gold import Gold
 from .encoded import EncodedRows
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ..corpora.patterns.records import ReleasedProblem
 from ..errors import Defect, ReleaseError
-from ..records import ReleasedProblem
 
 _MAX_SHOWN = 20
 _LABELS = ("entailment", "neutral", "contradiction")

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         verify,
     )
     from .everything import publish_all
+    from .hub import croissant, diff, publish, publish_metric, versions
     from .negatives import import_judgements, review_judgements, sample_negatives
     from .papers import build_from_papers, spark_engine
     from .perturbations import (
@@ -65,7 +66,6 @@ if TYPE_CHECKING:
         perturb_all,
         perturb_files,
     )
-    from .publishing import croissant, diff, publish, publish_metric, versions
     from .runs import list_presets, push_baseline, report_baselines, run_baseline
     from .scores import plot, score
 
@@ -97,9 +97,9 @@ _MODULES = {
     "build_annotated": "annotation",
     "build_from_abstracts": "abstracts",
     "build_from_papers": "papers",
-    "croissant": "publishing",
+    "croissant": "hub",
     "describe": "api",
-    "diff": "publishing",
+    "diff": "hub",
     "export": "api",
     "export_annotation": "annotation",
     "fetch": "api",
@@ -114,9 +114,9 @@ _MODULES = {
     "perturb_all": "perturbations",
     "perturb_files": "perturbations",
     "plot": "scores",
-    "publish": "publishing",
+    "publish": "hub",
     "publish_all": "everything",
-    "publish_metric": "publishing",
+    "publish_metric": "hub",
     "push_baseline": "runs",
     "report_baselines": "runs",
     "review_annotation": "annotation",
@@ -129,7 +129,7 @@ _MODULES = {
     "stats": "api",
     "strip_markers": "api",
     "verify": "api",
-    "versions": "publishing",
+    "versions": "hub",
 }
 
 __all__ = [

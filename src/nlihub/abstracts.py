@@ -6,21 +6,21 @@ from pathlib import Path
 from typing import Any
 
 from .api import PathLike
-from .builders.construct.abstracts.construct import TooFewError, construct
-from .builders.construct.abstracts.negatives import Writer
-from .builders.construct.abstracts.recipe import PAPER_SPLIT, Recipe
-from .builders.construct.generate.beam import BeamSettings
-from .builders.construct.generate.models import PretrainedModel, SmallModel
-from .builders.construct.generate.settings import GenerationSettings, TrainingSettings
-from .builders.construct.generate.similarity import EncoderCosine, Similarity, TokenF1
-from .builders.construct.generate.writer import ModelWriter
-from .builders.construct.mechanisms.find import MechanismRules, Refused
-from .builders.construct.mechanisms.phrases import PAPER, ConclusionPhrases
-from .builders.construct.perturb.battery import NAMES
-from .builders.construct.splits import ByRatio
-from .builders.declared.abstracts import AbstractDeclaration
-from .builders.options import BuildOptions
-from .builders.release.write import build_version, check_target
+from .builders.core.options import BuildOptions
+from .builders.procedures.abstracts.construct import TooFewError, construct
+from .builders.procedures.abstracts.declaration import AbstractDeclaration
+from .builders.procedures.abstracts.generate.beam import BeamSettings
+from .builders.procedures.abstracts.generate.models import PretrainedModel, SmallModel
+from .builders.procedures.abstracts.generate.settings import GenerationSettings, TrainingSettings
+from .builders.procedures.abstracts.generate.similarity import EncoderCosine, Similarity, TokenF1
+from .builders.procedures.abstracts.generate.writer import ModelWriter
+from .builders.procedures.abstracts.mechanisms.find import MechanismRules, Refused
+from .builders.procedures.abstracts.mechanisms.phrases import PAPER, ConclusionPhrases
+from .builders.procedures.abstracts.negatives import Writer
+from .builders.procedures.abstracts.perturb.battery import NAMES
+from .builders.procedures.abstracts.recipe import PAPER_SPLIT, Recipe
+from .builders.procedures.splits import ByRatio
+from .builders.versions.write import build_version, check_target
 from .loaders.corpora.abstracts.skipped import Skipped
 from .own import check_domain, count_rows, declare, path_of, write_report
 

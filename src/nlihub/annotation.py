@@ -10,19 +10,19 @@ from pathlib import Path
 import pyarrow as pa
 
 from .api import PathLike
-from .builders.construct.annotation.agreement import Agreement, measure_agreement
-from .builders.construct.annotation.answers import check_answered, read_answers, take_in
-from .builders.construct.annotation.batch import draw_batch
-from .builders.construct.annotation.candidates import Cell, check_candidates
-from .builders.construct.annotation.export import export_batch
-from .builders.construct.annotation.gold import Gold, choose_gold
-from .builders.construct.annotation.judge import judge
-from .builders.construct.annotation.stored import Batch, check_batches, read_batches
-from .builders.construct.papers.annotated import AnnotatedRows, candidates_of
-from .builders.declared.builder import declared_builder
-from .builders.options import BuildOptions
-from .builders.release.version import BuiltVersion
-from .builders.release.write import build_version
+from .builders.annotation.agreement import Agreement, measure_agreement
+from .builders.annotation.annotated import AnnotatedRows, candidates_of
+from .builders.annotation.answers import check_answered, read_answers, take_in
+from .builders.annotation.batch import draw_batch
+from .builders.annotation.candidates import Cell, check_candidates
+from .builders.annotation.export import export_batch
+from .builders.annotation.gold import Gold, choose_gold
+from .builders.annotation.judge import judge
+from .builders.annotation.stored import Batch, check_batches, read_batches
+from .builders.core.options import BuildOptions
+from .builders.procedures.declared_builder import declared_builder
+from .builders.versions.version import BuiltVersion
+from .builders.versions.write import build_version
 from .loaders.errors import CorpusError, UsageError
 
 _NEXT = "Go on with nlihub annotate export, or ask for fewer."

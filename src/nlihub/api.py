@@ -8,31 +8,30 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from .builders.base import NLIBuilder
-from .builders.construct.patterns.fresh_sample import (
+from .builders.core.base import NLIBuilder
+from .builders.core.harmonize import align_predictions, harmonize
+from .builders.core.load import load
+from .builders.core.options import BuildOptions, check_config
+from .builders.core.registry import NAMESPACE, builders, get_builder
+from .builders.procedures.patterns.fresh_sample import (
     SampleSummary,
     check_ending,
     write_fresh_sample,
 )
-from .builders.construct.patterns.sampling import ONLY_EXAMPLES, SamplingConfig, Text, sample_bank
-from .builders.construct.patterns.upstream_json import OFFICIAL_COMMAND, write_upstream_json
-from .builders.harmonize import align_predictions, harmonize
-from .builders.load import load
-from .builders.options import BuildOptions, check_config
-from .builders.partial import whole_file
-from .builders.pattern_builder import PatternBuilder
-from .builders.publish.reading.pinned import load_pinned
-from .builders.registry import NAMESPACE, builders, get_builder
-from .builders.release.cache import ensure_built
-from .builders.release.card import card_template, declared_blocks, read_blocks
-from .builders.release.install import install_version
-from .builders.release.manifest import FILE_NAME as MANIFEST
-from .builders.release.survey.survey import Survey, survey
-from .builders.release.verify import Report, verify_version
-from .builders.release.version import BuiltVersion
-from .builders.release.write import build_version
-from .loaders.cache import default_cache_dir
-from .loaders.corpora.pattern_bank import find_pattern_bank, scan_pattern_bank
+from .builders.procedures.patterns.pattern_builder import PatternBuilder
+from .builders.procedures.patterns.sampling import ONLY_EXAMPLES, SamplingConfig, Text, sample_bank
+from .builders.procedures.patterns.upstream_json import OFFICIAL_COMMAND, write_upstream_json
+from .builders.statistics.survey import Survey, survey
+from .builders.versions.cache import ensure_built
+from .builders.versions.card import card_template, declared_blocks, read_blocks
+from .builders.versions.install import install_version
+from .builders.versions.manifest import FILE_NAME as MANIFEST
+from .builders.versions.verify import Report, verify_version
+from .builders.versions.version import BuiltVersion
+from .builders.versions.write import build_version
+from .loaders.atomic_write import whole_file
+from .loaders.corpora.patterns.pattern_bank import find_pattern_bank, scan_pattern_bank
+from .loaders.corpora.patterns.records import PatternBank
 from .loaders.errors import (
     BankError,
     Defect,
@@ -40,9 +39,10 @@ from .loaders.errors import (
     UnknownNameError,
     UsageError,
 )
-from .loaders.records import PatternBank
+from .loaders.fetching.cache import default_cache_dir
 from .loaders.releases.bionli import strip_markers
 from .metrics.release.install import install_metrics
+from .publishing.reading.pinned import load_pinned
 
 __all__ = [
     "CardCheck",

@@ -6,15 +6,15 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 from .api import PathLike, list_datasets, open_version
-from .builders.publish.execute import Publication
-from .builders.publish.hub.collection import Entry, publish_collection
-from .builders.publish.plan import Plan
-from .builders.registry import get_builder
-from .builders.release.manifest import FILE_NAME as MANIFEST
+from .builders.core.registry import get_builder
+from .builders.versions.manifest import FILE_NAME as MANIFEST
+from .hub import Publishing, plan_metric, plan_publication
 from .loaders.errors import NLIHubError
-from .loaders.telling import Tell, silent
+from .loaders.progress import Tell, silent
 from .metrics import METRICS
-from .publishing import Publishing, plan_metric, plan_publication
+from .publishing.execute import Publication
+from .publishing.hub.collection import Entry, publish_collection
+from .publishing.plan import Plan
 
 __all__ = ["publish_all"]
 

@@ -7,20 +7,14 @@ from pathlib import Path
 import pyarrow as pa
 
 from .api import PathLike
-from .builders.construct.annotation.answers import check_answered, read_answers, take_in
-from .builders.construct.annotation.export import export_batch
-from .builders.construct.annotation.judge import judge
-from .builders.construct.annotation.question import FOLLOWS
-from .builders.construct.annotation.sample import (
-    CONTROLS,
-    EXPECTED,
-    draw_sample,
-    list_pairs,
-    read_pairs,
-)
-from .builders.construct.annotation.stored import Batch, check_batches, read_batches
-from .builders.construct.annotation.true_negatives import Quality, measure_quality
-from .builders.release.version import BuiltVersion
+from .builders.annotation.answers import check_answered, read_answers, take_in
+from .builders.annotation.export import export_batch
+from .builders.annotation.judge import judge
+from .builders.annotation.question import FOLLOWS
+from .builders.annotation.sample import CONTROLS, EXPECTED, draw_sample, list_pairs, read_pairs
+from .builders.annotation.stored import Batch, check_batches, read_batches
+from .builders.annotation.true_negatives import Quality, measure_quality
+from .builders.versions.version import BuiltVersion
 from .loaders.errors import UsageError
 
 __all__ = ["import_judgements", "review_judgements", "sample_negatives"]

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from .api import PathLike, list_datasets
-from .builders.declared.declared import Declared
-from .builders.partial import whole_file
-from .builders.release.version import BuiltVersion
-from .builders.schema import is_name
+from .builders.core.schema import is_name
+from .builders.procedures.declared import Declared
+from .builders.versions.version import BuiltVersion
+from .loaders.atomic_write import whole_file
 from .loaders.errors import UsageError
 
 

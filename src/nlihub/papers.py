@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from .api import PathLike
-from .builders.construct.papers.construct import Recipe, Report, construct
-from .builders.construct.papers.phrases import LinkingPhrases
-from .builders.construct.papers.procedure import Procedure
-from .builders.construct.papers.shards import Engine, local_engine
-from .builders.construct.papers.spark import spark_engine
-from .builders.construct.splits import ByRatio, ByYear, Splitting
-from .builders.declared.papers import PaperDeclaration
-from .builders.options import BuildOptions
-from .builders.release.write import build_version, check_target
+from .builders.core.options import BuildOptions
+from .builders.procedures.papers.construct import Recipe, Report, construct
+from .builders.procedures.papers.declaration import PaperDeclaration
+from .builders.procedures.papers.phrases import LinkingPhrases
+from .builders.procedures.papers.procedure import Procedure
+from .builders.procedures.papers.shards import Engine, local_engine
+from .builders.procedures.papers.spark import spark_engine
+from .builders.procedures.splits import ByRatio, ByYear, Splitting
+from .builders.versions.write import build_version, check_target
 from .loaders.corpora.papers.metadata import Metadata
 from .loaders.corpora.papers.paper import Skipped, SplitSentences
 from .loaders.corpora.papers.sentences import split_sentences

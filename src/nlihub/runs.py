@@ -15,7 +15,7 @@ from .baselines.runs.execute import execute
 from .baselines.runs.extra import extra_explained
 from .baselines.runs.folder import METRICS, RunFolder
 from .loaders.errors import UsageError
-from .loaders.telling import Tell, silent
+from .loaders.progress import Tell, silent
 
 
 def list_presets() -> dict[str, dict[str, Any]]:
@@ -250,7 +250,7 @@ def push_baseline(
         UsageError: The run has nothing to send, or the name is no ``ORG/NAME``.
         HubError: The Hub refuses it or cannot be reached.
     """
-    from .baselines.publish.push import push_model
+    from .publishing.models.push import push_model
 
     folder = RunFolder(Path(run).expanduser())
     return push_model(folder, repo, private=private, license_id=license_id)

@@ -6,18 +6,18 @@ from pathlib import Path
 from typing import Any
 
 from .api import PathLike, list_datasets, open_version
-from .baselines.gold import Gold
-from .baselines.scoring import (
+from .baselines.evaluation.gold import Gold
+from .baselines.evaluation.scoring import (
     ScoringOptions,
     check_predictions,
     join_predictions,
     score_predictions,
     summarize_runs,
 )
-from .builders.options import check_config, check_split
-from .builders.partial import whole_file
-from .builders.registry import get_builder
-from .builders.release.manifest import FILE_NAME as MANIFEST
+from .builders.core.options import check_config, check_split
+from .builders.core.registry import get_builder
+from .builders.versions.manifest import FILE_NAME as MANIFEST
+from .loaders.atomic_write import whole_file
 from .loaders.errors import (
     PredictionsError,
     SourceNotFoundError,

@@ -8,9 +8,14 @@ import pyarrow as pa
 
 from ....metrics.functional import paired_t_test
 from ....metrics.rows import Rows, show_p_value
-from ...gold import Gold
+from ...evaluation.gold import Gold
+from ...evaluation.scoring import (
+    ScoringOptions,
+    check_predictions,
+    join_predictions,
+    score_predictions,
+)
 from ...runs.execute import fill_unanswered
-from ...scoring import ScoringOptions, check_predictions, join_predictions, score_predictions
 from ..read import Evaluation, read_columns
 from ..systems import Benchmark, System
 from .markdown import percent, signed

@@ -3,7 +3,7 @@
 import statistics
 from collections.abc import Mapping, Sequence
 
-from ....builders.registry import builders, get_builder
+from ....builders.core.registry import builders, get_builder
 from ....metrics.rows import Rows
 from ..names import data_name
 from ..papers import PaperRow, find_results, merge_results, place_of

@@ -4,7 +4,7 @@ import itertools
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from ....builders.registry import get_builder
+from ....builders.core.registry import get_builder
 from ....metrics.rows import Rows
 from ..names import short_name
 from ..papers import PaperRow, find_results, merge_results, place_of

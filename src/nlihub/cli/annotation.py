@@ -11,8 +11,8 @@ from .options import Json, answer, names, quotas
 
 if TYPE_CHECKING:
     from ..annotation import Review
-    from ..builders.construct.annotation.agreement import Agreement
-    from ..builders.construct.annotation.true_negatives import Quality, Verdict
+    from ..builders.annotation.agreement import Agreement
+    from ..builders.annotation.true_negatives import Quality, Verdict
 
 app = typer.Typer(
     help="Have people judge the evaluation pairs of a dataset that was built from papers, or a "
@@ -171,7 +171,7 @@ def _show_quality(found: "Quality", as_json: bool) -> None:
 
 
 def _quality_as_text(found: "Quality") -> Iterator[str]:
-    from ..builders.construct.annotation.judge import (
+    from ..builders.annotation.judge import (
         NO_MAJORITY,
         NOT_ANNOTATED,
         NOT_ENOUGH_ANSWERS,

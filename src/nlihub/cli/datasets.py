@@ -13,7 +13,7 @@ from . import papers as of_papers
 from .options import Configs, From, Json, NumProc, Origin, Splits, answer, names
 
 if TYPE_CHECKING:
-    from ..builders.release.verify import Outcome
+    from ..builders.versions.verify import Outcome
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -81,8 +81,8 @@ def stats(
     nlihub[baselines].
     """
     from .. import api
-    from ..builders.release.survey.show import show_survey
-    from ..builders.release.survey.survey import survey
+    from ..builders.statistics.show import show_survey
+    from ..builders.statistics.survey import survey
 
     version = api.open_version(name, folder=folder, configs=names(config), splits=names(splits))
     found = survey(version, probe=probe, parser=parser)
@@ -107,9 +107,9 @@ def card(
     what needs none.
     """
     from .. import api
-    from ..builders.registry import get_builder
-    from ..builders.release.card import declared_card, split_card
-    from ..builders.release.manifest import FILE_NAME as MANIFEST
+    from ..builders.core.registry import get_builder
+    from ..builders.versions.card import declared_card, split_card
+    from ..builders.versions.manifest import FILE_NAME as MANIFEST
 
     if check:
         _check_card(name, folder, names(splits))

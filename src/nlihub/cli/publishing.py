@@ -11,9 +11,9 @@ import typer
 from .options import Configs, From, Json, Splits, answer, names
 
 if TYPE_CHECKING:
-    from ..builders.publish.plan import Plan
     from ..everything import Summary
-    from ..publishing import Publishing
+    from ..hub import Publishing
+    from ..publishing.plan import Plan
 
 Private = Annotated[bool, typer.Option("--private", help="A repository that is made is private.")]
 DryRun = Annotated[
@@ -83,9 +83,9 @@ def publish(
         raise typer.BadParameter("expected NAME, --repo ORG/NAME and --version X.Y.Z, or --all.")
     if org is not None or built is not None:
         raise typer.BadParameter("--org and --built go with --all.")
-    from .. import publishing
+    from .. import hub
 
-    planned = publishing.plan_publication(
+    planned = hub.plan_publication(
         name,
         repo,
         version,
@@ -107,9 +107,9 @@ def publish_metric(
     as_json: Json = False,
 ) -> None:
     """Publish a metric as a Space, for evaluate.load("ORG/NAME"): one commit, tried out, tagged."""
-    from .. import publishing
+    from .. import hub
 
-    _carry_out(publishing.plan_metric(name, space, private=private), dry_run, yes, as_json)
+    _carry_out(hub.plan_metric(name, space, private=private), dry_run, yes, as_json)
 
 
 def versions(
@@ -118,9 +118,9 @@ def versions(
     as_json: Json = False,
 ) -> None:
     """List the published versions of a dataset or a metric."""
-    from .. import publishing
+    from .. import hub
 
-    found = publishing.versions(repo, space=space)
+    found = hub.versions(repo, space=space)
 
     def text() -> str:
         if not found:
@@ -140,10 +140,10 @@ def diff(
     as_json: Json = False,
 ) -> None:
     """Compare two versions row by row: added, removed, relabelled, edited, moved."""
-    from .. import publishing
-    from ..builders.publish.compare.show_diff import show_diff
+    from .. import hub
+    from ..publishing.compare.show_diff import show_diff
 
-    found = publishing.diff(old, new)
+    found = hub.diff(old, new)
     answer(found.as_json(), as_json, lambda: show_diff(found, max_examples=examples))
 
 
@@ -160,9 +160,9 @@ def croissant(
     as_json: Json = False,
 ) -> None:
     """Describe a dataset in Croissant, the format of MLCommons."""
-    from .. import publishing
+    from .. import hub
 
-    found = publishing.croissant(
+    found = hub.croissant(
         name,
         output,
         location=location,

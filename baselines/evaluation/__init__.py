@@ -1,0 +1,1 @@
+"""Gold labels and scoring: what predictions are compared with, and how."""

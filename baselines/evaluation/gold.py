@@ -1,0 +1,187 @@
+"""What predictions are scored against: the rows of a split, their label set and metrics."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import datasets
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ...builders.core.options import check_config
+from ...builders.core.registry import builders
+from ...builders.versions.version import BuiltVersion
+from ...loaders.errors import SchemaError, UnknownNameError
+from ...loaders.hashing import hash_file
+from ...metrics.inputs.files import read_table
+from ...metrics.inputs.problems import MetricInputError
+
+_COLUMNS = ("id", "label", "group", "category", "domain")
+_TEXTS = ("premise", "hypothesis")
+
+
+@dataclass(frozen=True)
+class Gold:
+    """The rows of a split.
+
+    Attributes:
+        description: What they are: name, version, config, split, rows and digest.
+        rows: The columns ``id``, ``label`` (ids), ``group``, ``category`` and ``domain``; where
+            texts were asked for, also ``premise`` and ``hypothesis``.
+        labels: The label set in the order of its ids.
+        metrics: Names of the metrics that apply.
+        has_label_ids: Whether the order of the label set is known, so that predictions may be ids.
+    """
+
+    description: Mapping[str, Any]
+    rows: pa.Table
+    labels: tuple[str, ...]
+    metrics: tuple[str, ...]
+    has_label_ids: bool = True
+
+    @classmethod
+    def of_version(
+        cls,
+        version: BuiltVersion,
+        config: str | None,
+        split: str | None,
+        *,
+        with_texts: bool = False,
+    ) -> "Gold":
+        """A split of a built version.
+
+        Args:
+            version: The version.
+            config: Its config; None takes the default one.
+            split: Its split; None takes ``test``, or the only one.
+            with_texts: Whether to read the texts too.
+
+        Raises:
+            UnknownNameError: There is no such config or split.
+        """
+        spec = version.builder.SPEC
+        config = check_config(spec, config or spec.default_config)
+        splits = version.manifest.configs[config]
+        split = split or (next(iter(splits)) if len(splits) == 1 else "test")
+        if split not in splits:
+            raise UnknownNameError.of("split", split, splits)
+        columns = [*_COLUMNS, *(_TEXTS if with_texts else ())]
+        rows = version.table(config, split, columns=columns)
+        description = {
+            "name": spec.name,
+            "version": version.manifest.version,
+            "config": config,
+            "split": split,
+            "rows": rows.num_rows,
+            "digest": splits[split].digest,
+        }
+        return cls(description, rows, spec.labels, spec.metrics)
+
+    @classmethod
+    def of_file(cls, path: Path, *, with_texts: bool = False) -> "Gold":
+        """A file of rows in the uniform schema, such as ``nlihub sample`` writes.
+
+        Its metrics follow from its groups: pattern accuracy and cartography where every group has
+        one gold label, else consistency where there are two labels, of which the second is the
+        positive one. Labels that are names have the order of the one label set of this package's
+        datasets that has them all; where there is none, no order is known.
+
+        Args:
+            path: A ``.parquet``, ``.jsonl`` or ``.csv`` file with the columns ``id`` and ``label``,
+                class labels or names, and perhaps ``group``, ``category`` and ``domain``.
+            with_texts: Whether to read ``premise`` and ``hypothesis`` too.
+
+        Raises:
+            SchemaError: It is malformed, has no such columns, or an id is there twice.
+        """
+        try:
+            table = read_table(path)
+        except MetricInputError as error:
+            raise SchemaError(str(error)) from None
+        needed = ("id", "label", *(_TEXTS if with_texts else ()))
+        missing = [name for name in needed if name not in table.column_names]
+        if missing:
+            raise SchemaError(
+                f"{path} has no column {', '.join(missing)}; "
+                f"it has {', '.join(table.column_names)}."
+            )
+        _check_columns(table, path)
+        labels, codes, is_ordered = _labels(table, path)
+        columns = {"id": table["id"], "label": codes}
+        nothing = pa.nulls(table.num_rows, pa.string())
+        columns |= {name: _column(table, name, nothing) for name in ("group", "category", "domain")}
+        columns |= {name: table[name] for name in needed if name in _TEXTS}
+        rows = pa.table(columns)
+        description = {
+            "name": path.name,
+            "version": None,
+            "config": None,
+            "split": None,
+            "rows": rows.num_rows,
+            "digest": f"sha256:{hash_file(path)}",
+        }
+        metrics = _group_metrics(rows, len(labels) if is_ordered else 0)
+        return cls(description, rows, labels, ("nli_report", *metrics), is_ordered)
+
+
+def _column(table: pa.Table, name: str, otherwise: pa.Array) -> Any:
+    return table[name] if name in table.column_names else otherwise
+
+
+def _check_columns(table: pa.Table, path: Path) -> None:
+    required = ("id", *_TEXTS)
+    for name in (*required, "group", "category", "domain"):
+        kind = table[name].type if name in table.column_names else pa.string()
+        is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+        if not is_text and (name in required or not pa.types.is_null(kind)):
+            raise SchemaError(f"{path}: the column {name} holds {kind}; expected strings.")
+        if name in required and name in table.column_names and table[name].null_count:
+            raise SchemaError(f"{path}: {table[name].null_count} rows have no {name}.")
+    counts = table.group_by("id").aggregate([([], "count_all")])
+    doubled = counts.filter(pc.greater(counts["count_all"], 1))["id"]
+    if len(doubled):
+        shown = ", ".join(doubled.slice(0, 3).to_pylist())
+        raise SchemaError(f"{path}: {len(doubled)} ids are there more than once, such as {shown}.")
+
+
+def _labels(table: pa.Table, path: Path) -> tuple[tuple[str, ...], np.ndarray, bool]:
+    """The label set of a file, the id of each row's label, and whether the order is known."""
+    column = table["label"]
+    if column.null_count:
+        raise SchemaError(f"{path}: {column.null_count} rows have no label.")
+    if (names := _class_names(table.schema)) is not None:
+        codes = column.to_numpy()
+        if len(codes) and not 0 <= codes.min() <= codes.max() < len(names):
+            raise SchemaError(
+                f"{path}: the column label holds ids from {codes.min()} to {codes.max()}; expected "
+                f"0 to {len(names) - 1}. Leave out rows without a label, -1."
+            )
+        return names, codes, True
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        raise SchemaError(
+            f"{path}: the column label holds {column.type}; expected names of labels."
+        )
+    found = pc.unique(column).to_pylist()
+    sets = {builder.SPEC.labels for builder in builders().values()}
+    sets = {labels for labels in sets if set(found) <= set(labels)}
+    names = next(iter(sets)) if len(sets) == 1 else tuple(sorted(found))
+    return names, pc.index_in(column, pa.array(names, column.type)).to_numpy(), len(sets) == 1
+
+
+def _class_names(schema: pa.Schema) -> tuple[str, ...] | None:
+    try:
+        feature = datasets.Features.from_arrow_schema(schema)["label"]
+    except (ValueError, KeyError, TypeError, pa.ArrowException):  # metadata of some other kind
+        return None
+    return tuple(feature.names) if isinstance(feature, datasets.ClassLabel) else None
+
+
+def _group_metrics(rows: pa.Table, n_labels: int) -> tuple[str, ...]:
+    if rows["group"].null_count:
+        return ()
+    ends = rows.group_by("group").aggregate([("label", "min"), ("label", "max")])
+    if ends["label_min"].equals(ends["label_max"]):
+        return ("pattern_accuracy", "cartography")
+    return ("consistency",) if n_labels == 2 else ()

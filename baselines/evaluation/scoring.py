@@ -1,0 +1,307 @@
+"""Predictions joined to a dataset by id, and scored with every metric that applies."""
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ...loaders.errors import PredictionsError, UsageError
+from ...metrics.functional import (
+    MetricInputError,
+    cartography,
+    consistency,
+    nli_report,
+    paired_t_test,
+    pattern_accuracy,
+)
+from ...metrics.inputs.columns import read_columns
+from ...metrics.inputs.files import PROBABILITY, probability_matrix
+from ...metrics.inputs.labels import encode_labels
+from ...metrics.inputs.probabilities import read_probabilities
+from ...metrics.inputs.problems import Problems
+from ...metrics.inputs.thresholds import is_many
+
+_N_SHOWN = 5
+
+#: SpaceNLI, Table 5; BioNLI, Figure 2, from 50 % in steps of 10.
+PATTERN_THRESHOLDS = (0.5, 0.67, 0.9, 0.95, 1.0)
+GROUP_THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+#: The scores of each metric that are averaged over runs.
+SUMMARIZED = {
+    "nli_report": ("macro_f1", "accuracy"),
+    "pattern_accuracy": ("pattern_accuracy", "accuracy", "area_under_curve"),
+    "consistency": ("consistency", "accuracy", "f1_positive", "f1_negative", "macro_f1"),
+    "cartography": ("confidence", "variability"),
+}
+
+
+@dataclass(frozen=True)
+class ScoringOptions:
+    """How to score.
+
+    Attributes:
+        thresholds: Consistency thresholds, or one; None takes those of the papers.
+        confidence_level: Of intervals; None computes none.
+        n_resamples: Resamples of the bootstrap.
+        seed: Seed of the bootstrap.
+        per_group: Whether to keep the counts of every group.
+    """
+
+    thresholds: Sequence[float] | float | None = None
+    confidence_level: float | None = None
+    n_resamples: int = 9999
+    seed: int = 0
+    per_group: bool = False
+
+
+def check_predictions(
+    predictions: pa.Table, labels: Sequence[str], name: str, *, may_be_ids: bool = True
+) -> list[str]:
+    """Checks the labels and probabilities of predictions.
+
+    Args:
+        predictions: With the column ``prediction``, and perhaps ``probability_LABEL``.
+        labels: The label set in the order of its ids.
+        name: What the predictions are called in messages.
+        may_be_ids: Whether labels may be ids, since the order of the label set is known.
+
+    Returns:
+        What is allowed, but may not be meant: columns that are not used, and predictions that are
+        not the most probable label.
+
+    Raises:
+        PredictionsError: Predictions are no labels of the set, or probabilities are none; names
+            the rows from 0.
+    """
+    problems = Problems()
+    used = {"id", "prediction"}
+    notes = []
+    try:
+        columns = read_columns({"prediction": predictions["prediction"]}, {}, None, problems)
+        encoded = encode_labels(list(columns.values()), labels, problems)
+        if not may_be_ids and pa.types.is_integer(predictions["prediction"].type):
+            problems.add("prediction: holds ids of labels, whose order is not known; name them.")
+        matrix = None
+        if _has_probabilities(predictions):
+            used |= {f"{PROBABILITY}{label}" for label in labels}
+            matrix = read_probabilities(probability_matrix(predictions, labels)[0], None, problems)
+        problems.check()
+    except KeyError:
+        listed = ", ".join(predictions.column_names)
+        raise PredictionsError(f"{name}: there is no column prediction; it has {listed}.") from None
+    except MetricInputError as error:
+        raise PredictionsError(f"{name}: {error}") from None
+    if unused := [column for column in predictions.column_names if column not in used]:
+        notes.append(f"{name}: these columns are not used: {', '.join(unused)}.")
+    if matrix is not None:
+        codes = encoded.codes["prediction"].astype(np.intp)
+        own = np.take_along_axis(matrix, codes[:, None], 1)[:, 0]
+        n_other = int((own < matrix.max(axis=1)).sum())
+        if n_other:
+            notes.append(
+                f"{name}: in {n_other:,} of {len(own):,} rows another label is more probable than "
+                "the predicted one."
+            )
+    return notes
+
+
+def join_predictions(rows: pa.Table, predictions: pa.Table, name: str) -> pa.Table:
+    """Puts predictions in the order of a dataset's rows.
+
+    Args:
+        rows: The rows of a split, with a column ``id``.
+        predictions: A row for each of them, with the column ``id``.
+        name: What the predictions are called in messages.
+
+    Returns:
+        The predictions, row by row for the dataset.
+
+    Raises:
+        PredictionsError: There are no ids; an id is missing, unknown or there twice.
+    """
+    if "id" not in predictions.column_names:
+        listed = ", ".join(predictions.column_names)
+        raise PredictionsError(f"{name}: there is no column id; it has {listed}.")
+    ids = predictions["id"].combine_chunks()
+    if not (pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type)) or ids.null_count:
+        kind = f"{ids.null_count} nulls" if ids.null_count else f"values of type {ids.type}"
+        raise PredictionsError(f"{name}: the column id holds {kind}; expected strings.")
+    ids, known = ids.cast(pa.large_string()), rows["id"].combine_chunks().cast(pa.large_string())
+    counts = ids.value_counts()
+    problems = {
+        "are there more than once": counts.field("values").filter(
+            pc.greater(counts.field("counts"), 1)
+        ),
+        "are not in the dataset": ids.filter(pc.invert(pc.is_in(ids, known))),
+        "of the dataset are missing": known.filter(pc.invert(pc.is_in(known, ids))),
+    }
+    found = {what: values for what, values in problems.items() if len(values)}
+    if found:
+        listed = "; ".join(_listed(values, what) for what, values in found.items())
+        only_more = list(found) == ["are not in the dataset"]
+        hint = " Are these predictions for another config or split?" if only_more else ""
+        raise PredictionsError(
+            f"{name} has not one prediction for each of the {len(known):,} rows: {listed}.{hint}"
+        )
+    return predictions.take(pc.index_in(known, ids))
+
+
+def _listed(ids: pa.Array, what: str) -> str:
+    shown = ", ".join(map(str, ids[:_N_SHOWN].to_pylist()))
+    return f"{len(ids):,} ids {what} ({shown}{', ...' if len(ids) > _N_SHOWN else ''})"
+
+
+def score_predictions(
+    rows: pa.Table,
+    labels: Sequence[str],
+    metrics: Sequence[str],
+    predictions: pa.Table,
+    options: ScoringOptions,
+    other: pa.Table | None = None,
+) -> dict[str, dict[str, Any]]:
+    """Scores predictions with several metrics.
+
+    Args:
+        rows: The rows of a split, with the uniform columns ``label`` (ids), ``group``,
+            ``category`` and ``domain``.
+        labels: The label set in the order of its ids.
+        metrics: Names of the metrics; cartography is left out where there are no probabilities.
+        predictions: The labels in the column ``prediction``, in the order of the rows; columns
+            ``probability_LABEL`` have the probabilities of every label, if there are any.
+        options: How to score.
+        other: Predictions of a second system, to compare with.
+
+    Returns:
+        What each metric returned, by its name.
+
+    Raises:
+        UsageError: An option is out of its range.
+    """
+    shared: dict[str, Any] = {
+        "labels": labels,
+        "confidence_level": options.confidence_level,
+        "n_resamples": options.n_resamples,
+        "seed": options.seed,
+    }
+    judged = {"predictions": predictions["prediction"], "references": rows["label"]}
+    if other is not None:
+        judged["other_predictions"] = other["prediction"]
+    groups, categories = (
+        {name: rows[column]} if rows[column].null_count < len(rows) else {}
+        for name, column in (("groups", "group"), ("categories", "category"))
+    )
+    domains = {"domains": rows["domain"]} if len(pc.unique(rows["domain"])) > 1 else {}
+    results = {}
+    try:
+        for metric in metrics:
+            if metric == "nli_report":
+                results[metric] = nli_report(**judged, **groups, **domains, **shared)
+            elif metric == "cartography":
+                probabilities = _probabilities(labels, predictions, other)
+                if probabilities:
+                    results[metric] = cartography(
+                        **probabilities, references=rows["label"], **groups, **shared
+                    )
+            else:
+                function, thresholds = {
+                    "pattern_accuracy": (pattern_accuracy, PATTERN_THRESHOLDS),
+                    "consistency": (consistency, GROUP_THRESHOLDS),
+                }[metric]
+                results[metric] = function(
+                    **judged,
+                    groups=rows["group"],
+                    **categories,
+                    **shared,
+                    thresholds=_as_list(options.thresholds, thresholds),
+                    per_group=options.per_group,
+                )
+    except MetricInputError as error:  # the predictions were checked before
+        raise UsageError(str(error)) from None
+    return results
+
+
+def _as_list(given: Any, default: Sequence[float]) -> Any:
+    if given is None:
+        return list(default)
+    return given if is_many(given) else [given]
+
+
+def _probabilities(
+    labels: Sequence[str], predictions: pa.Table, other: pa.Table | None
+) -> dict[str, Any]:
+    """The probabilities of each system that has them; of neither where the first has none."""
+    if not _has_probabilities(predictions):
+        return {}
+    found = {"probabilities": probability_matrix(predictions, labels)[0]}
+    if other is not None and _has_probabilities(other):
+        found["other_probabilities"] = probability_matrix(other, labels)[0]
+    return found
+
+
+def _has_probabilities(table: pa.Table) -> bool:
+    return any(name.startswith(PROBABILITY) for name in table.column_names)
+
+
+def summarize_runs(
+    runs: Sequence[Mapping[str, Mapping[str, Any]]],
+    others: Sequence[Mapping[str, Mapping[str, Any]]] = (),
+) -> dict[str, dict[str, dict[str, Any]]]:
+    """Mean and standard deviation of the scores over runs with several seeds.
+
+    Args:
+        runs: What ``score_predictions`` gave for each seed of a system, two or more.
+        others: The same for a second system, seed by seed.
+
+    Returns:
+        By metric and score: ``mean`` and ``std`` (over n - 1); with a second system also
+        ``other_std`` and what ``paired_t_test`` returns. Scores of a threshold, class or domain
+        are named like ``pattern_accuracy 0.95``, ``f1 neutral`` and ``macro_f1 networks``.
+
+    Raises:
+        PredictionsError: Some runs have probabilities, and others have none.
+
+    Source: SciNLI, Table 6, and MSciNLI, Table 4: mean and standard deviation over three seeds,
+        paired t-test.
+    """
+    if len({tuple(run) for run in (*runs, *others)}) > 1:
+        raise PredictionsError("Some of the files have probabilities, and others have none.")
+    summary: dict[str, dict[str, dict[str, Any]]] = {}
+    for metric in runs[0]:
+        columns = [flat_scores(metric, run[metric]) for run in runs]
+        other_columns = [flat_scores(metric, run[metric]) for run in others]
+        summary[metric] = {}
+        for score in columns[0]:
+            values = [column[score] for column in columns]
+            found = {"mean": statistics.fmean(values), "std": statistics.stdev(values)}
+            if other_columns:
+                others_ = [column[score] for column in other_columns]
+                found |= {"other_std": statistics.stdev(others_)} | paired_t_test(values, others_)
+            summary[metric][score] = found
+    return summary
+
+
+def flat_scores(metric: str, result: Mapping[str, Any]) -> dict[str, float]:
+    """The scores of a metric that runs are summarized by, each under a name of its own.
+
+    Args:
+        metric: Name of the metric.
+        result: What it returned.
+
+    Returns:
+        By name: ``macro_f1``, ``f1 neutral``, ``macro_f1 networks``, ``pattern_accuracy 0.95`` ...
+    """
+    flat: dict[str, float] = {}
+    for score in SUMMARIZED[metric]:
+        if isinstance(result[score], list):
+            pairs = zip(result["thresholds"], result[score], strict=True)
+            flat |= {f"{score} {threshold}": value for threshold, value in pairs}
+        else:
+            flat[score] = result[score]
+    flat |= {f"f1 {name}": part["f1"] for name, part in result.get("per_class", {}).items()}
+    domains = result.get("by_domain", {}).items()
+    return flat | {f"macro_f1 {name}": part["macro_f1"] for name, part in domains}

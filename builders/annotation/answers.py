@@ -1,0 +1,217 @@
+"""Reads the answers of annotators, strictly: what is not an answer to its pair is a defect."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...loaders.atomic_write import whole_file
+from ...loaders.errors import AnnotationError, Defect, UsageError
+from .candidates import UNCLEAR
+from .entry import Entries, Entry
+from .label_studio import read_label_studio_answers
+from .sheets import read_sheet_answers
+from .stored import ANSWERS_FOLDER, Batch
+
+#: An export of Label Studio has another name each time; here a later one replaces an earlier one.
+LABEL_STUDIO_FILE = "label-studio.json"
+_ADVICE = "Nothing was taken over. Correct the files, or have the annotators correct them."
+
+
+@dataclass(frozen=True)
+class Answers:
+    """All answers to all batches.
+
+    Attributes:
+        by_pair: For every pair of the batches, by id, the answers by annotator: a label or
+            ``unclear``. Those without an answer are there, with none.
+        not_answered: For every annotator of whom there is a file, how many pairs of the batches
+            concerned they have not answered.
+    """
+
+    by_pair: Mapping[str, Mapping[str, str]]
+    not_answered: Mapping[str, int]
+
+
+def read_answers(batches: Sequence[Batch]) -> Answers:
+    """Reads the answers that came back.
+
+    A sheet's annotator is named by the file, ``annotator-1.csv``; in an export of Label Studio each
+    answer names its own. Labels count whatever their case and the blanks around them. The two
+    sentences must be those of the pair, letter by letter and digit by digit (spreadsheets change
+    other characters): a column that was sorted alone is noticed.
+
+    Args:
+        batches: All batches of a folder.
+
+    Returns:
+        The answers.
+
+    Raises:
+        AnnotationError: A file is neither CSV nor JSON of Label Studio, has not its columns or is
+            named after nobody; a pair is unknown, of another batch or has other sentences; an
+            annotator answered a pair twice, even with the same answer; an answer is neither a
+            label nor "unclear". Lists all that is wrong, with file, line and value.
+    """
+    return _read({batch.folder: batch.answer_files() for batch in batches}, batches)
+
+
+def add_answers(batches: Sequence[Batch], batch: Batch, files: Sequence[Path]) -> Answers:
+    """Takes files of answers over into the folder of their batch.
+
+    A file replaces the one of the same annotator, an export of Label Studio the one before.
+
+    Args:
+        batches: All batches of the folder.
+        batch: The one of them that the files answer.
+        files: The files.
+
+    Returns:
+        All answers, these included.
+
+    Raises:
+        AnnotationError: As for ``read_answers``; then nothing is taken over.
+        UsageError: Two of the files would have the same name.
+        OutputError: They cannot be written.
+    """
+    names = [LABEL_STUDIO_FILE if _is_json(path) else path.name for path in files]
+    if double := [name for name, times in Counter(names).items() if times > 1]:
+        raise UsageError(
+            f"More than one file for {', '.join(double)}; give one sheet an annotator and one "
+            "export of Label Studio a batch."
+        )
+    sources = {each.folder: each.answer_files() for each in batches}
+    kept = [path for path in sources[batch.folder] if path.name not in names]
+    answers = _read({**sources, batch.folder: [*kept, *files]}, batches)
+    for name, path in zip(names, files, strict=True):
+        with whole_file(batch.folder / ANSWERS_FOLDER / name) as partial:
+            partial.write_bytes(path.read_bytes())
+    return answers
+
+
+def check_answered(batches: Sequence[Batch]) -> None:
+    """Checks that no batch waits for answers, before the next one is drawn.
+
+    Args:
+        batches: All batches of a folder.
+
+    Raises:
+        AnnotationError: As for ``read_answers``.
+        UsageError: The last batch has no answer.
+    """
+    if batches and not _is_answered(batches[-1]):
+        raise UsageError(
+            f"{batches[-1].folder} has no answers yet; take them in first: nlihub annotate import."
+        )
+
+
+def take_in(folder: Path, batches: Sequence[Batch], files: Sequence[Path], command: str) -> None:
+    """Takes in answers to the last batch.
+
+    Args:
+        folder: The folder of batches.
+        batches: All batches that are in it.
+        files: The files of answers.
+        command: The command that makes a batch.
+
+    Raises:
+        AnnotationError: As for ``read_answers``; then nothing is taken in.
+        UsageError: There is no batch, nothing is answered, or two files would have one name.
+        OutputError: They cannot be written.
+    """
+    if not batches:
+        raise UsageError(f"{folder} has no batch; make one: {command}.")
+    add_answers(batches, batches[-1], files)
+    if not _is_answered(batches[-1]):
+        names = ", ".join(file.name for file in files)
+        raise UsageError(f"{names}: no pair is answered. Label Studio: export as JSON.")
+
+
+def _is_answered(batch: Batch) -> bool:
+    return any(read_answers([batch]).by_pair.values())
+
+
+def _read(files: Mapping[Path, Sequence[Path]], batches: Sequence[Batch]) -> Answers:
+    homes = {key: batch.folder.name for batch in batches for key in batch.pairs}
+    by_pair: dict[str, dict[str, str]] = {id_: {} for batch in batches for id_ in batch.ids}
+    not_answered: Counter[str] = Counter()
+    defects: list[Defect] = []
+    for batch in batches:
+        reader = _BatchReader(batch, homes)
+        for path in files[batch.folder]:
+            reader.read(path)
+        defects += reader.defects
+        for annotator, labels in reader.given.items():
+            not_answered[annotator] += len(batch.pairs) - len(labels)
+            for key, label in labels.items():
+                by_pair[batch.pairs[key].id][annotator] = label
+    if defects:
+        raise AnnotationError(defects, _ADVICE)
+    return Answers(by_pair, not_answered)
+
+
+class _BatchReader:
+    """Reads the files of one batch.
+
+    Attributes:
+        given: The labels by annotator and key.
+        defects: What is wrong.
+    """
+
+    def __init__(self, batch: Batch, homes: Mapping[str, str]) -> None:
+        self.given: defaultdict[str, dict[str, str]] = defaultdict(dict)
+        self.defects: list[Defect] = []
+        self._batch = batch
+        self._homes = homes  # of the keys of all batches
+        self._labels = {_plain(label): label for label in (*batch.labels, UNCLEAR)}
+
+    def read(self, path: Path) -> None:
+        entries, defects = _entries(path, self._batch)
+        self.defects += defects
+        for entry in entries:
+            given = self.given[entry.annotator]
+            problems = list(self._problems(entry, given))
+            self.defects += (Defect(str(path), entry.line, entry.where, p) for p in problems)
+            if not problems and _plain(entry.answer):
+                given[entry.key] = self._labels[_plain(entry.answer)]
+
+    def _problems(self, entry: Entry, given: Mapping[str, str]) -> Iterator[str]:
+        key, answer = entry.key, _plain(entry.answer)
+        pair = self._batch.pairs.get(key)
+        if pair is None:
+            home = self._homes.get(key)
+            other = f"of {home}, not of {self._batch.folder.name}" if home else "unknown"
+            yield f"the pair {key!r} is {other}"
+            return
+        if _core(entry.premise, entry.hypothesis) != _core(pair.premise, pair.hypothesis):
+            yield f"the sentences are not those of the pair {key!r}: were they moved or edited?"
+        if answer and key in given:
+            yield f"{entry.annotator} has answered the pair {key!r} already"
+        if answer and answer not in self._labels:
+            expected = ", ".join(self._labels.values())
+            yield f"the answer {entry.answer!r} is none of {expected}"
+
+
+def _entries(path: Path, batch: Batch) -> Entries:
+    if _is_json(path):
+        return read_label_studio_answers(path)
+    problem = ""
+    if path.suffix.lower() != ".csv":
+        problem = "neither a .csv sheet nor a .json export of Label Studio"
+    elif path.stem not in batch.annotators:
+        # Not any name: "annotator-1 (1).csv", saved twice, would vote twice.
+        problem = f"named after nobody; expected {', '.join(f'{n}.csv' for n in batch.annotators)}"
+    return ([], [Defect(str(path), 0, "", problem)]) if problem else read_sheet_answers(path)
+
+
+def _plain(answer: str) -> str:
+    return answer.strip().casefold()
+
+
+def _core(*texts: str) -> list[str]:
+    """What no spreadsheet changes: it may trim blanks, turn line ends and drop controls."""
+    return ["".join(filter(str.isalnum, text)) for text in texts]
+
+
+def _is_json(path: Path) -> bool:
+    return path.suffix.lower() == ".json"

@@ -1,1 +1,0 @@
-"""The papers' procedures, each as something anyone can run on material of their own."""

@@ -1,0 +1,235 @@
+"""One view across datasets: labels of different sets, mapped by name to one scheme."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import datasets
+import numpy as np
+from datasets import ClassLabel, Features, Value
+
+from ...loaders.errors import SchemaError, UnknownNameError
+from .schema import COLUMNS
+
+AnyDataset = TypeVar(
+    "AnyDataset",
+    datasets.Dataset,
+    datasets.DatasetDict,
+    datasets.IterableDataset,
+    datasets.IterableDatasetDict,
+)
+ORIGINAL_LABEL = "original_label"
+DATASET = "dataset"
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """A label set, and what it makes of the labels of the datasets.
+
+    Attributes:
+        name: Its name.
+        labels: Its labels; a label's id is its position.
+        names: For each label that it knows, in lower-case letters, its own.
+        meaning: What it says, in a line.
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    names: Mapping[str, str]
+    meaning: str
+
+
+_ENTAILED = {"entailment": "entailment"}
+_NOT_ENTAILED = dict.fromkeys(
+    ("not_entailment", "neutral", "contradiction", "contrasting", "reasoning"), "not_entailment"
+)
+_THREE = ("entailment", "neutral", "contradiction")
+
+#: The schemes by name.
+SCHEMES = {
+    scheme.name: scheme
+    for scheme in (
+        Scheme(
+            "entailment",
+            ("not_entailment", "entailment"),
+            {**_ENTAILED, **_NOT_ENTAILED},
+            "entailment against the rest; every dataset has it",
+        ),
+        Scheme(
+            "three_way",
+            _THREE,
+            {label: label for label in _THREE},
+            "entailment, neutral and contradiction; SpaceNLI, SNLI and MultiNLI have it. SciNLI's "
+            "`contrasting` is wider than contradiction, so SciNLI and MSciNLI do not",
+        ),
+    )
+}
+
+
+def harmonize(
+    dataset: AnyDataset,
+    scheme: str,
+    *,
+    label2id: Mapping[str, int] | None = None,
+    name: str | None = None,
+) -> AnyDataset:
+    """Gives a dataset the labels of a scheme, by name, and the columns that all datasets share.
+
+    Datasets that were harmonized to one scheme have equal features, so that
+    ``datasets.concatenate_datasets`` takes them together.
+
+    Args:
+        dataset: A dataset with a class label ``label``: of this package, or of SNLI's kind. Of its
+            columns the uniform ones are kept; one that it lacks is null.
+        scheme: Name of a scheme: ``"entailment"`` or ``"three_way"``.
+        label2id: A model's own label order (``model.config.label2id``), which the result then has;
+            upper and lower case do not matter. None takes the order of the scheme.
+        name: What to call the dataset in the column ``dataset``; None takes the name under which
+            ``datasets`` knows it.
+
+    Returns:
+        The dataset with the uniform columns, ``label`` in the scheme, ``original_label``, the name
+        of the label as it was, and ``dataset``; rows and their order are kept. Ids are unique
+        within a dataset, not over datasets.
+
+    Raises:
+        UnknownNameError: There is no such scheme.
+        SchemaError: The dataset has no class label, a label that the scheme does not know, or a row
+            without a label; or the model's labels are not those of the scheme.
+
+    Example:
+        >>> import nlihub
+        >>> rows = nlihub.load_dataset("open_spacenli", split="test")
+        >>> rows = nlihub.harmonize(rows, "entailment")
+        >>> rows.features["label"].names
+        ['not_entailment', 'entailment']
+    """
+    chosen = _scheme(scheme)
+    order = _order(chosen, label2id)
+    if isinstance(dataset, dict):
+        return type(dataset)({k: _harmonize(v, chosen, order, name) for k, v in dataset.items()})
+    return _harmonize(dataset, chosen, order, name)
+
+
+def align_predictions(
+    predictions: Any, scheme: str, *, id2label: Mapping[int, str] | Sequence[str]
+) -> Any:
+    """Turns a model's predictions into those of a scheme, by the names of its labels.
+
+    Args:
+        predictions: n label ids, or n rows of probabilities, a column for each label of the model.
+        scheme: Name of a scheme: ``"entailment"`` or ``"three_way"``.
+        id2label: The model's labels by id (``model.config.id2label``); case does not matter.
+
+    Returns:
+        n label ids of the scheme, or an array (n, labels of the scheme) of probabilities, those of
+        labels that fall together added up.
+
+    Raises:
+        UnknownNameError: There is no such scheme.
+        SchemaError: The model has a label that the scheme does not know, an id is none of its ids,
+            or the columns are not its labels.
+
+    Example:
+        >>> import nlihub
+        >>> names = {0: "CONTRADICTION", 1: "NEUTRAL", 2: "ENTAILMENT"}
+        >>> nlihub.align_predictions([2, 0, 1], "entailment", id2label=names)
+        array([1, 0, 0])
+    """
+    chosen = _scheme(scheme)
+    by_id = dict(id2label) if isinstance(id2label, Mapping) else dict(enumerate(id2label))
+    if all(str(i).isdecimal() for i in by_id):  # configs in JSON have texts for keys
+        by_id = {int(i): name for i, name in by_id.items()}
+    if any(not isinstance(i, int) for i in by_id):
+        raise SchemaError(f"id2label has the keys {list(by_id)}; expected label ids 0, 1, 2 ...")
+    if sorted(by_id) != list(range(len(by_id))):
+        raise SchemaError(f"The ids of id2label are {sorted(by_id)}; expected 0, 1, 2 ...")
+    ids = [chosen.labels.index(_mapped(chosen, by_id[i])) for i in range(len(by_id))]
+    values = np.asarray(predictions)
+    if values.ndim == 2 and np.issubdtype(values.dtype, np.floating):
+        if values.shape[1] != len(ids):
+            raise SchemaError(f"{values.shape[1]} columns of probabilities for {len(ids)} labels.")
+        if not (np.all(values >= 0) and np.allclose(values.sum(axis=1), 1, atol=1e-2)):
+            raise SchemaError(
+                "The rows of probabilities do not add up to 1, or hold negative numbers or NaN; "
+                "apply a softmax to logits first."
+            )
+        added = np.zeros((len(values), len(chosen.labels)), values.dtype)
+        for column, target in enumerate(ids):
+            added[:, target] += values[:, column]
+        return added
+    if values.ndim != 1 or (len(values) and not np.issubdtype(values.dtype, np.integer)):
+        raise SchemaError(
+            f"Predictions of type {values.dtype} and shape {values.shape}; expected n whole "
+            f"numbers, or (n, {len(ids)}) probabilities."
+        )
+    if len(values) and not (values.min() >= 0 and values.max() < len(ids)):
+        raise SchemaError(
+            f"Predictions lie between {values.min()} and {values.max()}, but the ids of the "
+            f"model's {len(ids)} labels between 0 and {len(ids) - 1}."
+        )
+    return np.asarray(ids, np.int64)[values.astype(np.int64)]
+
+
+def _scheme(name: str) -> Scheme:
+    if name not in SCHEMES:
+        raise UnknownNameError.of("scheme", name, SCHEMES)
+    return SCHEMES[name]
+
+
+def _order(scheme: Scheme, label2id: Mapping[str, int] | None) -> tuple[str, ...]:
+    """The labels of a scheme in the order of a model."""
+    if label2id is None:
+        return scheme.labels
+    by_id = {int(i): name.casefold() for name, i in label2id.items()}
+    names = tuple(by_id[i] for i in sorted(by_id))
+    if sorted(names) != sorted(scheme.labels) or sorted(by_id) != list(range(len(names))):
+        raise SchemaError(
+            f"The model has the labels {dict(label2id)}; the scheme {scheme.name!r} needs "
+            f"{', '.join(scheme.labels)}, with ids from 0. Where the model has other labels, map "
+            f"its predictions: align_predictions(..., id2label=model.config.id2label)."
+        )
+    return names
+
+
+def _mapped(scheme: Scheme, label: str) -> str:
+    plain = label.casefold().replace(" ", "_").replace("-", "_")
+    if plain not in scheme.names:
+        raise SchemaError(
+            f"The label {label!r} has no place in the scheme {scheme.name!r}, which knows "
+            f"{', '.join(scheme.names)}: {scheme.meaning}."
+        )
+    return scheme.names[plain]
+
+
+def _harmonize(rows: Any, scheme: Scheme, order: tuple[str, ...], name: str | None) -> Any:
+    feature = (rows.features or {}).get("label")
+    if not isinstance(feature, ClassLabel):
+        found = f"is {feature}" if feature is not None else "is not there"
+        raise SchemaError(
+            f"The column label {found}; expected a class label, whose names can be mapped "
+            "(rename_column and cast_column make one)."
+        )
+    dataset = name or getattr(rows.info, "dataset_name", None)
+    names = feature.names
+    ids = [order.index(_mapped(scheme, name)) for name in names]
+    features = Features(
+        {name: Value("string") for name in COLUMNS}
+        | {"label": ClassLabel(names=list(order))}
+        | dict.fromkeys((ORIGINAL_LABEL, DATASET), Value("string"))
+    )
+
+    def convert(batch: dict[str, list[Any]]) -> dict[str, list[Any]]:
+        labels = batch["label"]
+        if any(label is None or not 0 <= label < len(names) for label in labels):
+            raise SchemaError("A row has no label (SNLI writes -1): filter such rows out first.")
+        return {
+            **{name: batch.get(name, [None] * len(labels)) for name in COLUMNS},
+            "label": [ids[label] for label in labels],
+            ORIGINAL_LABEL: [names[label] for label in labels],
+            DATASET: [dataset] * len(labels),
+        }
+
+    if isinstance(rows, datasets.Dataset) and not len(rows):  # map leaves these as they are
+        return datasets.Dataset.from_dict({column: [] for column in features}, features=features)
+    return rows.map(convert, batched=True, features=features, remove_columns=rows.column_names)

@@ -1,0 +1,128 @@
+"""Loads a dataset through its builder, as ``datasets.load_dataset`` does with its own."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import datasets
+
+from ...loaders.errors import NLIHubError, UsageError
+from .base import NLIBuilder
+from .options import BuildOptions, check_split
+
+_PREPARING = ("num_proc", "download_mode", "verification_mode")
+_ARGUMENTS = ("cache_dir", "keep_in_memory", *_PREPARING)
+
+
+def load(
+    builder: type[NLIBuilder],
+    options: BuildOptions,
+    *,
+    split: Any = None,
+    streaming: bool = False,
+    **arguments: Any,
+) -> Any:
+    """Loads one config of a dataset.
+
+    Rows are kept in the cache of ``datasets``, in a place that depends on this package's code, on
+    the sources and on the splits that are needed.
+
+    Args:
+        builder: The builder of the dataset.
+        options: Where the sources are; its one config is loaded.
+        split: As in ``datasets.load_dataset``.
+        streaming: As in ``datasets.load_dataset``.
+        **arguments: Some of ``_ARGUMENTS``, as in ``datasets.load_dataset``.
+
+    Returns:
+        What ``datasets.load_dataset`` returns.
+
+    Raises:
+        UsageError: An argument has no meaning here.
+        NLIHubError: The sources are missing, not the pinned ones, or malformed.
+    """
+    check_arguments(arguments)
+    [config] = options.configs
+    needed = needed_splits(split)
+    known = builder.SPEC.configs[config].splits
+    for name in needed:
+        check_split(name, known, f"split of {builder.SPEC.name}/{config}")
+    if streaming:
+        check_streamable(split, known)
+    options = replace(options, splits=needed)
+    made = builder(
+        config_name=config,
+        cache_dir=arguments.get("cache_dir"),
+        hash=builder.fingerprint(options)[:16],
+        options=options,
+    )
+    try:
+        if streaming:
+            builder.read_unknown_sources(options)  # before a row of them is given away
+            return made.as_streaming_dataset(split=split)
+        if Path(made.cache_dir).exists():
+            builder.read_unknown_sources(options)  # else they are read now
+        made.download_and_prepare(**{n: arguments[n] for n in _PREPARING if n in arguments})
+    except datasets.exceptions.DatasetGenerationError as error:
+        if isinstance(error.__cause__, NLIHubError | OSError):
+            raise error.__cause__ from None  # the reason itself, not that there is one
+        raise
+    return made.as_dataset(
+        split=split,
+        in_memory=bool(arguments.get("keep_in_memory")),
+    )
+
+
+def check_arguments(arguments: Iterable[str]) -> None:
+    """Refuses arguments of ``datasets.load_dataset`` that have no meaning for our datasets.
+
+    Args:
+        arguments: The names of further arguments.
+
+    Raises:
+        UsageError: One of them has none.
+    """
+    for name in arguments:
+        if name not in _ARGUMENTS:
+            raise UsageError(
+                f"{name} has no meaning here: one version is built, from known sources. Known: "
+                f"path, name, data_dir, split, streaming, origin, version, {', '.join(_ARGUMENTS)}."
+            )
+
+
+def check_streamable(split: Any, known: Iterable[str]) -> None:
+    """Refuses to stream a part of a split, which ``datasets`` cannot do.
+
+    Raises:
+        UsageError: It is neither one of the known splits nor None.
+    """
+    if split is not None and split not in known:
+        raise UsageError(
+            f"{split!r} cannot be streamed; name one split, {' or '.join(known)}, and take a part "
+            "of it with .take(n) and .skip(n)."
+        )
+
+
+def needed_splits(split: Any) -> tuple[str, ...]:
+    """The splits that an argument names; none where it means all.
+
+    Args:
+        split: As in ``datasets.load_dataset``.
+
+    Raises:
+        UsageError: It names no split, nor a part of one.
+    """
+    if split is None:
+        return ()
+    parts = split if isinstance(split, list | tuple) else [split]
+    specs = (p.to_spec() if isinstance(p, datasets.ReadInstruction) else str(p) for p in parts)
+    names: list[str] = []
+    for spec in specs:
+        try:
+            datasets.ReadInstruction.from_spec(spec)
+        except (ValueError, AssertionError) as error:
+            raise UsageError(f"{spec!r} names no split, nor a part of one: {error}") from error
+        names += [re.match(r"\s*(\w*)", part)[1] for part in spec.split("+")]  # type: ignore[index]
+    return () if "all" in names else tuple(dict.fromkeys(names))

@@ -1,0 +1,101 @@
+"""How a dataset is to be made: from what, by which way, and which part of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ...loaders.errors import UnknownNameError, UsageError
+from ...loaders.fetching.cache import default_cache_dir
+from .schema import SPLITS
+from .spec import DatasetSpec
+
+#: A split of a config.
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class BuildOptions:
+    """How to get and make the rows.
+
+    Attributes:
+        folder: Local folder with the source files, or one file; None takes what the package ships
+            or downloads it, verified.
+        cache_dir: Where downloads are kept.
+        num_proc: Processes to use; the rows do not depend on it.
+        configs: The configs to make; empty means all.
+        splits: The splits to make; empty means all that a config has.
+        origin: ``release`` (the authors' files) or ``construct`` (the paper's procedure); None
+            takes the dataset's first, or that for which the folder has the files.
+    """
+
+    folder: Path | None = None
+    cache_dir: Path = field(default_factory=default_cache_dir)
+    num_proc: int = 1
+    configs: tuple[str, ...] = ()
+    splits: tuple[str, ...] = ()
+    origin: str | None = None
+
+    def wanted(self, spec: DatasetSpec) -> Mapping[str, tuple[str, ...]]:
+        """The splits to make, by config, in the order of the declaration.
+
+        Args:
+            spec: The declaration of the dataset.
+
+        Raises:
+            UnknownNameError: The dataset has no such config, or there is no such split.
+            UsageError: No split is left, or the dataset has no such origin.
+        """
+        for config in self.configs:
+            check_config(spec, config)
+        for split in self.splits:
+            check_split(split, SPLITS)
+        if self.origin is not None and self.origin not in spec.origins:
+            raise UsageError(
+                f"{spec.name} cannot be made with origin {self.origin!r}; "
+                f"expected {' or '.join(spec.origins)}."
+            )
+        wanted = {
+            name: tuple(s for s in config.splits if not self.splits or s in self.splits)
+            for name, config in spec.configs.items()
+            if not self.configs or name in self.configs
+        }
+        empty = [name for name, splits in wanted.items() if not splits]
+        if empty and (self.configs or len(empty) == len(wanted)):
+            names = ", ".join(empty)
+            raise UsageError(
+                f"{names} of {spec.name}: there is no split {' or '.join(self.splits)} in it."
+            )
+        return {name: splits for name, splits in wanted.items() if splits}
+
+    def keys(self, spec: DatasetSpec) -> frozenset[Key]:
+        """The splits to make, as pairs of config and split; see ``wanted``."""
+        return frozenset((c, s) for c, splits in self.wanted(spec).items() for s in splits)
+
+
+def check_config(spec: DatasetSpec, config: str) -> str:
+    """The name of a config, if the dataset has it.
+
+    Raises:
+        UnknownNameError: It does not; names the closest.
+    """
+    if config not in spec.configs:
+        raise UnknownNameError.of(f"config of {spec.name}", config, spec.configs)
+    return config
+
+
+def check_split(split: str, known: Sequence[str], of: str = "split") -> str:
+    """The name of a split, if it is a known one.
+
+    Args:
+        split: The name.
+        known: The splits that there are.
+        of: How to call it in a message.
+
+    Raises:
+        UnknownNameError: It is none; names the closest.
+    """
+    if split in known:
+        return split
+    if split in ("dev", "val", "valid") and "validation" in known:
+        raise UnknownNameError(f"There is no {of} {split!r}. Did you mean 'validation'?")
+    raise UnknownNameError.of(of, split, known)

@@ -1,0 +1,47 @@
+"""Finds the datasets of this package: every module of ``builders`` that declares one."""
+
+import pkgutil
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+
+from ...loaders.errors import UnknownNameError
+from .. import __path__ as _folders
+from .base import NLIBuilder
+
+#: The namespace of the datasets of this package on the Hub.
+NAMESPACE = "nlihub"
+_ROOM = __package__.rpartition(".")[0]
+
+
+@cache
+def builders() -> Mapping[str, type[NLIBuilder]]:
+    """The builders by the name of their dataset, in alphabetical order."""
+    names = (module.name for module in pkgutil.iter_modules(_folders) if not module.ispkg)
+    found = {name: builder for name in names if (builder := _find(name)) is not None}
+    return dict(sorted(found.items()))
+
+
+@cache
+def _find(name: str) -> type[NLIBuilder] | None:
+    """The builder in the module of a dataset's name, if it is one."""
+    for value in vars(import_module(f"{_ROOM}.{name}")).values():
+        is_builder = isinstance(value, type) and issubclass(value, NLIBuilder)
+        if is_builder and "SPEC" in vars(value) and value.SPEC.name == name:
+            return value  # type: ignore[no-any-return]
+    return None
+
+
+def get_builder(name: str) -> type[NLIBuilder]:
+    """The builder of a dataset, named with or without ``nlihub/`` before it.
+
+    Raises:
+        UnknownNameError: There is no such dataset; names the closest.
+    """
+    name = name.removeprefix(f"{NAMESPACE}/")
+    if name.isidentifier() and find_spec(f"{_ROOM}.{name}") is not None:
+        builder = _find(name)  # alone: importing all of them takes long
+        if builder is not None:
+            return builder
+    raise UnknownNameError.of("dataset", name, builders())

@@ -1,0 +1,200 @@
+"""Base of the datasets that are read from their authors' release files."""
+
+import logging
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ...loaders.errors import Defect, ReleaseError
+from ...loaders.fetching import Source, SourceFile, list_sources
+from ...loaders.fetching.obtain import HINT
+from ...loaders.releases.oddities import Oddities
+from ..versions.counts import differing_counts
+from .base import Batch, NLIBuilder
+from .options import BuildOptions, Key
+from .spec import DatasetSpec
+
+_LOGGER = logging.getLogger(__name__)
+
+
+class Reader(Protocol):
+    """Reads a release file; see ``loaders.releases``."""
+
+    def __call__(
+        self, path: Path, oddities: Oddities | None = None, *, is_known: bool = False
+    ) -> Iterator[pa.RecordBatch]:
+        """The rows in batches."""
+
+
+Encoder = Callable[[pa.RecordBatch], pa.Table]
+#: Which of some rows a split has, given the rows and the file that they are from.
+Membership = Callable[[pa.Table, SourceFile], pa.BooleanArray | None]
+
+
+def everything(rows: pa.Table, file: SourceFile) -> None:
+    """The membership of a split that has every row of a file."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A release file, and what becomes of its rows.
+
+    Attributes:
+        source: The file.
+        read: Reads it.
+        encoder: Makes what turns its batches into rows of the uniform schema; called once a pass.
+        members: For each split of a config that takes rows of it, which it takes.
+    """
+
+    source: Source
+    read: Reader
+    encoder: Callable[[], Encoder]
+    members: Mapping[Key, Membership]
+
+
+class ReleaseBuilder(NLIBuilder):
+    """A dataset read from release files; a subclass says which parts its configs have."""
+
+    @classmethod
+    @abstractmethod
+    def parts(cls) -> list[Part]:
+        """Every file of the release, in the order of the rows."""
+
+    @classmethod
+    def wanted_sources(cls, options: BuildOptions) -> list[Source]:
+        """See ``NLIBuilder``."""
+        return [part.source for part in cls._wanted_parts(options)]
+
+    @classmethod
+    def make_rows(cls, options: BuildOptions) -> "ReleaseRows":
+        """See ``NLIBuilder``."""
+        return ReleaseRows(
+            cls._wanted_parts(options), cls.find_sources(options), options.keys(cls.SPEC), cls.SPEC
+        )
+
+    @classmethod
+    def _wanted_parts(cls, options: BuildOptions) -> list[Part]:
+        keys = options.keys(cls.SPEC)
+        return [part for part in cls.parts() if not keys.isdisjoint(part.members)]
+
+
+@dataclass(frozen=True)
+class ReleaseRows:
+    """The rows of release files.
+
+    Attributes:
+        parts: The files' parts.
+        files: The local file of each part.
+        keys: The splits of configs that are wanted.
+        spec: The declaration of the dataset.
+        parameters: Nothing: a release has no seeds.
+    """
+
+    parts: Sequence[Part]
+    files: Sequence[SourceFile]
+    keys: frozenset[Key]
+    spec: DatasetSpec
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def sources(self) -> list[Mapping[str, Any]]:
+        """The files: where each is published, its size and its hash."""
+        return [file.entry for file in self.files]
+
+    def batches(self, oddities: dict[str, Oddities] | None = None) -> Iterator[Batch]:
+        """The rows of each file in the order of the release; see ``Rows``.
+
+        Raises:
+            ReleaseError: A file is malformed, has another number of rows than was published, or an
+                id twice.
+            ChecksumError: A file was changed while it was read.
+        """
+        for part, file in zip(self.parts, self.files, strict=True):
+            counts = None if oddities is None else Oddities()
+            try:
+                yield from self._read(part, file, counts)
+            except ReleaseError as error:
+                if not file.reject():
+                    raise
+                raise ReleaseError(
+                    error.defects,
+                    f"The file was downloaded from {file.address}, and is removed again. Try again "
+                    f"later, or {HINT}",
+                ) from error
+            if oddities is not None and counts is not None:
+                oddities[f"{part.source.dataset}/{file.variant.path}"] = counts
+
+    def _read(self, part: Part, file: SourceFile, oddities: Oddities | None) -> Iterator[Batch]:
+        encode = part.encoder()
+        is_known = file.is_known
+        ids: list[pa.ChunkedArray] = []
+        counted: list[pa.Table] = []
+        for batch in part.read(file.path, oddities, is_known=is_known):
+            table = encode(batch)
+            ids.append(table["id"])
+            if not is_known:
+                counted.append(table.select(["label", "category", "domain"]))
+            members = {
+                key: member(table, file) for key, member in part.members.items() if key in self.keys
+            }
+            yield Batch(table, members)
+        _check_rows(file, sum(map(len, ids)))
+        _check_ids(file, ids)
+        if is_known or not self._differs(part, file, pa.concat_tables(counted)):
+            file.accept()
+
+    def _differs(self, part: Part, file: SourceFile, counted: pa.Table) -> bool:
+        """Whether a file whose content nobody has published differs from the paper's counts.
+
+        Then a warning says by how much, and its hash is not recorded.
+        """
+        for (config, split), member in part.members.items():
+            published = self.spec.published.get(config, {}).get(split, {})
+            if member is everything and published.get("rows") == len(counted):
+                found = list(differing_counts(published, counted, self.spec.labels))
+                if found:
+                    _LOGGER.warning(
+                        "%s is read as %s of %s, but differs from the counts of the paper: %s. If "
+                        "it is the wrong file, remove it and try again.",
+                        file.path,
+                        part.source.name,
+                        part.source.dataset,
+                        "; ".join(found),
+                    )
+                return bool(found)
+        return False
+
+
+def _check_rows(file: SourceFile, n_rows: int) -> None:
+    expected = file.source.rows
+    if expected is None or n_rows == expected:
+        return
+    others = [s.name for s in list_sources(file.source.dataset).values() if s.rows == n_rows]
+    hint = f"; {n_rows:,} is the published number of {', '.join(others)}" if others else ""
+    raise ReleaseError(
+        [
+            Defect(
+                str(file.path),
+                0,
+                "",
+                f"{n_rows:,} rows, published for {file.source.name} of {file.source.dataset}: "
+                f"{expected:,} ({n_rows - expected:+,}){hint}",
+            )
+        ],
+        f"It is truncated, or another file. {file.source.how_to_get()}",
+    )
+
+
+def _check_ids(file: SourceFile, ids: list[pa.ChunkedArray]) -> None:
+    chunks = [chunk for column in ids for chunk in column.chunks]
+    counts = pa.chunked_array(chunks, pa.string()).value_counts()
+    if len(counts) == sum(map(len, chunks)):
+        return
+    doubled = counts.filter(pc.greater(counts.field("counts"), 1)).field("values")[:5].to_pylist()
+    message = f"ids that occur more than once: {', '.join(doubled)}"
+    raise ReleaseError([Defect(str(file.path), 0, "", message)])

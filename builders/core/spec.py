@@ -1,0 +1,148 @@
+"""What a dataset declares of itself, frozen and checked when its builder is imported."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from datasets import Features, Version
+
+from ...loaders.errors import SchemaError
+from .schema import COLUMNS, DOMAINS, SPLITS, is_name, uniform_features
+
+#: How a dataset can be made.
+ORIGINS = ("construct", "release")
+
+#: Licences, by their identifier on the Hub, with the name a reader knows.
+LICENSES = {
+    "apache-2.0": "Apache License 2.0",
+    "mit": "MIT License",
+    "cc-by-4.0": "Creative Commons Attribution 4.0",
+    "cc-by-sa-4.0": "Creative Commons Attribution-ShareAlike 4.0",
+    "other": "that of the texts that it is made from",
+}
+
+
+#: What a paper counts in a split, by what is counted: ``rows``, ``groups``, ``repeated texts``, the
+#: values of a column, or the combined values of columns (``"category, label"``). Labels by name.
+PublishedCounts = Mapping[str, int | Mapping[Any, int]]
+
+
+@dataclass(frozen=True)
+class ConfigSpec:
+    """One config of a dataset.
+
+    Attributes:
+        description: What it holds, in a line.
+        splits: Its splits, of ``train``, ``validation`` and ``test``.
+    """
+
+    description: str
+    splits: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class DatasetSpec:
+    """A dataset of this package.
+
+    Attributes:
+        name: snake_case name, also that of its module, its card and its sources.
+        pretty_name: Its name in prose.
+        version: Version of the built dataset: MAJOR when records, labels or their order change,
+            MINOR when columns are added, PATCH when only bytes do.
+        summary: What it is, in a line.
+        labels: The label set; a label's id is its position.
+        domains: The values of ``domain``.
+        categories: The values of ``category``.
+        group: What a group is (``pattern``), or None where there is none.
+        metrics: The metrics of this package that apply, by name.
+        configs: Its configs by name; the first is the default.
+        extra: Features of the columns after the uniform ones.
+        meanings: The meaning of each of those, in a line, and of uniform columns where the
+            dataset can say more than the schema does.
+        license: Identifier, one of ``LICENSES``.
+        copyright: The line that the licence asks to keep.
+        citation: BibTeX.
+        paper: Address of the paper.
+        homepage: Address of the authors' release, or None.
+        offline: Whether it is built from what the package ships, with nothing downloaded.
+        origins: How it can be made: ``construct`` (its paper's procedure) and ``release`` (the
+            authors' files), the preferred one first.
+        after: Names of the datasets that this one holds rows of, and that are published before it.
+        published: Counts that its paper publishes, by config and split (see ``PublishedCounts``).
+        card: The folder of ``dataset_cards`` with its card's prose; empty for that of its name.
+        language: Code of its language.
+        is_own: Whether it is somebody's own, made by a procedure of this package: then its domains
+            may have any name, and this package cannot make it by its name.
+        changes: Of such a dataset, what was changed of the texts that it is made from.
+        known_defects: Names of checks of ``builders.versions.verify`` whose findings belong to the
+            release: they are listed, and fail nothing.
+    """
+
+    name: str
+    pretty_name: str
+    version: str
+    summary: str
+    labels: tuple[str, ...]
+    domains: tuple[str, ...]
+    categories: tuple[str, ...]
+    group: str | None
+    metrics: tuple[str, ...]
+    configs: Mapping[str, ConfigSpec]
+    extra: Mapping[str, Any]
+    meanings: Mapping[str, str]
+    license: str
+    copyright: str
+    citation: str
+    paper: str
+    homepage: str | None
+    offline: bool
+    origins: tuple[str, ...]
+    after: tuple[str, ...] = ()
+    published: Mapping[str, Mapping[str, PublishedCounts]] = field(default_factory=dict)
+    card: str = ""
+    language: str = "en"
+    is_own: bool = False
+    changes: str = ""
+    known_defects: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        Version(self.version)  # raises ValueError unless it is X.Y.Z
+        problems = [
+            f"{n!r} is no snake_case name" for n in (self.name, *self.configs) if not is_name(n)
+        ]
+        if self.license not in LICENSES:
+            problems.append(f"license {self.license!r} is none of {', '.join(LICENSES)}")
+        if not self.is_own:
+            problems += [f"unknown domain {d!r}" for d in self.domains if d not in DOMAINS]
+        problems += [
+            f"config {name!r} has the unknown split {split!r}"
+            for name, config in self.configs.items()
+            for split in config.splits
+            if split not in SPLITS
+        ]
+        if set(self.meanings) - set(COLUMNS) != set(self.extra):
+            problems.append("extra and meanings name different columns")
+        problems += [f"column {name!r} is a uniform one" for name in self.extra if name in COLUMNS]
+        problems += [f"unknown origin {o!r}" for o in self.origins if o not in ORIGINS]
+        problems += [
+            f"published counts of {config!r}, {split!r}, which it has not"
+            for config, splits in self.published.items()
+            for split in splits
+            if config not in self.configs or split not in self.configs[config].splits
+        ]
+        if len(set(self.labels)) != len(self.labels) or len(self.labels) < 2:
+            problems.append("labels must be two or more, all different")
+        if not self.configs or not self.citation.lstrip().startswith("@"):
+            problems.append("configs and a BibTeX citation are required")
+        if problems:
+            raise SchemaError(f"The declaration of {self.name!r} is wrong: {'; '.join(problems)}.")
+
+    @property
+    def default_config(self) -> str:
+        """The config that is loaded when none is named."""
+        return next(iter(self.configs))
+
+    @property
+    def features(self) -> Features:
+        """Its features: the uniform columns, then its own."""
+        return uniform_features(self.labels, self.extra)

@@ -1,1 +1,0 @@
-"""Datasets that people make by a procedure of this package: what they declare of them."""

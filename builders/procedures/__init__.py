@@ -1,0 +1,1 @@
+"""How each paper makes its data: from papers, from abstracts, from patterns."""

@@ -1,0 +1,114 @@
+"""What a dataset that is made from abstracts declares of itself; its maker gives most of it."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from datasets import Value
+
+from ...bionli import LABELS
+from ...core.spec import ConfigSpec, DatasetSpec
+from ..declared import Declared
+
+#: Name of the procedure in a manifest.
+PROCEDURE = "perturbation of conclusions"
+
+#: The category of a conclusion as it stands in its abstract.
+POSITIVE = "positive"
+
+EXTRA: Mapping[str, Any] = {
+    name: Value("string")
+    for name in ("kind", "edit", "regulator", "regulated", "original_hypothesis")
+}
+MEANINGS = {
+    "id": "PubMed id and kind",
+    "premise": "the supporting set: the sentences before the conclusion",
+    "hypothesis": "the conclusion or a perturbation of it; `<re> ... <er>` marks the regulator, "
+    "`<el> ... <le>` the regulated entity",
+    "label": "`entailment` for a conclusion as it stands, `not_entailment` for a perturbed one; "
+    "automatic",
+    "group": "the mechanism, by the PubMed id of its abstract: a positive and its perturbations",
+    "category": "`positive`, or the perturbation in BioNLI's terms",
+    "source": "PubMed id of the abstract",
+    "kind": "the category, finer for GEN-ND",
+    "edit": "what was changed into what, or in what a generated sentence is wrong; null for a "
+    "positive",
+    "regulator": "the entity marked as regulator in the hypothesis; null where none is",
+    "regulated": "the entity marked as regulated in the hypothesis; null where none is",
+    "original_hypothesis": "the conclusion before it was perturbed",
+}
+
+
+@dataclass(frozen=True)
+class AbstractDeclaration:
+    """What a dataset that is made from abstracts declares of itself.
+
+    Attributes:
+        declared: What its maker says of it.
+        categories: Its categories: ``positive``, and the strategies.
+        domain: Its domain.
+        splits: Its splits, one or more.
+    """
+
+    declared: Declared
+    categories: tuple[str, ...]
+    domain: str
+    splits: tuple[str, ...]
+
+    def as_json(self) -> Mapping[str, Any]:
+        """It as plain values, for the manifest."""
+        return {"procedure": PROCEDURE, **asdict(self)}
+
+    @classmethod
+    def parse(cls, fields: Mapping[str, Any]) -> "AbstractDeclaration":
+        """Makes it of what ``as_json`` gives.
+
+        Raises:
+            KeyError: A field is missing.
+            TypeError: One is of another type.
+        """
+        return cls(
+            Declared(**fields["declared"]),
+            tuple(fields["categories"]),
+            fields["domain"],
+            tuple(fields["splits"]),
+        )
+
+    def spec(self) -> DatasetSpec:
+        """The declaration of the dataset.
+
+        Raises:
+            SchemaError: The name, the domain or the licence is none.
+        """
+        return DatasetSpec(
+            name=self.declared.name,
+            pretty_name=self.declared.pretty_name,
+            version="1.0.0",
+            summary="Biomedical NLI: conclusions of abstracts, and perturbed ones.",
+            labels=LABELS,
+            domains=(self.domain,),
+            categories=self.categories,
+            group="mechanism",
+            metrics=("nli_report", "consistency"),
+            configs={
+                "full": ConfigSpec(
+                    "a training mechanism has one negative, the others all", self.splits
+                ),
+                "balanced": ConfigSpec(
+                    "the larger rule-based categories of the training set are cut", self.splits
+                ),
+            },
+            extra=EXTRA,
+            meanings=MEANINGS,
+            license=self.declared.license,
+            copyright=self.declared.copyright,
+            citation=self.declared.citation,
+            paper="https://aclanthology.org/2022.findings-emnlp.374",
+            homepage=None,
+            offline=False,
+            origins=("construct",),
+            card="constructed_from_abstracts",
+            language=self.declared.language,
+            is_own=True,
+            changes="entities of conclusions were marked; perturbed ones were added.",
+        )

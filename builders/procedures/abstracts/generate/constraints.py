@@ -1,0 +1,170 @@
+"""What must and must not stand in a text: clauses of literals over tokens, followed step by step.
+
+A literal names token sequences, of which one must appear, or none may. A clause is satisfied when
+one of its literals is. All sequences are matched at once by the automaton of Aho and Corasick, so
+that one which begins inside a failed match of another, or overlaps itself, is found.
+
+Source:
+    Lu et al. (2021), "NeuroLogic Decoding", sections 2.1 and 2.2.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from .....loaders.errors import UsageError
+
+Tokens = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Literal:
+    """Token sequences that must, or must not, appear.
+
+    Attributes:
+        sequences: The variants of one phrase. A positive literal is satisfied once any of them has
+            appeared, a negative one as long as none has.
+        is_positive: Whether they must appear.
+    """
+
+    sequences: tuple[Tokens, ...]
+    is_positive: bool = True
+
+    def __post_init__(self) -> None:
+        if not self.sequences or not all(self.sequences):
+            raise UsageError(
+                f"A literal has the sequences {self.sequences}; expected one or more, none empty."
+            )
+
+
+class State(NamedTuple):
+    """Where a text stands: the longest match at its end, and the literals' sequences seen so far.
+
+    Attributes:
+        node: Of the automaton.
+        seen: A bit for each literal whose sequences have appeared.
+    """
+
+    node: int
+    seen: int
+
+
+class Standing(NamedTuple):
+    """What a state means.
+
+    Attributes:
+        satisfied: A bit for each clause that is satisfied, should the text end here.
+        n_satisfied: How many those are.
+        is_violated: Whether a clause can never be satisfied any more.
+        progress: Of the positive literals of clauses that are not satisfied, how much of one is
+            matched at the end of the text, at most: 0 ... 1, 1 excluded.
+    """
+
+    satisfied: int
+    n_satisfied: int
+    is_violated: bool
+    progress: float
+
+
+class Constraints:
+    """Clauses in conjunctive normal form, and the states of texts under them.
+
+    Args:
+        clauses: The clauses, each of one literal or more; none leaves every text as it is.
+
+    Raises:
+        UsageError: A clause has no literal.
+    """
+
+    def __init__(self, clauses: Iterable[Iterable[Literal]] = ()) -> None:
+        self.clauses = tuple(tuple(clause) for clause in clauses)
+        if not all(self.clauses):
+            raise UsageError("A clause has no literal, so that nothing satisfies it.")
+        self._literals = tuple(dict.fromkeys(one for clause in self.clauses for one in clause))
+        number = {literal: i for i, literal in enumerate(self._literals)}
+        self._clauses = tuple(tuple(number[one] for one in clause) for clause in self.clauses)
+        self._children: list[dict[int, int]] = [{}]
+        self._ends = [0]  # by node, the literals that have a sequence ending there
+        self._begun: list[dict[int, float]] = [{}]  # by node, how much of which literal it is
+        for i, literal in enumerate(self._literals):
+            for sequence in literal.sequences:
+                self._add(i, sequence)
+        self._follow_failures()
+        self._moves: dict[State, Mapping[int, State]] = {}
+        self._standings: dict[State, Standing] = {}
+
+    def __len__(self) -> int:
+        return len(self.clauses)
+
+    @property
+    def start(self) -> State:
+        """The state of the empty text."""
+        return State(0, 0)
+
+    def step(self, state: State, token: int) -> State:
+        """The state after one more token."""
+        return self.moves(state).get(token, State(0, state.seen))
+
+    def moves(self, state: State) -> Mapping[int, State]:
+        """The tokens that begin or continue a sequence, and where they lead; others to no match."""
+        if state not in self._moves:
+            self._moves[state] = {
+                token: State(node, state.seen | self._ends[node])
+                for token, node in self._children[state.node].items()
+            }
+        return self._moves[state]
+
+    def standing(self, state: State) -> Standing:
+        """What a state means."""
+        if state not in self._standings:
+            self._standings[state] = self._judge(state)
+        return self._standings[state]
+
+    def follow(self, tokens: Iterable[int]) -> Standing:
+        """What a whole text means."""
+        state = self.start
+        for token in tokens:
+            state = self.step(state, token)
+        return self.standing(state)
+
+    def _add(self, literal: int, sequence: Tokens) -> None:
+        node = 0
+        for place, token in enumerate(sequence, 1):
+            if token not in self._children[node]:
+                self._children[node][token] = len(self._children)
+                self._children.append({})
+                self._ends.append(0)
+                self._begun.append({})
+            node = self._children[node][token]
+            begun = self._begun[node]
+            begun[literal] = max(begun.get(literal, 0), place / len(sequence))
+        self._ends[node] |= 1 << literal
+
+    def _follow_failures(self) -> None:
+        """Gives every node the moves, ends and beginnings of its longest proper suffix."""
+        suffixes = [0] * len(self._children)
+        waiting = deque(self._children[0].values())
+        while waiting:
+            node = waiting.popleft()
+            suffix = suffixes[node]
+            for token, child in self._children[node].items():
+                suffixes[child] = self._children[suffix].get(token, 0)
+                waiting.append(child)
+            self._children[node] = {**self._children[suffix], **self._children[node]}
+            self._ends[node] |= self._ends[suffix]
+            for literal, part in self._begun[suffix].items():
+                self._begun[node][literal] = max(self._begun[node].get(literal, 0), part)
+
+    def _judge(self, state: State) -> Standing:
+        satisfied, is_violated, progress = 0, False, 0.0
+        for i, clause in enumerate(self._clauses):
+            literals = [(one, self._literals[one].is_positive) for one in clause]
+            if any(bool(state.seen >> one & 1) == positive for one, positive in literals):
+                satisfied |= 1 << i
+                continue
+            hopes = [one for one, positive in literals if positive]
+            is_violated |= not hopes
+            begun = self._begun[state.node]
+            progress = max([progress, *(begun.get(one, 0.0) for one in hopes)])
+        return Standing(satisfied, satisfied.bit_count(), is_violated, progress)

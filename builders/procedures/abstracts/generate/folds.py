@@ -1,0 +1,144 @@
+"""Cross-fitting: every abstract is answered by a model that has not seen it.
+
+Source:
+    BioNLI, section 3.3.2: "for each split, we train with 4 folds and generate the output for the
+    other fold".
+"""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+from .....loaders.atomic_write import whole_folder
+from .....loaders.errors import CorpusError, OutputError
+from .....loaders.progress import Tell, silent
+from ....core.keyed import key_of, keyed_hash
+from ..mechanisms.mechanism import Mechanism
+from .settings import GenerationSettings
+from .task import write_input, write_output
+from .training import encode, train
+
+_REPORT = "fold.json"
+
+
+@dataclass(frozen=True)
+class FoldReport:
+    """What a fold's model was trained on.
+
+    Attributes:
+        fold: The fold that it answers, from 0.
+        n_examples: Examples of the others that it saw.
+        n_cut: How many of their inputs were cut.
+        n_left_out: Examples that were left out for their length.
+        losses: The mean loss of each epoch, nats a token.
+        is_resumed: Whether it was trained before and read from its folder.
+    """
+
+    fold: int
+    n_examples: int
+    n_cut: int
+    n_left_out: int
+    losses: tuple[float, ...]
+    is_resumed: bool
+
+
+@dataclass(frozen=True)
+class FoldModel:
+    """A fold's model, its tokenizer, and what it was trained on."""
+
+    model: Any
+    tokenizer: Any
+    report: FoldReport
+
+
+def fold_of(pmid: str, n_folds: int, seed: int) -> int:
+    """The fold of an abstract: a hash of its pmid, whatever else there is."""
+    return key_of(seed, "fold", pmid) % n_folds
+
+
+def fit_fold(
+    fold: int,
+    mechanisms: Sequence[Mechanism],
+    settings: GenerationSettings,
+    folder: Path | None = None,
+    tell: Tell = silent,
+) -> FoldModel:
+    """The model that answers a fold: trained on all others, or read where that was done before.
+
+    Args:
+        fold: The fold.
+        mechanisms: Those of all folds, in any order.
+        settings: How.
+        folder: Where models are kept, each in ``fold-N``; None keeps none.
+        tell: Is told of every epoch.
+
+    Raises:
+        CorpusError: The other folds have no abstract.
+        OutputError: The folder has a model for other mechanisms or settings.
+        TrainingError: Training fails.
+    """
+    pairs = [
+        (write_input(one), write_output(one))
+        for one in sorted(mechanisms, key=lambda one: (one.pmid, one.conclusion))
+        if fold_of(one.pmid, settings.n_folds, settings.seed) != fold
+    ]
+    if not pairs:
+        raise CorpusError(
+            f"All {len(mechanisms)} mechanisms are of fold {fold}, so that none is left to train "
+            "on; use more abstracts, or another seed."
+        )
+    device = settings.device or ("cuda" if torch.cuda.is_available() else "cpu")
+    target = folder / f"fold-{fold}" if folder is not None else None
+    fingerprint = _fingerprint(fold, pairs, settings)
+    if target is not None and target.exists():
+        return _read(target, fingerprint, device)
+    seed = int.from_bytes(keyed_hash(str(fold), str(settings.seed), "weights")[:4], "little")
+    texts = [text for pair in pairs for text in pair]
+    model, tokenizer = settings.model.make(texts, seed)
+    model.to(device)
+    examples, n_cut, n_left_out = encode(tokenizer, pairs, settings.training)
+    tell(f"fold {fold}: {len(examples)} examples")
+    losses = train(model, tokenizer.pad_token_id, examples, settings.training, seed=seed, tell=tell)
+    report = FoldReport(fold, len(examples), n_cut, n_left_out, tuple(losses), is_resumed=False)
+    if target is not None:
+        with whole_folder(target, may_replace=lambda _: False) as new:
+            model.save_pretrained(new)
+            tokenizer.save_pretrained(new)
+            kept = {"fingerprint": fingerprint, "report": asdict(report)}
+            (new / _REPORT).write_text(json.dumps(kept, indent=2), encoding="utf-8")
+    return FoldModel(model, tokenizer, report)
+
+
+def _fingerprint(fold: int, pairs: Sequence[tuple[str, str]], settings: GenerationSettings) -> str:
+    """What decides the weights, as one hash."""
+    choice: Any = settings.model
+    facts = [
+        fold, settings.n_folds, settings.seed, type(choice).__name__, asdict(choice),
+        asdict(settings.training), pairs,
+    ]  # fmt: skip
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+
+
+def _read(target: Path, fingerprint: str, device: str) -> FoldModel:
+    try:
+        kept = json.loads((target / _REPORT).read_text(encoding="utf-8"))
+        is_same = kept["fingerprint"] == fingerprint
+        report = replace(FoldReport(**kept["report"]), is_resumed=True)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise OutputError(f"{target} is no fold of ours ({error}); name another folder.") from error
+    if not is_same:
+        raise OutputError(
+            f"{target} has a model for other mechanisms or settings; name another folder, or "
+            "remove it."
+        )
+    model = AutoModelForSeq2SeqLM.from_pretrained(target, dtype=torch.float32)
+    tokenizer = AutoTokenizer.from_pretrained(target)
+    return FoldModel(
+        model.to(device).eval(), tokenizer, replace(report, losses=tuple(report.losses))
+    )

@@ -1,0 +1,356 @@
+"""Finds the mechanism of an abstract: BioNLI's positive instances.
+
+An abstract gives one mechanism at most, as in the paper: one conclusion, one regulator, one
+regulated entity. The conclusion is the last sentence with a phrase of the first set of phrases that
+has one at the end; what stands behind it is in no instance, what stands before it is the supporting
+set. Of several relations whose entities
+are both mentioned in the conclusion, that whose direction is told and whose mentions are closest to
+each other is taken, of those at the same distance the first.
+
+Source: BioNLI, section 3.1; SuMe, section 3. That a conclusion has two sentences behind it at most,
+and which relation is taken, is ours.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from .....loaders.corpora.abstracts.abstract import Abstract, Entity, Relation
+from .....loaders.corpora.abstracts.markers import MARKER, mark
+from .....loaders.corpora.abstracts.mechanism_records import MechanismRecord
+from .....loaders.corpora.abstracts.skipped import Skipped
+from .....loaders.corpora.papers.paper import SplitSentences
+from .....loaders.corpora.papers.sentences import split_sentences
+from .....loaders.errors import UsageError
+from .mechanism import Mechanism, Mention
+from .phrases import ConclusionPhrases
+from .roles import Roles
+from .sentences import Span, find_sentences
+
+NO_PHRASE = "no conclusion phrase"
+
+#: Why an abstract or a record gives no mechanism, in the order in which it is asked.
+REASONS = {
+    "markers in the text": "the text holds <re>, <er>, <el> or <le> already",
+    NO_PHRASE: "no sentence has one of the phrases",
+    "conclusion not at the end": "too many sentences stand behind the last with a phrase",
+    "supporting set too short": "too few sentences stand before the conclusion",
+    "supporting set too long": "too many sentences stand before the conclusion",
+    "no relation": "no relation between two entities is annotated that tells a mechanism",
+    "entity not in the conclusion": "no relation has both of its entities there",
+    "mentions overlap": "one mention overlaps the other, or lies in a longer one",
+    "one name for both": "both entities are written alike",
+    "direction not told": "nothing tells which of them regulates the other",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """An abstract or a record that gives no mechanism.
+
+    Attributes:
+        file: The file that it was read from, as the user named it.
+        line: Its line there, from 1; 0 where the file tells no lines.
+        pmid: Its pmid.
+        reason: Why, one of ``REASONS``.
+        detail: What exactly is wrong, expected against got.
+    """
+
+    file: str
+    line: int
+    pmid: str
+    reason: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class MechanismRules:
+    """How mechanisms are found.
+
+    Attributes:
+        phrases: Those of conclusions.
+        roles: The words that tell who regulates whom.
+        min_supporting: Sentences that a supporting set has at least; 0 where none is needed.
+        max_supporting: Sentences that it has at most.
+        max_after: Sentences that stand behind a conclusion at most.
+        by_order: Whether, where nothing tells the direction, the entity mentioned first is taken
+            for the regulator. Names swapped in "A and B interact" make no negative, so by default
+            such abstracts are refused.
+        split: Cuts texts into sentences.
+    """
+
+    phrases: ConclusionPhrases = field(default_factory=ConclusionPhrases.read)
+    roles: Roles = field(default_factory=Roles.read)
+    min_supporting: int = 3
+    max_supporting: int = 15
+    max_after: int = 2
+    by_order: bool = False
+    split: SplitSentences = split_sentences
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.min_supporting <= self.max_supporting or self.max_after < 0:
+            raise UsageError(
+                f"A supporting set of {self.min_supporting} to {self.max_supporting} sentences, "
+                f"{self.max_after} behind the conclusion; expected 0 <= min <= max and 0 or more."
+            )
+
+
+class _RefusalError(Exception):
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(reason, detail)
+        self.reason = reason
+        self.detail = detail
+
+
+class _Pair(NamedTuple):
+    """A mention of each entity of a relation."""
+
+    relation: Relation
+    mentions: tuple[Entity, Entity]
+
+    @property
+    def spans(self) -> tuple[Span, Span]:
+        first, second = self.mentions
+        return _span(first), _span(second)
+
+
+class _Choice(NamedTuple):
+    """A regulator and a regulated entity; the least is taken."""
+
+    is_told_by_order: bool
+    distance: int
+    regulator: Span
+    regulated: Span
+    types: tuple[str, str]
+    ids: tuple[str, str]
+    polarity: str
+
+
+def find_mechanisms(
+    found: Iterable[Abstract | MechanismRecord | Skipped], rules: MechanismRules | None = None
+) -> Iterator[Mechanism | Refused | Skipped]:
+    """Finds the mechanisms of abstracts and records, one at a time.
+
+    Args:
+        found: What the readers give.
+        rules: How; None takes the paper's phrases.
+
+    Yields:
+        For each abstract and record its mechanism or why it has none; what was not read, as it is.
+    """
+    rules = rules or MechanismRules()
+    for one in found:
+        if isinstance(one, Skipped):
+            yield one
+        else:
+            yield find_mechanism(one, rules)
+
+
+def find_mechanism(one: Abstract | MechanismRecord, rules: MechanismRules) -> Mechanism | Refused:
+    """Finds the mechanism of an abstract, or of a record, which tells it.
+
+    Args:
+        one: The abstract, or the record. Of a record only the supporting set is checked.
+        rules: How.
+    """
+    try:
+        if isinstance(one, Abstract):
+            return _of_abstract(one, rules)
+        return _of_record(one, rules)
+    except _RefusalError as error:
+        return Refused(one.file, one.line, one.pmid, error.reason, error.detail)
+
+
+def _of_record(record: MechanismRecord, rules: MechanismRules) -> Mechanism:
+    told = record.supporting
+    supporting = tuple(rules.split(told) if isinstance(told, str) else filter(str.strip, told))
+    for sentence in supporting:
+        _refuse_markers(sentence)
+    _check_length(len(supporting), rules)
+    return Mechanism(
+        record.pmid,
+        supporting,
+        record.conclusion,
+        record.regulator,
+        record.regulated,
+        record.regulator_type,
+        record.regulated_type,
+        (),
+        record.polarity,
+    )
+
+
+def _of_abstract(abstract: Abstract, rules: MechanismRules) -> Mechanism:
+    text = abstract.text
+    _refuse_markers(text)
+    sentences = find_sentences(abstract, rules.split)
+    number = _find_conclusion([text[slice(*span)] for span in sentences], rules)
+    _check_length(number, rules)
+    conclusion = sentences[number]
+    choice = min(_choices(abstract, conclusion, rules))
+    regulator, regulated = (
+        (span.start - conclusion.start, span.end - conclusion.start)
+        for span in (choice.regulator, choice.regulated)
+    )
+    return Mechanism(
+        abstract.pmid,
+        tuple(text[slice(*span)] for span in sentences[:number]),
+        mark(text[slice(*conclusion)], regulator, regulated),
+        text[slice(*choice.regulator)],
+        text[slice(*choice.regulated)],
+        *choice.types,
+        tuple(_other_mentions(abstract, choice, conclusion)),
+        choice.polarity or None,
+    )
+
+
+def _refuse_markers(text: str) -> None:
+    if found := MARKER.search(text):
+        raise _RefusalError("markers in the text", f"got {found[0]} at {found.start()}")
+
+
+def _find_conclusion(sentences: Sequence[str], rules: MechanismRules) -> int:
+    found = rules.phrases.find(sentences)
+    if not found:
+        names = ", ".join(rules.phrases.sets)
+        detail = f"expected a phrase of {names} in one of {len(sentences)} sentences, got none"
+        raise _RefusalError(NO_PHRASE, detail)
+    for number in found:
+        if len(sentences) - 1 - number <= rules.max_after:
+            return number
+    n_after = len(sentences) - 1 - max(found)
+    detail = f"expected {rules.max_after} sentences behind it at most, got {n_after}"
+    raise _RefusalError("conclusion not at the end", detail)
+
+
+def _check_length(n_supporting: int, rules: MechanismRules) -> None:
+    detail = f"expected {rules.min_supporting} to {rules.max_supporting}, got {n_supporting}"
+    if n_supporting < rules.min_supporting:
+        raise _RefusalError("supporting set too short", detail)
+    if n_supporting > rules.max_supporting:
+        raise _RefusalError("supporting set too long", detail)
+
+
+def _choices(abstract: Abstract, conclusion: Span, rules: MechanismRules) -> list[_Choice]:
+    pairs = _pairs(abstract, conclusion, rules)
+    text = abstract.text
+    free = set(_free(abstract.entities))
+    pairs = _narrow(
+        pairs,
+        lambda pair: {*pair.mentions} <= free and not pair.spans[0].meets(pair.spans[1]),
+        "mentions overlap",
+        text,
+    )
+    pairs = _narrow(
+        pairs,
+        lambda pair: len({_plain(text[slice(*span)]) for span in pair.spans}) == 2,
+        "one name for both",
+        text,
+    )
+    choices = [choice for pair in pairs if (choice := _choose(pair, text, conclusion, rules))]
+    if not choices:
+        raise _RefusalError("direction not told", _show(pairs[0], text))
+    return choices
+
+
+def _pairs(abstract: Abstract, conclusion: Span, rules: MechanismRules) -> list[_Pair]:
+    relations = [
+        relation
+        for relation in dict.fromkeys(abstract.relations)
+        if relation.first != relation.second
+        and not rules.roles.of_relation(relation.type).is_passed_over
+    ]
+    if not relations:
+        got = ", ".join(sorted({relation.type for relation in abstract.relations})) or "none"
+        raise _RefusalError("no relation", f"expected one between two entities, got {got}")
+    inside = [one for one in abstract.entities if conclusion.holds(_span(one))]
+    pairs = [
+        _Pair(relation, (first, second))
+        for relation in relations
+        for first in inside
+        if relation.first in first.ids
+        for second in inside
+        if relation.second in second.ids
+    ]
+    if not pairs:
+        detail = f"expected both entities of one of {len(relations)} relations, got one or none"
+        raise _RefusalError("entity not in the conclusion", detail)
+    return pairs
+
+
+def _narrow(
+    pairs: list[_Pair], is_fit: Callable[[_Pair], bool], reason: str, text: str
+) -> list[_Pair]:
+    if not (fit := list(filter(is_fit, pairs))):
+        raise _RefusalError(reason, _show(pairs[0], text))
+    return fit
+
+
+def _choose(pair: _Pair, text: str, conclusion: Span, rules: MechanismRules) -> _Choice | None:
+    known = rules.roles.of_relation(pair.relation.type)
+    early, late = sorted(pair.spans)
+    told = rules.roles.tell(text[conclusion.start : early.start], text[early.end : late.start])
+    first, second = pair.mentions
+    if known.is_directed:
+        is_forward = _span(first) == early
+    elif told is not None:
+        is_forward = told.is_forward
+    elif rules.by_order:
+        is_forward = True
+    else:
+        return None
+    if (_span(first) == early) != is_forward:
+        first, second = second, first
+    return _Choice(
+        told is None and not known.is_directed,
+        late.start - early.end,
+        _span(first),
+        _span(second),
+        (first.type, second.type),
+        (pair.relation.first, pair.relation.second),
+        known.polarity or (told.polarity if told else None) or "",
+    )
+
+
+def _other_mentions(abstract: Abstract, choice: _Choice, conclusion: Span) -> Iterator[Mention]:
+    names = {_plain(abstract.text[slice(*one)]) for one in (choice.regulator, choice.regulated)}
+    parts = {
+        "supporting": Span(abstract.title_end + 1, conclusion.start),
+        "conclusion": conclusion,
+    }
+    seen: set[Mention] = set()
+    for entity in sorted(_free(abstract.entities), key=_span):
+        written = abstract.text[slice(*_span(entity))]
+        if not set(entity.ids).isdisjoint(choice.ids) or _plain(written) in names:
+            continue
+        for where, part in parts.items():
+            mention = Mention(written, entity.type, where)
+            if part.holds(_span(entity)) and mention not in seen:
+                seen.add(mention)
+                yield mention
+
+
+def _free(entities: Sequence[Entity]) -> list[Entity]:
+    """The mentions that overlap with none but those inside of them."""
+    return [
+        one
+        for one in entities
+        if all(_span(one).holds(_span(other)) for other in entities if _meet(one, other))
+    ]
+
+
+def _meet(one: Entity, other: Entity) -> bool:
+    return _span(one).meets(_span(other))
+
+
+def _span(entity: Entity) -> Span:
+    return Span(entity.start, entity.end)
+
+
+def _plain(written: str) -> str:
+    return " ".join(written.casefold().split())
+
+
+def _show(pair: _Pair, text: str) -> str:
+    first, second = (f"{text[slice(*span)]!r} at {span.start}" for span in pair.spans)
+    return f"{pair.relation.type} of {first} and {second}"

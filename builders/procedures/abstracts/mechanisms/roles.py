@@ -1,0 +1,257 @@
+"""Which of two related entities regulates the other.
+
+Where the annotated relation has a direction (the chemical of a ``CID`` causes the disease), its
+first entity is the regulator. Where it has none (``PPI``), the words of the sentence decide. Of the
+cues between the two mentions, that which stands closest to the later one counts; in the examples A
+is mentioned first:
+
+- a verb of regulation, or its noun: A ("A inhibits B", "A in the activation of B");
+- such a word, not in the present tense, with "by" within the next four words: B ("A is inhibited by
+  B", "A activation by B"); with a form of "be" before it and no "by", it is no cue;
+- a compound two words before B at most: A ("A-induced B", "A-dependent growth of B"); that of
+  another entity is no cue;
+- a noun of a regulator with a preposition: A ("A has an effect on B", "A is a ligand for B");
+- words that stand before a regulator: B ("A appears in response to B");
+- a word without direction: neither ("A binds B", "the balance between A and B", "A inhibits growth,
+  which suggests that B").
+
+Behind a comma, a form in "-ing" is no cue: in "C binds A, thereby inhibiting B" it is not of A.
+Where there is no cue, what stands before A may tell: B in "inhibition of A by B", A in "the effect
+of A on B". Else the direction is not told. "A binds B" is so on purpose: a sentence that stays true
+when its entities are swapped makes no negative.
+
+The polarity is that of the relation, else that of the cue where there is but one, and no negation.
+
+Source: ours; BioNLI takes the two roles from the relation extractor of SuMe (section 3.1), whose
+relations always have a direction. ``roles.json`` holds the words.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .....loaders.errors import UsageError
+
+_DASHES = "-\u2010\u2011\u2012\u2013\u2014\u2212"
+_BY = re.compile(r"\W+(?:[\w-]+\W+){0,3}?by\b", re.IGNORECASE)
+_BE = re.compile(r"\b(?:is|are|was|were|be|been|being)\W+(?:\w+\W+){0,2}\Z", re.IGNORECASE)
+_PREPOSITION = r"\W+(?:[\w-]+\W+){0,3}?(?:on|in|for|of|to)\b"
+_UP_TO_THREE_WORDS = r"\s+(?:[\w-]+\s+){0,3}\Z"
+_COMMA = re.compile(r",\s+(?:\w+\s+)?\Z")
+_NEAR = re.compile(r"[^\w,;()]*(?:[\w-]+[^\w,;()]+){0,2}\Z")
+_POLARITIES = {"positive": "positive", "negative": "negative", "neutral": None}
+
+
+class Direction(NamedTuple):
+    """What the words of a sentence say of two mentions.
+
+    Attributes:
+        is_forward: Whether the first one is the regulator.
+        polarity: ``"positive"`` or ``"negative"``; None where it is not told.
+    """
+
+    is_forward: bool
+    polarity: str | None
+
+
+class RelationType(NamedTuple):
+    """What is known of a type of relations.
+
+    Attributes:
+        is_directed: Whether its first entity regulates its second.
+        polarity: ``"positive"`` or ``"negative"``; None where it is not told.
+        is_passed_over: Whether it tells no mechanism.
+    """
+
+    is_directed: bool = False
+    polarity: str | None = None
+    is_passed_over: bool = False
+
+
+class _Cue(NamedTuple):
+    end: int
+    is_forward: bool | None  # None for a word without direction
+    polarity: str | None
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The words and types of relations that tell who regulates whom.
+
+    Attributes:
+        relations: What is known of each type of relation; any other type has no direction.
+        polarities: For each form of a verb and each noun its polarity.
+        present: Those forms that are in the present tense.
+        without_direction: Forms of verbs, and other words, that tell no direction.
+        nouns: Nouns of a regulator.
+        compounds: What behind a dash marks a regulator, besides forms of the verbs in "-ed".
+        before: Words that stand before a regulator.
+        negations: Words that leave the polarity open.
+    """
+
+    relations: Mapping[str, RelationType]
+    polarities: Mapping[str, str | None]
+    present: frozenset[str]
+    without_direction: Sequence[str] = field(default=())
+    nouns: Sequence[str] = field(default=())
+    compounds: Sequence[str] = field(default=())
+    before: Sequence[str] = field(default=())
+    negations: Sequence[str] = field(default=())
+
+    @classmethod
+    def read(cls, path: Path | None = None) -> "Roles":
+        """Reads them from a JSON file of the form of ``roles.json``.
+
+        A verb is followed by those of its nouns and irregular forms that tell the same; its regular
+        forms need not be given.
+
+        Args:
+            path: The file; None takes ours.
+
+        Raises:
+            UsageError: The file is missing, or not of that form.
+        """
+        source = path or files(__package__) / "roles.json"
+        try:
+            return cls._parse(json.loads(source.read_text(encoding="utf-8")))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise UsageError(
+                f"{source} holds no words for roles ({error!r}); expected an object with "
+                "relations, verbs and the other keys of roles.json."
+            ) from error
+
+    @classmethod
+    def _parse(cls, fields: Mapping[str, Any]) -> "Roles":
+        relations = {
+            name: RelationType(
+                bool(told.get("directed")), told.get("polarity"), bool(told.get("passed_over"))
+            )
+            for name, told in fields["relations"].items()
+        }
+        polarities: dict[str, str | None] = {}
+        present: set[str] = set()
+        for name, entries in fields["verbs"].items():
+            for entry in entries:
+                present.update(_present(entry))
+                polarities |= dict.fromkeys(_forms(entry), _POLARITIES[name])
+        return cls(
+            relations,
+            polarities,
+            frozenset(present),
+            [form for entry in fields.get("without_direction", ()) for form in _forms(entry)],
+            fields.get("nouns_of_the_regulator", ()),
+            fields.get("compounds_of_the_regulator", ()),
+            fields.get("words_before_the_regulator", ()),
+            fields.get("negations", ()),
+        )
+
+    def of_relation(self, name: str) -> RelationType:
+        """What is known of a type of relation."""
+        return self.relations.get(name, RelationType())
+
+    def tell(self, before: str, between: str) -> Direction | None:
+        """What the words of a sentence say of two mentions in it.
+
+        Args:
+            before: The text before the first mention.
+            between: The text between them.
+
+        Returns:
+            Who regulates whom; None where the words do not tell.
+        """
+        cues = sorted(self._cues(between), key=lambda cue: cue.end) or [
+            *self._cues_before(before, between)
+        ]
+        if not cues:
+            return None
+        if (is_forward := cues[-1].is_forward) is None:
+            return None
+        is_clear = len(cues) == 1 and not self._negation.search(between)
+        return Direction(is_forward, cues[-1].polarity if is_clear else None)
+
+    def _cues(self, between: str) -> Iterator[_Cue]:
+        for match in self._form.finditer(between):
+            form = match[0].lower()
+            polarity = self.polarities.get(form)
+            before, after = between[: match.start()], between[match.end() :]
+            if before.endswith(tuple(_DASHES)):  # "-induced", of A only if nothing stands between
+                if not before[:-1].strip() and not form.endswith("ing") and _NEAR.match(after):
+                    yield _Cue(match.end(), True, polarity)
+            elif form in self.compounds or (form.endswith("ing") and _COMMA.search(before)):
+                continue
+            elif form not in self.present and _BY.match(after):
+                yield _Cue(match.end(), False, polarity)
+            elif not (form.endswith(("ed", "en")) and _BE.search(before)):
+                yield _Cue(match.end(), True, polarity)
+        for match in self._neither.finditer(between):
+            yield _Cue(match.end(), None, None)
+        for match in self._noun.finditer(between):
+            yield _Cue(match.end(), True, None)
+        for match in self._before.finditer(between):
+            yield _Cue(match.end(), False, None)
+
+    def _cues_before(self, before: str, between: str) -> Iterator[_Cue]:
+        if match := self._form_of.search(before):
+            if re.search(r"\bby\b", between, re.IGNORECASE):
+                yield _Cue(0, False, self.polarities.get(match[1].lower()))
+        elif self._noun_of.search(before) and re.search(r"\b(?:on|in|for)\b", between):
+            yield _Cue(0, True, None)
+
+    @cached_property
+    def _form(self) -> re.Pattern[str]:
+        return _words((*self.polarities, *self.compounds))
+
+    @cached_property
+    def _form_of(self) -> re.Pattern[str]:
+        return _words(self.polarities, "(", rf")\s+of{_UP_TO_THREE_WORDS}")
+
+    @cached_property
+    def _noun(self) -> re.Pattern[str]:
+        return _words(self.nouns, "(?:", f"){_PREPOSITION}")
+
+    @cached_property
+    def _noun_of(self) -> re.Pattern[str]:
+        return _words(self.nouns, "(?:", rf")\s+of{_UP_TO_THREE_WORDS}")
+
+    @cached_property
+    def _neither(self) -> re.Pattern[str]:
+        return _words(self.without_direction)
+
+    @cached_property
+    def _before(self) -> re.Pattern[str]:
+        return _words(self.before)
+
+    @cached_property
+    def _negation(self) -> re.Pattern[str]:
+        return _words(self.negations)
+
+
+def _words(
+    words: Sequence[str] | Mapping[str, object], opening: str = "(?:", closing: str = ")"
+) -> re.Pattern[str]:
+    choices = "|".join(sorted(map(re.escape, words), key=len, reverse=True)) or "(?!)"
+    return re.compile(rf"(?<!\w){opening}{choices}{closing}(?!\w)", re.IGNORECASE)
+
+
+def _forms(entry: str) -> tuple[str, ...]:
+    """All forms of a verb, with what is given behind it."""
+    verb, *others = entry.split()
+    stem = verb[:-1] if verb.endswith("e") else verb
+    past = f"{verb[:-1]}ied" if _ends_with_y(verb) else f"{stem}ed"
+    return (*_present(entry), past, f"{stem}ing", *others)
+
+
+def _present(entry: str) -> tuple[str, str]:
+    verb = entry.split()[0]
+    if _ends_with_y(verb):
+        return verb, f"{verb[:-1]}ies"
+    return verb, f"{verb}es" if verb.endswith(("s", "sh", "ch", "x")) else f"{verb}s"
+
+
+def _ends_with_y(verb: str) -> bool:
+    return re.search(r"[^aeiou]y\Z", verb) is not None

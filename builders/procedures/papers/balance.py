@@ -1,0 +1,81 @@
+"""How many pairs of each class a split has when its classes are balanced, and which.
+
+Source:
+    SciNLI, section 3.4: the larger classes are cut to the size of the smallest, in each split.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+import numpy as np
+
+from ....loaders.errors import CorpusError
+from ...core.schema import SPLITS
+from .arrays import Flags, Numbers, Words
+
+#: The size of the classes of a split and domain, by their numbers.
+Sizes = Mapping[tuple[int, int], int]
+
+
+def class_sizes(
+    label: Numbers,
+    split: Numbers,
+    domain: Numbers,
+    splits: Sequence[str],
+    domains: Sequence[str],
+    labels: Sequence[str],
+    quotas: Mapping[str, int],
+) -> Sizes:
+    """How many pairs of each class a split and domain has when its classes are balanced.
+
+    Args:
+        label: n ids of labels.
+        split: n numbers of splits in ``SPLITS``, -1 for what is not taken.
+        domain: n numbers of domains.
+        splits: The splits that have pairs.
+        domains: The domains.
+        labels: The label set.
+        quotas: By split, how many pairs of each class and domain it has; without one, as many as
+            its smallest class.
+
+    Raises:
+        CorpusError: A split and domain has no pair of a class, or fewer than its quota.
+    """
+    sizes: dict[tuple[int, int], int] = {}
+    problems = []
+    for name, (number, its_domain) in product(splits, enumerate(domains)):
+        key = (SPLITS.index(name), number)
+        here = (split == key[0]) & (domain == number)
+        counts = np.bincount(label[here], minlength=len(labels))
+        sizes[key] = wanted = quotas.get(name, max(int(counts.min()), 1))
+        if counts.min() < wanted:
+            listed = ", ".join(f"{n:,} {label}" for label, n in zip(labels, counts, strict=True))
+            problems.append(
+                f"{name} of {its_domain} has {listed}, expected {wanted:,} or more of each"
+            )
+    if problems:
+        raise CorpusError(
+            f"The corpus is too small: {'; '.join(problems)}. Give more papers, split them "
+            "otherwise, or ask for less."
+        )
+    return sizes
+
+
+def balance(label: Numbers, split: Numbers, domain: Numbers, hashes: Words, sizes: Sizes) -> Flags:
+    """Which pairs are left: of each class of a split and domain those with the lowest hashes.
+
+    Args:
+        label: n ids of labels.
+        split: n numbers of splits, -1 for what is not taken.
+        domain: n numbers of domains.
+        hashes: n hashes. Rows must stand in the order of others, or their places tell their labels.
+        sizes: As ``class_sizes`` gives them.
+    """
+    is_left = np.zeros(len(label), bool)
+    ranked = np.lexsort((hashes, label, domain, split))
+    keys = np.stack([split[ranked], domain[ranked], label[ranked]])
+    begins = np.flatnonzero(np.r_[True, (keys[:, 1:] != keys[:, :-1]).any(axis=0)])
+    for begin in begins if len(ranked) else ():
+        size = sizes.get((int(keys[0, begin]), int(keys[1, begin])), 0)
+        is_left[ranked[begin : begin + size]] = True
+    return is_left

@@ -1,0 +1,293 @@
+"""Pairs of sentences from some papers, by distant supervision.
+
+Source:
+    SciNLI, section 3.2; MSciNLI, section 3.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from xxhash import xxh3_128_digest
+
+from ....loaders.corpora.papers.paper import Paper
+from ...core.keyed import key_of
+from .arrays import Flags, Numbers, Words
+from .cleaning import FIT, RULES
+from .draws import subkeys
+from .linking import AFTER_A_MARK, Linking, find_linking
+from .neutral import draw_neutral_pairs
+from .procedure import Procedure
+from .texts import Texts
+
+#: Why a pair is dropped before it reaches a split; those on texts are the rules of ``cleaning``.
+OPENS_PARAGRAPH = "the phrase opens its paragraph"
+BEHIND_A_MARK = "something stands before the phrase"
+NO_RANDOM_SENTENCE = "no random sentence was found"
+SAME_SENTENCE = "it is one sentence twice"
+_BLOCK_SENTENCES = 30_000
+
+
+@dataclass(frozen=True)
+class PairBlock:
+    """The pairs of some papers, those that no rule on sentences drops.
+
+    Attributes:
+        papers: The papers, without their sections.
+        paper_hashes: Of each paper a hash of its sentences, of 128 bits.
+        n_sentences: Of each paper the number of its sentences.
+        premises: n premises, in UTF-8.
+        hypotheses: n hypotheses, without their linking phrase, the first letter in lower case.
+        seconds: The n sentences that the hypotheses are, whole.
+        category: n numbers of the phrases' categories.
+        paper: n numbers of the papers, in ``papers``.
+        first: n positions of the premise among the paper's sentences, from 0.
+        second: n positions of the hypothesis.
+        order: n keyed hashes, which decide what is cut and what stands where.
+        found: Number of pairs that were found, by category.
+        dropped: Number of those that are dropped, by category and reason.
+    """
+
+    papers: Sequence[Paper]
+    paper_hashes: Sequence[bytes]
+    n_sentences: Numbers
+    premises: Sequence[bytes]
+    hypotheses: Sequence[bytes]
+    seconds: Sequence[bytes]
+    category: Numbers
+    paper: Numbers
+    first: Numbers
+    second: Numbers
+    order: Words
+    found: Counter[str]
+    dropped: Counter[tuple[str, str]]
+
+    def __len__(self) -> int:
+        return len(self.premises)
+
+
+def find_pairs(papers: Iterable[Paper], procedure: Procedure) -> Iterator[PairBlock]:
+    """Finds the pairs of papers, some papers at a time.
+
+    A pair is two adjacent sentences of a paragraph of which the second opens with a linking phrase;
+    the phrase gives the label and is cut off with the punctuation after it. For every such pair
+    there is a neutral one of the same paper, in one of three ways:
+
+    - BothRand: two random sentences;
+    - FirstRand: a random sentence, and the second one of the pair;
+    - SecondRand: the first one of the pair, and a random sentence.
+
+    A random sentence opens with no linking phrase, and does not stand next to the other one. Every
+    hypothesis begins in lower case, as in the authors' release, whatever its first word.
+
+    Args:
+        papers: The papers.
+        procedure: What to do.
+
+    Yields:
+        The pairs of some papers; which papers come together changes nothing in them.
+    """
+    block = _Block(procedure)
+    for paper in papers:
+        block.add(paper)
+        if len(block) >= _BLOCK_SENTENCES:
+            yield block.pairs()
+            block = _Block(procedure)
+    if block.papers:
+        yield block.pairs()
+
+
+class _Block:
+    """The sentences of some papers, one after another."""
+
+    def __init__(self, procedure: Procedure) -> None:
+        self._procedure = procedure
+        self.papers: list[Paper] = []
+        self._hashes: list[bytes] = []
+        self._contents: list[bytes] = []
+        self._starts: list[int] = []  # of the papers
+        self._lengths: list[int] = []
+        self._openings: list[int] = []  # sentences before which none may be a premise
+
+    def __len__(self) -> int:
+        return len(self._lengths)
+
+    def add(self, paper: Paper) -> None:
+        """Takes a paper; of its texts only the bytes are kept."""
+        by_paragraph = self._procedure.within == "paragraph"
+        texts: list[bytes] = []
+        ends = []
+        start = len(self)
+        for section in paper.sections:
+            if not by_paragraph:
+                self._openings.append(start + len(texts))
+            for paragraph in section.paragraphs:
+                if by_paragraph:
+                    self._openings.append(start + len(texts))
+                try:
+                    texts += map(str.encode, paragraph)
+                except UnicodeEncodeError:
+                    texts += [text.encode("utf-8", "surrogatepass") for text in paragraph]
+                ends.append(len(texts))
+            ends.append(0)  # which ends the section
+        content = b"\n".join((str(ends).encode(), *texts, b""))
+        self.papers.append(Paper(paper.id, paper.year, paper.domain, (), paper.file, paper.line))
+        self._hashes.append(xxh3_128_digest(content))
+        self._contents.append(content)
+        self._starts.append(start)
+        self._lengths += map(len, texts)
+
+    def _texts(self, starts: Numbers) -> Texts:
+        """The sentences, of which those of a paper stand at the end of its content."""
+        lengths = np.array(self._lengths)
+        behind = np.cumsum(lengths + 1)
+        of_contents = np.cumsum([len(content) for content in self._contents])
+        behind += np.repeat(of_contents - behind[starts[1:] - 1], np.diff(starts))
+        return Texts(b"".join(self._contents), behind - lengths - 1, behind - 1)
+
+    def pairs(self) -> PairBlock:
+        """The pairs of the papers."""
+        phrases = self._procedure.phrases
+        tally = _Tally(phrases.categories)
+        starts = np.array([*self._starts, len(self)])
+        texts = self._texts(starts)
+        seed = self._procedure.seed
+        keys = np.array([key_of(seed, "pairs", paper.id) for paper in self.papers], np.uint64)
+        linking = find_linking(texts, phrases)
+        is_linking = np.zeros(len(texts), bool)
+        is_linking[linking.sentence] = True
+        linking = self._with_premise(linking, tally)
+        paper = np.searchsorted(starts, linking.sentence, side="right") - 1
+        labelled = _Candidates(linking.sentence - 1, linking.sentence, paper, linking.phrase)
+        neutral = draw_neutral_pairs(linking.sentence, paper, starts, is_linking, keys)
+        approach = neutral.approach + len(phrases.phrases)
+        tally.find(approach)
+        tally.drop(approach[~neutral.is_found], NO_RANDOM_SENTENCE)
+        random = _Candidates(neutral.first, neutral.second, paper, approach)
+        random = random.select(neutral.is_found)
+        is_same = _are_same(texts.select(random.first), texts.select(random.second))
+        tally.drop(random.category[is_same], SAME_SENTENCE)
+        candidates = labelled.join(random.select(~is_same))
+        cuts = np.zeros(len(texts), np.int64)
+        cuts[linking.sentence] = linking.cut
+        rule = self._judge(candidates, texts, cuts)
+        for number, name in enumerate(RULES):
+            tally.drop(candidates.category[rule == number], name)
+        pairs = candidates.select(rule == FIT)
+        first, second = pairs.first - starts[pairs.paper], pairs.second - starts[pairs.paper]
+        hypotheses = texts.select(pairs.second).without(cuts[pairs.second])
+        return PairBlock(
+            papers=self.papers,
+            paper_hashes=self._hashes,
+            n_sentences=np.diff(starts),
+            premises=texts.select(pairs.first).to_list(),
+            hypotheses=_begin_in_lower_case(hypotheses.to_list()),
+            seconds=texts.select(pairs.second).to_list(),
+            category=pairs.category,
+            paper=pairs.paper,
+            first=first,
+            second=second,
+            order=subkeys(subkeys(keys[pairs.paper], first), second),
+            found=tally.found,
+            dropped=tally.dropped,
+        )
+
+    def _with_premise(self, linking: Linking, tally: "_Tally") -> Linking:
+        """The sentences that open with a phrase, nothing before it, and follow another."""
+        tally.find(linking.phrase)
+        is_opening = np.zeros(len(self), bool)
+        is_opening[self._openings] = True
+        opens = is_opening[linking.sentence]
+        tally.drop(linking.phrase[opens], OPENS_PARAGRAPH)
+        linking = linking.select(~opens)
+        is_behind = linking.cut == AFTER_A_MARK
+        tally.drop(linking.phrase[is_behind], BEHIND_A_MARK)
+        return linking.select(~is_behind)
+
+    def _judge(self, pairs: "_Candidates", texts: Texts, cuts: Numbers) -> npt.NDArray[np.int8]:
+        """For each pair the first rule that one of its sentences breaks, or ``FIT``.
+
+        A sentence that opens with a phrase is judged whole as a premise, and without its phrase as
+        a hypothesis.
+        """
+        judge = self._procedure.cleaning.judge
+        is_cut = cuts[pairs.second] > 0
+        is_whole = np.zeros(len(texts), bool)
+        is_whole[pairs.first] = True
+        is_whole[pairs.second[~is_cut]] = True
+        whole = np.flatnonzero(is_whole)
+        of_whole = np.full(len(texts), FIT, np.int8)
+        of_whole[whole] = judge(texts.select(whole).to_list(), opens=True)
+        cut = np.unique(pairs.second[is_cut])
+        of_cut = of_whole.copy()
+        of_cut[cut] = judge(texts.select(cut).without(cuts[cut]).to_list(), opens=False)
+        of_first = of_whole[pairs.first]
+        return np.where(of_first == FIT, of_cut[pairs.second], of_first)
+
+
+def _are_same(some: Texts, others: Texts) -> Flags:
+    """For each of n texts whether it is the same as another."""
+    found: Flags = (some.end - some.start) == (others.end - others.start)
+    for number in np.flatnonzero(found).tolist():
+        found[number] = some[number] == others[number]
+    return found
+
+
+def _begin_in_lower_case(texts: Sequence[bytes]) -> Sequence[bytes]:
+    """Texts in UTF-8, their first letters made small."""
+    lowered = [text[:1].lower() + text[1:] for text in texts]
+    for number, text in enumerate(texts):
+        if text[0] >= 0x80:  # of a letter beyond ASCII
+            decoded = text.decode()
+            lowered[number] = (decoded[:1].lower() + decoded[1:]).encode()
+    return lowered
+
+
+@dataclass(frozen=True)
+class _Candidates:
+    """Pairs that were found.
+
+    Attributes:
+        first: n sentences.
+        second: n sentences.
+        paper: n numbers of papers.
+        category: n numbers of categories.
+    """
+
+    first: Numbers
+    second: Numbers
+    paper: Numbers
+    category: Numbers
+
+    def select(self, chosen: Flags) -> "_Candidates":
+        """The chosen ones of them."""
+        return _Candidates(*(column[chosen] for column in self._columns()))
+
+    def join(self, others: "_Candidates") -> "_Candidates":
+        """They, and then others."""
+        both = zip(self._columns(), others._columns(), strict=True)
+        return _Candidates(*(np.concatenate(columns) for columns in both))
+
+    def _columns(self) -> tuple[Numbers, ...]:
+        return self.first, self.second, self.paper, self.category
+
+
+class _Tally:
+    """Counts pairs by category: those that are found, and those that are dropped, by reason."""
+
+    def __init__(self, categories: Sequence[str]) -> None:
+        self._categories = categories
+        self.found: Counter[str] = Counter()
+        self.dropped: Counter[tuple[str, str]] = Counter()
+
+    def find(self, categories: Numbers) -> None:
+        """Counts pairs of some categories as found."""
+        for number, count in Counter(categories.tolist()).items():
+            self.found[self._categories[number]] += count
+
+    def drop(self, categories: Numbers, reason: str) -> None:
+        """Counts pairs of some categories as dropped."""
+        for number, count in Counter(categories.tolist()).items():
+            self.dropped[self._categories[number], reason] += count

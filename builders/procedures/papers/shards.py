@@ -1,0 +1,167 @@
+"""Works a corpus off, shard by shard, in processes of this machine, and goes on after a kill."""
+
+import json
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from importlib.metadata import version as installed_version
+from pathlib import Path
+from shutil import rmtree
+from typing import Protocol
+
+from filelock import FileLock, Timeout
+from tqdm.auto import tqdm
+
+from ....loaders.corpora.papers.files import PaperFile
+from ...core.identity import code_digest
+from ...core.workers import map_in_order
+from .extract import Job, ShardReport
+
+_LOGGER = logging.getLogger(__name__)
+
+#: Files are put together to shards of at least this size, so that small ones cost little.
+SHARD_BYTES = 8_000_000
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Some files of a corpus, and where their pairs go.
+
+    Attributes:
+        files: The files.
+        folder: The folder that their pairs go to.
+    """
+
+    files: Sequence[PaperFile]
+    folder: Path
+
+
+class Engine(Protocol):
+    """What works shards off: processes of this machine, or a cluster."""
+
+    def __call__(self, job: Job, shards: Sequence[Shard]) -> Iterable[None]:
+        """Runs the job on every shard, so that each folder is there; yields once for each."""
+        ...
+
+
+def local_engine(num_proc: int) -> Engine:
+    """Processes of this machine.
+
+    Args:
+        num_proc: How many.
+    """
+
+    def work(job: Job, shards: Sequence[Shard]) -> Iterator[None]:
+        yield from map_in_order(partial(_work, job), shards, num_proc)
+
+    return work
+
+
+@contextmanager
+def worked_off(
+    files: Sequence[PaperFile], job: Job, engine: Engine, cache_dir: Path
+) -> Iterator[list[Path]]:
+    """The folders of a corpus' shards, each with its pairs, papers and counts.
+
+    Shards that an earlier process had finished before it died are not read again, unless a file
+    of theirs has changed since. When the block ends without an error, the folders are removed.
+
+    Args:
+        files: The files of the corpus.
+        job: What to do with a shard.
+        engine: What works them off.
+        cache_dir: Where the folders are made.
+
+    Yields:
+        The folders; their order means nothing.
+    """
+    recipe = cache_dir / "construct" / _key(job)
+    recipe.mkdir(parents=True, exist_ok=True)
+    place = recipe / code_digest()[:16]
+    shards = [Shard(group, place / _shard_key(group)) for group in _group(files)]
+    with _alone(recipe):
+        for other in recipe.iterdir():
+            if other.is_dir() and other != place:  # of an earlier version of this package
+                rmtree(other, ignore_errors=True)
+        place.mkdir(exist_ok=True)
+        waiting = [shard for shard in shards if not _is_done(shard.folder)]
+        done = len(shards) - len(waiting)
+        with tqdm(total=len(shards), initial=done, unit="shard", desc="Reading", delay=1) as bar:
+            for _ in engine(job, waiting):
+                bar.update()
+        folders = [shard.folder for shard in shards]
+        yield folders
+        _remove(place, folders)
+
+
+@contextmanager
+def _alone(recipe: Path) -> Iterator[None]:
+    """Waits while another process works by the same recipe, perhaps on the same papers."""
+    lock = FileLock(recipe / "lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        _LOGGER.warning("Another build by the same recipe is at work; waiting for its end.")
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _is_done(folder: Path) -> bool:
+    return folder.is_dir() and ShardReport.read(folder).is_final
+
+
+def _work(job: Job, shard: Shard) -> None:
+    job.run(shard.files, shard.folder)
+
+
+def _group(files: Sequence[PaperFile]) -> Iterator[list[PaperFile]]:
+    group: list[PaperFile] = []
+    size = 0
+    for file in files:
+        group.append(file)
+        size += file.size
+        if size >= SHARD_BYTES:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
+
+
+def _key(job: Job) -> str:
+    """A name for all that the pairs of a paper depend on, besides the paper."""
+    splitter = job.split_sentences
+    parts = [
+        job.procedure.as_json(),
+        f"{splitter.__module__}.{splitter.__qualname__}",
+        [f"{name} {installed_version(name)}" for name in ("nupunkt", "orjson", "pyarrow")],
+        sorted(job.metadata.years.items()),
+        sorted(job.metadata.domains.items()),
+        job.metadata.domain,
+    ]
+    return sha256(json.dumps(parts).encode()).hexdigest()[:16]
+
+
+def _shard_key(files: Sequence[PaperFile]) -> str:
+    """A name for the content of files, as far as it can be known without reading them."""
+    parts = []
+    for file in files:
+        try:
+            stat = file.path.stat()
+            times = stat.st_mtime_ns, stat.st_ctime_ns  # the second cannot be set back
+            parts.append([file.name, str(file.path.absolute()), stat.st_size, *times])
+        except OSError:  # gone; said when it is read
+            parts.append([file.name])
+    return sha256(json.dumps(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _remove(place: Path, folders: Sequence[Path]) -> None:
+    for folder in folders:
+        rmtree(folder, ignore_errors=True)
+    with suppress(OSError):  # not empty: shards of another corpus
+        place.rmdir()

@@ -1,0 +1,124 @@
+"""Works a corpus off on a Spark cluster, with the same pairs as on one machine.
+
+The cluster reads the papers: every worker must see their files under the same paths, and have
+nlihub. What a shard gives comes back through ``datasets.Dataset.from_spark``, as its very files.
+"""
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from shutil import move, rmtree
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from datasets import Dataset
+
+from ....loaders.atomic_write import working_folder
+from ....loaders.errors import MissingExtraError
+from .extract import Job
+from .shards import Engine, Shard
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#: So many shards are worked off at a time: what is kept when the cluster or the driver dies.
+_SHARDS_PER_CORE = 16
+_CHUNK_BYTES = 16_000_000
+_SCHEMA = "shard long, name string, start long, content binary"
+_ARROW_SCHEMA = pa.schema(
+    {"shard": pa.int64(), "name": pa.string(), "start": pa.int64(), "content": pa.binary()}
+)
+
+
+def spark_engine(session: "SparkSession | None" = None, folder: Path | None = None) -> Engine:
+    """A Spark cluster.
+
+    Args:
+        session: The session; None takes the one that is there, or begins one as Spark's own
+            configuration says. Its workers run the Python that ``PYSPARK_PYTHON`` names; where that
+            is not set, a session begun here on this machine runs the Python of the caller.
+        folder: A folder that the driver and all workers see, for what comes back; None takes one
+            beside the shards, which is enough where all of Spark is on this machine.
+
+    Raises:
+        MissingExtraError: ``nlihub[spark]`` is not installed.
+    """
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        raise MissingExtraError(
+            "Spark is not installed; it is in an extra: pip install nlihub[spark]."
+        ) from error
+    spark = session or SparkSession.getActiveSession() or _begin(SparkSession.builder)
+
+    def work(job: Job, shards: Sequence[Shard]) -> Iterator[None]:
+        waiting = shards
+        while waiting:
+            at_once = _SHARDS_PER_CORE * spark.sparkContext.defaultParallelism  # which may grow
+            yield from _work(spark, job, waiting[:at_once], folder)
+            waiting = waiting[at_once:]
+
+    return work
+
+
+def _begin(builder: "SparkSession.Builder") -> "SparkSession":
+    spark = builder.appName("nlihub").getOrCreate()
+    context = spark.sparkContext
+    if (context.master or "").startswith("local") and "PYSPARK_PYTHON" not in os.environ:
+        context.pythonExec = sys.executable  # else the python3 of the path, perhaps without nlihub
+    return spark
+
+
+def _work(
+    spark: "SparkSession", job: Job, shards: Sequence[Shard], folder: Path | None
+) -> Iterator[None]:
+    """Works some shards off; none of their folders is there before all are read."""
+    files = [list(shard.files) for shard in shards]
+
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                with TemporaryDirectory() as place:
+                    target = Path(place) / "shard"
+                    job.run(files[number], target)
+                    yield from _chunks(number, target)
+
+    frame = spark.range(0, len(shards), 1, len(shards)).mapInArrow(run, _SCHEMA)
+    with working_folder(folder or shards[0].folder.parent, "from-spark-") as cache:
+        frame = frame.persist()  # or from_spark, which first looks at some rows, works twice
+        try:
+            found = Dataset.from_spark(frame, cache_dir=str(cache))
+            yield from _put_together(found, shards, cache)
+        finally:
+            frame.unpersist()
+
+
+def _chunks(shard: int, folder: Path) -> Iterator[pa.RecordBatch]:
+    """The files of a shard, in pieces that fit into a row."""
+    for path in sorted(folder.iterdir()):
+        with path.open("rb") as file:
+            start = 0
+            while (content := file.read(_CHUNK_BYTES)) or not start:
+                row = [[shard], [path.name], [start], [content]]
+                columns = [pa.array(c, f.type) for c, f in zip(row, _ARROW_SCHEMA, strict=True)]
+                yield pa.record_batch(columns, schema=_ARROW_SCHEMA)
+                start += len(content)
+                if not content:
+                    break
+
+
+def _put_together(dataset: Dataset, shards: Sequence[Shard], cache: Path) -> Iterator[None]:
+    """The folders of the shards, from pieces in any order."""
+    for row in dataset:
+        target = cache / str(row["shard"]) / row["name"]
+        target.parent.mkdir(exist_ok=True)
+        target.touch()
+        with target.open("r+b") as file:
+            file.seek(row["start"])
+            file.write(row["content"])
+    for number, shard in enumerate(shards):
+        rmtree(shard.folder, ignore_errors=True)  # of a shard that is to be read again
+        move(cache / str(number), shard.folder)  # perhaps from another file system
+        yield

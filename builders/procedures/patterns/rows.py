@@ -1,0 +1,248 @@
+"""Samples of a pattern bank as rows of the uniform schema, dealt into configs and splits."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from datasets import List, Value
+
+from ....loaders.corpora.patterns.pattern_bank import LABELS
+from ....loaders.corpora.patterns.records import ReleasedProblem, category_name
+from ....loaders.errors import SchemaError
+from ....loaders.releases.oddities import Oddities
+from ...core.base import Batch
+from ...core.options import Key
+from ...core.schema import encode, uniform_features
+from ...core.spec import ConfigSpec
+from .sampling import PatternSample
+
+CATEGORIES = ("directional", "argument_orientation", "projective", "non_projective")
+
+#: Columns after the uniform ones.
+EXTRA: Mapping[str, Any] = {
+    "n_premises": Value("int32"),
+    "has_negation": Value("bool"),
+    "expressions": List(Value("string")),
+    "inference_type": Value("string"),
+    "related_pattern": Value("string"),
+    "seed_pattern": Value("string"),
+    "fillers": List({"variable": Value("string"), "phrase": Value("string")}),
+}
+MEANINGS = {
+    "group": "the pattern: the unit of consistency",
+    "category": "the inference class",
+    "source": "where the pattern is from, by the key that its authors use; may be null",
+    "n_premises": "number of premises, each a sentence of `premise`",
+    "has_negation": 'whether the word "not" occurs',
+    "expressions": "the spatial expressions that the inference turns on",
+    "inference_type": "type of inference in the literature that the pattern is from; often null",
+    "related_pattern": "the pattern that it was derived from; often null",
+    "seed_pattern": "the first pattern of its family; often null",
+    "fillers": "the phrase that fills each variable of the pattern",
+}
+FEW_SHOT_POOL = 100  # problems a pattern to draw shots from; the others are the test set
+
+_FROM_ATTRIBUTE = {
+    "inference_type": "cat",
+    "related_pattern": "rel",
+    "seed_pattern": "seed",
+}
+
+
+def pattern_configs(per_pattern: int) -> dict[str, ConfigSpec]:
+    """The configs of a pattern dataset: all, one an inference class, and few-shot.
+
+    Source:
+        SpaceNLI, section 4.1 (the sample), section 2.2 (the classes) and section 4.2.3 (few-shot).
+    """
+    configs = {"default": ConfigSpec(f"all patterns, {per_pattern} problems each", ("test",))}
+    for category in CATEGORIES:
+        name = category.replace("non_", "non-").replace("_", " ")
+        configs[category] = ConfigSpec(f"the {name} patterns", ("test",))
+    rest = per_pattern - FEW_SHOT_POOL
+    configs["few_shot"] = ConfigSpec(
+        f"{FEW_SHOT_POOL} problems a pattern to draw shots from (train), {rest} to test",
+        ("train", "test"),
+    )
+    return configs
+
+
+def encode_samples(samples: Sequence[PatternSample], id_infix: str = "") -> pa.Table:
+    """Samples as one table in the uniform schema.
+
+    Args:
+        samples: The samples, in order.
+        id_infix: Stands between a pattern's id and the number of the problem, to tell the ids of
+            another draw from those of the release.
+
+    Returns:
+        A row a problem; ids are ``PATTERN-0``, ``PATTERN-1`` ... as in the release.
+    """
+
+    def repeat(values: Sequence[Any]) -> list[Any]:
+        """A value for each sample, once for each of its problems."""
+        return list(chain.from_iterable([v] * len(s) for v, s in zip(values, samples, strict=True)))
+
+    patterns = [sample.pattern for sample in samples]
+    premises = list(chain.from_iterable(sample.premises for sample in samples))
+    hypotheses = list(chain.from_iterable(sample.hypotheses for sample in samples))
+    columns: dict[str, Any] = {
+        "id": [f"{s.pattern.id}-{id_infix}{k}" for s in samples for k in range(len(s))],
+        "premise": premises,
+        "hypothesis": hypotheses,
+        "label": repeat([pattern.label for pattern in patterns]),
+        "group": repeat([pattern.id for pattern in patterns]),
+        "category": repeat([pattern.category for pattern in patterns]),
+        "domain": ["spatial"] * len(premises),
+        "source": repeat([pattern.attributes.get("src") for pattern in patterns]),
+        "n_premises": repeat([pattern.n_premises for pattern in patterns]),
+        "has_negation": pc.or_(_has_not(premises), _has_not(hypotheses)),
+        "expressions": repeat([_expressions(pattern.attributes) for pattern in patterns]),
+    }
+    for column, attribute in _FROM_ATTRIBUTE.items():
+        columns[column] = repeat([pattern.attributes.get(attribute) for pattern in patterns])
+    columns["fillers"] = _fillers(samples)
+    return encode(columns, uniform_features(LABELS, EXTRA))
+
+
+def encode_released(problems: Sequence[ReleasedProblem]) -> pa.Table:
+    """The released sample as one table in the uniform schema, as ``encode_samples`` gives it.
+
+    Args:
+        problems: The problems, in order.
+
+    Returns:
+        A row a problem.
+    """
+    premises = [problem.premises for problem in problems]
+    hypotheses = [problem.hypothesis for problem in problems]
+    fillers = [
+        [{"variable": name, "phrase": phrase} for name, phrase in problem.fillers.items()]
+        for problem in problems
+    ]
+    columns: dict[str, Any] = {
+        "id": [problem.id for problem in problems],
+        "premise": premises,
+        "hypothesis": hypotheses,
+        "label": [problem.label for problem in problems],
+        "group": [problem.pattern for problem in problems],
+        "category": [category_name(problem.attributes.get("ent_type")) for problem in problems],
+        "domain": ["spatial"] * len(problems),
+        "source": [problem.attributes.get("src") for problem in problems],
+        "n_premises": [problem.n_premises for problem in problems],
+        "has_negation": pc.or_(_has_not(premises), _has_not(hypotheses)),
+        "expressions": [_expressions(problem.attributes) for problem in problems],
+    }
+    for column, attribute in _FROM_ATTRIBUTE.items():
+        columns[column] = [problem.attributes.get(attribute) for problem in problems]
+    features = uniform_features(LABELS, EXTRA)
+    columns["fillers"] = pa.array(fillers, features.arrow_schema.field("fillers").type)
+    return encode(columns, features)
+
+
+def _expressions(attributes: Mapping[str, str]) -> list[str]:
+    return [e.strip() for e in attributes.get("exp", "").split(",") if e.strip()]
+
+
+def _has_not(texts: list[str]) -> pa.BooleanArray:
+    return pc.match_substring_regex(pa.array(texts, pa.string()), r"\bnot\b")
+
+
+def _fillers(samples: Sequence[PatternSample]) -> pa.ListArray:
+    variables: list[str] = []
+    phrases: list[str] = []
+    offsets = [0]
+    for sample in samples:
+        width = len(sample.variables)
+        variables.extend(sample.variables * len(sample))
+        phrases.extend(chain.from_iterable(sample.phrases))
+        first = offsets[-1]
+        offsets.extend(first + width * (number + 1) for number in range(len(sample)))
+    pairs = pa.StructArray.from_arrays(
+        [pa.array(variables, pa.string()), pa.array(phrases, pa.string())], ["variable", "phrase"]
+    )
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pairs)
+
+
+def few_shot_pool(rows: pa.Table) -> list[bool]:
+    """Which rows are the pool to draw shots from; the others are the few-shot test set.
+
+    Of each pattern, ``FEW_SHOT_POOL`` problems are in the pool: those whose text another pattern
+    also yields, so that no test problem is ever a shot, then those with the lowest hash of their
+    text.
+
+    Args:
+        rows: n rows with ``premise``, ``hypothesis`` and ``group``.
+
+    Returns:
+        n booleans.
+
+    Raises:
+        SchemaError: A pattern shares more texts with others than fit the pool.
+
+    Source:
+        SpaceNLI, section 4.2.3.
+    """
+    texts = pc.binary_join_element_wise(rows["premise"], rows["hypothesis"], "\n").to_pylist()
+    groups = rows["group"].to_pylist()
+    n_of_text = Counter(texts)
+    order: dict[str, list[tuple[bool, bytes, int]]] = {}
+    for row, (text, group) in enumerate(zip(texts, groups, strict=True)):
+        key = hashlib.sha256(text.encode()).digest()
+        order.setdefault(group, []).append((n_of_text[text] == 1, key, row))
+    in_pool = [False] * len(texts)
+    for group, ranked in order.items():
+        ranked.sort()
+        if len(ranked) > FEW_SHOT_POOL and not ranked[FEW_SHOT_POOL][0]:
+            raise SchemaError(
+                f"Pattern {group} shares more than {FEW_SHOT_POOL} texts with others."
+            )
+        for _, _, row in ranked[:FEW_SHOT_POOL]:
+            in_pool[row] = True
+    return in_pool
+
+
+@dataclass(frozen=True)
+class PatternRows:
+    """The rows of a pattern dataset.
+
+    Attributes:
+        table: Every row of the default config.
+        keys: The splits of configs that are wanted.
+        sources: The source files.
+        parameters: Seed and size of the draw.
+    """
+
+    table: pa.Table
+    keys: frozenset[Key]
+    sources: list[Mapping[str, Any]]
+    parameters: Mapping[str, Any]
+
+    def batches(self, oddities: dict[str, Oddities] | None = None) -> Iterator[Batch]:
+        """One batch with every row; see ``Rows``."""
+        members: dict[Key, pa.BooleanArray | None] = {
+            (category, "test"): pc.equal(self.table["category"], category).combine_chunks()
+            for category in CATEGORIES
+        }
+        members["default", "test"] = None
+        if any(config == "few_shot" for config, _ in self.keys):
+            pool = pa.array(few_shot_pool(self.table))
+            members["few_shot", "train"] = pool
+            members["few_shot", "test"] = pc.invert(pool)
+        yield Batch(self.table, {key: members[key] for key in self.keys})
+
+
+def pattern_properties(rows: pa.Table) -> dict[str, list[bool]]:
+    """The properties of SpaceNLI's Table 3: class, negation and number of premises."""
+    categories = rows["category"].to_pylist()
+    n_premises = rows["n_premises"].to_pylist()
+    properties = {name: [c == name for c in categories] for name in CATEGORIES}
+    properties["with negation"] = rows["has_negation"].to_pylist()
+    for n in sorted(set(n_premises)):
+        properties[f"{n} premise{'s' * (n > 1)}"] = [value == n for value in n_premises]
+    return properties

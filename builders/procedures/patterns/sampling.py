@@ -1,0 +1,250 @@
+"""Draws NLI problems from the patterns of a bank (SpaceNLI, section 3.2).
+
+``sample_bank`` with seed 42 and 200 problems a pattern draws, from the official bank, the official
+release. The draw is the authors' own: Python's ``random.sample`` over a pattern's problems in
+order, seeded anew for each pattern, the hand-written examples among the drawn moved to the front.
+"""
+
+import random
+from collections.abc import Collection, Generator, Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from tqdm.auto import tqdm
+
+from ....loaders.corpora.patterns.records import MiniWorld, Pattern, PatternBank
+from ....loaders.errors import BankError, Defect, UsageError
+from ...core.workers import map_in_order
+from .space import PatternSpace
+
+#: A problem as its sentences, premises first, without final periods.
+Text = tuple[str, ...]
+
+OFFICIAL_SEED = 42
+OFFICIAL_PER_PATTERN = 200
+ALL_PROBLEMS = -1
+ONLY_EXAMPLES = 0
+
+
+@dataclass(frozen=True)
+class SamplingConfig:
+    """What to draw.
+
+    Attributes:
+        per_pattern: Problems a pattern; a pattern that has fewer gives all. ``-1`` draws every
+            problem, ``0`` all hand-written examples and nothing else.
+        seed: Seed of Python's ``random``, used anew for each pattern.
+        with_examples: Whether hand-written examples may be drawn.
+    """
+
+    per_pattern: int = OFFICIAL_PER_PATTERN
+    seed: int = OFFICIAL_SEED
+    with_examples: bool = True
+
+    def __post_init__(self) -> None:
+        for name, value in (("per_pattern", self.per_pattern), ("seed", self.seed)):
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise UsageError(f"{name} is {value!r}; expected a whole number")
+        if self.per_pattern < ALL_PROBLEMS:
+            raise UsageError(f"per_pattern is {self.per_pattern}; expected -1, 0 or more")
+        if self.per_pattern == ONLY_EXAMPLES and not self.with_examples:
+            raise UsageError("per_pattern 0 means examples only, which were to be left out")
+
+
+@dataclass(frozen=True)
+class PatternSample:
+    """The problems drawn from one pattern, in order.
+
+    Attributes:
+        pattern: The pattern.
+        variables: Its variables, sorted.
+        phrases: For each problem the phrase that fills each variable.
+        sentences: For each sentence of the pattern, its text in each problem, without period.
+        n_problems: How many problems the pattern has in all.
+        n_missed_examples: How many of its hand-written examples it does not yield.
+    """
+
+    pattern: Pattern
+    variables: tuple[str, ...]
+    phrases: list[tuple[str, ...]]
+    sentences: list[list[str]]
+    n_problems: int
+    n_missed_examples: int
+
+    def __len__(self) -> int:
+        return len(self.phrases)
+
+    @property
+    def texts(self) -> list[Text]:
+        """The sentences of each problem."""
+        return list(zip(*self.sentences, strict=True))
+
+    @property
+    def premises(self) -> list[str]:
+        """The premises of each problem, joined by ". " and closed by "."."""
+        return [". ".join(row) + "." for row in zip(*self.sentences[:-1], strict=True)]
+
+    @property
+    def hypotheses(self) -> list[str]:
+        """The hypothesis of each problem, closed by "."."""
+        return [hypothesis + "." for hypothesis in self.sentences[-1]]
+
+
+def draw_ranks(
+    space: PatternSpace, config: SamplingConfig, left_out: Collection[int] = ()
+) -> list[int]:
+    """The ranks of the problems to take from a pattern, in the order of the release.
+
+    Args:
+        space: The problems of the pattern.
+        config: What to draw.
+        left_out: Ranks that may not be drawn.
+
+    Returns:
+        Ranks, each from 0 to ``space.n_problems - 1`` and no two alike.
+
+    Source:
+        ``sample_from_pattern`` in ``python/generate_nli.py`` of SpaceNLI at 8c10e94d.
+    """
+    if config.per_pattern == ONLY_EXAMPLES:
+        return [rank for rank in space.example_ranks if rank not in left_out]
+    forbidden = set(left_out)
+    if not config.with_examples:
+        forbidden.update(space.example_ranks)
+    n = space.n_problems - len(forbidden)
+    if config.per_pattern == ALL_PROBLEMS or n <= config.per_pattern:
+        drawn = np.arange(n)
+    else:
+        # The same positions as random.sample(list_of_problems, ...), without the list.
+        drawn = np.array(random.Random(config.seed).sample(range(n), config.per_pattern))
+    for rank in sorted(forbidden):
+        drawn[drawn >= rank] += 1
+    ranks: list[int] = drawn.tolist()
+    if not config.with_examples:
+        return ranks
+    chosen = set(ranks)
+    examples = [rank for rank in space.example_ranks if rank in chosen]
+    rest = set(examples)
+    return examples + [rank for rank in ranks if rank not in rest]
+
+
+def sample_pattern(
+    pattern: Pattern, world: MiniWorld, config: SamplingConfig, unlike: Collection[Text] = ()
+) -> PatternSample:
+    """Draws from one pattern.
+
+    Args:
+        pattern: The pattern.
+        world: The mini world of its bank.
+        config: What to draw.
+        unlike: Texts that may not be drawn, each the sentences of a problem, without periods.
+
+    Returns:
+        The sample.
+
+    Raises:
+        BankError: The pattern has too many combinations to go through.
+    """
+    space = PatternSpace(pattern, world)
+    left_out: set[int] = set()
+    while True:
+        ranks = draw_ranks(space, config, left_out)
+        phrases = space.phrases(space.combinations(np.array(ranks, dtype=np.int64)))
+        sentences = space.render(phrases)
+        texts = zip(*sentences, strict=True)
+        seen = [rank for rank, text in zip(ranks, texts, strict=True) if text in unlike]
+        if not seen:
+            break
+        left_out.update(seen)  # known only once rendered: draw again without them
+    return PatternSample(
+        pattern=pattern,
+        variables=space.variables,
+        phrases=phrases,
+        sentences=sentences,
+        n_problems=space.n_problems,
+        n_missed_examples=len(set(pattern.examples)) - len(space.example_ranks),
+    )
+
+
+def sample_bank(
+    bank: PatternBank,
+    config: SamplingConfig,
+    *,
+    min_problems: int = 1,
+    require_examples: bool = False,
+    unlike: Collection[Text] = (),
+    known_defects: Iterable[Defect] = (),
+    num_proc: int = 1,
+) -> Generator[PatternSample, None, None]:
+    """Draws from every pattern of a bank, one after another.
+
+    Args:
+        bank: The patterns and their world.
+        config: What to draw.
+        min_problems: A pattern that has fewer problems is a defect.
+        require_examples: Whether a pattern must yield its own hand-written examples, the
+            authors' sanity check.
+        unlike: Texts that may not be drawn, each the sentences of a problem, without periods.
+        known_defects: Defects found while reading the bank, to be reported along.
+        num_proc: Processes to spread the patterns over; the result does not depend on it.
+
+    Yields:
+        One sample a pattern, in the order of the bank; a pattern that cannot be sampled is
+        passed over.
+
+    Raises:
+        BankError: At the end, when a pattern's conditions contradict each other, when it has too
+            few problems, draws one text twice, misses its examples or has too many combinations;
+            all such patterns in one report.
+    """
+    defects = list(known_defects)
+    job = partial(_sample_or_defects, world=bank.world, config=config, unlike=unlike)
+    with (
+        closing(map_in_order(job, bank.patterns, num_proc)) as results,
+        tqdm(total=len(bank), desc="Sampling patterns", unit="pattern", delay=1) as progress,
+    ):
+        for result in results:
+            progress.update()
+            if isinstance(result, PatternSample):
+                defects.extend(_defects(result, min_problems, require_examples))
+                yield result
+            else:
+                defects.extend(result)
+    if defects:
+        raise BankError(defects)
+
+
+def _sample_or_defects(
+    pattern: Pattern, world: MiniWorld, config: SamplingConfig, unlike: Collection[Text]
+) -> "PatternSample | tuple[Defect, ...]":
+    try:
+        return sample_pattern(pattern, world, config, unlike)
+    except BankError as error:
+        return error.defects
+
+
+def _defects(sample: PatternSample, min_problems: int, require_examples: bool) -> list[Defect]:
+    messages = []
+    if sample.n_problems == 0:
+        messages.append(
+            "its restrictions and constraints contradict each other: no problem is left"
+        )
+    elif sample.n_problems < min_problems:
+        messages.append(f"has {sample.n_problems} problems, expected at least {min_problems}")
+    if require_examples and sample.n_missed_examples:
+        messages.append(f"does not yield {sample.n_missed_examples} of its own examples")
+    if (twice := _first_repeated(sample.texts)) is not None:
+        messages.append(f"yields the same problem from two fillings: {'. '.join(twice)}.")
+    pattern = sample.pattern
+    return [Defect(pattern.file, pattern.line, f"pattern {pattern.id}", m) for m in messages]
+
+
+def _first_repeated(rows: Sequence[Text]) -> Text | None:
+    seen: set[Text] = set()
+    for row in rows:
+        if row in seen:
+            return row
+        seen.add(row)
+    return None

@@ -1,0 +1,315 @@
+"""All problems of one pattern, as ranks: counted, found and rendered without listing them.
+
+The authors' procedure writes out every problem of a pattern, in the order of the product of its
+sorted fillers, and then draws from the list (SpaceNLI, section 3.2). Here a problem is a number:
+its rank among the valid combinations. Conditions are tables of truth values over the one, two or
+three variables that they name; their conjunction over the whole product gives the valid
+combinations, and only the drawn ones are ever written out.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, reduce
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....loaders.corpora.patterns.records import (
+    AllOf,
+    AnyOf,
+    Constraint,
+    Equal,
+    Holds,
+    Literal,
+    MiniWorld,
+    Not,
+    Pattern,
+    Relation,
+    Restriction,
+    Term,
+    Variable,
+)
+from ....loaders.errors import BankError, Defect
+from .sentence_template import SentenceTemplate
+
+_Table = NDArray[np.bool_]
+_MAX_CELLS = 1 << 24  # combinations looked at in one go: 16 MiB of truth values
+_MAX_TABLE_CELLS = 1 << 26  # of one condition
+_MAX_COMBINATIONS = 10**10  # of one pattern: some minutes
+
+
+class PatternSpace:
+    """The valid problems of a pattern, numbered from 0 in the authors' order.
+
+    Args:
+        pattern: The pattern.
+        world: The mini world that its fillers come from.
+
+    Attributes:
+        pattern: The pattern.
+        variables: Its variables, sorted.
+        n_combinations: Size of the product of the fillers.
+
+    Raises:
+        BankError: There are too many combinations to go through.
+    """
+
+    def __init__(self, pattern: Pattern, world: MiniWorld) -> None:
+        self.pattern = pattern
+        self.variables = tuple(pattern.fillers)
+        self._phrases = tuple(pattern.fillers[name] for name in self.variables)
+        self._nouns = tuple(
+            tuple(world.noun_phrases.get(phrase, phrase) for phrase in phrases)
+            for phrases in self._phrases
+        )
+        self._shape = tuple(len(phrases) for phrases in self._phrases)
+        self._templates = tuple(SentenceTemplate(s, self.variables) for s in pattern.sentences)
+        self.n_combinations = math.prod(self._shape)
+        if self.n_combinations > _MAX_COMBINATIONS:
+            raise self._too_large(f"its fillers have {self.n_combinations} combinations")
+
+    # ---- counting and finding --------------------------------------------------------
+
+    @cached_property
+    def n_problems(self) -> int:
+        """Number of valid problems."""
+        return sum(len(valid) for valid in self._valid_blocks())
+
+    def combinations(self, ranks: NDArray[np.int64]) -> NDArray[np.intp]:
+        """The filler of each variable, for problems by rank.
+
+        Args:
+            ranks: Shape (n,), each from 0 to ``n_problems - 1``, in any order.
+
+        Returns:
+            Shape (n, number of variables): positions in the sorted fillers of each variable.
+        """
+        flat = np.empty(len(ranks), dtype=np.int64)
+        first = 0
+        for start, valid in zip(self._block_starts(), self._valid_blocks(), strict=True):
+            inside = (ranks >= first) & (ranks < first + len(valid))
+            flat[inside] = start + valid[ranks[inside] - first]
+            first += len(valid)
+        return (
+            np.stack(np.unravel_index(flat, self._shape), axis=1) if self._shape else flat[:, None]
+        )
+
+    def rank(self, sentences: Sequence[str]) -> int | None:
+        """The rank of a problem given as text.
+
+        Args:
+            sentences: Premises and hypothesis, as rendered, without final periods.
+
+        Returns:
+            Its rank, from 0, or None where the pattern does not yield it.
+        """
+        for combination in self._matches(sentences):
+            flat = np.int64(np.ravel_multi_index(combination, self._shape)) if self._shape else 0
+            first = 0
+            for start, valid in zip(self._block_starts(), self._valid_blocks(), strict=True):
+                position = int(np.searchsorted(valid, flat - start))
+                if position < len(valid) and valid[position] == flat - start:
+                    return first + position
+                first += len(valid)
+        return None
+
+    @cached_property
+    def example_ranks(self) -> tuple[int, ...]:
+        """The ranks of the hand-written examples that the pattern yields, in file order."""
+        ranks = (self.rank(example) for example in self.pattern.examples)
+        return tuple(dict.fromkeys(rank for rank in ranks if rank is not None))
+
+    # ---- text ------------------------------------------------------------------------
+
+    def phrases(self, combinations: NDArray[np.intp]) -> list[tuple[str, ...]]:
+        """The phrases that fill the variables.
+
+        Args:
+            combinations: Shape (n, number of variables), as ``combinations`` gives them.
+
+        Returns:
+            n tuples, a phrase for each variable.
+        """
+        columns = [
+            [phrases[position] for position in combinations[:, axis].tolist()]
+            for axis, phrases in enumerate(self._phrases)
+        ]
+        return list(zip(*columns, strict=True)) if columns else [()] * len(combinations)
+
+    def render(self, phrases: Sequence[tuple[str, ...]]) -> list[list[str]]:
+        """The text of problems.
+
+        Args:
+            phrases: n tuples, a phrase for each variable.
+
+        Returns:
+            For each sentence of the pattern a list of n sentences, without final periods.
+        """
+        return [template.render(phrases) for template in self._templates]
+
+    def _matches(self, sentences: Sequence[str]) -> Iterator[tuple[int, ...]]:
+        """The combinations whose rendering is the text."""
+        if len(sentences) != len(self._templates):
+            return
+
+        def extend(number: int, bound: dict[int, str]) -> Iterator[dict[int, str]]:
+            if number == len(sentences):
+                yield bound
+                return
+            template = self._templates[number]
+            for wider in template.match(sentences[number], bound, self._phrases):
+                yield from extend(number + 1, wider)
+
+        for bound in extend(0, {}):
+            phrases = tuple(bound[axis] for axis in range(len(self.variables)))
+            if all(
+                t.render([phrases]) == [s] for t, s in zip(self._templates, sentences, strict=True)
+            ):
+                yield tuple(
+                    p.index(phrase) for p, phrase in zip(self._phrases, phrases, strict=True)
+                )
+
+    # ---- conditions as tables -----------------------------------------------------------
+
+    @cached_property
+    def _prefix(self) -> tuple[int, ...]:
+        """The leading dimensions that are walked one index at a time to keep a block small."""
+        depth = 0
+        while math.prod(self._shape[depth:]) > _MAX_CELLS:
+            depth += 1
+        return self._shape[:depth]
+
+    def _block_starts(self) -> Iterator[int]:
+        size = math.prod(self._shape[len(self._prefix) :])
+        return iter(range(0, size * math.prod(self._prefix), size))
+
+    def _valid_blocks(self) -> Iterator[NDArray[np.int64]]:
+        """The valid combinations of each block, as sorted positions inside it."""
+        if not self._prefix:
+            yield self._all_valid
+            return
+        for prefix in np.ndindex(self._prefix):
+            yield self._valid(prefix)
+
+    @cached_property
+    def _all_valid(self) -> NDArray[np.int64]:
+        return self._valid(())
+
+    def _valid(self, prefix: tuple[int, ...]) -> NDArray[np.int64]:
+        depth = len(prefix)
+        mask: _Table = np.ones((1,) * len(self._shape), dtype=np.bool_)
+        for table in self._tables:
+            inside = tuple(i if n > 1 else 0 for i, n in zip(prefix, table.shape, strict=False))
+            mask = mask & table[tuple(slice(i, i + 1) for i in inside)]
+        full = np.broadcast_to(mask, (1,) * depth + self._shape[depth:])
+        return np.flatnonzero(full)
+
+    @cached_property
+    def _tables(self) -> list[_Table]:
+        """One table a condition, with length 1 along the variables that it does not name.
+
+        Small ones first, so that the conjunction grows late.
+        """
+        tables = [
+            self._restriction(restriction)
+            for restriction in self.pattern.restrictions
+            if set(restriction.variables) <= set(self.variables)
+        ]
+        if self.pattern.constraint is not None:
+            for conjunct in _conjuncts(self.pattern.constraint):
+                axes = {self.variables.index(name) for name in _variables(conjunct)}
+                if math.prod(self._shape[axis] for axis in axes) > _MAX_TABLE_CELLS:
+                    raise self._too_large(f"a condition couples {len(axes)} variables")
+                tables.append(self._constraint(conjunct))
+        return sorted(tables, key=lambda table: table.size)
+
+    def _too_large(self, reason: str) -> BankError:
+        pattern = self.pattern
+        message = f"{reason}, too many to go through: restrict its variables"
+        return BankError([Defect(pattern.file, pattern.line, f"pattern {pattern.id}", message)])
+
+    def _column(self, axis: int, values: Sequence[bool]) -> _Table:
+        shape = [1] * len(self._shape)
+        shape[axis] = len(values)
+        return np.fromiter(values, dtype=np.bool_, count=len(values)).reshape(shape)
+
+    def _restriction(self, restriction: Restriction) -> _Table:
+        """A selection restriction holds on the nouns."""
+        axes = [self.variables.index(name) for name in restriction.variables]
+        return self._union_of_products(
+            restriction.relation,
+            lambda position, members: self._column(
+                axes[position], [noun in members for noun in self._nouns[axes[position]]]
+            ),
+        )
+
+    def _constraint(self, constraint: Constraint) -> _Table:
+        """A boolean constraint holds on the phrases as they stand."""
+        match constraint:
+            case AllOf(operands):
+                return _reduce(np.logical_and, [self._constraint(o) for o in operands], True)
+            case AnyOf(operands):
+                return _reduce(np.logical_or, [self._constraint(o) for o in operands], False)
+            case Not(operand):
+                return ~self._constraint(operand)
+            case Equal(left, right):
+                return np.asarray(self._codes(left) == self._codes(right))
+            case Holds(relation, terms):
+                return self._union_of_products(
+                    relation, lambda position, members: self._term_in(terms[position], members)
+                )
+
+    def _union_of_products(self, relation: Relation, column: "_ColumnOf") -> _Table:
+        products = (
+            _reduce(np.logical_and, [column(i, members) for i, members in enumerate(product)], True)
+            for product in relation.products
+        )
+        return _reduce(np.logical_or, list(products), False)
+
+    def _term_in(self, term: Term, members: frozenset[str]) -> _Table:
+        if isinstance(term, Literal):
+            return np.full((1,) * len(self._shape), term.text in members)
+        axis = self.variables.index(term.name)
+        return self._column(axis, [phrase in members for phrase in self._phrases[axis]])
+
+    @cached_property
+    def _codebook(self) -> dict[str, int]:
+        return {phrase: code for code, phrase in enumerate(set().union(*self._phrases))}
+
+    def _codes(self, term: Term) -> NDArray[np.int64]:
+        """Phrases as numbers, equal where the phrases are; a phrase that nothing fills is -1."""
+        shape = [1] * len(self._shape)
+        if isinstance(term, Literal):
+            return np.full(shape, self._codebook.get(term.text, -1), dtype=np.int64)
+        axis = self.variables.index(term.name)
+        shape[axis] = self._shape[axis]
+        codes = [self._codebook[phrase] for phrase in self._phrases[axis]]
+        return np.array(codes, dtype=np.int64).reshape(shape)
+
+
+def _conjuncts(constraint: Constraint) -> Iterator[Constraint]:
+    if isinstance(constraint, AllOf):
+        for operand in constraint.operands:
+            yield from _conjuncts(operand)
+    else:
+        yield constraint
+
+
+def _variables(constraint: Constraint) -> Iterator[str]:
+    match constraint:
+        case AllOf(operands) | AnyOf(operands):
+            for operand in operands:
+                yield from _variables(operand)
+        case Not(operand):
+            yield from _variables(operand)
+        case Equal(left, right):
+            yield from (term.name for term in (left, right) if isinstance(term, Variable))
+        case Holds(terms=terms):
+            yield from (term.name for term in terms if isinstance(term, Variable))
+
+
+_ColumnOf = Callable[[int, frozenset[str]], _Table]
+
+
+def _reduce(operation: np.ufunc, tables: Sequence[_Table], empty: bool) -> _Table:
+    return reduce(operation, tables) if tables else np.array(empty)

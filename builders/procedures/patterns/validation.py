@@ -1,0 +1,140 @@
+"""The blind second labelling of a pattern bank, read back and summed up (SpaceNLI, section 3.1)."""
+
+import csv
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ....loaders.corpora.patterns.records import Pattern, PatternBank
+from ....loaders.errors import BankError, Defect
+
+#: The five answers of the paper's scale, from "definitely false" to "definitely true".
+LABEL_OF_ANSWER = {
+    "1": "contradiction",
+    "2": "contradiction",
+    "3": "neutral",
+    "4": "entailment",
+    "5": "entailment",
+}
+_COLUMNS = ["pattern", "fingerprint", "reader", "answer_1", "answer_2", "answer_3"]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far blind readers agree with the labels of a bank.
+
+    Attributes:
+        patterns: Number of patterns read.
+        agreed_patterns: Patterns whose label every reader gave to every problem.
+        answers: Number of answers of all readers.
+        agreed_answers: Answers that give the pattern's label.
+        firm_answers: Answers that are "definitely" or "unknown", not "most likely".
+        kappa: Cohen's kappa between the first two readers over problems, from -1 to 1.
+    """
+
+    patterns: int
+    agreed_patterns: int
+    answers: int
+    agreed_answers: int
+    firm_answers: int
+    kappa: float
+
+
+def fingerprint(pattern: Pattern) -> str:
+    """Twelve digits that change with a pattern's sentences, label or conditions."""
+    restrictions = [
+        [r.variables, [[sorted(members) for members in product] for product in r.relation.products]]
+        for r in pattern.restrictions
+    ]
+    constraint = None if pattern.constraint is None else _plain(asdict(pattern.constraint))
+    content = [pattern.sentences, pattern.label, dict(pattern.fillers), restrictions, constraint]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:12]
+
+
+def _plain(value: Any) -> Any:
+    """Sets as sorted lists, for JSON."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return sorted(value) if isinstance(value, frozenset) else value
+
+
+def measure_agreement(bank: PatternBank, path: Path) -> Agreement:
+    """Sums up the answers of blind readers.
+
+    Args:
+        bank: The bank that was read.
+        path: A CSV file with a row a pattern and reader: three answers on the paper's scale, and
+            the fingerprint of the pattern that was read.
+
+    Returns:
+        What the readers say, counted.
+
+    Raises:
+        BankError: A pattern was not read by every reader, or has changed since.
+    """
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    defects = []
+    patterns = {pattern.id: pattern for pattern in bank}
+    answers: dict[str, dict[str, list[str]]] = {}
+    for line, row in enumerate(rows, start=2):
+        pattern = patterns.get(row["pattern"])
+        given = [row[column] for column in _COLUMNS[3:]]
+        message = None
+        if pattern is None:
+            message = "is not in the bank"
+        elif row["fingerprint"] != fingerprint(pattern):
+            message = "has changed since it was read; have it read again"
+        elif not set(given) <= set(LABEL_OF_ANSWER):
+            message = f"answers {given} are not all from 1 to 5"
+        if message:
+            defects.append(Defect(str(path), line, f"pattern {row['pattern']}", message))
+        answers.setdefault(row["reader"], {})[row["pattern"]] = given
+    for reader, read in answers.items():
+        for pattern_id in sorted(set(patterns) - set(read)):
+            message = f"reader {reader} has not read it"
+            defects.append(Defect(str(path), 0, f"pattern {pattern_id}", message))
+    if defects:
+        raise BankError(defects)
+    return _sum_up(bank, [answers[reader] for reader in sorted(answers)])
+
+
+def _sum_up(bank: PatternBank, readers: Sequence[dict[str, list[str]]]) -> Agreement:
+    labels = [
+        [LABEL_OF_ANSWER[answer] for pattern in bank for answer in read[pattern.id]]
+        for read in readers
+    ]
+    gold = [pattern.label for pattern in bank for _ in range(3)]
+    agreed = [
+        all(LABEL_OF_ANSWER[a] == pattern.label for read in readers for a in read[pattern.id])
+        for pattern in bank
+    ]
+    given = [answer for read in readers for answers in read.values() for answer in answers]
+    return Agreement(
+        patterns=len(bank),
+        agreed_patterns=sum(agreed),
+        answers=len(given),
+        agreed_answers=sum(a == b for read in labels for a, b in zip(read, gold, strict=True)),
+        firm_answers=sum(answer in "135" for answer in given),
+        kappa=cohen_kappa(labels[0], labels[1]),
+    )
+
+
+def cohen_kappa(first: Sequence[str], second: Sequence[str]) -> float:
+    """Cohen's kappa: agreement beyond chance, 1 for perfect, 0 for chance.
+
+    Args:
+        first: n labels of one reader, n at least 1.
+        second: n labels of another reader, in the same order.
+    """
+    n = len(first)
+    observed = sum(a == b for a, b in zip(first, second, strict=True)) / n
+    counts, others = Counter(first), Counter(second)
+    expected = sum(counts[label] * others[label] for label in counts) / n**2
+    return 1.0 if expected == 1 else (observed - expected) / (1 - expected)

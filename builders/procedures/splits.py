@@ -1,0 +1,140 @@
+"""Which split a paper or abstract belongs to: by its year or a ratio, and a hash of its id.
+
+Each is in one split only, and stays in it whatever others there are.
+
+Source:
+    SciNLI, sections 3.2 and 3.3: papers of 2000-2019 for training, those of 2020 for evaluation, of
+    which 36 % are the development set. MSciNLI, section 3.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ...loaders.errors import UsageError
+from ..core.keyed import key_of
+from ..core.schema import SPLITS
+
+#: Why a paper is in no split.
+NO_YEAR = "the paper has no year"
+OTHER_YEAR = "the paper is of another year"
+
+VALIDATION_SHARE = 0.36
+Years = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a paper belongs.
+
+    Attributes:
+        split: Its split; None where it is in none.
+        reason: Why it is in none.
+    """
+
+    split: str | None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class ByYear:
+    """Splits by years, those of the evaluation cut in two by a hash.
+
+    Attributes:
+        train: First and last year of the training papers.
+        evaluation: First and last year of the others.
+        validation_share: Share of the evaluation papers that are for validation, 0 to 1.
+    """
+
+    train: Years = (2000, 2019)
+    evaluation: Years = (2020, 2020)
+    validation_share: float = VALIDATION_SHARE
+
+    def __post_init__(self) -> None:
+        for first, last in (self.train, self.evaluation):
+            if first > last:
+                raise UsageError(f"{first}-{last} are no years; expected FIRST-LAST.")
+        if self.train[0] <= self.evaluation[1] and self.evaluation[0] <= self.train[1]:
+            raise UsageError("Training and evaluation have years in common.")
+        _check_share(self.validation_share)
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The splits that have papers."""
+        shares = (1, self.validation_share, 1 - self.validation_share)
+        return _with_share(shares)
+
+    def place_of(self, paper: str, year: int | None, seed: int) -> "Place":
+        """Where a paper belongs."""
+        if year is None:
+            return Place(None, NO_YEAR)
+        if self.train[0] <= year <= self.train[1]:
+            return Place("train")
+        if self.evaluation[0] <= year <= self.evaluation[1]:
+            is_first = _share(paper, seed) < self.validation_share
+            return Place("validation" if is_first else "test")
+        return Place(None, OTHER_YEAR)
+
+    def as_json(self) -> Mapping[str, Any]:
+        """It as plain values."""
+        return {"by": "year", **asdict(self)}
+
+
+@dataclass(frozen=True)
+class ByRatio:
+    """Splits by a hash alone.
+
+    Attributes:
+        train: Share of the papers for training, 0 to 1.
+        validation: Share for validation; the rest is for testing.
+    """
+
+    train: float = 0.8
+    validation: float = 0.1
+
+    def __post_init__(self) -> None:
+        for share in (self.train, self.validation, self.train + self.validation):
+            _check_share(share)
+
+    @classmethod
+    def of(cls, shares: tuple[float, float, float]) -> "ByRatio":
+        """Splits by the shares of train, validation and test.
+
+        Raises:
+            UsageError: They do not sum to 1, or one is negative.
+        """
+        if abs(sum(shares) - 1) > 1e-9:
+            raise UsageError(f"{shares} does not sum to 1; expected train, validation, test.")
+        return cls(shares[0], shares[1])
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The splits that have papers."""
+        return _with_share((self.train, self.validation, 1 - self.train - self.validation))
+
+    def place_of(self, paper: str, year: int | None, seed: int) -> "Place":
+        """Where a paper belongs; its year does not matter."""
+        share = _share(paper, seed)
+        if share < self.train:
+            return Place("train")
+        return Place("validation" if share < self.train + self.validation else "test")
+
+    def as_json(self) -> Mapping[str, Any]:
+        """It as plain values."""
+        return {"by": "ratio", **asdict(self)}
+
+
+Splitting = ByYear | ByRatio
+
+
+def _share(paper: str, seed: int) -> float:
+    return key_of(seed, "split", paper) / 2**64
+
+
+def _with_share(shares: Sequence[float]) -> tuple[str, ...]:
+    return tuple(split for split, share in zip(SPLITS, shares, strict=True) if share > 1e-9)
+
+
+def _check_share(share: float) -> None:
+    if not 0 <= share <= 1:
+        raise UsageError(f"{share} is no share; expected 0 to 1.")

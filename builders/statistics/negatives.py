@@ -1,0 +1,179 @@
+"""What negatives that were made from a positive look like beside it, by how they were made."""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..bionli import LABELS
+from ..versions.outline import outline
+from ..versions.version import BuiltVersion
+from .distance import count_changes, marked_words
+from .repeats import first_rows
+from .sampling import sample_rows
+from .unmeasured import UnmeasuredError
+
+#: Negatives of each category whose distance is measured, at most.
+MAX_ROWS = 2_000
+_NEGATIVE, _POSITIVE = range(len(LABELS))
+_ORIGINAL = "original_hypothesis"
+_QUANTILES = (0, 0.25, 0.5, 0.75, 1)
+
+#: The least, the lower quartile, the median, the upper quartile and the greatest.
+Quantiles = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class CategoryNegatives:
+    """The negatives that were made in one way.
+
+    Attributes:
+        category: The value of ``category``; ``none`` where a row has none.
+        rows: Their number.
+        same_as_positive: Those whose hypothesis is, to the letter, that of their positive.
+        same_as_another: Those whose hypothesis an earlier negative of their group has, of any
+            category.
+        drawn: Those that were drawn to have their distance measured.
+        without_positive: Those of these whose positive is not there.
+        words: How many words of the positive the others change (see ``count_changes``), as five
+            quantiles: the least, the quartiles and the greatest; None where there are no others.
+        share: The same in percent of the words of the longer of the two.
+    """
+
+    category: str
+    rows: int
+    same_as_positive: int
+    same_as_another: int
+    drawn: int
+    without_positive: int
+    words: Quantiles | None
+    share: Quantiles | None
+
+
+def describe_negatives(version: BuiltVersion, config: str) -> tuple[CategoryNegatives, ...]:
+    """Sets negatives beside their positives, reading some rows at a time.
+
+    The positive of a negative is its ``original_hypothesis``, or where it has none the entailed
+    hypothesis of its group, in whatever split; of several the nearest. Duplicates are looked for
+    in all rows. Distances are of at most 2,000 negatives of each category, drawn by a keyed hash
+    of their ids, in words and markers, without regard to case.
+
+    Args:
+        version: The version.
+        config: The config.
+
+    Returns:
+        What was found, by category, the most frequent first.
+
+    Raises:
+        UnmeasuredError: Its labels are not those of BioNLI, or it has no negatives.
+        VerificationError: A file is missing or malformed.
+    """
+    if tuple(version.builder.SPEC.labels) != LABELS:
+        raise UnmeasuredError(f"the labels are not {' and '.join(LABELS)}")
+    n_rows, n_positive, n_another = _count_repeats(version, config)
+    if not n_rows:
+        raise UnmeasuredError("there are no negatives")
+    changes, n_without = _measure_distances(version, config)
+    return tuple(
+        CategoryNegatives(
+            category=name,
+            rows=number,
+            same_as_positive=n_positive[name],
+            same_as_another=n_another[name],
+            drawn=len(changes[name]) + n_without[name],
+            without_positive=n_without[name],
+            words=_quantiles([words for words, _ in changes[name]], 0),
+            share=_quantiles([share for _, share in changes[name]], 1),
+        )
+        for name, number in sorted(n_rows.items(), key=lambda pair: (-pair[1], pair[0]))
+    )
+
+
+def _count_repeats(
+    version: BuiltVersion, config: str
+) -> tuple[Counter[str], Counter[str], Counter[str]]:
+    """By category all negatives, those that are their positive, and those that are another."""
+    columns = ["label", "group", "category", "hypothesis"]
+    original = [_ORIGINAL] if _ORIGINAL in version.builder.SPEC.features else []
+    tables = []
+    for split in version.manifest.configs[config]:
+        for batch in version.batches(config, split, [*columns, *original]):
+            is_same = pa.nulls(len(batch), pa.bool_())
+            if original:
+                is_same = pc.equal(batch["hypothesis"], batch[_ORIGINAL])
+            rows = outline([batch.select(columns)])
+            tables.append(rows.append_column("is_same", pc.fill_null(is_same, False)))
+    rows = pa.concat_tables(tables)
+    negatives = rows.filter(pc.equal(rows["label"], _NEGATIVE))
+    positives = rows.filter(pc.equal(rows["label"], _POSITIVE))
+    names = np.array([name or "none" for name in negatives["category"].to_pylist()], object)
+    has_group = np.asarray(pc.is_valid(negatives["group"]))
+    keys = ("group", "hypothesis")
+    of_all = first_rows(pa.concat_tables([positives, negatives]), keys)
+    is_positive = has_group & (of_all[len(positives) :] < len(positives))
+    is_positive |= np.asarray(negatives["is_same"])
+    is_another = has_group & (first_rows(negatives, keys) != np.arange(len(negatives)))
+    return Counter(names), Counter(names[is_positive]), Counter(names[is_another])
+
+
+def _measure_distances(
+    version: BuiltVersion, config: str
+) -> tuple[defaultdict[str, list[tuple[int, float]]], Counter[str]]:
+    """By category the distances of some negatives, in words and percent, and who has no positive.
+
+    ``sample_rows`` draws of positives as well, which are passed over.
+    """
+    original = [_ORIGINAL] if _ORIGINAL in version.builder.SPEC.features else []
+    columns = ["label", "group", "category", "hypothesis", *original]
+    splits = list(version.manifest.configs[config])
+    rows = sample_rows(version, config, splits, columns, MAX_ROWS, by="category").to_pylist()
+    negatives = [row for row in rows if row["label"] == _NEGATIVE]
+    orphans = {row["group"] for row in negatives if row.get(_ORIGINAL) is None} - {None}
+    positives = _find_positives(version, config, orphans)
+    changes: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)
+    n_without: Counter[str] = Counter()
+    for row in negatives:
+        name = row["category"] or "none"
+        own = row.get(_ORIGINAL)
+        found = positives.get(row["group"], ()) if own is None else (own,)
+        if found:
+            changes[name].append(min(_distance(row["hypothesis"], text) for text in found))
+        else:
+            n_without[name] += 1
+    return changes, n_without
+
+
+def _find_positives(
+    version: BuiltVersion, config: str, groups: Collection[str]
+) -> Mapping[str, Sequence[str]]:
+    """The entailed hypotheses of some groups."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    if not groups:
+        return found
+    wanted = pa.array(sorted(groups), pa.string())
+    for split in version.manifest.configs[config]:
+        for batch in version.batches(config, split, ["label", "group", "hypothesis"]):
+            is_one = pc.equal(batch["label"], _POSITIVE)
+            is_wanted = pc.and_(is_one, pc.is_in(batch["group"], value_set=wanted))
+            for row in batch.filter(is_wanted).to_pylist():
+                found[row["group"]].append(row["hypothesis"])
+    return found
+
+
+def _distance(negative: str, positive: str) -> tuple[int, float]:
+    one, other = marked_words(negative), marked_words(positive)
+    n_changes = count_changes(one, other)
+    return n_changes, 100 * n_changes / max(len(one), len(other), 1)
+
+
+def _quantiles(values: Sequence[float], n_digits: int) -> Quantiles | None:
+    """Five values that occur, so that numbers of words stay whole."""
+    if not values:
+        return None
+    found: npt.NDArray[np.float64] = np.quantile(values, _QUANTILES, method="nearest")
+    return tuple(round(value, n_digits) for value in found.tolist())

@@ -1,0 +1,214 @@
+"""What the hypothesis alone gives away: a classifier that never sees a premise.
+
+Where it beats chance, the labels can in part be told without any inference: the pairs have
+artefacts of how they were made.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import compress
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..versions.version import BuiltVersion
+from .classifier import Labels, WordClassifier
+from .sampling import draw_number, sample_rows
+from .scoring import Recall, Score, score, score_recall
+from .unmeasured import UnmeasuredError
+
+#: Rows to train on, and rows to judge, at most.
+MAX_ROWS = 20_000
+#: There is a warning where macro-F1 is surely so many points above chance.
+MARGIN = 5.0
+N_FOLDS = 5
+N_TOP_WORDS = 10
+_POSITIONS = r":\d+:\d+$"
+_COLUMNS = ("id", "hypothesis", "label", "group", "category", "source")
+
+
+@dataclass(frozen=True)
+class CategoryScore:
+    """How the probe does on the rows that came to be in one way.
+
+    Attributes:
+        category: The value of ``category``; ``none`` where a row has none.
+        rows: Number of rows that were judged.
+        right: How many of these it gets right.
+        warns: Whether that is surely more than 5 points above chance: what was done to these
+            hypotheses shows in them.
+    """
+
+    category: str
+    rows: int
+    right: Recall
+    warns: bool
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What a linear classifier makes of the hypotheses alone.
+
+    Attributes:
+        trained_on: The splits that it was trained on.
+        judged_on: The splits that it was judged on; the same ones where there are folds.
+        folds: Number of folds of the cross-validation; 0 where there was none.
+        unit: What is never in two folds, and drawn as a whole by the bootstrap: ``group``,
+            ``source`` (the paper, without positions of sentences in it) or ``row``.
+        training_rows: Number of rows that it was trained on, in all folds together.
+        left_out: Rows that it would have been trained on, but whose unit is among those judged.
+        rows: Number of rows that it was judged on.
+        accuracy: Share of these that it gets right. It may be below chance, since in training every
+            label counts the same, however many rows it has.
+        macro_f1: Mean of the F1 of the classes.
+        warns: Whether the lower end of the interval of macro-F1 is more than 5 points above chance.
+        categories: Recall by category, the most frequent first; empty where no row has one.
+        top_words: For each label the words and pairs of words with most weight, the heaviest first.
+    """
+
+    trained_on: tuple[str, ...]
+    judged_on: tuple[str, ...]
+    folds: int
+    unit: str
+    training_rows: int
+    left_out: int
+    rows: int
+    accuracy: Score
+    macro_f1: Score
+    warns: bool
+    categories: tuple[CategoryScore, ...]
+    top_words: dict[str, tuple[str, ...]]
+
+
+def probe_hypotheses(version: BuiltVersion, config: str) -> Probe:
+    """Trains a linear classifier on hypotheses (see ``WordClassifier``), and judges it on others.
+
+    It is trained on ``train`` and judged on ``test``, or on ``validation`` where there is no test;
+    rows of ``train`` whose group, or where there are no groups whose paper, is judged are left out.
+    A version without these is judged by 5-fold cross-validation on all its rows; rows of one group,
+    or where there are no groups of one paper, are in the same fold. There are at most 20,000 rows
+    to train on, and 20,000 to judge, drawn by a keyed hash of their ids: the result is the same
+    every time.
+
+    Args:
+        version: The version.
+        config: The config.
+
+    Raises:
+        MissingExtraError: scikit-learn is not installed.
+        UnmeasuredError: There are too few rows, words, groups or classes.
+        VerificationError: A file is missing or malformed.
+
+    Source: SciNLI, Table 7, and MSciNLI, Table 17, show models the second sentence alone for the
+        same end. Theirs are pretrained, and find more than this one. BioNLI, Table 5, has a
+        hypothesis-only model's recall by category.
+    """
+    labels = version.builder.SPEC.labels
+    splits = [name for name, s in version.manifest.configs[config].items() if s.rows]
+    if not splits:
+        raise UnmeasuredError("there are no rows")
+    others = [name for name in ("test", "validation") if name in splits]
+    is_split = "train" in splits and bool(others)
+    judged_on = others[:1] if is_split else splits
+    trained_on = ["train"] if is_split else splits
+    rows = sample_rows(version, config, judged_on, _COLUMNS, MAX_ROWS)
+    unit, units = _find_units(rows)
+    training, left_out = rows, 0
+    if is_split:
+        drawn = sample_rows(version, config, trained_on, _COLUMNS, MAX_ROWS)
+        training = _without(drawn, units)
+        left_out = len(drawn) - len(training)
+        if not len(training):
+            raise UnmeasuredError(f"every {unit} to train on is among those to judge")
+    gold, training_gold = _read_labels(rows), _read_labels(training)
+    folds = None if is_split else _assign_folds(unit, units)
+    classifier = WordClassifier(training["hypothesis"].to_pylist(), training_gold)
+    texts = rows["hypothesis"].to_pylist()
+    guesses = classifier.classify(texts) if folds is None else _cross_validate(texts, gold, folds)
+    majority = int(np.bincount(training_gold).argmax())
+    scores = score(gold, guesses, units, len(labels), majority)
+    macro_f1 = scores["macro_f1"]
+    lowest = macro_f1.interval[0] if macro_f1.interval else macro_f1.value
+    categories = rows["category"].to_pylist()
+    top_words = classifier.top_words(N_TOP_WORDS)
+    return Probe(
+        trained_on=tuple(trained_on),
+        judged_on=tuple(judged_on),
+        folds=0 if folds is None else int(folds.max()) + 1,
+        unit=unit,
+        training_rows=len(training),
+        left_out=left_out,
+        rows=len(rows),
+        accuracy=scores["accuracy"],
+        macro_f1=macro_f1,
+        warns=lowest > macro_f1.chance + MARGIN,
+        categories=tuple(_score_categories(categories, gold, guesses, units, len(labels))),
+        top_words={name: top_words.get(label, ()) for label, name in enumerate(labels)},
+    )
+
+
+def _read_labels(rows: pa.Table) -> Labels:
+    labels: Labels = rows["label"].to_numpy()
+    return labels
+
+
+def _find_units(rows: pa.Table) -> tuple[str, list[tuple[str, str]]]:
+    """What rows depend on: their group, or the paper of their source, or nothing but themselves."""
+    # "P12-1001:34:35" is sentences 34 and 35 of paper P12-1001.
+    papers = pc.replace_substring_regex(rows["source"], _POSITIONS, "")
+    values = {"group": rows["group"].to_pylist(), "source": papers.to_pylist()}
+    for unit, found in values.items():
+        if any(value is not None for value in found):
+            ids = rows["id"].to_pylist()
+            pairs = zip(found, ids, strict=True)
+            return unit, [("row", row) if v is None else (unit, v) for v, row in pairs]
+    return "row", [("row", row) for row in rows["id"].to_pylist()]
+
+
+def _without(rows: pa.Table, judged: Collection[tuple[str, str]]) -> pa.Table:
+    """The rows that depend on nothing that is judged."""
+    known = frozenset(judged)
+    _, units = _find_units(rows)
+    return rows.filter(pa.array([found not in known for found in units], pa.bool_()))
+
+
+def _assign_folds(unit: str, units: Sequence[tuple[str, str]]) -> Labels:
+    """The fold of each row, whole units in each, as many units in one as in another."""
+    order = sorted(set(units), key=lambda found: (draw_number("\0".join(found)), found))
+    if len(order) < 2:
+        raise UnmeasuredError(f"all rows are of one {unit}, so none are left to judge")
+    fold_of = {found: number % N_FOLDS for number, found in enumerate(order)}
+    return np.array([fold_of[found] for found in units], np.int64)
+
+
+def _cross_validate(texts: Sequence[str], gold: Labels, folds: Labels) -> Labels:
+    """What classifiers guess of the rows of each fold that were trained on all others."""
+    guesses = np.empty_like(gold)
+    for fold in range(int(folds.max()) + 1):
+        is_judged = folds == fold
+        classifier = WordClassifier(list(compress(texts, ~is_judged)), gold[~is_judged])
+        guesses[is_judged] = classifier.classify(list(compress(texts, is_judged)))
+    return guesses
+
+
+def _score_categories(
+    categories: Sequence[str | None],
+    gold: Labels,
+    guesses: Labels,
+    units: Sequence[tuple[str, str]],
+    n_labels: int,
+) -> Iterator[CategoryScore]:
+    if not any(categories):
+        return
+    names = [name or "none" for name in categories]
+    scores = score_recall(gold, guesses, units, n_labels, names)
+    for name, n_rows in sorted(Counter(names).items(), key=_by_count):
+        found = scores[name]
+        warns = found.above is not None and found.above[0] > MARGIN
+        yield CategoryScore(name, n_rows, found, warns)
+
+
+def _by_count(pair: tuple[str, int]) -> tuple[int, str]:
+    return -pair[1], pair[0]

@@ -1,0 +1,94 @@
+"""All that ``nlihub stats`` measures: what the card says, and the papers' tables."""
+
+from dataclasses import dataclass
+
+from ...loaders.errors import MissingExtraError
+from ..versions.version import BuiltVersion
+from .negatives import CategoryNegatives, describe_negatives
+from .parses import Parses, parse_texts
+from .probe import Probe, probe_hypotheses
+from .rows import RowCount, count_rows
+from .statistics import Statistics, measure
+from .tallies import find_domains
+from .texts import TextFigures, describe_texts, tally_texts
+from .unmeasured import UnmeasuredError
+from .vocabulary import Vocabularies, compare_vocabularies
+
+
+@dataclass(frozen=True)
+class Survey(Statistics):
+    """Statistics of a built version, and the papers' tables of its ``config``.
+
+    Attributes:
+        row_counts: Rows by split, domain and class.
+        texts: Length and overlap of the texts, by class, domain and split.
+        vocabularies: What the vocabularies of its domains share.
+        negatives: What its negatives look like beside their positives, by category.
+        probe: What the hypothesis alone gives away.
+        parses: How many sentences parse as such.
+        unmeasured: Why each of the last four is None, by name.
+    """
+
+    row_counts: tuple[RowCount, ...]
+    texts: tuple[TextFigures, ...]
+    vocabularies: Vocabularies | None
+    negatives: tuple[CategoryNegatives, ...] | None
+    probe: Probe | None
+    parses: Parses | None
+    unmeasured: dict[str, str]
+
+
+def survey(version: BuiltVersion, *, probe: bool = False, parser: str | None = None) -> Survey:
+    """Measures a built version, reading some rows at a time.
+
+    Args:
+        version: The version.
+        probe: Whether to train the hypothesis-only probe, which takes up to half a minute. Where
+            scikit-learn is not installed, the answer says so.
+        parser: Address of a CoreNLP server, which takes a tenth of a second or more a sentence;
+            None asks none.
+
+    Returns:
+        What was measured.
+
+    Raises:
+        MissingExtraError: A parser is named, and NLTK is not installed.
+        ParserError: The parser cannot be reached, or does not answer as it should.
+        UsageError: The parser is no address.
+        VerificationError: A file is missing or malformed.
+    """
+    config = version.main_config
+    # First: a parser that does not answer is told at once.
+    parses = parse_texts(version, config, parser) if parser is not None else None
+    unmeasured: dict[str, str] = {}
+    tallies = tally_texts(version, config)
+    vocabularies: Vocabularies | None = None
+    try:
+        vocabularies = compare_vocabularies(version, config, find_domains(tallies))
+    except UnmeasuredError as error:
+        unmeasured["vocabularies"] = str(error)
+    negatives: tuple[CategoryNegatives, ...] | None = None
+    try:
+        negatives = describe_negatives(version, config)
+    except UnmeasuredError as error:
+        unmeasured["negatives"] = str(error)
+    probed: Probe | None = None
+    if probe:
+        try:
+            probed = probe_hypotheses(version, config)
+        except (UnmeasuredError, MissingExtraError) as error:
+            unmeasured["probe"] = str(error)
+    else:
+        unmeasured["probe"] = "not asked for"
+    if parser is None:
+        unmeasured["parses"] = "no parser was named"
+    return Survey(
+        **vars(measure(version)),
+        row_counts=tuple(count_rows(version, config, tallies)),
+        texts=tuple(describe_texts(version, config, tallies)),
+        vocabularies=vocabularies,
+        negatives=negatives,
+        probe=probed,
+        parses=parses,
+        unmeasured=unmeasured,
+    )

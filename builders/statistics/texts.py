@@ -1,0 +1,111 @@
+"""How long texts are, and how many tokens the two texts of a row share."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ..versions.outline import TEXTS
+from ..versions.version import BuiltVersion
+from .published import published_texts
+from .tallies import Kind, add_up
+from .tokens import tokenize
+
+#: For each kind of row: rows, tokens of premises, tokens of hypotheses, sum of the overlaps.
+TextTallies = Mapping[Kind, Sequence[float]]
+_N_SUMS = 4
+
+
+@dataclass(frozen=True)
+class TextFigures:
+    """What the texts of some rows are like.
+
+    Attributes:
+        part: The rows: ``class NAME``, ``domain NAME``, ``split NAME`` or ``all``.
+        rows: Their number.
+        premise_tokens: Mean number of tokens of a premise (see ``tokenize``); None without rows.
+        hypothesis_tokens: That of a hypothesis.
+        overlap: Mean percentage of the tokens of a hypothesis that its premise has too (see
+            ``find_overlap``).
+        published: The paper's figures, by the name of ours; empty where it has none of these rows.
+    """
+
+    part: str
+    rows: int
+    premise_tokens: float | None
+    hypothesis_tokens: float | None
+    overlap: float | None
+    published: Mapping[str, float]
+
+
+def find_overlap(premise: Sequence[str], hypothesis: Sequence[str]) -> float:
+    """The share of the tokens of a hypothesis that its premise has too, in percent.
+
+    A token counts as often as it occurs in the hypothesis, however often the premise has it, and
+    marks count as words do.
+
+    Args:
+        premise: Tokens in lower-case letters.
+        hypothesis: Tokens in lower-case letters.
+
+    Returns:
+        From 0 (also where there is no token) to 100.
+
+    Source: SciNLI, section 3.5, which says no more than "tokens". On its validation and test sets
+        this gives 29.0 (Table 3: 30.06, of all pairs), by class on average 1.1 off. Without
+        lower-case letters it would be 27.9, with each different token counted once 26.0, with a
+        token counted at most as often as the premise has it 25.4, without stop words 25.3, and
+        without marks 22.7.
+
+    >>> find_overlap(["the", "cat", "."], ["the", "dog", "saw", "the", "man", "."])
+    50.0
+    """
+    known = set(premise)
+    n_shared = sum(token in known for token in hypothesis)
+    return 100 * n_shared / len(hypothesis) if hypothesis else 0.0
+
+
+def tally_texts(version: BuiltVersion, config: str) -> TextTallies:
+    """Counts tokens, reading some rows at a time.
+
+    Args:
+        version: The version.
+        config: The config.
+
+    Returns:
+        The sums, by kind of row.
+
+    Raises:
+        VerificationError: A file is missing or malformed.
+    """
+    tallies: dict[Kind, list[float]] = {}
+    columns = ["label", "domain", *TEXTS]
+    for split in version.manifest.configs[config]:
+        for batch in version.batches(config, split, columns):
+            rows = zip(*(batch[name].to_pylist() for name in columns), strict=True)
+            for label, domain, *texts in rows:
+                premise, hypothesis = (tokenize(text or "") for text in texts)
+                sums = tallies.setdefault(Kind(split, label, domain), [0.0] * _N_SUMS)
+                sums[0] += 1
+                sums[1] += len(premise)
+                sums[2] += len(hypothesis)
+                sums[3] += find_overlap(premise, hypothesis)
+    return tallies
+
+
+def describe_texts(
+    version: BuiltVersion, config: str, tallies: TextTallies
+) -> Iterator[TextFigures]:
+    """The figures of every class, domain and split, and of all rows.
+
+    Args:
+        version: The version.
+        config: The config.
+        tallies: What ``tally_texts`` counted.
+    """
+    spec = version.builder.SPEC
+    splits = list(version.manifest.configs[config])
+    for part, (n_rows, *totals) in add_up(tallies, _N_SUMS, spec.labels, splits):
+        premise, hypothesis, overlap = (
+            round(float(total / n_rows), 2) if n_rows else None for total in totals
+        )
+        published = published_texts(spec.name, config, str(part))
+        yield TextFigures(str(part), int(n_rows), premise, hypothesis, overlap, published)

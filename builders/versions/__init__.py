@@ -1,0 +1,1 @@
+"""Built versions: written, verified, described by manifest and card, cached, installed."""

@@ -1,0 +1,396 @@
+"""Dataset cards: prose from ``dataset_cards/NAME/README.md``, generated blocks, front matter.
+
+A block stands between ``<!-- nlihub:begin NAME -->`` and ``<!-- nlihub:end NAME -->``; what is
+outside belongs to people and is kept.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from importlib.resources import files
+from typing import Any
+
+import yaml
+from datasets import DatasetInfo, Value, Version
+from datasets.info import DatasetInfosDict
+from datasets.splits import SplitDict, SplitInfo
+from huggingface_hub import DatasetCardData
+
+from ...loaders.errors import SchemaError
+from ..core.base import NLIBuilder
+from ..core.schema import COLUMNS, SPLITS
+from ..core.spec import LICENSES, DatasetSpec
+from ..statistics.statistics import Statistics
+from .manifest import Manifest
+
+_BLOCK = re.compile(
+    r"(?P<begin><!-- nlihub:begin (?P<name>\w+) -->\n)"
+    r"(?P<body>.*?)(?P<end><!-- nlihub:end (?P=name) -->)",
+    re.DOTALL,
+)
+_FRONT_MATTER = re.compile(
+    r"\ufeff?---[ \t]*\n(.*?)^---[ \t]*(?:\n\n?|\Z)(.*)", re.DOTALL | re.MULTILINE
+)
+#: Keys of the front matter whose lists people may add to on the Hub.
+OPEN_LISTS = ("language", "tags", "task_categories", "task_ids")
+_SIZES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M")
+
+
+def card_template(spec: DatasetSpec) -> str:
+    """The card of a dataset as it stands in the package, without front matter."""
+    folder = files("nlihub.dataset_cards") / (spec.card or spec.name)
+    return (folder / "README.md").read_text(encoding="utf-8")
+
+
+def render_card(builder: type[NLIBuilder], manifest: Manifest, statistics: Statistics) -> str:
+    """The card of a built version: its README.md.
+
+    Args:
+        builder: The builder of the dataset.
+        manifest: What the version holds.
+        statistics: What was measured on its files.
+
+    Returns:
+        The whole text, front matter included.
+
+    Raises:
+        SchemaError: The template has a block that nothing fills.
+    """
+    body = fill_blocks(card_template(builder.SPEC), card_blocks(builder, manifest, statistics))
+    return f"---\n{front_matter(builder.SPEC, manifest)}---\n\n{body}"
+
+
+def declared_card(spec: DatasetSpec) -> str:
+    """The card of a dataset as it stands in the package, fresh in what needs no built version."""
+    template = card_template(spec)
+    return fill_blocks(template, {**read_blocks(template), **declared_blocks(spec)})
+
+
+def split_card(card: str) -> tuple[str, str]:
+    """Front matter and body of a card."""
+    match = _FRONT_MATTER.match(card)
+    return (match[1], match[2]) if match else ("", card)
+
+
+def read_blocks(card: str) -> dict[str, str]:
+    """The generated blocks of a card, by name."""
+    return {match["name"]: match["body"] for match in _BLOCK.finditer(card)}
+
+
+def block_text(name: str, body: str) -> str:
+    """A block with its markers."""
+    return f"<!-- nlihub:begin {name} -->\n{body.rstrip()}\n<!-- nlihub:end {name} -->"
+
+
+def fill_blocks(card: str, blocks: Mapping[str, str]) -> str:
+    """Puts fresh text into the generated blocks of a card.
+
+    Args:
+        card: The card, with or without front matter.
+        blocks: The text of each block.
+
+    Returns:
+        The card, everything outside its blocks as it was.
+
+    Raises:
+        SchemaError: The card has a block that is not among them.
+    """
+
+    def fill(match: re.Match[str]) -> str:
+        if match["name"] not in blocks:
+            raise SchemaError(f"The card has a block {match['name']!r} that nothing fills.")
+        return f"{match['begin']}{blocks[match['name']].rstrip()}\n{match['end']}"
+
+    return _BLOCK.sub(fill, card)
+
+
+def front_matter(spec: DatasetSpec, manifest: Manifest) -> str:
+    """The YAML that the Hub and ``datasets`` read.
+
+    Each config's description carries a digest of its rows: it enters the key of the cache of
+    ``datasets``, which would otherwise serve the rows of an earlier version.
+
+    Args:
+        spec: What the dataset declares.
+        manifest: What the version holds.
+
+    Returns:
+        YAML, without the lines of dashes.
+    """
+    main = manifest.main_config(spec.default_config)
+    n_rows = sum(split.rows for split in manifest.configs[main].values())
+    data = DatasetCardData(
+        language=[spec.language],
+        license=spec.license,
+        pretty_name=spec.pretty_name,
+        size_categories=[_SIZES[min(len(str(max(n_rows, 100))) - 3, len(_SIZES) - 1)]],
+        task_categories=["text-classification"],
+        task_ids=["natural-language-inference"],
+        tags=["natural language inference", *spec.domains],
+        configs=[
+            {
+                "config_name": name,
+                **({"default": True} if name == main else {}),
+                "version": manifest.version,
+                "description": manifest.config_digest(name),
+                "data_files": [
+                    {"split": split, "path": f"{name}/{split}-*.parquet"} for split in splits
+                ],
+            }
+            for name, splits in manifest.configs.items()
+        ],
+    )
+    infos = DatasetInfosDict()
+    for name, splits in manifest.configs.items():
+        infos[name] = DatasetInfo(
+            config_name=name,
+            features=spec.features,
+            version=Version(manifest.version),
+            splits=SplitDict(
+                {
+                    split: SplitInfo(split, entry.arrow_bytes, entry.rows, dataset_name=spec.name)
+                    for split, entry in splits.items()
+                },
+                dataset_name=spec.name,
+            ),
+            download_size=sum(s.bytes for entry in splits.values() for s in entry.shards),
+            dataset_size=sum(entry.arrow_bytes for entry in splits.values()),
+        )
+    infos.to_dataset_card_data(data)
+    return data.to_yaml() + "\n"
+
+
+def is_front_matter(found: str, spec: DatasetSpec, manifest: Manifest) -> bool:
+    """Whether a front matter says what a version's says; people may have added to it.
+
+    Args:
+        found: The YAML that was found.
+        spec: What the dataset declares.
+        manifest: What the version holds.
+    """
+    there = yaml.safe_load(found)
+    return isinstance(there, dict) and all(
+        set(value) <= set(there.get(key) or ()) if key in OPEN_LISTS else there.get(key) == value
+        for key, value in yaml.safe_load(front_matter(spec, manifest)).items()
+    )
+
+
+def card_blocks(
+    builder: type[NLIBuilder], manifest: Manifest, statistics: Statistics
+) -> dict[str, str]:
+    """The generated blocks of a card, by name."""
+    spec = builder.SPEC
+    return {
+        **declared_blocks(spec),
+        **construction_blocks(manifest),
+        **version_blocks(spec, manifest),
+        "configs": _configs(spec, statistics),
+        "statistics": statistics_block(spec, statistics),
+        "oddities": _oddities(manifest),
+        **builder.card_blocks(),
+    }
+
+
+def version_blocks(spec: DatasetSpec, manifest: Manifest) -> dict[str, str]:
+    """The generated blocks that depend on a version's number and place, by name."""
+    return {"usage": _usage(spec, manifest), "provenance": _provenance(spec, manifest)}
+
+
+def declared_blocks(spec: DatasetSpec) -> dict[str, str]:
+    """The generated blocks that need no built version, by name."""
+    return {
+        "usage": _usage(spec),
+        "columns": _columns(spec),
+        "published": _published(spec),
+        "citation": f"```bibtex\n{spec.citation}```",
+        "about": f"# {spec.pretty_name}\n\n{spec.summary}",
+    }
+
+
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """A table in Markdown: a head and its rows."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
+
+
+def construction_blocks(manifest: Manifest) -> dict[str, str]:
+    """The generated blocks on how a dataset that somebody has made was made, by name."""
+    shown: Mapping[str, Callable[[str, Any], str]] = {
+        "annotation": lambda _, told: str(told),
+        "papers": _unit_counts,
+        "abstracts": _unit_counts,
+        "pairs": _pair_counts,
+        "negatives": _negative_counts,
+    }
+    return {
+        name: shown[name](name, told)
+        for name, told in manifest.construction.items()
+        if name in shown
+    }
+
+
+def _unit_counts(units: str, counts: Mapping[str, Any]) -> str:
+    """How many papers were read and kept, and why the others were not, as a table."""
+    splits = "; ".join(f"{split} {n:,}" for split, n in counts["splits"].items() if n)
+    reasons = _reasons(counts["dropped"])
+    row = [f"{counts['read']:,}", f"{counts['kept']:,}", splits, reasons]
+    return markdown_table([f"{units} read", "kept", "of these", "dropped"], [row])
+
+
+def _negative_counts(_: str, negatives: Mapping[str, Any]) -> str:
+    """By kind, how many negatives were made, and why others were not, as a table."""
+    rows = [
+        [f"`{kind}`", f"{counts['read']:,}", f"{counts['kept']:,}", _reasons(counts["dropped"])]
+        for kind, counts in negatives.items()
+    ]
+    return markdown_table(["kind", "tried", "made", "refused"], rows)
+
+
+def _reasons(dropped: Mapping[str, int]) -> str:
+    return "; ".join(f"{n:,}: {reason}" for reason, n in dropped.items()) or "none"
+
+
+def _pair_counts(_: str, pairs: Mapping[str, Any]) -> str:
+    """By category, how many pairs were found and kept, and why the others were not, as a table."""
+    reasons = sorted({reason for counts in pairs.values() for reason in counts["dropped"]})
+    rows = [
+        [
+            f"`{category}`",
+            f"{counts['read']:,}",
+            f"{counts['kept']:,}",
+            *(f"{counts['dropped'].get(reason, 0):,}" for reason in reasons),
+        ]
+        for category, counts in pairs.items()
+    ]
+    return markdown_table(["category", "read", "kept", *reasons], rows)
+
+
+def _usage(spec: DatasetSpec, manifest: Manifest | None = None) -> str:
+    split = spec.configs[spec.default_config].splits[-1]
+    place = f'"PATH_OR_REPOSITORY", "{spec.default_config}", split="{split}"'
+    ours = f"""`nlihub.load_dataset("{spec.name}", split="{split}")` does the
+same from anywhere, and `nlihub install {spec.name}` makes `load_dataset("nlihub/{spec.name}",
+"{spec.default_config}")` work offline in any project."""
+    if spec.is_own:
+        ours = ""
+    if manifest is not None and manifest.repository:
+        repository, number = manifest.repository, manifest.version
+        config = manifest.main_config(spec.default_config)
+        split = list(manifest.configs[config])[-1]
+        place = f'"{repository}", "{config}", split="{split}", revision="v{number}"'
+        ours = f"""`nlihub.load_dataset("{repository}", version="{number}")`
+gives these very rows, each file verified, also offline."""
+    return f"""```python
+from datasets import load_dataset
+
+rows = load_dataset({place})
+rows[0]["premise"], rows[0]["hypothesis"], rows.features["label"].int2str(rows[0]["label"])
+```
+
+{f"With the package `nlihub` installed, {ours}" if ours else ""}""".rstrip()
+
+
+def _configs(spec: DatasetSpec, statistics: Statistics) -> str:
+    rows = [
+        [f"`{name}`", spec.configs[name].description, split, f"{n:,}"]
+        for name, splits in statistics.rows.items()
+        for split, n in splits.items()
+    ]
+    return markdown_table(["config", "what it holds", "split", "rows"], rows)
+
+
+def _columns(spec: DatasetSpec) -> str:
+    features = spec.features
+    meanings = {**COLUMNS, **spec.meanings}
+    rows = []
+    for name, feature in features.items():
+        if name == "label":
+            kind = "class label: " + ", ".join(f"{i} `{n}`" for i, n in enumerate(feature.names))
+        else:
+            kind = feature.dtype if isinstance(feature, Value) else "list"
+        rows.append([f"`{name}`", kind, meanings[name]])
+    return markdown_table(["column", "type", "meaning"], rows)
+
+
+def statistics_block(spec: DatasetSpec, statistics: Statistics) -> str:
+    """The measured statistics as a table and a sentence, in Markdown."""
+    head = ["property", *(f"{label} %" for label in spec.labels), "rows %", "rows"]
+    rows = [
+        [f"`{b.property}`" if "_" in b.property else b.property, *b.labels, b.share, f"{b.rows:,}"]
+        for b in statistics.breakdown
+    ]
+    groups = f"{statistics.groups:,} groups ({spec.group}s), " if spec.group else ""
+    words = statistics.mean_words
+    splits = ", ".join(statistics.rows[statistics.config])
+    repeated, contradictory = statistics.repeated_texts, statistics.contradictory_texts
+    text = f"""{markdown_table(head, rows)}
+
+Measured on the built files of `{statistics.config}` ({splits}): {groups}{words["premise"]} words
+a premise and {words["hypothesis"]} a hypothesis on average, {repeated:,} rows that repeat an
+earlier row's texts, {contradictory:,} texts with contradictory labels."""
+    if statistics.overlaps:
+        text += f"\n\nWhat two splits share (leakage):\n\n{_overlaps(spec, statistics)}"
+    return text
+
+
+def _overlaps(spec: DatasetSpec, statistics: Statistics) -> str:
+    head = ["splits", "pairs of texts", "premises", "hypotheses"]
+    head += [f"groups ({spec.group}s)"] * bool(spec.group)
+    rows = [
+        [" and ".join(o.splits), f"{o.texts:,}", f"{o.premises:,}", f"{o.hypotheses:,}"]
+        + [f"{o.groups:,}"] * bool(spec.group)
+        for o in statistics.overlaps
+    ]
+    return markdown_table(head, rows)
+
+
+def _oddities(manifest: Manifest) -> str:
+    """What is odd in the sources and was kept, as a table."""
+    rows = [
+        [f"`{source}`", what, f"{number:,}"]
+        for source, found in manifest.oddities.items()
+        for what, number in found.items()
+    ]
+    return markdown_table(["file", "what", "how many"], rows) if rows else "None."
+
+
+def _published(spec: DatasetSpec) -> str:
+    """The counts of the paper, as a table."""
+    rows = []
+    splits = [s for s in SPLITS if any(s in counts for counts in spec.published.values())]
+    for config, published in spec.published.items():
+        whats = dict.fromkeys(what for counts in published.values() for what in counts)
+        for what in whats:
+            cells = (_shown_counts(published.get(split, {}).get(what)) for split in splits)
+            rows.append([f"`{config}`", what, *cells])
+    return markdown_table(["config", "what", *splits], rows)
+
+
+def _shown_counts(counts: int | Mapping[Any, int] | None) -> str:
+    if counts is None:
+        return ""
+    if isinstance(counts, int):
+        return f"{counts:,}"
+    if all(isinstance(value, tuple) for value in counts):  # by the first of the columns
+        groups: dict[str, dict[str, int]] = {}
+        for (first, *others), number in counts.items():
+            groups.setdefault(first, {})[" ".join(others)] = number
+        firsts: dict[str, list[str]] = {}
+        for first, group in groups.items():
+            firsts.setdefault(_shown_counts(group), []).append(first)
+        return "; ".join(f"{', '.join(names)}: {text}" for text, names in firsts.items())
+    if len(set(counts.values())) == 1 and len(counts) > 1:
+        return f"{next(iter(counts.values())):,} each of {len(counts)}"
+    return ", ".join(f"{value} {number:,}" for value, number in counts.items())
+
+
+def _provenance(spec: DatasetSpec, manifest: Manifest) -> str:
+    lines = [
+        f"- Version {manifest.version}, licence: {LICENSES[spec.license]}. {spec.copyright}.",
+        f"- Paper: <{spec.paper}>" + (f"; release: <{spec.homepage}>" if spec.homepage else ""),
+    ]
+    lines += [f"- Source: `{s['url']}`, sha256 `{s['sha256']}`" for s in manifest.sources]
+    if manifest.parameters:
+        lines.append("- Parameters:")
+        lines += [f"  - `{name}`: `{json.dumps(v)}`" for name, v in manifest.parameters.items()]
+    return "\n".join(lines)

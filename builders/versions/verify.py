@@ -1,0 +1,405 @@
+"""Re-checks a built version from its files alone."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import groupby, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from datasets import Features, Version
+from tqdm.auto import tqdm
+
+from ...loaders.errors import NLIHubError, VerificationError
+from ..core.schema import COLUMNS, check_required
+from ..core.spec import PublishedCounts
+from ..statistics.repeats import RowNumbers, contradicting_rows, first_rows
+from ..statistics.statistics import measure
+from .card import card_blocks, card_template, is_front_matter, read_blocks, split_card
+from .counts import counted_columns, differing_counts, differing_rows
+from .digest import ROW_HASH, digest, order_digest, row_hashes
+from .outline import TEXTS, outline
+from .version import BuiltVersion
+
+_MAX_SHOWN = 10
+_CHECKED = frozenset(COLUMNS) - {"source"}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The outcome of one check.
+
+    Attributes:
+        check: Its name.
+        passed: Whether it passed.
+        findings: What it found wrong; or, for a check that only lists, what it found.
+        ran: Whether it was run; a check is not run where one that it builds on failed.
+        applies: Whether it says something of this version: there may be no published counts.
+    """
+
+    check: str
+    passed: bool
+    findings: tuple[str, ...] = ()
+    ran: bool = True
+    applies: bool = True
+
+
+@dataclass(frozen=True)
+class Report:
+    """The outcomes of all checks.
+
+    Attributes:
+        folder: The version that was checked.
+        outcomes: An outcome a check, in order.
+    """
+
+    folder: Path
+    outcomes: tuple[Outcome, ...] = field(default=())
+
+    @property
+    def passed(self) -> bool:
+        """Whether every check passed."""
+        return all(outcome.passed for outcome in self.outcomes)
+
+
+class _Subject(BuiltVersion):
+    """A version whose outlines and hashes of rows are made once."""
+
+    def config_splits(self) -> Iterator[tuple[str, str]]:
+        """The configs and splits that the manifest lists."""
+        return ((c, s) for c, splits in self.manifest.configs.items() for s in splits)
+
+    @cached_property
+    def tables(self) -> dict[tuple[str, str], pa.Table]:
+        """The outlines of the splits, with the columns that are checked."""
+        spec = self.builder.SPEC
+        counted = counted_columns(spec.published)
+        columns = [name for name in spec.features if name in _CHECKED or name in counted]
+        return {key: outline(self.batches(*key, columns)) for key in self.config_splits()}
+
+    @cached_property
+    def hashes(self) -> dict[tuple[str, str], bytes]:
+        """The hashes of the rows of the splits, joined."""
+        labels = self.builder.SPEC.labels
+        return {
+            key: b"".join(b"".join(row_hashes(batch, labels)) for batch in self.batches(*key))
+            for key in self.config_splits()
+        }
+
+    def rows(self, config: str) -> pa.Table:
+        """The outline of all rows of a config, with their ``split``."""
+        return pa.concat_tables(
+            table.append_column("split", pa.repeat(split, len(table)))
+            for (name, split), table in self.tables.items()
+            if name == config
+        )
+
+    def texts(self, config: str, rows: RowNumbers) -> Iterator[tuple[str, str]]:
+        """The premise and hypothesis of each of some rows of a config, whose numbers ascend."""
+        n_found = start = 0
+        for split in self.manifest.configs[config]:
+            for batch in self.batches(config, split, TEXTS):
+                if n_found == len(rows):
+                    return
+                end = start + len(batch)
+                here = rows[n_found : np.searchsorted(rows, end)]
+                found = batch.take(here - start)
+                yield from zip(*(found[name].to_pylist() for name in TEXTS), strict=True)
+                n_found, start = n_found + len(here), end
+
+
+_Check = Callable[[_Subject], Iterator[str]]
+
+
+def verify_version(folder: Path) -> Report:
+    """Re-checks everything about a built version.
+
+    The checks run in order; one that would need what a failed one guards is not run, and its
+    outcome says so.
+
+    Args:
+        folder: The folder of the version.
+
+    Returns:
+        The report; nothing is raised for a version that fails.
+    """
+    subject = _Subject(folder)
+    outcomes: list[Outcome] = []
+    for check, needs in tqdm(CHECKS.items(), desc="Verifying", unit="check", delay=1):
+        unmet = [_name(need) for need in needs if not _passed(outcomes, need)]
+        if unmet:
+            reason = f"{unmet[0]} did not pass"
+            outcomes.append(Outcome(_name(check), False, (reason,), ran=False))
+            continue
+        applies = True
+        try:
+            applies = check not in APPLIES_TO or APPLIES_TO[check](subject)
+            found = _shorten(check(subject)) if applies else ()
+        except NLIHubError as error:
+            found = (str(error),)
+        except Exception as error:  # damage may be of any kind; a report is due all the same
+            found = (f"could not run: {error!r}",)
+        passed = not found or check in LISTS_ONLY or _name(check) in _known_defects(subject)
+        outcomes.append(Outcome(_name(check), passed, found, applies=applies))
+    return Report(folder, tuple(outcomes))
+
+
+def require_verified(version: BuiltVersion) -> None:
+    """Refuses a version that fails a check.
+
+    Raises:
+        VerificationError: It does; names the first check that failed.
+    """
+    failed = [
+        outcome.check for outcome in verify_version(version.folder).outcomes if not outcome.passed
+    ]
+    if failed:
+        raise VerificationError(
+            f"{version.folder} is not sound: the check that {failed[0]!r} failed. "
+            f"See: nlihub verify {version.folder}"
+        )
+
+
+def _shorten(findings: Iterator[str]) -> tuple[str, ...]:
+    """The first findings, and how many more there are."""
+    shown = tuple(islice(findings, _MAX_SHOWN))
+    n_more = sum(1 for _ in findings)
+    return (*shown, f"and {n_more} more") if n_more else shown
+
+
+def _known_defects(version: _Subject) -> frozenset[str]:
+    try:
+        return version.builder.SPEC.known_defects
+    except NLIHubError:  # no manifest, or of no dataset of this package
+        return frozenset()
+
+
+def _name(check: _Check) -> str:
+    return check.__name__.replace("_", " ")
+
+
+def _passed(outcomes: list[Outcome], check: _Check) -> bool:
+    return any(outcome.passed and outcome.check == _name(check) for outcome in outcomes)
+
+
+# ---- the checks: each yields what is wrong ------------------------------------------------
+
+
+def manifest_is_readable(version: _Subject) -> Iterator[str]:
+    """There is a manifest of a dataset, version, configs and splits that this package knows."""
+    spec = version.builder.SPEC
+    manifest = version.manifest
+    if not _is_version(manifest.version):
+        yield f"version {manifest.version!r}, expected X.Y.Z"
+    if (made_by := manifest.made_with.get("builder")) != spec.version:
+        yield f"made by version {made_by} of the builder, this package has {spec.version}"
+    if list(manifest.labels) != list(spec.labels):
+        yield f"labels {', '.join(map(str, manifest.labels))}, expected {', '.join(spec.labels)}"
+    columns = {field.name: str(field.type) for field in spec.features.arrow_schema}
+    if list(manifest.columns.items()) != list(columns.items()):
+        yield f"columns {dict(manifest.columns)}, expected {columns}"
+    if not manifest.configs:
+        yield "there is no config"
+    for name, splits in manifest.configs.items():
+        if name not in spec.configs:
+            yield f"unknown config {name!r}, expected some of {', '.join(spec.configs)}"
+            continue
+        expected = spec.configs[name].splits
+        if not splits or list(splits) != [split for split in expected if split in splits]:
+            yield f"{name} has the splits {', '.join(splits)}, expected {', '.join(expected)}"
+
+
+def _is_version(text: str) -> bool:
+    try:
+        return str(Version(text)) == text
+    except (ValueError, TypeError):
+        return False
+
+
+def files_have_their_hashes(version: _Subject) -> Iterator[str]:
+    """Every file is listed, every listed file is there, and has the size and hash it had."""
+    yield from (f"{name} is not in the manifest" for name in version.unlisted_files())
+    yield from version.damaged_files()
+
+
+def schema_is_uniform(version: _Subject) -> Iterator[str]:
+    """Every Parquet file has the columns, types, order and label names of the dataset."""
+    features = version.builder.SPEC.features
+    for config, split in version.config_splits():
+        for shard in version.manifest.configs[config][split].shards:
+            try:
+                schema = pq.read_schema(version.folder / shard.file)
+            except (OSError, pa.ArrowInvalid) as error:
+                yield f"{shard.file} is no Parquet file: {error}"
+                continue
+            if schema.names != list(features):
+                yield f"{shard.file} has the columns {schema.names}, expected {list(features)}"
+                continue
+            found = Features.from_arrow_schema(schema)
+            for name, feature in features.items():
+                if found[name] != feature:
+                    yield f"{shard.file}: column {name!r} is {found[name]}, expected {feature}"
+
+
+def values_are_allowed(version: _Subject) -> Iterator[str]:
+    """Labels, domains and categories are of their sets, and required texts are there."""
+    spec = version.builder.SPEC
+    allowed: dict[str, set[Any]] = {
+        "label": set(range(len(spec.labels))),
+        "domain": set(spec.domains),
+        "category": {*spec.categories, None},
+    }
+    for (config, split), table in version.tables.items():
+        try:
+            check_required(table)
+        except NLIHubError as error:
+            yield f"{config}/{split}: {error}"
+        for name, values in allowed.items():
+            found = set(table[name].unique().to_pylist())
+            for value in sorted(found - values, key=str):
+                yield f"{config}/{split}: {name} {value!r} is not allowed"
+
+
+def rows_have_their_digest(version: _Subject) -> Iterator[str]:
+    """Numbers and digests of rows are those of the manifest."""
+    for config, split in version.config_splits():
+        entry = version.manifest.configs[config][split]
+        hashes = [version.hashes[config, split]]
+        n_rows = len(version.tables[config, split])
+        if n_rows != entry.rows:
+            yield f"{config}/{split} has {n_rows} rows, expected {entry.rows}"
+        elif digest(hashes) != entry.digest:
+            yield f"{config}/{split} has digest {digest(hashes)}, expected {entry.digest}"
+        elif order_digest(hashes) != entry.order_digest:
+            yield f"{config}/{split} has its rows in another order"
+
+
+def ids_are_unique(version: _Subject) -> Iterator[str]:
+    """An id stands for one row: once in a config, and for the same row in every config."""
+    tables = [version.rows(config).select(["id"]) for config in version.manifest.configs]
+    hashes = np.frombuffer(b"".join(version.hashes.values()), ROW_HASH)
+    is_another = hashes != hashes[first_rows(pa.concat_tables(tables), ["id"])]
+    start = 0
+    for config, rows in zip(version.manifest.configs, tables, strict=True):
+        is_second = first_rows(rows, ["id"]) != np.arange(len(rows))
+        differs = is_another[start : start + len(rows)]
+        for row in np.flatnonzero(is_second | differs):
+            key = rows["id"][row].as_py()
+            if is_second[row]:
+                yield f"{config}: id {key!r} occurs twice"
+            if differs[row]:
+                yield f"{config}: id {key!r} is another row than in an earlier config"
+        start += len(rows)
+
+
+def a_group_has_one_label(version: _Subject) -> Iterator[str]:
+    """Where groups are patterns, all problems of a pattern have its label (SpaceNLI, 3.2)."""
+    rows = version.rows(version.main_config)
+    for row in contradicting_rows(first_rows(rows, ["group"]), rows["label"]):
+        split, group = (rows[name][row].as_py() for name in ("split", "group"))
+        yield f"{split}: group {group!r} has more than one label"
+
+
+def _groups_are_patterns(version: _Subject) -> bool:
+    return version.builder.SPEC.group == "pattern"
+
+
+def no_example_is_in_two_splits(version: _Subject) -> Iterator[str]:
+    """No premise and hypothesis stand in two splits of a config."""
+    for config in version.manifest.configs:
+        rows = version.rows(config)
+        first = first_rows(rows, TEXTS)
+        again = contradicting_rows(first, rows["split"])
+        for text, row in zip(version.texts(config, again), again, strict=True):
+            one, other = (rows["split"][n].as_py() for n in (first[row], row))
+            yield f"{config}: {text} is in {one} and in {other}"
+
+
+def no_text_has_two_labels(version: _Subject) -> Iterator[str]:
+    """No premise and hypothesis occur with different labels."""
+    rows = version.rows(version.main_config)
+    again = contradicting_rows(first_rows(rows, TEXTS), rows["label"])
+    for text in version.texts(version.main_config, again):
+        yield f"{text} has more than one label"
+
+
+def rows_are_the_published_ones(version: _Subject) -> Iterator[str]:
+    """Every split has as many rows as the paper publishes."""
+    for config, split, published, table in _published(version):
+        yield from (f"{config}/{split}: {d}" for d in differing_rows(published, table))
+
+
+def counts_are_the_published_ones(version: _Subject) -> Iterator[str]:
+    """Every split has the counts that the paper publishes, of classes, categories and domains."""
+    for config, split, published, table in _published(version):
+        found = differing_counts(published, table, version.builder.SPEC.labels)
+        yield from (f"{config}/{split}: {difference}" for difference in found)
+
+
+def _published(version: _Subject) -> Iterator[tuple[str, str, PublishedCounts, pa.Table]]:
+    for config, splits in version.builder.SPEC.published.items():
+        for split, counts in splits.items():
+            if (config, split) in version.tables:
+                yield config, split, counts, version.tables[config, split]
+
+
+def _has_published(version: _Subject) -> bool:
+    return any(True for _ in _published(version))
+
+
+def card_is_true(version: _Subject) -> Iterator[str]:
+    """Front matter and generated blocks of the card are what the files say."""
+    manifest, builder = version.manifest, version.builder
+    path = version.folder / "README.md"
+    if not path.is_file():
+        yield "README.md is missing"
+        return
+    matter, body = split_card(path.read_text(encoding="utf-8"))
+    if not is_front_matter(matter, builder.SPEC, manifest):
+        yield "the front matter of README.md is not that of these files"
+    blocks = card_blocks(builder, manifest, measure(version))
+    found = read_blocks(body)
+    for name in read_blocks(card_template(builder.SPEC)):
+        if blocks[name].rstrip() != found.get(name, "").rstrip():
+            yield f"block {name!r} of README.md is not what these files give"
+
+
+def repeated_texts(version: _Subject) -> Iterator[str]:
+    """Lists the texts that occur more than once."""
+    rows = version.rows(version.main_config)
+    first = first_rows(rows, TEXTS)
+    is_repeated = np.bincount(first, minlength=len(rows))[first] > 1
+    by_text = np.flatnonzero(is_repeated)[np.argsort(first[is_repeated], kind="stable")]
+    texts = version.texts(version.main_config, np.unique(first[is_repeated]))
+    for text, (_, found) in zip(texts, groupby(by_text, first.__getitem__), strict=True):
+        keys = (rows["id"][row].as_py() for row in found)
+        yield f"{', '.join(keys)}: {' '.join(text)}"
+
+
+#: The checks in order, each with those that must have passed before it can run.
+CHECKS: dict[_Check, tuple[_Check, ...]] = {
+    manifest_is_readable: (),
+    files_have_their_hashes: (manifest_is_readable,),
+    schema_is_uniform: (manifest_is_readable,),
+    values_are_allowed: (schema_is_uniform,),
+    rows_have_their_digest: (schema_is_uniform, values_are_allowed),
+    ids_are_unique: (schema_is_uniform, values_are_allowed),
+    a_group_has_one_label: (schema_is_uniform,),
+    no_example_is_in_two_splits: (schema_is_uniform,),
+    no_text_has_two_labels: (schema_is_uniform,),
+    rows_are_the_published_ones: (schema_is_uniform, values_are_allowed),
+    counts_are_the_published_ones: (schema_is_uniform, values_are_allowed),
+    card_is_true: (schema_is_uniform, values_are_allowed),
+    repeated_texts: (schema_is_uniform,),
+}
+#: Checks whose findings are listed and fail nothing.
+LISTS_ONLY = frozenset({repeated_texts})
+#: Checks that say nothing of some versions, each with whether it does of one.
+APPLIES_TO: dict[_Check, Callable[[_Subject], bool]] = {
+    a_group_has_one_label: _groups_are_patterns,
+    rows_are_the_published_ones: _has_published,
+    counts_are_the_published_ones: _has_published,
+}

@@ -1,0 +1,144 @@
+"""A built version on disk, opened for reading."""
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ...loaders.errors import VerificationError
+from ...loaders.hashing import hash_file
+from ..core.base import NLIBuilder
+from ..core.registry import get_builder
+from ..procedures.declared_builder import declared_builder
+from .manifest import FILE_NAME, Manifest
+
+#: Rows that are read at a time: some megabytes where the texts are paragraphs.
+MAX_BATCH_ROWS = 2_000
+_BUFFER_BYTES = 1 << 20
+
+
+class BuiltVersion:
+    """A folder that ``nlihub build`` wrote.
+
+    Args:
+        folder: The folder.
+
+    Attributes:
+        folder: The folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @cached_property
+    def manifest(self) -> Manifest:
+        """Its manifest.
+
+        Raises:
+            VerificationError: There is none, or it is malformed.
+        """
+        return Manifest.read(self.folder)
+
+    @cached_property
+    def builder(self) -> type[NLIBuilder]:
+        """The builder of its dataset.
+
+        Raises:
+            UnknownNameError: This package has no such dataset.
+            VerificationError: It was made by a procedure that this package has not.
+        """
+        if declaration := self.manifest.declaration:
+            return declared_builder(declaration)
+        return get_builder(self.manifest.dataset)
+
+    @property
+    def main_config(self) -> str:
+        """The default config where it was built, otherwise the first that was.
+
+        Raises:
+            VerificationError: There is no manifest, or it is malformed.
+        """
+        return self.manifest.main_config(self.builder.SPEC.default_config)
+
+    def unlisted_files(self) -> list[str]:
+        """The files in its folder that its manifest does not list, by path.
+
+        Raises:
+            VerificationError: There is no manifest, or it is malformed.
+        """
+        return sorted(self._files() - set(self.manifest.hashes()) - {FILE_NAME})
+
+    def damaged_files(self) -> Iterator[str]:
+        """What is wrong with the files that its manifest lists: missing, or with another hash.
+
+        Raises:
+            VerificationError: There is no manifest, or it is malformed.
+        """
+        here = self._files()
+        for name, sha256 in sorted(self.manifest.hashes().items()):
+            if name not in here:
+                yield f"{name} is missing"
+            elif (found := hash_file(self.folder / name)) != sha256:
+                yield f"{name} has sha256 {found}, expected {sha256}"
+
+    def _files(self) -> set[str]:
+        paths = (path for path in self.folder.rglob("*") if not path.is_dir())
+        return {path.relative_to(self.folder).as_posix() for path in paths}
+
+    def table(self, config: str, split: str, columns: Sequence[str] | None = None) -> pa.Table:
+        """The rows of a split, as they are stored.
+
+        Args:
+            config: The config.
+            split: The split.
+            columns: The columns to read; None reads all.
+
+        Returns:
+            The rows in order, in the schema of the files.
+
+        Raises:
+            VerificationError: A file is missing or no Parquet.
+        """
+        tables = []
+        for shard in self.manifest.configs[config][split].shards:
+            path = self.folder / shard.file
+            try:
+                tables.append(pq.ParquetFile(path).read(columns=columns))
+            except (OSError, pa.ArrowInvalid) as error:
+                raise VerificationError(f"{path} cannot be read as Parquet: {error}.") from error
+        return pa.concat_tables(tables)
+
+    def batches(
+        self,
+        config: str,
+        split: str,
+        columns: Sequence[str] | None = None,
+        max_rows: int = MAX_BATCH_ROWS,
+    ) -> Iterator[pa.Table]:
+        """The rows of a split, as they are stored, some at a time: for those that are too many.
+
+        Args:
+            config: The config.
+            split: The split.
+            columns: The columns to read; None reads all.
+            max_rows: Rows that are read at a time.
+
+        Yields:
+            The rows in order, in the schema of the files; one table with no rows where a file has
+            none.
+
+        Raises:
+            VerificationError: A file is missing or no Parquet.
+        """
+        for shard in self.manifest.configs[config][split].shards:
+            path = self.folder / shard.file
+            try:
+                with pq.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER_BYTES) as file:
+                    if not file.metadata.num_rows:
+                        yield file.read(columns=columns)
+                    for batch in file.iter_batches(max_rows, columns=columns):
+                        yield pa.Table.from_batches([batch])
+            except (OSError, pa.ArrowInvalid) as error:
+                raise VerificationError(f"{path} cannot be read as Parquet: {error}.") from error

@@ -1,0 +1,153 @@
+"""Writes a folder or a file whole or not at all."""
+
+import errno
+import glob
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from .errors import OutputError
+
+_MAX_SWAPS = 100
+_LEFTOVER_AGE_S = 3600
+
+
+@contextmanager
+def whole_folder(target: Path, may_replace: Callable[[Path], bool]) -> Iterator[Path]:
+    """A new folder that takes the place of ``target`` when the block ends without an error.
+
+    Several processes may write to one target: each works in a folder of its own, and the last to
+    end wins.
+
+    Args:
+        target: The folder to make or replace.
+        may_replace: Whether an existing folder there may be replaced.
+
+    Yields:
+        An empty folder beside the target.
+
+    Raises:
+        OutputError: There is something else at the target, or it cannot be written.
+    """
+    target = target.absolute()
+    missing = [parent for parent in target.parents if not parent.exists()]
+    _make_folder(target.parent)
+    try:
+        _check_replaceable(target, may_replace)
+        with working_folder(target.parent, f".{target.name}.partial-") as work:
+            new = work / "new"
+            new.mkdir()
+            yield new
+            _check_replaceable(target, may_replace)
+            _swap(new, target, work / "old")
+    except BaseException:
+        with suppress(OSError):  # not empty, or not ours any more
+            for parent in missing:
+                parent.rmdir()
+        raise
+
+
+@contextmanager
+def working_folder(parent: Path, prefix: str) -> Iterator[Path]:
+    """A folder that is there while the block runs.
+
+    It is locked while its process lives; what a killed process left is unlocked, and removed by the
+    next.
+
+    Args:
+        parent: Where it is made.
+        prefix: What its name begins with.
+
+    Yields:
+        The folder, with nothing but a lock in it.
+
+    Raises:
+        OutputError: The parent cannot be written to.
+    """
+    _make_folder(parent)
+    _remove_leftovers(parent, prefix)
+    # Locked before it has the name by which leftovers are found.
+    start = Path(tempfile.mkdtemp(prefix=".new-", dir=parent))
+    with FileLock(start / "lock"):
+        work = start.rename(start.with_name(prefix + start.name.removeprefix(".new-")))
+        try:
+            yield work
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise OutputError(f"{folder} cannot be written to: {error.strerror}.") from error
+
+
+def _check_replaceable(target: Path, may_replace: Callable[[Path], bool]) -> None:
+    if target.exists() and not may_replace(target):
+        raise OutputError(
+            f"{target} exists and is no built version, or holds files of others; "
+            "name another folder, or move it away."
+        )
+
+
+def _remove_leftovers(folder: Path, prefix: str) -> None:
+    for leftover in folder.glob(f"{glob.escape(prefix)}*"):
+        with suppress(Timeout, OSError), FileLock(leftover / "lock", timeout=0):
+            shutil.rmtree(leftover, ignore_errors=True)
+
+
+def _swap(new: Path, target: Path, old: Path) -> None:
+    for attempt in range(_MAX_SWAPS):
+        with suppress(FileNotFoundError):
+            target.rename(old.with_name(f"{old.name}-{attempt}"))
+        try:
+            new.rename(target)
+        except OSError as error:
+            # Another process has put its own there in between: replace that one too.
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST) or attempt == _MAX_SWAPS - 1:
+                raise
+        else:
+            return
+
+
+@contextmanager
+def whole_file(target: Path) -> Iterator[Path]:
+    """A new file that takes the place of ``target`` when the block ends without an error.
+
+    Args:
+        target: The file to make or replace.
+
+    Yields:
+        A path beside the target, with the target's suffix.
+
+    Raises:
+        OutputError: The target is a folder or device, or cannot be written.
+    """
+    target = target.resolve()  # written through a link, not in its place
+    if target.exists() and not target.is_file():
+        raise OutputError(f"{target} is no plain file; name one.")
+    _make_folder(target.parent)
+    for leftover in target.parent.glob(f".{glob.escape(target.name)}.*.partial{target.suffix}"):
+        with suppress(OSError):  # of a process that was killed, surely so after an hour
+            if time.time() - leftover.stat().st_mtime > _LEFTOVER_AGE_S:
+                leftover.unlink()
+    handle, name = tempfile.mkstemp(f".partial{target.suffix}", f".{target.name}.", target.parent)
+    os.close(handle)
+    partial = Path(name)
+    try:
+        yield partial
+        umask = os.umask(0)
+        os.umask(umask)
+        partial.chmod(0o666 & ~umask)  # mkstemp's own mode is private
+        partial.replace(target)
+    finally:
+        partial.unlink(missing_ok=True)

@@ -1,0 +1,1 @@
+"""Readers of pattern banks and of the mini world that fills them."""

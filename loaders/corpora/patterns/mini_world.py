@@ -1,0 +1,219 @@
+"""Reads a mini world: the YAML file of nouns, names and relations (SpaceNLI, section 3.2).
+
+Only the shapes of such a file are accepted: mappings without values as sets, merge keys and
+aliases as unions, lists as relations. The YAML is composed to nodes and never constructed, so a
+tag cannot create an object, and an alias is resolved once; the sizes of all sets are limited.
+"""
+
+import re
+from pathlib import Path
+
+import yaml
+
+from ...errors import BankError, Defect
+from .records import MiniWorld, Relation
+
+#: The lemmas of the one WordNet 3.0 synset that the official bank uses, in WordNet's order.
+WORDNET_LEMMAS = {
+    "immediately.r.01": (
+        "immediately",
+        "instantly",
+        "straightaway",
+        "straight off",
+        "directly",
+        "now",
+        "right away",
+        "at once",
+        "forthwith",
+        "like a shot",
+    )
+}
+
+_SET_NAME = re.compile(r"\w+_(n|pn|a)")
+_RELATION_NAME = re.compile(r"\w+_\w*?(\d)")
+_TAG = "tag:yaml.org,2002:"
+_MAX_DEPTH = 50
+_MAX_MEMBERS = 2_000_000  # of all sets together, unions included
+_LOADER: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+_Product = tuple[frozenset[str], ...]
+
+
+def read_mini_world(path: Path) -> MiniWorld:
+    """Reads a mini world.
+
+    A key that ends in ``_n``, ``_pn`` or ``_a`` is a set of nouns, proper names or adjectives;
+    one that ends in a digit N is an N-ary relation, a list of products of sets. The members of
+    ``k_NAME`` (a fact of the real world) also belong to ``NAME``, where that exists.
+
+    Args:
+        path: The YAML file.
+
+    Returns:
+        The world; its lemmas are those of the synset that the official bank uses.
+
+    Raises:
+        BankError: Everything in the file that is not of this form, by line.
+        FileNotFoundError: There is no such file.
+
+    Source:
+        ``config/selection_restriction.yaml`` of SpaceNLI at commit 8c10e94d.
+    """
+    reader = _Reader(str(path))
+    try:
+        world = MiniWorld(reader.read(path.read_bytes()), WORDNET_LEMMAS)
+    except RecursionError:
+        raise BankError([Defect(str(path), 0, "", "has too long a chain of aliases")]) from None
+    for noun in sorted(world.common_nouns):
+        if f"the {noun}" in world.proper_names:
+            message = f"the proper name 'the {noun}' reads like this noun with its article"
+            reader.defects.append(Defect(str(path), 0, f"noun {noun!r}", message))
+    if reader.defects:
+        raise BankError(reader.defects)
+    return world
+
+
+class _Reader:
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.defects: list[Defect] = []
+        self._sets: dict[int, frozenset[str]] = {}
+        self._products: dict[tuple[int, int], tuple[_Product, ...]] = {}
+        self._n_members = 0
+        self._open: set[int] = set()  # nodes being read, to notice an alias to itself
+
+    def defect(self, node: yaml.Node | None, where: str, message: str) -> None:
+        line = node.start_mark.line + 1 if node is not None and node.start_mark else 0
+        self.defects.append(Defect(self.file, line, where, message))
+
+    def read(self, content: bytes) -> dict[str, Relation]:
+        try:
+            # Depth is checked on the flat stream of events, before anything recursive sees it.
+            depth = 0
+            for event in yaml.parse(content, Loader=_LOADER):
+                depth += isinstance(event, yaml.CollectionStartEvent)
+                depth -= isinstance(event, yaml.CollectionEndEvent)
+                if depth > _MAX_DEPTH:
+                    line = event.start_mark.line + 1 if event.start_mark else 0
+                    message = f"nested more than {_MAX_DEPTH} levels deep"
+                    self.defects.append(Defect(self.file, line, "", message))
+                    return {}
+            root = yaml.compose(content, Loader=_LOADER)
+        except yaml.YAMLError as error:
+            mark = getattr(error, "problem_mark", None)
+            line = mark.line + 1 if mark else 0
+            reason = getattr(error, "problem", None) or str(error)
+            self.defects.append(Defect(self.file, line, "", f"not valid YAML: {reason}"))
+            return {}
+        if not isinstance(root, yaml.MappingNode) or root.tag != _TAG + "map":
+            self.defect(root, "", "expected a mapping of names to sets and relations")
+            return {}
+        relations: dict[str, Relation] = {}
+        for key, value in root.value:
+            name = self.text(key, "")
+            if name is None:
+                continue
+            if name in relations:
+                self.defect(key, name, "defined twice")
+                continue
+            relation = self.relation(name, key, value)
+            if relation is not None:
+                relations[name] = relation
+        for name, fact in list(relations.items()):
+            target = relations.get(name.removeprefix("k_"))
+            if name.startswith("k_") and target is not None:
+                relations[target.name] = Relation(
+                    target.name, target.arity, target.products + fact.products
+                )
+        return relations
+
+    def relation(self, name: str, key: yaml.Node, value: yaml.Node) -> Relation | None:
+        if _SET_NAME.fullmatch(name):
+            return Relation(name, 1, ((self.members(value, name),),))
+        match = _RELATION_NAME.fullmatch(name)
+        if match is None or match[1] == "0":
+            expected = "expected a name ending in _n, _pn or _a (a set) or in its arity (_v2, _p3)"
+            self.defect(key, name, expected)
+            return None
+        arity = int(match[1])
+        products = self.products(value, arity, name)
+        if not products:
+            self.defect(value, name, "has no members")
+        return Relation(name, arity, products)
+
+    def text(self, node: yaml.Node, where: str) -> str | None:
+        """A plain text scalar, or None with a defect reported."""
+        if not isinstance(node, yaml.ScalarNode) or node.tag != _TAG + "str":
+            shown = node.value if isinstance(node, yaml.ScalarNode) else "a collection"
+            kind = node.tag.removeprefix(_TAG)
+            self.defect(node, where, f"expected text, got {shown!r} of type {kind} (quote it?)")
+            return None
+        text = str(node.value)
+        if not text or text != " ".join(text.split()) or not text.isprintable():
+            self.defect(node, where, f"{text!r} is empty or has stray blanks or control characters")
+            return None
+        return text
+
+    def members(self, node: yaml.Node, where: str) -> frozenset[str]:
+        """The members of a set: ``{a, b, <<: *OTHER}``."""
+        if id(node) in self._sets:
+            return self._sets[id(node)]
+        if not isinstance(node, yaml.MappingNode) or node.tag != _TAG + "map":
+            tag = node.tag.removeprefix(_TAG)
+            self.defect(node, where, f"expected a set {{a, b}}, got a value of type {tag}")
+            return frozenset()
+        if id(node) in self._open:
+            self.defect(node, where, "contains itself")
+            return frozenset()
+        self._open.add(id(node))
+        members: set[str] = set()
+        for key, value in node.value:
+            if key.tag == _TAG + "merge":
+                merged = value.value if isinstance(value, yaml.SequenceNode) else [value]
+                for other in merged:
+                    members |= self.members(other, where)
+                continue
+            member = self.text(key, where)
+            if value.tag != _TAG + "null":
+                self.defect(value, where, f"member {member!r} has a value; a set has only members")
+            if member is not None:
+                members.add(member)
+        self._open.remove(id(node))
+        self._n_members += len(members)
+        if self._n_members > _MAX_MEMBERS:
+            line = node.start_mark.line + 1 if node.start_mark else 0
+            message = f"the sets have more than {_MAX_MEMBERS} members in all"
+            raise BankError([Defect(self.file, line, where, message)])
+        self._sets[id(node)] = frozenset(members)
+        return self._sets[id(node)]
+
+    def products(self, node: yaml.Node, arity: int, where: str) -> tuple[_Product, ...]:
+        """A list whose items are products of sets, tuples of words, or lists of these by alias."""
+        if (id(node), arity) in self._products:
+            return self._products[id(node), arity]
+        if not isinstance(node, yaml.SequenceNode) or node.tag != _TAG + "seq":
+            self.defect(node, where, "expected a list of products of sets")
+            return ()
+        if id(node) in self._open:
+            self.defect(node, where, "contains itself")
+            return ()
+        self._open.add(id(node))
+        found: dict[_Product, None] = {}
+        for item in node.value:
+            if not isinstance(item, yaml.SequenceNode) or not item.value:
+                self.defect(item, where, "expected a list of sets or words")
+            elif isinstance(item.value[0], yaml.SequenceNode):
+                found.update(dict.fromkeys(self.products(item, arity, where)))
+            elif len(item.value) != arity:
+                self.defect(item, where, f"expected {arity} arguments, got {len(item.value)}")
+            else:
+                found[tuple(self.argument(argument, where) for argument in item.value)] = None
+        self._open.remove(id(node))
+        self._products[id(node), arity] = tuple(found)
+        return self._products[id(node), arity]
+
+    def argument(self, node: yaml.Node, where: str) -> frozenset[str]:
+        if isinstance(node, yaml.ScalarNode):
+            word = self.text(node, where)
+            return frozenset() if word is None else frozenset({word})
+        return self.members(node, where)

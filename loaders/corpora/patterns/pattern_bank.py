@@ -1,0 +1,320 @@
+"""Reads a pattern bank: the XML file of patterns, over a mini world (SpaceNLI, section 3)."""
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from ...errors import BankError, Defect, SourceNotFoundError
+from ..markup import Element, read_xml
+from .constraints import parse_constraint, parse_restrictions
+from .mini_world import read_mini_world
+from .records import Constraint, MiniWorld, Pattern, PatternBank, Restriction
+
+#: The three labels of a pattern, in the order of SNLI.
+LABELS = ("entailment", "neutral", "contradiction")
+
+_ID = re.compile(r"([0-9]{1,9})(?![0-9])(\S*)")
+_VARIABLE = re.compile(r"\{([^{}]*)\}")
+_NOUN_PHRASE = re.compile(r"NP[0-9]*")
+_OPTIONAL_WORD = re.compile(r"_(\w+)")
+_SYNSET = re.compile(r"(\w+)_([ansrv])_([0-9]+)")
+_MAX_CHARS = 2_000  # of a sentence
+_MAX_VARIABLES = 12  # of a pattern
+_MAX_OCCURRENCES = 40  # of variables in a sentence
+#: What may stand in the file, in a group and in a problem; the rest would be dropped unnoticed.
+_ATTRIBUTES = {"id", "label", "ent_type", "exp", "src", "cat", "rel", "seed"}
+_CATEGORY = re.compile(r"[a-z][a-z0-9]*([ _-][a-z0-9]+)*")
+_ROOT_TAGS = {"problem", "group", "comment", "references", "note"}
+_PROBLEM_TAGS = {"ex", "PT", "SR", "BL", "FT", "reason", "note", "spans", "comment"}
+_FEATURE = re.compile(r"(NP[0-9]+)\[\+det\]")
+
+
+def read_pattern_bank(patterns: Path, world: Path) -> PatternBank:
+    """Reads a pattern bank and its mini world.
+
+    A ``<problem>`` with a ``<PT>`` is a pattern, alone or in a ``<group>``, whose attributes and
+    conditions are added to its own. Patterns go by the number in their id, then by the rest.
+
+    Args:
+        patterns: The XML file.
+        world: The YAML file.
+
+    Returns:
+        The bank.
+
+    Raises:
+        BankError: Everything that is wrong in either file, by file, line and pattern.
+        FileNotFoundError: There is no such file.
+
+    Source:
+        ``dataset/problem_patterns.xml`` of SpaceNLI at commit 8c10e94d.
+    """
+    bank, defects = scan_pattern_bank(patterns, world)
+    if defects:
+        raise BankError(defects)
+    return bank
+
+
+def find_pattern_bank(folder: Path) -> tuple[Path, Path]:
+    """The pattern file and the world file of a folder that holds one of each.
+
+    Args:
+        folder: A folder with one XML file and one YAML file.
+
+    Returns:
+        The XML file and the YAML file.
+
+    Raises:
+        SourceNotFoundError: There is no such folder, or it holds none or several of a kind.
+    """
+    if not folder.is_dir():
+        raise SourceNotFoundError(f"{folder} is no folder; expected one with a pattern bank.")
+    found = []
+    for kind, suffixes in (("XML", {".xml"}), ("YAML", {".yaml", ".yml"})):
+        files = sorted(path for path in folder.iterdir() if path.suffix.lower() in suffixes)
+        if len(files) != 1:
+            names = ", ".join(path.name for path in files) or "none"
+            raise SourceNotFoundError(f"{folder} must hold one {kind} file, it has {names}.")
+        found.append(files[0])
+    return found[0], found[1]
+
+
+def scan_pattern_bank(patterns: Path, world: Path) -> tuple[PatternBank, list[Defect]]:
+    """Reads what is sound of a pattern bank, and lists what is not.
+
+    Args:
+        patterns: The XML file.
+        world: The YAML file.
+
+    Returns:
+        The bank of the sound patterns, and the defects of the others.
+
+    Raises:
+        BankError: One of the files cannot be read as XML or as a mini world at all.
+        FileNotFoundError: There is no such file.
+    """
+    unreadable: list[Defect] = []
+    try:
+        mini_world = read_mini_world(world)
+    except BankError as error:
+        unreadable.extend(error.defects)
+    try:
+        root = read_xml(patterns)
+    except BankError as error:
+        unreadable.extend(error.defects)
+    if unreadable:
+        raise BankError(unreadable)
+    reader = _Reader(str(patterns), mini_world)
+    reader.check_tags(root, _ROOT_TAGS)
+    elements: list[tuple[Element, Element | None]] = [(e, None) for e in root.all("problem")]
+    for group in root.all("group"):
+        elements.extend((element, group) for element in group.all("problem"))
+        reader.check_tags(group, _PROBLEM_TAGS | {"problem"})
+    found = [
+        pattern
+        for element, group in elements
+        if any(element.all("PT")) and (pattern := reader.pattern(element, group)) is not None
+    ]
+    if not found and not reader.defects:
+        reader.defect(root, "", "has no pattern, that is, no <problem> with a <PT>")
+    found.sort(key=lambda pattern: _order(pattern.id))
+    return PatternBank(tuple(found), mini_world), reader.defects
+
+
+def _order(pattern_id: str) -> tuple[int, str]:
+    match = _ID.fullmatch(pattern_id)
+    return (int(match[1]), match[2]) if match else (0, pattern_id)
+
+
+class _Reader:
+    def __init__(self, file: str, world: MiniWorld) -> None:
+        self.file = file
+        self.world = world
+        self.defects: list[Defect] = []
+        self.lines: dict[str, int] = {}  # of the ids seen
+
+    def defect(self, element: Element, where: str, message: str) -> None:
+        self.defects.append(Defect(self.file, element.line, where, message))
+
+    def check_tags(self, element: Element, known: set[str]) -> None:
+        """Reports the children that nothing would read."""
+        where = f"pattern {element.attributes['id']}" if "id" in element.attributes else ""
+        for child in element.children:
+            if child.tag not in known:
+                names = ", ".join(sorted(known))
+                message = f"<{child.tag}> in <{element.tag}> is not read; expected {names}"
+                self.defect(child, where, message)
+
+    def pattern(self, element: Element, group: Element | None) -> Pattern | None:
+        """The pattern of a problem element, or None with its defects reported."""
+        n_defects = len(self.defects)
+        attributes = element.attributes | {
+            name: value
+            for name, value in (group.attributes if group else {}).items()
+            if name not in element.attributes
+        }
+        pattern_id = attributes.get("id", "")
+        where = f"pattern {pattern_id}"
+        if not _ID.fullmatch(pattern_id):
+            message = f"id {pattern_id!r} is not a number of up to nine digits, then no blanks"
+            self.defect(element, where, message)
+        elif pattern_id in self.lines:
+            self.defect(element, where, f"duplicate id, first in line {self.lines[pattern_id]}")
+        self.lines.setdefault(pattern_id, element.line)
+        label = attributes.get("label", "")
+        if label not in LABELS:
+            self.defect(element, where, f"label {label!r} is none of {', '.join(LABELS)}")
+
+        for name in sorted(set(attributes) - _ATTRIBUTES):
+            message = f"attribute {name!r} is not read; expected {', '.join(sorted(_ATTRIBUTES))}"
+            self.defect(element, where, message)
+        ent_type = attributes.get("ent_type", "directional")
+        if not _CATEGORY.fullmatch(ent_type):
+            self.defect(element, where, f"ent_type {ent_type!r} is not one class in lower case")
+        self.check_tags(element, _PROBLEM_TAGS)
+        templates = list(element.all("PT"))
+        if len(templates) > 1:
+            self.defect(templates[1], where, "has more than one <PT>")
+        sentences = self.sentences(templates[0], where)
+        names = self.variables(templates[0], sentences, where)
+        examples = tuple(self.sentences(example, where) for example in element.all("ex"))
+        for tag, example in zip(element.all("ex"), examples, strict=True):
+            if len(example) != len(sentences):
+                counts = f"{len(example)} sentences, its pattern {len(sentences)}"
+                self.defect(tag, where, f"the example has {counts}")
+        sources = [element] if group is None else [element, group]
+        n_before = len(self.defects)
+        restrictions = self.restrictions(sources, where)
+        are_sound = len(self.defects) == n_before
+        constraint = self.constraint(sources, names, where)
+        self.features(sources, where)
+        fillers = self.fillers(element, names, restrictions, are_sound, where)
+        reason = " ".join(tag.text.strip() for tag in element.all("reason")) or None
+        if len(self.defects) > n_defects:
+            return None
+        return Pattern(
+            id=pattern_id,
+            label=label,
+            attributes=attributes,
+            sentences=sentences,
+            examples=examples,
+            restrictions=tuple(restrictions),
+            constraint=constraint,
+            fillers=fillers,
+            reason=reason,
+            file=self.file,
+            line=element.line,
+        )
+
+    def leaves(self, sources: Iterable[Element], tag: str, where: str) -> list[Element]:
+        """The non-empty elements of that name, in order; they may hold nothing but text."""
+        found = [leaf for source in sources for leaf in source.all(tag)]
+        for leaf in found:
+            if leaf.children:
+                self.defect(leaf, where, f"<{tag}> holds an element; expected text only")
+        return [leaf for leaf in found if leaf.text.strip()]
+
+    def sentences(self, leaf: Element, where: str) -> tuple[str, ...]:
+        """One sentence a line; a leading ^ marks background knowledge and goes."""
+        if leaf.children:
+            self.defect(leaf, where, f"<{leaf.tag}> holds an element; expected text only")
+        lines = [line.strip().lstrip("^").strip() for line in leaf.text.strip().split("\n")]
+        if not all(lines):
+            self.defect(leaf, where, f"<{leaf.tag}> has an empty line")
+        elif not all(line.isprintable() for line in lines):
+            self.defect(leaf, where, f"<{leaf.tag}> has control or invisible characters")
+        elif any(line.endswith(".") for line in lines):
+            self.defect(leaf, where, f"<{leaf.tag}> ends with a full stop, which is added later")
+        elif len(lines) < 2:
+            self.defect(leaf, where, f"<{leaf.tag}> needs at least a premise and a hypothesis")
+        return tuple(lines)
+
+    def variables(self, leaf: Element, sentences: Sequence[str], where: str) -> list[str]:
+        names = {name for sentence in sentences for name in _VARIABLE.findall(sentence)}
+        if len(names) > _MAX_VARIABLES:
+            self.defect(leaf, where, f"has more than {_MAX_VARIABLES} variables")
+        for sentence in sentences:
+            n_occurrences = len(_VARIABLE.findall(sentence))
+            if len(sentence) > _MAX_CHARS or n_occurrences > _MAX_OCCURRENCES:
+                limits = f"{_MAX_CHARS} characters or {_MAX_OCCURRENCES} variables"
+                self.defect(leaf, where, f"has a sentence of more than {limits}")
+            if re.search(r"[{}]", _VARIABLE.sub("", sentence)):
+                self.defect(leaf, where, f"unbalanced braces in {sentence!r}")
+        return sorted(names)
+
+    def restrictions(self, sources: list[Element], where: str) -> list[Restriction]:
+        found: dict[Restriction, None] = {}
+        for leaf in self.leaves(sources, "SR", where):
+            restrictions, messages = parse_restrictions(leaf.text, self.world)
+            found.update(dict.fromkeys(restrictions))
+            for message in messages:
+                self.defect(leaf, where, message)
+        return list(found)
+
+    def constraint(self, sources: list[Element], names: list[str], where: str) -> Constraint | None:
+        leaves = self.leaves(sources, "BL", where)
+        if not leaves:
+            return None
+        # Joined as text, as the authors do, so that "a or b" and "c" mean "a or (b and c)".
+        text = " and ".join(leaf.text.strip() for leaf in leaves)
+        try:
+            return parse_constraint(text, names, self.world)
+        except ValueError as error:
+            self.defect(leaves[0], where, str(error))
+            return None
+
+    def features(self, sources: list[Element], where: str) -> None:
+        """Checks the grammatical features: only +det is known, which every noun phrase has."""
+        seen: set[str] = set()
+        for leaf in self.leaves(sources, "FT", where):
+            for feature in leaf.text.replace(";", " ").split():
+                match = _FEATURE.fullmatch(feature)
+                if match is None:
+                    self.defect(leaf, where, f"feature {feature!r} is not of the form NP1[+det]")
+                elif match[1] in seen:
+                    self.defect(leaf, where, f"{match[1]} has two features")
+                else:
+                    seen.add(match[1])
+
+    def fillers(
+        self,
+        element: Element,
+        names: list[str],
+        restrictions: Sequence[Restriction],
+        are_sound: bool,
+        where: str,
+    ) -> dict[str, tuple[str, ...]]:
+        """The sorted phrases for each variable.
+
+        The projections of a restriction narrow its variables even where it names a variable that
+        the pattern lacks and so cannot hold as a relation.
+        """
+        allowed: dict[str, frozenset[str]] = {}
+        for restriction in restrictions:
+            for position, name in enumerate(restriction.variables):
+                projection = restriction.relation.projection(position)
+                allowed[name] = allowed.get(name, projection) & projection
+        fillers: dict[str, tuple[str, ...]] = {}
+        for name in names:
+            if _NOUN_PHRASE.fullmatch(name):
+                if name not in allowed and are_sound:
+                    self.defect(element, where, f"no restriction says what may fill {name}")
+                nouns = allowed.get(name, frozenset())
+                fillers[name] = tuple(
+                    phrase for phrase, noun in self.world.noun_phrases.items() if noun in nouns
+                )
+                if name in allowed and not fillers[name]:
+                    message = f"its restrictions contradict each other: no noun is left for {name}"
+                    message += " (a noun has to belong to a set, too)" * bool(nouns)
+                    self.defect(element, where, message)
+            elif match := _OPTIONAL_WORD.fullmatch(name):
+                fillers[name] = ("", match[1])
+            elif (match := _SYNSET.fullmatch(name)) and ".".join(
+                match.groups()
+            ) in self.world.lemmas:
+                fillers[name] = tuple(sorted(self.world.lemmas[".".join(match.groups())]))
+            else:
+                message = f"variable {{{name}}} has no filler: it is no noun phrase ({{NP1}}), no "
+                message += "optional word ({_word}) and no synset whose lemmas are known"
+                self.defect(element, where, message)
+        return fillers

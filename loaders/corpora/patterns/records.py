@@ -1,0 +1,275 @@
+"""The typed records that readers return."""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from ...errors import UnknownNameError, UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A relation of the mini world, kept as the union of products of sets that its file gives.
+
+    Attributes:
+        name: Full name with its suffix, e.g. ``"walk_into_v2"`` or ``"city_pn"``.
+        arity: Number of arguments, 1 or more.
+        products: Each product holds one set of nouns per argument.
+    """
+
+    name: str
+    arity: int
+    products: tuple[tuple[frozenset[str], ...], ...]
+
+    @property
+    def symbol(self) -> str:
+        """The name without its suffix, as selection restrictions use it: ``walk_into``."""
+        return self.name.rsplit("_", 1)[0]
+
+    def projection(self, position: int) -> frozenset[str]:
+        """The nouns that occur at an argument position (from 0)."""
+        return frozenset().union(*(product[position] for product in self.products))
+
+    def __contains__(self, nouns: object) -> bool:
+        return isinstance(nouns, tuple) and any(
+            all(noun in members for noun, members in zip(nouns, product, strict=True))
+            for product in self.products
+        )
+
+
+@dataclass(frozen=True)
+class MiniWorld:
+    """Nouns, names and the relations that hold between them (SpaceNLI, section 3.2).
+
+    Attributes:
+        relations: Every set and relation by its full name.
+        lemmas: For a WordNet synset (``"immediately.r.01"``) the words that express it.
+    """
+
+    relations: Mapping[str, Relation]
+    lemmas: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @cached_property
+    def proper_names(self) -> frozenset[str]:
+        """Members of the ``*_pn`` sets: used as they stand."""
+        return self._members("_pn")
+
+    @cached_property
+    def common_nouns(self) -> frozenset[str]:
+        """Members of the ``*_n`` sets that are no proper names: used with "the"."""
+        return self._members("_n") - self.proper_names
+
+    @cached_property
+    def noun_phrases(self) -> Mapping[str, str]:
+        """Every noun phrase, in sorted order, with its noun: ``{"the boy": "boy", ...}``."""
+        phrases = {name: name for name in self.proper_names}
+        phrases.update((f"the {noun}", noun) for noun in self.common_nouns)
+        return dict(sorted(phrases.items()))
+
+    def _members(self, suffix: str) -> frozenset[str]:
+        return frozenset().union(
+            *(r.projection(0) for r in self.relations.values() if r.name.endswith(suffix))
+        )
+
+    def find(self, symbol: str, arity: int) -> list[Relation]:
+        """The relations that a selection restriction ``symbol(...)`` of that arity can mean."""
+        return [r for r in self.relations.values() if r.symbol == symbol and r.arity == arity]
+
+
+@dataclass(frozen=True, slots=True)
+class Restriction:
+    """A selection restriction ``walk_into(NP1,NP3)``.
+
+    Attributes:
+        relation: The relation of the mini world that must hold of the nouns.
+        variables: The variables whose nouns fill its arguments, in order.
+    """
+
+    relation: Relation
+    variables: tuple[str, ...]
+
+
+# The checked form of a boolean constraint (<BL>). A term is a variable or a literal phrase.
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable of the pattern, standing for the phrase that fills it."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A phrase as it stands: ``"now"``."""
+
+    text: str
+
+
+Term = Variable | Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Equal:
+    """Both terms are the same phrase."""
+
+    left: Term
+    right: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Holds:
+    """The relation contains the tuple of phrases (``(NP1,NP2) in sig['relation']``)."""
+
+    relation: Relation
+    terms: tuple[Term, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """The operand is false."""
+
+    operand: "Constraint"
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    """Every operand is true."""
+
+    operands: tuple["Constraint", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """Some operand is true."""
+
+    operands: tuple["Constraint", ...]
+
+
+Constraint = Equal | Holds | Not | AllOf | AnyOf
+
+
+def category_name(ent_type: str | None) -> str | None:
+    """An inference class as a name: ``argument_orientation`` for "argument orientation"."""
+    return ent_type and ent_type.replace(" ", "_").replace("-", "_")
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A labelled NLI pattern: sentences with variables, and what may fill them.
+
+    Attributes:
+        id: The pattern's id, e.g. ``"102b*"``: digits, then anything.
+        label: ``entailment``, ``neutral`` or ``contradiction``.
+        attributes: The XML attributes in file order, the group's after its own
+            (``id``, ``label``, ``ent_type``, ``exp``, ``src`` ...).
+        sentences: The premises, then the hypothesis, with ``{variables}``, without final period.
+        examples: Hand-written problems, each as many sentences as the pattern.
+        restrictions: Selection restrictions on the nouns; they may name variables that the
+            pattern lacks.
+        constraint: Boolean constraint on the phrases, or None.
+        fillers: For each variable, in sorted order, the phrases that may fill it, sorted; for a
+            noun phrase those that the projections of the restrictions allow.
+        reason: Why the label holds, where the bank says so.
+        file: The file it comes from.
+        line: Its line in that file, from 1.
+    """
+
+    id: str
+    label: str
+    attributes: Mapping[str, str]
+    sentences: tuple[str, ...]
+    examples: tuple[tuple[str, ...], ...]
+    restrictions: tuple[Restriction, ...]
+    constraint: Constraint | None
+    fillers: Mapping[str, tuple[str, ...]]
+    reason: str | None
+    file: str
+    line: int
+
+    @property
+    def n_premises(self) -> int:
+        """Number of premises."""
+        return len(self.sentences) - 1
+
+    @property
+    def category(self) -> str | None:
+        """Inference class as a name; see ``category_name``."""
+        return category_name(self.attributes.get("ent_type"))
+
+
+@dataclass(frozen=True)
+class PatternBank:
+    """Patterns in their official order, and the mini world that fills them."""
+
+    patterns: tuple[Pattern, ...]
+    world: MiniWorld
+
+    def select(self, ids: Collection[str] = (), categories: Collection[str] = ()) -> "PatternBank":
+        """The part of the bank with the given ids and inference classes, in its own order.
+
+        Args:
+            ids: Ids of patterns; empty means all.
+            categories: Inference classes, e.g. ``"non_projective"``; empty means all.
+
+        Returns:
+            A bank over the same world.
+
+        Raises:
+            UnknownNameError: The bank has no such pattern or class; names the closest.
+            UsageError: No pattern is left, or a string was given for a list.
+        """
+        for names in (ids, categories):
+            if isinstance(names, str):
+                raise UsageError(f"{names!r} is a string; expected a list of names.")
+        known_ids = {pattern.id for pattern in self}
+        known_categories = {pattern.category for pattern in self if pattern.category}
+        for name in ids:
+            if name not in known_ids:
+                raise UnknownNameError.of("pattern", name, known_ids)
+        for name in categories:
+            if name not in known_categories:
+                raise UnknownNameError.of("inference class", name, known_categories)
+        chosen = (
+            pattern
+            for pattern in self
+            if (not ids or pattern.id in ids) and (not categories or pattern.category in categories)
+        )
+        selected = PatternBank(tuple(chosen), self.world)
+        if not selected.patterns:
+            raise UsageError("No pattern is of these ids and of these inference classes at once.")
+        return selected
+
+    def __iter__(self) -> Iterator[Pattern]:
+        return iter(self.patterns)
+
+    def __len__(self) -> int:
+        return len(self.patterns)
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasedProblem:
+    """A problem of SpaceNLI's released sample.
+
+    Attributes:
+        id: The pattern's id, ``-`` and a number from 0: ``"102b*-17"``.
+        label: ``entailment``, ``neutral`` or ``contradiction``.
+        attributes: Those of its pattern: ``ent_type``, ``exp``, perhaps ``src``, ``cat`` ...
+        n_premises: Number of premises.
+        premises: The premises, as one text.
+        hypothesis: The hypothesis.
+        fillers: The phrase that fills each variable, by variable in alphabetical order.
+    """
+
+    id: str
+    label: str
+    attributes: Mapping[str, str]
+    n_premises: int
+    premises: str
+    hypothesis: str
+    fillers: Mapping[str, str]
+
+    @property
+    def pattern(self) -> str:
+        """Id of its pattern."""
+        return self.id.rpartition("-")[0]

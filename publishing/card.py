@@ -1,0 +1,105 @@
+"""The card of a version, with what people wrote into it on the Hub.
+
+What stands between our markers, and the keys of the front matter that we write, are ours; text
+around them is, too, as long as nobody has changed it on the Hub. Whether somebody has is told by a
+mark at the end of a card: the hash of the text that we gave it.
+"""
+
+import hashlib
+import re
+from typing import Any
+
+import yaml
+
+from ..builders.versions.card import OPEN_LISTS, block_text, fill_blocks, read_blocks, split_card
+from ..loaders.errors import HubError
+
+#: What the Hub writes into the card of a Space that is made.
+_OF_NEW_SPACES = "Check out the configuration reference at "
+_MARK = re.compile(r"\n*<!-- nlihub:text (?P<hash>[0-9a-f]{16}) -->\n?")
+
+
+def merge_cards(ours: str, theirs: str | None) -> str:
+    """Our card, with what people wrote by hand into the one on the Hub.
+
+    Merging the outcome again changes nothing.
+
+    Args:
+        ours: The card as it was built.
+        theirs: The card on the Hub; None where there is none.
+
+    Returns:
+        The card to publish.
+
+    Raises:
+        HubError: The front matter of their card cannot be read.
+    """
+    our_matter, our_body = split_card(ours)
+    their_matter, their_body = split_card((theirs or "").replace("\r\n", "\n"))
+    matter = _merge_matter(_load(our_matter), _load(their_matter))
+    return f"---\n{_dump(matter)}---\n\n{_merge_bodies(our_body, their_body)}"
+
+
+def is_handwritten(theirs: str) -> bool:
+    """Whether people changed the text of a card on the Hub."""
+    body = split_card(theirs)[1]
+    mark = _MARK.search(body)
+    if not body.strip() or body.lstrip().startswith(_OF_NEW_SPACES):
+        return False
+    return mark is None or mark["hash"] != _hash(_without_mark(body))
+
+
+def _merge_bodies(ours: str, theirs: str) -> str:
+    ours = _without_mark(ours)
+    mark = f"\n<!-- nlihub:text {_hash(ours)} -->\n"
+    if not is_handwritten(theirs):
+        return ours + mark
+    found = _MARK.search(theirs)
+    if found is None and not read_blocks(theirs):  # written before anything of ours was there
+        return f"{theirs.rstrip()}\n\n{ours}{mark}"
+    blocks = read_blocks(ours)
+    text = _without_mark(theirs)
+    kept = {name: body for name, body in read_blocks(text).items() if name not in blocks}
+    text = fill_blocks(text, {**kept, **blocks})
+    for name, body in blocks.items():
+        if name not in read_blocks(text):
+            text = f"{text.rstrip()}\n\n{block_text(name, body)}\n"
+    # The mark stays what it was: once the text is ours again, it is taken for ours.
+    return text + (f"\n{found[0].strip()}\n" if found else mark)
+
+
+def _merge_matter(ours: dict[str, Any], theirs: dict[str, Any]) -> dict[str, Any]:
+    merged = dict(ours)
+    for key, value in theirs.items():
+        if key not in ours:
+            merged[key] = value
+        elif key in OPEN_LISTS and isinstance(value, list) and isinstance(ours[key], list):
+            merged[key] = [*ours[key], *(entry for entry in value if entry not in ours[key])]
+    return merged
+
+
+def _without_mark(body: str) -> str:
+    return _MARK.sub("", body).rstrip() + "\n"
+
+
+def _hash(text: str) -> str:
+    """The hash of a card's text, its blocks left out."""
+    bare = fill_blocks(text, dict.fromkeys(read_blocks(text), ""))
+    return hashlib.sha256(" ".join(bare.split()).encode()).hexdigest()[:16]
+
+
+def _load(matter: str) -> dict[str, Any]:
+    try:
+        found = yaml.safe_load(matter)
+    except (yaml.YAMLError, ValueError) as error:  # of dates that are none
+        found = str(error)
+    if found is None or isinstance(found, dict):
+        return found or {}
+    raise HubError(
+        f"The front matter of the card on the Hub has no keys and values ({found}). Correct it "
+        "there."
+    )
+
+
+def _dump(matter: dict[str, Any]) -> str:
+    return yaml.safe_dump(matter, sort_keys=False, allow_unicode=True)

@@ -1,0 +1,139 @@
+"""What differs between two versions of a dataset, by their manifests."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ...builders.versions.digest import digest, order_digest, row_hashes
+from ...builders.versions.manifest import Manifest, Split
+from ...builders.versions.version import BuiltVersion
+from .numbers import Level
+
+
+@dataclass(frozen=True)
+class Change:
+    """One thing that differs.
+
+    Attributes:
+        level: How much it matters.
+        what: The difference, in words.
+    """
+
+    level: Level
+    what: str
+
+
+#: Digest and order digest of the rows of a split, as far as some columns go.
+_DigestsOf = Callable[[str, str, Sequence[str]], tuple[str, str]]
+
+
+def compare(old: Manifest, new: BuiltVersion) -> list[Change]:
+    """What a version changes, the gravest first.
+
+    Where columns were added, the rows are read and compared by the columns that were there.
+
+    Args:
+        old: Manifest of the version before.
+        new: The version.
+
+    Raises:
+        VerificationError: A file of the version is missing or malformed.
+    """
+    changes = [*_labels(old, new.manifest), *_columns(old, new.manifest)]
+    was_main = old.main_config(new.builder.SPEC.default_config)
+    if new.main_config != was_main:
+        what = f"config {new.main_config} takes the place of {was_main} where none is named"
+        changes.append(Change(Level.MAJOR, what))
+    kept = [column for column in old.columns if column in new.manifest.columns]
+    digests = _reader(new) if kept != list(new.manifest.columns) else _known(new.manifest)
+    rows = _rows(old, new.manifest, kept, digests)
+    if kept != list(new.manifest.columns):  # with more columns the bytes are others anyway
+        rows = [change for change in rows if change.level > Level.PATCH]
+    changes += rows
+    return sorted(changes, key=lambda change: -change.level)
+
+
+def level_of(changes: Sequence[Change]) -> Level:
+    """How much changes matter together."""
+    return max((change.level for change in changes), default=Level.NONE)
+
+
+def _labels(old: Manifest, new: Manifest) -> list[Change]:
+    if list(old.labels) == list(new.labels):
+        return []
+    what = f"labels {', '.join(old.labels)} become {', '.join(new.labels)}"
+    return [Change(Level.MAJOR, what)]
+
+
+def _columns(old: Manifest, new: Manifest) -> list[Change]:
+    changes = []
+    for name, kind in old.columns.items():
+        if name not in new.columns:
+            changes.append(Change(Level.MAJOR, f"column {name} is removed"))
+        elif new.columns[name] != kind:
+            what = f"column {name} was {kind} and becomes {new.columns[name]}"
+            changes.append(Change(Level.MAJOR, what))
+    kept = [name for name in new.columns if name in old.columns]
+    if kept != [name for name in old.columns if name in new.columns]:
+        changes.append(Change(Level.MAJOR, "columns stand in another order"))
+    added = [name for name in new.columns if name not in old.columns]
+    changes += [Change(Level.MINOR, f"column {name} is added") for name in added]
+    return changes
+
+
+def _rows(old: Manifest, new: Manifest, kept: Sequence[str], digests: _DigestsOf) -> list[Change]:
+    changes = []
+    is_comparable = len(kept) == len(old.columns)  # else the rows differ by a column at least
+    for config, splits in old.configs.items():
+        if config not in new.configs:
+            changes.append(Change(Level.MAJOR, f"config {config} is removed"))
+            continue
+        for split, before in splits.items():
+            where = f"{config}/{split}"
+            if split not in new.configs[config]:
+                changes.append(Change(Level.MAJOR, f"{where} is removed"))
+            elif is_comparable:
+                after = new.configs[config][split]
+                found = digests(config, split, kept)
+                changes += _split(where, before, after, *found)
+    for config, splits in new.configs.items():
+        if config not in old.configs:
+            changes.append(Change(Level.MINOR, f"config {config} is added"))
+            continue
+        added = [split for split in splits if split not in old.configs[config]]
+        changes += [Change(Level.MINOR, f"{config}/{split} is added") for split in added]
+    return changes
+
+
+def _split(
+    where: str, before: Split, after: Split, digest_now: str, order_now: str
+) -> list[Change]:
+    if before.rows != after.rows:
+        return [Change(Level.MAJOR, f"{where} has {after.rows:,} rows, it had {before.rows:,}")]
+    if before.digest != digest_now:
+        return [Change(Level.MAJOR, f"{where} has other rows")]
+    if before.order_digest != order_now:
+        return [Change(Level.MAJOR, f"{where} has its rows in another order")]
+    if [shard.sha256 for shard in before.shards] != [shard.sha256 for shard in after.shards]:
+        return [Change(Level.PATCH, f"{where} has the same rows in other bytes")]
+    return []
+
+
+def _known(manifest: Manifest) -> _DigestsOf:
+    def digests(config: str, split: str, _: Sequence[str]) -> tuple[str, str]:
+        entry = manifest.configs[config][split]
+        return entry.digest, entry.order_digest
+
+    return digests
+
+
+def _reader(version: BuiltVersion) -> _DigestsOf:
+    def digests(config: str, split: str, columns: Sequence[str]) -> tuple[str, str]:
+        labels = version.manifest.labels
+        hashes = [
+            row
+            for batch in version.batches(config, split, columns)
+            for row in row_hashes(batch, labels)
+        ]
+        return digest(hashes), order_digest(hashes)
+
+    return digests

@@ -1,0 +1,91 @@
+"""Asks the Hub through its own client: requests that end, are tried again, and fail in words."""
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+from huggingface_hub import constants
+
+from ...loaders.errors import DownloadError, HubError, RaceError, UsageError
+from ...loaders.fetching.reach import check_reachable
+from .timeouts import with_timeouts
+
+_Answer = TypeVar("_Answer")
+
+#: Seconds before a request that failed for no lasting reason is tried again, by attempt.
+WAITS_S = (1.0, 3.0)
+_ADVICE = {
+    401: "The Hub does not know the token, or needs one: run hf auth login, or set HF_TOKEN.",
+    403: "The token may not do this: look at its rights on the Hub.",
+    404: "It is not there, or the token may not see it.",
+    429: "The Hub asks to slow down. Run the command again in a few minutes.",
+}
+_STALE = 412
+_PASSING = (408, 429)
+
+
+def ask(of: str, what: str, call: Callable[[], _Answer], *, again: bool = True) -> _Answer:
+    """The answer of the Hub's client to a call.
+
+    Args:
+        of: What is asked about, such as the name of a repository.
+        what: What is not done if it fails, for the message.
+        call: The call.
+        again: Whether it may be tried again; the client itself does so for some calls only.
+
+    Raises:
+        RaceError: A repository has changed meanwhile.
+        HubError: The Hub refuses, or cannot be reached.
+    """
+    for wait_s in (*WAITS_S, None) if again else (None,):
+        try:
+            return _ask(of, what, call)
+        except HubError as error:
+            if wait_s is None or not _is_passing(error.__cause__):
+                raise
+            time.sleep(wait_s)
+    raise AssertionError("the last attempt raises")
+
+
+def status_of(error: BaseException | None) -> int | None:
+    """The status of the answer that an error of the client is about, or one that caused it."""
+    while error is not None:
+        response = getattr(error, "response", None)
+        if response is not None:
+            return int(response.status_code)
+        error = error.__cause__
+    return None
+
+
+def _ask(of: str, what: str, call: Callable[[], _Answer]) -> _Answer:
+    try:
+        check_reachable(constants.ENDPOINT, urlsplit(constants.ENDPOINT).hostname or "")
+        with with_timeouts():
+            return call()
+    except DownloadError as error:
+        raise HubError(f"{of} {what}: {error}") from error
+    except (HubError, MemoryError, UsageError):
+        raise
+    except Exception as error:  # the client's errors have no common root over its versions
+        status = status_of(error)
+        if status == _STALE:
+            raise RaceError(
+                f"{of} {what}: somebody else changed it at the same time. Run the command again to "
+                "see what it holds now."
+            ) from error
+        reasons = dict.fromkeys(_first_line(e) for e in (error, error.__cause__) if e is not None)
+        advice = _ADVICE.get(status or 0, "Run the command again: it goes on where it was.")
+        raise HubError(f"{of} {what}: {': '.join(reasons)}. {advice}") from error
+
+
+def _is_passing(error: BaseException | None) -> bool:
+    """Whether what went wrong may go right when tried again."""
+    if isinstance(error, DownloadError | TypeError):  # no network, or our own mistake
+        return False
+    status = status_of(error)
+    return status is None or status in _PASSING or status >= 500
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [repr(error)])[0].rstrip(".")

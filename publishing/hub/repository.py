@@ -1,0 +1,289 @@
+"""A repository of the Hub, through the Hub's own client, with errors that say what to do."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeVar
+
+from huggingface_hub import (
+    CommitOperationAdd,
+    CommitOperationDelete,
+    HfApi,
+    constants,
+    hf_hub_download,
+)
+from huggingface_hub.errors import GatedRepoError, HFValidationError, RepositoryNotFoundError
+from huggingface_hub.hf_api import RepoFile
+from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
+
+from ...loaders.errors import HubError, RaceError, UsageError
+from ...loaders.hashing import FileHash, identify, identify_file
+from .asking import ask
+
+Content = Path | bytes
+_Answer = TypeVar("_Answer")
+_COMMIT_CHARS = 40
+_SDK = "gradio"  # what a Space runs on that is made
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """A file as the Hub lists it.
+
+    Attributes:
+        sha256: Its hash, where it is stored as a large file; otherwise None.
+        git_blob: Its id in git, where it is not; otherwise None.
+    """
+
+    sha256: str | None
+    git_blob: str | None
+
+    def holds(self, content: FileHash) -> bool:
+        """Whether it holds this content."""
+        if self.sha256 is not None:
+            return self.sha256 == content.sha256
+        return self.git_blob == content.git_blob
+
+
+class HubRepository:
+    """A repository of the Hub. A token is read as ``huggingface_hub`` reads it.
+
+    Args:
+        name: ``ORG/NAME``.
+        kind: ``dataset``, ``space`` or ``model``.
+
+    Raises:
+        UsageError: The name is no ``ORG/NAME``.
+    """
+
+    def __init__(self, name: str, kind: str = "dataset") -> None:
+        try:
+            validate_repo_id(name)
+        except HFValidationError as error:
+            raise UsageError(f"{name!r} is no name of a repository: {error}") from error
+        if name.count("/") != 1:
+            raise UsageError(f"{name!r} is no repository; expected ORG/NAME.")
+        self.name = name
+        self.kind = kind
+        self._listings: dict[str, dict[str, StoredFile]] = {}
+
+    @property
+    def url(self) -> str:
+        """Its address."""
+        folder = "" if self.kind == "model" else f"{self.kind}s/"
+        return f"{constants.ENDPOINT}/{folder}{self.name}"
+
+    def ask(self, what: str, call: Callable[[], _Answer], *, again: bool = True) -> _Answer:
+        """As the function ``ask``, about this repository."""
+        return ask(self.name, what, call, again=again)
+
+    @cached_property
+    def _api(self) -> HfApi:
+        return HfApi(library_name="nlihub")
+
+    # ------------------------------------------------------------------------------ reading
+
+    def head(self) -> str | None:
+        """The newest commit of its main branch; None where there is no such repository.
+
+        Raises:
+            HubError: The Hub refuses, or cannot be reached.
+        """
+        try:
+            return str(self.ask("cannot be looked up", self._info).sha)
+        except HubError as error:
+            cause = error.__cause__
+            if isinstance(cause, RepositoryNotFoundError) and not isinstance(cause, GatedRepoError):
+                return None  # or private, of which the Hub says the same without a token
+            raise
+
+    def is_private(self) -> bool:
+        """Whether only its owners may see it.
+
+        Raises:
+            HubError: The Hub refuses, or cannot be reached.
+        """
+        return bool(self.ask("cannot be looked up", self._info).private)
+
+    def tags(self) -> dict[str, str]:
+        """Its tags, each with its commit.
+
+        Raises:
+            HubError: The Hub refuses, or cannot be reached.
+        """
+        refs = self.ask(
+            "cannot be looked up",
+            lambda: self._api.list_repo_refs(self.name, repo_type=self.kind),
+        )
+        return {tag.name: tag.target_commit for tag in refs.tags}
+
+    def dates(self) -> dict[str, datetime]:
+        """When each commit of its main branch was made.
+
+        Raises:
+            HubError: The Hub refuses, or cannot be reached.
+        """
+        commits = self.ask(
+            "cannot be looked up",
+            lambda: self._api.list_repo_commits(self.name, repo_type=self.kind),
+        )
+        return {commit.commit_id: commit.created_at for commit in commits}
+
+    def files(self, revision: str) -> dict[str, StoredFile]:
+        """Its files at a revision, by path.
+
+        Raises:
+            HubError: There is no such revision, the Hub refuses, or cannot be reached.
+        """
+        if revision in self._listings:
+            return self._listings[revision]
+        entries = self.ask(
+            f"cannot be listed at {revision}",
+            lambda: list(
+                self._api.list_repo_tree(
+                    self.name, repo_type=self.kind, revision=revision, recursive=True
+                )
+            ),
+        )
+        found = {e.path: _stored(e) for e in entries if isinstance(e, RepoFile)}
+        if len(revision) == _COMMIT_CHARS:  # a commit stays what it is
+            self._listings[revision] = found
+        return found
+
+    def read(self, path: str, revision: str) -> bytes | None:
+        """The content of a small file at a revision; None where there is no such file.
+
+        Raises:
+            HubError: The Hub refuses, cannot be reached, or gives another content than it lists.
+        """
+        if (listed := self.files(revision).get(path)) is None:
+            return None
+        for _ in range(2):  # what came damaged once may come whole
+            content = self.ask(f"does not give {path}", lambda: self._download(path, revision))
+            if listed.holds(identify(content)):
+                return content
+        raise HubError(f"{self.name} gives {path} damaged: its hash is not the listed one.")
+
+    def read_text(self, path: str, revision: str) -> str | None:
+        """The text of a small file at a revision; None where there is no such file.
+
+        Raises:
+            HubError: The Hub refuses, cannot be reached, or gives another content than it lists.
+        """
+        content = self.read(path, revision)
+        return content.decode(errors="replace") if content is not None else None
+
+    # ------------------------------------------------------------------------------ writing
+
+    def create(self, *, private: bool = False) -> None:
+        """Makes the repository; nothing happens where it is there.
+
+        Args:
+            private: Whether only its owners may see it.
+
+        Raises:
+            HubError: The Hub refuses, or cannot be reached.
+        """
+        self.ask(
+            "cannot be made",
+            lambda: self._api.create_repo(
+                self.name,
+                repo_type=self.kind,
+                private=private,
+                space_sdk=_SDK if self.kind == "space" else None,
+                exist_ok=True,
+            ),
+        )
+
+    def commit(
+        self,
+        files: Mapping[str, Content],
+        *,
+        remove: Collection[str] = (),
+        message: str,
+        parent: str | None = None,
+    ) -> str:
+        """Changes files in one commit, all or none.
+
+        Args:
+            files: The files to add or replace, by path.
+            remove: The paths of files to remove.
+            message: The commit's message.
+            parent: The head that it is meant for; None takes any.
+
+        Returns:
+            The commit.
+
+        Raises:
+            RaceError: The head is another one by now.
+            HubError: The Hub refuses, or cannot be reached.
+        """
+        operations: list[CommitOperationAdd | CommitOperationDelete] = [
+            *(CommitOperationAdd(path, content) for path, content in files.items()),
+            *(CommitOperationDelete(path) for path in remove),
+        ]
+        return self.ask(
+            "was not changed",
+            lambda: (
+                self._api.create_commit(
+                    self.name,
+                    operations,
+                    repo_type=self.kind,
+                    commit_message=message,
+                    parent_commit=parent,
+                ).oid
+            ),
+            again=False,  # it may have been done all the same
+        )
+
+    def tag(self, tag: str, commit: str) -> None:
+        """Gives a commit a tag, without a message: a tag with one is an object of its own.
+
+        Raises:
+            RaceError: Another commit has that tag.
+            HubError: The Hub refuses, or cannot be reached.
+        """
+        try:
+            self.ask(
+                f"was not tagged {tag}",
+                lambda: self._api.create_tag(
+                    self.name, tag=tag, revision=commit, repo_type=self.kind
+                ),
+            )
+        except HubError:
+            holder = self.tags().get(tag)
+            if holder == commit:  # done, though the answer was lost
+                return
+            if holder is not None:
+                raise RaceError(
+                    f"{self.name} has the tag {tag} already, on commit {holder[:8]}: somebody else "
+                    "published at the same time. See: nlihub versions " + self.name
+                ) from None
+            raise
+
+    # ----------------------------------------------------------------------------- internals
+
+    def _info(self) -> Any:
+        return self._api.repo_info(self.name, repo_type=self.kind)
+
+    def _download(self, path: str, revision: str) -> bytes:
+        with TemporaryDirectory() as folder:
+            file = hf_hub_download(
+                self.name, path, repo_type=self.kind, revision=revision, cache_dir=folder
+            )
+            return Path(file).read_bytes()
+
+
+def content_hash(content: Content) -> FileHash:
+    """Size and hashes of a content, its id in git too."""
+    if isinstance(content, bytes):
+        return identify(content)
+    return identify_file(content, with_git_blob=True)
+
+
+def _stored(entry: RepoFile) -> StoredFile:
+    sha256 = entry.lfs.sha256 if entry.lfs is not None else None
+    return StoredFile(sha256, None if sha256 else entry.blob_id)

@@ -1,0 +1,1 @@
+"""Publishes metrics as Spaces of the Hub."""

@@ -1,0 +1,142 @@
+"""The card of a trained model, made from the folder of its run."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from huggingface_hub import EvalResult, ModelCardData
+
+from ...baselines.runs.config import RunConfig
+from ...baselines.runs.folder import METRICS, RECORD, RunFolder
+from ...builders.versions.card import markdown_table
+
+#: The scores that a card shows, by metric: how they are called, and their type on the Hub.
+_SHOWN = {
+    "nli_report": {"macro_f1": ("macro-F1", "f1"), "accuracy": ("accuracy", "accuracy")},
+    "pattern_accuracy": {"area_under_curve": ("area under the PA curve", "pattern_accuracy")},
+    "consistency": {"f1_positive": ("F1 of entailment", "f1")},
+}
+
+
+def model_card(run: RunFolder, name: str, license_id: str | None = None) -> str:
+    """The card.
+
+    Args:
+        run: A run that is done.
+        name: The repository, ``ORG/NAME``.
+        license_id: Licence of the weights as the Hub names it; None leaves it open.
+
+    Returns:
+        Markdown with YAML in front, which has the results in the form that the Hub shows.
+    """
+    config, record = run.config, run.read_json(RECORD)
+    evaluations = run.read_json(METRICS)["evaluations"]
+    data = ModelCardData(
+        language="en",
+        license=license_id,
+        library_name="transformers",
+        pipeline_tag="text-classification",
+        base_model=config.model if _is_on_hub(config) else None,
+        tags=["natural-language-inference", "nlihub"],
+        model_name=name.partition("/")[2],
+        eval_results=[
+            EvalResult(
+                task_type="text-classification",
+                dataset_type=found["dataset"]["name"],
+                dataset_name=_name_of(found),
+                dataset_config=found["dataset"]["config"],
+                dataset_split=found["dataset"]["split"],
+                metric_type=kind,
+                metric_name=shown,
+                metric_value=round(value, 6),
+            )
+            for found in evaluations.values()
+            for shown, kind, value in _scores(found["metrics"])
+        ],
+    )
+    parts = [
+        f"---\n{data.to_yaml()}\n---",
+        f"# {name.partition('/')[2]}",
+        _summary(config, record),
+        "## Results",
+        markdown_table(
+            ["test set", "rows", "score", "value"],
+            [
+                [_name_of(found), f"{found['dataset']['rows']:,}", shown, f"{100 * value:.2f} %"]
+                for found in evaluations.values()
+                for shown, _, value in _scores(found["metrics"])
+            ],
+        ),
+        "One run with one seed; `metrics.json` has everything that was measured. Signatures:",
+        "\n".join(
+            f"- `{result['signature']}`"
+            for found in evaluations.values()
+            for result in found["metrics"].values()
+        ),
+        "## Use",
+        _usage(config, name),
+        "## Training",
+        markdown_table(["setting", "value"], list(_settings(config, record))),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _summary(config: RunConfig, record: Mapping[str, Any]) -> str:
+    train = record["data"]["train"]
+    seen = "the hypothesis alone" if config.view == "hypothesis" else "premise and hypothesis"
+    where = f" {train['config']}" if train["config"] else ""
+    base = f"`{config.model}`" if _is_on_hub(config) else "A local encoder"
+    return (
+        f"{base}, fine-tuned on {record['n_train']:,} rows of {train['name']}{where}; it reads "
+        f"{seen}. Trained and tested with [nlihub](https://pypi.org/project/nlihub)."
+    )
+
+
+def _usage(config: RunConfig, name: str) -> str:
+    given = (
+        '"A hypothesis."'
+        if config.view == "hypothesis"
+        else '{"text": "A premise.", "text_pair": "A hypothesis."}'
+    )
+    return (
+        "```python\nfrom transformers import pipeline\n\n"
+        f'classify = pipeline("text-classification", model="{name}")\n'
+        f"print(classify({given}))\n```"
+    )
+
+
+def _settings(config: RunConfig, record: Mapping[str, Any]) -> Iterator[list[Any]]:
+    if config.preset:
+        yield ["preset", config.preset]
+    yield ["seed", config.seed]
+    for name, value in config.as_json()["options"].items():
+        yield [name, ", ".join(value) if isinstance(value, list) else value]
+    yield ["best epoch", f"{record['best_epoch']} of {record['n_epochs']}"]
+    yield ["training pairs a second", record["pairs_per_s"]]
+    yield ["parameters, of which trained", f"{record['n_parameters']:,}, {record['n_trained']:,}"]
+    train = record["data"]["train"]
+    yield ["training rows", f"{train['name']} {train['version'] or ''}, digest `{train['digest']}`"]
+    for name, version in record["versions"].items():
+        yield [name, version]
+
+
+def _scores(metrics: Mapping[str, Any]) -> Iterator[tuple[str, str, float]]:
+    for metric, shown in _SHOWN.items():
+        for score, (title, kind) in shown.items():
+            if score in metrics.get(metric, {}):
+                yield title, kind, metrics[metric][score]
+    patterns = metrics.get("pattern_accuracy")
+    if patterns:
+        for threshold, value in zip(
+            patterns["thresholds"], patterns["pattern_accuracy"], strict=True
+        ):
+            yield f"PA at {threshold}", "pattern_accuracy", value
+
+
+def _name_of(found: Mapping[str, Any]) -> str:
+    described = found["dataset"]
+    parts = (described["name"], described["config"], described["split"])
+    return " ".join(str(part) for part in parts if part is not None)
+
+
+def _is_on_hub(config: RunConfig) -> bool:
+    return config.model is not None and not config.model.startswith(("/", ".", "~"))

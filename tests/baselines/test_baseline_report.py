@@ -1,0 +1,1225 @@
+"""Reports on runs that are made up here, with the real metrics on small random data."""
+
+import dataclasses
+import json
+import shutil
+import statistics
+import struct
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from nlihub.baselines.data import key_of
+from nlihub.baselines.evaluation.gold import Gold
+from nlihub.baselines.evaluation.scoring import ScoringOptions, score_predictions, summarize_runs
+from nlihub.baselines.plans import cross_dataset, domain_shift
+from nlihub.baselines.presets import PRESETS, get_preset
+from nlihub.baselines.report import benchmarks, collect_runs, published_results, write_report
+from nlihub.baselines.report.names import distinct_names, short_name
+from nlihub.baselines.report.papers import (
+    changes,
+    find_results,
+    join_sources,
+    merge_results,
+    place_of,
+)
+from nlihub.baselines.report.pictures import plot_learning, plot_shots, plot_transfer
+from nlihub.baselines.report.published import read_results
+from nlihub.baselines.report.read import Evaluation
+from nlihub.baselines.report.tables.differences import difference_table, holm
+from nlihub.baselines.report.tables.markdown import markdown
+from nlihub.baselines.report.tables.provenance import data_table
+from nlihub.baselines.report.tables.scores import score_table
+from nlihub.baselines.report.tables.transfers import transfers
+from nlihub.baselines.report.tables.variants import shot_scores, view_table
+from nlihub.baselines.runs.config import RunConfig, Subset
+from nlihub.baselines.runs.execute import fill_unanswered
+from nlihub.baselines.runs.folder import RunFolder
+from nlihub.builders.core.registry import builders, get_builder
+from nlihub.loaders.errors import (
+    OutputError,
+    PredictionsError,
+    SchemaError,
+    SourceNotFoundError,
+    UsageError,
+)
+from nlihub.metrics.functional import paired_t_test
+
+DOMAINS = ("hardware", "networks", "software_engineering", "security_privacy", "neurips")
+CATEGORIES = ("positive", "SEN", "SEP", "SRE", "SREO", "VNeg", "SN", "LPR", "GEN-ND", "GEN")
+
+
+def make_gold(name, config, n_rows, split="test", n_groups=0):
+    """Rows as a dataset of this package has them, without texts."""
+    spec = get_builder(name).SPEC
+    n_labels = len(spec.labels)
+    numbers = np.arange(n_rows)
+    nothing = pa.nulls(n_rows, pa.string())
+    columns = {"label": numbers % n_labels, "group": nothing, "category": nothing}
+    if name == "bionli":
+        category = numbers % len(CATEGORIES)
+        columns["label"] = (category == 0).astype(int)
+        columns["category"] = np.array(CATEGORIES)[category]
+        columns["group"] = np.char.add("g", (numbers // len(CATEGORIES)).astype(str))
+    elif spec.group:
+        group = numbers % (n_groups or 160)
+        columns["label"] = group % n_labels
+        columns["category"] = np.array(spec.categories)[group % len(spec.categories)]
+        columns["group"] = np.char.add("p", group.astype(str))
+    domains = {"scinli": ("acl",), "mscinli": DOMAINS}.get(name, spec.domains)
+    if config in DOMAINS:
+        domains = (config,)
+    elif config == "plus":
+        domains = (*DOMAINS, "acl")
+    # Every class in every domain.
+    domain = np.array(domains)[(numbers // n_labels) % len(domains)]
+    ids = np.char.add(f"{name}-{config}-{split}-", numbers.astype(str))
+    rows = pa.table({"id": ids, **columns, "domain": domain})
+    described = {"name": name, "version": spec.version, "config": config, "split": split}
+    described |= {"rows": n_rows, "digest": f"sha256:{name}-{config}-{split}-{n_rows}"}
+    return Gold(described, rows, spec.labels, spec.metrics)
+
+
+def predict(gold, share_right, seed, unanswered=0):
+    """Predictions of which about a share is right, with probabilities."""
+    rng = np.random.default_rng(seed)
+    n_rows, n_labels = len(gold.rows), len(gold.labels)
+    labels = gold.rows["label"].to_numpy()
+    wrong = (labels + rng.integers(1, n_labels, n_rows)) % n_labels
+    codes = np.where(rng.random(n_rows) < share_right, labels, wrong)
+    matrix = rng.dirichlet(np.ones(n_labels), n_rows) * 0.4
+    matrix[np.arange(n_rows), codes] += 0.6
+    names = [gold.labels[code] for code in codes]
+    if unanswered:
+        names[:unanswered] = [None] * unanswered
+        return pa.table({"id": gold.rows["id"], "prediction": names})
+    columns = {f"probability_{label}": matrix[:, i] for i, label in enumerate(gold.labels)}
+    return pa.table({"id": gold.rows["id"], "prediction": names, **columns})
+
+
+def write_run(folder, config, tests, share_right=0.7, *, epochs=0, n_train=0, record=(), **options):
+    """The folder of a run: real metrics of made-up predictions on ``tests``, rows by name."""
+    kept = RunFolder(folder)
+    folder.mkdir(parents=True)
+    config = dataclasses.replace(config, tests=tuple(tests))
+    kept.write_json("config.json", config.as_json())
+    evaluations = {}
+    for number, (name, gold) in enumerate(tests.items()):
+        key = key_of(gold)
+        predictions = predict(gold, share_right, 100 * config.seed + number, **options)
+        kept.write_table(f"predictions/{key}.parquet", predictions)
+        answered, n_unanswered = fill_unanswered(gold, predictions)
+        evaluations[key] = {
+            "dataset": dict(gold.description),
+            "test": name,
+            "predictions": f"predictions/{key}.parquet",
+            "n_unanswered": n_unanswered,
+            "metrics": score_predictions(
+                gold.rows, gold.labels, gold.metrics, answered, ScoringOptions()
+            ),
+        }
+    kept.write_json("metrics.json", {"evaluations": evaluations})
+    rng = np.random.default_rng(config.seed)
+    for epoch in range(1, epochs + 1):
+        score = share_right - 0.2 / epoch + 0.01 * rng.random()
+        validation = {"macro_f1": score, "accuracy": score}
+        kept.log({"kind": "epoch", "epoch": epoch, "loss": 1.0 / epoch, "validation": validation})
+    if n_train:
+        ids = np.tile([f"t{i}" for i in range(n_train)], epochs)
+        kept.write_table(
+            "dynamics.parquet",
+            pa.table(
+                {
+                    "id": ids,
+                    "epoch": np.repeat(np.arange(1, epochs + 1, dtype=np.int32), n_train),
+                    "probability": rng.beta(4, 1.5, n_train * epochs),
+                }
+            ),
+        )
+    made = {
+        "status": "done",
+        "started": "2026-11-20T10:00:00+00:00",
+        "seconds": 120.0,
+        "hardware": {"machine": "x86_64", "n_cpus": 8, "n_threads": 4},
+        "execution": {"device": "cpu", "precision": "fp32"},
+        "versions": {"python": "3.11.7", "nlihub": "0.1.0"},
+        "commit": "c0ffee" + "0" * 34,
+        "n_parameters": 125_000_000,
+        "n_trained": 125_000_000,
+        "data": {},
+    }
+    if epochs:
+        made |= {"n_epochs": epochs, "best_epoch": epochs, "pairs_per_s": 500.0}
+    kept.write_json("record.json", made | dict(record))
+    return folder
+
+
+@pytest.fixture
+def rows(monkeypatch):
+    """Rows of test sets by name, which the report then finds too."""
+    known = {}
+
+    def make(name, n_rows, **options):
+        dataset, _, config = name.partition("/")
+        config = config or get_builder(dataset).SPEC.default_config
+        known[name] = make_gold(dataset, config, n_rows, **options)
+        return known[name]
+
+    def read(name, role):
+        if name not in known:
+            raise SourceNotFoundError(f"There is no {name}.")
+        return known[name]
+
+    monkeypatch.setattr(benchmarks, "read_rows", read)
+    return make
+
+
+def preset(name, **changed):
+    return dataclasses.replace(get_preset(name).config, **changed)
+
+
+def text_of(runs, output, **options):
+    write_report([runs], output, **options)
+    return (output / "report.md").read_text(encoding="utf-8")
+
+
+def headings(text):
+    return [line for line in text.splitlines() if line.startswith("## ")]
+
+
+def table_rows(text, name):
+    """The rows of a table that begin with a name, as their cells."""
+    lines = (line for line in text.splitlines() if line.startswith(f"| {name} |"))
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+# --- the papers' results ---
+
+COUNTS = {
+    "SciNLI, Table 4": 1,
+    "SciNLI, Table 5": 5,
+    "SciNLI, Table 6": 8,
+    "SciNLI, Table 7": 4,
+    "MSciNLI, Table 3": 7,
+    "MSciNLI, Table 4": 4,
+    "MSciNLI, Table 5": 12,
+    "MSciNLI, Table 6": 2,
+    "MSciNLI, Table 7": 6,
+    "MSciNLI, Table 8": 36,
+    "MSciNLI, Table 9": 12,
+    "MSciNLI, Table 14": 24,
+    "MSciNLI, Table 15": 2,
+    "MSciNLI, Table 17": 4,
+    "MSciNLI, Table 19": 6,
+    "BioNLI, Table 5": 8,
+    "SpaceNLI, Tables 4 and 5": 7,
+    "SpaceNLI, section 4.2.3": 1,
+}
+
+
+def test_every_system_of_every_table_is_there():
+    assert Counter(result.source for result in published_results()) == COUNTS
+    n_scores = {"SciNLI, Table 6": 6, "MSciNLI, Table 4": 6, "MSciNLI, Table 5": 6}
+    n_scores |= {"BioNLI, Table 5": 14, "SpaceNLI, Tables 4 and 5": 6}
+    for result in published_results():
+        assert len(result.scores) == n_scores.get(result.source, len(result.scores))
+
+
+@pytest.mark.parametrize(
+    ("source", "system", "train", "test", "score", "mean", "std"),
+    [
+        ("SciNLI, Table 5", "Lexicalized, bigrams", "scinli", "scinli", "accuracy", 0.3257, None),
+        ("SciNLI, Table 6", "RoBERTa", "scinli", "scinli", "macro_f1", 0.7806, 0.0039),
+        ("SciNLI, Table 6", "XLNet", "scinli", "scinli", "f1 reasoning", 0.7595, 0.0094),
+        ("SciNLI, Table 6", "CBOW", "scinli", "scinli", "f1 entailment", 0.5233, 0.0342),
+        ("SciNLI, Table 7", "SciBERT, second sentence alone", "scinli", "scinli", "accuracy",
+         0.5880, None),
+        ("MSciNLI, Table 3", "BiLSTM", "mscinli", "mscinli/neurips", "macro_f1", 0.5919, None),
+        ("MSciNLI, Table 4", "BERT", "mscinli", "mscinli", "macro_f1 security_privacy",
+         0.7238, 0.025),
+        ("MSciNLI, Table 5", "Mistral-7B-Instruct-v0.1, prompt 1, four shots", None, "mscinli",
+         "macro_f1", 0.4549, None),
+        ("MSciNLI, Table 7", "RoBERTa, 33 % hard", "mscinli", "mscinli", "macro_f1",
+         0.3411, 0.0565),
+        ("MSciNLI, Table 8", "RoBERTa", "scinli/acl_small", "mscinli/neurips", "macro_f1",
+         0.7495, 0.019),
+        ("MSciNLI, Table 9", "RoBERTa", "mscinli/plus", "mscinli/plus", "macro_f1", 0.7876, None),
+        ("MSciNLI, Table 14", "SciBERT, merged small", "mscinli/merged_small", "mscinli",
+         "macro_f1", 0.7317, None),
+        ("MSciNLI, Table 17", "RoBERTa, second sentence alone", "mscinli", "mscinli", "macro_f1",
+         0.5255, None),
+        ("MSciNLI, Table 19", "RoBERTa", "scinli", "mscinli", "macro_f1 networks", 0.7271, None),
+        ("BioNLI, Table 5", "BioLinkBERT", "bionli/balanced", "bionli", "f1_negative", 0.79, None),
+        ("BioNLI, Table 5", "PubMedBERT", "bionli", "bionli", "recall GEN-ND", 0.60, None),
+        ("BioNLI, Table 5", "BioLinkBERT, hypothesis alone", "bionli", "bionli",
+         "macro_recall neural", 0.43, None),
+        ("SpaceNLI, Tables 4 and 5", "DeBERTaV3-L#2 (MFALW)", None, "spacenli", "accuracy",
+         0.665, None),
+        ("SpaceNLI, Tables 4 and 5", "ALBERT-XXLv2 (SMFA)", None, "spacenli",
+         "pattern_accuracy 0.95", 0.481, None),
+    ],
+)  # fmt: skip
+def test_published_numbers(source, system, train, test, score, mean, std):
+    [found] = [
+        r.scores[score]
+        for r in published_results()
+        if (r.source, r.system, r.train, r.test) == (source, system, train, test)
+    ]
+    assert (found.mean, found.std) == (mean, std)
+
+
+def test_published_numbers_agree_with_each_other():
+    """Macro-F1 is the mean over classes, as far as the tables are rounded, and a slip is not."""
+    of_all = {r.preset: r for r in published_results() if r.source == "MSciNLI, Table 4"}
+    for result in published_results():
+        f1 = [score.mean for name, score in result.scores.items() if name.startswith("f1 ")]
+        if f1 and "macro_f1" in result.scores:
+            assert statistics.fmean(f1) == pytest.approx(result.scores["macro_f1"].mean, abs=2e-4)
+        if result.source == "MSciNLI, Table 4":
+            domains = [s.mean for name, s in result.scores.items() if name != "macro_f1"]
+            assert len(domains) == 5
+            whole = result.scores["macro_f1"].mean
+            assert statistics.fmean(domains) == pytest.approx(whole, abs=2e-4)
+        if result.source == "MSciNLI, Table 19" and result.train == result.test == "mscinli":
+            same = of_all[result.preset].scores
+            assert all(same[name].mean == score.mean for name, score in result.scores.items())
+        if result.source == "BioNLI, Table 5":
+            scores = {name: score.mean for name, score in result.scores.items()}
+            both = (scores["f1_positive"] + scores["f1_negative"]) / 2
+            assert both == pytest.approx(scores["macro_f1"], abs=0.0051)
+            rule = [scores[f"recall {c}"] for c in CATEGORIES[1:8]]
+            mean = statistics.fmean(rule)
+            assert mean == pytest.approx(scores["macro_recall rule_based"], abs=0.011)
+
+
+def test_published_results_name_presets_and_data_that_there_are():
+    for result in published_results():
+        assert result.preset in PRESETS
+        for name in filter(None, (result.train, result.test)):
+            dataset, _, config = name.partition("/")
+            assert (
+                name == "mscinli/merged_small"
+                or not config
+                or (config in get_builder(dataset).SPEC.configs)
+            )
+            assert short_name(name) == name
+        texts = [result.system, result.train or "nothing", result.test, result.note or "nothing"]
+        assert all(isinstance(text, str) and text.strip() for text in texts)
+        numbers = [n for n in (result.n_shots, result.n_runs) if n is not None]
+        assert all(type(n) is int and n > 0 for n in numbers)
+
+
+def test_features_are_those_of_the_lexicalized_classifier():
+    pytest.importorskip("HanTa")
+    from nlihub.baselines.classical.features import GROUPS
+    from nlihub.baselines.report.papers import _FEATURES
+
+    assert set(_FEATURES) == set(GROUPS)
+
+
+GOOD = {
+    "source": "SciNLI, Table 6",
+    "system": "RoBERTa",
+    "preset": "scinli-roberta",
+    "train": "scinli",
+    "test": "scinli",
+    "view": "pair",
+    "n_shots": None,
+    "scores": {"macro_f1": {"mean": 0.78, "std": 0.01}},
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"scores": {"macro_f1": {"mean": 78.06}}}, "no score; expected shares of 1"),
+        ({"scores": {"macro_f1": {"mean": 0.7, "std": -0.1}}}, "no score"),
+        ({"scores": {"macro_f2": {"mean": 0.7}}}, "macro_f2 is no score"),
+        ({"scores": {}}, "nothing is no score"),
+        ({"scores": {"macro_f1": {"average": 0.7}}}, "average"),
+        ({"scores": [0.7]}, "items"),
+        ({"source": "Table 6"}, "names no paper and table"),
+        ({"view": "premise"}, "'premise' is no view"),
+        ({"subset": {"kind": "odd", "share": 0.3}}, "'odd'"),
+        ({"subset": {"kind": "easy", "share": 33}}, "expected one in"),
+        ({"colour": "red"}, "colour"),
+    ],
+)
+def test_wrong_published_results_are_refused(changed, message):
+    assert len(read_results([GOOD])) == 1
+    with pytest.raises(SchemaError, match=message) as raised:
+        read_results([GOOD, GOOD | changed, GOOD | {"source": "?"}])
+    assert "2 published results are wrong" in str(raised.value)
+    assert "result 2 (" in str(raised.value)
+    assert "result 3 (?)" in str(raised.value)
+
+
+def test_names_of_data():
+    assert short_name("scinli/default") == "scinli"
+    assert short_name("mscinli/networks:test") == "mscinli/networks"
+    assert short_name("bionli/full:train", "train") == "bionli"
+    assert short_name("/some/where/rows.parquet") == "rows.parquet"
+    assert place_of("mscinli/plus_small", "macro_f1 acl") == ("scinli", "macro_f1")
+    assert place_of("mscinli", "macro_f1 networks") == ("mscinli/networks", "macro_f1")
+    assert place_of("bionli/balanced", "recall SEN") == ("bionli", "recall SEN")
+    sources = ["MSciNLI, Table 9", "MSciNLI, Tables 4 and 5", "SpaceNLI, section 4.2.3"]
+    assert join_sources(sources) == "MSciNLI, Tables 4, 5 and 9; SpaceNLI, section 4.2.3"
+
+
+SCINLI = {"name": "scinli", "config": "default", "split": "test", "rows": 4000}
+MSCINLI = SCINLI | {"name": "mscinli"}
+
+
+def find_rows(config, dataset, scores):
+    """The rows of a table under a run that has some scores."""
+    found, reason = find_results(config, dataset, scores)
+    test = short_name(f"{dataset['name']}/{dataset['config'] or ''}".rstrip("/"))
+    return merge_results(found, {place_of(test, score): score for score in scores}), reason
+
+
+def options_of(name, **changed):
+    return dataclasses.replace(get_preset(name).config.options, **changed)
+
+
+@pytest.mark.parametrize(
+    ("config", "dataset", "reason"),
+    [
+        (preset("scinli-roberta", preset=None), SCINLI, "follows no paper's system"),
+        (preset("scinli-roberta", train="mscinli"), SCINLI, "trained on mscinli"),
+        (preset("scinli-roberta", train="/data/scinli"), SCINLI, "rows of one's own"),
+        (preset("scinli-roberta", view="hypothesis"), SCINLI, "with the hypothesis alone"),
+        (preset("scinli-roberta", n_shots=3), SCINLI, "number of shots"),
+        (preset("scinli-roberta", subset=Subset("easy", 0.33, "x")), SCINLI, "that part"),
+        (preset("scinli-roberta", model="prajjwal1/bert-tiny"), SCINLI, "model bert-tiny"),
+        (preset("scinli-roberta", method="cnn"), SCINLI, "method cnn"),
+        (preset("scinli-roberta", validation=None), SCINLI, "validation None"),
+        (
+            preset("scinli-roberta", options=options_of("scinli-roberta", max_epochs=1)),
+            SCINLI,
+            r"not as scinli-roberta says \(max_epochs 1\)",
+        ),
+        (preset("scinli-roberta"), MSCINLI, "no table has scinli-roberta on mscinli"),
+        (preset("scinli-roberta"), SCINLI | {"rows": 40}, "has 4,000 rows, this one 40"),
+        (preset("scinli-roberta"), SCINLI | {"split": "validation"}, "these on validation"),
+        (preset("spacenli-roberta"), SCINLI | {"name": "open_spacenli"}, "no paper has results"),
+        (preset("scinli-roberta"), SCINLI | {"name": "own.csv", "config": None}, "no paper has"),
+        (preset("scinli-bilstm"), SCINLI, "word vectors are drawn"),
+        (preset("scinli-lexicalized", details={"groups": ["bleu"]}), SCINLI, "these features"),
+        (preset("scinli-lexicalized", details={"l2": 2.0}), SCINLI, "l2 2.0"),
+        (preset("spacenli-roberta-vanilla-few-shot", n_shots=5),
+         {"name": "spacenli", "config": "few_shot", "split": "test", "rows": 16000},
+         "no table has spacenli-roberta-vanilla-few-shot"),
+    ],
+)  # fmt: skip
+def test_a_papers_number_never_stands_beside_another_setting(config, dataset, reason):
+    rows, found = find_rows(config, dataset, ["macro_f1", "accuracy"])
+    assert rows == []
+    with pytest.raises(AssertionError, match=reason):
+        raise AssertionError(found)
+
+
+@pytest.mark.parametrize(
+    ("config", "dataset", "source", "mean"),
+    [
+        (preset("scinli-roberta", tests=("x",), seed=7), SCINLI, "SciNLI, Table 6", 0.7806),
+        (preset("scinli-roberta", model="/models/roberta-base"), SCINLI, "SciNLI, Table 6", 0.7806),
+        (preset("scinli-roberta", train="scinli/default"), SCINLI, "SciNLI, Table 6", 0.7806),
+        (preset("scinli-roberta"), SCINLI | {"config": "acl_small"}, "SciNLI, Table 6", 0.7806),
+        (preset("scinli-bilstm", details={"vectors": "glove.txt"}), SCINLI,
+         "SciNLI, Table 6; MSciNLI, Table 3", 0.6112),
+        (preset("scinli-lexicalized", details={"groups": ["bigrams", "unigrams"]}), SCINLI,
+         "SciNLI, Table 5", 0.3935),
+        (preset("scinli-lexicalized"), SCINLI, "SciNLI, Tables 5 and 6", 0.4701),
+        (preset("mscinli-roberta", subset=Subset("hard", 1 / 3, "x")), MSCINLI,
+         "MSciNLI, Table 7", 0.3411),
+        (preset("mscinli-mistral-p1-four-shot"), MSCINLI, "MSciNLI, Table 5", 0.4549),
+        (preset("mscinli-mistral-p1-zero-shot"), MSCINLI, "MSciNLI, Table 5", 0.2143),
+        (preset("bionli-biolinkbert", train="bionli/balanced"),
+         {"name": "bionli", "config": "balanced", "split": "test", "rows": 9126},
+         "BioNLI, Table 5", 0.74),
+    ],
+)  # fmt: skip
+def test_a_papers_number_stands_beside_the_same_setting(config, dataset, source, mean):
+    rows, reason = find_rows(config, dataset, ["macro_f1"])
+    assert reason is None
+    assert (rows[0].source, rows[0].scores["macro_f1"].mean) == (source, mean)
+
+
+def test_tables_that_contradict_each_other_stay_apart():
+    scores = ["macro_f1", "accuracy", "f1 neutral", "macro_f1 networks"]
+    first, second = find_rows(preset("mscinli-roberta"), MSCINLI, scores)[0]
+    assert first.source == "MSciNLI, Tables 4, 6, 7, 9, 15 and 19"
+    assert (first.scores["accuracy"].mean, first.n_runs) == (0.7742, 3)
+    assert first.scores["macro_f1"].std == 0.003
+    assert (second.source, second.scores["accuracy"].mean) == ("MSciNLI, Table 17", 0.772)
+    assert any("77.20" in note for note in first.notes)
+
+
+def test_domains_are_found_whatever_test_set_has_them():
+    config = preset("mscinli-roberta", train="mscinli/networks")
+    [row] = find_rows(config, MSCINLI, ["macro_f1", "macro_f1 hardware"])[0]
+    assert row.scores.keys() == {"macro_f1 hardware"}
+    assert row.scores["macro_f1 hardware"].mean == 0.7504
+    plus = MSCINLI | {"config": "plus", "rows": 8000}
+    rows = find_rows(preset("mscinli-roberta"), plus, ["macro_f1", "macro_f1 acl"])[0]
+    assert {name: s.mean for r in rows for name, s in r.scores.items()} == {
+        "macro_f1": 0.7695,
+        "macro_f1 acl": 0.7674,
+    }
+
+
+def test_no_preset_differs_from_itself():
+    assert [name for name, found in PRESETS.items() if changes(found.config)] == []
+
+
+# --- reading runs ---
+
+
+@pytest.fixture
+def small(rows, tmp_path):
+    """Three runs of one system and one of another on 80 rows of SciNLI."""
+    gold = rows("scinli", 80)
+    for seed in (1, 2, 3):
+        folder = tmp_path / "runs" / "bert" / f"seed-{seed}"
+        write_run(folder, preset("scinli-bert", seed=seed), {"scinli": gold}, 0.7)
+    write_run(
+        tmp_path / "runs" / "tiny", RunConfig("tiny", "zero-shot", ("x",)), {"scinli": gold}, 0.5
+    )
+    return tmp_path / "runs"
+
+
+def edit(path, change):
+    found = json.loads(path.read_text())
+    change(found)
+    path.write_text(json.dumps(found))
+
+
+def test_runs_of_one_system_differ_in_their_seed(small):
+    found = collect_runs([small])
+    assert [(s.name, [r.config.seed for r in s.runs]) for s in found.systems] == [
+        ("scinli-bert", [1, 2, 3]),
+        ("tiny", [1]),
+    ]
+    assert [run.place for run in found.systems[0].runs] == [f"bert/seed-{n}" for n in (1, 2, 3)]
+    assert [b.name for b in found.benchmarks] == ["scinli"]
+    alone = collect_runs([small / "tiny"])
+    assert [run.place for run in alone.systems[0].runs] == ["tiny"]
+    twice = collect_runs([small, small / "bert"])
+    assert [len(system.runs) for system in twice.systems] == [3, 1]
+    assert twice.systems[0].runs[0].place == "runs/bert/seed-1"
+
+
+def test_the_order_of_tests_makes_no_other_system(rows, tmp_path):
+    golds = {"scinli": rows("scinli", 40), "mscinli": rows("mscinli", 40)}
+    write_run(tmp_path / "a", preset("scinli-bert", seed=1), golds)
+    write_run(tmp_path / "b", preset("scinli-bert", seed=2), dict(reversed(golds.items())))
+    [system] = collect_runs([tmp_path]).systems
+    assert len(system.runs) == 2
+
+
+def test_test_sets_are_told_apart_by_their_rows(rows, tmp_path):
+    gold = rows("scinli", 40)
+    small = dataclasses.replace(gold, description={**gold.description, "config": "acl_small"})
+    write_run(tmp_path / "a", preset("scinli-bert"), {"scinli/acl_small": small})
+    write_run(tmp_path / "b", preset("scinli-roberta"), {"scinli": gold})
+    [benchmark] = collect_runs([tmp_path]).benchmarks
+    assert benchmark.name == "scinli"
+    assert len(benchmark.systems) == 2
+
+
+def test_systems_of_one_name_are_told_apart_by_little():
+    configs = [
+        preset("mscinli-roberta", train="mscinli/networks", validation="mscinli/networks"),
+        preset("mscinli-roberta"),
+        preset("mscinli-roberta", view="hypothesis"),
+        preset("scinli-bert"),
+    ]
+    assert distinct_names(configs) == [
+        "mscinli-roberta (trained on mscinli/networks)",
+        "mscinli-roberta (trained on mscinli)",
+        "mscinli-roberta (trained on mscinli, hypothesis alone)",
+        "scinli-bert",
+    ]
+    shots = [preset("spacenli-roberta-few-shot", n_shots=k) for k in (1, 5)]
+    names = ["spacenli-roberta-few-shot (1 shot)", "spacenli-roberta-few-shot (5 shots)"]
+    assert distinct_names(shots) == names
+    options = [RunConfig("x", "encoder", ("scinli",), options=o) for o in OPTIONS]
+    assert distinct_names(options) == ["x (learning_rate 1e-05)", "x (learning_rate 2e-05)"]
+    folders = [RunConfig("x", "encoder", ("scinli",), model=f"/{n}/model") for n in (1, 2)]
+    assert distinct_names(folders) == ["x no. 1", "x no. 2"]
+
+
+OPTIONS = [options_of("scinli-bert", learning_rate=rate) for rate in (1e-5, 2e-5)]
+
+
+def test_unfinished_runs_are_listed_and_left_out(small, tmp_path):
+    edit(small / "tiny" / "record.json", lambda record: record.update(status="running"))
+    found = collect_runs([small])
+    assert found.unfinished == ["tiny"]
+    assert [system.name for system in found.systems] == ["scinli-bert"]
+    assert "- `tiny`\n" in text_of(small, tmp_path / "report")
+    (small / "bert" / "seed-3" / "record.json").unlink()
+    (small / "model").mkdir()
+    (small / "model" / "config.json").write_text('{"model_type": "bert"}')
+    assert collect_runs([small]).unfinished == ["bert/seed-3", "tiny"]
+    with pytest.raises(SourceNotFoundError, match="has come to its end: tiny"):
+        collect_runs([small / "tiny"])
+
+
+def test_runs_that_learned_from_other_rows_are_no_seeds_of_one_system(small):
+    def learn(digest):
+        return lambda record: record.update(data={"train": {"digest": digest}})
+
+    for seed in (1, 2, 3):
+        edit(small / "bert" / f"seed-{seed}" / "record.json", learn("sha256:a"))
+    assert collect_runs([small]).systems
+    edit(small / "bert" / "seed-2" / "record.json", learn("sha256:b"))
+    with pytest.raises(UsageError, match=r"were not the same: sha256:a and sha256:b"):
+        collect_runs([small])
+
+
+def test_a_repeated_run_counts_once_and_another_one_is_refused(small):
+    copy = small / "copy"
+    shutil.copytree(small / "tiny", copy)
+    found = collect_runs([small])
+    assert [len(system.runs) for system in found.systems] == [3, 1]
+    assert found.repeated == ["tiny"]  # the other comes first
+    shutil.rmtree(copy)
+    gold = make_gold("scinli", "default", 80)
+    write_run(copy, RunConfig("tiny", "zero-shot", ("x",)), {"scinli": gold}, 0.9)
+    with pytest.raises(UsageError, match=r"copy and .*tiny are runs of one system with the seed 1"):
+        collect_runs([small])
+
+
+def test_rows_of_one_name_have_to_be_the_same(small):
+    def change(found):
+        found["evaluations"]["scinli-default-test"]["dataset"]["digest"] = "sha256:other"
+
+    edit(small / "tiny" / "metrics.json", change)
+    with pytest.raises(UsageError, match=r"scinli-default-test are not the same: .*sha256:other"):
+        collect_runs([small])
+
+
+def break_evaluation(**changed):
+    def change(found):
+        found["evaluations"]["scinli-default-test"].update(changed)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "error", "message"),
+    [
+        ("config.json", "{", UsageError, "config.json is no JSON"),
+        ("config.json", lambda c: c.update(colour=1), UsageError, "config.json.*'colour'"),
+        ("config.json", lambda c: c.update(options=3), UsageError, "config.json is no config"),
+        ("record.json", "[]", UsageError, "record.json holds no JSON object"),
+        ("metrics.json", "", UsageError, "metrics.json is no JSON"),
+        ("metrics.json", None, SourceNotFoundError, "metrics.json is missing"),
+        ("metrics.json", "{}", UsageError, "metrics.json has no evaluations"),
+        ("metrics.json", break_evaluation(dataset={}), UsageError, "scinli-default-test is malf"),
+        ("metrics.json", break_evaluation(metrics={"nli_report": {}}), UsageError, "malformed"),
+        ("metrics.json", break_evaluation(metrics={"f2": {}}), UsageError, "malformed"),
+        ("metrics.json", break_evaluation(test="other"), UsageError, "no evaluation of scinli"),
+        (
+            "metrics.json",
+            lambda m: m["evaluations"]["scinli-default-test"]["metrics"]["nli_report"].update(
+                macro_f1=78.0
+            ),
+            UsageError,
+            "macro_f1 of scinli-default-test are no scores from 0 to 1",
+        ),
+        (
+            "predictions/scinli-default-test.parquet",
+            None,
+            SourceNotFoundError,
+            "scinli-default-test.parquet is missing",
+        ),
+    ],
+)
+def test_malformed_runs_are_refused(small, file, change, error, message):
+    path = small / "tiny" / file
+    if change is None:
+        path.unlink()
+    elif isinstance(change, str):
+        path.write_text(change)
+    else:
+        edit(path, change)
+    with pytest.raises(error, match=message):
+        collect_runs([small])
+
+
+@pytest.mark.parametrize("name", ["nothing", "missing"])
+def test_a_folder_without_runs_is_refused(tmp_path, name):
+    (tmp_path / "nothing" / "deeper").mkdir(parents=True)
+    with pytest.raises(SourceNotFoundError, match=f"{name} has no runs; expected folders with"):
+        collect_runs([tmp_path / name])
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [("{", "log.jsonl:2 is no JSON"), ("3", "no JSON object"), ('{"kind": "epoch"}', "'epoch'")],
+)
+def test_a_malformed_log_is_refused(small, tmp_path, line, message):
+    (small / "tiny" / "training_log.jsonl").write_text(f'{{"kind": "other"}}\n{line}\n')
+    with pytest.raises(UsageError, match=message):
+        write_report([small], tmp_path / "report")
+    assert not (tmp_path / "report").exists()
+
+
+def test_malformed_dynamics_are_refused(small, tmp_path):
+    kept = RunFolder(small / "tiny")
+    for table, message in (
+        ({"id": ["a"], "epoch": [1]}, "no column probability"),
+        ({"id": ["a", "b", "a"], "epoch": [1, 1, 2], "probability": [0.5] * 3}, "not of the same"),
+        ({"id": ["a", "a"], "epoch": [1, 2], "probability": [0.5, 1.5]}, "probabilities"),
+    ):
+        kept.write_table("dynamics.parquet", pa.table(table))
+        with pytest.raises(PredictionsError, match=message):
+            write_report([small], tmp_path / "report")
+
+
+def test_malformed_predictions_are_refused(small, tmp_path):
+    kept = RunFolder(small / "tiny")
+    name = "predictions/scinli-default-test.parquet"
+    for table, message in (
+        ({"id": ["a"], "label": ["neutral"]}, "no column prediction"),
+        ({"id": ["a"], "prediction": ["neutral"]}, "has not one prediction for each"),
+    ):
+        kept.write_table(name, pa.table(table))
+        with pytest.raises(PredictionsError, match=message):
+            write_report([small], tmp_path / "report")
+    (small / "tiny" / name).write_text("no Parquet")
+    with pytest.raises(PredictionsError, match="cannot be read"):
+        write_report([small], tmp_path / "report")
+
+
+@pytest.mark.parametrize("name", ["scinli", "mscinli", "bionli", "spacenli"])
+def test_scores_are_named_as_summaries_name_them(name, tmp_path):
+    gold = make_gold(name, get_builder(name).SPEC.default_config, 400)
+    runs = [
+        score_predictions(
+            gold.rows, gold.labels, gold.metrics, predict(gold, 0.7, seed), ScoringOptions()
+        )
+        for seed in (1, 2)
+    ]
+    flat = [Evaluation("", "", {}, tmp_path, 0, run).scores for run in runs]
+    for scores in summarize_runs(runs).values():
+        for score, found in scores.items():
+            assert statistics.fmean(part[score] for part in flat) == pytest.approx(found["mean"])
+
+
+def test_scores_by_category():
+    gold = make_gold("bionli", "full", 400)
+    answered = predict(gold, 0.7, 1)
+    run = score_predictions(gold.rows, gold.labels, gold.metrics, answered, ScoringOptions())
+    scores = Evaluation("", "", {}, None, 0, run).scores
+    found = run["consistency"]
+    assert scores["recall SEN"] == found["recall_by_category"]["SEN"]["recall"]
+    assert scores["macro_recall neural"] == found["macro_recall"]["neural"]
+    gold = make_gold("spacenli", "default", 640, n_groups=16)
+    answered = predict(gold, 0.7, 1)
+    run = score_predictions(gold.rows, gold.labels, gold.metrics, answered, ScoringOptions())
+    scores = Evaluation("", "", {}, None, 0, run).scores
+    for category, part in run["pattern_accuracy"]["by_category"].items():
+        assert scores[f"accuracy {category}"] == part["accuracy"]
+        assert scores[f"pattern_accuracy 0.5 {category}"] == part["pattern_accuracy"][0]
+
+
+# --- tables ---
+
+
+def test_scores_are_means_and_standard_deviations(small, tmp_path):
+    text = text_of(small, tmp_path / "report")
+    metrics = [
+        json.loads((small / "bert" / f"seed-{seed}" / "metrics.json").read_text())
+        for seed in (1, 2, 3)
+    ]
+    reports = [m["evaluations"]["scinli-default-test"]["metrics"]["nli_report"] for m in metrics]
+    values = [100 * report["macro_f1"] for report in reports]
+    shown = f"**{statistics.fmean(values):.2f} ± {statistics.stdev(values):.2f}**"
+    row = table_rows(text, "scinli-bert")[0]
+    assert row[:3] == ["scinli-bert", "3", shown]
+    neutral = [100 * report["per_class"]["neutral"]["f1"] for report in reports]
+    assert row[7] == f"**{statistics.fmean(neutral):.2f} ± {statistics.stdev(neutral):.2f}**"
+    one = json.loads((small / "tiny" / "metrics.json").read_text())["evaluations"]
+    report = one["scinli-default-test"]["metrics"]["nli_report"]
+    assert table_rows(text, "tiny")[0][:4] == [
+        "tiny", "1", f"{100 * report['macro_f1']:.2f}", f"{100 * report['accuracy']:.2f}",
+    ]  # fmt: skip
+    assert report["macro_f1"] < min(values) / 100  # so that bold is right
+    assert reports[0]["signature"] in text
+
+
+def test_a_papers_numbers_stand_under_a_system(rows, tmp_path):
+    gold = rows("scinli", 4000)
+    write_run(tmp_path / "runs" / "a", preset("scinli-bert"), {"scinli": gold})
+    write_run(tmp_path / "runs" / "b", preset("scinli-xlnet", train="mscinli"), {"scinli": gold})
+    text = text_of(tmp_path / "runs", tmp_path / "report")
+    lines = text.splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("| scinli-bert |"))
+    assert lines[at + 1].startswith(
+        "| *BERT (SciNLI, Table 6)* | 3 | 75.19 ± 0.35 | 75.17 ± 0.39 |"
+    )
+    assert lines[at + 2].startswith("| *BERT (SciNLI, Table 7)* |  | 75.36 | 75.37 |")
+    assert "XLNet (" not in text
+    assert "- scinli-bert on scinli: SciNLI, Tables 6 and 7" in text
+    assert "- No table has scinli-xlnet on scinli, trained on mscinli: scinli-xlnet on" in text
+    assert "- `scinli-bert`: SciNLI, section 4.3 and Table 6;" in text
+    assert "- SciNLI, Table 7: For both sentences Table 6 prints another mean" in text
+
+
+def test_decimals_are_those_of_the_paper(rows, tmp_path):
+    gold = rows("bionli", 9126)
+    write_run(tmp_path / "a", preset("bionli-biolinkbert"), {"bionli": gold})
+    [benchmark] = collect_runs([tmp_path]).benchmarks
+    names = ["macro_f1", "f1_positive", "recall SEN", "recall GEN"]
+    assert score_table(benchmark, names)[2] == [
+        "*BioLinkBERT (BioNLI, Table 5)*", "", "77", "77", "97", "57",
+    ]  # fmt: skip
+
+
+def test_recall_and_consistency_of_bionli(rows, tmp_path):
+    gold = rows("bionli", 400)
+    run = write_run(tmp_path / "runs" / "a", preset("bionli-pubmedbert"), {"bionli": gold})
+    text = text_of(tmp_path / "runs", tmp_path / "report")
+    found = json.loads((run / "metrics.json").read_text())["evaluations"]["bionli-full-test"]
+    result = found["metrics"]["consistency"]
+    [consistent, recalls] = table_rows(text, "bionli-pubmedbert")[1:3]
+    assert consistent[2:] == [f"{100 * share:.2f}" for share in result["consistency"]]
+    by_category = result["recall_by_category"]
+    assert recalls[2:12] == [f"{100 * by_category[c]['recall']:.2f}" for c in CATEGORIES]
+    assert recalls[12] == f"{100 * result['macro_recall']['rule_based']:.2f}"
+    assert "| system | runs | positive | SEN | SEP |" in text
+
+
+def test_unanswered_rows_are_shown_for_prompted_models(rows, tmp_path):
+    gold = rows("mscinli", 400)
+    config = preset("mscinli-llama2-p1-zero-shot")
+    write_run(tmp_path / "runs" / "a", config, {"mscinli": gold}, unanswered=10)
+    write_run(tmp_path / "runs" / "b", preset("mscinli-bert"), {"mscinli": gold})
+    text = text_of(tmp_path / "runs", tmp_path / "report")
+    assert table_rows(text, config.name)[0][-1] == "2.50"
+    assert table_rows(text, "mscinli-bert")[0][-1] == ""
+    assert "unanswered" in text
+    shutil.rmtree(tmp_path / "runs" / "a")
+    assert "unanswered" not in text_of(tmp_path / "runs", tmp_path / "report")
+
+
+def test_markdown_escapes_what_would_end_a_cell():
+    assert markdown([["a|b", "c"], ["d\ne", 1]]).splitlines() == [
+        "| a\\|b | c |",
+        "| --- | ---: |",
+        "| d e | 1 |",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cells", "rule"),
+    [
+        ([1, 20], "---:"),
+        (["**78.06 ± 0.39**", "", "> 99.0"], "---:"),
+        (["0.0088 (0.0264)", "<0.0001 (<0.0001)"], "---:"),
+        (["+1.02 to +2.40", "-0.50 to +0.10"], "---:"),
+        (["125.0 M", "500"], "---:"),
+        (["13 (3)", "3 ()", "1,234"], "---:"),
+        (["all", 1, 5], "---:"),
+        (["", ""], "---:"),
+        (["scinli-bert", "tiny"], "---"),
+        (["all", "33 % hard", "33 % easy"], "---"),
+        (["1.0.0", "3.11.7"], "---"),
+        (["c0ffee000000", "ddf03d0692ce+"], "---"),
+        (["fp32", "bf16"], "---"),
+        (["`sha256:1`"], "---"),
+    ],
+)
+def test_numbers_stand_right_and_texts_left(cells, rule):
+    rows = [["first", "second"], *(["1", cell] for cell in cells)]
+    assert markdown(rows).splitlines()[1] == f"| --- | {rule} |"
+
+
+def test_holm():
+    assert holm([0.01, 0.04, None, 0.03]) == [0.03, 0.06, None, 0.06]
+    assert holm([0.6, 0.7]) == [1.0, 1.0]
+    assert holm([None]) == [None]
+
+
+def test_seeds_are_compared_pair_by_pair(small):
+    gold = make_gold("scinli", "default", 80)
+    for seed in (2, 3, 4):
+        config = preset("scinli-roberta", seed=seed)
+        write_run(small / f"roberta-{seed}", config, {"scinli": gold}, 0.8)
+    found = collect_runs([small])
+    [benchmark] = found.benchmarks
+    scores = {
+        system.name: {
+            seed: e.scores["macro_f1"] for seed, e in benchmark.evaluations(system).items()
+        }
+        for system in found.systems
+    }
+    first, second = (
+        [scores[name][seed] for seed in (2, 3)] for name in ("scinli-roberta", "scinli-bert")
+    )
+    expected = paired_t_test(first, second)
+    rows = difference_table(benchmark, None)
+    assert rows[0] == [
+        "system",
+        "against",
+        "score",
+        "difference of means",
+        "seeds",
+        "t-test: p (Holm)",
+    ]
+    [row] = [r for r in rows if r[:3] == ["scinli-roberta", "scinli-bert", "macro-F1"]]
+    assert row[3] == f"{100 * expected['difference']:+.2f}"
+    assert row[4:] == [2, f"{expected['p_value']:.4f}"]  # the only pair: nothing to correct
+    assert [r[3:] for r in rows[1:] if r[1] == "tiny"] == [["", "", ""]] * 4
+
+
+def test_rows_are_compared_in_the_run_in_the_middle(small):
+    gold = make_gold("scinli", "default", 80)
+    found = collect_runs([small])
+    [benchmark] = found.benchmarks
+    bert, tiny = found.systems
+    ranking = sorted(benchmark.evaluations(bert).values(), key=lambda e: e.scores["macro_f1"])
+    middle = benchmark.middle_run(bert)
+    assert middle is ranking[1]
+    assert benchmark.ranked == [bert, tiny]
+    right = [
+        np.array(pq.read_table(e.file)["prediction"].to_pylist())
+        == np.array(gold.labels)[gold.rows["label"].to_numpy()]
+        for e in (middle, benchmark.middle_run(tiny))
+    ]
+    rows = difference_table(benchmark, gold, 0.9)
+    assert rows[0] == [
+        "system", "against", "score", "difference on rows", "90 % interval", "bootstrap: p (Holm)",
+        "McNemar: p (Holm)",
+    ]  # fmt: skip
+    accuracy = rows[2]
+    assert accuracy[:3] == ["scinli-bert", "tiny", "accuracy"]
+    assert accuracy[3] == f"{100 * (right[0].mean() - right[1].mean()):+.2f}"
+    from scipy.stats import binomtest
+
+    n_only = [int((right[0] & ~right[1]).sum()), int((right[1] & ~right[0]).sum())]
+    expected = binomtest(n_only[0], sum(n_only), 0.5).pvalue
+    assert accuracy[-1] == (f"{expected:.4f}" if expected >= 1e-4 else "<0.0001")
+    assert rows[1][-1] == ""  # macro-F1 is no share of rows
+
+
+def test_patterns_are_compared_as_wholes(rows, tmp_path):
+    gold = rows("spacenli", 640, n_groups=16)
+    for name, share in (("spacenli-roberta", 0.99), ("spacenli-bart", 0.9)):
+        write_run(tmp_path / "runs" / name, preset(name), {"spacenli": gold}, share)
+    text = text_of(tmp_path / "runs", tmp_path / "report")
+    assert "rows of one group are drawn together" in text
+    [accuracy, solved] = table_rows(text, "spacenli-roberta | spacenli-bart")
+    assert accuracy[2] == "accuracy"
+    assert accuracy[-1] == ""
+    assert solved[2] == "PA 0.95"
+    assert solved[-1] != ""
+
+
+def test_of_one_group_nothing_can_be_resampled(rows, tmp_path):
+    gold = rows("spacenli", 40, n_groups=1)
+    for name, share in (("spacenli-roberta", 0.99), ("spacenli-bart", 0.5)):
+        write_run(tmp_path / "runs" / name, preset(name), {"spacenli": gold}, share)
+    text = text_of(tmp_path / "runs", tmp_path / "report", confidence_level=0.9)
+    [accuracy, _] = table_rows(text, "spacenli-roberta | spacenli-bart")
+    assert accuracy[4:6] == ["", ""]
+
+
+def test_without_rows_at_hand_the_report_says_so(small, rows, monkeypatch, tmp_path):
+    text = text_of(small, tmp_path / "report")
+    assert "bootstrap: p (Holm)" in text
+    assert "No tests on the rows" not in text
+    rows("scinli", 44)
+    text = text_of(small, tmp_path / "report")
+    assert "bootstrap" not in text
+    assert "No tests on the rows of scinli: those at hand have another digest." in text
+
+    def fail(name, role):
+        raise SourceNotFoundError("no")
+
+    monkeypatch.setattr(benchmarks, "read_rows", fail)
+    text = text_of(small, tmp_path / "report")
+    assert "No tests on the rows of scinli: they are not at hand." in text
+
+
+def test_of_many_pairs_those_with_the_best_are_shown(rows, tmp_path):
+    gold = rows("scinli", 80)
+    for number in range(7):
+        config = RunConfig(f"s{number}", "zero-shot", ("x",))
+        write_run(tmp_path / "runs" / config.name, config, {"scinli": gold}, 0.3 + 0.1 * number)
+    text = text_of(tmp_path / "runs", tmp_path / "report")
+    shown = {tuple(row[:2]) for row in table_rows(text, "s6") if row[1].startswith("s")}
+    assert shown == {("s6", f"s{number}") for number in range(6)}
+    assert not any(row[1].startswith("s") for row in table_rows(text, "s5"))
+    assert "for as many of the 21 pairs as have the test. Pairs with the best system are" in text
+
+
+def test_intervals(small, tmp_path):
+    assert "interval" not in text_of(small, tmp_path / "report")
+    text = text_of(small, tmp_path / "report", confidence_level=0.9)
+    assert "| system | seed | score | value | 90 % interval |" in text
+    [macro_f1, _] = [row for row in table_rows(text, "tiny") if " to " in row[-1]]
+    low, high = map(float, macro_f1[-1].split(" to "))
+    assert low < float(macro_f1[3]) < high
+    for level in (0, 1, 95):
+        with pytest.raises(UsageError, match="above 0 and below 1"):
+            write_report([small], tmp_path / "report", confidence_level=level)
+
+
+def test_training_and_test_sets(rows, tmp_path):
+    names = [f"mscinli/{d}" for d in DOMAINS]
+    golds = {name: rows(name, 800) for name in names} | {"scinli": rows("scinli", 4000)}
+    for planned in domain_shift(get_preset("mscinli-roberta").config, [1, 2]):
+        write_run(tmp_path / planned.folder, planned.config, golds)
+    [(name, (scores, rows))] = transfers(collect_runs([tmp_path])).items()
+    assert name == "mscinli-roberta"
+    assert list(scores) == [*names, "scinli/acl_small"]
+    assert all(list(found) == [*names, "scinli"] for found in scores.values())
+    run = json.loads((tmp_path / "networks" / "seed-1" / "metrics.json").read_text())
+    other = json.loads((tmp_path / "networks" / "seed-2" / "metrics.json").read_text())
+    values = [
+        r["evaluations"]["mscinli-neurips-test"]["metrics"]["nli_report"]["macro_f1"]
+        for r in (run, other)
+    ]
+    found = scores["mscinli/networks"]["mscinli/neurips"]
+    assert found == pytest.approx(statistics.fmean(values))
+    at = [row[0] for row in rows].index("mscinli/networks")
+    assert rows[at + 1] == [
+        "*MSciNLI, Tables 8 and 14*", "75.04 ± 1.30", "73.31 ± 1.70", "73.29 ± 0.50",
+        "73.44 ± 1.00", "74.61 ± 1.10", "72.72 ± 1.00",
+    ]  # fmt: skip
+
+
+def test_domains_of_a_test_set_are_test_sets_too(rows, tmp_path):
+    golds = {"scinli": rows("scinli", 4000), "mscinli": rows("mscinli", 4000)}
+    golds["mscinli/plus"] = rows("mscinli/plus", 8000)
+    for planned in cross_dataset(get_preset("mscinli-roberta").config, [1]):
+        write_run(tmp_path / planned.folder, planned.config, golds)
+    [(scores, rows)] = transfers(collect_runs([tmp_path])).values()
+    assert rows[0][1:] == [*(f"mscinli/{d}" for d in DOMAINS), "scinli", "mscinli", "mscinli/plus"]
+    assert list(scores) == ["scinli", "mscinli", "mscinli/plus_small", "mscinli/plus"]
+    assert rows[2][0] == "*MSciNLI, Tables 9 and 19*"
+    assert rows[2][1:] == [
+        "75.60", "72.71", "74.36", "75.00", "78.36", "78.08", "75.19", "76.63",
+    ]  # fmt: skip
+
+
+def test_the_hypothesis_alone_beside_the_pair(rows, tmp_path):
+    gold = rows("scinli", 4000)
+    for view, share in (("pair", 0.8), ("hypothesis", 0.5)):
+        config = preset("scinli-bert", view=view)
+        write_run(tmp_path / view, config, {"scinli": gold}, share)
+    found = collect_runs([tmp_path])
+    [benchmark] = found.benchmarks
+    alone, pair = sorted(benchmark.means(system)["macro_f1"][0] for system in found.systems)
+    [_, ours, paper] = view_table(found)
+    assert ours[3:5] == [f"{100 * pair:.2f}", f"{100 * alone:.2f}"]
+    assert ours[5] == f"-{100 * (pair - alone):.2f}"
+    assert paper == ["*BERT (SciNLI, Table 7)*", "", "", "75.36", "54.56", "-20.80"]
+
+
+def test_few_shots(rows, tmp_path):
+    gold = rows("spacenli/few_shot", 640, n_groups=16)
+    tests = {"spacenli/few_shot": gold}
+    for k, seed in ((1, 1), (1, 2), (20, 1), (20, 2)):
+        config = preset("spacenli-roberta-few-shot", n_shots=k, seed=seed)
+        write_run(tmp_path / f"{k}-{seed}", config, tests, 0.6 + 0.02 * k)
+    write_run(tmp_path / "zero", preset("spacenli-roberta"), tests, 0.5)
+    [(benchmark, curves, table)] = shot_scores(collect_runs([tmp_path]))
+    assert benchmark.name == "spacenli/few_shot"
+    [curve] = curves.values()
+    assert list(curve) == [0, 1, 20]  # no shots are those of the zero-shot run of the same model
+    assert curve[0]["accuracy"][1] is None
+    values = [
+        e.scores["accuracy"]
+        for s in benchmark.systems
+        if s.config.n_shots == 20
+        for e in benchmark.evaluations(s).values()
+    ]
+    assert curve[20]["accuracy"] == (statistics.fmean(values), statistics.stdev(values))
+    assert [row[:3] for row in table[1:]] == [
+        ["spacenli-roberta-few-shot", 0, 1],
+        ["spacenli-roberta-few-shot", 1, 2],
+        ["spacenli-roberta-few-shot", 20, 2],
+        ["*RoBERTa-L (SMFA), 20 shots (SpaceNLI, section 4.2.3)*", 20, 3],
+    ]
+    assert table[-1][3] == "> 99.0"
+
+
+def test_parts_of_the_training_rows(rows, tmp_path):
+    gold = rows("mscinli", 4000)
+    write_run(tmp_path / "runs" / "all", preset("mscinli-roberta"), {"mscinli": gold})
+    for kind, share in (("hard", 0.33), ("without_hardest", 0.05)):
+        config = preset("mscinli-roberta", subset=Subset(kind, share, "../all"))
+        write_run(tmp_path / "runs" / kind, config, {"mscinli": gold}, 0.5)
+    text = text_of(tmp_path / "runs", tmp_path / "report")
+    section = text.split("## Parts of the training rows")[1].split("## ")[1]
+    cells = [row[:2] for row in table_rows(section, "mscinli-roberta")]
+    assert [cell[1] for cell in cells] == ["all", "33 % hard", "without the hardest 5 %"]
+    assert "| *RoBERTa, 33 % hard (MSciNLI, Table 7)* |  | 3 | 34.11 ± 5.65 | 37.99 |" in section
+
+
+def test_systems_that_differ_in_nothing_are_no_parts(rows, tmp_path):
+    gold = rows("scinli", 80)
+    for name in ("a", "b"):
+        config = RunConfig(name, "zero-shot", ("x",))
+        write_run(tmp_path / "runs" / name, config, {"scinli": gold})
+    assert "Parts of the training rows" not in text_of(tmp_path / "runs", tmp_path / "report")
+
+
+def test_files_of_one_name_are_told_apart(rows, tmp_path):
+    gold = rows("scinli", 80)
+    for number in (1, 2):
+        config = RunConfig("x", "encoder", ("x",), train=f"/{number}/train.jsonl")
+        data = {"name": "train.jsonl", "version": None, "config": None, "split": None}
+        data |= {"rows": 40, "digest": f"sha256:{number}"}
+        write_run(
+            tmp_path / str(number), config, {"scinli": gold}, 0.9 - 0.4 * (number - 1),
+            record={"data": {"train": data}},
+        )  # fmt: skip
+    found = collect_runs([tmp_path])
+    assert [system.name for system in found.systems] == ["x no. 1", "x no. 2"]
+    assert [row[-1] for row in data_table(found)[2:]] == ["`sha256:1`", "`sha256:2`"]
+    [benchmark] = found.benchmarks
+    shown = [row[2] for row in score_table(benchmark, ["macro_f1"])[1:]]
+    assert len(set(shown)) == 2
+
+
+# --- the whole report ---
+
+SECTIONS = {
+    "Trained on one, tested on another": "transfer",
+    "The hypothesis alone": "view",
+    "Few shots": "shots",
+    "Parts of the training rows": "subset",
+    "Training": "log",
+}
+
+
+@pytest.fixture
+def everything(rows, tmp_path):
+    """Folders with runs for each section, by the section's word."""
+    folder = tmp_path / "all"
+    scinli, mscinli = rows("scinli", 80), rows("mscinli", 80)
+    shots = {"spacenli/few_shot": rows("spacenli/few_shot", 320, n_groups=16)}
+    for train in ("scinli", "mscinli"):
+        config = preset("scinli-xlnet", train=train, validation=train)
+        write_run(folder / "transfer" / train, config, {"scinli": scinli, "mscinli": mscinli})
+    for view in ("pair", "hypothesis"):
+        write_run(folder / "view" / view, preset("scinli-bert", view=view), {"scinli": scinli})
+    for k in (1, 5):
+        config = preset("spacenli-roberta-few-shot", n_shots=k)
+        write_run(folder / "shots" / str(k), config, shots)
+    write_run(folder / "subset" / "all", preset("mscinli-roberta"), {"mscinli": mscinli})
+    config = preset("mscinli-roberta", subset=Subset("easy", 0.33, "../all"))
+    write_run(folder / "subset" / "easy", config, {"mscinli": mscinli})
+    for seed in (1, 2):
+        config = preset("scinli-roberta", seed=seed)
+        write_run(folder / "log" / str(seed), config, {"scinli": scinli}, epochs=3, n_train=50)
+    return folder
+
+
+def test_sections_appear_where_there_is_something_to_say(everything, tmp_path):
+    always = {"What it took", "What can be compared with the papers", "How it was made"}
+    for section, word in SECTIONS.items():
+        text = text_of(everything / word, tmp_path / "report")
+        found = {line.removeprefix("## ") for line in headings(text)}
+        assert {name for name in found if "rows" not in name.split()[-1]} - always <= {section}
+        assert section in found
+        assert always <= found
+    text = text_of(everything, tmp_path / "report")
+    assert set(SECTIONS) <= {line.removeprefix("## ") for line in headings(text)}
+
+
+def test_pictures_are_embedded_and_sound(everything, rows, tmp_path):
+    bionli = {"bionli": rows("bionli", 200)}
+    write_run(everything / "bionli", preset("bionli-pubmedbert"), bionli)
+    spacenli = {"spacenli": rows("spacenli", 320, n_groups=16)}
+    write_run(everything / "spacenli", preset("spacenli-roberta"), spacenli)
+    found = write_report([everything], tmp_path / "report")
+    text = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+    stems = ("transfer", "few-shots", "learning", "training-map", "consistency", "categories")
+    stems += ("pattern-accuracy", "cartography-spacenli")
+    assert all(any(name.startswith(stem) for name in found["pictures"]) for stem in stems)
+    files = {path.name for path in (tmp_path / "report").iterdir()}
+    assert files == {"report.md", *found["pictures"]}
+    assert len(set(found["pictures"])) == len(found["pictures"])
+    for name in found["pictures"]:
+        assert f"]({name})" in text
+        data = (tmp_path / "report" / name).read_bytes()
+        assert data[:8] == b"\x89PNG\r\n\x1a\n"
+        width, height = struct.unpack(">II", data[16:24])
+        assert 600 <= width <= 4000
+        assert 400 <= height <= 4000
+    assert "![](" not in text
+    assert found["n_runs"] == 12
+    assert found["benchmarks"] == ["bionli", "mscinli", "scinli", "spacenli", "spacenli/few_shot"]
+
+
+def test_the_same_runs_give_the_same_bytes(everything, tmp_path):
+    def contents(folder):
+        return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+    for word in ("shots", "subset", "view"):  # which pictures take long
+        shutil.rmtree(everything / word)
+    write_report([everything], tmp_path / "first")
+    moved = tmp_path / "elsewhere" / "other"
+    shutil.copytree(everything, moved)
+    write_report([moved], tmp_path / "second")
+    assert contents(tmp_path / "first") == contents(tmp_path / "second")
+    parts = sorted(everything.iterdir())
+    write_report(parts, tmp_path / "third")
+    write_report(parts[::-1], tmp_path / "fourth")
+    assert contents(tmp_path / "third") == contents(tmp_path / "fourth")
+
+
+def test_a_report_says_how_it_was_made_and_names_no_machine(everything, tmp_path):
+    text = text_of(everything, tmp_path / "report")
+    assert str(tmp_path) not in text
+    assert "| `log/1` | scinli-roberta | 1 | c0ffee000000 |" in text
+    assert "| python | 3.11.7 |" in text
+    assert "`sha256:scinli-default-test-80`" in text
+    assert "CPU, x86_64, 4 threads" in text
+    [row] = [r for r in table_rows(text, "scinli-roberta") if "fp32" in r]
+    assert row[1:7] == ["scinli", "125.0 M", "125.0 M", "3 (3)", "2.0", "500"]
+
+
+def test_only_a_report_is_replaced(small, tmp_path):
+    output = tmp_path / "report"
+    output.mkdir()
+    write_report([small], output)
+    write_report([small], output)
+    (output / "notes.txt").write_text("mine")
+    with pytest.raises(OutputError, match="is no report, or holds files of others"):
+        write_report([small], output)
+    (output / "notes.txt").unlink()
+    (output / "report.md").write_text("# My own report")
+    with pytest.raises(OutputError, match="is no report"):
+        write_report([small], output)
+    with pytest.raises(OutputError, match="is no report"):
+        write_report([small], output / "report.md")
+    assert (output / "report.md").read_text() == "# My own report"
+
+
+def test_pictures_of_tables_show_their_numbers():
+    figure = plot_transfer({"a": {"x/y": 0.5, "z": None}, "b": {"x/y": 0.625, "z": 0.75}})
+    assert [text.get_text() for text in figure.axes[0].texts] == ["50.0", "62.5", "75.0"]
+    assert [text.get_color() for text in figure.axes[0].texts] == ["black", "black", "white"]
+    curve = {0: {"accuracy": (0.5, None)}, 5: {"accuracy": (0.75, 0.125)}}
+    axes = plot_shots({"s": curve}, {"accuracy": "accuracy"}).axes[0]
+    line = axes.containers[0].lines[0]
+    assert (line.get_xdata().tolist(), line.get_ydata().tolist()) == ([0, 5], [50, 75])
+    [bars] = axes.containers[0].lines[2]
+    assert [segment[:, 1].tolist() for segment in bars.get_segments()] == [[50, 50], [62.5, 87.5]]
+    axes = plot_learning({"s": [{1: 0.5, 2: 0.75}, {1: 0.25}]}).axes[0]
+    assert axes.lines[-1].get_xydata().tolist() == [[1, 37.5]]
+    assert [text.get_text() for text in axes.figure.legends[0].texts] == ["s"]
+
+
+def test_datasets_of_the_papers_are_known():
+    assert {r.test.partition("/")[0] for r in published_results()} <= set(builders())

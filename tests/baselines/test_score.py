@@ -1,0 +1,480 @@
+"""Predictions joined to a dataset by id, and scored: in Python and on the command line."""
+
+import json
+import statistics
+import subprocess
+import sys
+
+import datasets
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+from nlihub.baselines.evaluation.scoring import ScoringOptions, score_predictions
+from nlihub.loaders.errors import (
+    PredictionsError,
+    SchemaError,
+    SourceNotFoundError,
+    UnknownNameError,
+    UsageError,
+)
+from nlihub.metrics import METRICS, functional
+from nlihub.metrics.inputs.files import read_table
+
+import nlihub
+
+LABELS = ["entailment", "neutral", "contradiction"]
+
+
+@pytest.fixture(scope="module")
+def rows(built):
+    return pq.read_table(built / "default" / "test-00000-of-00001.parquet")
+
+
+def predict(rows, seed, probabilities=True):
+    """Predictions that are often right, in another order than the dataset's."""
+    rng = np.random.default_rng(seed)
+    gold = rows["label"].to_numpy()
+    found = np.where(rng.random(len(gold)) < 0.7, gold, (gold + rng.integers(1, 3, len(gold))) % 3)
+    table = {"id": rows["id"], "prediction": [LABELS[i] for i in found], "note": ["x"] * len(gold)}
+    if probabilities:
+        matrix = np.full((len(gold), 3), 0.1)
+        matrix[np.arange(len(gold)), found] = 0.8
+        table |= {f"probability_{label}": matrix[:, i] for i, label in enumerate(LABELS)}
+    return pa.table(table).take(rng.permutation(len(gold)))
+
+
+def write(table, path):
+    if path.suffix == ".parquet":
+        pq.write_table(table, path)
+    elif path.suffix == ".csv":
+        pa.csv.write_csv(table, path)
+    else:
+        path.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
+    return path
+
+
+@pytest.mark.parametrize("ending", [".csv", ".jsonl", ".parquet"])
+def test_scores_are_those_of_the_metrics(built, rows, tmp_path, ending):
+    predictions = predict(rows, 0)
+    path = write(predictions, tmp_path / f"p{ending}")
+    found = nlihub.score(path, str(built), per_group=True)
+    assert found["dataset"]["name"] == "open_spacenli"
+    assert (found["dataset"]["config"], found["dataset"]["split"]) == ("default", "test")
+    assert list(found["metrics"]) == ["nli_report", "pattern_accuracy", "cartography"]
+    by_id = dict(
+        zip(predictions["id"].to_pylist(), predictions["prediction"].to_pylist(), strict=True)
+    )
+    ordered = [by_id[i] for i in rows["id"].to_pylist()]
+    assert found["metrics"]["pattern_accuracy"] == functional.pattern_accuracy(
+        ordered,
+        rows["label"],
+        rows["group"],
+        categories=rows["category"],
+        labels=LABELS,
+        thresholds=[0.5, 0.67, 0.9, 0.95, 1.0],
+        per_group=True,
+    )
+    report = functional.nli_report(ordered, rows["label"], labels=LABELS)
+    assert found["metrics"]["nli_report"]["macro_f1"] == report["macro_f1"]
+    assert found["metrics"]["cartography"]["n_samples"] == rows.num_rows
+
+
+def test_ids_of_labels_will_do_and_probabilities_may_be_missing(built, rows, tmp_path):
+    names = predict(rows, 0, probabilities=False)
+    ids = pa.array([LABELS.index(label) for label in names["prediction"].to_pylist()])
+    numbers = names.set_column(1, "prediction", ids)
+    found = [
+        nlihub.score(write(table, tmp_path / f"{i}.csv"), str(built))["metrics"]
+        for i, table in enumerate((names, numbers))
+    ]
+    assert found[0] == found[1]
+    assert "cartography" not in found[0]
+
+
+def test_every_row_needs_one_prediction(built, rows, tmp_path):
+    table = predict(rows, 0)
+    n = rows.num_rows
+
+    def refused(changed):
+        with pytest.raises(PredictionsError) as caught:
+            nlihub.score(write(changed, tmp_path / "p.parquet"), str(built))
+        return str(caught.value)
+
+    first = table["id"][0].as_py()
+    assert f"1 ids of the dataset are missing ({first})" in refused(table.slice(1))
+    doubled = pa.concat_tables([table, table.slice(0, 1)])
+    assert f"1 ids are there more than once ({first})" in refused(doubled)
+    ids = pa.array(["unknown", *table["id"].to_pylist()[1:]])
+    text = refused(table.set_column(0, "id", ids))
+    assert "1 ids are not in the dataset (unknown)" in text and "missing" in text
+    assert f"one prediction for each of the {n:,} rows" in text
+    more = pa.concat_tables([table, table.slice(0, 1).set_column(0, "id", pa.array(["unknown"]))])
+    assert refused(more).endswith("Are these predictions for another config or split?")
+    assert "there is no column id" in refused(table.drop_columns(["id"]))
+    assert "there is no column prediction" in refused(table.drop_columns(["prediction"]))
+    assert "expected strings" in refused(table.set_column(0, "id", pa.array(range(n))))
+    nulls = pa.array([None, *table["id"].to_pylist()[1:]])
+    assert "1 nulls" in refused(table.set_column(0, "id", nulls))
+
+
+def test_predictions_that_are_no_labels(built, rows, tmp_path):
+    table = predict(rows, 0)
+    wrong = pa.array(["entails", *table["prediction"].to_pylist()[1:]])
+    path = write(table.set_column(1, "prediction", wrong), tmp_path / "p.csv")
+    message = r"p.csv: prediction: outside the label set in 1 of .* rows: 0 \('entails'\)"
+    with pytest.raises(PredictionsError, match=message):
+        nlihub.score(path, str(built))
+    missing = table.drop_columns(["probability_neutral"])
+    with pytest.raises(PredictionsError, match="Probabilities of entailment, contradiction"):
+        nlihub.score(write(missing, tmp_path / "p.csv"), str(built))
+    sums = table.set_column(3, "probability_entailment", pa.array([0.5] * rows.num_rows))
+    with pytest.raises(PredictionsError, match="not a sum of 1"):
+        nlihub.score(write(sums, tmp_path / "p.csv"), str(built))
+    for thresholds in ([95], 95, []):
+        with pytest.raises(UsageError, match="thresholds"):
+            nlihub.score(write(table, tmp_path / "p.csv"), str(built), thresholds=thresholds)
+    path = write(table, tmp_path / "p.csv")
+    found = nlihub.score(path, str(built), thresholds=0.95)["metrics"]["pattern_accuracy"]
+    assert found["thresholds"] == [0.95]
+
+
+def test_what_is_not_there(built, rows, tmp_path):
+    path = write(predict(rows, 0), tmp_path / "p.csv")
+    with pytest.raises(SourceNotFoundError, match="no file"):
+        nlihub.score(tmp_path / "nothing.csv", str(built))
+    with pytest.raises(UnknownNameError, match="split 'train'"):
+        nlihub.score(path, str(built), split="train")
+    with pytest.raises(UnknownNameError, match="projectiv"):
+        nlihub.score(path, str(built), config="projectiv")
+    with pytest.raises(UnknownNameError):
+        nlihub.score(path, "open_spacenl")
+    with pytest.raises(UsageError, match="as many of both systems"):
+        nlihub.score([path, path], str(built), against=path)
+    with pytest.raises(PredictionsError, match="ends in none of"):
+        nlihub.score(write(predict(rows, 0), tmp_path / "p.txt"), str(built))
+
+
+def test_configs_and_splits(built, rows, tmp_path):
+    for config, split in (("projective", "test"), ("few_shot", "train")):
+        table = pq.read_table(built / config / f"{split}-00000-of-00001.parquet")
+        path = write(predict(table, 0), tmp_path / "p.parquet")
+        found = nlihub.score(path, str(built), config=config, split=split)
+        assert found["dataset"]["rows"] == table.num_rows
+        assert found["metrics"]["nli_report"]["n_samples"] == table.num_rows
+
+
+def test_runs_with_several_seeds(built, rows, tmp_path):
+    paths = [write(predict(rows, seed), tmp_path / f"{seed}.parquet") for seed in range(6)]
+    found = nlihub.score(paths[:3], str(built), against=paths[3:])
+    scores = [run["nli_report"]["macro_f1"] for run in found["runs"]]
+    others = [run["nli_report"]["macro_f1"] for run in found["other_runs"]]
+    summary = found["summary"]["nli_report"]["macro_f1"]
+    assert summary["mean"] == statistics.fmean(scores)
+    assert summary["std"] == statistics.stdev(scores)
+    expected = functional.paired_t_test(scores, others)
+    assert {key: summary[key] for key in expected} == expected
+    assert "pattern_accuracy 0.95" in found["summary"]["pattern_accuracy"]
+    assert "f1 neutral" in found["summary"]["nli_report"]
+    bare = write(predict(rows, 9, probabilities=False), tmp_path / "bare.csv")
+    for files in ([paths[0], bare], [bare, paths[0]]):
+        with pytest.raises(PredictionsError, match="Some of the files have probabilities"):
+            nlihub.score(files, str(built))
+
+
+def test_a_run_is_given_once(built, rows, tmp_path):
+    paths = [write(predict(rows, seed), tmp_path / f"{seed}.parquet") for seed in range(2)]
+    for files, others in ((paths[:1] * 2, []), (paths[:1], paths[:1])):
+        with pytest.raises(UsageError, match=r"0.parquet is given twice"):
+            nlihub.score(files, str(built), against=others)
+    for options in ({"confidence_level": 0.9}, {"per_group": True}):
+        with pytest.raises(UsageError, match="are those of one run"):
+            nlihub.score(paths, str(built), **options)
+
+
+def test_what_may_not_be_meant_is_noted(built, rows, tmp_path):
+    table = predict(rows, 0).drop_columns(["note"])
+    assert nlihub.score(write(table, tmp_path / "p.csv"), str(built))["notes"] == []
+    names = [n.replace("probability_", "prob_") for n in table.column_names]
+    found = nlihub.score(write(table.rename_columns(names), tmp_path / "p.csv"), str(built))
+    unused = "prob_entailment, prob_neutral, prob_contradiction"
+    assert found["notes"] == [f"p.csv: these columns are not used: {unused}."]
+    swapped = ["id", "prediction", *(f"probability_{LABELS[i]}" for i in (1, 0, 2))]
+    found = nlihub.score(write(table.rename_columns(swapped), tmp_path / "p.csv"), str(built))
+    n_wrong = sum(label != "contradiction" for label in table["prediction"].to_pylist())
+    assert f"in {n_wrong:,} of {rows.num_rows:,} rows another label" in found["notes"][0]
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".jsonl"])
+def test_a_fresh_sample_is_scored_like_a_dataset(tmp_path, ending):
+    path = tmp_path / f"fresh{ending}"
+    nlihub.sample("open_spacenli", path, seed=5, per_pattern=3)
+    gold = read_table(path)
+    names = gold["label"].to_pylist()
+    if ending == ".parquet":
+        names = [LABELS[i] for i in names]
+    predictions = pa.table({"id": gold["id"], "prediction": names})
+    found = nlihub.score(write(predictions, tmp_path / "p.csv"), str(path))
+    ids = pa.array([LABELS.index(name) for name in names])  # in the dataset's order of labels
+    numbered = write(predictions.set_column(1, "prediction", ids), tmp_path / "n.csv")
+    assert nlihub.score(numbered, str(path))["metrics"] == found["metrics"]
+    assert found["dataset"]["name"] == path.name
+    assert list(found["metrics"]) == ["nli_report", "pattern_accuracy"]
+    assert found["metrics"]["pattern_accuracy"]["pattern_accuracy"] == [1.0] * 5
+    assert len(found["metrics"]["pattern_accuracy"]["by_category"]) == 4
+    with pytest.raises(UsageError, match="has no config, split or sources"):
+        nlihub.score(tmp_path / "p.csv", str(path), split="test")
+
+
+def test_files_of_rows_of_other_kinds(tmp_path):
+    named = pa.table({"id": list("abcd"), "prediction": ["x", "y", "x", "x"]})
+    predictions = write(named, tmp_path / "p.csv")
+    gold = tmp_path / "gold.csv"
+    gold.write_text("id,label,group\na,x,1\nb,y,1\nc,x,2\nd,y,2\n")
+    # Which of the two labels is the positive one, nobody has said.
+    assert list(nlihub.score(predictions, str(gold))["metrics"]) == ["nli_report"]
+    ids = write(named.set_column(1, "prediction", pa.array([0, 1, 0, 0])), tmp_path / "n.csv")
+    with pytest.raises(PredictionsError, match="whose order is not known; name them"):
+        nlihub.score(ids, str(gold))
+    features = datasets.Features(
+        {
+            "id": datasets.Value("string"),
+            "label": datasets.ClassLabel(names=["y", "x"]),
+            "group": datasets.Value("string"),
+        }
+    )
+    rows = {"id": list("abcd"), "label": ["x", "y", "x", "y"], "group": list("1122")}
+    ordered = tmp_path / "gold.parquet"
+    datasets.Dataset.from_dict(rows, features=features).to_parquet(ordered)
+    found = nlihub.score(predictions, str(ordered))["metrics"]
+    assert found["consistency"]["n_wholly_solved"] == 1
+    assert "positive:x" in found["consistency"]["signature"]
+    unlabelled = pa.array([1, -1, 1, 0])
+    table = pq.read_table(ordered)
+    at = table.column_names.index("label")
+    pq.write_table(table.set_column(at, table.field("label"), unlabelled), ordered)
+    with pytest.raises(SchemaError, match="holds ids from -1 to 1; expected 0 to 1"):
+        nlihub.score(predictions, str(ordered))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("id,x\na,x\n", "has no column label"),
+        ("id,label\na,1\n", "expected names of labels"),
+        ("id,label\na,x,y\n", "CSV parse error"),
+        ("id,label\na,x\na,y\n", "ids are there more than once"),
+    ],
+)
+def test_files_that_are_no_rows(text, message, tmp_path):
+    (tmp_path / "p.csv").write_text("id,prediction\na,x\n")
+    (tmp_path / "gold.csv").write_text(text)
+    with pytest.raises(SchemaError, match=message):
+        nlihub.score(tmp_path / "p.csv", str(tmp_path / "gold.csv"))
+
+
+@pytest.mark.parametrize("metadata", ["no json", "{}", '{"info": {"features": 7}}'])
+def test_rows_with_metadata_of_some_other_kind(tmp_path, metadata):
+    rows = pa.table({"id": ["a", "b"], "label": ["x", "y"]})
+    rows = rows.replace_schema_metadata({"huggingface": metadata})
+    pq.write_table(rows, tmp_path / "gold.parquet")
+    (tmp_path / "p.csv").write_text("id,prediction\na,x\nb,y\n")
+    found = nlihub.score(tmp_path / "p.csv", str(tmp_path / "gold.parquet"))
+    assert found["metrics"]["nli_report"]["accuracy"] == 1.0
+
+
+def test_rows_of_wrong_types(tmp_path):
+    (tmp_path / "p.csv").write_text("id,prediction\na,x\n")
+    for columns in (
+        {"id": [["a"]], "label": ["x"]},
+        {"id": [1], "label": ["x"]},
+        {"id": pa.array([None], pa.string()), "label": ["x"]},
+        {"id": ["a"], "label": pa.array([None], pa.string())},
+        {"id": ["a"], "label": ["x"], "group": [["g"]]},
+    ):
+        pq.write_table(pa.table(columns), tmp_path / "gold.parquet")
+        with pytest.raises(SchemaError, match=r"gold.parquet"):
+            nlihub.score(tmp_path / "p.csv", str(tmp_path / "gold.parquet"))
+
+
+def test_consistency_is_scored_where_a_dataset_asks_for_it():
+    table = pa.table(
+        {
+            "label": [1, 0, 1, 0],
+            "group": ["a", "a", "b", "b"],
+            "category": ["positive", "SEN", "positive", "LPR"],
+            "domain": ["biomedical"] * 4,
+        }
+    )
+    predictions = pa.table({"prediction": ["entailment", "not_entailment"] * 2})
+    found = score_predictions(
+        table,
+        ("not_entailment", "entailment"),
+        ("nli_report", "consistency"),
+        predictions,
+        ScoringOptions(),
+        other=pa.table({"prediction": ["entailment"] * 4}),
+    )
+    assert found["consistency"]["n_wholly_solved"] == 2
+    assert found["consistency"]["comparison"]["accuracy"]["other"] == 0.5
+
+
+def test_every_dataset_names_metrics_that_there_are():
+    for name in nlihub.list_datasets():
+        metrics = nlihub.describe(name)["metrics"]
+        assert metrics and set(metrics) <= set(METRICS)
+
+
+def run(*arguments, cwd):
+    return subprocess.run(
+        [sys.executable, "-m", "nlihub", *map(str, arguments)],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_on_the_command_line(built, rows, tmp_path):
+    for i in range(3):
+        write(predict(rows, i), tmp_path / f"{i}.csv")
+    done = run("score", "0.csv", "--dataset", built, "--confidence-level", "0.9", cwd=tmp_path)
+    assert done.returncode == 0
+    for part in (
+        "macro-F1",
+        "pattern accuracy at 0.95",
+        "by category",
+        "directional",
+        "confidence:0.9",
+    ):
+        assert part in done.stdout
+    assert "by pattern" not in done.stdout
+    done = run(
+        "score", "0.csv", "--dataset", built, "--against", "1.csv", "--per-group", cwd=tmp_path
+    )
+    assert "p (McNemar)" in done.stdout and "by pattern" in done.stdout
+    done = run("score", "0.csv", "1.csv", "--dataset", built, cwd=tmp_path)
+    assert "nli_report, mean and standard deviation of 2 runs" in done.stdout
+    assert "nlihub: note: 0.csv: these columns are not used: note." in done.stderr
+    done = run("score", "0.csv", "1.csv", "--dataset", built, "--json", cwd=tmp_path)
+    (tmp_path / "runs.json").write_text(done.stdout)
+    done = run(
+        "score", "0.csv", "--dataset", built, "--thresholds", "0.9,1", "--json", cwd=tmp_path
+    )
+    found = json.loads(done.stdout)
+    assert found["metrics"]["pattern_accuracy"]["thresholds"] == [0.9, 1.0]
+    (tmp_path / "0.json").write_text(done.stdout)
+    (tmp_path / "short.csv").write_text("id,prediction\nx,neutral\n")
+    done = run("score", "short.csv", "--dataset", built, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("nlihub: short.csv has not one prediction")
+    assert (
+        run("score", "0.csv", "--dataset", built, "--thresholds", "x", cwd=tmp_path).returncode == 2
+    )
+
+    done = run("plot", "pattern-accuracy", "0.json", "--output", "curve.svg", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "curve.svg\n")
+    assert "<svg" in (tmp_path / "curve.svg").read_text()
+    assert run("plot", "cartography", "0.json", "-o", "map.png", cwd=tmp_path).returncode == 0
+    for arguments, message in (
+        (["consistency", "0.json", "-o", "x.png"], "holds no result of consistency"),
+        (["cartography", "0.json", "-o", "x.gif"], "x.gif ends in none of"),
+        (["curves", "0.json", "-o", "x.png"], "no kind of picture 'curves'"),
+        (["categories", "0.json", "-o", "x.png"], "0: has the thresholds [0.9, 1.0], and not 0.95"),
+        (["categories", "0.csv", "-o", "x.png"], "is no JSON"),
+        (["categories", "nothing.json", "-o", "x.png"], "There is no file nothing.json"),
+        (["cartography", "0.json", "0.json", "-o", "x.png"], "expected one each, all different"),
+        (["cartography", "runs.json", "-o", "x.png"], "holds the scores of several runs"),
+    ):
+        done = run("plot", *arguments, cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert message in done.stderr
+    assert not (tmp_path / "x.png").exists()
+
+
+def test_results_saved_by_evaluate_can_be_drawn(tmp_path):
+    import evaluate
+
+    result = functional.consistency([1, 0], [1, 0], ["a", "a"])
+    evaluate.save(tmp_path / "saved.json", **result)
+    nlihub.plot("consistency", tmp_path / "saved.json", tmp_path / "x.svg", names=["A system"])
+    assert "A system (100.0)" in (tmp_path / "x.svg").read_text()
+
+
+BAD_FILES = {
+    "ragged.csv": "id,prediction\n1,2,3\n",
+    "empty.csv": "",
+    "twice.csv": "id,id\n1,2\n",
+    "rowless.csv": "id,prediction\n",
+    "cut.jsonl": '{"id": "1"}\n{"id":\n',
+    "number.jsonl": "5\n",
+    "null.jsonl": "null\n",
+    "deep.jsonl": "[" * 100_000,
+    "mixed.jsonl": '{"id": "1"}\n{"id": 1}\n',
+    "no.parquet": "PAR1",
+    "bytes.csv": b"id,prediction\n\xff\xfe,1\n",
+    "other.txt": "id,prediction\n",
+}
+
+
+@pytest.mark.parametrize("name", BAD_FILES)
+def test_malformed_files_are_refused_by_name(name, tmp_path):
+    text = BAD_FILES[name]
+    (tmp_path / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(functional.MetricInputError, match=name):
+        read_table(tmp_path / name)
+
+
+def test_texts_stay_texts(tmp_path):
+    path = tmp_path / "x.jsonl"
+    path.write_text('\n{"id": "2020-01-01", "label": "2021-02-02", "x": 1}\n')
+    assert read_table(path).to_pylist() == [{"id": "2020-01-01", "label": "2021-02-02", "x": 1}]
+    path = tmp_path / "x.csv"
+    path.write_text('id,prediction,group,n\n007,true,2020-01-01,1\n8,"a\nb",5,2\n')
+    assert read_table(path).to_pylist() == [
+        {"id": "007", "prediction": "true", "group": "2020-01-01", "n": 1},
+        {"id": "8", "prediction": "a\nb", "group": "5", "n": 2},
+    ]
+
+
+def test_install_metrics_on_the_command_line(tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("HF_MODULES_CACHE", raising=False)
+    done = run("install", "metrics", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    scripts = json.loads(done.stdout)
+    assert len(scripts) == 2 * len(METRICS)
+    assert all(script.startswith(str(tmp_path / "home")) for script in scripts)
+    done = run("install", "metrics", "--from", "x", cwd=tmp_path)
+    assert (done.returncode, "metrics takes no source folder" in done.stderr) == (2, True)
+
+
+def test_a_missing_extra_is_named(tmp_path):
+    """As where matplotlib is not installed."""
+    (tmp_path / "matplotlib.py").write_text("raise ImportError('not here')")
+    result = functional.consistency([1, 0], [1, 0], ["a", "a"])
+    (tmp_path / "x.json").write_text(json.dumps(result))
+    done = run("plot", "consistency", "x.json", "-o", "x.png", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    message = "nlihub: Pictures need matplotlib, which comes with the extra nlihub[plots].\n"
+    assert done.stderr == message
+
+
+def test_a_split_is_scored_though_the_others_are_not_at_hand(scinli_release, tmp_path):
+    rows = nlihub.load_dataset("scinli", split="validation", data_dir=scinli_release)
+    names = rows.features["label"].names
+    lines = [
+        f"{key},{names[label]}\n" for key, label in zip(rows["id"], rows["label"], strict=True)
+    ]
+    (tmp_path / "p.csv").write_text("id,prediction\n" + "".join(lines))
+    found = nlihub.score(tmp_path / "p.csv", "scinli", split="validation", folder=scinli_release)
+    assert found["metrics"]["nli_report"]["macro_f1"] == 1.0
+    assert found["dataset"]["rows"] == 2000
+    again = nlihub.score(
+        tmp_path / "p.csv", "nlihub/scinli", split="validation", folder=scinli_release
+    )
+    assert again == found
+    with pytest.raises(FileNotFoundError, match="the source 'train' of scinli"):
+        nlihub.score(tmp_path / "p.csv", "scinli", split="train", folder=scinli_release)
+    with pytest.raises(KeyError, match=r"no split 'dev'\. Did you mean 'validation'"):
+        nlihub.score(tmp_path / "p.csv", "scinli", split="dev", folder=scinli_release)

@@ -1,0 +1,691 @@
+"""The training loop against a plain one, written here with nothing but torch.
+
+The plain loop takes from the package only which rows go together. It computes a whole batch at
+once, on one device, without a break; ``Training`` has to come to the same weights in all other
+ways.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+pytest.importorskip("torch", reason="the extra 'baselines' is not installed")
+pytest.importorskip("transformers", reason="the extra 'baselines' is not installed")
+
+import torch
+from accelerate.state import AcceleratorState
+from datasets import ClassLabel, Features, Value
+from nlihub.baselines.data import check_labels, read_rows
+from nlihub.baselines.runs.config import Options, RunConfig
+from nlihub.baselines.runs.execute import execute
+from nlihub.baselines.runs.folder import RunFolder
+from nlihub.baselines.training import loop
+from nlihub.baselines.training.batches import training_batches
+from nlihub.baselines.training.encoded import EncodedRows
+from nlihub.baselines.training.execution import Execution
+from nlihub.baselines.training.loop import Fitted, Training
+from nlihub.loaders.errors import TrainingError
+from tiny_models import write_encoder, write_rows
+
+SEED = 5
+LABELS = ("no", "maybe", "yes")
+N_WORDS, PADDING = 20, 0
+N_ROWS, BATCH_SIZE, N_EPOCHS = 36, 7, 3
+N_STEPS = 6  # of an epoch: five of 7 rows, and one of a single row
+
+PLAIN = Options(
+    learning_rate=0.02,
+    batch_size=BATCH_SIZE,
+    max_epochs=N_EPOCHS,
+    patience=None,
+    max_grad_norm=None,
+)
+#: A norm that clips the gradients of some steps, not of all: Adam does not see how large the
+#: gradients are that all steps share.
+CLIP = 2.0
+FULL = replace(
+    PLAIN,
+    optimizer="adamw",
+    weight_decay=0.3,
+    schedule="linear",
+    warmup_steps=5,
+    max_grad_norm=CLIP,
+)
+OPTIONS = {
+    "adam": PLAIN,
+    "adam, clipped": replace(PLAIN, max_grad_norm=CLIP),
+    "adam, warm-up": replace(PLAIN, warmup_steps=8),
+    "adam, linear": replace(PLAIN, schedule="linear"),
+    "adamw, no decay": replace(PLAIN, optimizer="adamw"),
+    "adamw, decay": replace(PLAIN, optimizer="adamw", weight_decay=0.3),
+    "all": FULL,
+}
+
+
+@pytest.fixture(autouse=True)
+def _on_the_processor() -> Iterator[None]:
+    """Where there is a GPU, accelerate stays with what it was first given."""
+    if torch.cuda.is_available():
+        AcceleratorState._reset_state(reset_partial_state=True)
+    yield
+    if torch.cuda.is_available():
+        AcceleratorState._reset_state(reset_partial_state=True)
+
+
+# ---------------------------------------------------------------------------- a model and its rows
+
+
+class BrokenOffError(Exception):
+    """Raised where a process would be killed."""
+
+
+class Small(torch.nn.Module):
+    """The mean of word vectors, a hidden layer, logits; no dropout.
+
+    Attributes:
+        sizes: Of the batches that it was trained on.
+        breaks_at: The batch, from 1, in the midst of which it breaks off.
+    """
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        torch.manual_seed(seed)
+        self.words = torch.nn.Embedding(N_WORDS, 8)
+        self.hidden = torch.nn.Linear(8, 8)
+        self.out = torch.nn.Linear(8, len(LABELS))
+        torch.nn.init.normal_(self.out.weight, std=2.0)  # for large gradients
+        self.sizes: list[int] = []
+        self.breaks_at: int | None = None
+
+    def forward(self, ids: torch.Tensor, is_token: torch.Tensor) -> torch.Tensor:
+        if self.training:
+            self.sizes.append(len(ids))
+            if len(self.sizes) == self.breaks_at:
+                raise BrokenOffError
+        weight = is_token.to(torch.float32)[:, :, None]
+        mean = (self.words(ids) * weight).sum(dim=1) / weight.sum(dim=1)
+        logits: torch.Tensor = self.out(torch.tanh(self.hidden(mean)))
+        return logits
+
+
+class SmallTrainable:
+    """What ``Training`` asks for.
+
+    Attributes:
+        breaks_at_save: The call of ``save``, from 1, in the midst of which it breaks off.
+    """
+
+    labels = LABELS
+
+    def __init__(self, seed: int = 1) -> None:
+        self.model = Small(seed)
+        self.breaks_at_save: int | None = None
+        self._n_saved = 0
+
+    def save(self, folder: Path) -> None:
+        self._n_saved += 1
+        if self._n_saved == self.breaks_at_save:
+            raise BrokenOffError
+        torch.save(self.model.state_dict(), folder / "weights.pt")
+
+    def load(self, folder: Path) -> None:
+        self.model.load_state_dict(weights_in(folder))
+
+
+def weights_in(folder: Path) -> dict[str, torch.Tensor]:
+    weights: dict[str, torch.Tensor] = torch.load(folder / "weights.pt", weights_only=True)
+    return weights
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of words of unlike number, and their labels."""
+
+    words: tuple[tuple[int, ...], ...]
+    labels: tuple[int, ...]
+
+    @property
+    def encoded(self) -> EncodedRows:
+        table = pa.table({"ids": pa.array([list(w) for w in self.words], pa.list_(pa.int32()))})
+        return EncodedRows.of_table(table, np.array(self.labels), {"ids": PADDING}, "is_token")
+
+    def inputs(self, rows: Sequence[int]) -> dict[str, torch.Tensor]:
+        """Some of the rows, padded to the longest of all."""
+        width = max(map(len, self.words))
+        padded = [[*self.words[row], *[PADDING] * (width - len(self.words[row]))] for row in rows]
+        ids = torch.tensor(padded)
+        return {"ids": ids, "is_token": (ids != PADDING).long()}
+
+
+def make_rows() -> Rows:
+    """Rows whose label follows from their first word."""
+    draws = np.random.default_rng(0)
+    words = [
+        tuple(draws.integers(1, N_WORDS, draws.integers(1, 10)).tolist()) for _ in range(N_ROWS)
+    ]
+    return Rows(tuple(words), tuple(row[0] % len(LABELS) for row in words))
+
+
+def contradicted(rows: Rows) -> Rows:
+    """The same rows with labels that are wrong wherever a model has learned them."""
+    return replace(rows, labels=tuple((label + 1) % len(LABELS) for label in rows.labels))
+
+
+ROWS = make_rows()
+VALIDATION = contradicted(ROWS)
+
+
+# ----------------------------------------------------------------------------------- the plain loop
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What the plain loop saw.
+
+    Attributes:
+        weights: After each epoch.
+        gold: Epochs x n, the probability of each row's label before the step that learns it.
+        losses: Of each epoch, the mean over the rows.
+        norms: Of the gradients of each step, before they are clipped.
+    """
+
+    weights: list[dict[str, torch.Tensor]]
+    gold: np.ndarray
+    losses: list[float]
+    norms: list[float]
+
+
+@cache
+def plain_loop(options: Options, *, by_length: bool = True) -> Trace:
+    """Trains on ``ROWS``."""
+    model = Small(1).train()
+    kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[options.optimizer]
+    optimizer = kind(model.parameters(), lr=1.0, weight_decay=options.weight_decay, foreach=False)
+    n_rows = len(ROWS.labels)
+    lengths = np.array([len(words) for words in ROWS.words])
+    trace = Trace([], np.full((options.max_epochs, n_rows), np.nan), [], [])
+    labels = torch.tensor(ROWS.labels)
+    for epoch in range(1, options.max_epochs + 1):
+        loss_of = np.full(n_rows, np.nan)
+        for rows in training_batches(lengths, options.batch_size, SEED, epoch, by_length=by_length):
+            log = torch.log_softmax(model(**ROWS.inputs(rows)), dim=1)
+            log = log[torch.arange(len(rows)), labels[rows]]
+            optimizer.zero_grad()
+            (-log.mean()).backward()
+            limit = np.inf if options.max_grad_norm is None else options.max_grad_norm
+            norm = torch.nn.utils.clip_grad_norm_(model.parameters(), limit)
+            optimizer.param_groups[0]["lr"] = rate(len(trace.norms), options)
+            optimizer.step()
+            trace.norms.append(float(norm))
+            loss_of[rows] = -log.detach().numpy()
+            trace.gold[epoch - 1, rows] = log.detach().exp().numpy()
+        trace.losses.append(float(loss_of.mean()))
+        weights = {name: value.clone() for name, value in model.state_dict().items()}
+        trace.weights.append(weights)
+    return trace
+
+
+def rate(step: int, options: Options) -> float:
+    """The learning rate of a step, from 0: up from zero, then level or down to zero."""
+    end = {"constant": 1.0, "linear": 0.0}[options.schedule]
+    corners = [(options.warmup_steps, 1.0), (N_STEPS * options.max_epochs, end)]
+    if options.warmup_steps:
+        corners.insert(0, (0, 0.0))
+    return options.learning_rate * float(np.interp(step, *zip(*corners, strict=True)))
+
+
+def macro_f1(weights: dict[str, torch.Tensor], rows: Rows) -> float:
+    """Macro-F1 of a model with these weights."""
+    model = Small(1).eval()
+    model.load_state_dict(weights)
+    with torch.no_grad():
+        found = model(**rows.inputs(range(len(rows.labels)))).argmax(dim=1).numpy()
+    gold, scores = np.array(rows.labels), []
+    for label in range(len(LABELS)):
+        both = ((found == label) & (gold == label)).sum()
+        scores.append(2 * both / max((found == label).sum() + (gold == label).sum(), 1))
+    return float(np.mean(scores))
+
+
+# ------------------------------------------------------------------------------------ the real one
+
+
+def train(
+    path: Path,
+    options: Options = PLAIN,
+    *,
+    validation: Rows | None = None,
+    trainable: SmallTrainable | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+    **execution: Any,
+) -> tuple[Fitted, SmallTrainable]:
+    """Trains on ``ROWS`` in a folder."""
+    path.mkdir(exist_ok=True)
+    trainable = trainable or SmallTrainable()
+    training = Training(
+        trainable,  # type: ignore[arg-type]
+        ROWS.encoded,
+        validation.encoded if validation else None,
+        options,
+        RunFolder(path),
+        seed=SEED,
+        execution=Execution(on_cpu=True, **execution),
+        tell=tell,
+    )
+    return training.run(), trainable
+
+
+def breaks_off_in(path: Path, batch: int, *arguments: Any, seed: int = 1, **others: Any) -> None:
+    """Training that is broken off while it computes a batch, counted from where it begins."""
+    trainable = SmallTrainable(seed)
+    trainable.model.breaks_at = batch
+    with pytest.raises(BrokenOffError):
+        train(path, *arguments, trainable=trainable, **others)
+
+
+def breaks_off_after(path: Path, epoch: int, *arguments: Any, seed: int = 1, **others: Any) -> None:
+    """Training that is broken off when it tells of an epoch, before that is kept."""
+
+    def tell(line: str) -> None:
+        if line.startswith(f"epoch {epoch}:"):
+            raise BrokenOffError
+
+    with pytest.raises(BrokenOffError):
+        train(path, *arguments, trainable=SmallTrainable(seed), tell=tell, **others)
+
+
+def kept_at(path: Path) -> tuple[int, int]:
+    """The epoch and the number of its steps that the state has."""
+    kept = torch.load(path / "resume.pt", weights_only=True)
+    return kept["epoch"], kept["step"]
+
+
+def log_of(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (path / "training_log.jsonl").read_text().splitlines()]
+
+
+def differ_by(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> float:
+    assert one.keys() == other.keys()
+    return max(float((one[name] - other[name]).abs().max()) for name in one)
+
+
+def assert_as_plain(path: Path, fitted: Fitted, model: Small, trace: Trace) -> None:
+    """Weights of the last epoch, probabilities and losses are those of the plain loop."""
+    assert differ_by(model.state_dict(), trace.weights[-1]) < 1e-5
+    assert differ_by(weights_in(RunFolder(path).checkpoint), trace.weights[-1]) < 1e-5
+    assert np.abs(fitted.dynamics - trace.gold).max() < 1e-5
+    losses = [entry["loss"] for entry in log_of(path)]
+    assert np.allclose(losses, trace.losses, rtol=0, atol=1e-5)
+    assert [entry["epoch"] for entry in log_of(path)] == list(range(1, len(losses) + 1))
+    assert fitted.best_epoch == fitted.n_epochs == len(losses)
+    assert fitted.pairs_per_s * fitted.seconds == pytest.approx(N_ROWS * fitted.n_epochs)
+
+
+# ------------------------------------------------------------------------------- against each other
+
+
+def test_the_options_tell_faults_apart() -> None:
+    """Whatever an option would do if it were left out is seen in the weights or in the norms."""
+    assert len(ROWS.labels) == N_ROWS
+    assert len(training_batches(ROWS.encoded.lengths, BATCH_SIZE, SEED, 1)) == N_STEPS
+    last = {name: plain_loop(options).weights[-1] for name, options in OPTIONS.items()}
+    names = [name for name in last if name != "adamw, no decay"]  # which is adam
+    for index, one in enumerate(names):
+        for other in names[:index]:
+            assert differ_by(last[one], last[other]) > 1e-2, (one, other)
+    for name in ("adam, clipped", "all"):
+        norms = np.array(plain_loop(OPTIONS[name]).norms)
+        assert 3 < (norms > CLIP * 1.1).sum() < len(norms) - 3
+    assert (np.array(plain_loop(PLAIN).norms) > 1.1).any()  # more than the norm by default
+
+
+@pytest.mark.parametrize("how", ["whole", "parts", "reference", "reference in parts"])
+@pytest.mark.parametrize("name", OPTIONS)
+def test_training_is_that_of_the_plain_loop(name: str, how: str, tmp_path: Path) -> None:
+    """Seven rows in parts of three leave one row; the last batch has one row alone."""
+    options, is_reference = OPTIONS[name], how.startswith("reference")
+    micro_batch = 3 if how.endswith("parts") else None
+    fitted, trainable = train(tmp_path, options, micro_batch=micro_batch, reference=is_reference)
+    trace = plain_loop(options, by_length=not is_reference)
+    assert_as_plain(tmp_path, fitted, trainable.model, trace)
+    assert not trainable.model.training
+    sizes = trainable.model.sizes
+    assert (max(sizes), min(sizes)) == (micro_batch or BATCH_SIZE, 1)
+
+
+@pytest.mark.parametrize(("state_every_s", "last_kept"), [(0.0, (3, 3)), (600.0, (3, 0))])
+@pytest.mark.parametrize("name", ["adam", "all"])
+def test_training_that_breaks_off_goes_on_to_the_same(
+    name: str, state_every_s: float, last_kept: tuple[int, int], tmp_path: Path
+) -> None:
+    """In a step, at the end of an epoch, in a step again; each time with another model."""
+    options, every = OPTIONS[name], {"state_every_s": state_every_s}
+    breaks_off_in(tmp_path, N_STEPS + 3, options, **every)
+    assert kept_at(tmp_path) == ((2, 2) if state_every_s == 0 else (2, 0))
+    breaks_off_after(tmp_path, 2, options, seed=2, **every)
+    assert kept_at(tmp_path) == ((2, N_STEPS) if state_every_s == 0 else (2, 0))
+    left = 0 if state_every_s == 0 else N_STEPS
+    breaks_off_in(tmp_path, left + 4, options, seed=3, **every)
+    assert kept_at(tmp_path) == last_kept
+    fitted, trainable = train(tmp_path, options, trainable=SmallTrainable(4), **every)
+    assert_as_plain(tmp_path, fitted, trainable.model, plain_loop(options))
+
+
+def test_training_that_broke_off_within_parts_of_a_batch_goes_on_to_the_same(
+    tmp_path: Path,
+) -> None:
+    """Gradients of the parts that were done are not counted twice."""
+    every = {"state_every_s": 0.0, "micro_batch": 3}
+    breaks_off_in(tmp_path, 8, FULL, **every)
+    fitted, trainable = train(tmp_path, FULL, trainable=SmallTrainable(2), **every)
+    assert_as_plain(tmp_path, fitted, trainable.model, plain_loop(FULL))
+
+
+def test_training_that_was_over_is_not_done_again(tmp_path: Path) -> None:
+    train(tmp_path, FULL)
+    fitted, trainable = train(tmp_path, FULL, trainable=SmallTrainable(2))
+    assert not trainable.model.sizes
+    assert_as_plain(tmp_path, fitted, trainable.model, plain_loop(FULL))
+
+
+SCRIPT = """
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+from test_training_loop import FULL, train
+
+path = Path(sys.argv[1])
+fitted, _ = train(path, FULL, micro_batch=3)
+np.savez(path / f"{os.environ['RANK']}.npz", **vars(fitted))
+"""
+
+
+def test_training_in_two_processes_is_that_of_the_plain_loop(tmp_path: Path) -> None:
+    """Seven rows are four and three; of one row there is none for the second process."""
+    script = tmp_path / "train.py"
+    script.write_text(SCRIPT)
+    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]
+    folders = [Path(__file__).parent, Path(__file__).parents[1]]
+    here = [*map(str, folders), *filter(None, [os.environ.get("PYTHONPATH")])]
+    run = tmp_path / "run"
+    run.mkdir()
+    subprocess.run(
+        [*launcher, str(script), str(run)],
+        check=True,
+        capture_output=True,
+        env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(here)},
+    )
+    model = Small(1)
+    model.load_state_dict(weights_in(RunFolder(run).checkpoint))
+    for rank in range(2):
+        with np.load(run / f"{rank}.npz") as found:
+            values = {name: value if value.ndim else value.item() for name, value in found.items()}
+        assert_as_plain(run, Fitted(**values), model, plain_loop(FULL))
+
+
+# ----------------------------------------------------------------------------------- the best epoch
+
+#: Long enough that what is learned contradicts the validation labels for good.
+LONG = replace(PLAIN, max_epochs=8, learning_rate=0.1)
+
+
+def first_best(trace: Trace) -> int:
+    """The first of the best epochs, from 1."""
+    scores = [macro_f1(weights, VALIDATION) for weights in trace.weights]
+    best = int(np.argmax(scores)) + 1
+    assert 1 < best < len(scores) - 2
+    assert sorted(scores)[-2] < scores[best - 1] - 0.05
+    return best
+
+
+@pytest.mark.parametrize("state_every_s", [0.0, 600.0])
+@pytest.mark.parametrize("breaks_off", ["never", "later", "as it is saved"])
+def test_the_weights_are_those_of_the_best_epoch(
+    breaks_off: str, state_every_s: float, tmp_path: Path
+) -> None:
+    """Also where training was broken off after that epoch, or at its very end."""
+    trace = plain_loop(LONG)
+    best, others = first_best(trace), {"validation": VALIDATION, "state_every_s": state_every_s}
+    if breaks_off == "later":
+        breaks_off_in(tmp_path, N_STEPS * (best + 1) + 2, LONG, **others)
+    elif breaks_off == "as it is saved":
+        broken = SmallTrainable()
+        broken.breaks_at_save = 2  # the first is that of the first epoch
+        with pytest.raises(BrokenOffError):
+            train(tmp_path, LONG, trainable=broken, **others)
+        assert len(log_of(tmp_path)) in (best - 1, best)
+    fitted, trainable = train(tmp_path, LONG, **others)
+    assert (fitted.best_epoch, fitted.n_epochs) == (best, LONG.max_epochs)
+    for weights in (trainable.model.state_dict(), weights_in(RunFolder(tmp_path).checkpoint)):
+        assert differ_by(weights, trace.weights[best - 1]) < 1e-5
+        assert differ_by(weights, trace.weights[-1]) > 1e-2
+    assert not trainable.model.training
+    log = log_of(tmp_path)
+    for entry, weights in zip(log, trace.weights, strict=True):
+        assert entry["validation"]["macro_f1"] == pytest.approx(macro_f1(weights, VALIDATION))
+    assert [entry["epoch"] for entry in log if entry["is_best"]][-1] == best
+    assert np.abs(fitted.dynamics - trace.gold).max() < 1e-5
+
+
+def test_macro_f1_tells_the_best_epoch_and_not_accuracy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where classes are of unlike size, of which one epoch knows the large ones alone."""
+    found = iter([(0.5, 0.6), (0.7, 0.5), (0.6, 0.9), (0.7, 0.8)])
+
+    def report(**_: Any) -> dict[str, float]:
+        return dict(zip(("macro_f1", "accuracy"), next(found), strict=True))
+
+    monkeypatch.setattr(loop, "nli_report", report)
+    fitted, _ = train(tmp_path, replace(PLAIN, max_epochs=4), validation=VALIDATION)
+    assert fitted.best_epoch == 2  # the first of the best
+
+
+def test_patience_counts_epochs_from_before_training_broke_off(tmp_path: Path) -> None:
+    options = replace(LONG, patience=2)
+    best = first_best(plain_loop(LONG))
+    breaks_off_in(tmp_path, N_STEPS * (best + 1) + 2, options, validation=VALIDATION)
+    fitted, _ = train(tmp_path, options, validation=VALIDATION)
+    assert (fitted.best_epoch, fitted.n_epochs) == (best, best + 2)
+
+
+# ------------------------------------------------------------------------------ weights in ruins
+
+
+@pytest.mark.parametrize("state_every_s", [0.0, 600.0])
+@pytest.mark.parametrize("n_epochs_before", [0, N_EPOCHS - 1])
+@pytest.mark.parametrize("step", [2, N_STEPS])
+def test_what_a_ruinous_step_leaves_is_not_kept(
+    step: int, n_epochs_before: int, state_every_s: float, tmp_path: Path
+) -> None:
+    """Every loss of an epoch may be a number and the last step's gradient none."""
+    others = {"validation": VALIDATION, "state_every_s": state_every_s}
+    trainable, n_steps = SmallTrainable(), n_epochs_before * N_STEPS + step
+
+    def ruin(gradient: torch.Tensor) -> torch.Tensor | None:
+        is_time = len(trainable.model.sizes) == n_steps
+        return gradient * float("nan") if is_time else None
+
+    trainable.model.out.bias.register_hook(ruin)
+    with pytest.raises(TrainingError, match="The loss is no number in epoch"):
+        train(tmp_path, trainable=trainable, **others)
+    assert len(trainable.model.sizes) <= n_steps + 1
+    log = log_of(tmp_path) if n_epochs_before else []
+    assert len(log) == n_epochs_before
+    assert RunFolder(tmp_path).checkpoint.exists() == bool(n_epochs_before)
+    trace = plain_loop(PLAIN)
+    if n_epochs_before:
+        best = max(entry["epoch"] for entry in log if entry["is_best"])
+        assert differ_by(weights_in(RunFolder(tmp_path).checkpoint), trace.weights[best - 1]) < 1e-5
+    if n_epochs_before or state_every_s == 0:
+        kept = (n_epochs_before + 1, step - 1 if state_every_s == 0 else 0)
+        assert kept_at(tmp_path) == kept
+    else:
+        assert not (tmp_path / "resume.pt").exists()
+    fitted, _ = train(tmp_path, **others)  # which no step ruins
+    assert np.abs(fitted.dynamics - trace.gold).max() < 1e-5
+    expected = trace.weights[fitted.best_epoch - 1]
+    assert differ_by(weights_in(RunFolder(tmp_path).checkpoint), expected) < 1e-5
+
+
+# ------------------------------------------------------------------------------------- whole runs
+
+#: No dataset's labels, so that a file of names leaves their order open. Sorted by name they are in
+#: an order that its own inverse is not.
+NAMES = ("beta", "gamma", "delta", "alpha")
+TURNED = (*NAMES[1:], NAMES[0])
+RUN = Options(learning_rate=3e-3, batch_size=16, max_epochs=2, patience=None, max_length=32)
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(write_encoder(tmp_path_factory.mktemp("model") / "tiny"))
+
+
+def write_set(
+    path: Path, n_rows: int, start: int, order: Sequence[str] | None, shift: int = 0
+) -> str:
+    """Rows with class labels in an order, or with names; shifted, they have a wrong label."""
+    write_rows(path.with_suffix(".jsonl"), n_rows, start, NAMES)
+    rows = [json.loads(line) for line in path.with_suffix(".jsonl").read_text().splitlines()]
+    for row in rows:
+        row["label"] = NAMES[(NAMES.index(row["label"]) + shift) % len(NAMES)]
+    if order is None:
+        path = path.with_suffix(".jsonl")
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        return str(path)
+    texts = dict.fromkeys(("id", "premise", "hypothesis"), Value("string"))
+    features = Features(texts | {"label": ClassLabel(names=list(order))})
+    rows = [row | {"label": order.index(row["label"])} for row in rows]
+    pq.write_table(pa.Table.from_pylist(rows, schema=features.arrow_schema), path)
+    return str(path)
+
+
+def table_of(folder: Path) -> pa.Table:
+    [path] = (folder / "predictions").glob("*.parquet")
+    return pq.read_table(path)
+
+
+@pytest.fixture(scope="module")
+def run_in_order(
+    encoder: str, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[..., tuple[Path, list[float]]]:
+    """Does a run whose files have their labels in given orders."""
+
+    @cache
+    def run(**orders: Sequence[str] | None) -> tuple[Path, list[float]]:
+        folder = tmp_path_factory.mktemp("order")
+        orders = dict.fromkeys(("train", "validation", "test"), NAMES) | orders
+        files = {
+            what: write_set(folder / f"{what}.parquet", n_rows, start, orders[what])
+            for what, n_rows, start in (
+                ("train", 48, 0),
+                ("validation", 30, 500),
+                ("test", 30, 700),
+            )
+        }
+        config = RunConfig(
+            "x",
+            "encoder",
+            (files["test"],),
+            model=encoder,
+            train=files["train"],
+            validation=files["validation"],
+            options=RUN,
+        )
+        path = execute(config, folder / "run", Execution(on_cpu=True)).path
+        scores = [entry["validation"]["macro_f1"] for entry in log_of(path)]
+        return path, [entry["loss"] for entry in log_of(path)] + scores
+
+    return run
+
+
+@pytest.mark.parametrize(
+    "orders",
+    [
+        {"train": None},
+        {"validation": None},
+        {"validation": TURNED},
+        {"test": None},
+        {"test": TURNED},
+        {"train": None, "validation": NAMES, "test": TURNED},
+    ],
+    ids=str,
+)
+def test_labels_are_mapped_by_name(
+    orders: dict[str, Sequence[str] | None], run_in_order: Callable[..., Any]
+) -> None:
+    """Whatever order the labels of a file have, the run is the same."""
+    expected, expected_log = run_in_order()
+    path, log = run_in_order(**orders)
+    assert log == expected_log
+    assert table_of(path).equals(table_of(expected))
+    dynamics = [pq.read_table(folder / "dynamics.parquet") for folder in (path, expected)]
+    assert dynamics[0].equals(dynamics[1])
+    reports = []
+    for folder in (path, expected):
+        [found] = json.loads((folder / "metrics.json").read_text())["evaluations"].values()
+        reports.append(found["metrics"]["nli_report"])
+    assert reports[0]["accuracy"] == reports[1]["accuracy"]
+    assert reports[0]["macro_f1"] == pytest.approx(reports[1]["macro_f1"])
+
+
+@pytest.mark.parametrize("order", [None, TURNED, NAMES])
+def test_rows_keep_the_names_of_their_labels(order: Sequence[str] | None, tmp_path: Path) -> None:
+    path = write_set(tmp_path / "rows.parquet", 12, 0, order)
+    lines = write_rows(tmp_path / "names.jsonl", 12, 0, NAMES).read_text().splitlines()
+    rows = check_labels(read_rows(path, "train"), NAMES, "training")
+    assert rows.labels == NAMES
+    found = [NAMES[id_] for id_ in rows.rows["label"].to_pylist()]
+    assert found == [json.loads(line)["label"] for line in lines]
+
+
+def test_what_is_tested_is_the_best_epoch(encoder: str, tmp_path: Path) -> None:
+    """Validation says the contrary of what training teaches, so the last epoch is not the best."""
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    n_epochs = 15
+    test = write_set(tmp_path / "test.parquet", 30, 700, NAMES)
+    config = RunConfig(
+        "x",
+        "encoder",
+        (test,),
+        model=encoder,
+        train=write_set(tmp_path / "train.parquet", 48, 0, NAMES),
+        validation=write_set(tmp_path / "validation.parquet", 48, 0, NAMES, shift=1),
+        options=replace(RUN, max_epochs=n_epochs),
+    )
+
+    def of_epoch(number: int) -> pa.Table:
+        """What is predicted when training ends with an epoch."""
+        options = replace(config.options, max_epochs=number)
+        plain = replace(config, validation=None, options=options)
+        return table_of(execute(plain, tmp_path / f"run-{number}", Execution(on_cpu=True)).path)
+
+    run = execute(config, tmp_path / "run", Execution(on_cpu=True))
+    record = run.read_json("record.json")
+    assert record["best_epoch"] < record["n_epochs"] == n_epochs
+    found = table_of(run.path)
+    assert found.equals(of_epoch(record["best_epoch"]))
+    assert not found.equals(of_epoch(n_epochs))
+    model = AutoModelForSequenceClassification.from_pretrained(run.checkpoint).eval()
+    tokenizer = AutoTokenizer.from_pretrained(run.checkpoint)
+    rows = pq.read_table(test)
+    texts = [rows[name].to_pylist() for name in ("premise", "hypothesis")]
+    with torch.no_grad():
+        logits = model(**tokenizer(*texts, padding=True, return_tensors="pt")).logits.double()
+    probabilities = np.stack([found[f"probability_{name}"].to_numpy() for name in NAMES], axis=1)
+    assert np.abs(torch.softmax(logits, dim=1).numpy() - probabilities).max() < 1e-5

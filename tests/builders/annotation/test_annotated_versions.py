@@ -1,0 +1,207 @@
+"""From a version that was made from papers to one whose evaluation pairs people have confirmed."""
+
+import csv
+import random
+import subprocess
+import sys
+
+import pytest
+from datasets import load_dataset
+from nlihub.builders.versions.manifest import Manifest
+from nlihub.loaders.errors import AnnotationError, CorpusError, OutputError, UsageError
+from paper_corpus import make_papers, write_lines
+
+import nlihub
+
+QUOTAS = {"validation": 3, "test": 6}
+LABELS = ("contrasting", "reasoning", "entailment", "neutral")
+
+
+@pytest.fixture(scope="module", params=[("acl",), ("hardware", "networks")])
+def version(request, tmp_path_factory):
+    """A version made from papers of one domain or of two; do not change it."""
+    folder = tmp_path_factory.mktemp("version")
+    papers = make_papers(60, domains=request.param)
+    path = write_lines(folder / "papers.jsonl", papers)
+    return nlihub.build_from_papers("my_nli", path, folder / "b", ratio=(0.5, 0.25, 0.25)).folder
+
+
+def answer(version, batch, wrong=0.0, seed=0):
+    """Fills in the sheets of a batch: the automatic labels, but for some wrong answers."""
+    draw = random.Random(seed)
+    labels = {}
+    for split in ("validation", "test"):
+        rows = load_dataset(str(version), "unbalanced", split=split)
+        names = rows.features["label"].names
+        labels |= {id_: names[n] for id_, n in zip(rows["id"], rows["label"], strict=True)}
+    with (batch / "key.csv").open(encoding="utf-8-sig", newline="") as file:
+        ids = {row["key"]: row["id"] for row in csv.DictReader(file)}
+    sheets = []
+    for path in sorted(batch.glob("for_annotators/annotator-*.csv")):
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.DictReader(file))
+        for row in rows:
+            truth = labels[ids[row["id"]]]
+            row["answer"] = draw.choice(LABELS) if draw.random() < wrong else truth
+        with path.open("w", encoding="utf-8-sig", newline="") as file:
+            writer = csv.DictWriter(file, rows[0])
+            writer.writeheader()
+            writer.writerows(rows)
+        sheets.append(path)
+    return sheets
+
+
+def annotate(version, batches, wrong=0.0):
+    """Exports and imports until every class has its quota."""
+    for round_ in range(9):
+        made = nlihub.export_annotation(version, batches, QUOTAS, size_per_class=12)
+        sheets = answer(version, made.folder, wrong, seed=round_)
+        review = nlihub.import_annotation(version, batches, sheets, QUOTAS)
+        if review.gold.is_complete:
+            return review
+    raise AssertionError("no end")
+
+
+def rows_of(folder, config="default"):
+    return {split: rows.to_list() for split, rows in load_dataset(str(folder), config).items()}
+
+
+def test_only_confirmed_pairs_are_left_for_evaluation(version, tmp_path):
+    review = annotate(version, tmp_path / "batches", wrong=0.3)
+    confirmed = set(review.gold.rows["id"].to_pylist())
+    folder = nlihub.build_annotated(version, tmp_path / "batches", tmp_path / "gold", QUOTAS)
+    assert nlihub.verify(folder).passed
+    before, after = rows_of(version), rows_of(folder)
+    assert after["train"] == before["train"]
+    everything = rows_of(folder, "unbalanced")
+    domains = {row["domain"] for row in before["train"]}
+    for split, quota in QUOTAS.items():
+        assert len(after[split]) == quota * len(LABELS) * len(domains)
+        for domain in domains:
+            labels = [row["label"] for row in after[split] if row["domain"] == domain]
+            assert sorted(labels) == sorted(list(range(len(LABELS))) * quota)
+        assert {row["id"] for row in after[split]} <= confirmed
+        assert {row["id"] for row in everything[split]} <= confirmed
+    assert {row["id"] for rows in everything.values() for row in rows} >= confirmed
+    for domain in domains if len(domains) > 1 else ():
+        for split, rows in rows_of(folder, domain).items():
+            assert rows == [row for row in after[split] if row["domain"] == domain]
+
+
+def test_the_card_and_the_manifest_say_how_it_went(version, tmp_path):
+    review = annotate(version, tmp_path / "batches")
+    folder = nlihub.build_annotated(version, tmp_path / "batches", tmp_path / "gold", QUOTAS)
+    card = (folder / "README.md").read_text()
+    assert "were judged by annotators" in card
+    assert "(100.0 %;" in card
+    assert "labels of all splits are automatic" not in card
+    manifest = Manifest.read(folder)
+    assert manifest.construction["agreement"] == review.agreement.as_json()
+    assert manifest.parameters["annotated_per_class"] == QUOTAS
+    assert manifest.construction["pairs"] == Manifest.read(version).construction["pairs"]
+
+
+def test_the_same_answers_give_the_same_bytes(version, tmp_path):
+    annotate(version, tmp_path / "batches")
+    one = nlihub.build_annotated(version, tmp_path / "batches", tmp_path / "1", QUOTAS)
+    other = nlihub.build_annotated(version, tmp_path / "batches", tmp_path / "2", QUOTAS)
+    for path in one.rglob("*"):
+        if path.is_file():
+            assert path.read_bytes() == (other / path.relative_to(one)).read_bytes()
+
+
+def test_other_answers_give_another_source(version, tmp_path):
+    hashes = []
+    for n in range(2):
+        annotate(version, tmp_path / f"batches-{n}", wrong=0.2 * n)
+        folder = nlihub.build_annotated(
+            version, tmp_path / f"batches-{n}", tmp_path / str(n), QUOTAS
+        )
+        hashes.append(Manifest.read(folder).sources[-1]["sha256"])
+    assert hashes[0] != hashes[1]
+
+
+def test_it_is_described_in_croissant(version, tmp_path):
+    pytest.importorskip("mlcroissant")
+    path = nlihub.croissant(str(version), tmp_path / "croissant.json")
+    assert "that of the texts that it is made from" in path.read_text()
+
+
+def test_what_is_not_there_yet_is_said(version, tmp_path):
+    batches = tmp_path / "batches"
+    with pytest.raises(UsageError, match="has no batch"):
+        nlihub.import_annotation(version, batches, [], QUOTAS)
+    made = nlihub.export_annotation(version, batches, QUOTAS, n_annotators=2)
+    with pytest.raises(CorpusError, match=r"confirmed: 3 contrasting in validation"):
+        nlihub.build_annotated(version, batches, tmp_path / "gold", QUOTAS)
+    with pytest.raises(UsageError, match="for 2 annotators, not 3"):
+        nlihub.export_annotation(version, batches, QUOTAS)
+    with pytest.raises(UsageError, match="has no answers yet"):
+        nlihub.export_annotation(version, batches, QUOTAS, n_annotators=2)
+    empty = sorted(made.sheets.glob("annotator-*.csv"))
+    with pytest.raises(UsageError, match="no pair is answered"):
+        nlihub.import_annotation(version, batches, empty, QUOTAS)
+    sheets = answer(version, made.folder)
+    sheets[0].write_text(sheets[0].read_text().replace("b001-0001", "b001-9999"))
+    with pytest.raises(AnnotationError, match="b001-9999"):
+        nlihub.import_annotation(version, batches, sheets, QUOTAS)
+    assert nlihub.review_annotation(version, batches, QUOTAS).agreement.overall.of == 0
+
+
+def test_what_makes_no_sense_is_refused(version, tmp_path, built):
+    annotate(version, tmp_path / "batches")
+    with pytest.raises(UsageError, match="nothing is left to annotate"):
+        nlihub.export_annotation(version, tmp_path / "batches", QUOTAS)
+    for wrong in ({"test": 6}, {**QUOTAS, "train": 3}, {}):
+        with pytest.raises(UsageError, match="expected one for validation and one for test"):
+            nlihub.build_annotated(version, tmp_path / "batches", tmp_path / "gold", wrong)
+    gold = nlihub.build_annotated(version, tmp_path / "batches", tmp_path / "gold", QUOTAS)
+    with pytest.raises(UsageError, match="before annotation"):
+        nlihub.export_annotation(gold, tmp_path / "others", QUOTAS)
+    with pytest.raises(UsageError, match="another"):
+        nlihub.build_annotated(version, tmp_path / "batches", version.parent, QUOTAS)
+    with pytest.raises(UsageError, match="no candidates to annotate"):
+        nlihub.export_annotation(built, tmp_path / "b", QUOTAS)
+    (tmp_path / "taken" / "my_nli").mkdir(parents=True)
+    (tmp_path / "taken" / "my_nli" / "mine.txt").write_text("mine")
+    with pytest.raises(OutputError):
+        nlihub.build_annotated(version, tmp_path / "batches", tmp_path / "taken", QUOTAS)
+
+
+def test_the_command_line_leads_through(version, tmp_path):
+    def run(*arguments, code=0):
+        command = [sys.executable, "-m", "nlihub", "annotate", *arguments]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == code, done.stderr
+        assert "Traceback" not in done.stderr
+        return done.stdout + done.stderr
+
+    shared = ("--batches", "batches", "--per-class", "validation=3,test=6")
+    assert "batch-001" in run("export", str(version), *shared)
+    sheets = answer(version, tmp_path / "batches" / "batch-001")
+    said = run("import", str(version), *map(str, sheets), *shared)
+    assert "Fleiss' kappa  1.00" in said
+    assert "Every class has its quota" in said
+    assert '"is_complete": true' in run("review", str(version), *shared, "--json")
+    assert "gold/my_nli" in run("build", str(version), *shared, "--output", "gold")
+    bad = ("--batches", "batches", "--per-class", "validation")
+    assert "no quota" in run("review", str(version), *bad, code=2)
+    sheets[0].write_text("key,answer\n")
+    assert "defect" in run("import", str(version), str(sheets[0]), *shared, code=1)
+
+
+def test_it_is_published_pinned_and_compared(version, tmp_path, publisher):
+    annotate(version, tmp_path / "batches")
+    gold = nlihub.build_annotated(version, tmp_path / "batches", tmp_path / "gold", QUOTAS)
+    for number, folder in (("1.0.0", version), ("2.0.0", gold)):
+        options = ("--repo", "someone/my_nli", "--version", number, "--yes")
+        publisher.run("publish", str(folder), *options)
+    code = """
+import nlihub
+for version in ("1.0", "2.0"):
+    print(len(nlihub.load_dataset("someone/my_nli", version=version, split="test")))
+"""
+    sizes = [int(line) for line in publisher.python(code).split()]
+    assert sizes == [len(rows_of(folder)["test"]) for folder in (version, gold)]
+    said = publisher.run("diff", "someone/my_nli@1.0.0", "someone/my_nli@2.0.0")
+    assert "removed" in said

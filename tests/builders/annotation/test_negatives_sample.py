@@ -1,0 +1,279 @@
+"""A blind sample of adversarial negatives: drawing, answering, and the share of true negatives."""
+
+import csv
+import json
+import re
+import subprocess
+import sys
+from itertools import pairwise
+
+import pytest
+from nlihub.builders.annotation.sample import CONTROLS, draw_sample, list_pairs
+from nlihub.builders.annotation.sheets import SHEET_COLUMNS, read_sheet, write_sheet
+from nlihub.builders.annotation.stored import read_batches
+from nlihub.builders.annotation.true_negatives import wilson_interval
+from nlihub.builders.bionli import BioNLI
+from nlihub.builders.scinli import SciNLI
+from nlihub.builders.versions.version import BuiltVersion
+from nlihub.loaders.errors import AnnotationError, UnknownNameError, UsageError
+from scipy.stats import norm
+from small_versions import build_rows
+
+import nlihub
+
+STRATEGIES = ("SEN", "GEN", "GEN-ND")
+
+
+def rows_of(n_mechanisms, prefix):
+    """Mechanisms with a positive and three negatives, whose texts do not tell which is which."""
+    kinds = ("positive", *STRATEGIES)
+    return [
+        {
+            "group": f"{prefix}{number}",
+            "category": category,
+            "label": "entailment" if category == "positive" else "not_entailment",
+            "premise": f"Abstract {prefix}{number}.",
+            "hypothesis": f"<re> X{number} <er> calms <el> {prefix}{(7 * number + k) % 4} <le>.",
+        }
+        for number in range(n_mechanisms)
+        for k, category in enumerate(kinds)
+    ]
+
+
+@pytest.fixture(scope="module")
+def version(tmp_path_factory):
+    splits = {"train": rows_of(10, "a"), "test": rows_of(10, "b")}
+    return build_rows(tmp_path_factory.mktemp("version"), BioNLI.SPEC, splits).folder
+
+
+def categories_of(version):
+    tables = [
+        BuiltVersion(version).table("full", split, ["id", "category", "group"])
+        for split in ("train", "test")
+    ]
+    return {row["id"]: row for table in tables for row in table.to_pylist()}
+
+
+def answer(version, batch, folder, say):
+    """Fills the sheets in; ``say`` gives the answer of an expert to the number-th of a kind."""
+    folder.mkdir()
+    known = categories_of(version)
+    for expert in batch.annotators:
+        seen = {}
+        rows, _ = read_sheet(batch.sheets / f"{expert}.csv", SHEET_COLUMNS)
+        filled = []
+        for _, row in sorted(rows, key=lambda found: found[1]["id"]):
+            kind = known[batch.pairs[row["id"]].id]["category"]
+            seen[kind] = seen.get(kind, 0) + 1
+            texts = [row[name] for name in SHEET_COLUMNS[:3]]
+            filled.append([*texts, say(expert, kind, seen[kind])])
+        write_sheet(folder / f"{expert}.csv", SHEET_COLUMNS, filled)
+    return sorted(folder.iterdir())
+
+
+def test_the_sample_is_blind(version, tmp_path):
+    made = nlihub.sample_negatives(
+        version, tmp_path, strategies=["GEN", "GEN-ND"], per_strategy=5, n_controls=4
+    )
+    assert (made.n_pairs, made.short) == (14, {})
+    (batch,) = read_batches(tmp_path)
+    known = categories_of(version)
+    drawn = [known[pair.id] for pair in batch.pairs.values()]
+    kinds = [row["category"] for row in drawn]
+    assert {kind: kinds.count(kind) for kind in set(kinds)} == {
+        "GEN": 5,
+        "GEN-ND": 5,
+        "positive": 4,
+    }
+    # Mixed, and a second conclusion would tell that one of the two is wrong.
+    assert sum(one != other for one, other in pairwise(kinds)) > 4
+    assert len({row["group"] for row in drawn}) == 14
+    shown = list(batch.sheets.iterdir())
+    assert len(shown) == 5
+    for path in shown:
+        text = path.read_text(encoding="utf-8-sig")
+        assert not re.search(r"GEN|SEN|positive|entail|control|train-|test-", text), path
+    with (batch.sheets / "annotator-1.csv").open(encoding="utf-8-sig", newline="") as file:
+        header, *cells = csv.reader(file)
+    assert header == ["id", "premise", "hypothesis", "answer"]
+    assert all(re.fullmatch(r"b001-00\d\d", row[0]) and row[3] == "" for row in cells)
+    told = (batch.sheets / "instructions.md").read_text()
+    assert "Say whether the conclusion can be drawn from the text." in told
+    assert [label in told for label in ("- `yes`: ", "- `no`: ", "- `unclear`: ")] == [True] * 3
+    assert 'value="Conclusion"' in (batch.sheets / "labels.xml").read_text()
+
+
+def test_the_draw_depends_on_ids_and_seed_alone(version):
+    pairs = list_pairs(BuiltVersion(version))
+    assert {name: len(found) for name, found in pairs.items()} == {
+        CONTROLS: 20,
+        "SEN": 20,
+        "GEN": 20,
+        "GEN-ND": 20,
+    }
+    wanted = {"GEN": 4, "SEN": 3, CONTROLS: 2}
+    one = draw_sample(pairs, (), wanted, 1)
+    turned = {name: found[::-1] for name, found in reversed(pairs.items())}
+    assert draw_sample(turned, (), dict(reversed(wanted.items())), 1) == one
+    assert set(draw_sample(pairs, (), wanted, 2).ids) != set(one.ids)
+    after = draw_sample(pairs, one.ids, wanted, 1)
+    assert not set(after.ids) & set(one.ids)
+    groups = {id_: group for found in pairs.values() for id_, group in found}
+    assert not {groups[id_] for id_ in after.ids} & {groups[id_] for id_ in one.ids}
+
+
+def test_a_mechanism_comes_again_where_none_is_left(version):
+    pairs = list_pairs(BuiltVersion(version))
+    found = draw_sample(pairs, (), {"GEN": 30, "SEN": 15, CONTROLS: 0}, 1)
+    assert (len(found.ids), len(set(found.ids)), found.short) == (35, 35, {"GEN": 10})
+
+
+def test_the_share_of_true_negatives(version, tmp_path):
+    nlihub.sample_negatives(
+        version, tmp_path / "b", strategies=["GEN", "SEN"], per_strategy=8, n_controls=4
+    )
+    (batch,) = read_batches(tmp_path / "b")
+
+    def say(expert, kind, number):
+        if kind == "positive":
+            return "Yes" if number > 1 else "no"
+        if kind == "GEN" and number == 1:
+            return "yes"  # entailed, say both
+        if kind == "GEN" and number == 2:
+            return "yes" if expert == "annotator-1" else "no"
+        if kind == "GEN" and number == 3:
+            return " unclear "
+        return "" if kind == "SEN" and number == 8 and expert == "annotator-2" else "no"
+
+    answers = answer(version, batch, tmp_path / "answers", say)
+    found = nlihub.import_judgements(version, tmp_path / "b", answers)
+    gen, sen = found.strategies["GEN"], found.strategies["SEN"]
+    assert (gen.n_pairs, gen.as_expected.n, gen.as_expected.of) == (8, 5, 8)
+    assert (gen.answers.n, gen.answers.of) == (11, 16)  # ten of five pairs, one of the second
+    assert gen.interval == pytest.approx(wilson_by_hand(5, 8))
+    assert (sen.as_expected.n, sen.as_expected.of, sen.answers.of) == (7, 7, 15)
+    both = found.negatives.as_expected
+    assert (both.n, both.of, found.negatives.n_pairs) == (12, 15, 16)
+    assert (found.controls.as_expected.n, found.controls.as_expected.of) == (3, 4)
+    agreement = found.agreement
+    assert (agreement.n_for_kappa, agreement.outcomes["not enough answers"]) == (19, 1)
+    # 18 of 19 agree; of 38 answers 27 are "no", 9 "yes" and 2 "unclear".
+    by_chance = (27**2 + 9**2 + 2**2) / 38**2
+    assert agreement.kappa == pytest.approx((18 / 19 - by_chance) / (1 - by_chance))
+    assert nlihub.review_judgements(version, tmp_path / "b") == found
+    assert json.loads(json.dumps(found.as_json()))["strategies"]["GEN"]["as_expected"] == {
+        "n": 5,
+        "of": 8,
+        "value": 0.625,
+    }
+    second = nlihub.sample_negatives(version, tmp_path / "b", strategies=["GEN"], per_strategy=3)
+    assert second.folder.name == "batch-002"
+    review = nlihub.review_judgements(version, tmp_path / "b")
+    assert (review.strategies["GEN"].n_pairs, review.strategies["GEN"].as_expected.of) == (11, 8)
+
+
+def wilson_by_hand(n, of):
+    z = norm.ppf(0.975)
+    middle = (n + z**2 / 2) / (of + z**2)
+    half = z / (of + z**2) * (n * (of - n) / of + z**2 / 4) ** 0.5
+    return middle - half, middle + half
+
+
+@pytest.mark.parametrize(("n", "of"), [(0, 25), (22, 25), (25, 25), (1, 2)])
+def test_the_interval(n, of):
+    assert wilson_interval(n, of) == pytest.approx(wilson_by_hand(n, of), abs=1e-12)
+
+
+def test_no_interval_of_nothing(version, tmp_path):
+    nlihub.sample_negatives(version, tmp_path, strategies=["GEN"], per_strategy=2)
+    found = nlihub.review_judgements(version, tmp_path)
+    assert found.strategies["GEN"].interval is None
+    assert (found.controls, found.as_json()["negatives"]["as_expected"]["value"]) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda text: text.replace("b001-0001", "b001-0099"), "'b001-0099' is unknown"),
+        (lambda text: text + text.splitlines()[1] + "\r\n", "answered the pair .* already"),
+        (lambda text: text.replace("<le>.,no", "<le>.,maybe", 1), "'maybe' is none of no, yes"),
+        (lambda text: text.replace("Abstract ", "Abstracts ", 1), "the sentences are not those"),
+    ],
+)
+def test_bad_answers_are_refused_by_file_and_line(version, tmp_path, change, message):
+    nlihub.sample_negatives(version, tmp_path / "b", strategies=["GEN"], per_strategy=4)
+    (batch,) = read_batches(tmp_path / "b")
+    answers = answer(version, batch, tmp_path / "answers", lambda *_: "no")
+    text = answers[0].read_text(encoding="utf-8-sig")
+    answers[0].write_text(change(text), encoding="utf-8")
+    with pytest.raises(AnnotationError, match=rf"annotator-1\.csv:\d+: .*{message}"):
+        nlihub.import_judgements(version, tmp_path / "b", answers)
+    assert nlihub.review_judgements(version, tmp_path / "b").negatives.answers.of == 0
+
+
+def test_what_makes_no_sense_is_refused(version, tmp_path):
+    def sample(folder=version, **options):
+        return nlihub.sample_negatives(folder, tmp_path / "b", **options)
+
+    with pytest.raises(UnknownNameError, match=r"'GENND'\. Did you mean 'GEN-ND'"):
+        sample(strategies=["GENND"])
+    with pytest.raises(UsageError, match="expected 0 or more, and some"):
+        sample(per_strategy=0)
+    with pytest.raises(UsageError, match="a majority needs 2"):
+        sample(n_annotators=1)
+    with pytest.raises(UsageError, match="has no batch; make one: nlihub annotate sample"):
+        nlihub.review_judgements(version, tmp_path / "b")
+    with pytest.raises(UsageError, match="has no batch; make one: nlihub annotate sample"):
+        nlihub.import_judgements(version, tmp_path / "b", [])
+    other = build_rows(tmp_path / "s", SciNLI.SPEC, {"test": [{"label": "neutral"}]}).folder
+    with pytest.raises(UsageError, match="expected not_entailment and entailment"):
+        sample(other)
+    alone = [{**row, "category": None} for row in rows_of(2, "c")]
+    none = build_rows(tmp_path / "n", BioNLI.SPEC, {"test": alone}).folder
+    with pytest.raises(UsageError, match="no negatives with a category"):
+        sample(none)
+    sample(per_strategy=2)
+    with pytest.raises(UsageError, match="has no answers yet"):
+        sample(per_strategy=2)
+    changed = build_rows(tmp_path / "c", BioNLI.SPEC, {"train": rows_of(10, "z")}).folder
+    with pytest.raises(AnnotationError, match="the version that the batches were drawn from"):
+        nlihub.review_judgements(changed, tmp_path / "b")
+    settings = tmp_path / "b" / "batch-001" / "batch.json"
+    settings.write_text(json.dumps({"labels": ["a", "b"], "n_annotators": 2}))
+    with pytest.raises(UsageError, match="asks for a, b, not whether"):
+        nlihub.review_judgements(version, tmp_path / "b")
+
+
+def test_the_official_release(releases, tmp_path):
+    folder = nlihub.build("bionli", tmp_path, folder=releases / "csv" / "bionli")
+    found = nlihub.stats(str(folder))
+    assert {each.category for each in found.negatives} == {*BioNLI.SPEC.categories} - {"positive"}
+    assert all(each.words[0] > 0 and not each.without_positive for each in found.negatives)
+    made = nlihub.sample_negatives(folder, tmp_path / "b", n_controls=3, per_strategy=3)
+    assert (made.n_pairs, made.short) == (30, {})
+    assert len(nlihub.review_judgements(folder, tmp_path / "b").strategies) == 9
+
+
+def test_the_command_line_leads_through(version, tmp_path):
+    def run(*arguments, code=0):
+        command = [sys.executable, "-m", "nlihub", "annotate", *map(str, arguments)]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == code, done.stderr
+        assert "Traceback" not in done.stderr
+        return done.stdout + done.stderr
+
+    options = ("--strategies", "GEN,SEN", "--per-strategy", 25, "--controls", 2)
+    said = run("sample", version, "--batches", "b", *options)
+    assert "nlihub: GEN: 5 fewer than asked for are left" in said
+    assert "nlihub: 42 pairs" in said
+    (batch,) = read_batches(tmp_path / "b")
+    answers = answer(
+        version, batch, tmp_path / "a", lambda _, kind, n: "yes" if kind == "positive" else "no"
+    )
+    said = run("import", version, *answers, "--batches", "b")
+    assert "GEN            20 of 20 true negatives (100.0 %, 95 % interval 83.9-100.0)" in said
+    assert "controls       2 of 2 judged entailed" in said
+    assert "Fleiss' kappa  1.00 over 42 pairs" in said
+    assert '"kappa": 1.0' in run("review", version, "--batches", "b", "--json")
+    said = run("sample", version, "--batches", "c", "--strategies", "X", code=2)
+    assert "There is no strategy 'X'" in said

@@ -1,0 +1,802 @@
+"""Building and loading releases: parts of them, and everything that can go wrong."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import datasets
+import pytest
+from nlihub.builders.core.registry import builders
+from nlihub.builders.versions.digest import order_digest, row_hashes
+from release_files import scinli_rows, write_csv, write_jsonl
+from typer.testing import CliRunner
+
+import nlihub
+from nlihub.cli import app
+
+RELEASES = ("scinli", "mscinli", "bionli")
+
+
+def run(*arguments):
+    """Runs the command line in this process, in which the small releases stand for the real."""
+    result = CliRunner().invoke(app, [str(a) for a in arguments])
+    if isinstance(result.exception, nlihub.NLIHubError):
+        return result.exception
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result.stdout
+
+
+@pytest.fixture
+def copy(releases, tmp_path):
+    """A copy of the small releases in JSON lines, to be changed."""
+    shutil.copytree(releases / "jsonl", tmp_path / "sources")
+    return tmp_path / "sources"
+
+
+@pytest.fixture
+def fresh_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("NLIHUB_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+# ---- parts of a dataset ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", RELEASES)
+def test_a_folder_that_lacks_a_split_is_enough_for_the_others(copy, name, tmp_path):
+    for path in copy.rglob("*train*"):
+        path.unlink()
+    with pytest.raises(FileNotFoundError, match="train"):
+        nlihub.build(name, tmp_path, folder=copy)
+    assert not (tmp_path / name).exists()
+    splits = ("validation", "test")
+    folder = nlihub.build(name, tmp_path, folder=copy, splits=splits)
+    assert nlihub.verify(folder).passed
+    loaded = datasets.load_dataset(str(folder))
+    assert tuple(loaded) == splits
+    assert len(nlihub.load_dataset(name, split="test", data_dir=copy)) == len(loaded["test"])
+    with pytest.raises(FileNotFoundError):
+        nlihub.load_dataset(name, data_dir=copy)
+
+
+def test_one_config(copy, tmp_path):
+    shutil.rmtree(copy / "scinli")  # needed by plus and plus_small alone
+    with pytest.raises(FileNotFoundError, match=r"need the files of SciNLI, .*--config default"):
+        nlihub.build("mscinli", tmp_path, folder=copy)
+    folder = nlihub.build("mscinli", tmp_path, folder=copy, configs=["hardware", "neurips"])
+    assert nlihub.verify(folder).passed
+    assert datasets.get_dataset_config_names(str(folder)) == ["hardware", "neurips"]
+    assert set(datasets.load_dataset(str(folder))["test"]["domain"]) == {"hardware"}  # the first
+    assert len(nlihub.load_dataset("mscinli", "networks", data_dir=copy)["test"]) == 12
+
+
+def test_a_file_is_taken_as_well_as_a_folder(releases):
+    file = releases / "csv" / "scinli" / "dev.csv"
+    rows = nlihub.load_dataset("scinli", split="validation", data_dir=file)
+    assert rows["id"][:] == [row["id"] for row in scinli_rows("validation")]
+    with pytest.raises(FileNotFoundError, match=r"dev.csv is not test.jsonl or test.csv"):
+        nlihub.load_dataset("scinli", split="test", data_dir=file)
+    file = releases / "csv" / "bionli" / "test.csv"
+    assert len(nlihub.load_dataset("bionli", split="test", data_dir=file)) == 38
+
+
+@pytest.mark.parametrize(
+    ("split", "n"), [("test[:10]", 10), ("validation+test", 80), ("test[50%:]", 24), ("all", 240)]
+)
+def test_parts_of_splits_are_named_as_in_datasets(releases, split, n):
+    assert len(nlihub.load_dataset("scinli", split=split, data_dir=releases / "jsonl")) == n
+
+
+def test_a_split_needs_no_other_however_it_is_named(copy):
+    for path in (copy / "scinli").glob("train*"):
+        path.unlink()
+    first = datasets.ReadInstruction("test", to=3, unit="abs")
+    assert len(nlihub.load_dataset("scinli", split=first, data_dir=copy)) == 3
+    assert len(nlihub.load_dataset("scinli", split=datasets.Split.TEST, data_dir=copy)) == 48
+
+
+def test_a_part_cannot_be_streamed(releases):
+    with pytest.raises(ValueError, match=r"'test\[:5\]' cannot be streamed; name one split"):
+        nlihub.load_dataset("scinli", split="test[:5]", data_dir=releases / "csv", streaming=True)
+
+
+def test_several_splits_and_instructions(releases):
+    folder = releases / "jsonl"
+    one, two = nlihub.load_dataset("scinli", split=["test", "validation[:5]"], data_dir=folder)
+    assert (len(one), len(two)) == (48, 5)
+    first = datasets.ReadInstruction("test", to=3, unit="abs")
+    assert len(nlihub.load_dataset("scinli", split=first, data_dir=folder)) == 3
+
+
+@pytest.mark.parametrize("split", ["dev", "test[:10", "tests"])
+def test_a_split_that_there_is_not(releases, split):
+    with pytest.raises(ValueError, match=r"no split|Unrecognized instruction"):
+        nlihub.load_dataset("scinli", split=split, data_dir=releases / "jsonl")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"splits": ["dev"]}, "no split 'dev'. Did you mean 'validation'"),
+        ({"splits": ["tests"]}, "no split 'tests'. Did you mean 'test'"),
+        ({"configs": ["acl"]}, "no config of scinli 'acl'. Known: acl_small, default"),
+        ({"origin": "construct"}, "cannot be made with origin 'construct'; expected release"),
+        ({"splits": "test"}, "'test' is a string; expected a list"),
+    ],
+)
+def test_parts_that_there_are_not(releases, tmp_path, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        nlihub.build("scinli", tmp_path, folder=releases / "jsonl", **arguments)
+
+
+def test_a_config_that_would_be_empty_is_told(releases, tmp_path):
+    with pytest.raises(ValueError, match="default of spacenli: there is no split train in it"):
+        nlihub.build(
+            "spacenli",
+            tmp_path,
+            folder=releases / "csv",
+            configs=["default", "few_shot"],
+            splits=["train"],
+        )
+
+
+@pytest.mark.parametrize("name", ["SciNLI", "nlihub/scinly", "sciNli"])
+def test_names_in_other_cases_get_a_hint(name):
+    with pytest.raises(KeyError, match="Did you mean 'scinli'"):
+        nlihub.describe(name)
+    assert nlihub.describe("nlihub/scinli")["name"] == "scinli"
+
+
+def test_arguments_without_a_meaning_are_refused(releases):
+    with pytest.raises(ValueError, match="data_files has no meaning here"):
+        nlihub.load_dataset("scinli", data_files="x", data_dir=releases / "jsonl")
+
+
+# ---- wrong files -----------------------------------------------------------------------------
+
+
+def swap(first, second):
+    def edit(folder):
+        (folder / first).write_bytes((folder / second).read_bytes())
+
+    return edit
+
+
+def change_byte(name):
+    def edit(folder):
+        content = (folder / name).read_bytes()
+        at = content.index(b"parser")
+        (folder / name).write_bytes(content[:at] + b"P" + content[at + 1 :])
+
+    return edit
+
+
+def cut(name, n):
+    def edit(folder):
+        content = (folder / name).read_bytes()
+        (folder / name).write_bytes(content[:n])
+
+    return edit
+
+
+def drop_rows(name):
+    def edit(folder):
+        lines = (folder / name).read_bytes().splitlines(keepends=True)
+        (folder / name).write_bytes(b"".join(lines[:-3]))
+
+    return edit
+
+
+def repeat_row(name):
+    def edit(folder):
+        lines = (folder / name).read_bytes().splitlines(keepends=True)
+        (folder / name).write_bytes(b"".join([*lines[:-1], lines[0]]))
+
+    return edit
+
+
+def page(name):
+    def edit(folder):
+        text = "<!DOCTYPE html><html><head><title>Google Drive - Virus scan warning</title>"
+        (folder / name).write_text(text)
+
+    return edit
+
+
+TROUBLES = {
+    "another split": (
+        "scinli",
+        swap("scinli/dev.jsonl", "scinli/test.jsonl"),
+        r"It is test.jsonl of",
+    ),
+    "another split, not pinned": (
+        "mscinli",
+        swap("mscinli/dev.jsonl", "mscinli/test.jsonl"),
+        r"60 rows, published for validation of mscinli: 40 .\+20.; 60 is the .* number of test",
+    ),
+    "another dataset": (
+        "scinli",
+        swap("scinli/dev.jsonl", "mscinli/train.jsonl"),
+        r"is not the pinned dev.jsonl of scinli.* It is train.jsonl of mscinli",
+    ),
+    "another dataset, not pinned": (
+        "mscinli",
+        swap("mscinli/dev.jsonl", "scinli/dev.jsonl"),
+        r"one column more, the domain; .*may be a file of SciNLI",
+    ),
+    "one changed byte": ("scinli", change_byte("scinli/dev.jsonl"), "is not the pinned dev.jsonl"),
+    "truncated": (
+        "scinli",
+        cut("scinli/dev.jsonl", -100),
+        "It lacks 100 bytes: it is truncated",
+    ),
+    "truncated, not pinned": ("mscinli", cut("mscinli/dev.jsonl", -100), "no JSON object"),
+    "rows missing, not pinned": (
+        "mscinli",
+        drop_rows("mscinli/dev.jsonl"),
+        r"37 rows, published for validation of mscinli: 40 .-3.",
+    ),
+    "a row twice, not pinned": (
+        "mscinli",
+        repeat_row("mscinli/dev.jsonl"),
+        "ids that occur more than once: dev_0",
+    ),
+    "a web page": ("scinli", page("scinli/dev.jsonl"), r"HTML page .'Google Drive - Virus scan"),
+    "a web page, not pinned": ("mscinli", page("mscinli/dev.jsonl"), "HTML page"),
+    "a web page for BioNLI": ("bionli", page("bionli/full/dev.jsonl"), "HTML page"),
+    "rows missing in BioNLI": (
+        "bionli",
+        drop_rows("bionli/full/dev.jsonl"),
+        r"no file of bionli that is full_validation .57 rows.*full/dev.jsonl: 54 rows",
+    ),
+    "a file of BioNLI of another kind": (
+        "bionli",
+        swap("bionli/full/dev.jsonl", "scinli/dev.jsonl"),
+        r"full/dev.jsonl:1: lacks the columns pmid, supp_set",
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "edit", "message"), TROUBLES.values(), ids=TROUBLES)
+def test_a_wrong_file_is_told_and_nothing_is_left(copy, fresh_cache, tmp_path, name, edit, message):
+    edit(copy)
+    for attempt in (
+        lambda: nlihub.build(name, tmp_path / "out", folder=copy, splits=["validation"]),
+        lambda: nlihub.load_dataset(name, split="validation", data_dir=copy),
+        lambda: list(nlihub.load_dataset(name, split="validation", data_dir=copy, streaming=True)),
+        lambda: nlihub.fetch(name, folder=copy, splits=["validation"]),
+    ):
+        with pytest.raises(nlihub.NLIHubError, match=f"(?s){message}") as caught:
+            attempt()
+        assert isinstance(caught.value, ValueError | FileNotFoundError)
+    assert not (tmp_path / "out" / name).exists()
+    lock = fresh_cache / "sources.lock.json"
+    recorded = json.loads(lock.read_text()) if lock.exists() else {}
+    assert f"{name}/dev.jsonl" not in recorded
+    if not name.startswith("b"):
+        shutil.rmtree(copy)
+        return
+    # What is whole is taken afterwards.
+    assert len(nlihub.load_dataset(name, split="test", data_dir=copy)) == 38
+
+
+def test_files_of_bionli_are_told_by_their_rows_whatever_their_names(copy, tmp_path):
+    other = tmp_path / "renamed"
+    other.mkdir()
+    for number, path in enumerate(sorted((copy / "bionli").rglob("*.jsonl"))):
+        shutil.copy(path, other / f"file{number}.jsonl")
+    expected = nlihub.build("bionli", tmp_path / "a", folder=copy)
+    found = nlihub.build("bionli", tmp_path / "b", folder=other)
+    for path in expected.rglob("*.parquet"):
+        assert (found / path.relative_to(expected)).read_bytes() == path.read_bytes()
+
+
+def test_a_change_of_an_unpinned_file_is_reported(copy, fresh_cache, tmp_path):
+    nlihub.load_dataset("mscinli", split="validation", data_dir=copy)
+    lock = fresh_cache / "sources.lock.json"
+    assert set(json.loads(lock.read_text())) == {"mscinli/dev.jsonl"}
+    change_byte("mscinli/dev.jsonl")(copy)
+    with pytest.raises(ValueError, match=r"the release has changed, or one of the two"):
+        nlihub.load_dataset("mscinli", split="validation", data_dir=copy)
+    lock.unlink()
+    changed = nlihub.load_dataset("mscinli", split="validation", data_dir=copy)
+    assert "Parser" in " ".join(changed["premise"]) + " ".join(changed["hypothesis"])
+
+
+def test_fetch_reads_what_is_not_pinned(copy, fresh_cache):
+    paths = nlihub.fetch("mscinli", folder=copy, configs=["default"])
+    assert [path.name for path in paths] == ["train.jsonl", "dev.jsonl", "test.jsonl"]
+    lock = json.loads((fresh_cache / "sources.lock.json").read_text())
+    assert set(lock) == {"mscinli/dev.jsonl", "mscinli/test.jsonl"}
+
+
+def test_counts_unlike_the_papers_are_told_and_not_recorded(copy, fresh_cache, tmp_path, caplog):
+    """Whole files of the right length whose classes are wrong: read, but never trusted."""
+    path = copy / "mscinli" / "dev.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    write_jsonl(path, [{**row, "label": "neutral"} for row in rows])
+    folder = nlihub.build("mscinli", tmp_path, folder=copy, configs=["default"])
+    assert "dev.jsonl is read as validation of mscinli, but differs" in caplog.text
+    assert "label neutral: 40, published 10 (+30)" in caplog.text
+    assert set(json.loads((fresh_cache / "sources.lock.json").read_text())) == {
+        "mscinli/test.jsonl"
+    }
+    shown = run("verify", folder)
+    assert "note     counts are the published ones" in shown
+    write_jsonl(path, rows)  # the right one is taken afterwards
+    nlihub.fetch("mscinli", folder=copy, configs=["default"], splits=["validation"])
+    assert "mscinli/dev.jsonl" in json.loads((fresh_cache / "sources.lock.json").read_text())
+
+
+def test_files_of_equal_length_that_differ_are_told(copy):
+    same = copy / "bionli" / "again"
+    same.mkdir()
+    shutil.copy(copy / "bionli" / "test.jsonl", same)
+    assert len(nlihub.load_dataset("bionli", split="test", data_dir=copy)) == 38
+    change_byte("bionli/again/test.jsonl")(copy)
+    with pytest.raises(ValueError, match="all have the 38 rows of test, but differ"):
+        nlihub.load_dataset("bionli", split="test", data_dir=copy)
+
+
+def test_a_file_of_another_format_does_not_hide_the_official_one(copy, releases):
+    shutil.copy(releases / "csv" / "bionli" / "test.csv", copy / "bionli" / "z.csv")
+    with pytest.raises(ValueError, match="all have the 38 rows of test, but differ"):
+        nlihub.load_dataset("bionli", split="test", data_dir=copy)
+
+
+def test_what_cannot_be_read_is_passed_over(copy):
+    (copy / "bionli" / "logs.csv.gz").write_bytes(b"no gzip")
+    (copy / "bionli" / "folder.csv").mkdir()
+    (copy / "bionli" / "gone.csv").symlink_to(copy / "nowhere")
+    assert len(nlihub.load_dataset("bionli", split="test", data_dir=copy)) == 38
+
+
+def test_hashes_are_recorded_though_the_rows_are_in_a_cache(copy, fresh_cache):
+    lock = fresh_cache / "sources.lock.json"
+    for load in (
+        lambda: nlihub.load_dataset("mscinli", split="test", data_dir=copy),
+        lambda: nlihub.api.open_version(
+            "mscinli", folder=copy, configs=["default"], splits=["test"]
+        ),
+    ):
+        for _ in range(2):
+            load()
+            assert set(json.loads(lock.read_text())) == {"mscinli/test.jsonl"}
+            lock.unlink()
+
+
+def test_what_differs_from_the_paper_is_told_every_time(copy, fresh_cache, caplog):
+    path = copy / "mscinli" / "dev.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    write_jsonl(path, [{**row, "label": "reasoning"} for row in rows])
+    for _ in range(2):
+        caplog.clear()
+        nlihub.load_dataset("mscinli", split="validation", data_dir=copy)
+        assert "If it is the wrong file, remove it and try again" in caplog.text
+
+
+def test_a_pin_holds_whatever_the_ending(copy, releases, tmp_path, monkeypatch):
+    catalogue = json.loads((releases / "sources.json").read_text())
+    [variant] = catalogue["bionli"]["files"]["test"]["variants"]
+    variant["sha256"] = "0" * 64
+    (tmp_path / "pinned.json").write_text(json.dumps(catalogue))
+    monkeypatch.setenv("NLIHUB_SOURCES", str(tmp_path / "pinned.json"))
+    with pytest.raises(ValueError, match=r"is not the pinned test\.csv of bionli"):
+        nlihub.load_dataset("bionli", split="test", data_dir=copy)
+
+
+def test_bionli_takes_compressed_files_and_passes_over_others(copy):
+    import gzip
+
+    path = copy / "bionli" / "test.jsonl"
+    (copy / "bionli" / "test.jsonl.gz").write_bytes(gzip.compress(path.read_bytes()))
+    path.unlink()
+    (copy / "bionli" / "deep.jsonl").write_text("[" * 100_000)
+    (copy / "bionli" / "wide.csv").write_text("a" * 200_000 + "\n")
+    assert len(nlihub.load_dataset("bionli", split="test", data_dir=copy)) == 38
+
+
+def test_compressed_files_of_two_folders_are_told_apart(copy, fresh_cache, tmp_path):
+    import gzip
+
+    other = tmp_path / "other"
+    shutil.copytree(copy, other)
+    change_byte("mscinli/dev.jsonl")(other)
+    for folder in (copy, other):
+        path = folder / "mscinli" / "dev.jsonl"
+        path.with_suffix(".jsonl.gz").write_bytes(gzip.compress(path.read_bytes()))
+        path.unlink()
+    first = nlihub.fetch("mscinli", folder=copy, splits=["validation"], configs=["default"])
+    (fresh_cache / "sources.lock.json").unlink()
+    second = nlihub.fetch("mscinli", folder=other, splits=["validation"], configs=["default"])
+    assert first != second
+    assert first[0].read_bytes() != second[0].read_bytes()
+
+
+def test_a_file_that_changes_while_it_is_read_is_never_served(copy, tmp_path, monkeypatch):
+    from nlihub.builders.core.base import Batch
+
+    path = copy / "mscinli" / "dev.jsonl"
+    content = path.read_bytes()
+
+    def select(self, key, whole=Batch.select):
+        path.write_bytes(content.replace(b"parser", b"Parser"))
+        return whole(self, key)
+
+    monkeypatch.setattr(Batch, "select", select)
+    with pytest.raises(ValueError, match="was changed while it was read"):
+        nlihub.load_dataset("mscinli", split="validation", data_dir=copy, cache_dir=tmp_path)
+
+
+def test_a_builder_used_directly_sees_changed_sources(copy, fresh_cache):
+    def load():
+        builder = builders()["mscinli"](config_name="networks", data_dir=str(copy))
+        builder.download_and_prepare()
+        return builder.as_dataset("validation")["premise"][:]
+
+    before = load()
+    path = copy / "mscinli" / "dev.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    write_jsonl(path, [{**row, "sentence1": row["sentence1"] + "!"} for row in rows])
+    (fresh_cache / "sources.lock.json").unlink()
+    assert load() == [text + "!" for text in before]
+
+
+def test_a_stream_gives_no_row_of_a_wrong_file(copy, fresh_cache):
+    drop_rows("mscinli/dev.jsonl")(copy)
+    with pytest.raises(ValueError, match="37 rows, published"):
+        nlihub.load_dataset("mscinli", split="validation", data_dir=copy, streaming=True)
+
+
+def test_a_stream_survives_another_working_directory(copy, tmp_path, monkeypatch):
+    monkeypatch.chdir(copy.parent)
+    rows = nlihub.load_dataset("scinli", split="test", data_dir=copy.name, streaming=True)
+    monkeypatch.chdir(tmp_path.parent)
+    assert len(list(rows)) == 48
+
+
+def test_the_cut_of_scinli_is_that_of_the_file_at_hand(copy, releases, tmp_path):
+    """Two files at one path, one after the other."""
+    from nlihub.builders.scinli import _acl_small_ids
+    from nlihub.loaders.hashing import hash_file
+
+    path = copy / "scinli" / "train.jsonl"
+    first = _acl_small_ids(path, hash_file(path)).to_pylist()
+    rows = scinli_rows("train")[:100]
+    write_jsonl(path, rows)
+    second = _acl_small_ids(path, hash_file(path)).to_pylist()
+    assert first != second
+    assert set(second) <= {row["id"] for row in rows}
+
+
+def test_ids_of_bionli_are_stable(releases):
+    rows = nlihub.load_dataset("bionli", "full", data_dir=releases / "jsonl")
+    assert rows["test"][0]["id"] == "test-30000-positive-77c548efada6"
+    assert rows["train"][0]["id"].startswith("full-train-10000-SEN-")
+    for row in rows["validation"]:
+        prefix = f"full-validation-{row['source']}-{row['category']}-"
+        assert row["id"].startswith(prefix)
+        assert len(row["id"]) == len(prefix) + 12
+        assert row["group"] == row["source"]
+
+
+def test_rows_of_bionli_that_recur_get_ids_of_their_own(copy, fresh_cache):
+    path = copy / "bionli" / "test.jsonl"
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join([*lines[:-1], lines[0]]))
+    rows = nlihub.load_dataset("bionli", split="test", data_dir=copy)
+    assert rows[-1]["id"] == rows[0]["id"] + "-2"
+
+
+def test_a_version_is_never_replaced_by_less(releases, tmp_path):
+    folder = releases / "jsonl"
+    nlihub.build("scinli", tmp_path, folder=folder, splits=["validation", "test"])
+    with pytest.raises(FileExistsError, match=r"also holds default/validation, acl_small/valid"):
+        nlihub.build("scinli", tmp_path, folder=folder, splits=["test"])
+    whole = nlihub.build("scinli", tmp_path, folder=folder)
+    assert len(datasets.load_dataset(str(whole))) == 3
+
+
+def test_an_installed_version_is_never_hidden_by_less(releases, tmp_path):
+    code = (
+        f"folder = {str(releases / 'jsonl')!r}\n"
+        "from nlihub.builders.core.registry import get_builder\n"
+        "for name in ('scinli', 'bionli'):\n"
+        "    get_builder(name).SPEC.__dict__.update(published={})\n"
+        "given = {'folder': folder, 'configs': ['default']}\n"
+        "nlihub.install('scinli', splits=['validation', 'test'], **given)\n"
+        "try: nlihub.install('scinli', splits=['test'], **given)\n"
+        "except FileExistsError as error: print(error)\n"
+        "nlihub.install('scinli', **given)\n"
+        "nlihub.install('bionli', folder=folder, configs=['full'])\n"
+        "try: nlihub.install('bionli', folder=folder, splits=['test'])\n"
+        "except FileExistsError as error: print(error)\n"
+        "import datasets, os\n"
+        "print(os.listdir(f'{datasets.config.HF_DATASETS_CACHE}/nlihub___bionli'))\n"
+    )
+    out, errors = in_process(code, own_caches(tmp_path)).communicate()
+    assert "has the splits validation too" in out, errors
+    assert "has the splits train, validation too" in out, errors
+    assert out.splitlines()[-1] == "['full']"  # nothing is left half installed
+
+
+def test_line_ends_that_a_program_changed_are_told(copy):
+    path = copy / "scinli" / "test.jsonl"
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    with pytest.raises(ValueError, match="Only its line ends differ"):
+        nlihub.load_dataset("scinli", split="test", data_dir=copy)
+
+
+def test_spacenli_can_be_asked_for_by_its_origin(releases, tmp_path):
+    both = tmp_path / "both"
+    shutil.copytree(releases / "csv" / "spacenli", both)
+    shutil.copy(releases / "released" / "spacenli" / "160x200.json", both)
+    found = {
+        origin: nlihub.load_dataset(
+            "spacenli", split="test", data_dir=both, origin=origin
+        ).to_list()
+        for origin in (None, "construct", "release")
+    }
+    assert found[None] == found["construct"] == found["release"]
+    (both / "problem_patterns.xml").unlink()
+    with pytest.raises(FileNotFoundError):
+        nlihub.load_dataset("spacenli", split="test", data_dir=both, origin="construct")
+
+
+def test_the_mirror_of_spacenli_has_to_have_the_official_rows_in_order(
+    releases, tmp_path, monkeypatch
+):
+    import pyarrow.parquet as pq
+    from nlihub.builders import spacenli
+    from test_releases import mirror
+
+    catalogue = json.loads((releases / "sources.json").read_text())
+    variants = catalogue["spacenli"]["files"]["release"]["variants"]
+    variants.append({"path": "data/train.parquet"})
+    (tmp_path / "sources.json").write_text(json.dumps(catalogue))
+    monkeypatch.setenv("NLIHUB_SOURCES", str(tmp_path / "sources.json"))
+    monkeypatch.setenv("NLIHUB_CACHE", str(tmp_path / "cache"))
+    original = releases / "released/spacenli/160x200.json"
+    path = tmp_path / "mirror" / "data" / "train.parquet"
+    path.parent.mkdir(parents=True)
+    mirror(original, path)
+    official = nlihub.load_dataset("spacenli", split="test", data_dir=releases / "released")
+    digest = order_digest(row_hashes(official.data.table, official.features["label"].names))
+    monkeypatch.setattr(spacenli, "OFFICIAL_DIGEST", digest)
+    whole = nlihub.load_dataset("spacenli", split="test", data_dir=tmp_path / "mirror")
+    assert whole.to_list() == official.to_list()
+    (tmp_path / "cache" / "sources.lock.json").unlink()
+    table = pq.read_table(path)
+    pq.write_table(table.take([*range(1, len(table)), 0]), path)
+    with pytest.raises(ValueError, match="are not those of the official sample in their order"):
+        nlihub.load_dataset("spacenli", split="test", data_dir=tmp_path / "mirror")
+
+
+# ---- downloads that are not pinned --------------------------------------------------------------
+
+
+def test_a_bad_download_is_not_kept(releases, fresh_cache, tmp_path, monkeypatch):
+    """The server sends something else at first, with status 200."""
+    import threading
+    from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+    good = (releases / "csv" / "bionli" / "train_balanced.csv").read_bytes()
+    bodies = [b'{"error": "quota exceeded"}', b"\n".join(good.split(b"\n")[:9]) + b"\n", good]
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            body = bodies.pop(0)
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        catalogue = json.loads((releases / "sources.json").read_text())
+        [variant] = catalogue["bionli"]["files"]["balanced_train"]["variants"]
+        variant["locations"] = [{"url": f"http://127.0.0.1:{server.server_port}/x"}]
+        (tmp_path / "sources.json").write_text(json.dumps(catalogue))
+        monkeypatch.setenv("NLIHUB_SOURCES", str(tmp_path / "sources.json"))
+        try:
+            for message in ("lacks the columns pmid", "rows, published for balanced_train"):
+                with pytest.raises(ValueError, match=message):
+                    nlihub.load_dataset("bionli", "balanced", split="train")
+            assert len(nlihub.load_dataset("bionli", "balanced", split="train")) == 21
+        finally:
+            server.shutdown()
+            thread.join()
+    assert not bodies
+
+
+# ---- two at once, a full disk, a kill ----------------------------------------------------------
+
+
+def in_process(code, environment, **arguments):
+    return subprocess.Popen(
+        [sys.executable, "-c", f"import nlihub, sys\n{code}"],
+        env={**os.environ, **{k: str(v) for k, v in environment.items()}},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **arguments,
+    )
+
+
+def own_caches(folder):
+    return {"HF_DATASETS_CACHE": folder / "hf", "NLIHUB_CACHE": folder / "cache"}
+
+
+@pytest.mark.parametrize("name", RELEASES)
+def test_several_processes_at_once(releases, tmp_path, name):
+    code = (
+        f"rows = nlihub.load_dataset({name!r}, data_dir={str(releases / 'jsonl')!r})\n"
+        f"folder = nlihub.build({name!r}, {str(tmp_path / 'out')!r}, "
+        f"folder={str(releases / 'jsonl')!r})\n"
+        "print(sum(map(len, rows.values())))"
+    )
+    places = own_caches(tmp_path)
+    answers = [p.communicate() for p in [in_process(code, places) for _ in range(3)]]
+    counts = [int(out) for out, _ in answers if out]
+    assert len(counts) == 3, answers
+    assert len(set(counts)) == 1
+    assert [p.name for p in (tmp_path / "out").iterdir()] == [name]
+    assert not nlihub.api.open_version(str(tmp_path / "out" / name)).unlisted_files()
+
+
+FULL_DISK = """
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000))
+import nlihub.cli
+sys.argv = sys.argv[:1] + {arguments!r}
+nlihub.cli.main()
+"""
+
+
+def test_a_full_disk(releases, tmp_path):
+    """A limit on the size of files stands in for a full disk."""
+    places = own_caches(tmp_path)
+    arguments = ["build", "scinli", "--from", str(releases / "csv"), "-o", str(tmp_path / "out")]
+    done = in_process(FULL_DISK.format(arguments=arguments), places)
+    _, errors = done.communicate()
+    assert done.returncode == 1
+    assert "File too large" in errors.splitlines()[-1]
+    assert "Traceback" not in errors
+    assert not list((tmp_path / "out").glob("*"))
+
+
+def test_loading_on_a_full_disk_leaves_a_good_cache(releases, tmp_path):
+    load = f"rows = nlihub.load_dataset('scinli', data_dir={str(releases / 'csv')!r})\n"
+    limit = (
+        "import resource, signal, datasets, nlihub.api\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000))\n"
+        f"try:\n    {load}except OSError as error: print(repr(error))\n"
+    )
+    places = own_caches(tmp_path)
+    out, errors = in_process(limit, places).communicate()
+    assert "File too large" in out, errors
+    out, errors = in_process(f"{load}print(len(rows['train']))", places).communicate()
+    assert out.strip() == "160", errors
+
+
+def test_a_killed_load_is_done_anew(releases, tmp_path):
+    """Killed after the first batch was written."""
+    load = f"rows = nlihub.load_dataset('scinli', data_dir={str(releases / 'jsonl')!r})\n"
+    kill = (
+        "import os, signal\n"
+        "from nlihub.builders.core.base import Batch\n"
+        "calls = []\n"
+        "def select(self, key, whole=Batch.select):\n"
+        "    calls.append(key)\n"
+        "    if len(calls) > 1: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "    return whole(self, key)\n"
+        f"Batch.select = select\n{load}"
+    )
+    places = own_caches(tmp_path)
+    process = in_process(kill, places)
+    process.communicate()
+    assert process.returncode == -9
+    out, errors = in_process(f"{load}print(len(rows['train']))", places).communicate()
+    assert out.strip() == "160", errors
+
+
+# ---- leakage, duplicates, contradictions -------------------------------------------------------
+
+
+def test_defects_of_a_release_are_measured_listed_and_on_the_card(copy, fresh_cache, tmp_path):
+    """A release that leaks and contradicts itself is built, and says so."""
+    path = copy / "mscinli" / "dev.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    test = [json.loads(line) for line in (copy / "mscinli" / "test.jsonl").read_text().splitlines()]
+    rows[0].update(sentence1=test[0]["sentence1"], sentence2=test[0]["sentence2"])  # leaks
+    rows[5].update(sentence1=rows[4]["sentence1"], sentence2=rows[4]["sentence2"])  # repeats
+    rows[5]["label"] = "neutral" if rows[4]["label"] != "neutral" else "reasoning"  # contradicts
+    rows[9]["sentence1"] = test[3]["sentence1"]
+    write_jsonl(path, rows)
+    splits = ["validation", "test"]
+    folder = nlihub.build("mscinli", tmp_path, folder=copy, configs=["default"], splits=splits)
+    report = nlihub.verify(folder)
+    assert report.passed
+    findings = {o.check: o.findings for o in report.outcomes}
+    assert "is in validation and in test" in findings["no example is in two splits"][0]
+    assert "has more than one label" in findings["no text has two labels"][0]
+    differences = " ".join(findings["counts are the published ones"])
+    assert "published 10 (" in differences
+    statistics = nlihub.stats(str(folder))
+    [overlap] = statistics.overlaps
+    assert (overlap.splits, overlap.texts, overlap.premises) == (("validation", "test"), 1, 2)
+    assert (statistics.contradictory_texts, statistics.repeated_texts) == (1, 2)
+    card = (folder / "README.md").read_text()
+    assert "| validation and test | 1 | 2 | 1 |" in card
+
+
+# ---- the command line --------------------------------------------------------------------------
+
+
+def test_every_verb_works_for_every_dataset(releases, tmp_path):
+    listed = json.loads(run("list", "--json"))
+    assert [d["name"] for d in listed] == list(builders())
+    for name in builders():
+        given = [] if name == "open_spacenli" else ["--from", releases / "csv"]
+        assert builders()[name].SPEC.pretty_name in run("show", name)
+        fetched = run("fetch", name, *given, "--json")
+        assert len(json.loads(fetched[fetched.index("[") :])) == {
+            "scinli": 3,
+            "mscinli": 6,
+            "bionli": 5,
+        }.get(name, 2 if given else 0)
+        built = run("build", name, *given, "--output", tmp_path).strip()
+        assert built == str(tmp_path / name)
+        assert "ok       card is true" in run("verify", built)
+        assert "Measured on the built files" in run("stats", name, *given)
+        assert run("card", name, *given).startswith("---\n")
+
+
+def test_the_namespace_may_stand_before_a_name(releases, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder = releases / "csv"
+    assert run("card", "nlihub/scinli") == run("card", "scinli")
+    assert run("stats", "nlihub/scinli", "--from", folder) == run(
+        "stats", "scinli", "--from", folder
+    )
+    first, second = tmp_path / "a.json", tmp_path / "b.json"
+    nlihub.export("nlihub/spacenli", first, folder=folder)
+    nlihub.export("spacenli", second, folder=folder)
+    assert first.read_bytes() == second.read_bytes()
+    # A built folder of that name is what it says.
+    run("build", "mscinli", "--from", folder, "--config", "neurips", "--output", "nlihub")
+    assert nlihub.stats("nlihub/mscinli").rows == {
+        "neurips": {"train": 24, "validation": 8, "test": 12}
+    }
+    shown = run("stats", "mscinli", "--from", folder, "--config", "hardware", "--splits", "test")
+    assert "(test)" in shown
+
+
+def test_parts_on_the_command_line(releases, tmp_path):
+    arguments = ["--from", releases / "csv", "--splits", "validation,test", "--output", tmp_path]
+    run("build", "scinli", "mscinli", "--config", "default", *arguments)
+    for name in ("scinli", "mscinli"):
+        manifest = json.loads((tmp_path / name / "manifest.json").read_text())
+        assert {c: list(s) for c, s in manifest["configs"].items()} == {
+            "default": ["validation", "test"]
+        }
+    error = run("build", "scinli", "--from", releases / "csv", "--splits", "dev")
+    assert "There is no split 'dev'" in str(error)
+
+
+def test_a_folder_of_one_dataset_without_sub_folders(releases, tmp_path):
+    for split, name in (("validation", "dev"), ("test", "test")):
+        write_csv(tmp_path / f"{name}.csv", scinli_rows(split), index=split == "validation")
+    folder = nlihub.build(
+        "scinli", tmp_path / "out", folder=tmp_path, splits=["validation", "test"]
+    )
+    assert nlihub.verify(folder).passed

@@ -1,0 +1,323 @@
+import json
+import subprocess
+import sys
+from copy import deepcopy
+from dataclasses import replace
+
+import datasets
+import pytest
+from conformance import CHECKS, Subject
+from datasets import ClassLabel, Features, Value
+from nlihub.builders.core.registry import builders, get_builder
+from nlihub.builders.versions.version import BuiltVersion
+from nlihub.loaders.corpora.patterns.records import category_name
+from release_files import bionli_rows, mscinli_rows, scinli_rows
+
+import nlihub
+
+CONFIGS = [(name, config) for name, b in builders().items() for config in b.SPEC.configs]
+SPLITS = ("train", "validation", "test")
+
+
+@pytest.fixture(scope="module")
+def folder_of(releases):
+    """The local folder with the sources of a dataset; None where it needs none."""
+
+    def find(name, kind="jsonl"):
+        return None if get_builder(name).SPEC.offline else releases / kind
+
+    return find
+
+
+@pytest.fixture(scope="module")
+def versions(folder_of, tmp_path_factory):
+    """A built version of each dataset."""
+    output = tmp_path_factory.mktemp("versions")
+    return {name: nlihub.build(name, output, folder=folder_of(name)) for name in builders()}
+
+
+def pairs_of(rows, prefix=""):
+    return [(prefix + r["id"], r["sentence1"], r["sentence2"], r["label"]) for r in rows]
+
+
+def small_train():
+    """SciNLI's training set, cut as the package cuts it, by obvious code."""
+    import hashlib
+
+    def rank(row):
+        return hashlib.blake2b(row["id"].encode(), digest_size=16, key=b"acl_small").digest()
+
+    rows = scinli_rows("train")
+    chosen = set()
+    for label in {row["label"] for row in rows}:
+        ranked = sorted((row for row in rows if row["label"] == label), key=rank)
+        chosen |= {row["id"] for row in ranked[:30]}
+    return [row for row in rows if row["id"] in chosen]
+
+
+def expected_rows(name, config, split, released, rows):
+    """The rows that a split should have, from the source by other code than the package's."""
+    if name in ("spacenli", "open_spacenli"):
+        found = [(r["id"], r["premises"], r["hypothesis"], r["label"]) for r in released]
+        if config == "few_shot":  # which problems are the pool is tested elsewhere
+            ids = {row["id"] for row in rows}
+            return [row for row in found if row[0] in ids]
+        of_class = {
+            r["id"] for r in released if config in ("default", category_name(r["ent_type"]))
+        }
+        return [row for row in found if row[0] in of_class]
+    if name == "scinli":
+        small = config == "acl_small" and split == "train"
+        return pairs_of(small_train() if small else scinli_rows(split))
+    if name == "mscinli":
+        own = mscinli_rows(split)
+        if config in ("default", "plus", "plus_small"):
+            found = pairs_of(own)
+        else:
+            known = {"hardware": "Hardware", "networks": "Networks", "neurips": "NeurIPS"}
+            known |= {"software_engineering": "Software & its Engineering"}
+            known |= {"security_privacy": "Security & Privacy"}
+            found = pairs_of(row for row in own if row["domain"] == known[config])
+        if config == "plus":
+            found += pairs_of(scinli_rows(split), "scinli/")
+        if config == "plus_small":
+            acl = small_train() if split == "train" else scinli_rows(split)
+            found += pairs_of(acl, "scinli/")
+        return found
+    file = "test" if split == "test" else f"{config}_{split}"
+    label = {True: "entailment", False: "not_entailment"}
+    return [  # the ids are the package's own
+        (row["id"], r["supp_set"], r["conclusion"], label[r["label_cat"] == "pos"])
+        for row, r in zip(rows, bionli_rows(file), strict=True)
+    ]
+
+
+@pytest.fixture(scope="module")
+def subjects(releases, versions, folder_of, tmp_path_factory):
+    """Every config, loaded in every way."""
+    released = json.loads((releases / "released/spacenli/160x200.json").read_text())["data"]
+    made = {}
+
+    def subject(name, config):
+        if (name, config) in made:
+            return made[name, config]
+        folder, spec = str(versions[name]), get_builder(name).SPEC
+        version = BuiltVersion(versions[name])
+        mine = nlihub.load_dataset(name, config, data_dir=folder_of(name))
+        ways = {
+            "nlihub": mine,
+            "nlihub, streaming": nlihub.load_dataset(
+                name, config, data_dir=folder_of(name), streaming=True
+            ),
+            "folder": datasets.load_dataset(folder, config),
+            "folder, streaming": datasets.load_dataset(folder, config, streaming=True),
+            "builder": built_directly(name, config, folder_of(name)),
+        }
+        listed = {
+            way: {split: (rows.features, list(rows)) for split, rows in loaded.items()}
+            for way, loaded in ways.items()
+        }
+        others = {}
+        for other in spec.configs:
+            if other != config:
+                loaded = datasets.load_dataset(folder, other)
+                others.update({row["id"]: row for rows in loaded.values() for row in rows})
+        made[name, config] = Subject(
+            spec=spec,
+            config=config,
+            ways=listed,
+            tables={split: rows.data.table for split, rows in mine.items()},
+            digests={s: entry.digest for s, entry in version.manifest.configs[config].items()},
+            source={
+                split: expected_rows(name, config, split, released, rows)
+                for split, (_, rows) in listed["nlihub"].items()
+            },
+            others=others,
+        )
+        return made[name, config]
+
+    return subject
+
+
+def built_directly(name, config, folder):
+    builder = get_builder(name)(config_name=config, data_dir=folder and str(folder))
+    builder.download_and_prepare()
+    return builder.as_dataset()
+
+
+@pytest.mark.parametrize(("name", "config"), CONFIGS)
+def test_every_config_keeps_to_every_check(subjects, name, config):
+    subject = subjects(name, config)
+    for check in CHECKS:
+        check(subject)
+
+
+# ---- each check catches a planted defect ----------------------------------------------------
+
+
+def edit_row(**values):
+    def plant(subject):
+        subject.main["test"][1][0].update(values)
+
+    return plant
+
+
+def change_features(change):
+    def plant(subject):
+        _, rows = subject.ways["folder"]["test"]
+        subject.ways["folder"]["test"] = (change(subject.spec.features), rows)
+
+    return plant
+
+
+def reorder(features):
+    return Features(dict(sorted(features.items())))
+
+
+def rename_labels(features):
+    return Features({**features, "label": ClassLabel(names=["a", "b", "c", "d"])})
+
+
+def drop_row(way):
+    def plant(subject):
+        subject.ways[way]["test"][1].pop()
+
+    return plant
+
+
+def swap_rows(subject):
+    for splits in subject.ways.values():
+        rows = splits["test"][1]
+        rows[0], rows[1] = rows[1], rows[0]
+
+
+def repeat_id(subject):
+    rows = subject.main["test"][1]
+    rows[1]["id"] = rows[0]["id"]
+
+
+def other_row_in_another_config(subject):
+    row = subject.main["test"][1][0]
+    subject.others[row["id"]] = {**row, "premise": "another"}
+
+
+def drop_split(subject):
+    del subject.ways["folder"]["validation"]
+
+
+DEFECTS = [
+    ("the_uniform_columns_come_first", change_features(reorder)),
+    (
+        "the_uniform_columns_come_first",
+        change_features(lambda f: Features({**f, "label": Value("int64")})),
+    ),
+    ("features_are_equal_in_name_type_and_order", change_features(rename_labels)),
+    (
+        "features_are_equal_in_name_type_and_order",
+        change_features(lambda f: Features({**f, "extra": Value("string")})),
+    ),
+    ("splits_are_the_declared_ones", drop_split),
+    ("every_way_of_loading_gives_the_same_rows", edit_row(premise="another")),
+    ("every_way_of_loading_gives_the_same_rows", drop_row("folder, streaming")),
+    ("rows_are_those_of_the_source_in_its_order", swap_rows),
+    ("rows_are_those_of_the_source_in_its_order", edit_row(label=3)),
+    ("an_id_stands_for_one_row", repeat_id),
+    ("an_id_stands_for_one_row", other_row_in_another_config),
+    ("required_values_are_there", edit_row(hypothesis="")),
+    ("required_values_are_there", edit_row(domain=None)),
+    ("values_are_of_their_sets", edit_row(label=4)),
+    ("values_are_of_their_sets", edit_row(domain="law")),
+    ("values_are_of_their_sets", edit_row(group="1")),
+    ("numbers_of_rows_are_the_published_ones", drop_row("nlihub")),
+    (
+        "rows_have_the_digest_of_the_manifest",
+        lambda s: s.tables.update(test=s.tables["test"].slice(1)),
+    ),
+]
+
+
+@pytest.mark.parametrize(("check", "plant"), DEFECTS, ids=lambda v: getattr(v, "__name__", v))
+def test_every_check_catches_its_defect(subjects, check, plant):
+    whole = subjects("scinli", "default")
+    subject = replace(
+        whole,
+        ways=deepcopy(whole.ways),
+        others=dict(whole.others),
+        tables=dict(whole.tables),
+    )
+    [run] = [c for c in CHECKS if c.__name__ == check]
+    run(subject)
+    plant(subject)
+    with pytest.raises(AssertionError):
+        run(subject)
+
+
+def test_there_is_a_defect_for_every_check():
+    assert {check for check, _ in DEFECTS} == {check.__name__ for check in CHECKS}
+
+
+# ---- the same dataset from other files, and built again ----------------------------------------
+
+
+def content(folder):
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*.parquet")}
+
+
+@pytest.mark.parametrize("name", ["scinli", "mscinli", "bionli"])
+def test_csv_and_json_lines_give_the_same_bytes(versions, folder_of, name, tmp_path):
+    other = nlihub.build(name, tmp_path, folder=folder_of(name, "csv"))
+    assert content(other) == content(versions[name])
+    assert nlihub.verify(other).passed
+
+
+def test_spacenli_from_its_released_file_is_that_from_its_patterns(releases, versions, tmp_path):
+    released = nlihub.build("spacenli", tmp_path, folder=releases / "released")
+    assert content(released) == content(versions["spacenli"])
+    with pytest.raises(FileNotFoundError, match=r"has no problem_patterns\.xml"):
+        nlihub.build("spacenli", tmp_path, folder=releases / "released", origin="construct")
+    with pytest.raises(FileNotFoundError, match=r"has no dataset/160x200.json"):
+        nlihub.build("spacenli", tmp_path, folder=releases / "csv", origin="release")
+    with pytest.raises(ValueError, match="'release'; expected construct"):
+        nlihub.build("open_spacenli", tmp_path, origin="release")
+
+
+@pytest.mark.parametrize("name", builders())
+def test_every_version_passes_every_check_and_can_be_measured(versions, name):
+    report = nlihub.verify(versions[name])
+    assert report.passed, [o for o in report.outcomes if not o.passed]
+    statistics = nlihub.stats(str(versions[name]))
+    assert sum(statistics.labels.values()) == statistics.breakdown[-1].rows
+
+
+PLAIN = """
+import sys, json
+sys.modules["nlihub"] = None  # as in a project that does not have it
+from datasets import load_dataset
+found = {}
+for name, config in json.loads(sys.argv[1]):
+    loaded = load_dataset(f"nlihub/{name}", config)
+    stream = load_dataset(f"nlihub/{name}", config, streaming=True)
+    for split, rows in loaded.items():
+        first = next(iter(stream[split]))
+        assert first == rows[0] and stream[split].features == rows.features
+        found[f"{name}/{config}/{split}"] = [len(rows), rows[0]["id"], repr(rows.features)]
+print(json.dumps(found))
+"""
+
+
+def test_after_installing_every_config_is_loaded_by_name_offline(versions, subjects, tmp_path):
+    for folder in versions.values():
+        nlihub.install(str(folder))
+    done = subprocess.run(
+        [sys.executable, "-c", PLAIN, json.dumps(CONFIGS)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found = json.loads(done.stdout)
+    for name, config in CONFIGS:
+        subject = subjects(name, config)
+        for split, (features, rows) in subject.main.items():
+            expected = [len(rows), rows[0]["id"], repr(features)]
+            assert found[f"{name}/{config}/{split}"] == expected

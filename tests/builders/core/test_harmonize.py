@@ -1,0 +1,205 @@
+import json
+
+import datasets
+import numpy as np
+import pytest
+from nlihub.builders.core.harmonize import SCHEMES
+from nlihub.builders.core.registry import builders, get_builder
+from nlihub.builders.core.schema import COLUMNS
+
+import nlihub
+
+LABELS = {name: builder.SPEC.labels for name, builder in builders().items()}
+
+
+def rows_of(labels, values, **columns):
+    features = datasets.Features(
+        {"label": datasets.ClassLabel(names=list(labels))}
+        | {name: datasets.Value("string") for name in columns}
+    )
+    return datasets.Dataset.from_dict({"label": values, **columns}, features=features)
+
+
+def loaded(releases, name, config=None, **arguments):
+    folder = None if get_builder(name).SPEC.offline else releases / "jsonl"
+    return nlihub.load_dataset(name, config, data_dir=folder, split="test", **arguments)
+
+
+def test_all_datasets_fit_together_and_are_told_apart(releases):
+    whole = {name: loaded(releases, name) for name in builders() if name != "spacenli"}
+    alike = [nlihub.harmonize(rows, "entailment") for rows in whole.values()]
+    together = datasets.concatenate_datasets(alike)
+    assert list(together.features) == [*COLUMNS, "original_label", "dataset"]
+    assert set(together["dataset"]) == set(whole)
+    assert len(together) == sum(map(len, whole.values()))
+    expected = [
+        (rows.features["label"].int2str(row["label"]), row["id"], row["premise"], row["group"])
+        for rows in whole.values()
+        for row in rows
+    ]
+    found = [(r["original_label"], r["id"], r["premise"], r["group"]) for r in together]
+    assert found == expected
+    names = together.features["label"].names
+    for row in together:
+        is_entailed = row["original_label"] == "entailment"
+        assert names[row["label"]] == ("entailment" if is_entailed else "not_entailment")
+
+
+def test_three_way_where_it_exists(releases):
+    rows = loaded(releases, "spacenli")
+    three = nlihub.harmonize(rows, "three_way")
+    assert three["label"][:] == rows["label"][:]
+    for name, label in (("scinli", "contrasting"), ("bionli", "not_entailment")):
+        with pytest.raises(ValueError, match=f"label {label!r} has no place in .*three_way"):
+            nlihub.harmonize(loaded(releases, name), "three_way")
+
+
+def test_the_order_of_a_model(releases):
+    rows = loaded(releases, "spacenli")
+    model = {"CONTRADICTION": 0, "ENTAILMENT": 1, "NEUTRAL": 2}
+    aligned = nlihub.harmonize(rows, "three_way", label2id=model)
+    assert aligned.features["label"].names == ["contradiction", "entailment", "neutral"]
+    for row in aligned.select(range(0, len(aligned), 50)):
+        assert row["label"] == model[row["original_label"].upper()]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        {"LABEL_0": 0, "LABEL_1": 1, "LABEL_2": 2},
+        {"entailment": 0, "neutral": 1},
+        {"entailment": 0, "neutral": 1, "contradiction": 3},
+        {"entailment": 0, "neutral": 1, "contrasting": 2},
+    ],
+)
+def test_a_model_with_other_labels_is_refused(model):
+    rows = rows_of(LABELS["spacenli"], [0, 1, 2])
+    with pytest.raises(ValueError, match="map its predictions: align_predictions"):
+        nlihub.harmonize(rows, "three_way", label2id=model)
+
+
+def test_every_kind_of_dataset(releases):
+    for arguments in ({}, {"streaming": True}):
+        folder = releases / "jsonl"
+        whole = nlihub.load_dataset("scinli", data_dir=folder, **arguments)
+        mapped = nlihub.harmonize(whole, "entailment")
+        assert type(mapped) is type(whole)
+        assert list(mapped) == ["train", "validation", "test"]
+        one = nlihub.load_dataset("scinli", data_dir=folder, split="test", **arguments)
+        assert list(nlihub.harmonize(one, "entailment")) == list(mapped["test"])
+        assert mapped["test"].features["label"].names == ["not_entailment", "entailment"]
+
+
+def test_datasets_of_others():
+    """SNLI's columns and order; a column that it lacks is null."""
+    snli = rows_of(
+        ["entailment", "neutral", "contradiction"],
+        [2, 0],
+        premise=["a", "b"],
+        hypothesis=["c", "d"],
+    )
+    mapped = nlihub.harmonize(snli, "entailment")
+    assert mapped["label"][:] == [0, 1]
+    assert mapped[0]["premise"] == "a"
+    assert mapped[0]["id"] is None
+    upper = rows_of(["CONTRADICTION", "Not-Entailment", "Entailment"], [0, 1, 2])
+    assert nlihub.harmonize(upper, "entailment")["label"][:] == [0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (datasets.Dataset.from_dict({"label": [0, 1]}), "expected a class label"),
+        (datasets.Dataset.from_dict({"gold": ["a"]}), "expected a class label"),
+        (rows_of(LABELS["spacenli"], [0, -1]), "no label .SNLI writes -1."),
+        (rows_of(LABELS["spacenli"], [0, None]), "no label"),
+        (rows_of(["yes", "no"], [0]), "label 'yes' has no place"),
+    ],
+)
+def test_what_cannot_be_mapped_is_refused(rows, message):
+    with pytest.raises(ValueError, match=message):
+        nlihub.harmonize(rows, "entailment")
+
+
+@pytest.mark.parametrize("n", [0, 3])
+def test_any_number_of_rows(n):
+    rows = rows_of(LABELS["spacenli"], [0, 1, 2]).select(range(n))
+    mapped = nlihub.harmonize(rows, "entailment", name="mine")
+    assert len(mapped) == n
+    assert mapped.features["label"].names == ["not_entailment", "entailment"]
+    assert list(mapped.features) == [*COLUMNS, "original_label", "dataset"]
+    assert set(mapped["dataset"]) == ({"mine"} if n else set())
+
+
+def test_a_stream_has_its_columns_in_order(releases):
+    rows = nlihub.harmonize(loaded(releases, "bionli", streaming=True), "entailment")
+    assert list(next(iter(rows))) == [*COLUMNS, "original_label", "dataset"]
+
+
+def test_an_unknown_scheme():
+    with pytest.raises(KeyError, match=r"no scheme 'threeway'\. Did you mean 'three_way'"):
+        nlihub.harmonize(rows_of(["entailment", "neutral"], [0]), "threeway")
+    with pytest.raises(KeyError, match="no scheme"):
+        nlihub.align_predictions([0], "x", id2label=["entailment"])
+
+
+def test_entailment_takes_every_label_of_the_package():
+    for labels in LABELS.values():
+        for label in labels:
+            assert SCHEMES["entailment"].names[label] in SCHEMES["entailment"].labels
+
+
+# ---- predictions ----------------------------------------------------------------------------
+
+MODEL = {0: "CONTRADICTION", 1: "NEUTRAL", 2: "ENTAILMENT"}
+
+
+@pytest.mark.parametrize("names", [MODEL, {str(i): n for i, n in MODEL.items()}, [*MODEL.values()]])
+def test_label_ids_of_a_model(names):
+    found = nlihub.align_predictions(np.array([2, 0, 1]), "entailment", id2label=names)
+    assert found.tolist() == [1, 0, 0]
+    assert nlihub.align_predictions([2, 0, 1], "three_way", id2label=names).tolist() == [0, 2, 1]
+    assert nlihub.align_predictions([], "three_way", id2label=names).tolist() == []
+
+
+def test_probabilities_of_labels_that_fall_together_are_added():
+    given = np.array([[0.2, 0.3, 0.5], [0.7, 0.2, 0.1]])
+    found = nlihub.align_predictions(given, "entailment", id2label=MODEL)
+    np.testing.assert_allclose(found, [[0.5, 0.5], [0.9, 0.1]])
+    found = nlihub.align_predictions(given.astype(np.float32), "three_way", id2label=MODEL)
+    np.testing.assert_allclose(found, [[0.5, 0.3, 0.2], [0.1, 0.2, 0.7]], rtol=1e-6)
+    assert found.dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    ("predictions", "names", "message"),
+    [
+        ([3], MODEL, "lie between 3 and 3, but the ids of the model's 3 labels between 0 and 2"),
+        ([-1], MODEL, "lie between -1"),
+        ([0.5], MODEL, "expected n whole numbers"),
+        ([True], MODEL, "expected n whole numbers"),
+        (["entailment"], MODEL, "expected n whole numbers"),
+        ([[0.5, 0.5]], MODEL, "2 columns of probabilities for 3 labels"),
+        ([[-1.0, 2.5, 3.0]], MODEL, "apply a softmax"),
+        ([[0.5, 0.5, float("nan")]], MODEL, "apply a softmax"),
+        ([0], {"LABEL_0": "entailment"}, "expected label ids"),
+        ([0], {0: "LABEL_0", 1: "LABEL_1"}, "label 'LABEL_0' has no place"),
+        ([0], {1: "entailment", 2: "neutral"}, "ids of id2label are .1, 2."),
+    ],
+)
+def test_predictions_that_are_none(predictions, names, message):
+    with pytest.raises(ValueError, match=message):
+        nlihub.align_predictions(predictions, "entailment", id2label=names)
+
+
+def test_a_model_of_one_dataset_is_judged_on_another(releases):
+    """The whole way: predictions of a three-way model, scored on BioNLI."""
+    gold = nlihub.harmonize(loaded(releases, "bionli"), "entailment")
+    predicted = [2 if row["label"] else i % 2 for i, row in enumerate(gold)]
+    aligned = nlihub.align_predictions(predicted, "entailment", id2label=MODEL)
+    from nlihub.metrics.functional import nli_report
+
+    result = nli_report(
+        predictions=aligned, references=gold["label"][:], labels=gold.features["label"].names
+    )
+    assert json.loads(json.dumps(result["accuracy"])) == 1.0

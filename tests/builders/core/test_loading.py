@@ -1,0 +1,267 @@
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import datasets
+import pyarrow.parquet as pq
+import pytest
+from nlihub.builders.core.registry import get_builder
+
+import nlihub
+
+NAMES = ["entailment", "neutral", "contradiction"]
+SPEC = get_builder("open_spacenli").SPEC
+
+
+def strings(rows):
+    return [rows.features["label"].int2str(label) for label in rows["label"]]
+
+
+@pytest.fixture(scope="module")
+def expected(built):
+    """The rows of every split, by the Parquet files alone."""
+    return {
+        (config, split): pq.read_table(
+            built / config / f"{split}-00000-of-00001.parquet"
+        ).to_pylist()
+        for config, spec in SPEC.configs.items()
+        for split in spec.splits
+    }
+
+
+def test_every_config_and_split_of_a_folder(built, expected):
+    assert sorted(datasets.get_dataset_config_names(str(built))) == sorted(SPEC.configs)
+    for (config, split), rows in expected.items():
+        loaded = datasets.load_dataset(str(built), config, split=split)
+        assert loaded.to_list() == rows
+        assert loaded.features == SPEC.features
+        assert strings(loaded) == [NAMES[row["label"]] for row in rows]
+
+
+def test_streaming(built, expected):
+    stream = datasets.load_dataset(str(built), "projective", split="test", streaming=True)
+    assert stream.features["label"].names == NAMES
+    assert list(stream.take(300)) == expected["projective", "test"][:300]
+
+
+def test_the_default_config(built):
+    assert len(datasets.load_dataset(str(built))["test"]) == 33_000
+
+
+def test_by_name_from_anywhere(expected, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = nlihub.load_dataset("open_spacenli", "few_shot", split="train")
+    assert rows.to_list() == expected["few_shot", "train"]
+    both = nlihub.load_dataset("open_spacenli", name="few_shot")
+    assert {split: len(r) for split, r in both.items()} == {"train": 16_500, "test": 16_500}
+    stream = nlihub.load_dataset("open_spacenli", split="test", streaming=True)
+    assert next(iter(stream)) == expected["default", "test"][0]
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_official_rows_in_the_official_order(official):
+    import gzip
+
+    rows = nlihub.load_dataset("spacenli", split="test", data_dir=str(official))
+    released = json.loads(gzip.decompress((official / "160x200.json.gz").read_bytes()))["data"]
+    assert rows["id"][:] == [r["id"] for r in released]
+    assert rows["premise"][:] == [r["premises"] for r in released]
+    assert rows["hypothesis"][:] == [r["hypothesis"] for r in released]
+    assert strings(rows) == [r["label"] for r in released]
+    assert rows["n_premises"][:] == [r["prem_num"] for r in released]
+    assert [{f["variable"]: f["phrase"] for f in fillers} for fillers in rows["fillers"]] == [
+        r["subs"] for r in released
+    ]
+    for column, key in {
+        "source": "src",
+        "inference_type": "cat",
+        "related_pattern": "rel",
+        "seed_pattern": "seed",
+    }.items():
+        assert rows[column][:] == [r.get(key) for r in released]
+    assert [", ".join(e) for e in rows["expressions"]] == [r["exp"] for r in released]
+    classes = [r["ent_type"].replace(" ", "_").replace("-", "_") for r in released]
+    assert rows["category"][:] == classes
+
+
+def test_the_official_validation_and_test_sets_of_scinli(scinli_release):
+    for name, split in (("dev", "validation"), ("test", "test")):
+        lines = (scinli_release / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+        released = [tuple(json.loads(line).values()) for line in lines]
+        rows = nlihub.load_dataset("scinli", split=split, data_dir=scinli_release)
+        names = rows.features["label"].names
+        found = [(r["id"], r["premise"], r["hypothesis"], names[r["label"]]) for r in rows]
+        assert found == released
+        assert set(rows["domain"]) == {"acl"}
+        assert set(rows["group"]) | set(rows["category"]) | set(rows["source"]) == {None}
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_the_official_files_of_scinli_alone_give_the_same_version(scinli_release, tmp_path, kind):
+    """From a folder with files of one format, built, verified and installed."""
+    for name in ("dev", "test"):
+        shutil.copy(scinli_release / f"{name}.{kind}", tmp_path)
+    splits = ["validation", "test"]
+    folder = nlihub.build("scinli", tmp_path / "out", folder=tmp_path, splits=splits)
+    assert nlihub.verify(folder).passed
+    whole = datasets.load_dataset(str(folder))
+    mine = nlihub.load_dataset("scinli", split="validation+test", data_dir=scinli_release)
+    assert [row for split in splits for row in whole[split]] == list(mine)
+    with pytest.raises(FileNotFoundError, match="the source 'train' of scinli"):
+        nlihub.load_dataset("scinli", data_dir=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("open_spacenly",), "no dataset 'open_spacenly'. Did you mean 'open_spacenli'"),
+        (("open_spacenli", "projectiv"), "no config of open_spacenli 'projectiv'. Did you mean"),
+    ],
+)
+def test_unknown_names(arguments, expected):
+    with pytest.raises(KeyError, match=expected) as caught:
+        nlihub.load_dataset(*arguments)
+    assert isinstance(caught.value, ValueError)  # what datasets raises for an unknown config
+
+
+@pytest.mark.parametrize("name", ["default/test-00000-of-00001.parquet", "README.md"])
+@pytest.mark.parametrize("damage", ["cut", "changed", "gone"])
+def test_a_version_damaged_in_the_cache_is_built_anew(name, damage):
+    path = nlihub.api.open_version("open_spacenli").folder / name
+    whole = path.read_bytes()
+    if damage == "gone":
+        path.unlink()
+    else:
+        path.write_bytes(whole[:1000] if damage == "cut" else whole[:-1] + b"!")
+    nlihub.api.open_version("open_spacenli")
+    assert path.read_bytes() == whole
+
+
+def test_a_revision_is_refused():
+    with pytest.raises(ValueError, match="revision has no meaning"):
+        nlihub.load_dataset("open_spacenli", revision="v9")
+
+
+def test_only_a_sound_version_is_installed(built, tmp_path):
+    folder = tmp_path / "open_spacenli"
+    shutil.copytree(built, folder)
+    for shard in folder.glob("projective/*"):
+        shutil.copy(shard, folder / "default" / "test-00000-of-00001.parquet")
+    with pytest.raises(ValueError, match="is not sound: the check that 'files have their"):
+        nlihub.install(str(folder))
+
+
+def test_installing_on_a_full_disk(built, tmp_path):
+    """A limit on the size of files stands in for a full disk."""
+    code = (
+        "import resource, signal, sys, nlihub.cli\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
+        f"sys.argv = ['nlihub', 'install', {str(built)!r}]\n"
+        "nlihub.cli.main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "HF_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 2
+    assert "cannot be written" in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+
+
+def test_installing_again_repairs(built):
+    folders = nlihub.install(str(built))
+    assert folders[-1].parts[-3] == "default"  # the newest: datasets takes it where none is named
+    [file] = folders[-1].glob("*.arrow")
+    whole = file.read_bytes()
+    file.write_bytes(whole[:100])
+    nlihub.install(str(built))
+    assert file.read_bytes() == whole
+
+
+def test_many_processes_that_need_a_dataset_for_the_first_time(tmp_path):
+    code = (
+        "import nlihub\n"
+        "for _ in range(20): rows = nlihub.api.open_version('open_spacenli')\n"
+        "print(len(rows.table('default', 'test')))"
+    )
+    environment = {**os.environ, "NLIHUB_CACHE": str(tmp_path)}
+    command = [sys.executable, "-c", "import nlihub.api\n" + code]
+    processes = [
+        subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) for _ in range(4)
+    ]
+    assert [p.communicate()[0].strip() for p in processes] == [b"33000"] * 4
+    [version] = (tmp_path / "built").iterdir()
+    assert {path.name for path in version.iterdir()} <= {"open_spacenli", ".open_spacenli.lock"}
+
+
+def test_a_wrong_source_folder_is_refused_though_the_dataset_is_in_the_cache(official, tmp_path):
+    nlihub.load_dataset("spacenli", split="test", data_dir=official)
+    for name in ("problem_patterns.xml", "selection_restriction.yaml"):
+        (tmp_path / name).write_text("other")
+    with pytest.raises(ValueError, match="is not the pinned"):
+        nlihub.load_dataset("spacenli", split="test", data_dir=tmp_path)
+    with pytest.raises(ValueError, match="takes no source"):
+        nlihub.load_dataset("open_spacenli", split="test", data_dir=tmp_path)
+
+
+def test_a_builder_used_directly_depends_on_the_code(monkeypatch):
+    make = get_builder("open_spacenli")
+    builder = make(config_name="projective")
+    assert builder.cache_dir.endswith(f"open_spacenli/projective/1.0.0/{builder.hash}")
+    assert make(config_name="projective").hash == builder.hash
+    monkeypatch.setattr("nlihub.builders.core.base.code_digest", lambda: "changed")
+    assert make(config_name="projective").hash != builder.hash
+
+
+def test_another_folder_of_the_same_name_is_not_served_from_the_cache(built, tmp_path):
+    """datasets keys its cache by the folder's own name and the card, not by its path."""
+    other = tmp_path / "open_spacenli"
+    shutil.copytree(built, other)
+    file = other / "default" / "test-00000-of-00001.parquet"
+    pq.write_table(pq.read_table(file).slice(0, 10), file)
+    card = (other / "README.md").read_text()
+    digest = nlihub.api.open_version(str(built)).manifest.config_digest("default")
+    assert card.count(digest) == 1
+    new = card.replace(digest, "test:0000000000000000").replace(
+        "num_examples: 33000", "num_examples: 10"
+    )
+    (other / "README.md").write_text(new)
+    assert len(datasets.load_dataset(str(built), "default", split="test")) == 33_000
+    assert len(datasets.load_dataset(str(other), "default", split="test")) == 10
+
+
+PLAIN = """
+import sys, json
+sys.modules["nlihub"] = None  # as in a project that does not have it
+from datasets import load_dataset
+rows = load_dataset("nlihub/open_spacenli", "projective", split="test")
+stream = load_dataset("nlihub/open_spacenli", "few_shot", split="train", streaming=True)
+streamed = next(iter(stream))
+names = rows.features["label"].names
+print(json.dumps([len(rows), rows[0], names, streamed["id"]]))
+"""
+
+
+def test_after_installing_plain_datasets_loads_it_by_name(expected, tmp_path):
+    environment = {**os.environ, "HF_HOME": str(tmp_path / "hf")}
+    install = [sys.executable, "-m", "nlihub", "install", "open_spacenli", "--json"]
+    for _ in range(2):  # installing again changes nothing
+        done = subprocess.run(install, env=environment, capture_output=True, text=True, check=True)
+        assert len(json.loads(done.stdout)) == len(SPEC.configs)
+    done = subprocess.run(
+        [sys.executable, "-c", PLAIN],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    n, first, names, streamed = json.loads(done.stdout)
+    rows = expected["projective", "test"]
+    assert (n, first, names) == (len(rows), rows[0], NAMES)
+    assert streamed == expected["few_shot", "train"][0]["id"]

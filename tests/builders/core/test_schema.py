@@ -1,0 +1,176 @@
+from dataclasses import replace
+
+import datasets
+import pyarrow as pa
+import pytest
+from nlihub.builders.core.base import NLIBuilder
+from nlihub.builders.core.registry import builders, get_builder
+from nlihub.builders.core.schema import COLUMNS, SPLITS, check_required, encode, uniform_features
+from nlihub.builders.core.spec import ConfigSpec
+from nlihub.loaders.errors import NLIHubError, SchemaError
+
+FEATURES = uniform_features(("entailment", "neutral"), {"n": datasets.Value("int32")})
+
+
+def columns(**changed):
+    return {
+        "id": ["a", "b"],
+        "premise": ["p", "q"],
+        "hypothesis": ["h", "i"],
+        "label": ["neutral", "entailment"],
+        "group": [None, "g"],
+        "category": [None, None],
+        "domain": ["spatial", "spatial"],
+        "source": [None, "s"],
+        "n": [1, 2],
+        **changed,
+    }
+
+
+def test_encoding():
+    table = encode(columns(), FEATURES)
+    assert table.schema.names == [*COLUMNS, "n"]
+    assert table["label"].to_pylist() == [1, 0]
+    assert datasets.Features.from_arrow_schema(table.schema) == FEATURES
+    assert table["group"].to_pylist() == [None, "g"]
+
+
+@pytest.mark.parametrize("label", ["Neutral", " neutral", "1", 1, -1, True, None, ""])
+def test_labels_are_never_coerced(label):
+    with pytest.raises(SchemaError, match=r"in row 0 is none of entailment, neutral"):
+        encode(columns(label=[label, "neutral"]), FEATURES)
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({"premise": ["p", None]}, "Column 'premise' has no value in row 1"),
+        ({"id": ["", "b"]}, "Column 'id' has no value in row 0"),
+        ({"domain": [None, None]}, "Column 'domain' has no value in row 0"),
+        ({"premise": ["p", 7]}, "Column 'premise'"),
+        ({"n": [1, 2.5]}, "Column 'n'"),
+        ({"n": [1, 2, 3]}, "differ in length"),
+        ({"more": [1, 2]}, "The columns are"),
+    ],
+)
+def test_what_does_not_fit_is_refused(changed, expected):
+    with pytest.raises(SchemaError, match=expected):
+        encode(columns(**changed), FEATURES)
+    short = columns()
+    del short["source"]
+    with pytest.raises(SchemaError, match="expected"):
+        encode(short, FEATURES)
+
+
+def test_required_values_are_checked_in_tables_too():
+    table = encode(columns(), FEATURES)
+    position = table.schema.get_field_index("label")
+    broken = table.set_column(position, table.schema.field(position), pa.array([1, None]))
+    with pytest.raises(SchemaError, match="'label' has no value in row 1"):
+        check_required(broken)
+
+
+SPEC = get_builder("open_spacenli").SPEC
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({"name": "Open-SpaceNLI"}, "is no snake_case name"),
+        ({"license": "gpl"}, "license 'gpl' is none of"),
+        ({"domains": ("space",)}, "unknown domain 'space'"),
+        ({"configs": {"default": ConfigSpec("x", ("dev",))}}, "unknown split 'dev'"),
+        ({"configs": {}}, "configs and a BibTeX citation are required"),
+        ({"citation": "see the paper"}, "configs and a BibTeX citation"),
+        ({"labels": ("a", "a")}, "labels must be two or more"),
+        ({"meanings": {}}, "extra and meanings name different columns"),
+        ({"extra": {"id": datasets.Value("string")}, "meanings": {"id": "x"}}, "is a uniform one"),
+        ({"version": "1.0"}, "1.0"),
+    ],
+)
+def test_a_wrong_declaration_is_refused(changed, expected):
+    with pytest.raises((NLIHubError, ValueError), match=expected):
+        replace(SPEC, **changed)
+
+
+# ---- conformance: what every dataset of the package keeps to ------------------------------
+
+
+@pytest.mark.parametrize("builder", builders().values(), ids=list(builders()))
+class TestEveryDataset:
+    def test_uniform_columns_come_first(self, builder):
+        assert list(builder.SPEC.features)[: len(COLUMNS)] == list(COLUMNS)
+        assert builder.SPEC.features["label"].names == list(builder.SPEC.labels)
+
+    def test_configs_and_version_reach_datasets(self, builder):
+        assert issubclass(builder, NLIBuilder)
+        assert list(builder.builder_configs) == list(builder.SPEC.configs)
+        assert builder.SPEC.default_config == builder.DEFAULT_CONFIG_NAME
+        assert str(builder.VERSION) == builder.SPEC.version
+        assert all(set(c.splits) <= set(SPLITS) for c in builder.SPEC.configs.values())
+
+    def test_every_source_is_known_by_content_or_by_counts(self, builder):
+        from nlihub.loaders.fetching import list_sources
+
+        if builder.SPEC.offline:
+            return
+        for source in list_sources(builder.SPEC.name).values():
+            assert source.rows or all(variant.is_pinned for variant in source.variants)
+            assert source.how_to_get()
+
+    def test_the_catalogue_says_what_the_declaration_says(self, builder):
+        import json
+        from importlib.resources import files
+
+        catalogue = json.loads((files("nlihub.loaders") / "sources.json").read_text())
+        if builder.SPEC.offline:
+            assert builder.SPEC.name not in catalogue
+            return
+        entry = catalogue[builder.SPEC.name]
+        assert entry["license"] == builder.SPEC.license
+        assert entry["homepage"] == builder.SPEC.homepage
+
+    def test_every_published_count_is_of_the_declared_values(self, builder):
+        spec = builder.SPEC
+        known = {"label": spec.labels, "category": spec.categories, "domain": spec.domains}
+        for splits in spec.published.values():
+            for counts in splits.values():
+                for what, numbers in counts.items():
+                    for name, allowed in known.items():
+                        if name in what.split(", "):
+                            at = what.split(", ").index(name)
+                            values = {v[at] if isinstance(v, tuple) else v for v in numbers}
+                            assert values <= set(allowed)
+                    if what in ("label", "category", "category, label", "domain, label"):
+                        assert sum(numbers.values()) == counts["rows"]
+
+    def test_datasets_replaces_nothing_in_its_module(self, builder):
+        """Else open and Path would be other functions there, after the first builder is made."""
+        import sys
+        from pathlib import Path
+
+        module = sys.modules[builder.__module__]
+        before = dict(vars(module))
+        builder(config_name=builder.SPEC.default_config, hash="x")
+        assert dict(vars(module)) == before
+        assert vars(module).get("Path", Path) is Path
+
+    def test_it_has_a_card_with_every_block(self, builder):
+        from nlihub.builders.versions.card import card_template, read_blocks
+
+        blocks = read_blocks(card_template(builder.SPEC))
+        required = {"usage", "configs", "columns", "statistics", "provenance", "citation"}
+        assert required <= set(blocks)
+        assert all(text.strip() for text in blocks.values())
+
+    def test_its_licence_text_is_at_hand(self, builder):
+        from nlihub.builders.versions.write import license_text
+
+        text = license_text(builder.SPEC)
+        assert len(text) > 500
+        assert "{copyright}" not in text
+
+
+def test_unknown_datasets_get_a_hint():
+    with pytest.raises(KeyError, match=r"no dataset 'spaceNLI'. Did you mean 'spacenli'"):
+        get_builder("spaceNLI")

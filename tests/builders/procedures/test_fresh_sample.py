@@ -1,0 +1,155 @@
+import json
+import re
+from collections import Counter
+from itertools import chain
+
+import datasets
+import pyarrow.parquet as pq
+import pytest
+from conftest import PATTERNS
+from nlihub.builders.core.schema import uniform_features
+from nlihub.builders.procedures.patterns.mending import RULES, mend_sample
+from nlihub.builders.procedures.patterns.rows import EXTRA, LABELS
+from nlihub.builders.procedures.patterns.sampling import SamplingConfig, sample_bank
+from nlihub.loaders.corpora.patterns.pattern_bank import read_pattern_bank
+
+import nlihub
+
+
+@pytest.mark.parametrize(
+    ("rule", "before", "after"),
+    [
+        ("underscore", "Kate walked at_least twice", "Kate walked at least twice"),
+        ("spelling", "The potatoe is in the cup", "The potato is in the cup"),
+        ("spelling", "The potatoes are in the cup", None),
+        ("agreement", "The glasses is in the cup", "The glasses are in the cup"),
+        ("agreement", "The shorts was lost", "The shorts were lost"),
+        ("agreement", "The boy in the jeans is here", None),
+        ("agreement", "The glass is in the cup", None),
+        ("agreement", "The glasses island", None),
+    ],
+)
+def test_mending_rules(rule, before, after):
+    assert RULES[rule](before) == (before if after is None else after)
+
+
+def test_every_mend_is_listed_and_counted(official, tmp_path):
+    bank = read_pattern_bank(
+        official / "problem_patterns.xml", official / "selection_restriction.yaml"
+    )
+    output = tmp_path / "fresh.parquet"
+    summary = nlihub.sample(
+        "spacenli", output, seed=3, per_pattern=40, folder=official, include_released=True
+    )
+    raw = list(sample_bank(bank, SamplingConfig(40, 3)))
+    mends = [json.loads(line) for line in summary.mends.read_text().splitlines()]
+    assert summary.mends.name == "fresh.parquet.mends.jsonl"
+    assert Counter(m["rule"] for m in mends) == summary.mended
+    assert set(summary.mended) == set(RULES)
+    text = "\n".join(s for sample in raw for column in sample.sentences for s in column)
+    assert summary.mended["underscore"] == text.count("at_least")
+    rows = pq.read_table(output)
+    mended = "\n".join(rows["premise"].to_pylist() + rows["hypothesis"].to_pylist())
+    assert "_" not in mended
+    assert "potatoe " not in mended
+    by_id = dict(zip(rows["id"].to_pylist(), rows.to_pylist(), strict=True))
+    for mend in mends:
+        row = by_id[mend["problem"]]
+        if mend["rule"] == "agreement":  # the last rule: its outcome is the final text
+            assert mend["after"] in row["premise"] + row["hypothesis"]
+    for sample in raw:  # nothing else is changed
+        new, found = mend_sample(sample)
+        old = [s for column in sample.sentences for s in column]
+        changed = [a != b for a, b in zip(old, chain(*new.sentences), strict=True)]
+        assert sum(changed) <= len(found)
+
+
+def test_a_fresh_sample_has_no_published_text(official, tmp_path):
+    output = tmp_path / "fresh.jsonl"
+    summary = nlihub.sample("spacenli", output, seed=42, folder=official)
+    rows = [json.loads(line) for line in output.read_text().splitlines()]
+    assert summary.rows == len(rows)
+    # Compared as drawn: a mended text differs from its published form in the mend alone.
+    before = {}
+    for line in summary.mends.read_text().splitlines():
+        mend = json.loads(line)
+        before.setdefault(mend["problem"], {})[mend["after"]] = mend["before"]
+    released = nlihub.load_dataset("spacenli", split="test", data_dir=official)
+    published = {
+        f"{p} {h}" for p, h in zip(released["premise"], released["hypothesis"], strict=True)
+    }
+    bank = read_pattern_bank(
+        official / "problem_patterns.xml", official / "selection_restriction.yaml"
+    )
+    published |= {". ".join(e) + "." for pattern in bank for e in pattern.examples}
+    for row in rows:
+        text = f"{row['premise']} {row['hypothesis']}"
+        for after, old in reversed(before.get(row["id"], {}).items()):
+            text = text.replace(after, old)
+        assert text not in published
+    assert not {row["id"] for row in rows} & set(released["id"])
+    assert 17 <= len(summary.short) <= 20  # patterns with little more than 200 problems
+    assert summary.rows == 200 * 160 - sum(200 - n for n in summary.short.values())
+    everything = nlihub.sample("spacenli", output, seed=42, include_released=True, folder=official)
+    assert everything.rows == 32_000
+
+
+def test_published_examples_alone_are_no_fresh_sample(official, tmp_path):
+    with pytest.raises(ValueError, match="expected -1, 1 or more"):
+        nlihub.sample("spacenli", tmp_path / "x.jsonl", seed=1, per_pattern=0, folder=official)
+
+
+@pytest.mark.parametrize("seed", [-1, None, "1", 1.5])
+def test_seeds_are_whole_numbers(bank_files, tmp_path, seed):
+    with pytest.raises(ValueError, match="expected a whole number"):
+        nlihub.sample(str(bank_files()[0].parent), tmp_path / "x.jsonl", seed=seed)
+
+
+def test_a_bank_of_ones_own_must_yield_its_examples(bank_files, tmp_path):
+    text = PATTERNS.replace("Amara has walked into", "Amara had walked into")
+    folder = str(bank_files(text)[0].parent)
+    with pytest.raises(ValueError, match="does not yield 1 of its own examples"):
+        nlihub.sample(folder, tmp_path / "x.jsonl", seed=1)
+
+
+def test_ids_tell_draws_apart(bank_files, tmp_path):
+    folder = str(bank_files()[0].parent)
+    ids = []
+    for number, arguments in enumerate([{}, {"without_examples": True}, {"per_pattern": 3}]):
+        path = tmp_path / f"{number}.jsonl"
+        nlihub.sample(folder, path, seed=1, **arguments)
+        ids.append({json.loads(line)["id"] for line in path.read_text().splitlines()})
+    assert not ids[0] & ids[1]
+    assert not ids[0] & ids[2]
+
+
+def test_a_bank_of_ones_own(bank_files, tmp_path):
+    folder = str(bank_files()[0].parent)
+    summary = nlihub.sample(folder, tmp_path / "s.jsonl", seed=1, per_pattern=4)
+    lines = [json.loads(line) for line in (tmp_path / "s.jsonl").read_text().splitlines()]
+    assert summary.rows == len(lines) == 12
+    assert summary.mends is None
+    assert re.fullmatch("1-s1-[0-9a-f]{6}-0", lines[0]["id"])
+    assert lines[0]["label"] == "neutral"
+    assert lines[0]["category"] == "non_projective"
+    nlihub.sample(folder, tmp_path / "s.parquet", seed=1, per_pattern=4)
+    rows = datasets.load_dataset("parquet", data_files=str(tmp_path / "s.parquet"), split="train")
+    assert rows.features == uniform_features(LABELS, EXTRA)
+    assert [rows.features["label"].int2str(r) for r in rows["label"]] == [r["label"] for r in lines]
+
+
+def test_batches_do_not_change_the_rows(bank_files, tmp_path, monkeypatch):
+    from nlihub.builders.procedures.patterns import fresh_sample
+
+    folder = str(bank_files()[0].parent)
+    nlihub.sample(folder, tmp_path / "a.parquet", seed=1)
+    monkeypatch.setattr(fresh_sample, "_BATCH_ROWS", 5)
+    nlihub.sample(folder, tmp_path / "b.parquet", seed=1)
+    assert pq.read_table(tmp_path / "a.parquet").equals(pq.read_table(tmp_path / "b.parquet"))
+
+
+def test_an_ending_that_is_not_known_is_refused(bank_files, tmp_path):
+    folder = str(bank_files()[0].parent)
+    with pytest.raises(ValueError, match=r"must end in .parquet or .jsonl"):
+        nlihub.sample(folder, tmp_path / "s.csv", seed=1)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["bank"]

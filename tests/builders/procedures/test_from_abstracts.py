@@ -1,0 +1,445 @@
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+from itertools import pairwise
+
+import pyarrow.parquet as pq
+import pytest
+from abstract_corpus import make_abstract, write_abstracts
+from abstract_samples import json_lines
+from conftest import SHARED
+from datasets import load_dataset
+from nlihub.builders.procedures.abstracts.distributions import choose_balanced, choose_full
+from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mechanism
+from nlihub.builders.procedures.abstracts.negatives import Negative, make_negatives
+from nlihub.builders.procedures.abstracts.perturb.battery import NAMES
+from nlihub.builders.procedures.abstracts.perturb.run import SAME_AS_ANOTHER, SAME_AS_POSITIVE
+from nlihub.builders.procedures.abstracts.perturb.strategy import Perturbed, Refused
+from nlihub.builders.procedures.abstracts.rows import AbstractRows
+from nlihub.builders.procedures.abstracts.select_mechanisms import SAME_TEXTS
+from nlihub.builders.versions.manifest import Manifest
+from nlihub.loaders.errors import CorpusError, SourceNotFoundError, UnknownNameError, UsageError
+
+import nlihub
+
+N_ABSTRACTS = 120
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    return write_abstracts(tmp_path_factory.mktemp("abstracts") / "a.pubtator", range(N_ABSTRACTS))
+
+
+@pytest.fixture(scope="module")
+def made(corpus, tmp_path_factory):
+    output = tmp_path_factory.mktemp("built")
+    return nlihub.build_from_abstracts("my_bionli", corpus, output, max_per_category=8)
+
+
+def rows_of(made, config, split):
+    (path,) = (made.folder / config).glob(f"{split}-*.parquet")
+    return pq.read_table(path).to_pylist()
+
+
+def digests(folder):
+    manifest = Manifest.read(folder)
+    return {
+        (config, split): entry.digest
+        for config, splits in manifest.configs.items()
+        for split, entry in splits.items()
+    }
+
+
+class TestVersion:
+    def test_it_is_a_version_like_any_other(self, made):
+        report = nlihub.verify(made.folder)
+        assert report.passed, report
+        rows = load_dataset(str(made.folder), "full", split="test")
+        assert rows.features["label"].names == ["not_entailment", "entailment"]
+        assert set(rows["domain"]) == {"biomedical"}
+
+    def test_every_abstract_is_counted(self, made):
+        counts = made.counts["abstracts"]
+        assert counts["read"] == N_ABSTRACTS
+        assert counts["kept"] + sum(counts["dropped"].values()) == counts["read"]
+        assert sum(counts["splits"].values()) == counts["kept"] == N_ABSTRACTS
+
+    def test_every_strategy_is_counted_for_every_mechanism(self, made):
+        negatives = made.counts["negatives"]
+        assert list(negatives) == list(NAMES)
+        for of_kind in negatives.values():
+            assert of_kind["read"] == N_ABSTRACTS
+            assert of_kind["kept"] + sum(of_kind["dropped"].values()) == N_ABSTRACTS
+            assert of_kind["kept"] > N_ABSTRACTS / 2
+
+    def test_the_card_says_how_it_was_made(self, made):
+        card = (made.folder / "README.md").read_text()
+        assert "All labels are automatic" in card
+        assert "| abstracts read | kept | of these | dropped |" in card
+        assert "| `SREO` | 120 | 120 | none |" in card
+        assert "Made with nlihub, by the procedure of {BioNLI}" in card
+
+    def test_the_report_has_all_counts(self, made):
+        told = json.loads(made.report.read_text())
+        assert told["not_taken"] == []
+        assert told["abstracts"]["read"] == N_ABSTRACTS
+
+
+class TestRows:
+    def test_a_row_tells_where_it_is_from(self, made):
+        for row in rows_of(made, "full", "test"):
+            assert row["group"] == row["source"]
+            assert row["id"] == f"{row['group']}-{row['kind']}"
+            assert row["kind"] == row["category"]
+            assert f"<re> {row['regulator']} <er>" in row["hypothesis"]
+            assert f"<el> {row['regulated']} <le>" in row["hypothesis"]
+            assert not row["premise"].endswith(row["original_hypothesis"])
+            is_positive = row["category"] == "positive"
+            assert row["label"] == is_positive
+            assert (row["edit"] is None) == is_positive
+            assert (row["hypothesis"] == row["original_hypothesis"]) == is_positive
+
+    def test_an_abstract_is_in_one_split(self, made):
+        pmids = [{row["group"] for row in rows_of(made, "full", split)} for split in SPLITS]
+        assert sum(map(len, pmids)) == len(set().union(*pmids)) == N_ABSTRACTS
+
+    def test_places_tell_no_labels(self, made):
+        rows = rows_of(made, "full", "validation")
+        assert [row["category"] for row in rows[:8]] != [rows[0]["category"]] * 8
+        n_together = sum(one["group"] == other["group"] for one, other in pairwise(rows))
+        assert n_together < len(rows) / 10
+
+    def test_full(self, made):
+        train = rows_of(made, "full", "train")
+        by_group = Counter(row["group"] for row in train)
+        assert set(by_group.values()) == {2}
+        assert sum(row["label"] for row in train) == len(by_group)
+        made_once = Counter(row["category"] for row in train if not row["label"])
+        assert set(made_once) == set(NAMES)
+        test = rows_of(made, "full", "test")
+        n_positive = sum(row["label"] for row in test)
+        assert Counter(row["category"] for row in test)["SREO"] == n_positive
+        assert len(test) > 5 * n_positive
+
+    def test_balanced(self, made):
+        full, train = rows_of(made, "full", "train"), rows_of(made, "balanced", "train")
+        assert [row for row in full if row in train] == train
+        of_full = Counter(row["category"] for row in full)
+        found = Counter(row["category"] for row in train)
+        assert max(of_full[name] for name in NAMES) > 8
+        assert {name: found[name] for name in NAMES} == {n: min(of_full[n], 8) for n in NAMES}
+        assert {row["group"] for row in train if row["label"]} == {
+            row["group"] for row in train if not row["label"]
+        }
+        for split in ("validation", "test"):
+            assert rows_of(made, "balanced", split) == rows_of(made, "full", split)
+
+
+SPLITS = ("train", "validation", "test")
+
+
+class TestSameBytes:
+    @pytest.mark.parametrize("num_proc", [1, 2])
+    def test_files_and_processes(self, made, tmp_path, num_proc):
+        numbers = list(range(N_ABSTRACTS))
+        write_abstracts(tmp_path / "b" / "2.txt.pubtator", numbers[70:][::-1])
+        write_abstracts(tmp_path / "b" / "1.pubtator", numbers[:70])
+        again = nlihub.build_from_abstracts(
+            "my_bionli", tmp_path / "b", tmp_path, max_per_category=8, num_proc=num_proc
+        )
+        for path in sorted(made.folder.rglob("*.parquet")):
+            assert (again.folder / path.relative_to(made.folder)).read_bytes() == path.read_bytes()
+
+    def test_another_seed_gives_others(self, made, corpus, tmp_path):
+        again = nlihub.build_from_abstracts("my_bionli", corpus, tmp_path, seed=2)
+        assert digests(again.folder) != digests(made.folder)
+
+    def test_an_abstract_more_leaves_the_others_in_their_splits(self, made, tmp_path):
+        path = write_abstracts(tmp_path / "a.pubtator", range(N_ABSTRACTS + 20))
+        again = nlihub.build_from_abstracts("my_bionli", path, tmp_path)
+        for split in SPLITS:
+            before = {row["group"] for row in rows_of(made, "full", split)}
+            assert before < {row["group"] for row in rows_of(again, "full", split)}
+
+
+class TestInput:
+    def test_what_is_refused_is_told_by_file_and_line(self, tmp_path):
+        path = write_abstracts(tmp_path / "a.pubtator", range(40))
+        with path.open("a") as file:
+            file.write("\n" + make_abstract(900, conclude="Perhaps"))
+            file.write("\n" + make_abstract(901).replace("901|a|We gave", "901|a|Then we gave"))
+            file.write("\n" + make_abstract(902).replace("hens. Levels", "<re> hens. Levels"))
+            file.write("\nno abstract at all\n")
+        made = nlihub.build_from_abstracts("my_bionli", path, tmp_path)
+        lines = path.read_text().splitlines()
+        counts = made.counts["abstracts"]
+        told = {entry.pmid: entry for entry in made.not_taken}
+        assert counts["kept"] == 40
+        assert counts["kept"] + len(made.not_taken) == counts["read"]
+        assert told["900"].reason == "no conclusion phrase"
+        assert lines[told["900"].line - 1].startswith("900|t|")
+        assert told["901"].reason == "no relation"
+        assert counts["left_out"]["entity: offsets do not match"] == 5 + 4
+        assert "902" in told
+
+    def test_the_same_texts_under_two_pmids_are_taken_once(self, tmp_path):
+        path = write_abstracts(tmp_path / "a.pubtator", range(40))
+        with path.open("a") as file:
+            file.write("\n" + re.sub("(?m)^7", "5007", make_abstract(7)))
+        made = nlihub.build_from_abstracts("my_bionli", path, tmp_path)
+        assert made.counts["abstracts"]["kept"] == 40
+        (entry,) = made.not_taken
+        assert (entry.pmid, entry.detail) == ("7", "that of 5007 is taken")
+        assert entry.reason == SAME_TEXTS
+
+    def test_one_supporting_set_gives_one_mechanism_however_it_is_cut(self, tmp_path):
+        records = [
+            {
+                "pmid": f"{n}{half}",
+                "supporting_set": sentences,
+                "conclusion": f"We conclude that <re> A{n} <er> {verb} <el> B{n} <le>.",
+            }
+            for n in range(60)
+            for half, sentences, verb in (
+                ("x", [f"We saw {n} hens. They sat.", "Levels fell.", "They rose."], "inhibits"),
+                ("y", [f"We saw {n} hens.", "They sat.", "Levels fell.  They rose."], "activates"),
+            )
+        ]
+        path = tmp_path / "records.jsonl"
+        path.write_text(json_lines(*records))
+        made = nlihub.build_from_abstracts("my_bionli", path, tmp_path)
+        counts = made.counts["abstracts"]
+        assert (counts["kept"], counts["dropped"]) == (60, {SAME_TEXTS: 60})
+        assert nlihub.verify(made.folder).passed
+
+    def test_a_line_that_is_no_json_is_counted(self, corpus, tmp_path):
+        path = tmp_path / "records.jsonl"
+        path.write_text("{no json\n")
+        made = nlihub.build_from_abstracts("my_bionli", [corpus, path], tmp_path)
+        assert made.counts["abstracts"]["read"] == N_ABSTRACTS + 1
+        assert [(one.line, one.reason) for one in made.not_taken] == [(1, "malformed")]
+
+    def test_what_is_left_out_is_in_the_report(self, tmp_path):
+        path = write_abstracts(tmp_path / "a.pubtator", range(40))
+        with path.open("a") as file:
+            file.write("39\tPPI\tnobody\tfoxin\n")
+        made = nlihub.build_from_abstracts("my_bionli", path, tmp_path)
+        (entry,) = json.loads(made.report.read_text())["left_out"]
+        assert entry["reason"] == "unknown id"
+        assert entry["line"] == len(path.read_text().splitlines())
+
+    def test_mentions_with_blanks_at_their_ends_and_line_ends_in_them(self, tmp_path):
+        text = "\n".join(map(make_abstract, range(40)))
+        for n in range(40):  # every name of an abstract is annotated with the blank before it
+            text = re.sub(
+                rf"(?m)^{n}\t(\d+)\t(\d+)\t(\w+)\tGene",
+                lambda m, n=n: f"{n}\t{int(m[1]) - 1}\t{m[2]}\t {m[3]}\tGene",
+                text,
+            )
+        path = tmp_path / "a.pubtator"
+        path.write_text(text)
+        made = nlihub.build_from_abstracts("my_bionli", path, tmp_path)
+        assert made.counts["negatives"]["SEN"]["kept"] == 40
+
+    def test_the_report_of_a_version_outlives_a_build_that_fails(self, corpus, made, tmp_path):
+        first = nlihub.build_from_abstracts("my_bionli", corpus, tmp_path)
+        before = first.report.read_text()
+        small = write_abstracts(tmp_path / "a.pubtator", [1])
+        with pytest.raises(CorpusError, match=r"my_bionli\.failed\.json"):
+            nlihub.build_from_abstracts("my_bionli", small, tmp_path)
+        assert first.report.read_text() == before
+
+    def test_an_id_that_ends_like_a_kind_is_refused(self):
+        mechanisms = [mechanism("1"), mechanism("1-SEN")]
+        made = [[Negative("SEN", "SEN-SEN", "x", "y")], [Negative("SEN", "SEN", "x", "y")]]
+        rows = AbstractRows(
+            mechanisms, ["train"] * 2, made, [True] * 2, "biomedical", {}, 1, frozenset()
+        )
+        with pytest.raises(CorpusError, match="Two rows have one id"):
+            list(rows.batches())
+
+    def test_records_of_mechanisms(self, tmp_path):
+        records = [
+            {
+                "pmid": n,
+                "supporting_set": [f"We saw {n} hens.", "Levels fell.", "They rose."],
+                "conclusion": f"We conclude that <re> foxin{n} <er> inhibits <el> henase{n} <le>.",
+                "regulator_type": "Gene",
+                "regulated_type": "Gene",
+            }
+            for n in range(40)
+        ]
+        path = tmp_path / "records.jsonl"
+        path.write_text(json_lines(records))
+        made = nlihub.build_from_abstracts("my_bionli", path, tmp_path)
+        assert made.counts["negatives"]["SEN"]["kept"] == 40
+        assert made.counts["negatives"]["SN"]["kept"] == 0
+
+    @pytest.mark.parametrize(
+        ("given", "error", "message"),
+        [
+            ({"strategies": ["SEN", "XYZ"]}, UnknownNameError, "XYZ"),
+            ({"strategies": []}, UsageError, "expected strategies"),
+            ({"strategies": ["SEN", "SEN"]}, UsageError, "each once"),
+            ({"phrase_sets": ["nobody"]}, UnknownNameError, "nobody"),
+            ({"ratio": (0.5, 0.4, 0.4)}, UsageError, "does not sum to 1"),
+            ({"max_per_category": 0}, UsageError, "1 or more"),
+            ({"domain": "Bio Medical"}, UsageError, "no domain"),
+            ({"name": "bionli"}, UsageError, "dataset of this package"),
+            ({"abstracts": "nowhere"}, SourceNotFoundError, "nowhere"),
+        ],
+    )
+    def test_what_makes_no_sense_is_refused(self, corpus, tmp_path, given, error, message):
+        given = {"name": "my_bionli", "abstracts": corpus, "output": tmp_path / "o", **given}
+        with pytest.raises(error, match=message):
+            nlihub.build_from_abstracts(**given)
+        assert not (tmp_path / "o").exists()
+
+    def test_too_few_abstracts_say_why(self, tmp_path):
+        path = write_abstracts(tmp_path / "a.pubtator", [1])
+        with path.open("a") as file:
+            file.write("\n" + make_abstract(900, conclude="Perhaps"))
+        with pytest.raises(CorpusError, match=r"1 of 2 abstracts .* 1 no conclusion phrase"):
+            nlihub.build_from_abstracts("my_bionli", path, tmp_path)
+        told = json.loads((tmp_path / "my_bionli.failed.json").read_text())
+        assert told["abstracts"]["dropped"] == {"no conclusion phrase": 1}
+        assert not (tmp_path / "my_bionli").exists()
+
+
+def mechanism(pmid):
+    return Mechanism(
+        pmid, ("A.", "B.", "C."), "<re> a <er> b <el> c <le>", "a", "c", None, None, (), None
+    )
+
+
+class TestDistributions:
+    def test_a_training_mechanism_has_each_of_its_negatives_equally_often(self):
+        mechanisms = [mechanism(str(n)) for n in range(3000)]
+        all_three = [Negative(name, name, name, name) for name in ("SEN", "SEP", "LPR")]
+        chosen = choose_full(mechanisms, ["train"] * 3000, [all_three] * 3000, 1)
+        assert all(len(one) == 1 for one in chosen)
+        found = Counter(one[0].category for one in chosen)
+        assert all(900 < found[name] < 1100 for name in ("SEN", "SEP", "LPR"))
+
+    def test_without_a_negative_a_training_mechanism_is_not_balanced(self):
+        mechanisms = [mechanism(str(n)) for n in range(4)]
+        splits = ["train", "train", "validation", "test"]
+        made = [[Negative("SEN", "SEN", "x", "y")], [], [], []]
+        full = choose_full(mechanisms, splits, made, 1)
+        assert choose_balanced(mechanisms, splits, full, 5, 1) == [True, False, True, True]
+
+    def test_what_models_made_is_not_cut(self):
+        mechanisms = [mechanism(str(n)) for n in range(20)]
+        made = [[Negative("GEN-ND", "GEN-ND-SEN", "x", "y")]] * 20
+        assert all(choose_balanced(mechanisms, ["train"] * 20, made, 5, 1))
+
+
+def test_negatives_of_models_join_those_of_rules():
+    mechanisms = [mechanism("1"), mechanism("2")]
+    new = Perturbed("a new <re> a <er> of <el> c <le>", "positive -> negative", ())
+    swapped = Perturbed("<re> c <er> b <el> a <le>", "", ())
+    positive = Perturbed(mechanisms[0].conclusion, "", ())
+
+    class Writer:
+        def write(self, given):
+            assert given == mechanisms
+            return [
+                {"GEN": new, "GEN-ND-SEN": swapped, "GEN-ND-SRE": new, "GEN-ND-NG": positive},
+                {"GEN": Refused("the relation is right")},
+            ]
+
+    made, refused = make_negatives(mechanisms, ["SEN"], 1, 1, Writer())
+    assert [one.kind for one in made[0]] == ["SEN", "GEN"]
+    assert made[0][1] == Negative("GEN", "GEN", new.text, "positive -> negative")
+    assert [one.kind for one in made[1]] == ["SEN"]
+    assert refused["GEN-ND-SEN"] == refused["GEN-ND-SRE"] == {SAME_AS_ANOTHER: 1}
+    assert refused["GEN-ND-NG"] == {SAME_AS_POSITIVE: 1}
+    assert refused["GEN"] == {"the relation is right": 1}
+    assert made[0][0].edit == "a -> c; c -> a"
+
+
+def test_a_version_with_models_that_write(tmp_path):
+    pytest.importorskip("transformers", reason="the extra 'baselines' is not installed")
+    from nlihub.builders.procedures.abstracts.generate.beam import BeamSettings
+    from nlihub.builders.procedures.abstracts.generate.settings import TrainingSettings
+
+    settings = nlihub.GenerationSettings(
+        model=nlihub.SmallModel(n_tokens=400, width=32, n_layers=1, n_heads=2),
+        training=TrainingSettings(n_epochs=30, batch_size=1, learning_rate=3e-3),
+        beam=BeamSettings(
+            beam_size=8, prune_factor=32, min_tokens=2, max_tokens=80, ngram_size=0, allocates=True
+        ),
+        n_folds=2,
+    )
+    path = write_abstracts(tmp_path / "a.pubtator", range(12))
+    told = []
+    made = nlihub.build_from_abstracts(
+        "my_bionli",
+        path,
+        tmp_path,
+        ratio=(0.5, 0.0, 0.5),
+        strategies=["SEN", "SREO"],
+        writer=nlihub.ModelWriter(settings, tmp_path / "models", tell=told.append),
+    )
+    negatives = made.counts["negatives"]
+    assert list(negatives) == ["SEN", "SREO", "GEN", "GEN-ND-SEN", "GEN-ND-SRE", "GEN-ND-NG"]
+    for of_kind in negatives.values():
+        assert of_kind["kept"] + sum(of_kind["dropped"].values()) == of_kind["read"] == 12
+    assert negatives["GEN-ND-SEN"]["kept"] > 0
+    written = [row for row in rows_of(made, "full", "test") if row["category"] == "GEN-ND"]
+    assert written
+    assert all(row["kind"].startswith("GEN-ND-") and row["edit"] for row in written)
+    manifest = Manifest.read(made.folder)
+    assert manifest.parameters["generation"]["model"]["kind"] == "SmallModel"
+    assert manifest.parameters["generation"]["quality"]
+    assert nlihub.verify(made.folder).passed
+    assert any("epoch" in line for line in told)
+
+
+class TestCommand:
+    def run(self, *arguments):
+        command = [sys.executable, "-m", "nlihub", "build", *map(str, arguments)]
+        return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+    def test_it_builds_and_tells(self, corpus, made, tmp_path):
+        done = self.run(
+            *("my_bionli", "--origin", "construct", "--abstracts", corpus, "-o", tmp_path),
+            *("--max-per-category", 8, "--ratio", "0.63,0.22,0.15"),
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.strip() == str(tmp_path / "my_bionli")
+        assert "nlihub: 120 of 120 abstracts" in done.stderr
+        assert "nlihub: SREO: 120 of 120 mechanisms" in done.stderr
+        assert digests(tmp_path / "my_bionli") == digests(made.folder)
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (["--strategies", "SEN"], "--strategies cannot go without --abstracts"),
+            (["--abstracts", "x", "--within", "section"], "--within cannot go without --papers"),
+            (["--abstracts", "x", "--papers", "y"], "cannot go with --papers"),
+            (["--abstracts", "x"], "needs one NAME"),
+            (["n", "--abstracts", "x", "--models", "m"], "--models cannot go without --generate"),
+            (["--seed", "3"], "--seed cannot go without --papers or --abstracts"),
+            (["n", "--abstracts", "x", "--ratio", "1,2"], "no ratio"),
+            (["n", "--abstracts", "x", "--from", "."], "--from cannot go with --abstracts"),
+        ],
+    )
+    def test_options_that_make_no_sense(self, arguments, message):
+        done = self.run(*arguments)
+        assert done.returncode == 2
+        assert message in " ".join(done.stderr.split())
+
+    def test_the_real_abstracts(self, tmp_path):
+        folder = SHARED / "data" / "biomedical"
+        if not folder.is_dir():
+            pytest.skip("the annotated abstracts are not at hand")
+        done = self.run(
+            *("my_bionli", "--abstracts", folder, "--phrase-sets", "all", "--by-order"),
+            *("-o", tmp_path),
+        )
+        assert done.returncode == 0, done.stderr
+        assert "74 of 274 abstracts" in done.stderr
+        assert nlihub.verify(tmp_path / "my_bionli").passed

@@ -1,0 +1,625 @@
+"""Datasets made from papers: the same bytes whatever the files and workers, and nothing lost."""
+
+import gzip
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from shutil import which
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from datasets import load_dataset
+from nlihub.builders.procedures.papers import rows as paper_rows
+from nlihub.builders.procedures.papers import shards
+from nlihub.builders.versions.manifest import Manifest
+from nlihub.builders.versions.version import BuiltVersion
+from nlihub.loaders.errors import (
+    CorpusError,
+    MetadataError,
+    SourceNotFoundError,
+    UsageError,
+    VerificationError,
+)
+from paper_corpus import make_papers, write_lines
+
+import nlihub
+
+YEARS = {"train_years": (2018, 2019), "evaluation_years": (2020, 2021)}
+
+
+@pytest.fixture(scope="module")
+def papers():
+    return make_papers(40)
+
+
+@pytest.fixture(scope="module")
+def made(papers, tmp_path_factory):
+    """A dataset made from papers; do not change it."""
+    folder = tmp_path_factory.mktemp("made")
+    write_lines(folder / "papers" / "all.jsonl", papers)
+    return nlihub.build_from_papers("my_nli", folder / "papers", folder / "built", **YEARS)
+
+
+@pytest.fixture
+def one_file_a_shard(monkeypatch):
+    monkeypatch.setattr(shards, "SHARD_BYTES", 1)
+
+
+def content(folder):
+    """All files of a folder."""
+    return {p.relative_to(folder): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def rows_of(folder, config="default"):
+    """The rows of a config, by split."""
+    return {split: rows.to_list() for split, rows in load_dataset(str(folder), config).items()}
+
+
+class TestBuiltVersion:
+    def test_it_is_a_version_like_any_other(self, made):
+        report = nlihub.verify(made.folder)
+        assert report.passed
+        assert [o.check for o in report.outcomes if not o.applies] == [
+            "a group has one label",
+            "rows are the published ones",
+            "counts are the published ones",
+        ]
+        rows = load_dataset(str(made.folder), split="test")
+        assert rows.features["label"].names == [
+            "contrasting",
+            "reasoning",
+            "entailment",
+            "neutral",
+        ]
+        first = rows[0]
+        paper, one, other = first["source"].rsplit(":", 2)
+        assert first["id"] == first["source"]
+        assert first["domain"] == "acl"
+        assert first["group"] is None
+        assert first["year"] in (2020, 2021)
+        assert paper.startswith("P0")
+        assert one != other
+
+    def test_a_source_names_the_two_sentences(self, made, papers):
+        by_id = {paper["id"]: paper for paper in papers}
+        for row in rows_of(made.folder)["train"][:50]:
+            paper, first, second = row["source"].rsplit(":", 2)
+            sections = by_id[paper]["sections"]
+            texts = [s for section in sections for p in section["paragraphs"] for s in p]
+            assert row["premise"] == texts[int(first)]
+            assert texts[int(second)].lower().endswith(row["hypothesis"].lower())
+
+    def test_a_paper_is_in_one_split_and_the_years_decide(self, made):
+        splits = rows_of(made.folder, "unbalanced")
+        papers = {name: {row["id"].split(":")[0] for row in rows} for name, rows in splits.items()}
+        assert not papers["train"] & papers["validation"]
+        assert not papers["validation"] & papers["test"]
+        assert not papers["train"] & papers["test"]
+        assert sum(map(len, papers.values())) == 40
+        assert {row["year"] for row in splits["train"]} == {2018, 2019}
+        assert {row["year"] for row in splits["test"]} == {2020, 2021}
+
+    def test_classes_are_balanced_by_cutting_and_the_cut_rows_are_kept_apart(self, made):
+        balanced, unbalanced = rows_of(made.folder), rows_of(made.folder, "unbalanced")
+        for split, rows in balanced.items():
+            sizes = {label: sum(row["label"] == label for row in rows) for label in range(4)}
+            assert len(set(sizes.values())) == 1
+            ids = {row["id"] for row in rows}
+            assert ids < {row["id"] for row in unbalanced[split]}
+
+    def test_the_place_of_a_row_does_not_tell_its_label(self, tmp_path_factory):
+        folder = tmp_path_factory.mktemp("many")
+        draw = random.Random(3)
+        papers = make_papers(80)
+        for paper in papers:  # so that classes are of different sizes
+            for section in paper["sections"]:
+                for paragraph in section["paragraphs"]:
+                    if draw.random() < 0.7:
+                        paragraph[:] = [s.replace("That is, ", "However, ") for s in paragraph]
+        path = write_lines(folder / "papers.jsonl", papers)
+        made = nlihub.build_from_papers("my_nli", path, folder / "b", ratio=(1, 0, 0))
+        labels = [row["label"] for row in rows_of(made.folder)["train"]]
+        half = len(labels) // 2
+        for label in range(4):
+            expected = labels.count(label) / 2
+            assert abs(labels[:half].count(label) - expected) < 4 * (expected / 2) ** 0.5
+
+    def test_all_counts_add_up(self, made):
+        counts = Manifest.read(made.folder).construction
+        for what in (counts["papers"], *counts["pairs"].values()):
+            assert what["read"] == what["kept"] + sum(what["dropped"].values())
+        kept = sum(each["kept"] for each in counts["pairs"].values())
+        assert kept == sum(map(len, rows_of(made.folder, "unbalanced").values()))
+        report = json.loads(made.report.read_text())
+        assert report == {**counts, "unknown_in_metadata": [], "skipped": []}
+
+    def test_the_card_says_that_labels_are_automatic(self, made):
+        card = (made.folder / "README.md").read_text()
+        assert "**The labels of all splits are automatic**" in card
+        assert "license: other" in card
+        assert "nlihub.load_dataset" not in card  # which does not know it by name
+
+    def test_a_declaration_that_is_none_is_refused(self, made, tmp_path):
+        version = BuiltVersion(made.folder)
+        fields = json.loads((made.folder / "manifest.json").read_text())
+        for wrong in ({"procedure": "magic"}, {"procedure": "distant supervision", "name": "x"}):
+            (tmp_path / "manifest.json").write_text(json.dumps({**fields, "declaration": wrong}))
+            with pytest.raises(VerificationError, match=r"procedure|declaration"):
+                _ = BuiltVersion(tmp_path).builder
+        with pytest.raises(UsageError, match="somebody's own"):
+            version.builder.make_rows(None)
+
+    def test_statistics_and_installing_work(self, made, tmp_path, monkeypatch):
+        found = nlihub.stats(str(made.folder))
+        assert found is not None
+        monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path))
+        assert nlihub.install(str(made.folder))
+
+
+class TestSameBytes:
+    """The rows follow from the papers alone."""
+
+    def build(self, made, tmp_path, paths, **more):
+        again = nlihub.build_from_papers("my_nli", paths, tmp_path / "b", **YEARS, **more)
+        assert content(again.folder) == content(made.folder)
+        return again
+
+    def test_files_in_any_order_and_shards(self, made, papers, tmp_path, one_file_a_shard):
+        shuffled = random.Random(1).sample(papers, len(papers))
+        for n in range(7):
+            write_lines(tmp_path / "p" / f"{n}.jsonl", shuffled[n::7])
+        self.build(made, tmp_path, tmp_path / "p")
+
+    def test_two_workers(self, made, papers, tmp_path, one_file_a_shard):
+        for n in range(5):
+            write_lines(tmp_path / "p" / f"{n}.jsonl", papers[n::5])
+        self.build(made, tmp_path, tmp_path / "p", num_proc=2)
+
+    def test_parquet_gzip_and_a_file_alone(self, made, papers, tmp_path):
+        one, other = tmp_path / "a.parquet", tmp_path / "b.jsonl.gz"
+        pq.write_table(pa.Table.from_pylist(papers[:20]), one)
+        lines = "".join(json.dumps(paper) + "\n" for paper in papers[20:])
+        other.write_bytes(gzip.compress(lines.encode()))
+        self.build(made, tmp_path, [one, other])
+
+    def test_parts_that_are_sorted_one_after_another(self, made, papers, tmp_path, monkeypatch):
+        monkeypatch.setattr(paper_rows, "SORTED_ROWS", 100)
+        monkeypatch.setattr(paper_rows, "_BATCH_ROWS", 7)
+        path = write_lines(tmp_path / "p.jsonl", papers)
+        again = nlihub.build_from_papers("my_nli", path, tmp_path / "b", **YEARS)
+        for config in ("default", "unbalanced"):
+            assert rows_of(again.folder, config) == rows_of(made.folder, config)
+
+    def test_another_hash_seed_and_folder(self, made, papers, tmp_path):
+        write_lines(tmp_path / "p.jsonl", papers)
+        command = [
+            *(sys.executable, "-m", "nlihub", "build", "my_nli", "--papers", "p.jsonl"),
+            *("--train-years", "2018-2019", "--evaluation-years", "2020-2021"),
+        ]
+        env = os.environ | {"PYTHONHASHSEED": "7"}
+        subprocess.run(command, check=True, cwd=tmp_path, env=env, capture_output=True)
+        assert content(tmp_path / "built" / "my_nli") == content(made.folder)
+
+    def test_a_killed_build_goes_on_at_its_shard(self, made, papers, tmp_path, one_file_a_shard):
+        for n in range(8):
+            write_lines(tmp_path / "p" / f"{n}.jsonl", papers[n::8])
+        code = f"""
+import os, signal, nlihub
+from nlihub.builders.procedures.papers import extract, shards
+shards.SHARD_BYTES = 1
+run, done = extract.Job.run, []
+def count(self, files, folder):
+    if len(done) == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    run(self, files, folder)
+    done.append(folder)
+extract.Job.run = count
+nlihub.build_from_papers("my_nli", "p", "b", **{YEARS!r})
+"""
+        cache = tmp_path / "cache"
+        env = os.environ | {"NLIHUB_CACHE": str(cache)}
+        command = [sys.executable, "-c", code]
+        killed = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, check=False)
+        assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()[-2000:]
+        assert not (tmp_path / "b" / "my_nli").exists()
+        left = sorted(cache.glob("construct/*/*/*/report.json"))
+        assert len(left) == 3
+        times = {path: path.stat().st_mtime_ns for path in left}
+        code = code.replace("len(done) == 3", "len(done) == 5")  # five are left to do
+        subprocess.run([*command[:2], code], cwd=tmp_path, env=env, check=True)
+        assert content(tmp_path / "b" / "my_nli") == content(made.folder)
+        assert times  # they were not made anew, or the sixth would have killed it
+        assert not list(cache.glob("construct/*/*/*"))
+
+    def test_two_at_once_give_the_same(self, made, papers, tmp_path):
+        write_lines(tmp_path / "p.jsonl", papers)
+        code = f'import nlihub; nlihub.build_from_papers("my_nli", "p.jsonl", "b", **{YEARS!r})'
+        env = os.environ | {"NLIHUB_CACHE": str(tmp_path / "cache")}
+        running = [
+            subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, env=env) for _ in range(2)
+        ]
+        assert [process.wait(120) for process in running] == [0, 0]
+        assert content(tmp_path / "b" / "my_nli") == content(made.folder)
+
+    def test_a_spark_cluster(self, made, papers, tmp_path, one_file_a_shard, monkeypatch):
+        pytest.importorskip("pyspark", reason="Spark is not installed (extra spark)")
+        if which("java") is None:
+            pytest.skip("Spark needs Java")
+        from pyspark.sql import SparkSession
+
+        # Else workers run the python3 of the path, which need not be the one of these tests.
+        monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+        for n in range(3):
+            write_lines(tmp_path / "p" / f"{n}.jsonl", papers[n::3])
+        session = (
+            SparkSession.builder.master("local-cluster[2,1,1024]")
+            .config("spark.ui.enabled", "false")
+            .config("spark.driver.bindAddress", "127.0.0.1")
+            .config("spark.driver.host", "127.0.0.1")
+            .getOrCreate()
+        )
+        try:
+            engine = nlihub.spark_engine(session)
+            self.build(made, tmp_path, tmp_path / "p", engine=engine)
+        finally:
+            session.stop()
+
+    def test_a_killed_build_on_spark_keeps_what_was_done(self, made, papers, tmp_path):
+        pytest.importorskip("pyspark", reason="Spark is not installed (extra spark)")
+        if which("java") is None:
+            pytest.skip("Spark needs Java")
+        for n in range(6):
+            write_lines(tmp_path / "p" / f"{n}.jsonl", papers[n::6])
+        code = f"""
+import os, signal, nlihub
+from nlihub.builders.procedures.papers import shards, spark
+from pyspark.sql import SparkSession
+shards.SHARD_BYTES = spark._SHARDS_PER_CORE = 1
+work, done = spark._work, []
+def count(*given):
+    if len(done) == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    yield from work(*given)
+    done.append(given)
+spark._work = count
+session = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+session = session.config("spark.driver.bindAddress", "127.0.0.1").getOrCreate()
+nlihub.build_from_papers("my_nli", "p", "b", **{YEARS!r}, engine=nlihub.spark_engine(session))
+"""
+        cache = tmp_path / "cache"
+        env = os.environ | {"NLIHUB_CACHE": str(cache), "PYSPARK_PYTHON": sys.executable}
+        command = [sys.executable, "-c", code]
+        killed = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, check=False)
+        assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()[-2000:]
+        assert len(list(cache.glob("construct/*/*/*/report.json"))) == 4  # two cores, twice
+        subprocess.run(command, cwd=tmp_path, env=env, check=True)  # a third time would kill it
+        assert content(tmp_path / "b" / "my_nli") == content(made.folder)
+        assert not list(cache.glob("construct/*/*/*"))
+
+
+class TestChoices:
+    def test_by_ratio_a_paper_stays_where_it_is_when_others_come(self, papers, tmp_path):
+        homes = []
+        for n in (20, 40):
+            path = write_lines(tmp_path / f"{n}.jsonl", papers[:n])
+            folder = nlihub.build_from_papers(
+                "my_nli", path, tmp_path / str(n), ratio=(0.5, 0.25, 0.25)
+            ).folder
+            splits = rows_of(folder, "unbalanced")
+            homes.append({r["id"].split(":")[0]: s for s, rows in splits.items() for r in rows})
+        assert homes[0].items() <= homes[1].items()
+        assert set(homes[0].values()) == {"train", "validation", "test"}
+
+    def test_domains_have_configs_and_are_balanced_each(self, tmp_path):
+        papers = make_papers(60, domains=("hardware", "networks"))
+        del papers[0]["sections"][1:]  # so that the two differ
+        path = write_lines(tmp_path / "p.jsonl", papers)
+        folder = nlihub.build_from_papers(
+            "my_nli", path, tmp_path / "b", ratio=(0.6, 0.2, 0.2)
+        ).folder
+        assert nlihub.verify(folder).passed
+        every = rows_of(folder)
+        assert set(Manifest.read(folder).configs) == {
+            "default",
+            "hardware",
+            "networks",
+            "unbalanced",
+        }
+        for domain in ("hardware", "networks"):
+            for split, rows in rows_of(folder, domain).items():
+                assert rows == [row for row in every[split] if row["domain"] == domain]
+                sizes = {label: sum(row["label"] == label for row in rows) for label in range(4)}
+                assert len(set(sizes.values())) == 1
+
+    def test_quotas_are_kept_or_refused(self, papers, tmp_path):
+        path = write_lines(tmp_path / "p.jsonl", papers)
+        folder = nlihub.build_from_papers(
+            "my_nli", path, tmp_path / "b", **YEARS, per_class={"test": 7}
+        ).folder
+        assert len(rows_of(folder)["test"]) == 4 * 7
+        with pytest.raises(CorpusError, match=r"test of acl has .*expected 9,000 or more of each"):
+            nlihub.build_from_papers(
+                "my_nli", path, tmp_path / "b", **YEARS, per_class={"test": 9000}
+            )
+        with pytest.raises(UsageError, match="no quota"):
+            nlihub.build_from_papers("my_nli", path, tmp_path / "b", per_class={"dev": 9})
+
+    def test_a_table_gives_years_and_domains(self, papers, tmp_path):
+        bare = [{k: v for k, v in p.items() if k not in ("year", "domain")} for p in papers]
+        path = write_lines(tmp_path / "p.jsonl", bare)
+        table = tmp_path / "papers.csv"
+        lines = [f"{p['id']},{p['year']},physics" for p in papers[:-1]]
+        table.write_text("\n".join(["id,year,domain", *lines]))
+        made = nlihub.build_from_papers(
+            "my_nli", path, tmp_path / "b", metadata=table, domain="other", **YEARS
+        )
+        assert {row["domain"] for row in rows_of(made.folder)["test"]} == {"physics"}
+        assert made.counts["papers"]["dropped"] == {"the paper has no year": 1}
+
+    @pytest.mark.parametrize(
+        ("text", "problem"),
+        [
+            ("paper,year\nA,1999\n", "expected id, year, domain"),
+            ("id,year\nA,\nA,1999\n", "names 'A' again"),
+            ("id,year\nA,soon\n", "expected a number"),
+            ("id,year\n,1999\n", "has no id"),
+        ],
+    )
+    def test_a_malformed_table_is_refused_with_its_lines(self, tmp_path, text, problem):
+        table = tmp_path / "t.csv"
+        table.write_text(text)
+        path = write_lines(tmp_path / "p.jsonl", make_papers(1))
+        with pytest.raises(MetadataError, match=problem):
+            nlihub.build_from_papers("my_nli", path, tmp_path / "b", metadata=table)
+
+    @pytest.mark.parametrize(
+        ("options", "problem"),
+        [
+            ({"ratio": (0.5, 0.5, 0.5)}, "sum to 1"),
+            ({"ratio": (0.8, 0.1, 0.1), **YEARS}, "not both"),
+            ({"train_years": (2000, 2019)}, "needs those of"),
+            ({"train_years": (2000, 2019), "evaluation_years": (2019, 2020)}, "in common"),
+            ({"train_years": (2019, 2000), "evaluation_years": (2020, 2020)}, "no years"),
+            ({"within": "page"}, "within"),
+        ],
+    )
+    def test_what_makes_no_sense_is_refused(self, tmp_path, options, problem):
+        path = write_lines(tmp_path / "p.jsonl", make_papers(1))
+        with pytest.raises(UsageError, match=problem):
+            nlihub.build_from_papers("my_nli", path, tmp_path / "b", **options)
+
+    def test_a_name_of_this_package_is_refused(self, tmp_path):
+        path = write_lines(tmp_path / "p.jsonl", make_papers(1))
+        with pytest.raises(UsageError, match="another name"):
+            nlihub.build_from_papers("scinli", path, tmp_path / "b")
+
+
+class TestBadInput:
+    def build(self, tmp_path, papers, **more):
+        path = write_lines(tmp_path / "p" / "p.jsonl", papers)
+        options = {"ratio": (0.6, 0.2, 0.2), **more}
+        return nlihub.build_from_papers("my_nli", path.parent, tmp_path / "b", **options)
+
+    def test_what_cannot_be_read_is_listed_and_the_rest_goes_on(self, tmp_path, papers):
+        folder = tmp_path / "p"
+        folder.mkdir()
+        (folder / "broken.xml").write_text("<PAPER><S sid='1'>Oh")
+        (folder / "renamed.xml").write_bytes(b"%PDF-1.4\n")
+        (folder / "empty.jsonl").write_text("")
+        (folder / "z.jsonl").write_text('{"id": "X", "sections": []}\nno json\n')
+        made = self.build(tmp_path, papers)
+        found = {(Path(entry.file).name, entry.line, entry.reason) for entry in made.skipped}
+        assert ("broken.xml", 0, "malformed") in {(n, 0, r) for n, _, r in found}
+        assert ("renamed.xml", 0, "unknown format") in found
+        assert ("z.jsonl", 1, "no text") in found
+        assert ("z.jsonl", 2, "malformed") in found
+        assert made.counts["papers"]["kept"] == 40
+        assert nlihub.verify(made.folder).passed
+
+    def test_of_two_papers_with_one_id_one_is_taken_whichever_came_first(self, tmp_path, papers):
+        other = {**make_papers(1, seed=9)[0], "id": "P003"}
+        again = papers[5]
+        results = []
+        for n, listed in enumerate(([*papers, other, again], [again, other, *papers])):
+            made = self.build(tmp_path / str(n), listed)
+            assert made.counts["papers"]["dropped"] == {
+                "another paper has its id": 1,
+                "the same paper again": 1,
+            }
+            results.append(content(made.folder))
+        assert results[0] == results[1]
+
+    def test_papers_of_other_years_and_without_domain_are_counted(self, tmp_path, papers):
+        odd = [
+            {**papers[0], "year": 1700, "id": "old"},
+            {**papers[1], "domain": None, "id": "none"},
+            {**papers[2], "domain": "Two Words"},  # of a text, and an id, that another has
+            {**papers[3], "domain": "unbalanced", "id": "reserved"},
+        ]
+        made = self.build(tmp_path, [*papers, *odd], ratio=None, **YEARS)
+        assert made.counts["papers"]["dropped"] == {
+            "its domain is no snake_case name, or that of another config": 2,
+            "the paper has no domain": 1,
+            "the paper is of another year": 1,
+        }
+        assert made.counts["papers"]["kept"] == 40
+        told = {(entry.line, entry.reason): entry.detail for entry in made.skipped}
+        assert told[41, "the paper is of another year"] == "paper 'old' is of 1700"
+        assert (
+            "has the domain 'Two Words'; expected small letters"
+            in told[43, "its domain is no snake_case name, or that of another config"]
+        )
+        report = json.loads(made.report.read_text())
+        assert len(report["skipped"]) == 4
+
+    def test_the_same_pair_in_two_papers_is_kept_once(self, tmp_path, papers):
+        sections = [*papers[0]["sections"], {"sentences": ["A last sentence that it has alone."]}]
+        twin = {**papers[0], "id": "twin", "sections": sections}
+        made = self.build(tmp_path, [*papers, twin], ratio=(1, 0, 0))
+        dropped = [each["dropped"] for each in made.counts["pairs"].values()]
+        assert sum(each.get("the same texts again", 0) for each in dropped) >= 18
+        assert nlihub.verify(made.folder).passed
+
+    def test_a_class_without_pairs_is_an_error_that_names_it(self, tmp_path, papers):
+        text = json.dumps(papers)
+        for phrase in ("In particular", "That is"):
+            text = text.replace(f"{phrase}, the", "Moreover, the")
+        with pytest.raises(CorpusError, match=r"train of acl has .* 0 entailment"):
+            self.build(tmp_path, json.loads(text))
+
+    def test_no_paper_at_all_is_an_error_that_says_why(self, tmp_path, papers):
+        with pytest.raises(CorpusError, match=r"40 the paper has no domain"):
+            self.build(tmp_path, [{**paper, "domain": None} for paper in papers])
+        with pytest.raises(SourceNotFoundError):
+            nlihub.build_from_papers("my_nli", tmp_path / "nowhere", tmp_path / "b")
+
+    def test_a_file_that_vanishes_is_reported(self, tmp_path, papers, monkeypatch):
+        from nlihub.builders.procedures.papers import extract
+
+        path = write_lines(tmp_path / "p" / "q.jsonl", papers[:2])
+        read = extract.read_papers
+
+        def vanish(file, split):
+            if file.name == "q.jsonl":
+                path.unlink()
+            return read(file, split)
+
+        monkeypatch.setattr(extract, "read_papers", vanish)
+        made = self.build(tmp_path, papers[2:])
+        (entry,) = made.skipped
+        assert (Path(entry.file).name, entry.reason) == ("q.jsonl", "unreadable")
+        counts = made.counts["papers"]
+        assert (counts["read"], counts["kept"]) == (39, 38)
+        assert counts["dropped"] == {"unreadable": 1}
+
+    def test_a_file_that_changes_after_a_kill_is_read_again(self, tmp_path, papers):
+        with pytest.raises(CorpusError):  # its shards stay
+            self.build(tmp_path, papers, per_class={"test": 10**6})
+        time.sleep(0.01)
+        made = self.build(tmp_path, papers[:30])
+        assert made.counts["papers"]["kept"] == 30
+
+    def test_a_paper_under_two_ids_and_a_sentence_in_two_papers_are_in_one_split(self, tmp_path):
+        papers = make_papers(60)
+        copies = [{**paper, "id": f"copy-{paper['id']}"} for paper in papers[:10]]
+        for paper, other in zip(papers[10:20], papers[20:30], strict=True):
+            other["sections"][0]["paragraphs"][0] = paper["sections"][0]["paragraphs"][0]
+        made = self.build(tmp_path, [*papers, *copies])
+        assert made.counts["papers"]["dropped"] == {"another paper has its text": 10}
+        dropped = [each["dropped"] for each in made.counts["pairs"].values()]
+        assert sum(each.get("one of its sentences is in another split", 0) for each in dropped)
+        splits = rows_of(made.folder, "unbalanced")
+        premises = {name: {row["premise"] for row in rows} for name, rows in splits.items()}
+        assert not premises["train"] & premises["test"]
+        assert not premises["train"] & premises["validation"]
+        assert not premises["validation"] & premises["test"]
+
+    def test_the_year_and_the_domain_decide_between_equal_papers(self, tmp_path, papers):
+        other = {**papers[0], "year": papers[0]["year"] + 2}
+        one = self.build(tmp_path / "1", [*papers, other], ratio=None, **YEARS)
+        two = self.build(tmp_path / "2", [other, *papers], ratio=None, **YEARS)
+        assert content(one.folder) == content(two.folder)
+        moved = {**papers[0], "sections": [{"paragraphs": [[s]]} for s in ("Oh no.", "Thus, oh.")]}
+        joined = {**moved, "sections": [{"paragraphs": [["Oh no.", "Thus, oh."]]}]}
+        sources = [
+            Manifest.read(self.build(tmp_path / str(n), [*papers[1:], paper]).folder).sources
+            for n, paper in ((3, moved), (4, joined))
+        ]
+        assert sources[0] != sources[1]
+
+    def test_what_a_passing_error_hid_is_read_by_the_next_build(
+        self, tmp_path, papers, monkeypatch
+    ):
+        from nlihub.loaders.corpora.papers import read
+
+        write_lines(tmp_path / "p" / "q.jsonl", papers[20:])
+        opened = read.open_plain
+
+        def fail(path):
+            if path.name == "q.jsonl":
+                raise OSError(5, "Input/output error")
+            return opened(path)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(read, "open_plain", fail)
+            with pytest.raises(CorpusError):
+                self.build(tmp_path, papers[:20], per_class={"test": 10**6})
+        report = json.loads((tmp_path / "b" / "my_nli.report.json").read_text())
+        assert [entry["reason"] for entry in report["skipped"]] == ["unreadable"]
+        assert self.build(tmp_path, papers[:20]).counts["papers"]["kept"] == 40
+
+    def test_a_failed_build_says_why(self, tmp_path, papers):
+        text = json.dumps(papers).replace(" times.", " times")
+        with pytest.raises(CorpusError, match=r"Dropped pairs: [\d,]+ has no end"):
+            self.build(tmp_path, json.loads(text))
+
+    def test_ids_of_the_table_that_are_of_no_paper_are_told(self, tmp_path, papers):
+        table = tmp_path / "t.csv"
+        table.write_text("id,year\nP000 ,2000\nP001,2001\nnobody,2001\n")
+        made = self.build(tmp_path, papers, metadata=table)
+        assert made.unknown == ["P000 ", "nobody"]
+
+    def test_files_whose_names_begin_like_those_of_others_are_read(self, tmp_path):
+        papers = make_papers(40)
+        names = ("Citation_2019", "license_plates", "notice-2019", "readme-abstracts")
+        for n, name in enumerate(names):
+            write_lines(tmp_path / "p" / f"{name}.jsonl", papers[n::5])
+        (tmp_path / "p" / "README.md").write_text("No paper.")
+        (tmp_path / "p" / "LICENSE").write_text("No paper.")
+        made = self.build(tmp_path, papers[4::5])
+        assert made.counts["papers"]["kept"] == 40
+        assert not made.skipped
+
+
+class TestCommandLine:
+    def run(self, tmp_path, *arguments, code=0):
+        done = subprocess.run(
+            [sys.executable, "-m", "nlihub", *arguments],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == code, done.stderr
+        assert "Traceback" not in done.stderr
+        return done
+
+    def test_it_builds_and_says_what_was_skipped(self, tmp_path, papers):
+        write_lines(tmp_path / "p" / "p.jsonl", papers)
+        (tmp_path / "p" / "bad.xml").write_text("<no>")
+        done = self.run(
+            tmp_path,
+            *("build", "my_nli", "--origin", "construct", "--papers", "p"),
+            *("--ratio", "0.6,0.2,0.2", "--per-class", "test=3", "--seed", "4"),
+        )
+        assert done.stdout == "built/my_nli\n"
+        assert "skipped" in done.stderr
+        assert "40 of 41 papers" in done.stderr
+        assert "test 12" in done.stderr
+        assert self.run(tmp_path, "verify", "built/my_nli").returncode == 0
+
+    @pytest.mark.parametrize(
+        ("arguments", "problem"),
+        [
+            (["my_nli", "--domain", "acl"], "cannot go without --papers or --abstracts"),
+            (["my_nli", "--spark"], "cannot go without --papers"),
+            (["--papers", "p"], "needs one NAME"),
+            (["a", "b", "--papers", "p"], "needs one NAME"),
+            (["a", "--papers", "p", "--origin", "release"], "no origin but construct"),
+            (["a", "--papers", "p", "--splits", "test"], "cannot go with --papers"),
+            (["a", "--papers", "p", "--ratio", "1,2"], "no ratio"),
+            (["a", "--papers", "p", "--train-years", "now"], "no years"),
+            (["a", "--papers", "p", "--per-class", "test"], "no quota"),
+            (["Bad Name", "--papers", "p"], "snake_case"),
+        ],
+    )
+    def test_wrong_use_is_refused(self, tmp_path, arguments, problem):
+        write_lines(tmp_path / "p" / "p.jsonl", make_papers(2))
+        done = self.run(tmp_path, "build", *arguments, code=2)
+        assert problem in " ".join(done.stderr.replace("│", " ").split())

@@ -1,0 +1,453 @@
+import json
+from collections import Counter
+
+import pytest
+from abstract_samples import BODY, ENTITIES, RECORD, TITLE, json_lines, place
+from conftest import SHARED
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from nlihub.builders.procedures.abstracts.mechanisms.find import (
+    REASONS,
+    MechanismRules,
+    Refused,
+    find_mechanism,
+    find_mechanisms,
+)
+from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mechanism, Mention
+from nlihub.builders.procedures.abstracts.mechanisms.phrases import ConclusionPhrases
+from nlihub.builders.procedures.abstracts.mechanisms.roles import Direction, Roles
+from nlihub.builders.procedures.abstracts.mechanisms.sentences import find_sentences
+from nlihub.loaders.corpora.abstracts.abstract import Abstract, Entity, Relation
+from nlihub.loaders.corpora.abstracts.read import read_abstracts
+from nlihub.loaders.corpora.abstracts.skipped import Skipped
+from nlihub.loaders.errors import UnknownNameError, UsageError
+
+RULES = MechanismRules()
+WIDENED = MechanismRules(phrases=ConclusionPhrases.read(sets=None))
+ROLES = Roles.read()
+
+
+def abstract(body=BODY, entities=ENTITIES, relations=(("PPI", "11", "22"),), title=TITLE):
+    text = f"{title} {body}"
+    found = []
+    for mention, n_before, kind, identifier in entities:
+        found.append(Entity(*place(text, mention, n_before), kind, tuple(identifier.split(";"))))
+    told = tuple(Relation(*relation) for relation in relations)
+    return Abstract("7", text, len(title), tuple(found), told, "f", 1)
+
+
+def concluding(conclusion, *names, n_before=3, after="", relations=(("PPI", "0", "1"),), **changes):
+    """An abstract with a conclusion, in which each name is mentioned once; ids are positions."""
+    body = " ".join(["We saw hens."] * n_before + [conclusion]) + after
+    text = f"{TITLE} {body}"
+    start = text.index(conclusion)
+    entities = tuple(
+        Entity(*(start + at for at in place(conclusion, name)), "Gene", (str(number),))
+        for number, name in enumerate(names)
+    )
+    told = tuple(Relation(*relation) for relation in relations)
+    one = Abstract("7", text, len(TITLE), entities, told, "f", 1)
+    return find_mechanism(one, MechanismRules(**changes))
+
+
+def unmarked(conclusion):
+    for marker in ("<re> ", " <er>", "<el> ", " <le>"):
+        assert conclusion.count(marker) == 1
+        conclusion = conclusion.replace(marker, "")
+    return conclusion
+
+
+def test_a_mechanism():
+    entities = (*ENTITIES, ("hens", 0, "Species", "9"), ("foxes", 0, "Species", "8"))
+    entities = (*entities, ("hens", 1, "Species", "9"))
+    assert find_mechanism(abstract(entities=entities), RULES) == Mechanism(
+        pmid="7",
+        supporting=(
+            "We fed foxes.",
+            "Foxin (mol. wt. 70) was given to 12 hens.",
+            "Levels of henase fell.",
+        ),
+        conclusion="We conclude that <re> foxin <er> inhibits <el> henase <le> in hens.",
+        regulator="foxin",
+        regulated="henase",
+        regulator_type="Gene",
+        regulated_type="Gene",
+        mentions=(
+            Mention("foxes", "Species", "supporting"),
+            Mention("hens", "Species", "supporting"),
+            Mention("hens", "Species", "conclusion"),
+        ),
+        polarity="negative",
+    )
+
+
+# Sentences
+
+
+def sentences(one):
+    return [one.text[slice(*span)] for span in find_sentences(one, RULES.split)]
+
+
+def test_no_mention_is_cut():
+    body = "We fed foxes. Dr. Hen. A factor fell. It rests."
+    whole = abstract(body, entities=())
+    assert sentences(whole) == ["We fed foxes.", "Dr. Hen.", "A factor fell.", "It rests."]
+    joined = abstract(body, entities=[("Dr. Hen. A factor", 0, "Gene", "1")])
+    assert sentences(joined) == ["We fed foxes.", "Dr. Hen. A factor fell.", "It rests."]
+    three = abstract(body, entities=[("foxes. Dr. Hen. A", 0, "Gene", "1")])
+    assert sentences(three) == ["We fed foxes. Dr. Hen. A factor fell.", "It rests."]
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_sentences_hold_every_mention_and_every_character(data):
+    words = data.draw(st.lists(st.sampled_from(["Foxes run.", "α-1.", "The", "p53", "etc."])))  # noqa: RUF001
+    body = " ".join(words) or "Foxes."
+    places = st.integers(0, len(body))
+    spans = data.draw(st.lists(st.tuples(places, places).filter(lambda s: s[0] < s[1])))
+    start = len(TITLE) + 1
+    spans = [(a, b) for a, b in spans if body[a:b].strip() == body[a:b]]
+    entities = tuple(Entity(start + a, start + b, "Gene", ()) for a, b in spans)
+    one = Abstract("7", f"{TITLE} {body}", len(TITLE), entities, (), "f", 1)
+    found = find_sentences(one, RULES.split)
+    assert "".join("".join(sentences(one)).split()) == "".join(body.split())
+    for entity in entities:
+        assert any(span.start <= entity.start and entity.end <= span.end for span in found)
+
+
+# Conclusions
+
+
+PAPER_PHRASES = [
+    "We conclude that",
+    "It is concluded that",
+    "It was concluded that",
+    "We concluded that",
+    "We have concluded that",
+    "It has been concluded that",
+    "It may be concluded that",
+    "It was therefore concluded that",
+    "We therefore conclude that",
+    "We conclude",
+    "We thus conclude that",
+    "It is therefore concluded that",
+    "We further conclude that",
+]
+
+
+@pytest.mark.parametrize("phrase", PAPER_PHRASES)
+def test_phrases_of_the_paper(phrase):
+    spelt = f"Here {phrase.lower()}".replace(" ", "\u00a0")
+    for form in (phrase, spelt, f"Here {phrase.upper()}"):
+        assert isinstance(concluding(f"{form} A1 inhibits B1.", "A1", "B1"), Mechanism)
+
+
+def test_the_paper_has_thirteen_phrases():
+    assert len(ConclusionPhrases.read().sets["paper"]) == len(set(PAPER_PHRASES)) == 13
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "CONCLUSIONS: A1 inhibits B1.",
+        "Conclusion : A1 inhibits B1.",
+        "Our results strongly suggest A1 inhibits B1.",
+        "Thus, A1 inhibits B1.",
+        "It rests, implying that A1 inhibits B1.",
+        "A1 may act and inhibits B1.",
+    ],
+)
+def test_other_phrases_are_used_when_asked_for(sentence):
+    assert concluding(sentence, "A1", "B1").reason == "no conclusion phrase"
+    made = concluding(sentence, "A1", "B1", phrases=WIDENED.phrases)
+    assert unmarked(made.conclusion) == sentence
+
+
+@pytest.mark.parametrize("sentence", ["We concludes that A1", "Anthus A1", "Thus-far A1"])
+def test_phrases_are_whole_words(sentence):
+    phrases = ConclusionPhrases({"x": ("we conclude", "thus")})
+    assert phrases.find([sentence]) == ([] if "-" not in sentence else [0])
+
+
+def test_an_earlier_set_goes_first_and_the_last_sentence_of_a_set():
+    text = ["Thus A.", "We conclude B.", "We conclude C.", "D may be."]
+    assert WIDENED.phrases.find(text) == [2, 0, 3]
+    made = concluding(
+        "We conclude that A1 inhibits B1.", "A1", "B1", after=" C1 may be.", phrases=WIDENED.phrases
+    )
+    assert made.regulator == "A1"
+
+
+def test_phrases_from_a_file(tmp_path):
+    path = tmp_path / "phrases.json"
+    path.write_text(json.dumps({"mine": ["so/hence it is :"], "other": ["x"]}))
+    phrases = ConclusionPhrases.read(path, ["mine"])
+    assert phrases.find(["So it is: A."]) == [0]
+    assert phrases.find(["Hence  it is A."]) == []
+    with pytest.raises(UnknownNameError, match="Did you mean 'mine'"):
+        ConclusionPhrases.read(path, ["mina"])
+    for content in ("{", "[]", '{"a": [3]}', '{"a": []}', '{"a": ["so//hence"]}', '{"a": [" "]}'):
+        path.write_text(content)
+        with pytest.raises(UsageError, match="phrase"):
+            ConclusionPhrases.read(path, None)
+
+
+# Roles
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("A1 inhibits B1", (True, "negative")),
+        ("A1 strongly activates the gene of B1", (True, "positive")),
+        ("A1 is needed to activate B1", (True, "positive")),
+        ("A1 regulates B1", (True, None)),
+        ("A1 does not inhibit B1", (True, None)),
+        ("A1 inhibits C1 and activates B1", (True, None)),
+        ("A1 is inhibited by B1", (False, "negative")),
+        ("A1 was found to be induced strongly by the gene B1", (False, "positive")),
+        ("A1 activation by B1", (False, "positive")),
+        ("inhibition of A1 by B1", (False, "negative")),
+        ("activation of the gene A1 by B1", (False, "positive")),
+        ("A1 in the activation of B1", (True, "positive")),
+        ("A1-induced B1", (True, "positive")),
+        ("A1–mediated growth of B1", (True, "positive")),  # noqa: RUF001
+        ("A1‑dependent B1", (True, None)),  # noqa: RUF001
+        ("A1 inhibits C1-induced B1", (True, "negative")),
+        ("A1-induced growth, so B1", None),
+        ("A1 is an inhibitor of B1", (True, None)),
+        ("A1 plays a major role in B1", (True, None)),
+        ("the effect of A1 on B1", (True, None)),
+        ("A1 appears in response to B1", (False, None)),
+        ("A1 is activated in cells with B1", None),
+        ("A1 binds B1", None),
+        ("A1 and B1 interact", None),
+        ("the interaction between A1 and B1", None),
+        ("A1 inhibits growth and interacts with B1", None),
+        ("A1 inhibits growth, which suggests that B1", None),
+        ("C1 binds A1, thereby inhibiting B1", None),
+        ("A1 phosphorylates C1, thereby inhibiting B1", (True, None)),
+        ("A1 applies to B1", None),
+    ],
+)
+def test_directions(sentence, expected):
+    before, _, rest = sentence.partition("A1")
+    between, _, _ = rest.partition("B1")
+    assert ROLES.tell(before, between) == (expected and Direction(*expected))
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_directed_relations_need_no_words(is_first):
+    ids = ("0", "1") if is_first else ("1", "0")
+    made = concluding("We conclude that A1 was by B1.", "A1", "B1", relations=[("CID", *ids)])
+    assert (made.regulator, made.polarity) == ("A1" if is_first else "B1", "positive")
+
+
+def test_the_polarity_of_a_relation_goes_first():
+    relations = [("Positive_Correlation", "0", "1")]
+    made = concluding("We conclude that A1 inhibits B1.", "A1", "B1", relations=relations)
+    assert made.polarity == "positive"
+
+
+def test_by_order():
+    sentence = "We conclude that A1 and B1 interact."
+    assert concluding(sentence, "A1", "B1").reason == "direction not told"
+    made = concluding(sentence, "B1", "A1", by_order=True)
+    assert (made.regulator, made.regulated, made.polarity) == ("A1", "B1", None)
+
+
+def test_words_for_roles_from_a_file(tmp_path):
+    path = tmp_path / "roles.json"
+    verbs = {"positive": ["try"], "negative": ["hush"]}
+    path.write_text(json.dumps({"relations": {"X": {"directed": True}}, "verbs": verbs}))
+    roles = Roles.read(path)
+    assert roles.of_relation("X").is_directed and not roles.of_relation("PPI").is_directed
+    assert roles.tell("", " tries ") == Direction(True, "positive")
+    assert roles.tell("", " is tried by ") == Direction(False, "positive")
+    assert roles.tell("", " hushes ") == Direction(True, "negative")
+    assert roles.tell("", " inhibits ") is None
+    for content in ("{", "[]", '{"verbs": {}}', '{"relations": {}, "verbs": {"odd": ["try"]}}'):
+        path.write_text(content)
+        with pytest.raises(UsageError, match="words for roles"):
+            Roles.read(path)
+
+
+# One mechanism of several
+
+
+def test_a_told_direction_goes_before_nearness_and_nearness_before_order():
+    sentence = "We conclude that C1 B1 and A1 inhibits D1, D1 inhibits E1."
+    relations = [("PPI", "0", "1"), ("PPI", "2", "3"), ("PPI", "2", "4")]
+    made = concluding(sentence, "B1", "C1", "A1", "D1", "E1", relations=relations, by_order=True)
+    assert (made.regulator, made.regulated) == ("A1", "D1")
+
+
+def test_the_order_of_the_file_does_not_matter():
+    sentence = "We conclude that A1 inhibits B1, C1 inhibits D1."
+    relations = [("PPI", "0", "1"), ("PPI", "2", "3"), ("PPI", "3", "2")]
+    made = [
+        concluding(sentence, "A1", "B1", "C1", "D1", relations=told)
+        for told in (relations, relations[::-1])
+    ]
+    assert made[0] == made[1] and made[0].regulator == "A1"
+
+
+# Names that are hard
+
+
+@pytest.mark.parametrize(
+    ("regulator", "regulated"),
+    [
+        ("p53.*[x](2+)", "$1\\1^|"),
+        ("TNF-α", "IFN‑γ"),  # noqa: RUF001
+        ("IL-2", "IL-22"),
+        ("TNF", "TNF receptor"),
+        ("5-HT3", "beta 2 microglobulin 70"),
+        ("Ca²⁺", "𝛼-syn"),  # noqa: RUF001
+        ("<p>", "a <b"),
+    ],
+)
+def test_hard_names(regulator, regulated):
+    for first, second in ((regulator, regulated), (regulated, regulator)):
+        sentence = f"We conclude that {first} inhibits x{second}x in 12 hens."
+        start = "We conclude that "
+        text = f"{TITLE} One. Two. Three. {sentence}"
+        at = text.index(sentence) + len(start)
+        later = at + len(f"{first} inhibits x")
+        entities = (
+            Entity(at, at + len(first), "Gene", ("1",)),
+            Entity(later, later + len(second), "Gene", ("2",)),
+        )
+        relations = (Relation("PPI", "2", "1"),)
+        one = Abstract("7", text, len(TITLE), entities, relations, "f", 1)
+        made = find_mechanism(one, RULES)
+        assert made.conclusion == (
+            f"{start}<re> {first} <er> inhibits x<el> {second} <le>x in 12 hens."
+        )
+        assert (made.regulator, made.regulated) == (first, second)
+        assert unmarked(made.conclusion) == sentence
+
+
+def test_a_mention_in_a_longer_one_is_not_marked():
+    sentence = "We conclude that TNF receptor inhibits B1, as TNF inhibits B1."
+    made = concluding(sentence, "TNF", "B1", "TNF receptor", relations=[("PPI", "0", "1")])
+    assert made.reason == "mentions overlap"
+    made = concluding(sentence, "TNF", "B1", "TNF receptor", relations=[("PPI", "2", "1")])
+    assert made.conclusion.startswith("We conclude that <re> TNF receptor <er> inhibits <el> B1")
+    assert made.mentions == ()
+
+
+# Refusals
+
+
+def refusal(found):
+    assert isinstance(found, Refused) and found.detail
+    assert (found.file, found.line, found.pmid) == ("f", 1, "7")
+    return found.reason
+
+
+REFUSALS = {
+    "markers in the text": lambda: concluding("We conclude <el> that.", "that"),
+    "no conclusion phrase": lambda: concluding("A1 inhibits B1.", "A1", "B1"),
+    "conclusion not at the end": lambda: concluding(
+        "We conclude that A1 inhibits B1.", "A1", "B1", after=" Hens run." * 3
+    ),
+    "supporting set too short": lambda: concluding("We conclude.", n_before=2),
+    "supporting set too long": lambda: concluding("We conclude.", n_before=16),
+    "no relation": lambda: concluding("We conclude that A1.", "A1", relations=()),
+    "entity not in the conclusion": lambda: concluding(
+        "We conclude that A1 fell.", "A1", relations=[("PPI", "0", "5")]
+    ),
+    "mentions overlap": lambda: concluding("We conclude that A1B1 fell.", "A1B", "B1"),
+    "one name for both": lambda: find_mechanism(
+        abstract(
+            "Hens. Hens. Hens. We conclude that Fox1 inhibits fox1.",
+            [("Fox1", 0, "Gene", "1"), ("fox1", 0, "Gene", "2")],
+            [("PPI", "1", "2")],
+        ),
+        RULES,
+    ),
+    "direction not told": lambda: concluding("We conclude that A1, B1.", "A1", "B1"),
+}
+
+
+@pytest.mark.parametrize("reason", REASONS)
+def test_every_refusal_has_its_reason(reason):
+    assert refusal(REFUSALS[reason]()) == reason
+
+
+@pytest.mark.parametrize("relation", [("PPI", "0", "0"), ("Comparison", "0", "1")])
+def test_relations_that_tell_no_mechanism(relation):
+    sentence = "We conclude that A1 inhibits B1."
+    assert refusal(concluding(sentence, "A1", "B1", relations=[relation])) == "no relation"
+
+
+@pytest.mark.parametrize(("n_before", "is_fit"), [(2, False), (3, True), (15, True), (16, False)])
+def test_bounds_of_the_supporting_set(n_before, is_fit):
+    made = concluding("We conclude that A1 inhibits B1.", "A1", "B1", n_before=n_before)
+    assert isinstance(made, Mechanism) == is_fit
+
+
+def test_what_stands_behind_the_conclusion_is_left_out():
+    made = concluding("We conclude that A1 inhibits B1.", "A1", "B1", after=" Hens run. Foxes.")
+    assert made.supporting == ("We saw hens.",) * 3
+
+
+def test_rules_that_make_no_sense():
+    for wrong in ({"min_supporting": -1}, {"min_supporting": 16}, {"max_after": -1}):
+        with pytest.raises(UsageError, match="supporting set of"):
+            MechanismRules(**wrong)
+
+
+# Records and streams
+
+
+def test_records_become_mechanisms(tmp_path):
+    path = tmp_path / "records.jsonl"
+    text = " ".join(RECORD["supporting_set"])
+    path.write_text(
+        json_lines(
+            RECORD,
+            {**RECORD, "pmid": 8, "supporting_set": text},
+            {**RECORD, "pmid": 9, "supporting_set": "Foxes run."},
+            {**RECORD, "pmid": 10, "supporting_set": ["A.", "B.", "<re> C."]},
+            {**RECORD, "pmid": 11, "conclusion": "<re> A <er>"},
+        )
+    )
+    first, second, short, marked, broken = find_mechanisms(read_abstracts([path]))
+    assert first == Mechanism(
+        "7",
+        tuple(RECORD["supporting_set"]),
+        RECORD["conclusion"],
+        "foxin",
+        "henase",
+        None,
+        None,
+        (),
+        "negative",
+    )
+    assert second.supporting == first.supporting
+    assert (short.reason, short.line) == ("supporting set too short", 3)
+    assert (marked.reason, marked.pmid) == ("markers in the text", "10")
+    assert isinstance(broken, Skipped) and broken.reason == "broken markers"
+
+
+@pytest.fixture(scope="module")
+def real():
+    folder = SHARED / "data" / "biomedical"
+    if not folder.is_dir():
+        pytest.skip("the real abstracts are not at hand")
+    return list(read_abstracts(sorted(folder.glob("*.pubtator"))))
+
+
+@pytest.mark.parametrize(("rules", "n"), [(RULES, 1), (WIDENED, 37)])
+def test_real_abstracts(real, rules, n):
+    found = list(find_mechanisms(real, rules))
+    counts = Counter(type(one).__name__ for one in found)
+    assert counts == {"Mechanism": n, "Refused": 274 - n, "Skipped": 1}
+    texts = {one.pmid: one.text for one in real if isinstance(one, Abstract)}
+    for one in found:
+        if isinstance(one, Mechanism):
+            assert f"{one.supporting[-1]} {unmarked(one.conclusion)}" in texts[one.pmid]
+            assert f"<re> {one.regulator} <er>" in one.conclusion
+            assert f"<el> {one.regulated} <le>" in one.conclusion

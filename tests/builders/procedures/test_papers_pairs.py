@@ -1,0 +1,375 @@
+"""Pairs of sentences by distant supervision: phrases, cuts, neutral pairs, rules on sentences."""
+
+import json
+import random
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nlihub.builders.procedures.papers.cleaning import FIT, RULES, Cleaning
+from nlihub.builders.procedures.papers.linking import find_linking
+from nlihub.builders.procedures.papers.pairs import (
+    BEHIND_A_MARK,
+    NO_RANDOM_SENTENCE,
+    OPENS_PARAGRAPH,
+    SAME_SENTENCE,
+    find_pairs,
+)
+from nlihub.builders.procedures.papers.phrases import APPROACHES, LinkingPhrases
+from nlihub.builders.procedures.papers.procedure import Procedure
+from nlihub.builders.procedures.papers.texts import Texts
+from nlihub.loaders.errors import UsageError
+from paper_corpus import as_paper, make_papers, paper_of, sentence
+
+PROCEDURE = Procedure()
+CATEGORIES = PROCEDURE.phrases.categories
+
+
+def pairs_of(*papers, procedure=PROCEDURE):
+    """The labelled pairs of papers: category, premise, hypothesis."""
+    return [pair for pair in all_pairs(*papers, procedure=procedure) if pair[0] not in APPROACHES]
+
+
+def all_pairs(*papers, procedure=PROCEDURE):
+    return [
+        (procedure.phrases.categories[category], premise.decode(), hypothesis.decode())
+        for block in find_pairs(papers, procedure)
+        for category, premise, hypothesis in zip(
+            block.category, block.premises, block.hypotheses, strict=True
+        )
+    ]
+
+
+def dropped(*papers, procedure=PROCEDURE):
+    return sum((block.dropped for block in find_pairs(papers, procedure)), Counter())
+
+
+BEFORE = "The first system finds all of the errors."
+
+
+class TestPhrases:
+    def test_they_are_those_of_the_paper(self):
+        phrases = LinkingPhrases.read()
+        assert phrases.label_names == ("contrasting", "reasoning", "entailment", "neutral")
+        assert [len(found) for found in phrases.labels.values()] == [4, 6, 6]  # SciNLI, Table 2
+
+    @pytest.mark.parametrize(
+        ("opening", "category"),
+        [
+            ("However, ", "However"),
+            ("However ", "However"),
+            ("Thus: ", "Thus"),
+            ("In contrast to that ", "In contrast"),
+            ("As a consequence, ", "As a consequence"),
+            ("As a result, ", "As a result"),
+            ("That is, ", "That is"),
+            ("On the other hand – ", "On the other hand"),  # noqa: RUF001
+        ],
+    )
+    def test_a_phrase_that_opens_a_sentence_gives_its_pair(self, opening, category):
+        rest = "the second system overlooks nearly all of them."
+        (pair,) = pairs_of(paper_of([BEFORE, opening + rest]))
+        cut = pair[2].removeprefix("to that ")
+        assert (pair[0], pair[1], cut) == (category, BEFORE, rest)
+
+    @pytest.mark.parametrize(
+        "opening",
+        ["Thusly ", "However-minded ", "Precisely's ", "thus, ", "It is, however, ", "Therefor "],
+    )
+    def test_what_only_looks_like_one_gives_none(self, opening):
+        text = opening + "the second system overlooks nearly all of them."
+        assert pairs_of(paper_of([BEFORE, text])) == []
+
+    @pytest.mark.parametrize("phrase", ["In  contrast", "In\u00a0contrast", "In\ncontrast"])
+    def test_blanks_in_a_phrase_may_be_of_any_kind(self, phrase):
+        (pair,) = pairs_of(paper_of([BEFORE, f"{phrase}, the second finds none of them."]))
+        assert pair[0] == "In contrast"
+
+    @pytest.mark.parametrize("mark", ["“", '"', "— ", "(", "• "])
+    def test_a_phrase_behind_a_mark_gives_no_pair_and_is_no_random_sentence(self, mark):
+        texts = [BEFORE, f"{mark}However, the second finds none of them at all."] * 30
+        paper = paper_of(
+            [*texts, *[f"{BEFORE[:-1]} {n}." for n in range(5)], "Thus, we take it all."]
+        )
+        counts = dropped(paper)
+        assert counts["However", BEHIND_A_MARK] == 30
+        assert not any("However" in text for _, *both in all_pairs(paper) for text in both)
+
+    def test_the_longer_of_two_phrases_is_meant(self, tmp_path):
+        path = tmp_path / "phrases.json"
+        content = {"labels": {"a": ["As a result"], "b": ["As a result of this"]}, "neutral": "n"}
+        path.write_text(json.dumps(content))
+        texts = Texts.of([b"As a result of this, all is well.", b"As a result, all is well."])
+        linking = find_linking(texts, LinkingPhrases.read(path))
+        assert linking.phrase.tolist() == [1, 0]
+        assert linking.cut.tolist() == [len("As a result of this, "), len("As a result, ")]
+
+    def test_other_phrases_and_languages_are_data(self, tmp_path):
+        path = tmp_path / "phrases.json"
+        content = {
+            "labels": {"kontrast": ["Jedoch", "Dagegen"], "folge": ["Daher"]},
+            "neutral": "keine",
+        }
+        path.write_text(json.dumps(content))
+        procedure = Procedure(LinkingPhrases.read(path))
+        texts = ["Das Verfahren findet alle Fehler sofort.", "Daher, Äpfel sind uns völlig egal."]
+        assert pairs_of(paper_of(texts), procedure=procedure) == [
+            ("Daher", texts[0], "äpfel sind uns völlig egal.")
+        ]
+
+    @pytest.mark.parametrize(
+        "content",
+        [
+            "no json",
+            "[]",
+            "{}",
+            '{"labels": {}, "neutral": "n"}',
+            '{"labels": {"a": []}, "neutral": "n"}',
+            '{"labels": {"a": ["x"], "b": ["x"]}, "neutral": "n"}',
+            '{"labels": {"a": [" x"]}, "neutral": "n"}',
+            '{"labels": {"a": ["x"]}, "neutral": "a"}',
+            '{"labels": {"a": ["x"]}}',
+            '{"labels": {"a": ["BothRand"]}, "neutral": "n"}',
+        ],
+    )
+    def test_a_file_that_holds_none_is_refused_by_name(self, tmp_path, content):
+        path = tmp_path / "phrases.json"
+        path.write_text(content)
+        with pytest.raises(UsageError, match=r"phrases\.json"):
+            LinkingPhrases.read(path)
+
+
+class TestLabelledPairs:
+    def test_a_premise_stands_in_the_same_paragraph(self):
+        second = "However, the second system overlooks nearly all of them."
+        paper = paper_of([BEFORE], [second])
+        assert pairs_of(paper) == []
+        assert dropped(paper)["However", OPENS_PARAGRAPH] == 1
+        assert len(pairs_of(paper, procedure=Procedure(within="section"))) == 1
+
+    def test_no_pair_spans_two_papers(self):
+        second = "However, the second system overlooks nearly all of them."
+        papers = paper_of([BEFORE], key="A"), paper_of([second], key="B")
+        assert pairs_of(*papers, procedure=Procedure(within="section")) == []
+
+    def test_a_premise_may_open_with_a_phrase_itself(self):
+        texts = [
+            BEFORE,
+            "However, the second one finds none of them.",
+            "Thus, we take the first one of the two.",
+        ]
+        assert pairs_of(paper_of(texts))[1][:2] == ("Thus", texts[1])
+
+    def test_every_hypothesis_begins_in_lower_case(self):
+        papers = [as_paper(fields) for fields in make_papers(4)]
+        assert all(h[0].islower() for _, _, h in all_pairs(*papers))
+        (pair,) = pairs_of(paper_of([BEFORE, "However, BERT finds none of the errors."]))
+        assert pair[2] == "bERT finds none of the errors."  # as the release of SciNLI has it
+
+    def test_the_label_follows_from_the_category(self):
+        phrases = PROCEDURE.phrases
+        labels = [phrases.label_names[n] for n in phrases.label_of_category]
+        assert dict(zip(phrases.categories, labels, strict=True)) == {
+            **{phrase: label for label, found in phrases.labels.items() for phrase in found},
+            **dict.fromkeys(APPROACHES, "neutral"),
+        }
+
+
+class TestNeutralPairs:
+    @given(st.integers(0, 2**32), st.integers(1, 12))
+    def test_they_keep_the_rules_of_the_paper(self, seed, n_papers):
+        papers = [as_paper(fields) for fields in make_papers(n_papers, seed=seed % 7)]
+        procedure = Procedure(seed=seed)
+        (block,) = find_pairs(papers, procedure)
+        texts = [[s for paragraph in paper.paragraphs() for s in paragraph] for paper in papers]
+        is_linking = [[s.startswith(PROCEDURE.phrases.phrases) for s in paper] for paper in texts]
+        seconds = {
+            (int(p), int(j))
+            for c, p, j in zip(block.category, block.paper, block.second, strict=True)
+            if CATEGORIES[c] not in APPROACHES
+        }
+        for category, paper, first, second in zip(
+            block.category, block.paper, block.first, block.second, strict=True
+        ):
+            if CATEGORIES[category] not in APPROACHES:
+                assert second == first + 1
+                continue
+            approach = CATEGORIES[category]
+            assert abs(first - second) > 1
+            if approach in ("BothRand", "FirstRand"):
+                assert not is_linking[paper][first]
+            if approach in ("BothRand", "SecondRand"):
+                assert not is_linking[paper][second]
+            if approach == "FirstRand":
+                assert (paper, second) in seconds
+            if approach == "SecondRand":
+                assert (paper, first + 1) in seconds
+
+    def test_there_is_one_for_each_labelled_pair_and_the_approaches_are_even(self):
+        papers = [as_paper(fields) for fields in make_papers(60)]
+        counts = Counter(category for category, _, _ in all_pairs(*papers))
+        n_labelled = sum(n for category, n in counts.items() if category not in APPROACHES)
+        neutral = [counts[approach] for approach in APPROACHES]
+        assert sum(neutral) == n_labelled == 60 * 18
+        assert min(neutral) > 0.8 * n_labelled / 3  # 360 expected, standard deviation 15
+
+    def test_a_paper_without_random_sentences_has_none(self):
+        texts = [BEFORE, "However, the second system overlooks nearly all of them."]
+        paper = paper_of(texts)
+        assert len(all_pairs(paper)) == 1
+        counts = dropped(paper)
+        assert sum(n for (_, why), n in counts.items() if why == NO_RANDOM_SENTENCE) == 1
+
+    def test_no_sentence_is_paired_with_itself(self):
+        paper = paper_of([*[BEFORE, "However, the second one finds none of them."] * 20])
+        counts = dropped(paper)
+        same = sum(n for (_, why), n in counts.items() if why == SAME_SENTENCE)
+        assert same > 0
+        assert all(one.lower() != other.lower() for _, one, other in all_pairs(paper))
+
+    def test_a_random_sentence_of_every_place_is_drawn(self):
+        draw = random.Random(1)
+        texts = [sentence(draw) for _ in range(30)]
+        papers = [
+            paper_of([*texts, sentence(draw, "However")], key=f"A{number}") for number in range(900)
+        ]
+        found = Counter(
+            int(first)
+            for block in find_pairs(papers, PROCEDURE)
+            for category, first in zip(block.category, block.first, strict=True)
+            if CATEGORIES[category] == "FirstRand"
+        )
+        assert set(found) == set(range(29))  # all but the one before the phrase
+        assert max(found.values()) < 5 * 300 / 29
+
+
+#: Places of the first neutral pairs, and keyed hashes, of the first paper: never to change.
+PINNED = ([(3, 12), (29, 6), (1, 8), (12, 2)], [16074989805707550812, 6565601944807612106])
+
+
+class TestIndependence:
+    def key(self, block):
+        return {
+            (block.papers[paper].id, *rest)
+            for paper, *rest in zip(
+                block.paper.tolist(),
+                block.first.tolist(),
+                block.second.tolist(),
+                block.category.tolist(),
+                block.order.tolist(),
+                block.premises,
+                block.hypotheses,
+                strict=True,
+            )
+        }
+
+    def test_the_pairs_of_a_paper_do_not_depend_on_the_others(self):
+        papers = [as_paper(fields) for fields in make_papers(6)]
+        (together,) = find_pairs(papers, PROCEDURE)
+        alone = [block for paper in reversed(papers) for block in find_pairs([paper], PROCEDURE)]
+        assert self.key(together) == set().union(*map(self.key, alone))
+
+    def test_sentences_with_line_ends_stay_whole_among_others(self):
+        texts = [BEFORE, "However, the second\none, the naïve one,\nfinds none of them."]
+        plain = [texts[0], " ".join(texts[1].split("\n"))]
+        papers = [paper_of(t, key=k) for t, k in ((plain, "A"), (texts, "B"), (plain, "C"))]
+        found = [(premise, hypothesis) for _, premise, hypothesis in pairs_of(*papers)]
+        assert found == [
+            (BEFORE, text.removeprefix("However, ")) for text in (plain[1], texts[1], plain[1])
+        ]
+
+    def test_another_seed_draws_other_neutral_pairs_and_the_same_labelled_ones(self):
+        papers = [as_paper(fields) for fields in make_papers(6)]
+        one, other = all_pairs(*papers), all_pairs(*papers, procedure=Procedure(seed=2))
+        assert set(pairs_of(*papers)) == set(pairs_of(*papers, procedure=Procedure(seed=2)))
+        assert set(one) != set(other)
+
+    def test_the_draws_are_pinned(self):
+        (block,) = find_pairs([as_paper(make_papers(1)[0])], PROCEDURE)
+        found = list(zip(block.first[18:22].tolist(), block.second[18:22].tolist(), strict=True))
+        assert (found, block.order[:2].tolist()) == PINNED
+
+
+def judge(texts, opens=True):
+    return (
+        Cleaning().judge([text.encode("utf-8", "surrogatepass") for text in texts], opens).tolist()
+    )
+
+
+class TestCleaning:
+    GOOD = "The parser finds (nearly) all of the errors that we know of."
+
+    @pytest.mark.parametrize(
+        ("rule", "text"),
+        [
+            ("damaged characters", "The parser f\ufffdnds nearly all of the errors."),
+            ("damaged characters", "The pars\x02er finds nearly all of the errors."),
+            ("too short", "The parser finds errors."),
+            ("too long", "The " + "very " * 99 + "end."),
+            ("too long", "The parser finds nearly all of the " + "e" * 1000 + "."),
+            ("too much mathematics", "Here we set x = 1 and y = 2 and z = 3 and w = 4 at once."),
+            ("too much mathematics", "We get 3 4 5 6 7 from this table."),
+            ("begins in the middle", "finds nearly all of the errors that we know of."),
+            ("begins in the middle", ", which finds nearly all of the errors."),
+            ("has no end", "The parser finds nearly all of the errors that"),
+            ("begins in the middle", "(2006) employ a parser that finds the errors."),
+            ("has no end", "The parser finds many of the errors that we know, e.g."),
+            ("unbalanced brackets or quotes", "The parser finds “all of the errors at once."),
+            (
+                "unbalanced brackets or quotes",
+                "The parser (see there finds nearly all of the errors.",
+            ),
+        ],
+    )
+    def test_each_rule_finds_what_it_is_for(self, rule, text):
+        texts = [self.GOOD, text, self.GOOD]
+        found = judge(texts)
+        assert [RULES[n] if n != FIT else None for n in found] == [None, rule, None]
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            GOOD,
+            'We call this "the method of the first kind."',
+            "Is this the method that we want to use?",
+            "We set x = 1 for all of the models that we train.",
+            "The parser finds 95.3 % of the errors (Smith et al., 2004).",
+            "Über alle Modelle hinweg finden wir keinen Unterschied.",
+            "1 of the models was trained on all of the data.",
+        ],
+    )
+    def test_a_good_sentence_is_fit(self, text):
+        assert judge([text]) == [FIT]
+
+    def test_a_hypothesis_may_begin_in_lower_case(self):
+        text = "the parser finds nearly all of the errors."
+        assert judge([text]) == [RULES.index("begins in the middle")]
+        assert judge([text], opens=False) == [FIT]
+
+    @given(st.lists(st.text(st.characters(exclude_categories=("Cs",)), max_size=40)), st.booleans())
+    def test_a_text_is_judged_alone(self, texts, opens):
+        assert judge(texts, opens) == [judge([text], opens)[0] for text in texts]
+
+    def test_the_bounds_keep_the_released_pairs(self, scinli_release):
+        lines = (scinli_release / "test.jsonl").read_text(encoding="utf-8").splitlines()
+        rows = [json.loads(line) for line in lines]
+        for column, opens in (("sentence1", True), ("sentence2", False)):
+            texts = [row[column].strip() for row in rows]
+            found = np.array(judge(texts, opens))
+            shares = {rule: float(np.mean(found == n)) for n, rule in enumerate(RULES)}
+            assert max(shares.values()) < 0.02, shares
+
+    def test_dropped_and_kept_are_all_that_were_read(self):
+        draw = random.Random(3)
+        texts = [sentence(draw) for _ in range(40)]
+        bad = [
+            "However, no.",
+            "Thus, x = y = z = w = v holds there now.",
+            "That is, we (all know its end.",
+        ]
+        paper = paper_of([t for pair in zip(texts, bad * 14, strict=False) for t in pair])
+        counts = dropped(paper)
+        assert len(all_pairs(paper)) + counts.total() == 2 * 40
+        assert {why for _, why in counts} >= {"too short", "unbalanced brackets or quotes"}

@@ -1,0 +1,734 @@
+"""The rule-based strategies: what each changes, keeps and refuses."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from nlihub.builders.procedures.abstracts.perturb.antonyms import Antonyms
+from nlihub.builders.procedures.abstracts.perturb.battery import make_strategies
+from nlihub.builders.procedures.abstracts.perturb.choices import Choices
+from nlihub.builders.procedures.abstracts.perturb.denial import DENIED
+from nlihub.builders.procedures.abstracts.perturb.grammar import choose_article
+from nlihub.builders.procedures.abstracts.perturb.inflection import (
+    form_gerund,
+    form_past,
+    form_third,
+)
+from nlihub.builders.procedures.abstracts.perturb.marked import find_places
+from nlihub.builders.procedures.abstracts.perturb.naming import may_be_same
+from nlihub.builders.procedures.abstracts.perturb.negate import DIRECTIONS, Negate
+from nlihub.builders.procedures.abstracts.perturb.numbers import find_numbers
+from nlihub.builders.procedures.abstracts.perturb.pool import EntityPool
+from nlihub.builders.procedures.abstracts.perturb.replace_inside import NO_TYPE
+from nlihub.builders.procedures.abstracts.perturb.replace_outside import ReplaceOutside
+from nlihub.builders.procedures.abstracts.perturb.reverse_polarity import NO_TERM, ReversePolarity
+from nlihub.builders.procedures.abstracts.perturb.run import (
+    SAME_AS_ANOTHER,
+    SAME_AS_POSITIVE,
+    perturb,
+)
+from nlihub.builders.procedures.abstracts.perturb.strategy import (
+    BROKEN_MARKERS,
+    UNCHANGED,
+    Edit,
+    Perturbed,
+    Refused,
+    Strategy,
+)
+from nlihub.builders.procedures.abstracts.perturb.swap_markers import SwapMarkers
+from nlihub.builders.procedures.abstracts.perturb.swap_names import SAME_NAME, SYMMETRIC, SwapNames
+from nlihub.builders.procedures.abstracts.perturb.swap_number import NO_NUMBER, SwapNumber
+from nlihub.builders.procedures.abstracts.perturb.swap_positions import SwapPositions
+from nlihub.loaders.errors import UsageError
+from perturb_samples import MECHANISMS, mechanism_of
+
+POOL = EntityPool({"Gene": ["integrin", "Notch1"], "Chemical": ["ouabain", "atropine"]})
+STRATEGIES = make_strategies(POOL)
+NAMES = tuple(STRATEGIES)
+
+
+def outcome(name, conclusion, types="gg", supporting=(), seed=1, strategy=None):
+    mechanism = mechanism_of(conclusion, types, supporting)
+    return (strategy or STRATEGIES[name]).perturb(mechanism, Choices(seed, "1", name))
+
+
+def texts(name, conclusion, types="gg", supporting=(), strategy=None):
+    """All that a strategy can make of a sentence, without its markers."""
+    mechanism = mechanism_of(conclusion, types, supporting)
+    found = (strategy or STRATEGIES[name]).perturb_all(mechanism, Choices(1, "1", name))
+    return set() if isinstance(found, Refused) else {plain(p.text) for p in found}
+
+
+def plain(text):
+    return re.sub("<re> | <er>|<el> | <le>", "", text)
+
+
+def flipped(sentence):
+    """What VNeg makes of a sentence with X and Y in it."""
+    marked = sentence.replace("X", "<re> TNF <er>", 1).replace("Y", "<el> IL-6 <le>", 1)
+    return {t.replace("TNF", "X").replace("IL-6", "Y") for t in texts("VNeg", marked)}
+
+
+# ---- The paper's Table 4, in our own words: the same edits, the same kinds of result.
+
+TABLE_4 = (
+    "We suggest that, although the <el> auxin <le>-induced the <re> calcium <er>(c) increase is "
+    "linked to and even follows the induction of GH3 transcripts, it is not enough for growth."
+)
+
+
+def test_table_4_names_change_places_and_markers_stay():
+    assert outcome("SEN", TABLE_4).text == TABLE_4.replace("auxin", "@").replace(
+        "calcium", "auxin"
+    ).replace("@", "calcium")
+
+
+def test_table_4_markers_move_with_the_names():
+    found = outcome("SEP", TABLE_4).text
+    assert "the <re> calcium <er>-induced the <el> auxin <le>(c) increase" in found
+
+
+def test_table_4_an_entity_from_outside():
+    mechanism = mechanism_of(TABLE_4, "g-")
+    pool = EntityPool({"Gene": ["integrin"]})
+    found = ReplaceOutside(pool).perturb(mechanism, Choices(1, "1", "SREO"))
+    assert found.text == TABLE_4.replace("calcium", "integrin")
+
+
+def test_table_4_a_predicate_is_negated():
+    assert plain(TABLE_4).replace("is linked", "is not linked") in texts("VNeg", TABLE_4)
+
+
+def test_table_4_a_term_becomes_its_antonym_one_at_a_time():
+    found = texts("LPR", TABLE_4)
+    assert plain(TABLE_4).replace("increase", "decrease") in found
+    assert not any("decrease" in text and "repress" in text for text in found)
+
+
+# ---- Properties of all strategies.
+
+AWKWARD = [
+    "IL-6", "IL-6 receptor", "TNF-α", "p53", "H2O2", "CD4+", "a.b(c)*", "[3H]thymidine", "$x^2|y",  # noqa: RUF001
+    "5‑HT", "NO", "not-1", "Nogo-A", "statins", "insulin", "Insulin", "β2", "\\d+", "1,25-(OH)2D3",  # noqa: RUF001
+]  # fmt: skip
+WORDS = """
+    is are was not no can cannot may did does had has increases increased decrease induced by
+    the a an of in and or but that which 3 12 45% two 2-fold 1.5 2-4 effect bound to inhibits
+    only , ; levels significantly also been failed higher P < 0.05 activation -induced
+"""
+names = st.sampled_from(AWKWARD) | st.text("ab-α(.*1 ", min_size=1, max_size=6).filter(  # noqa: RUF001
+    lambda name: name == name.strip()
+)
+runs = st.lists(st.sampled_from(WORDS.split()), max_size=7).map(" ".join)
+
+
+@st.composite
+def mechanisms(draw):
+    first, second = f"<re> {draw(names)} <er>", f"<el> {draw(names)} <le>"
+    if draw(st.booleans()):
+        first, second = second, first
+    parts = [draw(runs), first, draw(runs), second, draw(runs)]
+    conclusion = " ".join(part for part in parts if part)
+    supporting = [
+        f"{draw(runs)} {{{draw(st.sampled_from('gc'))}:{draw(names)}}} {draw(runs)}".strip()
+        for _ in range(draw(st.integers(0, 3)))
+    ]
+    types = draw(st.sampled_from(["gg", "gc", "cg", "--", "-g"]))
+    return mechanism_of(conclusion, types, supporting, draw(st.text("123", min_size=1)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(mechanism=mechanisms(), seed=st.integers(0, 3))
+@settings(max_examples=150, deadline=None)
+def test_properties(name, mechanism, seed):
+    strategy = STRATEGIES[name]
+    choices = Choices(seed, mechanism.pmid, name)
+    found = strategy.perturb(mechanism, choices)
+    assert found == strategy.perturb(mechanism, choices)
+    everything = strategy.perturb_all(mechanism, choices)
+    if isinstance(found, Refused):
+        assert found.reason in strategy.reasons
+        assert everything == found
+        return
+    assert everything[0] == found
+    assert strategy.perturb_all(mechanism, choices, limit=1) == (found,)
+    for each in everything:
+        assert each.text != mechanism.conclusion
+        assert find_places(each.text) is not None
+        assert each.detail
+        assert_rest_is_unchanged(mechanism.conclusion, each)
+
+
+def assert_rest_is_unchanged(positive, perturbed):
+    """Every part between two edits stands in both sentences at its place."""
+    shift = end = 0
+    for edit in perturbed.edits:
+        assert edit.start >= end
+        assert positive[end : edit.start] == perturbed.text[end + shift : edit.start + shift]
+        assert perturbed.text[edit.start + shift :].startswith(edit.new)
+        shift += len(edit.new) - (edit.end - edit.start)
+        end = edit.end
+    assert positive[end:] == perturbed.text[end + shift :]
+
+
+@given(mechanism=mechanisms(), order=st.permutations(NAMES), ignore=st.booleans())
+@settings(max_examples=150, deadline=None)
+def test_negatives_differ_and_do_not_depend_on_the_order(mechanism, order, ignore):
+    found = perturb(mechanism, STRATEGIES.values(), 1, ignore_markers=ignore)
+    again = perturb(mechanism, [STRATEGIES[n] for n in order], 1, ignore_markers=ignore)
+    assert (found.made, found.refused) == (again.made, again.refused)
+    assert {*found.made, *found.refused} == set(NAMES)
+    sentences = [mechanism.conclusion, *(p.text for p in found.made.values())]
+    if ignore:
+        sentences = [plain(text) for text in sentences]
+    assert len(set(sentences)) == len(sentences)
+
+
+@given(mechanism=mechanisms())
+@settings(max_examples=100, deadline=None)
+def test_entities_are_never_touched_by_words_and_numbers(mechanism):
+    for name in ("VNeg", "SN", "LPR"):
+        found = STRATEGIES[name].perturb_all(mechanism, Choices(1, "1", name))
+        for each in () if isinstance(found, Refused) else found:
+            assert f"<re> {mechanism.regulator} <er>" in each.text
+            assert f"<el> {mechanism.regulated} <le>" in each.text
+
+
+def test_another_process_chooses_the_same():
+    code = (
+        "import sys; sys.path[:0] = sys.argv[1:]; import json\n"
+        "from test_perturb import made; print(json.dumps(made()))"
+    )
+    here = Path(__file__).parent
+    run = [sys.executable, "-c", code, here, here.parents[1]]
+    assert json.loads(subprocess.run(run, check=True, capture_output=True).stdout) == made()
+
+
+def made():
+    found = [perturb(m, STRATEGIES.values(), 7) for m in reversed(MECHANISMS)]
+    return [{name: p.text for name, p in f.made.items()} for f in found]
+
+
+def test_seeds_pmids_and_strategies_draw_apart():
+    draws = {Choices(s, p, n).draw("x") for s in (1, 2) for p in "12" for n in ("SN", "LPR")}
+    assert len(draws) == 8
+
+
+# ---- Refusals.
+
+DENYING = ("We show that <re> A <er> is not the cause of <el> B <le> release.", "gg")
+REFUSED = {
+    "SEN": {
+        BROKEN_MARKERS: ("<re> A <er> acts on <el> B.", "gg"),
+        SYMMETRIC: ("The binding of <re> A <er> and <el> B <le> is strong.", "gg"),
+        SAME_NAME: ("<re> TNF-α <er> increases <el> TNF alpha <le>.", "gg"),  # noqa: RUF001
+        DENIED: DENYING,
+    },
+    "SRE": {
+        BROKEN_MARKERS: ("<re> A <el> B <le> <er> works.", "gg"),
+        DENIED: DENYING,
+        NO_TYPE: ("<re> A <er> acts on <el> B <le>.", "--"),
+        STRATEGIES["SRE"].otherwise: ("<re> A <er> acts on <el> B <le>.", "gg", "{c:C} and {g:A}."),
+    },
+    "SREO": {
+        BROKEN_MARKERS: ("A acts on <el> B <le>.", "gg"),
+        DENIED: DENYING,
+        NO_TYPE: ("<re> A <er> acts on <el> B <le>.", "--"),
+        STRATEGIES["SREO"].otherwise: (
+            "<re> Integrin <er> acts on <el> Notch1 <le>.", "gg", "Integrin binds Notch1.",
+        ),
+    },
+    "VNeg": {
+        BROKEN_MARKERS: ("<re>A<er> is <el> B <le>.", "gg"),
+        STRATEGIES["VNeg"].otherwise: ("A role of <re> A <er> in <el> B <le> release.", "gg"),
+    },
+    "SN": {
+        BROKEN_MARKERS: ("<re> A <er> and <re> C <er> act on <el> B <le>.", "gg"),
+        NO_NUMBER: ("<re> IL-6 <er> acts on <el> p53 <le>.", "gg", "It fell by 5%."),
+        STRATEGIES["SN"].otherwise: ("<re> A <er> cut <el> B <le> by 5%.", "gg", "In 12, by 5%."),
+    },
+    "LPR": {
+        BROKEN_MARKERS: ("", "gg"),
+        NO_TERM: ("<re> A <er> is <el> B <le>.", "gg"),
+        STRATEGIES["LPR"].otherwise: ("<re> A <er> does not inhibit <el> B <le>.", "gg"),
+    },
+}  # fmt: skip
+REFUSED["SEP"] = REFUSED["SEN"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_reason_is_given(name):
+    assert set(REFUSED[name]) == set(STRATEGIES[name].reasons) - {UNCHANGED}
+    for reason, arguments in REFUSED[name].items():
+        assert outcome(name, *arguments) == Refused(reason)
+
+
+@pytest.mark.parametrize("first", ["{g:GAP-43} (B-50, {g:neuromodulin})",
+                                   "{g:neuromodulin} (B-50, {g:GAP-43})"])  # fmt: skip
+def test_a_name_that_the_text_gives_in_brackets_is_the_same(first):
+    supporting = f"{first} was seen. So was {{g:Notch1}}."
+    conclusion = "<re> GAP-43 <er> binds to <el> calmodulin <le>."
+    found = texts("SRE", conclusion, "gc", supporting)
+    assert found and all("Notch1" in text for text in found)
+
+
+@pytest.mark.parametrize("name", ["SEN", "SEP", "SRE", "SREO"])
+def test_a_denial_beside_a_statement_is_no_hindrance(name):
+    conclusion = "We show that <re> A <er> inhibits <el> B <le>, which is not a kinase."
+    assert isinstance(outcome(name, conclusion, "gg", "{g:C} was seen."), Perturbed)
+
+
+@pytest.mark.parametrize(
+    "conclusion",
+    [
+        "A process by which released <re> A <er> binds to the cell.",
+        "Growth not only slowed but reversed the <re> A <er> effect.",
+    ],
+)
+def test_a_verb_that_no_negation_can_stand_before_is_left_alone(conclusion):
+    found = texts("VNeg", f"{conclusion[:-1]} in <el> B <le>.")
+    assert not any("did not" in text for text in found)
+
+
+def test_names_other_than_those_between_the_markers_are_refused():
+    mechanism = mechanism_of("<re> A <er> inhibits <el> B <le>.")
+    other = type(mechanism)(*(getattr(mechanism, f) for f in mechanism.__slots__[:3]), "C", "B",
+                            "Gene", "Gene", (), None)  # fmt: skip
+    for name, strategy in STRATEGIES.items():
+        assert strategy.perturb(other, Choices(1, "1", name)) == Refused(BROKEN_MARKERS)
+
+
+def test_a_name_that_breaks_the_markers_is_not_taken():
+    strategy = ReplaceOutside(EntityPool({"Gene": ["C <er> D"]}))
+    assert outcome("SREO", "<re> A <er> is <el> B <le>.", strategy=strategy) == Refused(UNCHANGED)
+
+
+class Fixed(Strategy):
+    """Proposes what it was given."""
+
+    precondition = otherwise = "none"
+
+    def __init__(self, name, *words):
+        self.name, self.words = name, words
+
+    def _propose(self, marked, mechanism, choices):
+        end = len(marked.text)
+        return [Perturbed.of(marked.text, [Edit(end, end, word)]) for word in self.words]
+
+
+def test_a_negative_that_is_taken_gives_way_to_the_next():
+    mechanism = mechanism_of("<re> A <er> is <el> B <le>")
+    found = perturb(mechanism, [Fixed("2", "x", "y"), Fixed("1", "x"), Fixed("3", "y")], 1)
+    assert {n: p.text[-1] for n, p in found.made.items()} == {"1": "x", "2": "y"}
+    assert found.refused == {"3": Refused(SAME_AS_ANOTHER)}
+    assert list(found.made) == ["2", "1"]
+
+
+def test_a_negative_that_says_nothing_new_without_markers():
+    mechanism = mechanism_of("<re> A <er> inhibits <el> B <le>.")
+    strategies = [SwapNames(), SwapPositions()]
+    assert len(perturb(mechanism, strategies, 1).made) == 2
+    found = perturb(mechanism, strategies, 1, ignore_markers=True)
+    assert found.refused == {"SEP": Refused(SAME_AS_ANOTHER)}
+    same = perturb(mechanism, [SwapMarkers()], 1, ignore_markers=True)
+    assert same.refused == {"SET": Refused(SAME_AS_POSITIVE)}
+
+
+def test_a_strategy_given_twice_is_refused():
+    with pytest.raises(UsageError, match="VNeg"):
+        perturb(MECHANISMS[0], [Negate(), Negate(any_predicate=True)], 1)
+
+
+# ---- Names: SEN, SEP, SRE, SREO.
+
+
+def test_names_take_capitals_articles_and_verbs_with_them():
+    found = outcome("SEN", "<re> Insulin <er> is an <el> AMPK <le> activator.", "gg", "No insulin.")
+    assert found.text == "<re> AMPK <er> is an <el> insulin <le> activator."
+    found = outcome("SEN", "<re> Statins <er> are what a <el> kinase <le> needs.")
+    assert found.text == "<re> Kinase <er> is what a <el> statins <le> needs."
+    found = outcome("SEN", "<re> Statins <er> bind, as said, a <el> kinase <le>.")
+    assert found.text == "<re> Kinase <er> binds, as said, <el> statins <le>."
+    found = outcome("SEN", "An <re> EGF <er> signal needs the <el> JNK <le>.")
+    assert found.text == "A <re> JNK <er> signal needs the <el> EGF <le>."
+
+
+def test_symmetric_sentences_are_swapped_on_demand():
+    sentence = "<re> A <er> interacts with <el> B <le>."
+    assert outcome("SEN", sentence) == Refused(SYMMETRIC)
+    neither = "Neither <re> A <er> nor <el> B <le> is low."
+    assert outcome("SEN", neither) == Refused(SYMMETRIC)
+    for also in ("FGF1-FGFR2", "binds directly to", "is closely related to the"):
+        text = f"<re> A <er> {also} <el> B <le>." if " " in also else "<re> A <er>-<el> B <le> is."
+        assert outcome("SEN", text) == Refused(SYMMETRIC)
+    for strategy in (SwapNames(symmetric=True), SwapPositions(symmetric=True)):
+        assert plain(outcome("SEN", sentence, strategy=strategy).text) == "B interacts with A."
+
+
+def test_markers_alone_change_places():
+    found = outcome("SET", "<el> A <le> is cut by <re> B <er>.", strategy=SwapMarkers())
+    assert found.text == "<re> A <er> is cut by <el> B <le>."
+    both = "<re> A <er> and <el> B <le> interact."
+    assert outcome("SET", both, strategy=SwapMarkers()) == Refused(SYMMETRIC)
+    assert plain(outcome("SET", both, strategy=SwapMarkers(symmetric=True)).text) == plain(both)
+
+
+def test_names_within_names():
+    sentence = "<re> IL-6 <er> blocks the <el> IL-6 receptor <le> and IL-6."
+    assert plain(outcome("SEN", sentence).text) == "IL-6 receptor blocks the IL-6 and IL-6."
+
+
+def test_other_entities_of_the_abstract():
+    sentence = "<re> TNF <er> induces <el> ICAM-1 <le> with {g:CD4}."
+    supporting = (
+        "{g:TNF-alpha} and {g:CD4} and {g:icam1}; {c:zinc}, {g:VCAM-1}.",
+        "{g:P-selectin} or TNF; {g:X1} (ICAM-1); TNF ({g:cachectin}); {g:tumor necrosis factor}.",
+    )
+    found = texts("SRE", sentence, "gg", supporting)
+    # TNF-alpha, icam1, X1, cachectin and the long form may be one of the two, CD4 stands in the
+    # sentence, and what holds for TNF may hold for P-selectin, not yet for ICAM-1.
+    assert found == {
+        "VCAM-1 induces ICAM-1 with CD4.",
+        "TNF induces VCAM-1 with CD4.",
+        "TNF induces P-selectin with CD4.",
+    }
+
+
+def test_a_pool_gives_names_that_the_abstract_has_not():
+    pool = EntityPool({"Gene": ["TNF", "tnf", "VCAM-1", "E2F", "IL-6 receptor"]})
+    sentence = "<re> TNF <er> induces <el> IL-6 <le>."
+    found = texts("SREO", sentence, "gg", "vcam-1 is low.", ReplaceOutside(pool))
+    assert found == {"E2F induces IL-6.", "TNF induces E2F."}
+
+
+def test_a_pool_does_not_depend_on_the_order_and_has_small_letters():
+    pool, other = EntityPool.of(MECHANISMS), EntityPool.of(MECHANISMS[::-1])
+    for type_ in ("Gene", "Chemical"):
+        assert list(pool.walk(type_, 5)) == list(other.walk(type_, 5))
+    chemicals = set(pool.walk("Chemical", 0))
+    assert {"morphine", "vitamin D", "FK506"} <= chemicals
+    assert not {"Morphine", "Vitamin D"} & chemicals
+    assert list(pool.walk("Cell", 0)) == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("TBP", "TATA box binding protein", True),
+        ("ATM", "AT mutated", True),
+        ("NF-κB", "nuclear factor kappa B", True),
+        ("MAPK", "MAP kinase", True),
+        ("TNF‑α", "Tnf alpha", True),  # noqa: RUF001
+        ("IL-6", "IL-6 receptor", True),
+        ("Fas", "FADD", False),
+        ("TNF", "TNFR complex", False),
+        ("IL-1", "IL-10", False),
+        ("c-Jun", "c-Raf", False),
+        ("a" * 60 + "b", " ".join(["a" * 30] * 30), False),
+    ],
+)
+def test_names_of_one_entity(one, other, expected):
+    assert may_be_same(one, other, "") is may_be_same(other, one, "") is expected
+
+
+# ---- VNeg.
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("X is induced by Y.", "X is not induced by Y."),
+        ("X can bind Y.", "X cannot bind Y."),
+        ("X cannot bind Y.", "X can bind Y."),
+        ("X can not bind Y.", "X can bind Y."),
+        ("X has been linked to Y.", "X has not been linked to Y."),
+        ("X has a role in Y.", "X does not have a role in Y."),
+        ("X had an effect on Y.", "X did not have an effect on Y."),
+        ("X had no significant effect on Y.", "X had a significant effect on Y."),
+        ("X had no apparent role in Y.", "X had an apparent role in Y."),
+        ("X increases Y.", "X does not increase Y."),
+        ("X strongly increases Y.", "X does not strongly increase Y."),
+        ("X also increases Y.", "X also does not increase Y."),
+        ("X did not affect A or Y.", None),
+        ("X bound the Y.", "X did not bind the Y."),
+        ("X did not increase Y.", "X increased Y."),
+        ("X did not bind the Y.", "X bound the Y."),
+        ("X does not modify Y.", "X modifies Y."),
+        ("Cells do not control X or need Y.", None),
+        ("X didn't undergo Y.", "X underwent Y."),
+        ("X isn't a target of Y.", "X is a target of Y."),
+        ("X never inhibits Y.", "X inhibits Y."),
+        ("X has never been found in Y.", "X has been found in Y."),
+        ("X fails to induce Y.", "X induces Y."),
+        ("X failed to bind Y.", "X bound Y."),
+        ("No effect of X on Y was seen.", "An effect of X on Y was seen."),
+        ("X is not only in Y but in Z.", None),
+        ("X did not only inhibit A but also Y.", None),
+        ("X is not due to A but to Y.", None),
+        ("X did not have any effect on Y.", None),
+        ("X does not bind or activate Y.", None),
+        ("X binds and activates Y.", "X binds and does not activate Y."),
+        ("X is only found in Y.", None),
+        ("X produced in A activates the Y.", "X produced in A does not activate the Y."),
+        ("A role of X mediated repression by Y.", None),
+        ("X is incapable of Y.", None),
+        ("X is unable to bind Y.", None),
+        ("Neither X nor Z activates Y.", None),
+        ("The X-induced Y release.", None),
+        ("We saw that X induced Y is low.", "We saw that X induced Y is not low."),
+        ("Increases of X in Y.", None),
+        ("The use of X to increase Y.", None),
+        ("There is no evidence that X alters Y.", "There is evidence that X alters Y."),
+        ("X gene NO and NOT and CAN of Y.", None),
+        ("X inhibits Y, not Z.", None),
+        ("X inhibits Y but not Z.", None),
+        ("X is needed, but not enough, for Y.", None),
+        ("X is needed but does not suffice for Y.", None),
+        ("X inhibits Y, but increases Z.", "X does not inhibit Y, but increases Z."),
+        ("X may or may not increase Y.", None),
+        ("X could have caused Y.", "X could not have caused Y."),
+        ("X doesn’t increase Y.", "X increases Y."),  # noqa: RUF001
+    ],
+)
+def test_polarity_of_a_predicate(sentence, expected):
+    assert flipped(sentence) == ({expected} if expected else set())
+
+
+@pytest.mark.parametrize(
+    ("sentence", "detail"),
+    [
+        ("X is also low in Y.", "also -> also not"),
+        ("X is bound to Y.", "is -> is not"),
+        ("X strongly increases Y.", "strongly -> does not strongly; increases -> increase"),
+        ("X never inhibits Y.", "never inhibits -> inhibits"),
+    ],
+)
+def test_a_reader_is_told_what_was_changed(sentence, detail):
+    marked = sentence.replace("X", "<re> A <er>").replace("Y", "<el> B <le>")
+    assert outcome("VNeg", marked).detail == detail
+
+
+def test_negation_inside_a_name_stays():
+    assert texts("VNeg", "<re> not-1 <er> of <el> no effect <le> with {g:is not}.") == set()
+
+
+def test_reports_are_left_alone_and_hedges_come_last():
+    sentence = "It was concluded that <re> A <er> may be low and that <el> B <le> is high."
+    first, second = STRATEGIES["VNeg"].perturb_all(mechanism_of(sentence), Choices(1, "1", "VNeg"))
+    assert "is not high" in first.text
+    assert "may not be low" in second.text
+    everything = texts("VNeg", sentence, strategy=Negate(any_predicate=True))
+    assert len(everything) == 3
+    assert any("was not concluded" in text for text in everything)
+
+
+def test_one_direction_alone():
+    sentence = "<re> A <er> is not low, and <el> B <le> is high."
+    found = {d: texts("VNeg", sentence, strategy=Negate(direction=d)) for d in DIRECTIONS}
+    assert found["negToPos"] == {"A is low, and B is high."}
+    assert found["posToNeg"] == {"A is not low, and B is not high."}
+    assert found["both"] == found["negToPos"] | found["posToNeg"]
+    with pytest.raises(UsageError, match="is none of both, posToNeg, negToPos"):
+        Negate(direction="up")
+
+
+# ---- SN.
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("by 5% in 12 rats", [("5", "percent"), ("12", "integer")]),
+        ("1,200 or 3.5 mg", [("1,200", "integer"), ("3.5", "decimal")]),
+        ("two-fold, 2.5-fold", [("two-fold", "fold"), ("2.5-fold", "fold")]),
+        ("3–5 mM, 30-50%", [("3–5", "range"), ("30-50", "percent range")]),  # noqa: RUF001
+        ("from 7.1 to 7.3", [("7.1 to 7.3", "range")]),
+        ("between 3 and 5 days", [("3 and 5", "range")]),
+        ("3 and 5 days", [("3", "integer"), ("5", "integer")]),
+        ("P < 0.05 in 1998", [("0.05", "p-value"), ("1998", "year")]),
+        ("of -80 mV", [("-80", "signed integer")]),
+        ("Twelve rats", [("Twelve", "word")]),
+        ("a 3-day test", [("3", "integer")]),
+        ("5mg or 24h", [("5", "integer"), ("24", "integer")]),
+        ("IL-6 p53 H2O2 (IL-6 gp130)2 CD4+ 5-HT 17β 14-3-3 Th1/Th2 1,25-D type 2", []),
+        ("seen [12], (3, 4), [5-7], ref. 8, 4 beta-phorbol, isoleucine 3", []),
+        ("1:1, 2/3, 10(-6) M, 10-6 M, 7.1 ± 0.4", []),
+        ("one-sided, someone, fold", []),
+    ],
+)  # fmt: skip
+def test_numbers(text, expected):
+    found = [(n.text, n.kind) for n in find_numbers(text)]
+    assert [f for f in found if f != ("7.1", "decimal")] == expected
+
+
+def test_numbers_keep_noun_join_and_bounds():
+    sentence = (
+        "<re> A <er> cut <el> B <le> "
+        "from 9 to 7 within 6 h in one man and all three dogs (P < 0.05)."
+    )
+    supporting = (
+        "From 8 to 4 in 12 h, after 3 h in two rats and four mice, P = 0.2, P = 0.01, in one."
+    )
+    found = texts("SN", sentence, "gg", supporting)
+    edits = {text.split(" cut B ")[1] for text in found}
+    assert edits == {
+        "from 8 to 4 within 6 h in one man and all three dogs (P < 0.05).",
+        "from 9 to 7 within 3 h in one man and all three dogs (P < 0.05).",
+        "from 9 to 7 within 6 h in one man and all four dogs (P < 0.05).",
+        "from 9 to 7 within 6 h in one man and all three dogs (P < 0.01).",
+    }
+
+
+@pytest.mark.parametrize(
+    ("old", "supporting", "expected"),
+    [
+        ("10%", "10.1%, 9.8% or 12%", {"12%"}),
+        ("2.5 mg", "2.45 mg, 2.54 mg and 2.6 mg", {"2.6 mg"}),
+        ("10.1%", "10%", set()),
+        ("three rats", "Five rats", {"five rats"}),
+        ("P < 0.1", "P < 0.05", {"P < 0.05"}),
+    ],
+)
+def test_what_may_be_the_same_number_is_not_taken(old, supporting, expected):
+    sentence = f"<re> A <er> cut <el> B <le> with {old}."
+    assert texts("SN", sentence, "gg", supporting) == {f"A cut B with {new}." for new in expected}
+
+
+def test_a_number_of_the_same_unit_comes_first():
+    sentence = "<re> A <er> at 5 mg cut <el> B <le>."
+    mechanism = mechanism_of(sentence, "gg", "In 12, 14, 16 and 18 rats or 7 mg.")
+    found = STRATEGIES["SN"].perturb_all(mechanism, Choices(1, "1", "SN"))
+    assert found[0].detail == "5 -> 7"
+    assert len(found) == 5
+
+
+def test_any_number_on_demand():
+    sentence = "<re> A <er> cut <el> B <le> by 10% within 3-5 h."
+    supporting = "In two rats, 10.1% or 2-6 h, 10%."
+    found = texts("SN", sentence, "gg", supporting, SwapNumber(any_number=True))
+    assert {text.removeprefix("A cut B ") for text in found} == {
+        "by two% within 3-5 h.", "by 10.1% within 3-5 h.", "by 2-6% within 3-5 h.",
+        "by 10% within two h.", "by 10% within 10.1 h.", "by 10% within 2-6 h.",
+    }  # fmt: skip
+
+
+def test_a_number_takes_its_article():
+    found = texts("SN", "A two-fold rise in <re> A <er> or <el> B <le>.", "gg", "An 8-fold fall.")
+    assert found == {"An 8-fold rise in A or B."}
+
+
+# ---- LPR.
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("inhibition", "stimulation"), ("inhibits", "stimulates"), ("inhibiting", "stimulating"),
+        ("Increased", "Decreased"), ("up-regulation", "down-regulation"),
+        ("agonists", "antagonists"),
+        ("downregulated", "upregulated"), ("positively", "negatively"), ("led to", "prevented"),
+        ("in the presence of", "in the absence of"), ("proapoptotic", "antiapoptotic"),
+        ("anti-inflammatory", "pro-inflammatory"), ("hypoglycemia", "hyperglycemia"),
+        ("is required for", "is dispensable for"), ("lost", "retained"), ("higher", "lower"),
+        ("syntheses", "degradations"), ("dose-dependent", "dose-independent"),
+    ],
+)  # fmt: skip
+def test_antonyms(old, new):
+    sentence = f"{old} of <re> A <er> {{g:increase factor}} to <el> low affinity receptor <le>."
+    assert texts("LPR", sentence) == {plain(sentence).replace(old, new).replace(
+        "{g:increase factor}", "increase factor"
+    )}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "<re> A <er> does not inhibit <el> B <le>.",
+        "an increase or decrease of <re> A <er> and <el> B <le>.",
+        "<re> A <er> prevents <el> B <le> from working.",
+        "the LOW gene of <re> A <er> and <el> B <le>.",
+        "<re> A <er> low-density <el> B <le>.",
+        "<re> A <er> with increasing evidence for <el> B <le>.",
+        "<re> A <er> doesn’t increase <el> B <le>.",  # noqa: RUF001
+        "<re> A <er> acts, at least partly, on <el> B <le>.",
+        "<re> A <er> does not, however, increase <el> B <le>.",
+        "<re> A <er> is not, as was long thought, an <el> B <le> inhibitor.",
+        "<re> A <er> leads to <el> B <le> and to apathy.",
+    ],
+)
+def test_terms_that_are_left_alone(sentence):
+    assert texts("LPR", sentence) == set()
+
+
+def test_a_term_takes_its_article_and_all_change_on_demand():
+    sentence = "<re> A <er> is an inhibitor and causes a decrease in <el> B <le>."
+    assert "A is an activator and causes a decrease in B." in texts("LPR", sentence)
+    assert "A is an inhibitor and causes an increase in B." in texts("LPR", sentence)
+    every = texts("LPR", sentence, strategy=ReversePolarity(every=True))
+    assert every == {"A is an activator and prevents an increase in B."}
+
+
+def test_own_antonyms(tmp_path):
+    path = tmp_path / "own.json"
+    path.write_text('{"verbs": {"both": [["glorify", "vilify"]]}}')
+    strategy = ReversePolarity(Antonyms.read(path))
+    found = texts("LPR", "<re> A <er> glorifies <el> B <le>.", strategy=strategy)
+    assert found == {"A vilifies B."}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "[]", '{"verb": {}}', '{"nouns": {"both": [["a"]]}}',
+        '{"nouns": {"both": [["a", "a"]]}}',
+        '{"after_hyphen": {"a": " "}}', '{"verbs": {"both": [["a", 1]]}}',
+    ],
+)  # fmt: skip
+def test_broken_antonyms_are_refused(tmp_path, text):
+    path = tmp_path / "own.json"
+    path.write_text(text)
+    with pytest.raises(UsageError, match=r"own\.json"):
+        Antonyms.read(path)
+
+
+def test_our_antonyms_change_every_term_and_no_pair_stands_twice():
+    antonyms = Antonyms.read()
+    assert len(antonyms.forms) > 800
+    for old, new in antonyms.forms.items():
+        assert re.fullmatch(r"[a-z]+(?:[ -][a-z]+)*", old), old
+        assert re.fullmatch(r"[a-z]+(?:[ -][a-z]+)*", new), new
+
+
+# ---- English.
+
+
+@pytest.mark.parametrize(
+    ("word", "article"),
+    [
+        ("increase", "an"), ("decrease", "a"), ("NMDA receptor", "an"), ("FGF", "an"), ("TNF", "a"),
+        ("unit", "a"), ("ubiquitin", "a"), ("uncoupler", "an"), ("uninduced cell", "an"),
+        ("hour", "an"),
+        ("8-fold", "an"), ("11-fold", "an"), ("1-fold", "a"), ("α-toxin", "an"), ("β-toxin", "a"),  # noqa: RUF001
+        ("RAS", None), ("AMPK", "an"), ("IL-6", "an"), ("(x)", None), ("one-fold", "a"),
+        ("euchromatin", "a"),
+    ],
+)  # fmt: skip
+def test_articles(word, article):
+    assert choose_article(word) == article
+
+
+def test_inflection():
+    assert [form_third(v) for v in ("inhibit", "catalyze", "suppress", "modify", "synthesis")] == [
+        "inhibits", "catalyzes", "suppresses", "modifies", "syntheses",
+    ]  # fmt: skip
+    assert [form_past(v) for v in ("inhibit", "control", "bind", "reduce")] == [
+        "inhibited", "controlled", "bound", "reduced",
+    ]  # fmt: skip
+    assert [form_gerund(v) for v in ("inhibit", "control", "reduce", "underlie")] == [
+        "inhibiting", "controlling", "reducing", "underlying",
+    ]  # fmt: skip

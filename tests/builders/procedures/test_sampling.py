@@ -1,0 +1,296 @@
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import PATTERNS, WORLD
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from nlihub.builders.procedures.patterns import space as pattern_space
+from nlihub.builders.procedures.patterns.rows import encode_samples
+from nlihub.builders.procedures.patterns.sampling import (
+    SamplingConfig,
+    sample_bank,
+    sample_pattern,
+)
+from nlihub.builders.procedures.patterns.sentence_template import SentenceTemplate
+from nlihub.builders.procedures.patterns.space import PatternSpace
+from nlihub.builders.spacenli import SpaceNLI
+from nlihub.loaders.corpora.patterns.pattern_bank import read_pattern_bank, scan_pattern_bank
+from nlihub.loaders.errors import BankError, UsageError
+from reference_sampler import all_problems, draw
+
+
+def rows(sample):
+    return [
+        (sentences, dict(zip(sample.variables, phrases, strict=True)))
+        for sentences, phrases in zip(
+            zip(*sample.sentences, strict=True), sample.phrases, strict=True
+        )
+    ]
+
+
+DRAWS = [
+    (per_pattern, seed, with_examples)
+    for per_pattern in (-1, 0, 1, 3, 8, 1000)
+    for seed in (0, 7, -3, 2**70)
+    for with_examples in (True, False)
+    if per_pattern or with_examples
+]
+
+
+def test_every_draw_equals_the_obvious_one(bank_files):
+    bank = read_pattern_bank(*bank_files())
+    for per_pattern, seed, with_examples in DRAWS:
+        config = SamplingConfig(per_pattern, seed, with_examples)
+        for pattern in bank:
+            expected = draw(pattern, bank.world, per_pattern, seed, with_examples)
+            assert rows(sample_pattern(pattern, bank.world, config)) == expected
+
+
+def test_blocks_give_what_one_block_gives(bank_files, monkeypatch):
+    bank = read_pattern_bank(*bank_files())
+    expected = [rows(s) for s in sample_bank(bank, SamplingConfig(7, 3))]
+    monkeypatch.setattr(pattern_space, "_MAX_CELLS", 6)
+    assert any(PatternSpace(p, bank.world)._prefix for p in bank)
+    assert [rows(s) for s in sample_bank(bank, SamplingConfig(7, 3))] == expected
+
+
+def test_processes_do_not_change_the_result(bank_files):
+    bank = read_pattern_bank(*bank_files())
+    one = [rows(s) for s in sample_bank(bank, SamplingConfig(5, 1))]
+    assert [rows(s) for s in sample_bank(bank, SamplingConfig(5, 1), num_proc=2)] == one
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks at processes through /proc")
+def test_workers_end_when_their_parent_is_killed():
+    code = (
+        "import nlihub.api as api\n"
+        "from nlihub.builders.procedures.patterns.sampling import SamplingConfig, sample_bank\n"
+        "bank = api.get_builder('open_spacenli').read_bank(api.BuildOptions())\n"
+        "for sample in sample_bank(bank, SamplingConfig(-1), num_proc=2): print(1, flush=True)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    process.stdout.readline()  # the workers are at work
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    assert len(children) == 2
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    deadline = time.monotonic() + 30
+    while any(is_alive(child) for child in children):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks at processes through /proc")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_parallel_run_ends_and_leaves_nothing(tmp_path, number):
+    command = [
+        *(sys.executable, "-m", "nlihub", "export", "open_spacenli", "--per-pattern", "-1"),
+        *("--num-proc", "2", "--output", str(tmp_path / "x.json")),
+    ]
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        # Who is started in the background of a shell ignores SIGINT, and so would this.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    children = []
+    while len(children) < 2:
+        assert process.poll() is None
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        time.sleep(0.02)
+    time.sleep(0.3)
+    os.killpg(process.pid, number)  # as a terminal or a scheduler does: to all of them
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode in (130, 143)
+    assert "Traceback" not in errors
+    assert not list(tmp_path.iterdir())
+    deadline = time.monotonic() + 30
+    while any(is_alive(child) for child in children):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def is_alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_a_sample_unlike_another_shares_nothing_with_it(bank_files):
+    bank = read_pattern_bank(*bank_files())
+    for pattern in bank:
+        old = sample_pattern(pattern, bank.world, SamplingConfig(6, 42))
+        for per_pattern in (4, -1):
+            config = SamplingConfig(per_pattern, 1)
+            new = sample_pattern(pattern, bank.world, config, set(old.texts))
+            assert not set(old.texts) & set(new.texts)
+            rest = new.n_problems - len(old)
+            assert len(new) == (rest if per_pattern == -1 else min(rest, per_pattern))
+
+
+def test_ranks_are_found_again(bank_files):
+    bank = read_pattern_bank(*bank_files())
+    for pattern in bank:
+        space = PatternSpace(pattern, bank.world)
+        listed = all_problems(pattern, bank.world)
+        assert space.n_problems == len(listed)
+        for rank, (sentences, _) in enumerate(listed):
+            assert space.rank(sentences) == rank
+        assert space.rank(("No", "such problem")) is None
+        assert space.rank(("Amara is in the barn",)) is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("NP3 != NP1", "NP3 == NP1", "contradict each other: no problem is left"),
+        ("<SR>walk_into(NP1,NP2)</SR>", "<SR>k_in(NP1,NP2)</SR>", "has 3 problems, expected at"),
+        ("Amara has walked into", "Amara had walked into", "does not yield 1 of its own examples"),
+    ],
+)
+def test_planted_defects_of_sampling(bank_files, old, new, expected):
+    bank = read_pattern_bank(*bank_files(PATTERNS.replace(old, new)))
+    with pytest.raises(BankError, match=expected):
+        list(sample_bank(bank, SamplingConfig(), min_problems=4, require_examples=True))
+
+
+def test_one_text_from_two_fillings_is_an_error(bank_files):
+    world = WORLD.replace("{barn, mill, old mill}", "{mill, mill yard}").replace(
+        "{fox, hen, goose}", "{fox, fox yard}"
+    )
+    text = PATTERNS.replace("{NP1} has walked into {NP2}", "{NP1} {_yard} {NP2}")
+    text = text.replace("{NP1} is in {NP2}</PT>", "{NP2} is there</PT>", 1)
+    bank = read_pattern_bank(*bank_files(text, world))
+    with pytest.raises(BankError, match=r"the same problem from two fillings: The fox yard"):
+        list(sample_bank(bank, SamplingConfig(-1)))
+
+
+@pytest.mark.parametrize(
+    ("limit", "expected"),
+    [
+        ("_MAX_COMBINATIONS", "its fillers have 60 combinations, too many to go through"),
+        ("_MAX_TABLE_CELLS", "a condition couples 2 variables, too many to go through"),
+    ],
+)
+def test_what_is_too_large_is_reported_with_the_rest(bank_files, monkeypatch, limit, expected):
+    bank = read_pattern_bank(*bank_files())
+    monkeypatch.setattr(pattern_space, limit, 10)
+    with pytest.raises(BankError, match=expected) as caught:
+        list(sample_bank(bank, SamplingConfig(5)))
+    assert "pattern 1" in {d.where for d in caught.value.defects}
+
+
+def test_a_pattern_without_variables_has_one_problem(bank_files):
+    text = PATTERNS.replace("{NP1} has walked into {NP2}", "The fox walks")
+    text = text.replace("{NP1} is in {NP2}</PT>", "The fox sleeps</PT>", 1)
+    bank = read_pattern_bank(*bank_files(text))
+    [sample] = sample_bank(bank.select(["2"]), SamplingConfig())
+    assert sample.texts == [("The fox walks", "The fox sleeps")]
+    assert encode_samples([sample])["fillers"].to_pylist() == [[]]
+
+
+def test_problems_of_reading_and_sampling_are_in_one_report(bank_files):
+    text = PATTERNS.replace("NP3 != NP1", "NP3 == NP1").replace("walk_into(NP1", "stroll(NP1")
+    bank, problems = scan_pattern_bank(*bank_files(text))
+    with pytest.raises(BankError) as caught:
+        list(sample_bank(bank, SamplingConfig(), known_defects=problems))
+    assert [p.where for p in caught.value.defects] == ["pattern 2", "pattern 1"]
+
+
+@pytest.mark.parametrize(
+    "arguments", [(-2,), (0, 1, False), (2.5,), (True,), (5, None), (5, "1"), (5, 1.0)]
+)
+def test_senseless_draws_are_refused(arguments):
+    with pytest.raises(UsageError):
+        SamplingConfig(*arguments)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 5000), st.integers(), st.integers(0, 5000))
+def test_drawing_positions_is_drawing_from_the_list(n, seed, k):
+    k = min(n, k)
+    listed = [f"problem {i}" for i in range(n)]
+    random.seed(seed)
+    expected = random.sample(listed, k)
+    assert [listed[i] for i in random.Random(seed).sample(range(n), k)] == expected
+
+
+PHRASES = [["", "now"], ["Amara", "the fox", "the old fox"]]
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.sampled_from(["{_now}", "{NP1}", " ", "  ", "is", "Now", "50%", ","]), max_size=8),
+    st.sampled_from(PHRASES[0]),
+    st.sampled_from(PHRASES[1]),
+)
+def test_a_template_reads_what_it_renders(pieces, now, noun):
+    template = SentenceTemplate("".join(pieces), ["_now", "NP1"])
+    [text] = template.render([(now, noun)])
+    assert "  " not in text
+    readings = [
+        bound
+        for bound in template.match(text, {}, PHRASES)
+        if template.render([(bound.get(0, now), bound.get(1, noun))]) == [text]
+    ]
+    assert {
+        **({0: now} if "{_now}" in pieces else {}),
+        **({1: noun} if "{NP1}" in pieces else {}),
+    } in readings
+
+
+def test_combinations_accept_ranks_in_any_order(bank_files):
+    bank = read_pattern_bank(*bank_files())
+    space = PatternSpace(bank.patterns[0], bank.world)
+    ranks = np.arange(space.n_problems)
+    shuffled = np.random.default_rng(0).permutation(ranks)
+    assert (space.combinations(shuffled) == space.combinations(ranks)[shuffled]).all()
+
+
+# ---- the official bank ------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def official_bank(official):
+    return read_pattern_bank(
+        official / "problem_patterns.xml", official / "selection_restriction.yaml"
+    )
+
+
+def test_the_size_of_the_official_bank(official_bank):
+    """Numbers measured on the authors' generator."""
+    spaces = [PatternSpace(pattern, official_bank.world) for pattern in official_bank]
+    assert len(spaces) == 160
+    assert len(official_bank.world.noun_phrases) == 171
+    assert sum(space.n_combinations for space in spaces) == 19_392_953
+    assert sum(space.n_problems for space in spaces) == 10_855_475
+
+
+def test_other_draws_from_the_official_bank_equal_the_obvious_ones(official_bank):
+    small = [
+        p for p in official_bank if PatternSpace(p, official_bank.world).n_combinations < 6_000
+    ]
+    assert len(small) > 30
+    for pattern in small[::3]:
+        for per_pattern, seed, with_examples in [(50, 7, True), (200, 1, False), (0, 1, True)]:
+            config = SamplingConfig(per_pattern, seed, with_examples)
+            expected = draw(pattern, official_bank.world, per_pattern, seed, with_examples)
+            assert rows(sample_pattern(pattern, official_bank.world, config)) == expected
+
+
+def test_every_official_example_is_yielded(official_bank):
+    samples = list(sample_bank(official_bank, SamplingConfig(0), require_examples=True))
+    assert sum(map(len, samples)) == 262
+    assert SamplingConfig(200, 42) == SpaceNLI.SAMPLING

@@ -1,0 +1,147 @@
+"""Negatives beside their positives: distances, and what is there twice."""
+
+import doctest
+import random
+
+import pytest
+from nlihub.builders.bionli import BioNLI
+from nlihub.builders.scinli import SciNLI
+from nlihub.builders.statistics import distance, negatives
+from nlihub.builders.statistics.distance import count_changes, marked_words
+from nlihub.builders.statistics.negatives import describe_negatives
+from nlihub.builders.statistics.sampling import sample_rows
+from nlihub.builders.statistics.show import show_survey
+from nlihub.builders.statistics.survey import survey
+from nlihub.builders.statistics.unmeasured import UnmeasuredError
+from small_versions import build_rows
+
+POSITIVE = "<re> Rain <er> calms <el> foxes <le>."
+
+
+def row(category, hypothesis, group="1", **others):
+    label = "entailment" if category == "positive" else "not_entailment"
+    return {"category": category, "hypothesis": hypothesis, "group": group, "label": label} | others
+
+
+def describe(folder, splits):
+    found = describe_negatives(build_rows(folder, BioNLI.SPEC, splits), "full")
+    return {each.category: each for each in found}
+
+
+def slow_distance(one, other):
+    """The textbook table."""
+    above = list(range(len(other) + 1))
+    for number, word in enumerate(one, 1):
+        here = [number]
+        for place, another in enumerate(other, 1):
+            here.append(min(above[place] + 1, here[-1] + 1, above[place - 1] + (word != another)))
+        above = here
+    return above[-1]
+
+
+def test_the_distance_is_that_of_the_table():
+    rng = random.Random(1)
+    for _ in range(3_000):
+        one, other = ("".join(rng.choices("abcd", k=rng.randrange(9))) for _ in range(2))
+        assert count_changes(one, other) == slow_distance(one, other), (one, other)
+    long = [str(number) for number in range(150)]
+    assert count_changes(long, long[75:] + long[:75]) == 150
+    assert count_changes(long, [*long[:70], "new", *long[71:]]) == 1
+
+
+def test_the_examples_of_the_docstrings_run():
+    failed, attempted = doctest.testmod(distance)
+    assert (failed, attempted > 0) == (0, True)
+
+
+def test_a_marker_is_one_word():
+    swapped = "<el> Rain <le> calms <re> foxes <er>."
+    assert count_changes(marked_words(POSITIVE), marked_words(swapped)) == 4
+    assert marked_words("x<re>y") == ["x", "<re>", "y"]
+
+
+def test_distances_by_category(tmp_path):
+    rows = [
+        row("positive", POSITIVE),
+        row("SEN", "<re> Foxes <er> calms <el> rain <le>."),
+        row("LPR", "<re> Rain <er> excites <el> foxes <le>."),
+        row("LPR", "<re> Rain <er> excites <el> hens <le>.", "9"),
+        row("LPR", "<re> Rain <er> excites <el> hens <le>.", None),
+        row("LPR", "B.", "8", original_hypothesis="A b."),
+        row("GEN", "Hens", "2"),
+        row("positive", "Foxes calm hens.", "2"),
+        row("positive", "Hens.", "2"),
+    ]
+    found = describe(tmp_path, {"train": rows[2:], "test": rows[:2]})
+    assert list(found) == ["LPR", "GEN", "SEN"]
+    # Two of LPR have no positive, the positives of the others are in the other split or their own.
+    lpr = found["LPR"]
+    assert (lpr.rows, lpr.drawn, lpr.without_positive) == (4, 4, 2)
+    assert (lpr.words, lpr.share) == ((1, 1, 1, 1, 1), (12.5, 12.5, 12.5, 33.3, 33.3))
+    assert (found["SEN"].words, found["SEN"].share) == ((2,) * 5, (25.0,) * 5)
+    assert found["GEN"].words == (1,) * 5  # to the nearest of two
+
+
+def test_what_is_there_twice(tmp_path):
+    rows = [
+        row("SEN", POSITIVE),  # before its positive
+        row("positive", POSITIVE),
+        row("SN", "A.", "2", original_hypothesis="A."),  # without its positive
+        row("SEP", "B."),
+        row("LPR", POSITIVE.replace(" Rain", " rain")),  # differs in case alone
+        row("GEN", "Other.", None),
+        row("GEN", "Other.", None),  # of no mechanism
+    ]
+    again = [row("SEP", "B."), row("SRE", "B."), row("SEP", "B.", "3"), row("SEN", POSITIVE, "3")]
+    found = describe(tmp_path, {"train": rows, "test": again})
+    same = {name: (each.same_as_positive, each.same_as_another) for name, each in found.items()}
+    assert same == {
+        "SEN": (1, 0),  # that of another mechanism is no positive of its own
+        "SN": (1, 0),
+        "SEP": (0, 1),
+        "SRE": (0, 1),
+        "LPR": (0, 0),
+        "GEN": (0, 0),
+    }
+    assert found["LPR"].words == (0,) * 5
+
+
+def test_some_of_each_category_are_drawn(tmp_path, monkeypatch):
+    monkeypatch.setattr(negatives, "MAX_ROWS", 5)
+    rows = [row("SEN", f"word{n}", str(n), original_hypothesis="x") for n in range(50)]
+    rows += [row("GEN", "one", "1", original_hypothesis="x")]
+    for order, split in ((rows, "train"), (rows[::-1], "test")):
+        found = describe(tmp_path / split, {split: order})
+        assert {name: each.drawn for name, each in found.items()} == {"SEN": 5, "GEN": 1}
+
+
+def test_rows_of_each_value_are_the_first_of_all(tmp_path):
+    rows = [row("SEN" if n % 3 else "GEN", f"word{n}", str(n)) for n in range(60)]
+    rows[7]["category"] = None
+    version = build_rows(tmp_path, BioNLI.SPEC, {"train": rows})
+    of_all = sample_rows(version, "full", ["train"], ["id", "category"], 60).to_pylist()
+    found = sample_rows(version, "full", ["train"], ["id", "category"], 4, by="category")
+    expected = [
+        one
+        for name in ("GEN", "SEN", None)
+        for one in [each for each in of_all if each["category"] == name][:4]
+    ]
+    assert found.to_pylist() == expected
+
+
+def test_what_has_no_negatives(tmp_path):
+    version = build_rows(tmp_path / "a", SciNLI.SPEC, {"test": [{"label": "neutral"}]})
+    assert "labels are not" in survey(version).unmeasured["negatives"]
+    version = build_rows(
+        tmp_path / "b", BioNLI.SPEC, {"test": [row("positive", "A.")], "train": []}
+    )
+    with pytest.raises(UnmeasuredError, match="no negatives"):
+        describe_negatives(version, "full")
+
+
+def test_they_are_shown(tmp_path):
+    rows = [row("positive", POSITIVE), row("SEN", "<re> Foxes <er> calms <el> rain <le>.")]
+    found = survey(build_rows(tmp_path, BioNLI.SPEC, {"test": rows}))
+    shown = show_survey(BioNLI.SPEC, found)
+    assert "## Negatives beside their positives" in shown
+    assert "| SEN | 1 | 0 | 0 | 0 of 1 | 2 / 2 / 2 / 2 / 2 | 25 / 25 / 25 / 25 / 25 |" in shown

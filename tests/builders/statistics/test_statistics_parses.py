@@ -1,0 +1,225 @@
+"""Sentences that parse as such, by a server that answers in the form of CoreNLP."""
+
+import json
+import socket
+import subprocess
+import sys
+import threading
+from collections import Counter
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+pytest.importorskip("nltk", reason="the extra 'baselines' is not installed")
+from nlihub.builders.scinli import SciNLI
+from nlihub.builders.statistics import parses
+from nlihub.builders.statistics.parses import ParserError, Roots, parse_texts
+from nlihub.builders.statistics.show import show_survey
+from nlihub.builders.statistics.survey import survey
+from nlihub.loaders.errors import MissingExtraError, UsageError
+from small_versions import build_rows
+
+CONTRASTING, REASONING, ENTAILMENT, NEUTRAL = SciNLI.SPEC.labels
+
+#: What the server makes of our sentences.
+TREES = {
+    "The server parses this sentence.": ["S"],
+    "We sing.": ["S"],
+    "They dance.": ["S"],
+    "A song.": ["NP"],
+    "Is it new?": ["SQ"],
+    "Été, a song (90 %).": ["FRAG"],
+    "We sing. A song. They dance.": ["S", "NP", "S"],
+    "\n": [],
+}
+
+
+def tree(root):
+    return f"(ROOT\n  ({root}\n    (NP (PRP We))\n    (VP (VBP -LRB-))\n    (. .)))"
+
+
+class Parser(ThreadingHTTPServer):
+    """Answers with fixed trees; 500 to what it does not know, as CoreNLP to what is too long."""
+
+    daemon_threads = True
+
+    def __init__(self, answer=None):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.asked = []
+        self.answer = answer
+        self.may_end = threading.Event()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.server_port}"
+
+
+class Handler(BaseHTTPRequestHandler):
+    def do_POST(self):
+        text = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        [properties] = parse_qs(urlsplit(self.path).query)["properties"]
+        self.server.asked.append((text, json.loads(properties)))
+        if self.server.answer == "hang":
+            self.server.may_end.wait(30)
+            return
+        if self.server.answer is not None:
+            status, body = self.server.answer
+        elif text in TREES:
+            sentences = [
+                {"index": n, "parse": tree(root), "tokens": []}
+                for n, root in enumerate(TREES[text])
+            ]
+            status, body = 200, json.dumps({"sentences": sentences})
+        else:
+            status, body = 500, "CoreNLP request timed out. Your document may be too long."
+        self.send_response(status)
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def log_message(self, *arguments):
+        pass
+
+
+@pytest.fixture
+def serve():
+    servers = []
+
+    def start(answer=None):
+        server = Parser(answer)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        servers.append(server)
+        return server
+
+    yield start
+    for server in servers:
+        server.may_end.set()
+        server.shutdown()
+        server.server_close()
+
+
+def row(label, premise, hypothesis):
+    return {"label": label, "premise": premise, "hypothesis": hypothesis}
+
+
+@pytest.fixture(scope="module")
+def version(tmp_path_factory):
+    rows = [
+        row(CONTRASTING, "We sing.", "A song."),
+        row(CONTRASTING, "They dance.", "They dance."),
+        row(REASONING, "We sing. A song. They dance.", "An endless sentence."),  # refused
+        row(NEUTRAL, "Is it new?", "Été, a song (90 %)."),
+        row(NEUTRAL, "An endless sentence.", "\n"),  # refused; without a sentence
+    ]
+    return build_rows(tmp_path_factory.mktemp("small"), SciNLI.SPEC, {"test": rows})
+
+
+def test_roots_by_class(serve, version):
+    server = serve()
+    found = parse_texts(version, "default", server.url)
+    assert found.rows == 5
+    roots = {part.part: (part.premise, part.hypothesis) for part in found.roots}
+    assert roots == {
+        "class contrasting": (Roots(2, 100.0, 0, 97.3), Roots(2, 50.0, 0, 97.4)),
+        "class reasoning": (Roots(3, 66.7, 0, 97.5), Roots(0, None, 1, 97.7)),
+        "class entailment": (Roots(0, None, 0, 96.9), Roots(0, None, 0, 95.9)),
+        "class neutral": (Roots(1, 0.0, 1, 95.3), Roots(1, 0.0, 0, 95.6)),
+        "all": (Roots(6, 66.7, 1, 96.8), Roots(3, 33.3, 1, 96.7)),
+    }
+    # Every text was asked for once, after the trial, in its own letters, and by the papers' parser.
+    texts = Counter(text for text, _ in server.asked)
+    assert texts["Été, a song (90 %)."] == 1
+    assert texts.total() == 1 + 2 * 5
+    for _, properties in server.asked:
+        assert properties["annotators"] == "tokenize,ssplit,pos,parse"
+        assert properties["parse.model"].endswith("englishPCFG.ser.gz")
+        assert properties["outputFormat"] == "json"
+
+
+def test_only_some_rows_of_many_are_parsed(serve, version, monkeypatch):
+    monkeypatch.setattr(parses, "MAX_ROWS", 2)
+    server = serve()
+    found = parse_texts(version, "default", server.url)
+    assert (found.rows, len(server.asked)) == (2, 1 + 2 * 2)
+    assert "Of 2 rows." in show_survey(SciNLI.SPEC, survey(version, parser=server.url))
+
+
+def test_parses_are_shown(serve, version):
+    found = survey(version, parser=serve().url)
+    text = show_survey(SciNLI.SPEC, found)
+    assert "| class contrasting | 100.0 (97.3) | 50.0 (97.4) | 2 / 2 | 0 / 0 |" in text
+    assert "| class reasoning | 66.7 (97.5) | (97.7) | 3 / 0 | 0 / 1 |" in text
+    assert "| all | 66.7 (96.8) | 33.3 (96.7) | 6 / 3 | 1 / 1 |" in text
+    assert "parses" not in found.unmeasured
+
+
+def test_parses_on_the_command_line(serve, version):
+    def run(*arguments):
+        command = [sys.executable, "-m", "nlihub", "stats", str(version.folder), *arguments]
+        return subprocess.run(command, capture_output=True, text=True)
+
+    found = json.loads(run("--parser", serve().url, "--json").stdout)
+    assert found["parses"]["roots"][-1]["premise"]["s_roots"] == 66.7
+    done = run("--parser", serve((500, "no model")).url)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "refuses even" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ((500, "Could not load englishPCFG"), "refuses even 'The server parses .*500"),
+        ((404, "nothing here"), "refuses even .*404.* has to be a CoreNLP server"),
+        ((200, "<html>Hello</html>"), "does not answer in the form of CoreNLP"),
+        ((200, "[]"), "does not answer in the form of CoreNLP"),
+        ((200, "{}"), "does not answer in the form of CoreNLP: KeyError"),
+        ((200, '{"sentences": [{"index": 0}]}'), "does not answer in the form of CoreNLP"),
+        ((200, '{"sentences": [{"parse": "(ROOT (S"}]}'), "does not answer in the form"),
+        ((200, '{"sentences": [{"parse": "(ROOT)"}]}'), "does not answer in the form"),
+        ((200, '{"sentences": [{"parse": "(ROOT word)"}]}'), "does not answer in the form"),
+        ((200, '{"sentences": null}'), "does not answer in the form"),
+    ],
+)
+def test_a_parser_that_answers_something_else(serve, version, answer, expected):
+    with pytest.raises(ParserError, match=expected):
+        parse_texts(version, "default", serve(answer).url)
+
+
+def test_a_parser_that_hangs(serve, version):
+    with pytest.raises(ParserError, match=r"did not answer within 0\.2 s"):
+        parse_texts(version, "default", serve("hang").url, timeout_s=0.2)
+
+
+def test_a_parser_that_is_not_there(version):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+    with pytest.raises(ParserError, match=r"cannot be reached.*Start a CoreNLP server") as caught:
+        parse_texts(version, "default", url)
+    assert isinstance(caught.value, ConnectionError)
+
+
+def test_a_parser_that_stops_midway(serve, version, monkeypatch):
+    server = serve()
+    ask = parses._Parser.find_roots
+
+    def stop_after_the_trial(parser, text):
+        found = ask(parser, text)
+        server.answer = "hang"
+        return found
+
+    monkeypatch.setattr(parses._Parser, "find_roots", stop_after_the_trial)
+    with pytest.raises(ParserError, match="did not answer"):
+        parse_texts(version, "default", server.url, timeout_s=0.2)
+
+
+@pytest.mark.parametrize("url", ["localhost:9000", "file:///etc/hosts", "http://", "", "nine"])
+def test_what_is_no_address(version, url):
+    with pytest.raises(UsageError, match="expected an address"):
+        parse_texts(version, "default", url)
+
+
+def test_without_nltk(version, monkeypatch):
+    monkeypatch.setitem(sys.modules, "nltk.parse.corenlp", None)
+    with pytest.raises(MissingExtraError, match=r"nlihub\[baselines\]"):
+        parse_texts(version, "default", "http://localhost:9000")

@@ -1,0 +1,354 @@
+"""The hypothesis-only probe: what it finds, what it must not find, and what cannot be probed."""
+
+import random
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+from nlihub.builders.bionli import BioNLI
+from nlihub.builders.scinli import SciNLI
+from nlihub.builders.statistics import probe
+from nlihub.builders.statistics.classifier import WordClassifier
+from nlihub.builders.statistics.probe import CategoryScore, probe_hypotheses
+from nlihub.builders.statistics.scoring import Recall, Score, score, score_recall
+from nlihub.builders.statistics.show import show_survey
+from nlihub.builders.statistics.survey import survey
+from nlihub.builders.statistics.unmeasured import UnmeasuredError
+from scipy import stats
+from small_versions import build_rows
+
+import nlihub
+
+LABELS = SciNLI.SPEC.labels
+WORDS = "red green blue grey pink gold"
+
+
+def sentences(n, seed):
+    """Sentences whose words say nothing."""
+    rng = random.Random(seed)
+    return [" ".join(rng.choices(WORDS.split(), k=5)) for _ in range(n)]
+
+
+def rows_of(n, seed, clue=None, **others):
+    """Rows of all classes; with a clue, the contrasting ones have it in their hypothesis."""
+    return [
+        {
+            "label": LABELS[i % 4],
+            "premise": f"{seed} {i}",
+            "hypothesis": f"{clue} {text}" if clue and i % 4 == 0 else text,
+            **others,
+        }
+        for i, text in enumerate(sentences(n, seed))
+    ]
+
+
+def test_labels_that_a_word_gives_away(tmp_path):
+    splits = {"train": rows_of(400, 1, "but"), "validation": [], "test": rows_of(200, 2, "but")}
+    version = build_rows(tmp_path, SciNLI.SPEC, splits)
+    found = probe_hypotheses(version, "default")
+    assert (found.trained_on, found.judged_on, found.folds) == (("train",), ("test",), 0)
+    assert (found.training_rows, found.rows, found.unit) == (400, 200, "row")
+    assert found.top_words["contrasting"][0] == "but"
+    assert all("but" not in words for label, words in found.top_words.items() if label != LABELS[0])
+    # A quarter is certain; of the others a third is guessed.
+    assert found.accuracy.value == pytest.approx(50, abs=8)
+    assert found.macro_f1.interval[0] > 30
+    assert (found.macro_f1.chance, found.accuracy.chance) == (25.0, 25.0)
+    assert found.warns
+    assert found.categories == ()
+    assert found == probe_hypotheses(version, "default")
+    shown = show_survey(SciNLI.SPEC, survey(version, probe=True))
+    assert "**Warning**: labels can in part be told from the hypothesis alone" in shown
+    assert "Trained on 400 rows of train, judged on 200 rows of test." in shown
+    assert "| contrasting | `but`" in shown
+
+
+def test_labels_that_nothing_gives_away(tmp_path):
+    splits = {"train": rows_of(400, 1), "test": rows_of(400, 2)}
+    found = survey(build_rows(tmp_path, SciNLI.SPEC, splits), probe=True)
+    assert not found.probe.warns
+    assert found.probe.macro_f1.value == pytest.approx(25, abs=6)
+    assert "Warning" not in show_survey(SciNLI.SPEC, found)
+
+
+def test_validation_where_there_is_no_test(tmp_path):
+    splits = {"train": rows_of(100, 1), "validation": rows_of(40, 2)}
+    found = probe_hypotheses(build_rows(tmp_path, SciNLI.SPEC, splits), "default")
+    assert (found.judged_on, found.rows) == (("validation",), 40)
+
+
+@pytest.mark.parametrize("train", [[], None])
+def test_cross_validation_where_there_is_nothing_to_train_on(tmp_path, train):
+    splits = {"validation": rows_of(100, 1, "but"), "test": rows_of(300, 2, "but")}
+    splits |= {} if train is None else {"train": train}
+    found = survey(build_rows(tmp_path, SciNLI.SPEC, splits), probe=True)
+    probed = found.probe
+    assert (probed.folds, probed.rows, probed.training_rows, probed.unit) == (5, 400, 400, "row")
+    assert set(probed.judged_on) == {"validation", "test"}
+    assert probed.warns
+    assert "5-fold cross-validation on 400 rows" in show_survey(SciNLI.SPEC, found)
+
+
+def groups_of(n, per_group):
+    """Rows whose hypothesis names their group, and groups whose rows have one label."""
+    return [
+        {"label": LABELS[g % 4], "hypothesis": f"word{g} {text}", "group": f"g{g}"}
+        for g in range(n)
+        for text in sentences(per_group, g)
+    ]
+
+
+def test_rows_of_one_group_are_in_one_fold(tmp_path):
+    rows = groups_of(30, 20)
+    spec = SciNLI.SPEC
+    found = survey(build_rows(tmp_path / "group", spec, {"test": rows}), probe=True)
+    assert (found.probe.unit, found.probe.folds) == ("group", 5)
+    assert not found.probe.warns
+    assert "no group in two folds" in show_survey(spec, found)
+    loose = [{**row, "group": None} for row in rows]
+    assert probe_hypotheses(build_rows(tmp_path / "row", spec, {"test": loose}), "default").warns
+
+
+def test_what_is_judged_is_not_trained_on(tmp_path):
+    """Each group's hypotheses name it, and it has one label: to have seen it is to know it."""
+    rows = groups_of(30, 20)
+    shared = {"train": rows[::2], "test": rows[1::2]}
+    more = groups_of(60, 10)[300:]  # of other groups
+    shared["train"] += more
+    version = build_rows(tmp_path / "shared", SciNLI.SPEC, shared)
+    found = survey(version, probe=True)
+    probed = found.probe
+    assert (probed.training_rows, probed.left_out, probed.rows) == (300, 300, 300)
+    assert not probed.warns
+    assert "Not trained on: 300 rows whose group is judged." in show_survey(SciNLI.SPEC, found)
+    shared["train"] = rows[::2]
+    version = build_rows(tmp_path / "all", SciNLI.SPEC, shared)
+    with pytest.raises(UnmeasuredError, match="every group to train on is among those to judge"):
+        probe_hypotheses(version, "default")
+
+
+def test_rows_of_one_paper_are_in_one_fold(tmp_path):
+    rows = [
+        {**row, "group": None, "source": f"P{row['group']}:{n}:{n + 1}"}
+        for n, row in enumerate(groups_of(30, 20))
+    ]
+    found = probe_hypotheses(build_rows(tmp_path, SciNLI.SPEC, {"test": rows}), "default")
+    assert (found.unit, found.warns) == ("source", False)
+    assert len(set(probe._find_units(as_table(rows))[1])) == 30
+
+
+def as_table(rows):
+    import pyarrow as pa
+
+    whole = [{"id": str(n), **row} for n, row in enumerate(rows)]
+    names = ("id", "group", "source")
+    return pa.table({name: pa.array([row[name] for row in whole], pa.string()) for name in names})
+
+
+def test_units():
+    rows = [{"group": None, "source": source} for source in ("P1:3:4", "P1:9:10", "P2:1", None)]
+    unit, units = probe._find_units(as_table(rows))
+    assert unit == "source"
+    assert units == [("source", "P1"), ("source", "P1"), ("source", "P2:1"), ("row", "3")]
+    folds = probe._assign_folds("group", [("group", str(n % 7)) for n in range(70)])
+    assert sorted(np.bincount(folds)) == [10, 10, 10, 20, 20]
+
+
+def test_right_by_category(tmp_path):
+    spec = BioNLI.SPEC
+    categories = [*spec.categories[:2], None]
+
+    def rows(n, seed):
+        return [
+            {
+                "label": spec.labels[i % 3 != 1],
+                "hypothesis": f"{('yes', 'no', 'yes')[i % 3]} {text}",
+                "category": categories[i % 3],
+                "premise": f"{seed} {i}",
+            }
+            for i, text in enumerate(sentences(n, seed))
+        ]
+
+    splits = {"train": rows(300, 1), "test": rows(91, 2)}
+    found = survey(build_rows(tmp_path, spec, splits), probe=True)
+    first, second = spec.categories[:2]
+    always = Recall(100.0, 0.0, (100.0, 100.0))
+    expected = {
+        CategoryScore(first, 31, always, True),
+        CategoryScore(second, 30, always, True),
+        CategoryScore("none", 30, always, True),
+    }
+    assert set(found.probe.categories) == expected
+    assert found.probe.categories[0].category == first
+    assert f"| {first} | 31 | 100.0 | 0.0 | 100.0 to 100.0 |" in show_survey(spec, found)
+    assert found.probe.top_words[spec.labels[0]][0] == "no"
+    assert found.probe.top_words[spec.labels[1]][0] == "yes"
+    assert found.probe.accuracy.chance == pytest.approx(67.0)
+
+
+def adversarial_rows(n, clue, seed=0, others=()):
+    """Mechanisms with a positive and negatives; with a clue, that of SRE has it."""
+    spec = BioNLI.SPEC
+    categories = ("positive", "SRE", "LPR", *others)
+    texts = iter(sentences(len(categories) * n, seed))
+    return [
+        {
+            "group": f"g{number}",
+            "label": spec.labels[category == "positive"],
+            "category": category,
+            "hypothesis": f"{clue if category == 'SRE' else ''} {next(texts)}",
+            "premise": f"{seed} {number} {category}",
+        }
+        for number in range(n)
+        for category in categories
+    ]
+
+
+@pytest.mark.parametrize(("clue", "told"), [("hardly", ["positive", "SRE"]), ("", [])])
+def test_only_the_category_with_an_artefact_is_warned_of(tmp_path, clue, told):
+    version = build_rows(tmp_path, BioNLI.SPEC, {"test": adversarial_rows(300, clue)})
+    found = survey(version, probe=True)
+    assert (found.probe.unit, found.probe.folds) == ("group", 5)
+    scores = {score.category: score for score in found.probe.categories}
+    assert {name for name, score in scores.items() if score.warns} == set(told)
+    if told:
+        assert scores["SRE"].right.value == 100.0
+    shown = show_survey(BioNLI.SPEC, found)
+    assert ("gives these categories away" in shown) is bool(told)
+    assert scores["LPR"].right.chance == pytest.approx(scores["LPR"].right.value, abs=8)
+
+
+def test_a_category_with_an_artefact_is_found_among_many_negatives(tmp_path):
+    """Of six rows five are negatives, so that calling all of them negative is right on most."""
+    rows = adversarial_rows(150, "hardly", others=("SEN", "SEP", "SN"))
+    found = probe_hypotheses(build_rows(tmp_path, BioNLI.SPEC, {"test": rows}), "full")
+    assert [score.category for score in found.categories if score.warns] == ["SRE"]
+
+
+def test_recall_by_hand():
+    gold, guesses = np.array([0, 0, 0, 0, 1, 1]), np.array([0, 0, 0, 1, 0, 1])
+    units = ["p", "q", "p", "p", "p", "q"]
+    found = score_recall(gold, guesses, units, 2, ["a", "a", "b", "b", "c", "c"])
+    # Of the two rows of label 1 one is called 0, of the four of label 0 one is called 1.
+    assert {name: (one.value, one.chance) for name, one in found.items()} == {
+        "a": (100.0, 50.0),
+        "b": (50.0, 50.0),
+        "c": (50.0, 25.0),
+    }
+    # Both rows of "c" are p, or both are q, or there is one of each.
+    assert found["c"].above == (-33.3, 100.0)
+    mixed = score_recall(gold, guesses, units, 2, ["d"] * 6)["d"]
+    assert (mixed.value, mixed.chance) == (
+        round(400 / 6, 1),
+        round(100 * (4 * 0.5 + 2 * 0.25) / 6, 1),
+    )
+    assert score_recall(gold, guesses, ["p"] * 6, 2, ["d"] * 6)["d"].above is None
+
+
+def test_recall_of_a_part_that_resamples_may_miss():
+    gold, guesses = np.array([0] * 30 + [1] * 30), np.array([0] * 30 + [1] * 30)
+    parts = ["rare"] + ["often"] * 59
+    found = score_recall(gold, guesses, range(60), 2, parts)
+    assert found["rare"] == Recall(100.0, 0.0, (100.0, 100.0))
+
+
+def test_only_some_rows_of_many_are_probed(tmp_path, monkeypatch):
+    monkeypatch.setattr(probe, "MAX_ROWS", 100)
+    splits = {"train": rows_of(300, 1), "test": rows_of(200, 2)}
+    found = probe_hypotheses(build_rows(tmp_path, SciNLI.SPEC, splits), "default")
+    assert (found.training_rows, found.rows) == (100, 100)
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        ([{"label": LABELS[0], "hypothesis": "a b"}] * 10, "not of two classes"),
+        ([{"label": LABELS[n % 4], "hypothesis": f"word{n}"} for n in range(20)], "no word is in"),
+        ([{"label": LABELS[n % 4], "hypothesis": " "} for n in range(20)], "no word is in"),
+        (rows_of(40, 1, source="P1:1:2"), "all rows are of one source"),
+        ([{"label": LABELS[0]}], "not of two classes|all rows are of one row"),
+    ],
+)
+def test_what_cannot_be_probed(tmp_path, rows, reason):
+    version = build_rows(tmp_path, SciNLI.SPEC, {"test": rows})
+    with pytest.raises(UnmeasuredError, match=reason):
+        probe_hypotheses(version, "default")
+    assert survey(version, probe=True).unmeasured["probe"]
+
+
+def test_without_scikit_learn(tmp_path, monkeypatch):
+    version = build_rows(tmp_path, SciNLI.SPEC, {"train": rows_of(8, 1), "test": rows_of(8, 2)})
+    monkeypatch.setitem(sys.modules, "sklearn.feature_extraction.text", None)
+    found = survey(version, probe=True)
+    assert found.probe is None
+    text = show_survey(SciNLI.SPEC, found)
+    assert "- probe: not measured: pip install 'nlihub[baselines]'" in text
+
+
+def test_the_probe_on_the_command_line(built):
+    command = [sys.executable, "-m", "nlihub", "stats", str(built), "--probe"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "cross-validation on 20,000 rows of test, no group in two folds." in done.stdout
+    assert nlihub.stats(str(built), probe=True).probe.unit == "group"
+
+
+# ---- the classifier and its scores -------------------------------------------------------------
+
+
+def test_words_and_pairs_of_words():
+    texts = ["not good", "not bad", "good not", "bad not"] * 3
+    classifier = WordClassifier(texts, np.array([0, 0, 1, 1] * 3))  # only their order tells
+    assert classifier.classify(["not good", "good not", "unseen"]).tolist()[:2] == [0, 1]
+    assert classifier.top_words(2) == {0: ("not bad", "not good"), 1: ("bad not", "good not")}
+
+
+def test_scores_by_hand():
+    gold = np.array([0, 0, 0, 1, 1, 2])
+    guesses = np.array([0, 0, 1, 1, 0, 0])
+    found = score(gold, guesses, ["a", "b", "c", "d", "e", "f"], 4, majority=0)
+    # F1: 2*2/(3+4), 2*1/(2+2), 0, and 0 of the class that is not there.
+    assert found["macro_f1"].value == round(100 * (4 / 7 + 1 / 2) / 4, 1)
+    assert found["accuracy"].value == 50.0
+    assert (found["macro_f1"].chance, found["accuracy"].chance) == (25.0, 50.0)
+    low, high = found["accuracy"].interval
+    assert 0 <= low < 50 < high <= 100
+
+
+def test_one_unit_has_no_interval():
+    found = score(np.array([0, 1]), np.array([0, 0]), ["a", "a"], 2, majority=1)
+    assert found["accuracy"] == Score(50.0, None, 50.0)
+
+
+def test_the_interval_of_independent_rows_is_the_binomial_one():
+    gold = np.zeros(1_000, np.int64)
+    guesses = (np.arange(1_000) < 300).astype(np.int64)
+    found = score(gold, guesses, range(1_000), 2, majority=0)
+    expected = stats.binom(1_000, 0.7).ppf([0.025, 0.975]) / 10
+    assert found["accuracy"].interval == pytest.approx(tuple(expected), abs=0.5)
+
+
+def test_whole_units_are_drawn():
+    gold, guesses = np.zeros(1_000, np.int64), np.repeat([0, 1], 500)
+    wide = score(gold, guesses, np.arange(1_000) // 100, 2, majority=0)["accuracy"].interval
+    narrow = score(gold, guesses, range(1_000), 2, majority=0)["accuracy"].interval
+    assert wide[1] - wide[0] > 5 * (narrow[1] - narrow[0])
+    expected = stats.binom(10, 0.5).ppf([0.025, 0.975]) * 10
+    assert wide == pytest.approx(tuple(expected), abs=0.5)
+
+
+def test_the_real_scinli_gives_some_labels_away(scinli_release, tmp_path):
+    folder = nlihub.build(
+        "scinli",
+        tmp_path,
+        folder=scinli_release,
+        splits=["validation", "test"],
+        configs=["default"],
+    )
+    found = nlihub.stats(str(folder), probe=True).probe
+    assert found.rows == 6_000
+    assert found.macro_f1.value == pytest.approx(41.8, abs=1)
+    assert found.warns

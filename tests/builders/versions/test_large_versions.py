@@ -1,0 +1,199 @@
+"""Large versions: little of them is held in memory, and all is found in them that was before."""
+
+import hashlib
+import random
+import re
+import shutil
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from memory import growth_of_peak
+from nlihub.builders.core.base import Batch, NLIBuilder
+from nlihub.builders.core.options import BuildOptions
+from nlihub.builders.core.schema import encode
+from nlihub.builders.scinli import SciNLI
+from nlihub.builders.statistics.repeats import contradicting_rows, first_rows
+from nlihub.builders.statistics.statistics import _count_words, measure
+from nlihub.builders.versions.digest import digest, order_digest
+from nlihub.builders.versions.outline import TEXTS, outline
+from nlihub.builders.versions.verify import verify_version
+from nlihub.builders.versions.version import BuiltVersion
+from nlihub.builders.versions.write import build_version
+from nlihub.loaders.errors import VerificationError
+from test_verify import TEST, edit_rows
+
+N_ROWS, N_CHARS, N_PARTS = 50_000, 2_000, 10
+
+
+class LongRows:
+    """100 MB of texts that do not compress well, the last tenth of them for the test."""
+
+    sources = ()
+    parameters = {}  # noqa: RUF012
+
+    def batches(self, oddities=None):
+        rng = random.Random(0)
+        n = N_ROWS // N_PARTS
+        for part in range(N_PARTS):
+            columns = {
+                "id": [f"{part}-{row}" for row in range(n)],
+                "premise": [rng.randbytes(N_CHARS // 2).hex() for _ in range(n)],
+                "hypothesis": [f"Hypothesis {row}." for row in range(n)],
+                "label": [SciNLI.SPEC.labels[row % 4] for row in range(n)],
+                "group": pa.nulls(n),
+                "category": pa.nulls(n),
+                "domain": ["acl"] * n,
+                "source": pa.nulls(n),
+            }
+            split = "test" if part == N_PARTS - 1 else "train"
+            yield Batch(encode(columns, SciNLI.SPEC.features), {("default", split): None})
+
+
+class LongSciNLI(NLIBuilder):
+    SPEC = SciNLI.SPEC
+
+    @classmethod
+    def make_rows(cls, options):
+        return LongRows()
+
+
+@pytest.fixture(scope="module")
+def long_texts(tmp_path_factory):
+    options = BuildOptions(configs=("default",), splits=("train", "test"))
+    return build_version(LongSciNLI, tmp_path_factory.mktemp("long"), options)
+
+
+@pytest.mark.parametrize(
+    "work", ["verify_version(Path({!r}))", "measure(BuiltVersion(Path({!r})))"]
+)
+def test_memory_does_not_grow_with_the_texts(long_texts, built, work):
+    n_bytes = sum(split.arrow_bytes for split in long_texts.manifest.configs["default"].values())
+    assert n_bytes > 100e6
+    setup = f"""
+    from pathlib import Path
+    from nlihub.builders.statistics.statistics import measure
+    from nlihub.builders.versions.verify import verify_version
+    from nlihub.builders.versions.version import BuiltVersion
+    {work.format(str(built))}  # loads what is loaded on first use
+    """
+    code = f"found = {work.format(str(long_texts.folder))}"
+    assert growth_of_peak(setup, code) < 0.6 * n_bytes
+
+
+def test_only_counts_differ_from_the_published_ones(long_texts):
+    failed = [o.check for o in verify_version(long_texts.folder).outcomes if not o.passed]
+    assert failed == ["rows are the published ones", "counts are the published ones"]
+    [overlap] = measure(long_texts).overlaps
+    assert (overlap.texts, overlap.premises, overlap.hypotheses, overlap.groups) == (0, 0, 5000, 0)
+
+
+@pytest.mark.parametrize("columns", [None, ["premise", "label"]])
+@pytest.mark.parametrize("max_rows", [7_000, 100_000])
+def test_batches_are_the_table(built, columns, max_rows):
+    version = BuiltVersion(built)
+    batches = list(version.batches("default", "test", columns, max_rows))
+    assert max(map(len, batches)) == min(max_rows, 33_000)
+    table = version.table("default", "test", columns)
+    found = pa.concat_tables(batches)
+    assert found == table
+    assert found.schema.equals(table.schema, check_metadata=True)
+
+
+def test_batches_of_what_cannot_be_read(built, tmp_path):
+    folder = tmp_path / "open_spacenli"
+    shutil.copytree(built, folder)
+    version = BuiltVersion(folder)
+    pq.write_table(pq.read_schema(folder / TEST).empty_table(), folder / TEST)
+    [batch] = version.batches("default", "test", ["id"])
+    assert batch.schema.names == ["id"]
+    assert not len(batch)
+    (folder / TEST).write_text("PAR1")
+    with pytest.raises(VerificationError, match="cannot be read as Parquet"):
+        list(version.batches("default", "test"))
+    (folder / TEST).unlink()
+    with pytest.raises(VerificationError, match="cannot be read as Parquet"):
+        list(version.batches("default", "test"))
+
+
+def test_findings_name_rows_wherever_they_are(built, tmp_path):
+    folder = tmp_path / "open_spacenli"
+    shutil.copytree(built, folder)
+    rows = []
+
+    def repeat(changed):
+        for n, row in enumerate(range(20_000, 20_012)):
+            for column in TEXTS:
+                changed[row][column] = changed[n][column]
+            changed[row]["label"] = (changed[n]["label"] + (n < 2)) % 3
+        changed[32_000]["id"] = changed[5]["id"]
+        rows.extend(changed)
+
+    def leak(changed):
+        for column in TEXTS:
+            changed[16_000][column] = train[12_000][column]
+
+    edit_rows(folder, repeat)
+    train = pq.read_table(folder / "few_shot/train-00000-of-00001.parquet").to_pylist()
+    edit_rows(folder, leak, "few_shot/test-00000-of-00001.parquet")
+    found = {o.check: o.findings for o in verify_version(folder).outcomes}
+    repeated = [
+        f"{rows[n]['id']}, {rows[20_000 + n]['id']}: {rows[n]['premise']} {rows[n]['hypothesis']}"
+        for n in range(10)
+    ]
+    assert found["repeated texts"] == (*repeated, "and 2 more")
+    texts = [tuple(row[column] for column in TEXTS) for row in rows[:2]]
+    assert found["no text has two labels"] == tuple(
+        f"{text} has more than one label" for text in texts
+    )
+    leaked = tuple(train[12_000][column] for column in TEXTS)
+    assert found["no example is in two splits"] == (f"few_shot: {leaked} is in train and in test",)
+    assert found["ids are unique"][0] == f"default: id {rows[5]['id']!r} occurs twice"
+
+
+VALUES = st.sampled_from(["", "a", "b", "ab", "\0", None])
+
+
+@given(st.lists(st.tuples(VALUES, VALUES, st.sampled_from([0, 1, None]))), st.integers(1, 5))
+def test_rows_are_compared_as_their_values_are(values, size):
+    names = (*TEXTS, "label")
+    schema = pa.schema([*((name, pa.string()) for name in TEXTS), ("label", pa.int64())])
+    rows = pa.Table.from_pylist([dict(zip(names, v, strict=True)) for v in values], schema)
+    short = outline(rows.slice(n, size) for n in range(0, max(len(rows), 1), size))
+    pairs, labels = [value[:2] for value in values], [value[2] for value in values]
+    expected = [pairs.index(pair) for pair in pairs]
+    for table in (rows, short):
+        found = first_rows(table, TEXTS)
+        assert found.tolist() == expected
+        assert contradicting_rows(found, table["label"]).tolist() == [
+            row for row, first in enumerate(expected) if labels[row] != labels[first]
+        ]
+
+
+def test_what_is_missing_is_missing_in_the_outline():
+    texts = pa.array(["", None, "a" * 10_000, "b"])
+    rows = pa.table({"id": texts, "premise": texts, "domain": texts})
+    short = outline([rows.slice(0, 3), rows.slice(3)])
+    assert [digest and len(digest) for digest in short["premise"].to_pylist()] == [
+        b"",
+        None,
+        16,
+        16,
+    ]
+    assert short["id"].to_pylist() == short["domain"].to_pylist() == texts.to_pylist()
+
+
+@given(st.lists(st.one_of(st.none(), st.text("a\0é \t\n\v\f\r\x1c\u3000"))))
+def test_words_are_split_at_blanks(texts):
+    expected = sum(len(re.findall(r"[^\t\n\f\r ]+", text)) for text in texts if text)
+    assert _count_words(pa.chunked_array([pa.array(texts, pa.string())])) == expected
+
+
+@given(st.lists(st.binary(min_size=31, max_size=31)), st.sampled_from([b"\0", b"\xff", b" "]))
+def test_digests_of_hashes_however_they_are_joined(starts, end):
+    hashes = [start + end for start in starts]
+    expected = hashlib.sha256(b"".join(sorted(hashes))).hexdigest()
+    assert digest(hashes) == digest([b"".join(hashes)]) == expected
+    assert order_digest(hashes) == order_digest([b"".join(hashes)])

@@ -1,0 +1,323 @@
+"""Every check of ``verify`` has a planted defect that it catches."""
+
+import json
+import shutil
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from nlihub.builders.core.registry import builders, get_builder
+from nlihub.builders.versions import verify
+from nlihub.builders.versions.digest import digest, order_digest, row_hashes
+from nlihub.builders.versions.manifest import FILE_NAME, Manifest
+from nlihub.builders.versions.verify import CHECKS, LISTS_ONLY, verify_version
+from nlihub.loaders.hashing import hash_file
+
+import nlihub
+
+TEST = "default/test-00000-of-00001.parquet"
+
+
+@pytest.fixture
+def copy(built, tmp_path):
+    folder = tmp_path / "open_spacenli"
+    shutil.copytree(built, folder)
+    return folder
+
+
+def edit_manifest(folder, change):
+    fields = json.loads((folder / FILE_NAME).read_text())
+    change(fields)
+    (folder / FILE_NAME).write_text(json.dumps(fields))
+
+
+def edit_rows(folder, change, file=TEST):
+    """Changes rows and makes manifest and hashes fit, so that only the rows are wrong."""
+    path = folder / file
+    table = pq.read_table(path)
+    rows = table.to_pylist()
+    change(rows)
+    table = pa.Table.from_pylist(rows, schema=table.schema)
+    pq.write_table(table, path)
+    config, split = file.split("/")[0], file.split("/")[1].split("-")[0]
+    labels = get_builder("open_spacenli").SPEC.labels
+
+    def fit(fields):
+        entry = fields["configs"][config][split]
+        entry["rows"] = len(rows)
+        if all(row["label"] in (0, 1, 2) and row["expressions"] is not None for row in rows):
+            entry["digest"] = digest(row_hashes(table, labels))
+            entry["order_digest"] = order_digest(row_hashes(table, labels))
+        entry["shards"][0].update(rows=len(rows), sha256=hash_file(path))
+
+    edit_manifest(folder, fit)
+
+
+def set_value(row, column, value):
+    def change(rows):
+        rows[row][column] = value
+
+    return change
+
+
+def swap_config(fields):
+    fields["configs"]["extra"] = fields["configs"].pop("few_shot")
+
+
+def rename_column(folder):
+    table = pq.read_table(folder / TEST)
+    names = ["text" if name == "premise" else name for name in table.schema.names]
+    pq.write_table(table.rename_columns(names), folder / TEST)
+
+
+def reorder_labels(folder):
+    table = pq.read_table(folder / TEST)
+    metadata = table.schema.metadata[b"huggingface"].replace(
+        b'["entailment", "neutral"', b'["neutral", "entailment"'
+    )
+    pq.write_table(table.replace_schema_metadata({"huggingface": metadata}), folder / TEST)
+
+
+def leak_into_test(folder):
+    train = pq.read_table(folder / "few_shot/train-00000-of-00001.parquet").to_pylist()
+
+    def change(rows):
+        rows[0].update(premise=train[0]["premise"], hypothesis=train[0]["hypothesis"])
+
+    edit_rows(folder, change, "few_shot/test-00000-of-00001.parquet")
+
+
+def repeat_text(label):
+    def change(rows):
+        for column in ("premise", "hypothesis"):
+            rows[1][column] = rows[0][column]
+        rows[1]["label"] = label if label is not None else rows[0]["label"]
+
+    return change
+
+
+DEFECTS = [
+    ("manifest_is_readable", lambda f: (f / FILE_NAME).unlink(), "has no manifest.json"),
+    ("manifest_is_readable", lambda f: (f / FILE_NAME).write_text("{"), "is no manifest"),
+    ("manifest_is_readable", lambda f: (f / FILE_NAME).write_text("[]"), "is no manifest"),
+    (
+        "manifest_is_readable",
+        lambda f: edit_manifest(f, lambda m: m.update(dataset="nope")),
+        "no dataset 'nope'",
+    ),
+    (
+        "manifest_is_readable",
+        lambda f: edit_manifest(f, lambda m: m.update(version="9.0")),
+        "version '9.0', expected X.Y.Z",
+    ),
+    (
+        "manifest_is_readable",
+        lambda f: edit_manifest(f, lambda m: m["made_with"].update(builder="0.9.0")),
+        "made by version 0.9.0 of the builder",
+    ),
+    (
+        "manifest_is_readable",
+        lambda f: edit_manifest(f, lambda m: m["labels"].reverse()),
+        "labels contradiction, neutral, entailment, expected",
+    ),
+    (
+        "manifest_is_readable",
+        lambda f: edit_manifest(f, lambda m: m["columns"].pop("source")),
+        "columns {",
+    ),
+    ("manifest_is_readable", lambda f: edit_manifest(f, swap_config), "expected"),
+    ("files_have_their_hashes", lambda f: (f / "LICENSE").write_text("mine"), "LICENSE has sha256"),
+    ("files_have_their_hashes", lambda f: (f / TEST).unlink(), f"{TEST} is missing"),
+    ("files_have_their_hashes", lambda f: (f / "x").write_text("x"), "x is not in the manifest"),
+    ("schema_is_uniform", rename_column, "has the columns"),
+    ("schema_is_uniform", reorder_labels, "column 'label' is"),
+    ("schema_is_uniform", lambda f: (f / TEST).write_text("PAR1"), "is no Parquet file"),
+    (
+        "rows_have_their_digest",
+        lambda f: edit_manifest(
+            f, lambda m: m["configs"]["default"]["test"].update(digest="0" * 64)
+        ),
+        "default/test has digest",
+    ),
+    (
+        "rows_have_their_digest",
+        lambda f: edit_manifest(
+            f, lambda m: m["configs"]["default"]["test"].update(order_digest="0" * 64)
+        ),
+        "default/test has its rows in another order",
+    ),
+    (
+        "rows_have_their_digest",
+        lambda f: edit_manifest(f, lambda m: m["configs"]["default"]["test"].update(rows=3)),
+        "default/test has 33000 rows, expected 3",
+    ),
+    ("values_are_allowed", lambda f: edit_rows(f, set_value(0, "premise", "")), "no value in row"),
+    ("values_are_allowed", lambda f: edit_rows(f, set_value(0, "domain", "acl")), "domain 'acl'"),
+    ("values_are_allowed", lambda f: edit_rows(f, set_value(0, "category", "x")), "category 'x'"),
+    ("values_are_allowed", lambda f: edit_rows(f, set_value(0, "label", -1)), "label -1"),
+    ("values_are_allowed", lambda f: edit_rows(f, set_value(0, "label", 5)), "label 5"),
+    ("values_are_allowed", lambda f: edit_rows(f, set_value(0, "label", None)), "label None"),
+    (
+        "rows_have_their_digest",
+        lambda f: edit_rows(f, set_value(0, "expressions", None)),
+        "could not run: TypeError",
+    ),
+    (
+        "manifest_is_readable",
+        lambda f: edit_manifest(f, lambda m: m.update(files=None)),
+        "is no manifest",
+    ),
+    ("card_is_true", lambda f: (f / "README.md").write_bytes(b"\xff\xfe"), "could not run"),
+    ("card_is_true", lambda f: (f / "README.md").write_text("---\na: [\n---\n"), "could not run"),
+    (
+        "card_is_true",
+        lambda f: (f / "README.md").write_text(
+            (f / "README.md").read_text().replace("nlihub:begin statistics", "nlihub:gone")
+        ),
+        "block 'statistics'",
+    ),
+    ("ids_are_unique", lambda f: edit_rows(f, set_value(0, "id", "101-1")), "'101-1' occurs twice"),
+    (
+        "ids_are_unique",
+        lambda f: edit_rows(f, set_value(0, "premise", "Another.")),
+        "is another row than in an earlier config",
+    ),
+    ("a_group_has_one_label", lambda f: edit_rows(f, set_value(0, "label", 2)), "group '101' has"),
+    ("no_example_is_in_two_splits", leak_into_test, "is in train and in test"),
+    ("no_text_has_two_labels", lambda f: edit_rows(f, repeat_text(2)), "more than one label"),
+    ("card_is_true", lambda f: (f / "README.md").unlink(), "README.md is missing"),
+    (
+        "card_is_true",
+        lambda f: (f / "README.md").write_text(
+            (f / "README.md").read_text().replace("| all | 35.8", "| all | 99.0")
+        ),
+        "block 'statistics'",
+    ),
+    (
+        "card_is_true",
+        lambda f: (f / "README.md").write_text(
+            (f / "README.md").read_text().replace("'0': entailment", "'0': contradiction")
+        ),
+        "the front matter",
+    ),
+    ("repeated_texts", lambda f: edit_rows(f, repeat_text(None)), "101-0, 101-1:"),
+]
+
+
+def test_a_sound_version_passes(built):
+    report = nlihub.verify(built)
+    assert report.passed
+    assert [o.check.replace(" ", "_") for o in report.outcomes] == [c.__name__ for c in CHECKS]
+    assert not any(outcome.findings for outcome in report.outcomes)
+    nothing_said = [outcome.check for outcome in report.outcomes if not outcome.applies]
+    assert nothing_said == ["rows are the published ones", "counts are the published ones"]
+
+
+@pytest.mark.parametrize(("check", "plant", "expected"), DEFECTS)
+def test_planted_defects_are_caught(copy, check, plant, expected):
+    plant(copy)
+    [outcome] = [o for o in verify_version(copy).outcomes if o.check == check.replace("_", " ")]
+    assert expected in " ".join(outcome.findings)
+    assert outcome.passed == (check in {c.__name__ for c in LISTS_ONLY})
+
+
+def test_every_check_has_a_planted_defect():
+    published = {"rows_are_the_published_ones", "counts_are_the_published_ones"}
+    caught = {check for check, _, _ in DEFECTS} | published
+    assert caught == {check.__name__ for check in CHECKS}
+
+
+@pytest.mark.parametrize(
+    ("published", "expected"),
+    [
+        ({"label": {"neutral": 3}}, "label neutral: "),
+        ({"n_premises": {3: 1}}, "n_premises 3: 1,200, published 1 (+1,199)"),
+        ({"groups": 160}, "groups: 165, published 160 (+5)"),
+        ({"repeated texts": 5}, "repeated texts: 0, published 5 (-5)"),
+        ({"category, label": {("projective", "neutral"): 1}}, "category, label projective, neut"),
+    ],
+)
+def test_counts_that_are_not_the_published_ones(built, monkeypatch, published, expected):
+    spec = get_builder("open_spacenli").SPEC
+    monkeypatch.setitem(spec.__dict__, "published", {"default": {"test": published}})
+    subject = verify._Subject(built)
+    [finding] = verify.counts_are_the_published_ones(subject)
+    assert expected in finding
+    assert not list(verify.rows_are_the_published_ones(subject))
+
+
+def test_numbers_of_rows_that_are_not_the_published_ones(built, monkeypatch):
+    spec = get_builder("open_spacenli").SPEC
+    monkeypatch.setitem(spec.__dict__, "published", {"default": {"test": {"rows": 1}}})
+    subject = verify._Subject(built)
+    [finding] = verify.rows_are_the_published_ones(subject)
+    assert finding == "default/test: 33,000, published 1 (+32,999)"
+    assert not list(verify.counts_are_the_published_ones(subject))
+
+
+def test_known_defects_of_a_release_are_listed_and_fail_nothing(copy, monkeypatch):
+    leak_into_test(copy)
+    name = "no example is in two splits"
+
+    def outcome():
+        return next(o for o in verify_version(copy).outcomes if o.check == name)
+
+    assert not outcome().passed
+    spec = get_builder("open_spacenli").SPEC
+    monkeypatch.setitem(spec.__dict__, "known_defects", frozenset({name}))
+    assert outcome().passed
+    assert outcome().findings
+
+
+def test_names_of_known_defects_are_names_of_checks():
+    checks = {check.__name__.replace("_", " ") for check in CHECKS}
+    for builder in builders().values():
+        assert checks >= builder.SPEC.known_defects
+
+
+def test_the_official_dataset_has_the_published_counts(official, tmp_path):
+    folder = nlihub.build("spacenli", tmp_path, folder=official)
+    report = nlihub.verify(folder)
+    assert report.passed
+    assert all(outcome.applies for outcome in report.outcomes)
+    repeated = report.outcomes[-1]
+    assert repeated.check == "repeated texts"
+    assert repeated.findings[-1] == "and 113 more"
+    statistics = nlihub.stats(str(folder))
+    assert statistics.repeated_texts == 123
+    assert statistics.contradictory_texts == 0
+    # The paper's Table 3, to a rounding of halves.
+    table = {b.property: (*b.labels, b.share) for b in statistics.breakdown}
+    assert table == {
+        "directional": (39.6, 35.4, 25.0, 30.0),
+        "non_projective": (25.0, 41.7, 33.3, 22.5),
+        "projective": (29.4, 26.5, 44.1, 21.2),
+        "argument_orientation": (47.6, 28.6, 23.8, 26.2),
+        "with negation": (48.0, 28.0, 24.0, 15.6),
+        "1 premise": (41.8, 26.5, 31.6, 61.2),
+        "2 premises": (25.0, 42.9, 32.1, 35.0),
+        "3 premises": (50.0, 50.0, 0.0, 3.8),
+        "all": (36.2, 33.1, 30.6, 100.0),
+    }
+
+
+def test_the_manifest_survives_a_round_trip(built, tmp_path):
+    manifest = Manifest.read(built)
+    manifest.write(tmp_path)
+    assert (tmp_path / FILE_NAME).read_bytes() == (built / FILE_NAME).read_bytes()
+
+
+def test_what_was_not_run_says_why(copy):
+    (copy / FILE_NAME).unlink()
+    findings = {o.check: o.findings for o in verify_version(copy).outcomes}
+    assert not any(o.ran for o in verify_version(copy).outcomes[1:])
+    assert findings["ids are unique"] == ("schema is uniform did not pass",)
+
+
+def test_what_is_no_folder(tmp_path, built):
+    (tmp_path / "x").write_text("x")
+    for path in (tmp_path / "x", tmp_path / "absent"):
+        with pytest.raises(FileNotFoundError, match="is no folder"):
+            nlihub.verify(path)
+    [first, *_] = nlihub.verify(built.parent).outcomes
+    assert f"Did you mean {built}?" in first.findings[0]

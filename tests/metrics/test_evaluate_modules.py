@@ -1,0 +1,481 @@
+"""The metrics in evaluate: by path, by class, by name offline, from a Space; every way to feed."""
+
+import os
+import re
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import datasets
+import evaluate
+import nlihub.metrics
+import numpy as np
+import pyarrow as pa
+import pytest
+import yaml
+from conftest import ROOT
+from nlihub.metrics import METRICS, functional
+from nlihub.metrics.functional import MetricInputError
+from nlihub.metrics.release.bundle import BundleError, bundle
+from nlihub.metrics.release.install import install_metrics
+from nlihub.publishing.metrics.files import space_files
+
+ROWS = {
+    "predictions": [0, 0, 1, 0, 1, 1],
+    "references": [0, 0, 1, 1, 1, 1],
+    "groups": ["a", "a", "b", "b", "c", "c"],
+}
+COLUMNS = {
+    "pattern_accuracy": ROWS | {"categories": [1, 1, 2, 2, 2, 2]},
+    "consistency": ROWS,
+    "nli_report": ROWS | {"domains": ["x", "x", "y", "y", "y", "y"]},
+    "cartography": {
+        "probabilities": [[0.9, 0.1], [0.7, 0.3], [0.2, 0.8], [0.6, 0.4], [0.5, 0.5], [0.0, 1.0]],
+        "references": ROWS["references"],
+        "groups": ROWS["groups"],
+    },
+}
+OPTIONS = {
+    "pattern_accuracy": {"thresholds": [0.5, 1.0], "per_group": True},
+    "consistency": {"confidence_level": 0.9, "n_resamples": 50},
+    "nli_report": {"labels": ["no", "yes"]},
+    "cartography": {"fraction": 0.5},
+}
+
+
+def expected(name):
+    return getattr(functional, name)(**COLUMNS[name], **OPTIONS[name])
+
+
+def module_of(name, **options):
+    return getattr(nlihub.metrics, METRICS[name])(**options)
+
+
+def slices(columns, *ends):
+    starts = (0, *ends)
+    return [
+        {key: column[start:end] for key, column in columns.items()}
+        for start, end in zip(starts, (*ends, None), strict=True)
+    ]
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_every_way_to_feed_gives_the_result_of_the_function(name):
+    module, columns, options = module_of(name), COLUMNS[name], OPTIONS[name]
+    assert module.compute(**columns, **options) == expected(name)
+    for batch in slices(columns, 1, 4):
+        module.add_batch(**batch)
+    assert len(module) == 6
+    assert module.compute(**options) == expected(name)
+    first, rest = slices(columns, 2)
+    module.add_batch(**first)  # added and given together
+    assert module.compute(**rest, **options) == expected(name)
+    singular = {"predictions": "prediction", "references": "reference"}
+    for i in range(6):
+        module.add(**{singular.get(key, key): column[i] for key, column in columns.items()})
+    assert module.compute(**options) == expected(name)
+    assert list(Path(module.data_dir).glob("*.arrow")) == []
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_in_memory_and_with_options_from_the_start(name):
+    module = module_of(name, keep_in_memory=True, **OPTIONS[name])
+    module.add_batch(**COLUMNS[name])
+    assert module.compute() == expected(name)
+    assert module.compute(**COLUMNS[name]) == expected(name)
+    with pytest.raises(TypeError, match="Unknown options"):
+        module_of(name, threshold=1)
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        module.compute(**COLUMNS[name], nonsense=1)
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_copy_of_any_array_kind_gives_the_same_in_batches(name):
+    module = module_of(name)
+    arrays = {key: np.array(column) for key, column in COLUMNS[name].items()}
+    arrow = {key: pa.array(column) for key, column in COLUMNS[name].items()}
+    first, _ = slices(arrays, 3)
+    _, second = slices(arrow, 3)
+    module.add_batch(**first)
+    module.add_batch(**second)
+    assert module.compute(**OPTIONS[name]) == expected(name)
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_what_is_refused_leaves_the_module_as_it_was(name):
+    module, columns = module_of(name), COLUMNS[name]
+    first, rest = slices(columns, 3)
+    module.add_batch(**first)
+    for bad in ([1.7] * 3, ["1", 1, 2], [None] * 3, [True] * 3, []):
+        with pytest.raises(MetricInputError, match="references"):
+            module.add_batch(**rest | {"references": bad})
+    with pytest.raises(MetricInputError, match="Unknown columns"):
+        module.add_batch(**rest, nonsense=[1, 2, 3])
+    with pytest.raises(MetricInputError, match="those before have"):
+        module.add_batch(**rest | {"groups": [1, 2, 3]})
+    module.add_batch(**rest)
+    with pytest.raises(MetricInputError):
+        module.compute(**OPTIONS[name] | {"confidence_level": 7})
+    assert list(Path(module.data_dir).glob("*.arrow")) == []  # dropped, also after an error
+    with pytest.raises(ValueError, match="call `add` or `add_batch`"):
+        module.compute()
+    module.add_batch(**columns)
+    assert module.compute(**OPTIONS[name]) == expected(name)
+
+
+@pytest.mark.parametrize("bad", [[1.7, 1], ["1", 1], [-1, 1], [None, 1], [True, False]])
+def test_silent_coercions_of_evaluate_do_not_get_through(bad):
+    for name in ("pattern_accuracy", "consistency", "nli_report"):
+        module = module_of(name)
+        with pytest.raises(MetricInputError):
+            module.compute(predictions=bad, references=[1, 1], groups=[1, 1], **OPTIONS[name])
+
+
+def labelled(columns, names):
+    """A dataset with class labels."""
+    features = datasets.Features(
+        {
+            key: datasets.ClassLabel(names=names[key]) if key in names else datasets.Value("int64")
+            for key in columns
+        }
+    )
+    return datasets.Dataset.from_dict(columns, features=features)
+
+
+def test_class_labels_of_a_dataset_survive_batches():
+    columns = {"p": ROWS["predictions"], "r": ROWS["references"], "d": [0, 0, 1, 1, 1, 1]}
+    dataset = labelled(columns, {"r": ["no", "yes"], "d": ["x", "y"]})
+    names = {"predictions": dataset["p"], "references": "r", "domains": "d", "data": dataset}
+    named = names | {"predictions": labelled(columns, {"p": ["no", "yes"]})["p"]}
+    module = module_of("nli_report")
+    direct = module.compute(**named)
+    assert list(direct["per_class"]) == ["no", "yes"]
+    assert list(direct["by_domain"]) == ["x", "y"]
+    module.add_batch(**named)
+    assert module.compute() == direct
+    # A class has another number in another batch: the name counts.
+    turned = labelled({"p": [0], "r": [1]}, {"p": ["yes", "no"], "r": ["yes", "no"]})
+    module.add_batch(predictions="p", references="r", data=turned)
+    assert module.compute()["per_class"]["yes"]["n_predictions"] == 1
+    module.add_batch(predictions="p", references="r", data=turned)
+    with pytest.raises(MetricInputError, match="those before have"):
+        module.add_batch(predictions=[0], references=[1])
+    other = labelled({"p": [0], "r": [1]}, {"p": ["no", "yes"], "r": ["no", "yes"]})
+    module.add_batch(predictions="p", references="r", data=other)
+    with pytest.raises(MetricInputError, match="different label sets"):
+        module.compute()
+    assert module.compute(**named) == direct  # and the module is as it was
+
+
+def test_numbers_beside_class_labels_are_those_classes():
+    turned = labelled({"r": [0, 0, 1, 1]}, {"r": ["neutral", "entailment"]})
+    module = module_of("nli_report")
+    module.add_batch(predictions=[0, 0, 1, 1], references="r", data=turned)
+    assert module.compute(labels=["entailment", "neutral"])["accuracy"] == 1.0
+    module = module_of("consistency")  # whose default has another order
+    turned = labelled({"r": [0, 0, 1, 1]}, {"r": ["entailment", "not_entailment"]})
+    module.add_batch(predictions=[0, 0, 1, 1], references="r", groups=[1, 1, 2, 2], data=turned)
+    found = module.compute()
+    assert (found["accuracy"], found["n_positive_right"]) == (1.0, 1)
+    with pytest.raises(MetricInputError, match=r"predictions: no class in 1 of 4 rows: 0 \(7\)"):
+        module.add_batch(predictions=[7, 0, 1, 1], references="r", groups=[1] * 4, data=turned)
+
+
+def test_a_refused_batch_leaves_no_label_set():
+    module = module_of("nli_report", labels=None)
+    module.add_batch(predictions=["x"], references=["x"])
+    dataset = labelled({"p": [0], "r": [0], "d": [0]}, {"p": ["e", "n"], "r": ["e", "n"]})
+    with pytest.raises(MetricInputError, match="those before have"):
+        module.add_batch(predictions="p", references="r", domains="d", data=dataset)
+    assert module.compute(labels=["x", "y"])["accuracy"] == 1.0
+
+
+def test_the_seed_given_at_the_start_counts():
+    module = module_of("pattern_accuracy", seed=3, confidence_level=0.9)
+    assert module.compute(**COLUMNS["pattern_accuracy"])["signature"].endswith("seed:3")
+
+
+def test_columns_that_are_missing():
+    module = module_of("pattern_accuracy")
+    with pytest.raises(MetricInputError, match="groups: missing"):
+        module.compute(predictions=[0], references=[0])
+    with pytest.raises(MetricInputError, match="groups: missing"):
+        module.add_batch(predictions=[0], references=[0])
+    with pytest.raises(MetricInputError, match="groups: holds integers beyond 63 bits"):
+        module.add_batch(predictions=[0], references=[0], groups=np.array([2**63], np.uint64))
+
+
+def test_batches_of_probabilities_have_the_same_labels():
+    module = module_of("cartography")
+    module.add_batch(probabilities=[[0.5, 0.5]], references=[0], groups=[1])
+    with pytest.raises(MetricInputError, match="those before have"):
+        module.add_batch(probabilities=[[0.5, 0.25, 0.25]], references=[0], groups=[1])
+    module.add_batch(probabilities=np.array([[0.25, 0.75]], np.float32), references=[0], groups=[1])
+    assert module.compute()["confidence"] == 0.375
+
+
+def test_combine():
+    names = ["pattern_accuracy", "nli_report"]
+    combined = evaluate.combine(
+        {name: module_of(name, **OPTIONS[name]) for name in names}, force_prefix=True
+    )
+    at_once = combined.compute(**ROWS)
+    assert at_once["pattern_accuracy_pattern_accuracy"] == [1.0, 2 / 3]
+    assert at_once["nli_report_macro_f1"] == pytest.approx(expected("nli_report")["macro_f1"])
+    for batch in slices(ROWS, 2):
+        combined.add_batch(**batch)
+    assert {**combined.compute(), "nli_report_signature": None} == {
+        **at_once,
+        "nli_report_signature": None,
+    }
+
+
+def test_combine_hands_over_optional_columns_that_are_named():
+    columns = COLUMNS["pattern_accuracy"]
+    combined = evaluate.combine([module_of("pattern_accuracy", columns=["categories"])])
+    combined.add_batch(**columns)
+    assert list(combined.compute()["by_category"]) == [1, 2]
+    with pytest.raises(TypeError, match="Unknown columns"):
+        module_of("pattern_accuracy", columns=["domains"])
+
+
+FULL_DISK = """
+import resource, signal, sys
+import numpy as np
+from nlihub.metrics import PatternAccuracy
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+metric = PatternAccuracy(cache_dir=sys.argv[1])
+ones = np.ones(100_000, int)
+metric.add_batch(predictions=ones, references=ones, groups=ones)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, resource.RLIM_INFINITY))
+try:
+    metric.add_batch(predictions=ones, references=ones, groups=ones)
+except OSError as error:
+    print(type(error).__name__)
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+try:
+    metric.compute()
+except ValueError as error:
+    print("call `add` or `add_batch`" in str(error))
+print(metric.compute(predictions=[1], references=[1], groups=[1])["n_samples"])
+metric.add_batch(predictions=ones, references=ones, groups=ones)
+print(metric.compute()["n_samples"])
+"""
+
+
+def test_a_full_disk_never_leaves_a_part_to_compute_on(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", FULL_DISK, str(tmp_path)], capture_output=True, text=True
+    )
+    assert done.stdout.split() == ["OSError", "True", "1", "100000"], done.stderr
+    assert not list(tmp_path.rglob("*.arrow"))
+
+
+PROCESS = """
+import sys
+from nlihub.metrics import PatternAccuracy
+i = int(sys.argv[1])
+rows = {"predictions": [0, 0, 1, 0, 1, 1], "references": [0, 0, 1, 1, 1, 1]}
+rows["groups"] = list("aabbcc")
+rows = {name: column[3 * i : 3 * i + 3] for name, column in rows.items()}
+metric = PatternAccuracy(num_process=2, process_id=i, experiment_id="two", cache_dir=sys.argv[2])
+result = metric.compute(**rows, thresholds=[0.5, 1.0])
+print(result and result["pattern_accuracy"], result and result["n_samples"])
+"""
+
+
+def test_several_processes(tmp_path):
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", PROCESS, str(i), str(tmp_path)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for i in range(2)
+    ]
+    answers = [process.communicate(timeout=100) for process in processes]
+    assert [out.strip() for out, _ in answers] == ["[1.0, 0.6666666666666666] 6", "None None"], (
+        answers
+    )
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_by_path(name):
+    for path in (ROOT / "metrics" / name, ROOT / "metrics" / name / f"{name}.py"):
+        module = evaluate.load(str(path))
+        assert module.compute(**COLUMNS[name], **OPTIONS[name]) == expected(name)
+        assert module.name == name
+        assert module.description and module.citation.strip().startswith("@")
+
+
+#: Refuses nlihub, so that only what has left the house is seen.
+WITHOUT_US = """
+import sys
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] == "nlihub":
+            raise ImportError("nlihub must not be imported here")
+sys.meta_path.insert(0, Refuse())
+import evaluate
+"""
+
+
+def run_without_us(code, cwd, **environment):
+    return subprocess.run(
+        [sys.executable, "-c", WITHOUT_US + code],
+        cwd=cwd,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def test_by_name_offline_in_a_project_without_nlihub(tmp_path):
+    home = {"HF_HOME": str(tmp_path / "home"), "HF_EVALUATE_OFFLINE": "1"}
+    install = "from nlihub.metrics.release.install import install_metrics; install_metrics()"
+    for _ in range(2):  # a second time is no different
+        done = subprocess.run(
+            [sys.executable, "-c", install], env=os.environ | home, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+    for prefix in ("", "nlihub/"):
+        code = "\n".join(
+            f"print(evaluate.load({prefix + name!r}).compute(**{COLUMNS[name]}, **{OPTIONS[name]})"
+            f" == {expected(name)})"
+            for name in METRICS
+        )
+        done = run_without_us(code, tmp_path, **home)
+        assert done.stdout.split() == ["True"] * 4, done.stderr
+
+
+def test_installing_again_replaces_a_damaged_script(monkeypatch, tmp_path):
+    monkeypatch.setattr(evaluate.config, "HF_MODULES_CACHE", str(tmp_path))
+    monkeypatch.setattr("evaluate.loading.init_dynamic_modules", lambda: str(tmp_path))
+    scripts = install_metrics()
+    assert len(scripts) == 8
+    text = scripts[0].read_text()
+    scripts[0].write_text("broken")
+    assert install_metrics() == scripts
+    assert scripts[0].read_text() == text
+    assert {p.name for p in scripts[0].parent.iterdir()} == {"__init__.py", scripts[0].name}
+
+
+@contextmanager
+def space_server(files):
+    """A server on loopback with the files of Spaces, by path."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_HEAD(self):
+            self.answer(with_body=False)
+
+        def do_GET(self):
+            self.answer(with_body=True)
+
+        def answer(self, with_body):
+            found = re.fullmatch(r"/spaces/(.+?)/resolve/main/(.+)", self.path.split("?")[0])
+            body = files.get(found.groups()) if found else None
+            self.send_response(200 if body else 404)
+            data = (body or "").encode()
+            self.send_header("Content-Length", str(len(data)))
+            self.send_header("ETag", '"1"')
+            self.end_headers()
+            if with_body:
+                self.wfile.write(data)
+
+        def log_message(self, *args):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_from_a_space(tmp_path):
+    files = {(f"some/{n}", f): text for n in METRICS for f, text in space_files(n).items()}
+    with space_server(files) as address:
+        code = "\n".join(
+            f"print(evaluate.load('some/{name}', module_type='metric')"
+            f".compute(**{COLUMNS[name]}, **{OPTIONS[name]}) == {expected(name)})"
+            for name in METRICS
+        )
+        done = run_without_us(
+            code,
+            tmp_path,
+            HF_HOME=str(tmp_path / "home"),
+            HF_ENDPOINT=address,
+            HF_HUB_OFFLINE="0",
+            HF_EVALUATE_OFFLINE="0",
+        )
+    assert done.stdout.split() == ["True"] * 4, done.stderr
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_the_files_of_a_space(name, tmp_path):
+    files = space_files(name)
+    assert set(files) == {f"{name}.py", "app.py", "README.md", "requirements.txt"}
+    for file in (f"{name}.py", "app.py"):
+        assert "import nlihub" not in re.sub(r">>> .*", "", files[file])
+        assert not re.search(r"^\s*from (nlihub|\.)", files[file], re.MULTILINE)
+        compile(files[file], file, "exec")
+    _, head, body = files["README.md"].split("---\n", 2)
+    card = yaml.safe_load(head)
+    pins = dict(
+        line.split("==") for line in (ROOT / "constraints.txt").read_text().split() if "==" in line
+    )
+    assert card["sdk_version"] == pins["gradio"]
+    assert (card["sdk"], card["app_file"], card["tags"]) == (
+        "gradio",
+        "app.py",
+        ["evaluate", "metric"],
+    )
+    required = {line.split(">=")[0] for line in files["requirements.txt"].split()}
+    assert required == {"evaluate", "matplotlib", "numpy", "pyarrow", "scipy"}
+    # The example of the card runs, and prints what its comments say.
+    (tmp_path / f"{name}.py").write_text(files[f"{name}.py"])
+    code = re.search(r"```python\nimport evaluate\n(.*?)```", body, re.DOTALL)[1]
+    code = code.replace(f'evaluate.load("{name}")', f'evaluate.load("./{name}.py")')
+    done = run_without_us(code, tmp_path, HF_HOME=str(tmp_path / "home"))
+    assert done.stdout.splitlines() == re.findall(r"print\(.*\)  # (.*)", code), done.stderr
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_cards_name_every_option_and_every_result(name):
+    import inspect
+
+    body = (ROOT / "metrics" / name / "README.md").read_text()
+    parameters = set(inspect.signature(getattr(functional, name)).parameters) - {"data"}
+    for word in parameters | set(expected(name)) - {"thresholds"}:
+        assert f"**{word}**" in body, word
+
+
+def test_bundles_refuse_what_they_cannot_join(tmp_path, monkeypatch):
+    package = tmp_path / "fake"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "one.py").write_text('"""One."""\n\nA = 1\n')
+    (package / "two.py").write_text('"""Two."""\n\nfrom .one import A\n\nB = A\n')
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr("nlihub.metrics.release.bundle._PACKAGE", "fake")
+    namespace = {}
+    exec(bundle("fake.two"), namespace)  # noqa: S102
+    assert namespace["B"] == 1
+    for text, message in (
+        ("from .one import A\n\nA = 2\n", "both define 'A'"),
+        ("from .one import A as B\n", "renames or hides"),
+        ("def f():\n    from .one import A\n", "renames or hides"),
+    ):
+        (package / "two.py").write_text(text)
+        with pytest.raises(BundleError, match=message):
+            bundle("fake.two")
+    with pytest.raises(BundleError, match="no module"):
+        bundle("fake.three")

@@ -1,0 +1,187 @@
+import ast
+import configparser
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+
+import pytest
+from conftest import ROOT
+
+import nlihub
+
+FOLDERS = {
+    "nlihub": ROOT / "src" / "nlihub",
+    **{
+        f"nlihub.{n}": ROOT / n
+        for n in ("baselines", "builders", "dataset_cards", "loaders", "metrics", "publishing")
+    },
+}
+#: What each package may import of ours; metrics stands alone.
+MAY_IMPORT = {
+    "nlihub": {"nlihub", "publishing", "baselines", "builders", "loaders", "metrics"},
+    "publishing": {"publishing", "baselines", "builders", "loaders", "metrics"},
+    "baselines": {"baselines", "builders", "loaders", "metrics"},
+    "builders": {"builders", "loaders", "dataset_cards"},
+    "loaders": {"loaders"},
+    "dataset_cards": set(),
+    "metrics": {"metrics"},
+}
+
+
+def setup_cfg():
+    parser = configparser.ConfigParser()
+    parser.read(ROOT / "setup.cfg")
+    return parser
+
+
+def test_setup_cfg_lists_every_package():
+    """A forgotten one would be missing from the wheel and still import in an editable install."""
+    found = {
+        ".".join([name, *init.parent.relative_to(folder).parts])
+        for name, folder in FOLDERS.items()
+        for init in folder.rglob("__init__.py")
+    }
+    assert set(setup_cfg()["options"]["packages"].split()) == found
+
+
+def modules():
+    for name, folder in FOLDERS.items():
+        for path in sorted(folder.rglob("*.py")):
+            yield ".".join([name, *path.relative_to(folder).with_suffix("").parts]), path
+
+
+@pytest.mark.parametrize(("module", "path"), list(modules()), ids=[m for m, _ in modules()])
+def test_imports_run_one_way(module, path):
+    parts = module.split(".")
+    package = parts[1] if len(parts) > 1 and f"nlihub.{parts[1]}" in FOLDERS else "nlihub"
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            names = (
+                [".".join([*parts[: -node.level], node.module or ""])]
+                if node.level
+                else [node.module]
+            )
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        else:
+            continue
+        for name in names:
+            words = name.split(".")
+            assert words[0] not in MAY_IMPORT or words[0] == "nlihub", f"bare import of {name}"
+            if words[0] == "nlihub":
+                inside = len(words) > 1 and f"nlihub.{words[1]}" in FOLDERS
+                target = words[1] if inside else "nlihub"
+                if parts[-1] == "__main__":  # a program stands at the door, whatever its folder
+                    continue
+                assert target in MAY_IMPORT[package], f"{module} imports {name}"
+
+
+def test_importing_is_cheap_and_silent():
+    code = (
+        "import sys, nlihub, nlihub.cli\n"
+        "heavy = {'datasets', 'evaluate', 'pyarrow', 'pandas', 'numpy', 'scipy', 'torch'}\n"
+        "heavy &= set(sys.modules)\n"
+        "sys.exit(f'imported {heavy}' if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_the_functions_need_no_heavy_library():
+    """Scoring in a hot loop does not wait for evaluate, datasets, matplotlib or scipy."""
+    code = (
+        "import sys\n"
+        "from nlihub.metrics.functional import pattern_accuracy\n"
+        "from nlihub.metrics import plots\n"
+        "assert pattern_accuracy([0], [0], [0])['accuracy'] == 1\n"
+        "heavy = {'datasets', 'evaluate', 'scipy', 'matplotlib'} & set(sys.modules)\n"
+        "sys.exit(f'imported {heavy}' if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_public_names():
+    assert set(nlihub.__all__) <= set(dir(nlihub))
+    for name in nlihub.__all__:
+        assert getattr(nlihub, name).__doc__
+    with pytest.raises(AttributeError, match="no attribute 'nope'"):
+        _ = nlihub.nope
+
+
+def test_the_wheel_has_the_data_files(tmp_path):
+    # From a copy: a build leaves files in the folder, which the next one would sweep in.
+    source = tmp_path / "source"
+    ignored = shutil.ignore_patterns(".*", "build", "built", "*.egg-info", "tests")
+    shutil.copytree(ROOT, source, ignore=ignored)
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", tmp_path, source],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    names = set(zipfile.ZipFile(next(tmp_path.glob("*.whl"))).namelist())
+    for file in (
+        "py.typed",
+        "loaders/sources.json",
+        "loaders/corpora/open_spacenli/patterns.xml",
+        "loaders/corpora/open_spacenli/world.yaml",
+        "loaders/corpora/open_spacenli/validation.csv",
+        "builders/procedures/abstracts/mechanisms/phrases.json",
+        "builders/procedures/abstracts/mechanisms/roles.json",
+        "builders/procedures/papers/phrases.json",
+        "builders/procedures/abstracts/perturb/antonyms.json",
+        "builders/procedures/abstracts/perturb/verbs.json",
+        "builders/procedures/abstracts/perturb/words.json",
+        "dataset_cards/constructed_from_abstracts/README.md",
+        "dataset_cards/constructed_from_papers/README.md",
+        "dataset_cards/spacenli/README.md",
+        "dataset_cards/open_spacenli/README.md",
+        "dataset_cards/licenses/mit.txt",
+        "dataset_cards/licenses/apache-2.0.txt",
+        "metrics/pattern_accuracy/README.md",
+        "metrics/cartography/requirements.txt",
+    ):
+        assert f"nlihub/{file}" in names
+
+
+def pins(name):
+    lines = (ROOT / name).read_text().splitlines()
+    return {n.lower().replace("-", "_"): v for n, v in (x.split("==") for x in lines if "==" in x)}
+
+
+def required(without=()):
+    options = setup_cfg()
+    extras = options["options.extras_require"]
+    chosen = [extras[name] for name in extras if name not in without]
+    return "\n".join([options["options"]["install_requires"], *chosen])
+
+
+def test_every_requirement_is_pinned():
+    names = {
+        line.split(" ")[0].lower().replace("-", "_") for line in required().splitlines() if line
+    }
+    assert names <= set(pins("constraints.txt"))
+
+
+def test_the_oldest_versions_are_the_lower_bounds():
+    """Of all but the baselines, whose libraries need newer ones than the rest does, and Spark."""
+    lines = required(without=("baselines", "spark")).splitlines()
+    bounds = {
+        name.lower().replace("-", "_"): bound
+        for name, bound in (line.split(" >= ") for line in lines if ">=" in line)
+    }
+    oldest = pins("constraints-oldest.txt")
+    for name, bound in bounds.items():
+        assert oldest[name].startswith(bound), name
+
+
+def test_pyproject_holds_only_build_system_and_tools():
+    assert set(tomllib.loads((ROOT / "pyproject.toml").read_text())) == {"build-system", "tool"}
+
+
+def test_the_licence_is_that_of_the_data_we_ship():
+    packaged = (ROOT / "dataset_cards" / "licenses" / "apache-2.0.txt").read_text()
+    assert (ROOT / "LICENSE").read_text() == packaged

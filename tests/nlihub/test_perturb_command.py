@@ -1,0 +1,399 @@
+"""``nlihub perturb`` through the real command line, and the functions behind it."""
+
+import doctest
+import importlib
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+from abstract_samples import BODY, ENTITIES, bioc, bioc_xml, json_lines, pubtator
+from conftest import ROOT, SHARED
+from nlihub.loaders.errors import CorpusError, SourceNotFoundError, UnknownNameError, UsageError
+
+import nlihub
+
+MARKED = "We conclude that <re> foxin <er> inhibits <el> henase <le> in hens."
+NEED_NOTHING = "SEN,SEP,VNeg,LPR"
+
+
+def run(*arguments, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "nlihub", "perturb", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        **options,
+    )
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(text, name="records.jsonl"):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+def lines(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def table(text):
+    """Number and negatives of each row of the table on stderr."""
+    rows = [line.rsplit("  ", 2) for line in text.splitlines() if not line.startswith("nlihub:")]
+    cells = [
+        [cell.strip() for cell in line.split("  ") if cell.strip()] for line in map("  ".join, rows)
+    ]
+    return {row[0]: tuple(map(int, row[1:])) for row in cells if row[1:] != ["negatives"]}
+
+
+def apply_edits(line):
+    text = line["positive"]
+    for edit in reversed(line["edits"]):
+        text = text[: edit["start"]] + edit["new"] + text[edit["end"] :]
+    return text
+
+
+# ---- Formats, and what is written.
+
+
+@pytest.mark.parametrize("kind", ["pubtator", "bioc.json", "bioc.xml", "jsonl"])
+def test_every_format_gives_the_same(write, kind):
+    record = {
+        "pmid": 7, "conclusion": MARKED, "supporting_set": BODY.split(" We conclude")[0],
+        "regulator_type": "Gene", "regulated_type": "Gene",
+    }  # fmt: skip
+    text = {
+        "pubtator": pubtator(),
+        "bioc.json": json.dumps(bioc()),
+        "bioc.xml": bioc_xml(bioc()),
+        "jsonl": json_lines(record),
+    }[kind]
+    done = run(write(text, f"file.{kind}"))
+    assert done.returncode == 0, done.stderr
+    found = lines(done.stdout)
+    assert [line["id"] for line in found] == ["7-SEN", "7-SEP", "7-VNeg", "7-LPR"]
+    assert found[0] == {
+        "id": "7-SEN",
+        "pmid": "7",
+        "strategy": "SEN",
+        "premise": "We fed foxes. Foxin (mol. wt. 70) was given to 12 hens. Levels of henase fell.",
+        "positive": MARKED,
+        "negative": "We conclude that <re> henase <er> inhibits <el> foxin <le> in hens.",
+        "detail": "foxin -> henase; henase -> foxin",
+        "edits": [
+            {"start": 22, "end": 27, "new": "henase"},
+            {"start": 47, "end": 53, "new": "foxin"},
+        ],
+        "regulator": "foxin",
+        "regulated": "henase",
+    }
+    assert all(apply_edits(line) == line["negative"] != line["positive"] for line in found)
+    assert table(done.stderr) == {
+        "mechanisms": (1,),
+        "SEN: made": (1, 1),
+        "SEP: made": (1, 1),
+        "SRE: made": (0, 0),
+        "SRE: no other entity of its type in the supporting set": (1,),
+        "SREO: made": (0, 0),
+        "SREO: no entity of its type in the pool that is not in the abstract": (1,),
+        "VNeg: made": (1, 1),
+        "SN: made": (0, 0),
+        "SN: no number in the conclusion": (1,),
+        "LPR: made": (1, 1),
+    }
+
+
+@pytest.mark.parametrize("supporting", [{}, {"supporting_set": []}, {"supp_set": ""}])
+def test_a_record_needs_no_supporting_set(write, supporting):
+    path = write(json_lines({"id": "a-1", "conclusion": MARKED, **supporting}))
+    done = run(path, "--strategies", NEED_NOTHING)
+    assert [line["id"] for line in lines(done.stdout)] == [
+        "a-1-SEN",
+        "a-1-SEP",
+        "a-1-VNeg",
+        "a-1-LPR",
+    ]
+    assert {line["premise"] for line in lines(done.stdout)} == {""}
+    assert done.returncode == 0
+
+
+def test_an_output_file_and_the_counts_in_json(write, tmp_path):
+    path = write(json_lines({"id": 1, "conclusion": MARKED}, {"id": 2, "conclusion": "<re> A"}))
+    output = tmp_path / "made" / "out.jsonl"
+    done = run(path, "--strategies", "SEN,SN", "--output", output, "--json")
+    counts = json.loads(done.stdout)
+    assert counts["n_mechanisms"] == 1
+    assert counts["made"] == {"SEN": 1, "SN": 0}
+    assert counts["refused"] == {"SEN": {}, "SN": {"no number in the conclusion": 1}}
+    (skipped,) = counts["skipped"]
+    assert (skipped["line"], skipped["pmid"], skipped["reason"]) == (2, "2", "broken markers")
+    done = run(path, "--strategies", "SEN,SN", "--output", output)
+    assert done.stdout == f"{output}: 1 negatives of 1 mechanisms\n"
+    assert lines(done.stderr.split("nlihub")[0] or output.read_text())[0]["id"] == "1-SEN"
+    assert [p.name for p in output.parent.iterdir()] == ["out.jsonl"]
+
+
+def test_all_ways_and_a_limit(write):
+    conclusion = "At 5 mg, <re> foxin <er> inhibits <el> henase <le>."
+    supporting = ["They got 7 mg, 9 mg or 20 mg."]
+    path = write(json_lines({"id": 1, "conclusion": conclusion, "supporting_set": supporting}))
+
+    def ids(*options):
+        return [line["id"] for line in lines(run(path, "--strategies", "SN", *options).stdout)]
+
+    assert ids() == ids("--limit", 1) == ["1-SN"]
+    assert ids("--limit", 2) == ids("--all", "--limit", 2) == ["1-SN", "1-SN-2"]
+    assert ids("--all") == ["1-SN", "1-SN-2", "1-SN-3"]
+    several = {
+        tuple(line["detail"] for line in lines(run(path, "--strategies", "SN", "--seed", n).stdout))
+        for n in range(6)
+    }
+    assert len(several) > 1
+
+
+def test_markers_can_be_ignored(write):
+    path = write(json_lines({"id": 1, "conclusion": MARKED}))
+    done = run(path, "--strategies", "SEN,SEP", "--ignore-markers")
+    assert [line["strategy"] for line in lines(done.stdout)] == ["SEN"]
+    assert table(done.stderr)["SEP: equals another negative"] == (1,)
+
+
+def test_a_pool_and_antonyms_of_ones_own(write):
+    record = {"id": 1, "conclusion": MARKED, "regulator_type": "Gene"}
+    path = write(json_lines(record))
+    pool = write('{"Gene": ["wolfin"], "Chemical": ["zinc"]}', "pool.json")
+    antonyms = write('{"verbs": {"both": [["inhibit", "befriend"]]}}', "own.json")
+    done = run(path, "--strategies", "SREO,LPR", "--pool", pool, "--antonyms", antonyms)
+    assert [line["detail"] for line in lines(done.stdout)] == [
+        "foxin -> wolfin", "inhibits -> befriends",
+    ]  # fmt: skip
+
+
+def test_the_pool_is_that_of_the_files_whatever_their_order(write):
+    records = [
+        {"id": n, "conclusion": f"<re> A{n} <er> inhibits <el> B <le>.", "regulator_type": "Gene"}
+        for n in range(4)
+    ]
+    one, two = (
+        write(json_lines(*records[:2]), "1.jsonl"),
+        write(json_lines(*records[2:]), "2.jsonl"),
+    )
+    found = [
+        sorted(run(*files, "--strategies", "SREO").stdout.splitlines())
+        for files in ((one, two), (two, one))
+    ]
+    assert found[0] == found[1]
+    assert len(found[0]) == 4
+
+
+def test_conclusions_of_abstracts(write):
+    path = write(pubtator(body=BODY.replace("We conclude", "These data suggest")), "a.txt")
+    for options in ([], ["--phrase-sets", "all"], ["--phrase-sets", "paper,results"]):
+        assert run(path, "--strategies", "SEN", *options).returncode == 0
+    done = run(path, "--strategies", "SEN", "--phrase-sets", "paper")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"{path}:1 (pmid 7): no conclusion phrase: expected a phrase of paper" in done.stderr
+
+
+def test_phrases_of_yours_and_the_order_of_the_entities(write):
+    body = BODY.replace("We conclude that foxin inhibits henase", "Our word: foxin next to henase")
+    assert body != BODY
+    path = write(pubtator(body=body), "a.txt")
+    phrases = write('{"mine": ["our word :"]}', "phrases.json")
+    for options, reason in (
+        ([], "no conclusion phrase"),
+        (["--phrases", phrases], "direction not told"),
+        (["--by-order"], "no conclusion phrase"),
+    ):
+        done = run(path, "--strategies", "SREO", *options)
+        assert done.returncode == 1
+        assert reason in done.stderr
+    done = run(path, "--strategies", "SEN", "--phrases", phrases, "--by-order")
+    (line,) = lines(done.stdout)
+    assert (line["regulator"], line["regulated"]) == ("foxin", "henase")
+
+
+def test_the_record_of_the_readme(write):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (record,) = re.findall(r"```json\n(.*\"id\".*<re>.*\n)```", readme)
+    done = run(write(record))
+    assert [line["strategy"] for line in lines(done.stdout)] == ["SEN", "SEP", "VNeg", "SN", "LPR"]
+
+
+# ---- What is wrong.
+
+
+def test_all_that_is_wrong_is_told_by_file_and_line(write):
+    good = {"id": 1, "conclusion": MARKED}
+    texts = [
+        json_lines(
+            good,
+            {"id": 1, "conclusion": MARKED},
+            {"id": 3, "conclusion": "<re> A <el> B <le> <er>."},
+            {"id": 4, "conclusion": MARKED, "supporting_set": "Was <re> seen."},
+            {"id": 5, "conclusion": 5},
+        )
+        + "no json\n",
+        pubtator(pmid="8", relations=()),
+        pubtator(pmid="9", entities=(*ENTITIES, ("foxes", 0, "Gene", "3"))).replace(
+            "foxes\tG", "dogs\tG"
+        ),
+    ]
+    paths = [write(text, f"{n}.jsonl" if n == 0 else f"{n}.txt") for n, text in enumerate(texts)]
+    done = run(*paths, "--strategies", "SEN")
+    assert done.returncode == 0
+    assert [line["pmid"] for line in lines(done.stdout)] == ["1", "9"]
+    for place in (
+        f"{paths[0]}:2 (pmid 1): pmid twice",
+        f"{paths[0]}:3 (pmid 3): broken markers",
+        f"{paths[0]}:4 (pmid 4): markers in the text",
+        f"{paths[0]}:5 (pmid 5): malformed: conclusion",
+        f"{paths[0]}:6: malformed",
+        f"{paths[1]}:1 (pmid 8): no relation",
+        f"{paths[2]}:9 (pmid 9): offsets do not match",
+    ):
+        assert f"nlihub: skipped {place}" in done.stderr
+    counts = table(done.stderr)
+    assert counts["mechanisms"] == (2,)
+    assert sum(n for what, (n, *_) in counts.items() if "skipped" in what or "no mech" in what) == 7
+
+
+def test_what_is_skipped_is_cut_short(write):
+    records = [{"id": n, "conclusion": MARKED if n == 0 else "none"} for n in range(13)]
+    done = run(write(json_lines(*records)), "--strategies", "SEN")
+    assert done.stderr.count("nlihub: skipped") == 10
+    assert "nlihub: and 2 more" in done.stderr
+    assert table(done.stderr)["record skipped: broken markers"] == (12,)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "expected"),
+    [
+        ([], 2, "Missing argument"),
+        (["{tmp}/absent.jsonl"], 2, "There is no file"),
+        (["{empty}"], 1, "they are empty"),
+        (["{good}", "--strategies", "SEN,VNeq"], 2, "Did you mean 'VNeg'"),
+        (["{good}", "--strategies", ","], 2, "no list of names"),
+        (["{good}", "--strategies", "SEN,SEN"], 2, "given twice: SEN"),
+        (["{good}", "--limit", "0"], 2, "--limit"),
+        (["{good}", "--json"], 2, "needs --output"),
+        (["{good}", "--phrase-sets", "papers"], 2, "Did you mean 'paper'"),
+        (["{good}", "--pool", "{good}"], 2, "holds no entities"),
+        (["{good}", "--pool", "{empty}"], 2, "holds no entities"),
+        (["{good}", "--antonyms", "{good}"], 2, "holds no antonyms"),
+        (["{good}", "--strategies", "SEN", "--pool", "{good}"], 2, "The pool is for SREO alone"),
+        (["{good}", "--strategies", "SEN", "--antonyms", "{good}"], 2, "are for LPR alone"),
+        (["{good}", "--output", "{good}"], 2, "one of the files that are read"),
+        (["{good}", "--output", "{tmp}"], 2, "is no plain file"),
+    ],
+)
+def test_exit_codes_and_messages(write, tmp_path, arguments, code, expected):
+    text = json_lines({"id": 1, "conclusion": MARKED}, {"id": 2, "conclusion": MARKED})
+    places = {"tmp": tmp_path, "good": write(text), "empty": write("", "empty.jsonl")}
+    done = run(*[argument.format(**places) for argument in arguments])
+    assert done.returncode == code, done.stderr
+    assert expected in " ".join(done.stderr.split())
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    assert places["good"].read_text() == text
+    assert {path.name for path in tmp_path.iterdir()} == {"records.jsonl", "empty.jsonl"}
+
+
+def test_a_pool_that_no_text_can_be_written_of_is_refused(write):
+    pool = write('{"Gene": ["\\ud800"]}', "pool.json")
+    done = run(write(json_lines({"id": 1, "conclusion": MARKED})), "--pool", pool)
+    assert done.returncode == 2
+    assert "holds no entities" in done.stderr
+
+
+def test_a_folder_gives_its_files(write, tmp_path):
+    for name in ("b.jsonl", "a.jsonl", "notes.md"):
+        write(json_lines({"id": name, "conclusion": MARKED}), name)
+    done = run(tmp_path, "--strategies", "SEN")
+    assert [line["pmid"] for line in lines(done.stdout)] == ["a.jsonl", "b.jsonl"]
+
+
+def test_an_output_stays_as_it_was_where_nothing_is_made(write, tmp_path):
+    output = write("before", "out.jsonl")
+    done = run(write(json_lines({"id": 1, "conclusion": "none"})), "--output", output)
+    assert done.returncode == 1
+    assert output.read_text() == "before"
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+# ---- From Python.
+
+
+def test_a_sentence():
+    found = nlihub.perturb(MARKED, ["SEN", nlihub.Negate(any_predicate=True)], seed=3)
+    assert list(found.made) == ["SEN", "VNeg"]
+    assert (
+        nlihub.perturb(f"  {MARKED} ".replace(" in ", "  in "), ["SEN"]).made["SEN"]
+        == found.made["SEN"]
+    )
+    everything = nlihub.perturb_all(MARKED, [nlihub.Negate(any_predicate=True)]).made["VNeg"]
+    assert {made.detail for made in everything} == {
+        "inhibits -> does not inhibit", "conclude -> do not conclude",
+    }  # fmt: skip
+
+
+def test_a_mechanism_with_everything():
+    one = nlihub.Mechanism.of(
+        MARKED,
+        ["Foxin and, not so, wolfin calmed 12 hens."],
+        pmid="7",
+        regulator_type="Gene",
+        mentions=[nlihub.Mention("wolfin", "Gene", "supporting")],
+    )
+    found = nlihub.perturb(one, ["SRE", "SREO"], pool=nlihub.EntityPool({"Gene": ["dogin"]}))
+    assert [made.detail for made in found.made.values()] == ["foxin -> wolfin", "foxin -> dogin"]
+
+
+def test_wrong_use_from_python(write, tmp_path):
+    with pytest.raises(UsageError, match="broken markers: expected"):
+        nlihub.perturb("<re> A <er> works.")
+    with pytest.raises(UnknownNameError, match="Did you mean 'SEN'"):
+        nlihub.perturb(MARKED, ["sen"])
+    with pytest.raises(UsageError, match="0 negatives"):
+        nlihub.perturb_all(MARKED, limit=0)
+    with pytest.raises(SourceNotFoundError):
+        nlihub.perturb_files(tmp_path / "no", tmp_path / "out")
+    with pytest.raises(UsageError, match="0 negatives"):
+        nlihub.perturb_files(write(""), tmp_path / "out", limit=0)
+    with pytest.raises(CorpusError, match="they are empty"):
+        nlihub.perturb_files([], tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        "perturbations",
+        "builders.procedures.abstracts.mechanisms.mechanism",
+        "builders.procedures.abstracts.perturb.inflection",
+        "builders.procedures.abstracts.perturb.naming",
+        "loaders.corpora.abstracts.markers",
+    ],
+)
+def test_examples_of_docstrings_run(module):
+    failed, attempted = doctest.testmod(importlib.import_module(f"nlihub.{module}"))
+    assert (failed, attempted > 0) == (0, True)
+
+
+def test_the_real_abstracts(tmp_path):
+    folder = SHARED / "data" / "biomedical"
+    if not folder.is_dir():
+        pytest.skip("the real abstracts are not at hand")
+    files, output = sorted(folder.glob("*.pubtator")), tmp_path / "out.jsonl"
+    told = nlihub.perturb_files(files, output)
+    units = [one for one in told.skipped if one.unit in ("file", "line", "abstract", "record")]
+    assert told.n_mechanisms + len(told.without_mechanism) + len(units) == 274
+    for name, made in told.made.items():
+        assert made + sum(told.refused[name].values()) == told.n_mechanisms
+    found = lines(output.read_text(encoding="utf-8"))
+    assert len(found) == sum(told.negatives.values()) == len({line["id"] for line in found})
+    assert all(apply_edits(line) == line["negative"] for line in found)
+    assert all(told.made[name] for name in told.made)

@@ -1,0 +1,569 @@
+"""Differences between versions: every kind of change is found, and none is invented."""
+
+import json
+import tempfile
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from memory import growth_of_peak
+from nlihub.builders.versions.digest import digest, order_digest, row_hashes
+from nlihub.builders.versions.manifest import Manifest, Shard, Split
+from nlihub.builders.versions.version import BuiltVersion
+from nlihub.loaders.errors import UsageError, VerificationError
+from nlihub.publishing.compare.diff import Edit, Move, Names, Relabelling, SplitDiff, diff_versions
+from nlihub.publishing.compare.show_diff import show_diff
+
+LABELS = ("entailment", "neutral", "contradiction")
+COLUMNS = {
+    "id": pa.string(),
+    "premise": pa.string(),
+    "hypothesis": pa.string(),
+    "label": pa.int64(),
+    "group": pa.string(),
+    "tags": pa.list_(pa.string()),
+}
+NO_NAMES = Names(added=(), removed=(), changed={}, reordered=False)
+
+
+def row(key, label="neutral", **values):
+    plain = {"premise": f"p{key}", "hypothesis": "h", "group": None, "tags": ["x", "y"]}
+    return {"id": key, **plain, "label": label, **values}
+
+
+def rows(keys):
+    return [row(key) for key in keys]
+
+
+def write_version(folder, configs, *, labels=LABELS, columns=COLUMNS, group_rows=2, **fields):
+    """Writes rows, their labels by name, as a version with two files a split."""
+    schema = pa.schema(columns)
+    written = {}
+    for config, splits in configs.items():
+        (folder / config).mkdir(parents=True)
+        written[config] = {}
+        for split, of_split in splits.items():
+            encoded = [{**r, "label": labels.index(r["label"])} for r in of_split]
+            table = pa.Table.from_pylist(encoded, schema=schema)
+            shards = []
+            for number in range(2):
+                file = f"{config}/{split}-0000{number}-of-00002.parquet"
+                half = table.slice(number * (len(table) // 2), None if number else len(table) // 2)
+                pq.write_table(half, folder / file, row_group_size=group_rows)
+                shards.append(Shard(file, len(half), 0, ""))
+            hashes = row_hashes(table, labels)
+            written[config][split] = Split(
+                len(table), digest(hashes), order_digest(hashes), table.nbytes, tuple(shards)
+            )
+    manifest = {
+        "dataset": "tiny",
+        "version": "1.0.0",
+        "repository": "",
+        "labels": list(labels),
+        "columns": {name: str(kind) for name, kind in columns.items()},
+        "sources": [],
+        "parameters": {},
+        "oddities": {},
+        "made_with": {},
+        "files": {},
+    }
+    Manifest(**{**manifest, "configs": written, **fields}).write(folder)
+    return BuiltVersion(folder)
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Writes a version of one config, ``default``, or of several."""
+    number = iter(range(100))
+
+    def write(splits=None, *, configs=None, **fields):
+        return write_version(tmp_path / str(next(number)), configs or {"default": splits}, **fields)
+
+    return write
+
+
+def damage(version):
+    """Makes the Parquet files unreadable: what still works has not read them."""
+    for path in version.folder.rglob("*.parquet"):
+        path.write_text("x")
+
+
+BASE = {"train": rows("abcd"), "test": rows("efg")}
+SAME = {"train": SplitDiff(4, 4), "test": SplitDiff(3, 3)}
+
+CHANGES = {
+    "nothing": (BASE, SAME),
+    "added": (
+        {"train": [*rows("xabcdy")], "test": rows("efg")},
+        {**SAME, "train": SplitDiff(4, 6, added=("x", "y"))},
+    ),
+    "removed": (
+        {"train": rows("bc"), "test": rows("efg")},
+        {**SAME, "train": SplitDiff(4, 2, removed=("a", "d"))},
+    ),
+    "relabelled": (
+        {"train": [row("a", "entailment"), *rows("bcd")], "test": rows("efg")},
+        {
+            **SAME,
+            "train": SplitDiff(4, 4, relabelled=(Relabelling("a", "neutral", "entailment", ()),)),
+        },
+    ),
+    "relabelled and edited": (
+        {"train": [row("a", "entailment", premise="P"), *rows("bcd")], "test": rows("efg")},
+        {
+            **SAME,
+            "train": SplitDiff(
+                4, 4, relabelled=(Relabelling("a", "neutral", "entailment", ("premise",)),)
+            ),
+        },
+    ),
+    "edited": (
+        {
+            "train": BASE["train"],
+            "test": [
+                row("e", premise="pe "),
+                row("f", group=""),
+                row("g", tags=["x,y"], hypothesis="H"),
+            ],
+        },
+        {
+            **SAME,
+            "test": SplitDiff(
+                3,
+                3,
+                edited=(
+                    Edit("e", ("premise",)),
+                    Edit("f", ("group",)),
+                    Edit("g", ("hypothesis", "tags")),
+                ),
+            ),
+        },
+    ),
+    "moved": (
+        {"train": rows("abd"), "test": rows("ecfg")},
+        {
+            "train": SplitDiff(4, 3, moved=(Move("c", "train", "test"),)),
+            "test": SplitDiff(3, 4, moved=(Move("c", "train", "test"),)),
+        },
+    ),
+    "moved and relabelled": (
+        {"train": rows("abd"), "test": [*rows("efg"), row("c", "entailment")]},
+        {
+            "train": SplitDiff(4, 3, moved=(Move("c", "train", "test"),)),
+            "test": SplitDiff(
+                3,
+                4,
+                relabelled=(Relabelling("c", "neutral", "entailment", ()),),
+                moved=(Move("c", "train", "test"),),
+            ),
+        },
+    ),
+    "moved and edited": (
+        {"train": [*rows("abcd"), row("f", premise="P")], "test": rows("eg")},
+        {
+            "train": SplitDiff(
+                4, 5, edited=(Edit("f", ("premise",)),), moved=(Move("f", "test", "train"),)
+            ),
+            "test": SplitDiff(3, 2, moved=(Move("f", "test", "train"),)),
+        },
+    ),
+    "swapped": (
+        {"train": rows("abed"), "test": rows("cfg")},
+        {
+            "train": SplitDiff(
+                4, 4, moved=(Move("e", "test", "train"), Move("c", "train", "test"))
+            ),
+            "test": SplitDiff(3, 3, moved=(Move("e", "test", "train"), Move("c", "train", "test"))),
+        },
+    ),
+    "order": (
+        {"train": rows("abdc"), "test": rows("efg")},
+        {**SAME, "train": SplitDiff(4, 4, reordered=True)},
+    ),
+    "order and more": (
+        {"train": rows("xbac"), "test": rows("efg")},
+        {**SAME, "train": SplitDiff(4, 4, added=("x",), removed=("d",), reordered=True)},
+    ),
+    "a split less": (
+        {"test": rows("efg")},
+        {**SAME, "train": SplitDiff(4, 0, removed=("a", "b", "c", "d"))},
+    ),
+    "a split more": (
+        {"train": rows("abc"), "validation": rows("dx"), "test": rows("efg")},
+        {
+            "train": SplitDiff(4, 3, moved=(Move("d", "train", "validation"),)),
+            "validation": SplitDiff(0, 2, added=("x",), moved=(Move("d", "train", "validation"),)),
+            "test": SAME["test"],
+        },
+    ),
+    "emptied": (
+        {"train": rows("abcd"), "test": []},
+        {**SAME, "test": SplitDiff(3, 0, removed=("e", "f", "g"))},
+    ),
+}
+
+
+@pytest.mark.parametrize(("after", "expected"), CHANGES.values(), ids=CHANGES)
+def test_each_kind_of_change(write, after, expected):
+    found = diff_versions(write(BASE), write(after, version="2.0.0"))
+    assert found.rows == {"default": expected}
+    assert list(found.rows["default"])[: len(after)] == list(after)
+    assert (found.dataset, found.before, found.after) == ("tiny", "1.0.0", "2.0.0")
+    assert found.labels == found.columns == found.configs == NO_NAMES
+    added = tuple(f"default/{split}" for split in after if split not in BASE)
+    removed = tuple(f"default/{split}" for split in BASE if split not in after)
+    assert found.splits == Names(added, removed, {}, reordered=False)
+
+
+@pytest.mark.parametrize("columns", [COLUMNS, dict(reversed(COLUMNS.items()))])
+def test_rows_of_an_empty_split(write, columns):
+    """The order of the columns makes that it is read, and is all that changed."""
+    old = write({"train": [], "test": rows("ab")})
+    found = diff_versions(old, write({"train": [], "test": rows("ab")}, columns=columns))
+    assert found.rows == {"default": {"train": SplitDiff(0, 0), "test": SplitDiff(2, 2)}}
+    assert found.columns.reordered == (columns is not COLUMNS)
+    found = diff_versions(old, write({"train": rows("xy"), "test": rows("ab")}))
+    assert found.rows["default"]["train"] == SplitDiff(0, 2, added=("x", "y"))
+
+
+@pytest.mark.parametrize("change", ["nothing", "order"])
+def test_a_split_with_the_same_rows_is_not_read(write, change):
+    after, expected = CHANGES[change]
+    old, new = write(BASE), write(after)
+    damage(old)
+    damage(new)
+    assert diff_versions(old, new).rows == {"default": expected}
+
+
+def test_only_splits_that_differ_are_read(write):
+    old, new = write(BASE), write(CHANGES["added"][0])
+    for version in (old, new):
+        for path in version.folder.rglob("test-*.parquet"):
+            path.unlink()
+    assert diff_versions(old, new).rows == {"default": CHANGES["added"][1]}
+
+
+def with_column(splits, name, value):
+    return {split: [{**r, name: value} for r in of_split] for split, of_split in splits.items()}
+
+
+def test_a_column_more_or_less(write):
+    columns = {"id": pa.string(), "note": pa.string(), **COLUMNS}
+    old, new = write(BASE), write(with_column(BASE, "note", "n"), columns=columns)
+    found = diff_versions(old, new)
+    assert found.columns == Names(("note",), (), {}, reordered=False)
+    assert found.rows == {"default": SAME}
+    assert diff_versions(new, old).columns == Names((), ("note",), {}, reordered=False)
+    assert diff_versions(new, old).rows == {"default": SAME}
+
+
+def test_changes_beside_a_new_column_are_found(write):
+    columns = {**COLUMNS, "note": pa.string()}
+    for name in ("edited", "moved", "order", "order and more", "relabelled"):
+        after, expected = CHANGES[name]
+        new = write(with_column(after, "note", "n"), columns=columns)
+        assert diff_versions(write(BASE), new).rows == {"default": expected}
+
+
+def test_a_column_of_another_type(write):
+    old = write(with_column(BASE, "n", 5), columns={**COLUMNS, "n": pa.int32()})
+    new = write(with_column(BASE, "n", 5), columns={**COLUMNS, "n": pa.int64()})
+    found = diff_versions(old, new)
+    assert found.columns == Names((), (), {"n": ("int32", "int64")}, reordered=False)
+    assert found.rows == {"default": SAME}
+    new = write(with_column(BASE, "n", "5"), columns={**COLUMNS, "n": pa.string()})
+    found = diff_versions(old, new)
+    assert found.columns.changed == {"n": ("int32", "string")}
+    assert [edit.columns for edit in found.rows["default"]["test"].edited] == [("n",)] * 3
+
+
+def test_columns_that_exchange_their_names(write):
+    """Digests do not tell them apart."""
+    old = write({"test": [row("a", premise="p", hypothesis="q")]})
+    names = {"premise": "hypothesis", "hypothesis": "premise"}
+    columns = {names.get(name, name): kind for name, kind in COLUMNS.items()}
+    new = write({"test": [row("a", premise="q", hypothesis="p")]}, columns=columns)
+    entries = [version.manifest.configs["default"]["test"].digest for version in (old, new)]
+    assert entries[0] == entries[1]
+    found = diff_versions(old, new)
+    assert found.columns.reordered
+    edit = Edit("a", ("hypothesis", "premise"))
+    assert found.rows == {"default": {"test": SplitDiff(1, 1, edited=(edit,))}}
+
+
+def test_labels_are_compared_by_name(write):
+    of_test = [row("e"), row("f", "entailment"), row("g", "contradiction")]
+    old = write({"train": BASE["train"], "test": of_test})
+    labels = ("neutral", "entailment", "contradiction")
+    found = diff_versions(old, write({"train": BASE["train"], "test": of_test}, labels=labels))
+    assert found.labels == Names((), (), {"neutral": (1, 0), "entailment": (0, 1)}, reordered=True)
+    assert found.rows == {"default": SAME}
+
+    of_test[0] = row("e", "entailment")  # the id that neutral had
+    new = write({"train": BASE["train"], "test": of_test}, labels=labels)
+    relabelling = Relabelling("e", "neutral", "entailment", ())
+    expected = {**SAME, "test": SplitDiff(3, 3, relabelled=(relabelling,))}
+    assert diff_versions(old, new).rows == {"default": expected}
+
+
+def test_a_label_of_another_name(write):
+    renamed = [{**r, "label": "unknown"} for r in BASE["test"]]
+    new = write({"test": renamed}, labels=("entailment", "unknown", "contradiction"))
+    found = diff_versions(write({"test": BASE["test"]}), new)
+    assert found.labels == Names(("unknown",), ("neutral",), {}, reordered=False)
+    assert len(found.rows["default"]["test"].relabelled) == 3
+    assert not found.rows["default"]["test"].edited
+
+
+def test_configs_that_one_version_has(write):
+    old = write(configs={"default": BASE, "small": {"test": rows("ef")}})
+    new = write(configs={"default": BASE, "large": {"test": rows("efgh")}})
+    found = diff_versions(old, new)
+    assert found.configs == Names(("large",), ("small",), {}, reordered=False)
+    assert found.splits == Names(("large/test",), ("small/test",), {}, reordered=False)
+    assert found.rows == {
+        "default": SAME,
+        "large": {"test": SplitDiff(0, 4, added=("e", "f", "g", "h"))},
+        "small": {"test": SplitDiff(2, 0, removed=("e", "f"))},
+    }
+
+
+def test_a_row_of_several_configs_is_compared_in_each(write):
+    old = write(configs={"default": BASE, "small": {"test": rows("ef")}})
+    edited = [row("e", premise="P"), row("f")]
+    new = write(
+        configs={"default": {**BASE, "test": [*edited, row("g")]}, "small": {"test": edited}}
+    )
+    found = diff_versions(old, new)
+    for config in ("default", "small"):
+        assert found.rows[config]["test"].edited == (Edit("e", ("premise",)),)
+    assert show_diff(found).count("e: premise") == 1
+
+
+def test_versions_of_different_datasets(write):
+    with pytest.raises(UsageError, match=r"is a version of tiny, .* of other; expected two"):
+        diff_versions(write(BASE), write(BASE, dataset="other"))
+
+
+def test_what_is_no_sound_version(write, tmp_path):
+    old = write(BASE)
+
+    def refuse(new, message):
+        for pair in ((old, new), (new, old)):
+            with pytest.raises(VerificationError, match=message):
+                diff_versions(*pair)
+
+    refuse(write({**BASE, "train": rows("abca")}), "default/train has the id 'a' of another row")
+    refuse(write({**BASE, "train": rows("aabb")}), "default/train has the id 'a' of another row")
+    refuse(
+        write({"train": rows("abc"), "test": rows("aefg")}),
+        "default/test has the id 'a' of another row",
+    )
+    refuse(BuiltVersion(tmp_path / "absent"), "no manifest.json")
+    for table, message in (
+        (pa.table({"id": ["a"], "label": [0]}), "default/test has no column 'premise'"),
+        (pa.Table.from_pylist([row("a", -1)], pa.schema(COLUMNS)), "has the label -1, expected 0"),
+        (
+            pa.Table.from_pylist([row("a", 3)], pa.schema(COLUMNS)),
+            "has the label 3, expected 0 to 2",
+        ),
+        (pa.Table.from_pylist([row("a", None)], pa.schema(COLUMNS)), "has the label None"),
+    ):
+        new = write({**BASE, "test": rows("efx")})
+        pq.write_table(table, new.folder / "default/test-00000-of-00002.parquet")
+        refuse(new, message)
+    new = write({**BASE, "test": rows("efx")})
+    damage(new)
+    refuse(new, "cannot be read as Parquet")
+
+
+# ---- random changes against an obvious reference --------------------------------------------
+
+ROWS = st.builds(
+    lambda split, label, premise, group, tags: (
+        split,
+        {"label": label, "premise": premise, "group": group, "tags": tags},
+    ),
+    st.sampled_from(["train", "validation", "test"]),
+    st.sampled_from(LABELS),
+    st.sampled_from(["", "a", "b\n", '"']),
+    st.sampled_from([None, "", "null"]),
+    st.sampled_from([[], [""], ["a", "b"], ["a,b"], [None]]),
+)
+#: A row in the old and in the new version: both the same, one changed in something, or one alone.
+HISTORIES = st.one_of(
+    ROWS.map(lambda r: (r, r)),
+    st.tuples(ROWS, ROWS),
+    st.builds(lambda r, split: (r, (split, r[1])), ROWS, st.sampled_from(["train", "test"])),
+    st.builds(
+        lambda r, label: (r, (r[0], {**r[1], "label": label})), ROWS, st.sampled_from(LABELS)
+    ),
+    st.builds(lambda r, text: (r, (r[0], {**r[1], "premise": text})), ROWS, st.text(max_size=3)),
+    ROWS.map(lambda r: (None, r)),
+    ROWS.map(lambda r: (r, None)),
+)
+
+
+@st.composite
+def two_versions(draw):
+    """Splits of rows before and after."""
+    histories = dict(enumerate(draw(st.lists(HISTORIES, max_size=12))))
+    versions = []
+    for side in range(2):
+        keys = draw(st.one_of(st.just(list(histories)), st.permutations(list(histories))))
+        splits = {name: [] for name in draw(st.sets(st.sampled_from(["train", "test"])))}
+        for key in keys:
+            if found := histories[key][side]:
+                split, values = found
+                splits.setdefault(split, []).append(row(f"r{key}", **values))
+        versions.append(splits)
+    return versions
+
+
+def reference(old, new):
+    """The same, as plainly as it can be said."""
+    before = {r["id"]: (split, r) for split, of_split in old.items() for r in of_split}
+    after = {r["id"]: (split, r) for split, of_split in new.items() for r in of_split}
+    both = [key for key in after if key in before]
+    found = {}
+    for name in {**new, **old}:
+        relabelled, edited = [], []
+        for key in both:
+            (_, was), (split, now) = before[key], after[key]
+            differing = tuple(c for c in COLUMNS if was[c] != now[c] and c != "label")
+            if split == name and was["label"] != now["label"]:
+                relabelled.append(Relabelling(key, was["label"], now["label"], differing))
+            elif split == name and differing:
+                edited.append(Edit(key, differing))
+        moves = [Move(key, before[key][0], after[key][0]) for key in both]
+        stayed = {move.id for move in moves if move.before == move.after}
+        found[name] = SplitDiff(
+            rows_before=len(old.get(name, [])),
+            rows_after=len(new.get(name, [])),
+            added=tuple(r["id"] for r in new.get(name, []) if r["id"] not in before),
+            removed=tuple(r["id"] for r in old.get(name, []) if r["id"] not in after),
+            relabelled=tuple(relabelled),
+            edited=tuple(edited),
+            moved=tuple(m for m in moves if m.before != m.after and name in (m.before, m.after)),
+            reordered=[r["id"] for r in old.get(name, []) if r["id"] in stayed]
+            != [r["id"] for r in new.get(name, []) if r["id"] in stayed],
+        )
+    return found
+
+
+@settings(max_examples=150, deadline=None)
+@given(two_versions(), st.permutations(LABELS))
+def test_random_changes(versions, labels):
+    old, new = versions
+    with tempfile.TemporaryDirectory() as folder:
+        found = diff_versions(
+            write_version(Path(folder) / "old", {"default": old}),
+            write_version(Path(folder) / "new", {"default": new}, labels=labels),
+        )
+    assert found.rows == {"default": reference(old, new)}
+    for name, of_split in found.rows["default"].items():
+        n_here = sum(move.after == name for move in of_split.moved)
+        n_gone = len(of_split.removed) + len(of_split.moved) - n_here
+        assert of_split.rows_after == of_split.rows_before + len(of_split.added) + n_here - n_gone
+
+
+# ---- text, JSON, memory -----------------------------------------------------------------------
+
+
+def test_the_difference_as_text(write):
+    old = write(configs={"default": {**BASE, "train": rows(map(str, range(2000)))}, "small": BASE})
+    new = write(
+        configs={
+            "default": {
+                "train": [row("0", "entailment", premise="P"), *rows(map(str, range(2, 2003)))],
+                "test": [row("f", premise="P", tags=[]), *rows("eg1")],
+            },
+            "large": {"test": rows("e")},
+        },
+        version="2.0.0",
+        labels=("neutral", "entailment", "no"),
+        columns={**COLUMNS, "group": pa.large_string(), "note": pa.string()},
+    )
+    assert (
+        show_diff(diff_versions(old, new), max_examples=2)
+        == """\
+tiny 1.0.0 -> 2.0.0
+labels: added no; removed contradiction; neutral was 1, is 0; entailment was 0, is 1; \
+in another order
+columns: added note; group was string, is large_string
+configs: added large; removed small
+splits: added large/test; removed small/train, small/test
+  default/train  2,000 -> 2,002 rows: 3 added, 1 relabelled, 1 moved away
+  default/test   3 -> 4 rows: 1 edited, 1 moved here, in another order
+  large/test     0 -> 1 rows: 1 added
+  small/train    4 -> 0 rows: 4 removed
+  small/test     3 -> 0 rows: 3 removed
+added:
+  2000
+  2001
+  and 2 more
+removed:
+  a
+  b
+  and 5 more
+relabelled:
+  0: neutral -> entailment, also premise
+edited:
+  f: premise, tags
+moved:
+  1: train -> test"""
+    )
+
+
+def test_text_without_a_difference_or_examples(write):
+    lines = ["tiny 1.0.0 -> 1.0.0", "  default/train  4 rows: no change"]
+    lines.append("  default/test   3 rows: no change")
+    assert show_diff(diff_versions(write(BASE), write(BASE))) == "\n".join(lines)
+    found = diff_versions(write(BASE), write(CHANGES["added"][0]))
+    lines[1] = "  default/train  4 -> 6 rows: 2 added"
+    assert show_diff(found, max_examples=0) == "\n".join(lines)
+
+
+def test_the_difference_as_json(write):
+    found = diff_versions(write(BASE), write(CHANGES["moved and relabelled"][0], version="2.0.0"))
+    plain = json.loads(json.dumps(found.as_json()))
+    names = {"added": [], "removed": [], "changed": {}, "reordered": False}
+    assert plain.pop("rows")["default"]["test"] == {
+        "rows_before": 3,
+        "rows_after": 4,
+        "added": [],
+        "removed": [],
+        "relabelled": [{"id": "c", "before": "neutral", "after": "entailment", "columns": []}],
+        "edited": [],
+        "moved": [{"id": "c", "before": "train", "after": "test"}],
+        "reordered": False,
+    }
+    whole = {"dataset": "tiny", "before": "1.0.0", "after": "2.0.0"}
+    assert plain == whole | dict.fromkeys(["labels", "columns", "configs", "splits"], names)
+
+
+def test_memory_does_not_grow_with_the_texts(write):
+    def versions(n):
+        of_test = [row(str(i), premise=f"{i}" + " word" * 600) for i in range(n)]
+        old = write({"test": of_test}, group_rows=50_000)
+        of_test[7] = row("7", "entailment")
+        new = write({"test": of_test}, group_rows=50_000)
+        return tuple(str(version.folder) for version in (old, new))
+
+    setup = f"""
+    from pathlib import Path
+    from nlihub.publishing.compare.diff import diff_versions
+    from nlihub.builders.versions.version import BuiltVersion
+
+    def relabelled(folders):
+        found = diff_versions(*(BuiltVersion(Path(folder)) for folder in folders))
+        return [row.id for row in found.rows["default"]["test"].relabelled]
+
+    relabelled({versions(6_000)})  # allocates what several batches of rows take
+    """
+    code = f"assert relabelled({versions(50_000)}) == ['7']"
+    text = 2 * 50_000 * 600 * len(" word")
+    assert growth_of_peak(setup, code) < text / 3

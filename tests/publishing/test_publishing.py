@@ -1,0 +1,335 @@
+"""Publishing datasets, over HTTP to the Hub of the tests."""
+
+import json
+
+import mlcroissant
+import pytest
+import yaml
+from hub_faults import Fault
+from hub_server import running_hub
+from hub_users import KEY, REPO, Publisher, use
+from nlihub.builders.versions.card import split_card
+from nlihub.builders.versions.manifest import Manifest
+from nlihub.loaders.errors import HubError, UsageError, VerificationError
+from nlihub.publishing.card import is_handwritten, merge_cards
+from nlihub.publishing.compare.numbers import parse_number
+from nlihub.publishing.hub.repository import HubRepository
+
+FIRST = {"rows": {"r1": {"premise": "Another animal has walked into the barn."}}}
+LOAD = f"""
+import json
+from datasets import load_dataset
+def load(revision, config="default", split="test", **more):
+    return load_dataset("{REPO}", config, revision=revision, split=split, **more)
+"""
+
+
+def tags(hub):
+    return {tag: commit.oid for tag, commit in hub.repos[KEY].tags.items()}
+
+
+def n_commits(hub):
+    return len(hub.repos[KEY].commits) - 1 if KEY in hub.repos else 0  # the first is the Hub's own
+
+
+def commit_by_hand(hub, files):
+    """As people do on the Hub's pages; None removes a file."""
+    kept = dict(hub.repos[KEY].commits[-1].files)
+    for path, content in files.items():
+        kept.pop(path, None)
+        if content is not None:
+            kept[path] = hub.keep(content)
+    hub.repos[KEY].add(kept)
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory):
+    """Someone who has published 1.0.0."""
+    with running_hub() as hub:
+        publisher = Publisher(hub, tmp_path_factory.mktemp("first"))
+        publisher.publish("1.0.0")
+        yield publisher
+
+
+def test_the_whole_way(hub, publisher, tmp_path):
+    said = publisher.publish("1.0.0")
+    assert said.splitlines() == [
+        f"{hub.url}/datasets/{REPO}/tree/v1.0.0",
+        f'load_dataset("{REPO}", "default", revision="v1.0.0")',
+    ]
+    said = publisher.publish("1.1.0", column=True)
+    assert n_commits(hub) == 2
+    found = use(
+        hub,
+        tmp_path / "user",
+        LOAD
+        + """
+first, second = load("v1.0.0"), load("v1.1.0")
+streamed = list(load("v1.1.0", "whole", streaming=True))
+print(json.dumps({
+    "columns": [first.column_names, second.column_names],
+    "rows": [len(first), len(second), len(streamed)],
+    "labels": [first.features["label"].int2str(first["label"][:3]), streamed[0]["label"]],
+    "main": load("main").column_names,
+}))
+""",
+    )
+    first, second = found["columns"]
+    assert second == [*first, "words"] == found["main"]
+    assert found["rows"] == [60, 60, 90]
+    assert found["labels"] == [["neutral", "contradiction", "neutral"], 0]
+
+    versions = json.loads(publisher.run("versions", REPO, "--json"))
+    assert [version["number"] for version in versions] == ["1.1.0", "1.0.0"]
+    assert versions[0]["rows"] == {"default": {"train": 30, "test": 60}, "whole": {"test": 90}}
+    assert versions[0]["commit"] == tags(hub)["v1.1.0"]
+    assert "default 30/60; whole 90" in publisher.run("versions", REPO)
+    found = json.loads(publisher.run("diff", f"{REPO}@v1.0.0", f"{REPO}@1.1.0", "--json"))
+    assert found["columns"]["added"] == ["words"]
+    assert "words" in publisher.run("diff", f"{REPO}@v1.0.0", f"{REPO}@1.1.0")
+
+
+def test_a_published_version_is_tried_out_again_and_not_published_twice(hub, publisher):
+    publisher.publish("1.0.0")
+    requests = len(hub.requests)
+    answer = json.loads(publisher.publish("1.0.0", "--json"))
+    assert answer["was_there"]
+    assert answer["commit"] == tags(hub)["v1.0.0"]
+    assert n_commits(hub) == 1
+    written = [m for m, path in hub.requests[requests:] if m not in ("GET", "HEAD")]
+    assert written == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "number", "needed", "reason"),
+    [
+        ({"rows": {"r1": {"label": "entailment"}}}, "1.1.0", "2.0.0", "default/test has other"),
+        ({"rows": {"r1": None}}, "1.9.9", "2.0.0", "default/test has 59 rows, it had 60"),
+        ({"reversed": True}, "1.0.1", "2.0.0", "whole/test has its rows in another order"),
+        ({"column": True}, "1.0.1", "1.1.0", "column words is added"),
+        ({"license": "mit"}, "1.0.0", "1.0.1", "LICENSE is another"),
+        ({"column": True}, "1.0.0", "1.1.0", "column words is added"),
+    ],
+)
+def test_a_number_says_at_least_what_has_changed(first, changes, number, needed, reason):
+    before = len(first.hub.requests)
+    said = first.publish(number, code=1, **changes)
+    assert reason in said
+    assert needed in said
+    assert reason in first.publish(needed, "--dry-run", **changes)
+    assert {method for method, _ in first.hub.requests[before:]} <= {"GET", "HEAD"}
+
+
+def test_numbers_that_are_refused(first):
+    assert "Nothing has changed since 1.0.0" in first.publish("1.2.1", code=1)
+    assert "does not follow 1.0.0" in first.publish("0.9.9", code=1, **FIRST)
+    assert n_commits(first.hub) == 1
+
+
+@pytest.mark.parametrize("number", ["1.2", "1", "one", "01.0.0", "1.0.0-rc1", "", "v", "-1.0.0"])
+def test_numbers_that_are_none(number):
+    with pytest.raises(UsageError, match="no version number"):
+        parse_number(number)
+
+
+def test_what_the_new_version_has_not_is_gone_and_what_others_put_there_stays(hub, publisher):
+    publisher.publish("1.0.0")
+    commit_by_hand(hub, {"notes/mine.txt": b"mine"})
+    publisher.publish("2.0.0", "--config", "whole", code=2)  # a folder is built already
+    folder = publisher.build()
+    publisher.run("build", "open_spacenli", "--config", "whole", "-o", str(folder.parent.parent))
+    whole = folder.parent.parent / "open_spacenli"
+    options = ["--repo", REPO, "--version", "2.0.0", "--yes"]
+    publisher.run("publish", str(whole), *options)
+    assert "notes/mine.txt" in hub.files(KEY)
+    parquet = [path for path in hub.files(KEY) if path.endswith(".parquet")]
+    assert parquet == ["whole/test-00000-of-00001.parquet"]
+    assert "default/test-00000-of-00001.parquet" in hub.files(KEY, "v1.0.0")
+
+
+def test_a_repository_of_others_is_refused(hub, publisher):
+    publisher.publish("1.0.0")
+    repo = hub.repos[KEY]
+    repo.tags.clear()
+    repo.add({"data.csv": hub.keep(b"a,b"), "README.md": hub.keep(b"Mine.")})
+    said = publisher.publish("1.0.0", code=2)
+    assert f"{REPO} holds something else (data.csv)" in said
+    commit_by_hand(hub, {"data.csv": None})
+    publisher.publish("1.0.0")
+    assert hub.files(KEY)["README.md"].decode().count("\nMine.\n") == 1
+
+
+def test_a_folder_of_its_name_is_not_taken_for_the_repository(hub, publisher):
+    """``datasets`` prefers one: then nothing would be proved."""
+    publisher.publish("1.0.0")
+    clone = publisher.folder / REPO
+    for path, content in hub.files(KEY).items():
+        (clone / path).parent.mkdir(parents=True, exist_ok=True)
+        (clone / path).write_bytes(content)
+    hub.faults = [Fault("GET", r"resolve/.*parquet", 404, times=99)]
+    assert "cannot be read back" in publisher.publish("2.0.0", code=1, **FIRST)
+    assert list(tags(hub)) == ["v1.0.0"]
+
+
+def test_a_rerun_puts_data_back_and_leaves_texts_alone(hub, publisher):
+    publisher.publish("1.0.0")
+    commit_by_hand(hub, {"CITATION.bib": b"@misc{better}"})
+    publisher.publish("1.0.0")
+    assert n_commits(hub) == 2
+    commit_by_hand(hub, {"whole/test-00000-of-00001.parquet": None})
+    publisher.publish("1.0.0")
+    assert n_commits(hub) == 4
+    assert "whole/test-00000-of-00001.parquet" in hub.files(KEY)
+    assert list(tags(hub)) == ["v1.0.0"]
+
+
+def test_manifests_of_other_nlihubs(hub, publisher):
+    folder = publisher.build()
+    fields = json.loads((folder / "manifest.json").read_text())
+    content = json.dumps(fields | {"more": 1}).encode()
+    assert Manifest.parse(content, "it").configs == Manifest.read(folder).configs
+    with pytest.raises(VerificationError, match="made by a newer nlihub"):
+        Manifest.parse(json.dumps(fields | {"format": 2}).encode(), "it")
+    (folder / "manifest.json").unlink()
+    assert "has no manifest.json" in publisher.publish("1.0.0", code=1)
+
+
+def test_files_that_would_be_loaded_with_it_are_refused(hub, publisher):
+    publisher.publish("1.0.0")
+    commit_by_hand(hub, {"whole/test-extra.parquet": b"PAR1"})
+    assert "whole/test-extra.parquet" in publisher.publish("2.0.0", code=2, **FIRST)
+
+
+def test_dry_run_and_asking(hub, publisher):
+    folder = str(publisher.build())
+    options = ["publish", folder, "--repo", REPO, "--version", "1.0.0"]
+    said = publisher.run(*options, "--dry-run")
+    assert "will be made" in said
+    assert "  + default/train-00000-of-00001.parquet" in said
+    assert "nobody to ask" in publisher.run(*options, code=2)
+    assert hub.repos == {}
+    publisher.run(*options, "--yes")
+    found = json.loads(publisher.publish("2.0.0", "--dry-run", "--json", **FIRST))
+    assert found["newest"] == "1.0.0"
+    assert {change["level"] for change in found["changes"]} == {"MAJOR", "PATCH"}
+    assert n_commits(hub) == 1
+
+
+def test_private(hub, publisher):
+    publisher.publish("1.0.0", "--private")
+    assert hub.repos[KEY].private
+    publisher.publish("2.0.0", "--private", "--dry-run", **FIRST)
+    hub.repos[KEY].private = False
+    assert "is public" in publisher.publish("2.0.0", "--private", code=2, **FIRST)
+
+
+@pytest.mark.parametrize("name", ["toy", "a/b/c", "/toy", "someone/", "some one/toy", ""])
+def test_names_that_are_none(name):
+    with pytest.raises(UsageError, match="repository"):
+        HubRepository(name)
+
+
+def test_a_damaged_version_is_not_published(hub, publisher):
+    folder = publisher.build()
+    (folder / "LICENSE").write_text("mine")
+    options = ["--repo", REPO, "--version", "1.0.0", "--yes"]
+    said = publisher.run("publish", str(folder), *options, code=1)
+    assert "'files have their hashes' failed" in said
+    assert hub.repos == {}
+
+
+def test_without_a_network(publisher):
+    said = publisher.publish("1.0.0", code=1, more={"HF_HUB_OFFLINE": "1"})
+    assert "HF_HUB_OFFLINE" in said
+    said = publisher.publish("1.0.0", code=1, more={"HF_ENDPOINT": "http://127.0.0.1:9"})
+    assert "Run the command again" in said
+
+
+# ---- the card -------------------------------------------------------------------------------
+
+
+def edit_card(hub, change):
+    commit_by_hand(hub, {"README.md": change(hub.files(KEY)["README.md"].decode()).encode()})
+
+
+def test_the_card_keeps_what_people_wrote(hub, publisher):
+    publisher.publish("1.0.0")
+    card = hub.files(KEY)["README.md"].decode()
+    assert f'load_dataset("{REPO}", "default", split="test", revision="v1.0.0")' in card
+    edit_card(
+        hub,
+        lambda text: (
+            text.replace("license: apache-2.0", "license: apache-2.0\nviewer: false")
+            .replace("# Dataset Card", "# Our Dataset Card")
+            .replace("\n## ", "\n## Thanks\n\nTo all.\n\n## ", 1)
+        ),
+    )
+    for number, changes in (("1.1.0", {"column": True}), ("2.0.0", {"column": True, **FIRST})):
+        said = publisher.publish(number, "--dry-run", **changes)
+        assert "was changed on the Hub, and stays" in said
+        publisher.publish(number, **changes)
+        card = hub.files(KEY, f"v{number}")["README.md"].decode()
+        assert "viewer: false" in card
+        assert "## Thanks\n\nTo all.\n" in card
+        assert f'revision="v{number}")' in card
+        assert "`words`" in card
+
+
+def test_croissant_metadata_goes_along(hub, publisher, tmp_path, monkeypatch):
+    publisher.publish("1.0.0", "--croissant")
+    content = hub.files(KEY, "v1.0.0")["croissant.json"]
+    described = json.loads(content)
+    assert described["version"] == "1.0.0"
+    assert f"{hub.url}/datasets/{REPO}/resolve/v1.0.0/" in content.decode()
+    monkeypatch.setattr(mlcroissant.constants, "DOWNLOAD_PATH", tmp_path / "downloads")
+    rows = list(mlcroissant.Dataset(described).records("default/test"))
+    assert len(rows) == 60
+    publisher.publish("1.0.0", "--croissant")
+    assert n_commits(hub) == 1
+    said = publisher.publish("1.0.0", code=1)
+    assert "croissant.json is removed" in said
+    publisher.publish("1.0.1")
+    assert "croissant.json" not in hub.files(KEY)
+    output = tmp_path / "croissant.json"
+    publisher.run("croissant", str(publisher.build()), "-o", str(output))
+    assert json.loads(output.read_text())["name"] == "open_spacenli"
+
+
+def test_cards_are_merged(tmp_path):
+    """Merging again changes nothing, whoever wrote what."""
+    ours = "---\nlicense: mit\ntags:\n- a\n---\n\n# One\n\n{}\nOurs.\n"
+    block = "<!-- nlihub:begin {0} -->\n{1}\n<!-- nlihub:end {0} -->\n"
+    first, second = (ours.format(block.format("n", n)) for n in (1, 2))
+    published = merge_cards(first, None)
+    for theirs, kept in (
+        (published, None),
+        (published.replace("Ours.", "Theirs."), "Theirs."),
+        (published.replace("\n", "\r\n"), None),
+        ("", None),
+        ("---\nsdk: gradio\n---\n\nCheck out the configuration reference at x.\n", None),
+        ("---\nlicense: other\ntags: [b]\nviewer: no\n---\n\nHello.\n", "Hello."),
+        ("Hello.\n", "Hello."),
+        (published.replace(block.format("n", 1), "Theirs."), "Theirs."),
+        (published.replace("# One", "# Two\n\n" + block.format("mine", 7)), "# Two"),
+    ):
+        merged = merge_cards(second, theirs)
+        assert merge_cards(second, merged) == merged, theirs
+        assert block.format("n", 2) in merged
+        assert (kept or "Ours.") in merged
+        matter = yaml.safe_load(merged.split("---\n")[1])
+        assert matter["license"] == "mit"
+        assert matter["tags"] == (["a", "b"] if "[b]" in theirs else ["a"])
+        assert ("viewer" in matter) == ("viewer" in theirs)
+    assert block.format("mine", 7) in merged
+    matter = "---\nlicense: mit\nprompt: |\n  Rules\n  -----\n  None.\nviewer: no\n---"
+    for theirs in (f"{matter}\n\nHello.\n", matter, f"\ufeff{matter}\n"):
+        merged = yaml.safe_load(split_card(merge_cards(second, theirs))[0])
+        assert merged["prompt"] == "Rules\n-----\nNone.\n"
+        assert merged["viewer"] is False
+    # Once the text is as we gave it, it is ours again.
+    back = merge_cards(second, published.replace("Ours.", "Theirs.")).replace("Theirs.", "Ours.")
+    assert not is_handwritten(back)
+    with pytest.raises(HubError, match="no keys and values"):
+        merge_cards(second, "---\na: [\n---\n\nHello.\n")
+    with pytest.raises(HubError, match="no keys and values"):
+        merge_cards(second, "---\ndate: 2024-13-45\n---\n")

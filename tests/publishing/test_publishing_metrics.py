@@ -1,0 +1,80 @@
+"""Publishing metrics as Spaces, and everything at once with its collection."""
+
+import json
+
+from hub_faults import Fault
+from hub_users import use
+from nlihub.metrics import METRICS
+from nlihub.publishing.metrics.files import space_files
+
+SPACES = [f"spaces/someone/{name}" for name in sorted(METRICS)]
+#: The examples on the cards, as they stand on the Hub.
+EXAMPLES = "signatures = []\n"
+for _name in METRICS:
+    _card = space_files(_name, f"someone/{_name}")["README.md"]
+    EXAMPLES += _card.partition("```python\n")[2].partition("```")[0]
+    EXAMPLES += "signatures.append(result['signature'])\n"
+EXAMPLES += "import json; print(json.dumps(signatures))\n"
+
+
+def test_a_metric_is_published_once(hub, publisher):
+    publish = ["publish-metric", "consistency", "--space", "someone/consistency", "--yes"]
+    assert "no metric 'consistence'" in publisher.run(
+        "publish-metric", "consistence", "--space", "a/b", "--yes", code=2
+    )
+    assert "expected ORG/consistency" in publisher.run(
+        "publish-metric", "consistency", "--space", "someone/metric", "--yes", code=2
+    )
+    said = publisher.run(*publish[:-1], "--dry-run")
+    assert "will be made" in said
+    assert hub.repos == {}
+    publisher.run(*publish)
+    repo = hub.repos["spaces/someone/consistency"]
+    answer = json.loads(publisher.run(*publish, "--json"))
+    assert answer["was_there"]
+    assert len(repo.commits) == 2  # the first is the Hub's own
+    repo.tags["v1.0.0"].files["consistency.py"] = hub.keep(b"raise ValueError")
+    assert "1.0.0 is published already, and is another: consistency.py is another" in publisher.run(
+        *publish, code=1
+    )
+    versions = json.loads(publisher.run("versions", "someone/consistency", "--space", "--json"))
+    assert [version["number"] for version in versions] == ["1.0.0"]
+
+
+def test_a_metric_that_does_not_work_gets_no_tag(hub, publisher):
+    publish = ["publish-metric", "consistency", "--space", "someone/consistency", "--yes"]
+    hub.faults = [Fault("GET", r"resolve/.*consistency\.py", "tear", times=99)]
+    said = publisher.run(*publish, code=1)
+    assert "is not the metric of this package: it cannot be tried out" in said
+    repo = hub.repos["spaces/someone/consistency"]
+    assert repo.tags == {}
+    hub.faults = []
+    publisher.run(*publish)
+    assert list(repo.tags) == ["v1.0.0"]
+    assert len(repo.commits) == 2
+
+
+def test_everything(hub, publisher, tmp_path):
+    """What has no sources at hand is told; what needs it is not tried; the others are there."""
+    built = publisher.build().parent
+    publish = ["publish", "--all", "--org", "someone", "--built", str(built), "--yes"]
+    unreachable = {"HF_HUB_DOWNLOAD_TIMEOUT": "1", "NLIHUB_SOURCES": str(tmp_path / "none.json")}
+    publisher.run(*publish, more=unreachable, code=1)
+    assert {name for name in hub.repos if name.startswith("spaces/")} == set(SPACES)
+    assert "datasets/someone/open_spacenli" in hub.repos
+    [collection] = hub.collections.values()
+    assert [(item.kind, item.name) for item in collection.items] == [
+        *(("space", name.removeprefix("spaces/")) for name in SPACES),
+        ("dataset", "someone/open_spacenli"),
+    ]
+    for name in METRICS:
+        repo = hub.repos[f"spaces/someone/{name}"]
+        assert (repo.sdk, list(repo.tags)) == ("gradio", ["v1.0.0"])
+        files = hub.files(f"spaces/someone/{name}")
+        ours = {f"{name}.py", "app.py", "README.md", "requirements.txt"}
+        assert set(files) == ours | {".gitattributes"}
+        assert "configuration reference" not in files["README.md"].decode()
+    signatures = use(hub, tmp_path / "user", EXAMPLES)
+    assert [signature.split("|")[:2] for signature in signatures] == [
+        [name, "version:1.0.0"] for name in METRICS
+    ]

@@ -62,7 +62,7 @@ def main() -> None:
                 options=options,
                 **more,
             )
-            nlihub.run_baseline(
+            nlihub.baselines.run(
                 config,
                 given.output / "scinli" / name / view,
                 seeds=seeds,
@@ -85,7 +85,7 @@ def main() -> None:
             train="spacenli/few_shot",
             options=replace(FEW_SHOT, **SMALL_FEW_SHOT),
         )
-        nlihub.run_baseline(
+        nlihub.baselines.run(
             config,
             given.output / "spacenli",
             seeds=SEEDS,
@@ -96,7 +96,7 @@ def main() -> None:
             tell=lambda line: print(line, file=sys.stderr, flush=True),
         )
     run("bilstm", "bilstm", neural, SEEDS)  # by far the slowest on a processor
-    found = nlihub.report_baselines([given.output], given.output / "report")
+    found = nlihub.baselines.report([given.output], given.output / "report")
     print(json.dumps(found, indent=2, default=str))
 
 

@@ -133,7 +133,7 @@ def publish(output: Path) -> None:
     """Publishes it; what is read back is so in processes of their own, see ``read_back``."""
     import nlihub
 
-    nlihub.publish(str(output / "open_spacenli"), REPOSITORY, "1.0.0")
+    nlihub.hub.publish(str(output / "open_spacenli"), REPOSITORY, "1.0.0")
 
 
 def read_back(output: Path) -> None:
@@ -148,7 +148,7 @@ def diff(output: Path) -> None:
     """Compares what was published with what was built, where nothing has to be read."""
     import nlihub
 
-    nlihub.diff(f"{REPOSITORY}@1.0.0", str(output / "open_spacenli"))
+    nlihub.hub.diff(f"{REPOSITORY}@1.0.0", str(output / "open_spacenli"))
 
 
 def memory_mb(what: str) -> float:

@@ -33,7 +33,7 @@ ROWS = {
 
 LOAD = """
 import json, sys, tempfile, time
-import datasets, nlihub.api
+import datasets, nlihub
 datasets.disable_progress_bars()
 def peak():  # unlike ru_maxrss, not that of the process which started this one
     with open("/proc/self/status") as file:
@@ -50,7 +50,7 @@ with tempfile.TemporaryDirectory() as cache:
         plain = "json" if kind == "jsonl" else "csv"
         rows = datasets.load_dataset(plain, data_files=files, cache_dir=cache)
     elif way == "build":
-        nlihub.api.build(name, cache, folder=f"{folder}/{kind}", configs=["default"])
+        nlihub.build(name, cache, folder=f"{folder}/{kind}", configs=["default"])
     elif way == "read":
         from pathlib import Path
         from nlihub.builders.core.registry import get_builder

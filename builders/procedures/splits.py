@@ -7,13 +7,15 @@ Source:
     which 36 % are the development set. MSciNLI, section 3.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from ...loaders.errors import UsageError
 from ..core.keyed import key_of
 from ..core.schema import SPLITS
+from .option_groups import Option
 
 #: Why a paper is in no split.
 NO_YEAR = "the paper has no year"
@@ -21,6 +23,46 @@ OTHER_YEAR = "the paper is of another year"
 
 VALIDATION_SHARE = 0.36
 Years = tuple[int, int]
+Shares = tuple[float, float, float]
+GROUP = "Splits"
+
+
+def parse_years(text: str) -> Years:
+    """Read the first and last year of ``2000-2019``, or one year.
+
+    Raises:
+        UsageError: The text has another form.
+    """
+    if (match := re.fullmatch(r"(\d{4})(?:-(\d{4}))?", text)) is None:
+        raise UsageError(f"The years are {text!r}; expected FIRST-LAST, as in 2000-2019.")
+    return int(match[1]), int(match[2] or match[1])
+
+
+def parse_ratio(text: str) -> Shares:
+    """Read the shares of train, validation and test: ``0.8,0.1,0.1``.
+
+    Raises:
+        UsageError: The text has another form.
+    """
+    try:
+        train, validation, test = (float(part) for part in text.split(","))
+    except ValueError:
+        raise UsageError(
+            f"The ratio is {text!r}; expected train,validation,test, as in 0.8,0.1,0.1."
+        ) from None
+    return train, validation, test
+
+
+#: The option that splits by a hash alone, of every procedure that splits.
+Ratio = Annotated[
+    Shares | None,
+    Option(
+        "Shares of train, validation and test; by default those of the paper.",
+        GROUP,
+        "A,B,C",
+        parse_ratio,
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -97,7 +139,7 @@ class ByRatio:
             _check_share(share)
 
     @classmethod
-    def of(cls, shares: tuple[float, float, float]) -> "ByRatio":
+    def of(cls, shares: Shares) -> "ByRatio":
         """Splits by the shares of train, validation and test.
 
         Raises:

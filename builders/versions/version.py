@@ -11,7 +11,7 @@ from ...loaders.errors import VerificationError
 from ...loaders.hashing import hash_file
 from ..core.base import NLIBuilder
 from ..core.registry import get_builder
-from ..procedures.declared_builder import declared_builder
+from ..procedures.registry import declared_builder
 from .manifest import FILE_NAME, Manifest
 
 #: Rows that are read at a time: some megabytes where the texts are paragraphs.

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from .api import PathLike
 from .baselines.data import absolute_name
 from .baselines.plans import Planned, over_seeds, over_shots, plan_analysis
 from .baselines.presets import PRESETS, get_preset
@@ -14,6 +13,7 @@ from .baselines.runs.config import RunConfig
 from .baselines.runs.execute import execute
 from .baselines.runs.extra import extra_explained
 from .baselines.runs.folder import METRICS, RunFolder
+from .builders.versions.open import PathLike
 from .loaders.errors import UsageError
 from .loaders.progress import Tell, silent
 

@@ -278,13 +278,13 @@ def test_without_the_extra_it_is_named(tmp_path):
 def trained(place, tmp_path_factory):
     folder = tmp_path_factory.mktemp("trained")
     config = tiny(place)
-    [found] = nlihub.run_baseline(config, folder, on_cpu=True)
+    [found] = nlihub.baselines.run(config, folder, on_cpu=True)
     return Path(found["run"]), found
 
 
 PUSH = """
 import sys, nlihub
-print(nlihub.push_baseline(sys.argv[1], sys.argv[2], license_id="apache-2.0"))
+print(nlihub.hub.publish_model(sys.argv[1], sys.argv[2], license_id="apache-2.0"))
 """
 
 
@@ -348,11 +348,11 @@ def test_a_hub_that_is_not_there_is_named(trained):
 def test_only_a_model_that_is_there_is_pushed(trained, tmp_path):
     run, _ = trained
     with pytest.raises(UsageError, match="no name of a repository"):
-        nlihub.push_baseline(run, "some one/tiny--model..")
+        nlihub.hub.publish_model(run, "some one/tiny--model..")
     with pytest.raises(UsageError, match="ORG/NAME"):
-        nlihub.push_baseline(run, "tiny")
+        nlihub.hub.publish_model(run, "tiny")
     with pytest.raises(UsageError, match="no run that is done"):
-        nlihub.push_baseline(tmp_path, "a/b")
+        nlihub.hub.publish_model(tmp_path, "a/b")
 
 
 def test_reruns_find_their_rows_from_any_folder(trained, tmp_path, monkeypatch):
@@ -362,7 +362,7 @@ def test_reruns_find_their_rows_from_any_folder(trained, tmp_path, monkeypatch):
 
     config = rerun_config(run)
     assert config == rerun_config(run / "config.json")
-    [again] = nlihub.run_baseline(config, tmp_path / "again", on_cpu=True)
+    [again] = nlihub.baselines.run(config, tmp_path / "again", on_cpu=True)
     assert again["evaluations"] == found["evaluations"]
 
 
@@ -371,11 +371,11 @@ def test_a_part_of_the_rows_is_found_from_any_folder(place, tmp_path, monkeypatc
     from nlihub.runs import rerun_config
 
     config = tiny(place)
-    found = nlihub.run_baseline(config, tmp_path / "art", analysis="cartography", on_cpu=True)
+    found = nlihub.baselines.run(config, tmp_path / "art", analysis="cartography", on_cpu=True)
     easy = tmp_path / "art" / "easy" / "seed-1"
     [first] = [one for one in found if one["run"] == str(easy)]
     monkeypatch.chdir(place)
-    [again] = nlihub.run_baseline(rerun_config(easy), tmp_path / "far" / "away", on_cpu=True)
+    [again] = nlihub.baselines.run(rerun_config(easy), tmp_path / "far" / "away", on_cpu=True)
     assert again["evaluations"] == first["evaluations"]
 
 
@@ -396,5 +396,5 @@ def test_a_dataset_is_meant_though_a_folder_has_its_name(tmp_path, monkeypatch):
 
 def test_the_reference_may_be_asked_for_in_python(place, tmp_path):
     config = tiny(place)
-    [found] = nlihub.run_baseline(config, tmp_path, reference=True, on_cpu=True)
+    [found] = nlihub.baselines.run(config, tmp_path, reference=True, on_cpu=True)
     assert config_of(found)["reference"] is True

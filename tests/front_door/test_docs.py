@@ -12,8 +12,8 @@ from nlihub.builders.versions.card import fill_blocks, read_blocks
 from nlihub.loaders.errors import SchemaError
 
 import nlihub
-import nlihub.api
-from nlihub.api import CardCheck
+from nlihub import building, loading
+from nlihub.building import CardCheck
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -33,7 +33,7 @@ def test_the_python_of_the_readme_runs(built, tmp_path):
 
 
 def test_the_examples_of_the_docstrings_run():
-    failed, attempted = doctest.testmod(nlihub.api)
+    failed, attempted = doctest.testmod(loading)
     assert (failed, attempted > 0) == (0, True)
 
 
@@ -66,24 +66,24 @@ def test_the_readme_knows_every_dataset_and_command():
 def test_packaged_cards_are_up_to_date():
     """In all that needs no source; where no source is needed, in everything."""
     for name in nlihub.list_datasets():
-        found = nlihub.api.check_card(name)
+        found = building.check_card(name)
         assert found.stale == ()
         assert bool(found.unchecked) == nlihub.describe(name)["needs_download"]
 
 
 def test_the_packaged_card_of_spacenli_is_up_to_date(official):
-    assert nlihub.api.check_card("spacenli", folder=official) == CardCheck((), ())
+    assert building.check_card("spacenli", folder=official) == CardCheck((), ())
 
 
 def test_the_packaged_card_of_scinli_is_up_to_date(scinli_release):
-    found = nlihub.api.check_card("scinli", folder=scinli_release, splits=["validation", "test"])
+    found = building.check_card("scinli", folder=scinli_release, splits=["validation", "test"])
     assert found == CardCheck((), ())
 
 
 def test_a_stale_card_is_told(monkeypatch, capsys):
     spec = get_builder("bionli").SPEC
     monkeypatch.setitem(spec.__dict__, "citation", spec.citation.replace("2022", "2023"))
-    assert nlihub.api.check_card("bionli").stale == ("citation",)
+    assert building.check_card("bionli").stale == ("citation",)
 
 
 def test_blocks():

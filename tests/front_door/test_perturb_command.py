@@ -329,43 +329,49 @@ def test_an_output_stays_as_it_was_where_nothing_is_made(write, tmp_path):
 
 
 def test_a_sentence():
-    found = nlihub.perturb(MARKED, ["SEN", nlihub.Negate(any_predicate=True)], seed=3)
+    found = nlihub.perturbation.perturb(
+        MARKED, ["SEN", nlihub.perturbation.Negate(any_predicate=True)], seed=3
+    )
     assert list(found.made) == ["SEN", "VNeg"]
     assert (
-        nlihub.perturb(f"  {MARKED} ".replace(" in ", "  in "), ["SEN"]).made["SEN"]
+        nlihub.perturbation.perturb(f"  {MARKED} ".replace(" in ", "  in "), ["SEN"]).made["SEN"]
         == found.made["SEN"]
     )
-    everything = nlihub.perturb_all(MARKED, [nlihub.Negate(any_predicate=True)]).made["VNeg"]
+    everything = nlihub.perturbation.perturb_all(
+        MARKED, [nlihub.perturbation.Negate(any_predicate=True)]
+    ).made["VNeg"]
     assert {made.detail for made in everything} == {
         "inhibits -> does not inhibit", "conclude -> do not conclude",
     }  # fmt: skip
 
 
 def test_a_mechanism_with_everything():
-    one = nlihub.Mechanism.of(
+    one = nlihub.perturbation.Mechanism.of(
         MARKED,
         ["Foxin and, not so, wolfin calmed 12 hens."],
         pmid="7",
         regulator_type="Gene",
-        mentions=[nlihub.Mention("wolfin", "Gene", "supporting")],
+        mentions=[nlihub.perturbation.Mention("wolfin", "Gene", "supporting")],
     )
-    found = nlihub.perturb(one, ["SRE", "SREO"], pool=nlihub.EntityPool({"Gene": ["dogin"]}))
+    found = nlihub.perturbation.perturb(
+        one, ["SRE", "SREO"], pool=nlihub.perturbation.EntityPool({"Gene": ["dogin"]})
+    )
     assert [made.detail for made in found.made.values()] == ["foxin -> wolfin", "foxin -> dogin"]
 
 
 def test_wrong_use_from_python(write, tmp_path):
     with pytest.raises(UsageError, match="broken markers: expected"):
-        nlihub.perturb("<re> A <er> works.")
+        nlihub.perturbation.perturb("<re> A <er> works.")
     with pytest.raises(UnknownNameError, match="Did you mean 'SEN'"):
-        nlihub.perturb(MARKED, ["sen"])
+        nlihub.perturbation.perturb(MARKED, ["sen"])
     with pytest.raises(UsageError, match="0 negatives"):
-        nlihub.perturb_all(MARKED, limit=0)
+        nlihub.perturbation.perturb_all(MARKED, limit=0)
     with pytest.raises(SourceNotFoundError):
-        nlihub.perturb_files(tmp_path / "no", tmp_path / "out")
+        nlihub.perturbation.perturb_files(tmp_path / "no", tmp_path / "out")
     with pytest.raises(UsageError, match="0 negatives"):
-        nlihub.perturb_files(write(""), tmp_path / "out", limit=0)
+        nlihub.perturbation.perturb_files(write(""), tmp_path / "out", limit=0)
     with pytest.raises(CorpusError, match="they are empty"):
-        nlihub.perturb_files([], tmp_path / "out")
+        nlihub.perturbation.perturb_files([], tmp_path / "out")
 
 
 @pytest.mark.parametrize(
@@ -388,7 +394,7 @@ def test_the_real_abstracts(tmp_path):
     if not folder.is_dir():
         pytest.skip("the real abstracts are not at hand")
     files, output = sorted(folder.glob("*.pubtator")), tmp_path / "out.jsonl"
-    told = nlihub.perturb_files(files, output)
+    told = nlihub.perturbation.perturb_files(files, output)
     units = [one for one in told.skipped if one.unit in ("file", "line", "abstract", "record")]
     assert told.n_mechanisms + len(told.without_mechanism) + len(units) == 274
     for name, made in told.made.items():

@@ -1,17 +1,14 @@
 """What a dataset that is made from abstracts declares of itself; its maker gives most of it."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from datasets import Value
 
 from ...bionli import LABELS
 from ...core.spec import ConfigSpec, DatasetSpec
-from ..declared import Declared
-
-#: Name of the procedure in a manifest.
-PROCEDURE = "perturbation of conclusions"
+from ..procedure import Declaration
 
 #: The category of a conclusion as it stands in its abstract.
 POSITIVE = "positive"
@@ -40,7 +37,7 @@ MEANINGS = {
 
 
 @dataclass(frozen=True)
-class AbstractDeclaration:
+class AbstractsDeclaration(Declaration):
     """What a dataset that is made from abstracts declares of itself.
 
     Attributes:
@@ -50,35 +47,19 @@ class AbstractDeclaration:
         splits: Its splits, one or more.
     """
 
-    declared: Declared
+    PROCEDURE = "perturbation of conclusions"
+    MATERIAL = "the abstracts"
+    CREDIT = "{BioNLI} (Bastan, Surdeanu and Balasubramanian, 2022)"
+
     categories: tuple[str, ...]
     domain: str
     splits: tuple[str, ...]
 
-    def as_json(self) -> Mapping[str, Any]:
-        """It as plain values, for the manifest."""
-        return {"procedure": PROCEDURE, **asdict(self)}
-
-    @classmethod
-    def parse(cls, fields: Mapping[str, Any]) -> "AbstractDeclaration":
-        """Makes it of what ``as_json`` gives.
-
-        Raises:
-            KeyError: A field is missing.
-            TypeError: One is of another type.
-        """
-        return cls(
-            Declared(**fields["declared"]),
-            tuple(fields["categories"]),
-            fields["domain"],
-            tuple(fields["splits"]),
-        )
-
     def spec(self) -> DatasetSpec:
-        """The declaration of the dataset.
+        """Return the declaration of the dataset.
 
         Raises:
-            SchemaError: The name, the domain or the licence is none.
+            SchemaError: The name, the domain or the licence is not valid.
         """
         return DatasetSpec(
             name=self.declared.name,

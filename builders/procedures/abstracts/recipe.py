@@ -1,56 +1,132 @@
 """What a dataset that is made from abstracts depends on, besides the abstracts."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 from ....loaders.errors import UnknownNameError, UsageError
-from ..splits import ByRatio
+from ....loaders.progress import Tell
+from ..about import check_domain
+from ..option_groups import Option
+from ..procedure import Recipe
+from ..splits import GROUP, ByRatio, Ratio
 from .mechanisms.find import MechanismRules
+from .mechanisms.options import GROUP as MECHANISMS
+from .mechanisms.options import MechanismOptions, parse_names
 from .perturb.battery import NAMES
+
+if TYPE_CHECKING:
+    from .negatives import Writer
 
 #: Shares of training and validation mechanisms as in BioNLI: 8,489, 3,000 and 2,000.
 PAPER_SPLIT = ByRatio(0.63, 0.22)
 
+_NEGATIVES = "Negatives"
+
 
 @dataclass(frozen=True)
-class Recipe:
-    """How a dataset is made from abstracts.
+class AbstractsRecipe(Recipe, MechanismOptions):
+    """Make conclusions of annotated abstracts and wrong variants of them, as BioNLI does.
 
-    Attributes:
-        rules: How mechanisms are found.
-        strategies: The names of the rule-based strategies to use.
-        splitting: How abstracts are split.
-        max_per_category: Rows of a rule-based category that the balanced training set has at most.
-        seed: Decides every random choice.
+    The abstracts are PubTator, BioC XML or BioC JSON with entities and relations, or JSON lines of
+    mechanisms; files, folders or archives; plain or compressed. The same abstracts give the same
+    bytes, whatever the number of processes.
+
+    ``generate`` also takes, in Python, an object of your own that writes negatives, such as
+    ``nlihub.construct.ModelWriter``.
     """
 
-    rules: MechanismRules = field(default_factory=MechanismRules)
-    strategies: Sequence[str] = NAMES
-    splitting: ByRatio = PAPER_SPLIT
-    max_per_category: int = 500
-    seed: int = 1
+    domain: Annotated[str, Option("Domain of the abstracts.", MECHANISMS)] = "biomedical"
+    strategies: Annotated[
+        Sequence[str],
+        Option("Rule-based strategies to use.", _NEGATIVES, "S,...", parse_names),
+    ] = NAMES
+    generate: Annotated[
+        "str | Writer | None",
+        Option(
+            "Also write GEN and GEN-ND: small trains a small model from scratch; otherwise a "
+            "pretrained sequence-to-sequence model, trained in five folds (needs "
+            "nlihub[baselines]).",
+            _NEGATIVES,
+            "small|MODEL",
+            str,
+        ),
+    ] = None
+    models: Annotated[
+        Path | None,
+        Option(
+            "With generate: the folder that keeps the models, so that a run that died goes on.",
+            _NEGATIVES,
+            "FOLDER",
+        ),
+    ] = None
+    ratio: Ratio = None
+    max_per_category: Annotated[
+        int,
+        Option("Rows of a rule-based strategy in the balanced training set at most.", GROUP),
+    ] = 500
 
     def __post_init__(self) -> None:
-        for name in self.strategies:
+        check_domain(self.domain)
+        names = self.strategy_names
+        for name in names:
             if name not in NAMES:
                 raise UnknownNameError.of("strategy", name, NAMES)
-        if not self.strategies or len(set(self.strategies)) < len(self.strategies):
-            raise UsageError(f"{', '.join(self.strategies)}: expected strategies, each once.")
+        if not names or len(set(names)) < len(names):
+            raise UsageError(f"The strategies are {', '.join(names)}; expected some, each once.")
         if not -(2**63) <= self.seed < 2**63:
-            raise UsageError(f"{self.seed} is no seed; expected a number of 64 bits.")
+            raise UsageError(f"The seed is {self.seed}; expected a number of 64 bits.")
         if self.max_per_category < 1:
-            raise UsageError(f"{self.max_per_category} rows of a category; expected 1 or more.")
+            raise UsageError(f"max_per_category is {self.max_per_category}; expected 1 or more.")
+        if self.models is not None and not isinstance(self.generate, str):
+            raise UsageError("models keeps what generate trains; name a model to generate with.")
+        _ = self.splitting, self.mechanism_rules
+
+    @property
+    def strategy_names(self) -> tuple[str, ...]:
+        """The rule-based strategies to use."""
+        given = self.strategies
+        return (given,) if isinstance(given, str) else tuple(given)
+
+    @cached_property
+    def mechanism_rules(self) -> MechanismRules:
+        """How mechanisms are found."""
+        return self.rules()
+
+    @cached_property
+    def splitting(self) -> ByRatio:
+        """How abstracts are split."""
+        return PAPER_SPLIT if self.ratio is None else ByRatio.of(self.ratio)
+
+    def writer(self, tell: Tell) -> "Writer | None":
+        """Return what writes negatives besides the rules; None where nothing does.
+
+        Args:
+            tell: Takes a line on each step.
+        """
+        if not isinstance(self.generate, str):
+            return self.generate
+        from .generate.models import PretrainedModel
+        from .generate.settings import GenerationSettings
+        from .generate.writer import ModelWriter
+
+        if self.generate == "small":
+            settings = GenerationSettings.small(self.seed)
+        else:
+            settings = GenerationSettings(model=PretrainedModel(self.generate), seed=self.seed)
+        return ModelWriter(settings, self.models, tell=tell)
 
     def parameters(self) -> Mapping[str, Any]:
-        """All that the rows depend on, besides the abstracts."""
-        rules = self.rules
+        """Return all that the rows depend on, besides the abstracts and a writer."""
+        rules = self.mechanism_rules
         return {
             "conclusion_phrases": {name: list(told) for name, told in rules.phrases.sets.items()},
             "supporting_sentences": [rules.min_supporting, rules.max_supporting],
             "max_sentences_after": rules.max_after,
             "roles_by_order": rules.by_order,
-            "strategies": list(self.strategies),
+            "strategies": list(self.strategy_names),
             "split": {"by": "ratio", **asdict(self.splitting)},
             "max_per_category": self.max_per_category,
             "seed": self.seed,

@@ -1,16 +1,13 @@
 """What a dataset that is made from papers declares of itself; its maker gives most of it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from datasets import Value
 
 from ...core.spec import ConfigSpec, DatasetSpec
-from ..declared import Declared
-
-#: Name of the procedure in a manifest.
-PROCEDURE = "distant supervision"
+from ..procedure import Declaration
 
 UNBALANCED = "unbalanced"
 
@@ -27,7 +24,7 @@ MEANINGS = {
 
 
 def paper_configs(domains: Sequence[str], splits: Sequence[str]) -> dict[str, ConfigSpec]:
-    """The configs of a dataset that is made from papers.
+    """Return the configs of a dataset that is made from papers.
 
     Args:
         domains: Its domains.
@@ -42,7 +39,7 @@ def paper_configs(domains: Sequence[str], splits: Sequence[str]) -> dict[str, Co
 
 
 @dataclass(frozen=True)
-class PaperDeclaration:
+class PapersDeclaration(Declaration):
     """What a dataset that is made from papers declares of itself.
 
     Attributes:
@@ -53,34 +50,20 @@ class PaperDeclaration:
         splits: Its splits, one or more; each has pairs of every class and domain.
     """
 
-    declared: Declared
+    PROCEDURE = "distant supervision"
+    MATERIAL = "the papers"
+    CREDIT = "{SciNLI} (Sadat and Caragea, 2022)"
+
     labels: tuple[str, ...]
     categories: tuple[str, ...]
     domains: tuple[str, ...]
     splits: tuple[str, ...]
 
-    def as_json(self) -> Mapping[str, Any]:
-        """It as plain values, for the manifest."""
-        return {"procedure": PROCEDURE, **asdict(self)}
-
-    @classmethod
-    def parse(cls, fields: Mapping[str, Any]) -> "PaperDeclaration":
-        """Makes it of what ``as_json`` gives.
-
-        Raises:
-            KeyError: A field is missing.
-            TypeError: There is one too many.
-        """
-        values = {
-            name: tuple(value) for name, value in fields.items() if isinstance(value, list | tuple)
-        }
-        return cls(declared=Declared(**fields["declared"]), **values)
-
     def spec(self) -> DatasetSpec:
-        """The declaration of the dataset.
+        """Return the declaration of the dataset.
 
         Raises:
-            SchemaError: The name, a domain or the licence is none.
+            SchemaError: The name, a domain or the licence is not valid.
         """
         return DatasetSpec(
             name=self.declared.name,

@@ -20,7 +20,7 @@ from ....loaders.corpora.papers.paper import Paper, Skipped, SplitSentences
 from ....loaders.corpora.papers.read import read_papers
 from .arrays import Words
 from .pairs import PairBlock, find_pairs
-from .procedure import Procedure
+from .recipe import PairRules
 
 PAIRS, PAPERS, REPORT = "pairs.arrow", "papers.arrow", "report.json"
 
@@ -56,12 +56,12 @@ class Job:
     """What a worker does with each shard; it can be sent to another process or machine.
 
     Attributes:
-        procedure: How pairs are taken.
+        rules: How pairs are taken.
         split_sentences: Cuts paragraphs into sentences where a file does not.
         metadata: Years and domains of papers whose files do not tell them.
     """
 
-    procedure: Procedure
+    rules: PairRules
     split_sentences: SplitSentences
     metadata: Metadata
 
@@ -84,7 +84,7 @@ class Job:
         with whole_folder(folder, lambda _: True) as work, ExitStack() as stack:
             pairs = stack.enter_context(pa.ipc.new_file(str(work / PAIRS), PAIR_SCHEMA))
             papers = stack.enter_context(pa.ipc.new_file(str(work / PAPERS), PAPER_SCHEMA))
-            for block in find_pairs(self._papers(files, skipped), self.procedure):
+            for block in find_pairs(self._papers(files, skipped), self.rules):
                 pairs.write(_pair_batch(block, n_papers))
                 papers.write(_paper_batch(block))
                 found += block.found

@@ -19,7 +19,7 @@ from .cleaning import FIT, RULES
 from .draws import subkeys
 from .linking import AFTER_A_MARK, Linking, find_linking
 from .neutral import draw_neutral_pairs
-from .procedure import Procedure
+from .recipe import PairRules
 from .texts import Texts
 
 #: Why a pair is dropped before it reaches a split; those on texts are the rules of ``cleaning``.
@@ -68,7 +68,7 @@ class PairBlock:
         return len(self.premises)
 
 
-def find_pairs(papers: Iterable[Paper], procedure: Procedure) -> Iterator[PairBlock]:
+def find_pairs(papers: Iterable[Paper], rules: PairRules) -> Iterator[PairBlock]:
     """Finds the pairs of papers, some papers at a time.
 
     A pair is two adjacent sentences of a paragraph of which the second opens with a linking phrase;
@@ -84,17 +84,17 @@ def find_pairs(papers: Iterable[Paper], procedure: Procedure) -> Iterator[PairBl
 
     Args:
         papers: The papers.
-        procedure: What to do.
+        rules: How pairs are taken.
 
     Yields:
         The pairs of some papers; which papers come together changes nothing in them.
     """
-    block = _Block(procedure)
+    block = _Block(rules)
     for paper in papers:
         block.add(paper)
         if len(block) >= _BLOCK_SENTENCES:
             yield block.pairs()
-            block = _Block(procedure)
+            block = _Block(rules)
     if block.papers:
         yield block.pairs()
 
@@ -102,8 +102,8 @@ def find_pairs(papers: Iterable[Paper], procedure: Procedure) -> Iterator[PairBl
 class _Block:
     """The sentences of some papers, one after another."""
 
-    def __init__(self, procedure: Procedure) -> None:
-        self._procedure = procedure
+    def __init__(self, rules: PairRules) -> None:
+        self._rules = rules
         self.papers: list[Paper] = []
         self._hashes: list[bytes] = []
         self._contents: list[bytes] = []
@@ -116,7 +116,7 @@ class _Block:
 
     def add(self, paper: Paper) -> None:
         """Takes a paper; of its texts only the bytes are kept."""
-        by_paragraph = self._procedure.within == "paragraph"
+        by_paragraph = self._rules.within == "paragraph"
         texts: list[bytes] = []
         ends = []
         start = len(self)
@@ -149,11 +149,11 @@ class _Block:
 
     def pairs(self) -> PairBlock:
         """The pairs of the papers."""
-        phrases = self._procedure.phrases
+        phrases = self._rules.phrases
         tally = _Tally(phrases.categories)
         starts = np.array([*self._starts, len(self)])
         texts = self._texts(starts)
-        seed = self._procedure.seed
+        seed = self._rules.seed
         keys = np.array([key_of(seed, "pairs", paper.id) for paper in self.papers], np.uint64)
         linking = find_linking(texts, phrases)
         is_linking = np.zeros(len(texts), bool)
@@ -212,7 +212,7 @@ class _Block:
         A sentence that opens with a phrase is judged whole as a premise, and without its phrase as
         a hypothesis.
         """
-        judge = self._procedure.cleaning.judge
+        judge = self._rules.cleaning.judge
         is_cut = cuts[pairs.second] > 0
         is_whole = np.zeros(len(texts), bool)
         is_whole[pairs.first] = True

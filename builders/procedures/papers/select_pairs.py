@@ -17,7 +17,7 @@ from .arrays import Flags, Numbers, Words
 from .balance import balance, class_sizes
 from .draws import draw, mix
 from .extract import PAIRS, ShardReport, read_table
-from .procedure import Procedure
+from .recipe import PairRules
 from .select_papers import Papers
 
 NOT_TAKEN = "its paper is not taken"
@@ -53,7 +53,7 @@ class Pairs:
 def select_pairs(
     folders: Sequence[Path],
     papers: Papers,
-    procedure: Procedure,
+    rules: PairRules,
     splits: Sequence[str],
     quotas: Mapping[str, int],
 ) -> Pairs:
@@ -65,14 +65,14 @@ def select_pairs(
     Args:
         folders: The folders of the shards.
         papers: Their papers.
-        procedure: How the pairs were made.
+        rules: How the pairs were made.
         splits: The splits that have pairs.
         quotas: As for ``class_sizes``.
 
     Raises:
         CorpusError: A split and domain has no pair of a class, or fewer than its quota.
     """
-    phrases = procedure.phrases
+    phrases = rules.phrases
     columns = ("category", "paper", "order", "premise_hash", "hypothesis_hash", "second_hash")
     tables = [read_table(folder, PAIRS, columns) for folder in folders]
     starts = np.cumsum([0, *map(len, tables)])

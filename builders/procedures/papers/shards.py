@@ -137,7 +137,7 @@ def _key(job: Job) -> str:
     """A name for all that the pairs of a paper depend on, besides the paper."""
     splitter = job.split_sentences
     parts = [
-        job.procedure.as_json(),
+        job.rules.as_json(),
         f"{splitter.__module__}.{splitter.__qualname__}",
         [f"{name} {installed_version(name)}" for name in ("nupunkt", "orjson", "pyarrow")],
         sorted(job.metadata.years.items()),

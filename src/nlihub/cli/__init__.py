@@ -12,7 +12,16 @@ from typing import Annotated
 
 import typer
 
-from . import annotation, baselines, datasets, metrics, patterns, perturbations, publishing
+from . import (
+    annotation,
+    baselines,
+    construct,
+    datasets,
+    metrics,
+    patterns,
+    perturbations,
+    publishing,
+)
 
 app = typer.Typer(
     name="nlihub",
@@ -108,5 +117,6 @@ def program(
 
 for room in (datasets, patterns, perturbations, metrics, publishing):
     room.add_commands(app)
+app.add_typer(construct.app)
 app.add_typer(annotation.app, name="annotate")
 app.add_typer(baselines.app)

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .command import command
 from .options import Json, answer, names, quotas
 
 if TYPE_CHECKING:
-    from ..annotation import Review
     from ..builders.annotation.agreement import Agreement
+    from ..builders.annotation.rounds import Review
     from ..builders.annotation.true_negatives import Quality, Verdict
 
 app = typer.Typer(
@@ -38,7 +39,7 @@ PerClassOfPapers = Annotated[
 ]
 
 
-@app.command()
+@command(app)
 def export(
     version: Version,
     batches: Batches,
@@ -54,7 +55,7 @@ def export(
     """Write the next batch: a sheet for each annotator, tasks for Label Studio, instructions."""
     from .. import annotation
 
-    made = annotation.export_annotation(
+    made = annotation.export(
         version,
         batches,
         quotas(per_class),
@@ -69,7 +70,7 @@ def export(
     answer(str(made.folder), as_json, lambda: str(made.folder))
 
 
-@app.command()
+@command(app)
 def sample(
     version: Version,
     batches: Batches,
@@ -86,9 +87,9 @@ def sample(
     as_json: Json = False,
 ) -> None:
     """Write a blind sample of adversarial negatives: can the hypothesis be concluded?"""
-    from .. import negatives
+    from .. import annotation
 
-    made = negatives.sample_negatives(
+    made = annotation.sample_negatives(
         version,
         batches,
         strategies=names(strategies) or None,
@@ -103,7 +104,7 @@ def sample(
     answer(str(made.folder), as_json, lambda: str(made.folder))
 
 
-@app.command("import")
+@command(app, "import")
 def import_command(
     version: Version,
     answers: Annotated[
@@ -114,15 +115,15 @@ def import_command(
     as_json: Json = False,
 ) -> None:
     """Take in answers to the last batch, and say what the annotation has come to."""
-    from .. import annotation, negatives
+    from .. import annotation
 
     if per_class is None:
-        _show_quality(negatives.import_judgements(version, batches, answers), as_json)
+        _show_quality(annotation.import_judgements(version, batches, answers), as_json)
         return
-    _show(annotation.import_annotation(version, batches, answers, quotas(per_class)), as_json)
+    _show(annotation.import_answers(version, batches, answers, quotas(per_class)), as_json)
 
 
-@app.command()
+@command(app)
 def review(
     version: Version,
     batches: Batches,
@@ -130,15 +131,15 @@ def review(
     as_json: Json = False,
 ) -> None:
     """Say what the annotation has come to: agreement, kappa, what is missing, true negatives."""
-    from .. import annotation, negatives
+    from .. import annotation
 
     if per_class is None:
-        _show_quality(negatives.review_judgements(version, batches), as_json)
+        _show_quality(annotation.review_judgements(version, batches), as_json)
         return
-    _show(annotation.review_annotation(version, batches, quotas(per_class)), as_json)
+    _show(annotation.review(version, batches, quotas(per_class)), as_json)
 
 
-@app.command()
+@command(app)
 def build(
     version: Version,
     batches: Batches,
@@ -151,7 +152,7 @@ def build(
     """Build the version whose evaluation splits have confirmed pairs alone."""
     from .. import annotation
 
-    folder = annotation.build_annotated(version, batches, output, quotas(per_class))
+    folder = annotation.build(version, batches, output, quotas(per_class))
     answer(str(folder), as_json, lambda: str(folder))
 
 

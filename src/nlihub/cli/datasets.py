@@ -3,14 +3,12 @@
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from . import abstracts as of_abstracts
-from . import own
-from . import papers as of_papers
-from .options import Configs, From, Json, NumProc, Origin, Splits, answer, names
+from .command import command
+from .options import Configs, From, Json, NumProc, Origin, Output, Splits, answer, names
 
 if TYPE_CHECKING:
     from ..builders.versions.verify import Outcome
@@ -18,16 +16,16 @@ if TYPE_CHECKING:
 
 def add_commands(app: typer.Typer) -> None:
     """Adds the commands of this module, in the order of the help."""
-    app.command("list")(list_command)
-    for command in (show, stats, card, fetch, build, verify, install):
-        app.command()(command)
+    command(app, "list")(list_command)
+    for function in (show, stats, card, fetch, build, verify, install):
+        command(app)(function)
 
 
 def list_command(as_json: Json = False) -> None:
     """List the datasets."""
-    from .. import api
+    from .. import catalog
 
-    found = [api.describe(name) for name in api.list_datasets()]
+    found = [catalog.describe(name) for name in catalog.list_datasets()]
     answer(
         found,
         as_json,
@@ -37,9 +35,9 @@ def list_command(as_json: Json = False) -> None:
 
 def show(name: str, as_json: Json = False) -> None:
     """Show what a dataset declares of itself."""
-    from .. import api
+    from .. import catalog
 
-    found = api.describe(name)
+    found = catalog.describe(name)
 
     def text() -> str:
         lines = [f"{found['pretty_name']} {found['version']}: {found['summary']}"]
@@ -58,7 +56,7 @@ def show(name: str, as_json: Json = False) -> None:
 def stats(
     name: Annotated[str, typer.Argument(metavar="NAME|FOLDER")],
     folder: From = None,
-    config: Configs = None,
+    configs: Configs = None,
     splits: Splits = None,
     probe: Annotated[
         bool,
@@ -80,11 +78,11 @@ def stats(
     --parser tells how many sentences have a parse with an S root, of at most 5,000 rows. Both need
     nlihub[baselines].
     """
-    from .. import api
     from ..builders.statistics.show import show_survey
     from ..builders.statistics.survey import survey
+    from ..builders.versions.open import open_version
 
-    version = api.open_version(name, folder=folder, configs=names(config), splits=names(splits))
+    version = open_version(name, folder=folder, configs=names(configs), splits=names(splits))
     found = survey(version, probe=probe, parser=parser)
     answer(asdict(found), as_json, lambda: show_survey(version.builder.SPEC, found))
 
@@ -92,7 +90,7 @@ def stats(
 def card(
     name: Annotated[str, typer.Argument(metavar="NAME|FOLDER")],
     folder: From = None,
-    config: Configs = None,
+    configs: Configs = None,
     splits: Splits = None,
     check: Annotated[
         bool, typer.Option("--check", help="Check that the packaged card is up to date.")
@@ -106,10 +104,10 @@ def card(
     --check compares the packaged card with fresh statistics, or, where the sources are not at hand,
     what needs none.
     """
-    from .. import api
     from ..builders.core.registry import get_builder
     from ..builders.versions.card import declared_card, split_card
     from ..builders.versions.manifest import FILE_NAME as MANIFEST
+    from ..builders.versions.open import open_version
 
     if check:
         _check_card(name, folder, names(splits))
@@ -119,15 +117,15 @@ def card(
         print("nlihub: as packaged; --from FOLDER measures the sources there.", file=sys.stderr)
         print(declared_card(get_builder(name).SPEC), end="")
         return
-    version = api.open_version(name, folder=folder, configs=names(config), splits=names(splits))
+    version = open_version(name, folder=folder, configs=names(configs), splits=names(splits))
     text = (version.folder / "README.md").read_text(encoding="utf-8")
     print(split_card(text)[1] if body else text, end="")
 
 
 def _check_card(name: str, folder: Path | None, splits: list[str]) -> None:
-    from .. import api
+    from .. import building
 
-    found = api.check_card(name, folder=folder, splits=splits)
+    found = building.check_card(name, folder=folder, splits=splits)
     for reason in found.unchecked:
         print(f"nlihub: what is measured was not checked: {reason}", file=sys.stderr)
     if found.stale:
@@ -141,16 +139,16 @@ def _check_card(name: str, folder: Path | None, splits: list[str]) -> None:
 def fetch(
     name: str,
     folder: From = None,
-    config: Configs = None,
+    configs: Configs = None,
     splits: Splits = None,
     origin: Origin = None,
     as_json: Json = False,
 ) -> None:
     """Download and verify the source files of a dataset."""
-    from .. import api
+    from .. import building
 
-    found = api.fetch(
-        name, folder=folder, configs=names(config), splits=names(splits), origin=origin
+    found = building.fetch(
+        name, folder=folder, configs=names(configs), splits=names(splits), origin=origin
     )
     if not found:
         print(f"nlihub: {name} needs no source files.", file=sys.stderr)
@@ -165,106 +163,36 @@ def build(
         typer.Argument(metavar="[NAME]...", help="Default: all that needs no download."),
     ] = None,
     folder: From = None,
-    config: Configs = None,
+    configs: Configs = None,
     splits: Splits = None,
     origin: Origin = None,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Builds FOLDER/NAME.")
-    ] = Path("built"),
+    output: Output = Path("built"),
     num_proc: NumProc = 1,
-    papers: of_papers.Papers = None,
-    abstracts: of_abstracts.Abstracts = None,
-    domain: own.Domain = None,
-    phrases: own.Phrases = None,
-    ratio: own.Ratio = None,
-    seed: own.Seed = None,
-    pretty_name: own.Title = None,
-    license_id: own.License = None,
-    citation: own.Citation = None,
-    metadata: of_papers.Metadata = None,
-    train_years: of_papers.TrainYears = None,
-    evaluation_years: of_papers.EvaluationYears = None,
-    per_class: of_papers.PerClass = None,
-    within: of_papers.Within = None,
-    language: of_papers.Language = None,
-    spark: of_papers.Spark = False,
-    phrase_sets: of_abstracts.PhraseSets = None,
-    by_order: of_abstracts.ByOrder = False,
-    strategies: of_abstracts.Strategies = None,
-    max_per_category: of_abstracts.MaxPerCategory = None,
-    generate: of_abstracts.Generate = None,
-    models: of_abstracts.Models = None,
     as_json: Json = False,
 ) -> None:
-    """Build datasets: Parquet files, card and manifest, laid out as on the Hub.
+    """Build named datasets: Parquet files, card and manifest, laid out as on the Hub.
 
-    With --papers, a dataset of your own, by the procedure of SciNLI and MSciNLI; with --abstracts,
-    by that of BioNLI.
+    For a dataset of your own see nlihub construct.
     """
-    from .. import api
+    from .. import building, catalog
 
-    for_either = {
-        "domain": domain,
-        "phrases": phrases,
-        "ratio": ratio,
-        "seed": seed,
-        "pretty_name": pretty_name,
-        "license_id": license_id,
-        "citation": citation,
-    }
-    for_papers = {
-        "metadata": metadata,
-        "train_years": train_years,
-        "evaluation_years": evaluation_years,
-        "per_class": per_class,
-        "within": within,
-        "language": language,
-        "spark": spark or None,
-    }
-    for_abstracts = {
-        "phrase_sets": phrase_sets,
-        "by_order": by_order or None,
-        "strategies": strategies,
-        "max_per_category": max_per_category,
-        "generate": generate,
-        "models": models,
-    }
-    if not papers:
-        _refuse(for_papers, "cannot go without --papers")
-    if not abstracts:
-        _refuse(for_abstracts, "cannot go without --abstracts")
-    if papers or abstracts:
-        option = "--papers" if papers else "--abstracts"
-        others = {"--from": folder, "--config": config, "--splits": splits}
-        both = {"--abstracts": abstracts or None} if papers else {}
-        _refuse({**others, **both}, f"cannot go with {option}")
-        if origin not in (None, "construct") or len(dataset_names or ()) != 1:
-            raise typer.BadParameter(f"{option} needs one NAME, and no origin but construct.")
-        name = (dataset_names or [""])[0]
-        if papers:
-            given = {**for_either, **for_papers}
-            of_papers.build_from_papers(name, papers, output, num_proc, as_json, **given)
-        elif abstracts:
-            given = {**for_either, **for_abstracts}
-            of_abstracts.build_from_abstracts(name, abstracts, output, num_proc, as_json, **given)
-        return
-    _refuse(for_either, "cannot go without --papers or --abstracts")
-    all_names = api.list_datasets()
-    chosen = dataset_names or [n for n in all_names if not api.describe(n)["needs_download"]]
-    # Looked up first, so that an unknown name is reported before anything is built.
-    takes_folder = {name: api.describe(name)["needs_download"] for name in chosen}
+    chosen = dataset_names or [
+        name for name in catalog.list_datasets() if not catalog.describe(name)["needs_download"]
+    ]
+    # Look all of them up first, so that an unknown name is reported before anything is built.
+    takes_folder = {name: catalog.describe(name)["needs_download"] for name in chosen}
     if folder is not None and not any(takes_folder.values()):
         raise typer.BadParameter("none of these datasets has source files.", param_hint="--from")
     built: dict[str, str] = {}
     try:
         for name in chosen:
             built[name] = str(
-                api.build(
+                building.build(
                     name,
                     output,
                     folder=folder if takes_folder[name] else None,
                     num_proc=num_proc,
-                    configs=names(config),
+                    configs=names(configs),
                     splits=names(splits),
                     origin=origin,
                 )
@@ -274,19 +202,11 @@ def build(
             answer(built, as_json, lambda: "\n".join(built.values()))
 
 
-def _refuse(given: dict[str, Any], why: str) -> None:
-    """Refuses options that make no sense."""
-    found = [name for name, value in given.items() if value is not None]
-    if found:
-        shown = ", ".join(f"--{name.removeprefix('--').replace('_', '-')}" for name in found)
-        raise typer.BadParameter(f"{shown} {why}.")
-
-
 def verify(folder: Path, as_json: Json = False) -> None:
     """Re-check everything about a built version."""
-    from .. import api
+    from .. import building
 
-    report = api.verify(folder)
+    report = building.verify(folder)
 
     def text() -> str:
         lines = []
@@ -315,7 +235,7 @@ def _mark(outcome: "Outcome") -> str:
 def install(
     name: Annotated[str, typer.Argument(metavar="NAME|FOLDER|metrics")],
     folder: From = None,
-    config: Configs = None,
+    configs: Configs = None,
     splits: Splits = None,
     as_json: Json = False,
 ) -> None:
@@ -323,7 +243,7 @@ def install(
 
     nlihub install metrics does it for evaluate.load("pattern_accuracy") and the others.
     """
-    from .. import api
+    from .. import building
 
-    found = api.install(name, folder=folder, configs=names(config), splits=names(splits))
+    found = building.install(name, folder=folder, configs=names(configs), splits=names(splits))
     answer([str(p) for p in found], as_json, lambda: "\n".join(map(str, found)))

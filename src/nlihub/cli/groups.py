@@ -1,20 +1,26 @@
-"""Commands that take groups of options."""
+"""Groups of options, written once, that commands and procedures take as one typed value."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
-from typing import Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from ..builders.procedures.option_groups import Option, OptionGroup
 
 
 def takes_groups(command: Callable[..., None]) -> Callable[..., None]:
-    """A command some of whose parameters are groups of options, as Typer can take it.
+    """Return a command some of whose parameters are groups of options, as Typer can take it.
 
-    Options that several commands share are written once, and reach the command as one typed value.
-    A group is a frozen dataclass whose fields are ``Annotated[..., typer.Option(...)]``, with
-    defaults unless they are required. Typer sees the fields as options, in the place of the
-    parameter; the command gets the dataclass. Its parameters have to be keyword-only, as those
+    A group is a frozen dataclass: an ``OptionGroup``, or one whose fields are
+    ``Annotated[..., typer.Option(...)]``. Typer sees its fields as options, in the place of the
+    parameter; the command gets the dataclass. The parameters have to be keyword-only, as those
     with a default stand between those without.
+
+    Args:
+        command: The command.
     """
     hints = get_type_hints(command, include_extras=True)
     groups = {
@@ -23,29 +29,83 @@ def takes_groups(command: Callable[..., None]) -> Callable[..., None]:
     seen: list[inspect.Parameter] = []
     for name, parameter in inspect.signature(command).parameters.items():
         whole = parameter.replace(annotation=hints[name])
-        seen += _options(groups[name]) if name in groups else [whole]
+        seen += parameters_of(groups[name]) if name in groups else [whole]
 
     @wraps(command)
     def taken(**values: Any) -> None:
-        made = {
-            name: kind(**{part.name: values.pop(part.name) for part in fields(kind)})
-            for name, kind in groups.items()
-        }
-        command(**values, **made)
+        made = {name: fill(kind, values) for name, kind in groups.items()}
+        in_groups = {part.name for kind in groups.values() for part in fields(kind)}
+        others = {name: value for name, value in values.items() if name not in in_groups}
+        command(**others, **made)
 
-    taken.__signature__ = inspect.Signature(seen)  # type: ignore[attr-defined]
-    taken.__annotations__ = {parameter.name: parameter.annotation for parameter in seen}
+    set_parameters(taken, seen)
     return taken
 
 
-def _options(group: type[Any]) -> list[inspect.Parameter]:
+def set_parameters(command: Any, parameters: list[inspect.Parameter]) -> None:
+    """Give a command the parameters that Typer is to see."""
+    command.__signature__ = inspect.Signature(parameters)
+    command.__annotations__ = {one.name: one.annotation for one in parameters}
+
+
+def parameters_of(group: type[Any]) -> list[inspect.Parameter]:
+    """Return the options of a group as parameters of a command."""
+    defaults = {part.name: part.default for part in fields(group)}
+    if issubclass(group, OptionGroup):
+        return [
+            _parameter(name, _offered(name, kind, option), _default(defaults[name], option))
+            for name, (kind, option) in group.options().items()
+        ]
     hints = get_type_hints(group, include_extras=True)
-    return [
-        inspect.Parameter(
-            part.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if part.default is MISSING else part.default,
-            annotation=hints[part.name],
-        )
-        for part in fields(group)
-    ]
+    return [_parameter(name, hints[name], value) for name, value in defaults.items()]
+
+
+def fill(group: type[Any], given: Mapping[str, Any]) -> Any:
+    """Return a group with the values that were given, parsed; the others have their defaults.
+
+    Args:
+        group: The group.
+        given: Values by option; others may be among them.
+
+    Raises:
+        UsageError: A value has another form, or makes no sense.
+    """
+    if not issubclass(group, OptionGroup):
+        return group(**{part.name: given[part.name] for part in fields(group)})
+    values = {}
+    for name, (_, option) in group.options().items():
+        value = given[name]
+        if option.parse is None:
+            values[name] = value
+        elif value is not None:
+            values[name] = option.parse(value)
+    return group(**values)
+
+
+def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=inspect.Parameter.empty if default is MISSING else default,
+        annotation=annotation,
+    )
+
+
+def _offered(name: str, kind: Any, option: Option) -> Any:
+    flag = option.switch or name.replace("_", "-")
+    if option.parse is not None:
+        kind = bool if option.switch else str | None
+    shown = typer.Option(
+        f"--{flag}",
+        help=option.help,
+        metavar=option.metavar or None,
+        rich_help_panel=option.group,
+        show_default=option.parse is None,
+    )
+    return Annotated[kind, shown]
+
+
+def _default(value: Any, option: Option) -> Any:
+    if option.parse is not None:
+        return False if option.switch else None
+    return value

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from .command import command
 from .options import From, Json, answer, names
 
 Thresholds = Annotated[
@@ -18,8 +19,8 @@ Thresholds = Annotated[
 
 def add_commands(app: typer.Typer) -> None:
     """Adds the commands of this module, in the order of the help."""
-    for command in (score, plot):
-        app.command()(command)
+    for function in (score, plot):
+        command(app)(function)
 
 
 def score(
@@ -53,7 +54,7 @@ def score(
     label. Several files are the runs of one system with several seeds: mean, standard deviation
     and, with as many files --against, the paired t-test.
     """
-    from .. import scores
+    from ..baselines.evaluation import score as scores
 
     found = scores.score(
         predictions,
@@ -96,7 +97,7 @@ def plot(
     as_json: Json = False,
 ) -> None:
     """Draw results for a paper: curves of several systems, scores by category, cartography."""
-    from .. import scores
+    from ..baselines.evaluation import score as scores
 
     scores.plot(
         kind, results, output, names=names(systems) or None, start=start, threshold=threshold

@@ -1,6 +1,7 @@
 """What commands share: options, and how they answer."""
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,7 +16,7 @@ From = Annotated[
     ),
 ]
 Configs = Annotated[
-    str | None, typer.Option("--config", metavar="C,...", help="Only these configs.")
+    str | None, typer.Option("--configs", metavar="C,...", help="Only these configs.")
 ]
 Splits = Annotated[str | None, typer.Option("--splits", metavar="S,...", help="Only these splits.")]
 Origin = Annotated[
@@ -26,6 +27,10 @@ Origin = Annotated[
         help="From the authors' files, or by the paper's procedure.",
     ),
 ]
+Output = Annotated[
+    Path, typer.Option("--output", "-o", metavar="FOLDER", help="Builds FOLDER/NAME.")
+]
+Seed = Annotated[int, typer.Option(help="Decides every random choice.")]
 NumProc = Annotated[int, typer.Option("--num-proc", min=1, help="Processes to use.")]
 
 
@@ -62,3 +67,8 @@ def quotas(text: str) -> dict[str, int]:
             raise typer.BadParameter(f"{part!r} is no quota; expected SPLIT=N, as in test=200.")
         found[split.strip()] = int(number)
     return found
+
+
+def tell(line: str) -> None:
+    """Say something on stderr, beside the answer."""
+    print(f"nlihub: {line}", file=sys.stderr)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from .command import command
 from .options import From, Json, NumProc, answer, names
 
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the draw.")]
@@ -16,7 +17,9 @@ Patterns = Annotated[
 Categories = Annotated[
     str | None,
     typer.Option(
-        "--category", metavar="CLASSES", help="Inference classes, separated by commas; default all."
+        "--categories",
+        metavar="CLASSES",
+        help="Inference classes, separated by commas; default all.",
     ),
 ]
 WithoutExamples = Annotated[
@@ -30,8 +33,8 @@ SampleOutput = Annotated[
 
 def add_commands(app: typer.Typer) -> None:
     """Adds the commands of this module, in the order of the help."""
-    for command in (sample, export):
-        app.command()(command)
+    for function in (sample, export):
+        command(app)(function)
 
 
 def sample(
@@ -52,9 +55,9 @@ def sample(
     as_json: Json = False,
 ) -> None:
     """Draw fresh problems: an evaluation set that no model has seen."""
-    from .. import api
+    from .. import sampling
 
-    found = api.sample(
+    found = sampling.sample(
         name,
         output,
         seed=seed,
@@ -102,11 +105,11 @@ def export(
     as_json: Json = False,
 ) -> None:
     """Write a draw as the authors' generator does; by default the released file."""
-    from .. import api
+    from .. import sampling
 
     if file_format != "upstream-json":
         raise typer.BadParameter(f"{file_format!r} is not upstream-json.", param_hint="--format")
-    rows = api.export(
+    rows = sampling.export(
         name,
         output,
         seed=seed,

@@ -7,20 +7,25 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .options import Json, answer, names
+from ..builders.procedures.abstracts.mechanisms.options import MechanismOptions
+from .command import command
+from .groups import takes_groups
+from .options import Json, Seed, answer, names
 
 if TYPE_CHECKING:
-    from ..perturbations import PerturbedFiles
+    from ..perturbation import PerturbedFiles
 
 _MAX_SHOWN = 10
 
 
 def add_commands(app: typer.Typer) -> None:
     """Adds the commands of this module, in the order of the help."""
-    app.command()(perturb)
+    command(app)(perturb)
 
 
+@takes_groups
 def perturb(
+    *,
     files: Annotated[
         list[Path],
         typer.Argument(metavar="FILE...", help="PubTator, BioC XML or JSON, or JSON lines."),
@@ -33,7 +38,7 @@ def perturb(
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="JSON lines; default stdout."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Decides every random choice.")] = 1,
+    seed: Seed = 1,
     every: Annotated[
         bool, typer.Option("--all", help="All ways of each strategy, not one.")
     ] = False,
@@ -57,24 +62,7 @@ def perturb(
         Path | None,
         typer.Option(metavar="FILE", help="Terms for LPR, of the form of our antonyms.json."),
     ] = None,
-    phrases: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="JSON with other phrases of conclusions."),
-    ] = None,
-    phrase_sets: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SET,...",
-            help="Phrases that tell the conclusion of an abstract: paper (those of BioNLI), "
-            "conclude, results, inference, hedge; default all of them.",
-        ),
-    ] = None,
-    by_order: Annotated[
-        bool,
-        typer.Option(
-            "--by-order", help="The entity mentioned first regulates, where nothing tells it."
-        ),
-    ] = False,
+    mechanisms: MechanismOptions,
     as_json: Json = False,
 ) -> None:
     """Make conclusions wrong by BioNLI's rules: each strategy once, or in all ways.
@@ -84,11 +72,11 @@ def perturb(
 
     What was made, refused and skipped goes to stderr; with --output and --json to stdout.
     """
-    from .. import perturbations
+    from .. import perturbation
 
     if as_json and output is None:
         raise typer.BadParameter("needs --output: stdout has the negatives.", param_hint="--json")
-    told = perturbations.perturb_files(
+    told = perturbation.perturb_files(
         files,
         output or sys.stdout.buffer,
         names(strategies) or None,
@@ -96,9 +84,7 @@ def perturb(
         limit=limit if limit or every else 1,
         pool=pool,
         antonyms=antonyms,
-        phrases=phrases,
-        phrase_sets=names(phrase_sets) or None,
-        by_order=by_order,
+        mechanisms=mechanisms,
         ignore_markers=ignore_markers,
     )
     _tell(told)
@@ -110,7 +96,7 @@ def perturb(
 
 def _tell(told: "PerturbedFiles") -> None:
     from ..metrics.rows import show_rows_as_text
-    from ..perturbations import list_left_out, tabulate
+    from ..perturbation import list_left_out, tabulate
 
     places = list_left_out(told)
     for place in places[:_MAX_SHOWN]:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .command import command
 from .options import Configs, From, Json, Splits, answer, names
 
 if TYPE_CHECKING:
-    from ..everything import Summary
-    from ..hub import Publishing
     from ..publishing.plan import Plan
+    from ..publishing.publish import Publishing
+    from ..publishing.publish_all import Summary
 
 Private = Annotated[bool, typer.Option("--private", help="A repository that is made is private.")]
 DryRun = Annotated[
@@ -24,11 +25,11 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 def add_commands(app: typer.Typer) -> None:
     """Adds the commands of this module, in the order of the help."""
-    app.command()(publish)
-    app.command("publish-metric")(publish_metric)
-    app.command()(versions)
-    app.command()(diff)
-    app.command()(croissant)
+    command(app)(publish)
+    command(app, "publish-metric")(publish_metric)
+    command(app)(versions)
+    command(app)(diff)
+    command(app)(croissant)
 
 
 def publish(
@@ -50,7 +51,7 @@ def publish(
         typer.Option(metavar="FOLDER", help="With --all: where nlihub build wrote to."),
     ] = None,
     folder: From = None,
-    config: Configs = None,
+    configs: Configs = None,
     splits: Splits = None,
     private: Private = False,
     croissant: Annotated[bool, typer.Option("--croissant", help="Add Croissant metadata.")] = False,
@@ -68,7 +69,7 @@ def publish(
     """
     if everything:
         _publish_all(
-            {"NAME": name, "--repo": repo, "--version": version, "--config": config}
+            {"NAME": name, "--repo": repo, "--version": version, "--configs": configs}
             | {"--splits": splits, "--croissant": croissant or None},
             org,
             built,
@@ -83,7 +84,7 @@ def publish(
         raise typer.BadParameter("expected NAME, --repo ORG/NAME and --version X.Y.Z, or --all.")
     if org is not None or built is not None:
         raise typer.BadParameter("--org and --built go with --all.")
-    from .. import hub
+    from ..publishing import publish as hub
 
     planned = hub.plan_publication(
         name,
@@ -92,7 +93,7 @@ def publish(
         private=private,
         croissant=croissant,
         folder=folder,
-        configs=names(config),
+        configs=names(configs),
         splits=names(splits),
     )
     _carry_out(planned, dry_run, yes, as_json)
@@ -107,7 +108,7 @@ def publish_metric(
     as_json: Json = False,
 ) -> None:
     """Publish a metric as a Space, for evaluate.load("ORG/NAME"): one commit, tried out, tagged."""
-    from .. import hub
+    from ..publishing import publish as hub
 
     _carry_out(hub.plan_metric(name, space, private=private), dry_run, yes, as_json)
 
@@ -118,7 +119,7 @@ def versions(
     as_json: Json = False,
 ) -> None:
     """List the published versions of a dataset or a metric."""
-    from .. import hub
+    from ..publishing import publish as hub
 
     found = hub.versions(repo, space=space)
 
@@ -140,7 +141,7 @@ def diff(
     as_json: Json = False,
 ) -> None:
     """Compare two versions row by row: added, removed, relabelled, edited, moved."""
-    from .. import hub
+    from ..publishing import publish as hub
     from ..publishing.compare.show_diff import show_diff
 
     found = hub.diff(old, new)
@@ -155,19 +156,19 @@ def croissant(
         typer.Option(metavar="URL", help="Where the files will be; default where they are now."),
     ] = None,
     folder: From = None,
-    config: Configs = None,
+    configs: Configs = None,
     splits: Splits = None,
     as_json: Json = False,
 ) -> None:
     """Describe a dataset in Croissant, the format of MLCommons."""
-    from .. import hub
+    from ..publishing import publish as hub
 
     found = hub.croissant(
         name,
         output,
         location=location,
         folder=folder,
-        configs=names(config),
+        configs=names(configs),
         splits=names(splits),
     )
     answer(str(found), as_json, lambda: str(found))
@@ -200,11 +201,11 @@ def _publish_all(
         raise typer.BadParameter(f"{', '.join(given)} cannot go with --all.")
     if org is None:
         raise typer.BadParameter("--all needs --org ORG.")
-    from .. import everything
+    from ..publishing import publish_all
 
     if not dry_run:
         _ask(f"Publish all datasets and metrics to {org}?", yes)
-    found = everything.publish_all(
+    found = publish_all.publish_all(
         org, built=built, folder=folder, private=private, dry_run=dry_run, tell=_tell
     )
     answer(_summary_as_json(found), as_json, lambda: "\n".join(_summary_as_text(found)))

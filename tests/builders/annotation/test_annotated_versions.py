@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from constructing import from_papers
 from datasets import load_dataset
 from nlihub.builders.versions.manifest import Manifest
 from nlihub.loaders.errors import AnnotationError, CorpusError, OutputError, UsageError
@@ -23,7 +24,7 @@ def version(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("version")
     papers = make_papers(60, domains=request.param)
     path = write_lines(folder / "papers.jsonl", papers)
-    return nlihub.build_from_papers("my_nli", path, folder / "b", ratio=(0.5, 0.25, 0.25)).folder
+    return from_papers("my_nli", path, folder / "b", ratio=(0.5, 0.25, 0.25)).folder
 
 
 def answer(version, batch, wrong=0.0, seed=0):
@@ -54,9 +55,9 @@ def answer(version, batch, wrong=0.0, seed=0):
 def annotate(version, batches, wrong=0.0):
     """Exports and imports until every class has its quota."""
     for round_ in range(9):
-        made = nlihub.export_annotation(version, batches, QUOTAS, size_per_class=12)
+        made = nlihub.annotation.export(version, batches, QUOTAS, size_per_class=12)
         sheets = answer(version, made.folder, wrong, seed=round_)
-        review = nlihub.import_annotation(version, batches, sheets, QUOTAS)
+        review = nlihub.annotation.import_answers(version, batches, sheets, QUOTAS)
         if review.gold.is_complete:
             return review
     raise AssertionError("no end")
@@ -69,7 +70,7 @@ def rows_of(folder, config="default"):
 def test_only_confirmed_pairs_are_left_for_evaluation(version, tmp_path):
     review = annotate(version, tmp_path / "batches", wrong=0.3)
     confirmed = set(review.gold.rows["id"].to_pylist())
-    folder = nlihub.build_annotated(version, tmp_path / "batches", tmp_path / "gold", QUOTAS)
+    folder = nlihub.annotation.build(version, tmp_path / "batches", tmp_path / "gold", QUOTAS)
     assert nlihub.verify(folder).passed
     before, after = rows_of(version), rows_of(folder)
     assert after["train"] == before["train"]
@@ -90,7 +91,7 @@ def test_only_confirmed_pairs_are_left_for_evaluation(version, tmp_path):
 
 def test_the_card_and_the_manifest_say_how_it_went(version, tmp_path):
     review = annotate(version, tmp_path / "batches")
-    folder = nlihub.build_annotated(version, tmp_path / "batches", tmp_path / "gold", QUOTAS)
+    folder = nlihub.annotation.build(version, tmp_path / "batches", tmp_path / "gold", QUOTAS)
     card = (folder / "README.md").read_text()
     assert "were judged by annotators" in card
     assert "(100.0 %;" in card
@@ -103,8 +104,8 @@ def test_the_card_and_the_manifest_say_how_it_went(version, tmp_path):
 
 def test_the_same_answers_give_the_same_bytes(version, tmp_path):
     annotate(version, tmp_path / "batches")
-    one = nlihub.build_annotated(version, tmp_path / "batches", tmp_path / "1", QUOTAS)
-    other = nlihub.build_annotated(version, tmp_path / "batches", tmp_path / "2", QUOTAS)
+    one = nlihub.annotation.build(version, tmp_path / "batches", tmp_path / "1", QUOTAS)
+    other = nlihub.annotation.build(version, tmp_path / "batches", tmp_path / "2", QUOTAS)
     for path in one.rglob("*"):
         if path.is_file():
             assert path.read_bytes() == (other / path.relative_to(one)).read_bytes()
@@ -114,7 +115,7 @@ def test_other_answers_give_another_source(version, tmp_path):
     hashes = []
     for n in range(2):
         annotate(version, tmp_path / f"batches-{n}", wrong=0.2 * n)
-        folder = nlihub.build_annotated(
+        folder = nlihub.annotation.build(
             version, tmp_path / f"batches-{n}", tmp_path / str(n), QUOTAS
         )
         hashes.append(Manifest.read(folder).sources[-1]["sha256"])
@@ -123,49 +124,49 @@ def test_other_answers_give_another_source(version, tmp_path):
 
 def test_it_is_described_in_croissant(version, tmp_path):
     pytest.importorskip("mlcroissant")
-    path = nlihub.croissant(str(version), tmp_path / "croissant.json")
+    path = nlihub.hub.croissant(str(version), tmp_path / "croissant.json")
     assert "that of the texts that it is made from" in path.read_text()
 
 
 def test_what_is_not_there_yet_is_said(version, tmp_path):
     batches = tmp_path / "batches"
     with pytest.raises(UsageError, match="has no batch"):
-        nlihub.import_annotation(version, batches, [], QUOTAS)
-    made = nlihub.export_annotation(version, batches, QUOTAS, n_annotators=2)
+        nlihub.annotation.import_answers(version, batches, [], QUOTAS)
+    made = nlihub.annotation.export(version, batches, QUOTAS, n_annotators=2)
     with pytest.raises(CorpusError, match=r"confirmed: 3 contrasting in validation"):
-        nlihub.build_annotated(version, batches, tmp_path / "gold", QUOTAS)
+        nlihub.annotation.build(version, batches, tmp_path / "gold", QUOTAS)
     with pytest.raises(UsageError, match="for 2 annotators, not 3"):
-        nlihub.export_annotation(version, batches, QUOTAS)
+        nlihub.annotation.export(version, batches, QUOTAS)
     with pytest.raises(UsageError, match="has no answers yet"):
-        nlihub.export_annotation(version, batches, QUOTAS, n_annotators=2)
+        nlihub.annotation.export(version, batches, QUOTAS, n_annotators=2)
     empty = sorted(made.sheets.glob("annotator-*.csv"))
     with pytest.raises(UsageError, match="no pair is answered"):
-        nlihub.import_annotation(version, batches, empty, QUOTAS)
+        nlihub.annotation.import_answers(version, batches, empty, QUOTAS)
     sheets = answer(version, made.folder)
     sheets[0].write_text(sheets[0].read_text().replace("b001-0001", "b001-9999"))
     with pytest.raises(AnnotationError, match="b001-9999"):
-        nlihub.import_annotation(version, batches, sheets, QUOTAS)
-    assert nlihub.review_annotation(version, batches, QUOTAS).agreement.overall.of == 0
+        nlihub.annotation.import_answers(version, batches, sheets, QUOTAS)
+    assert nlihub.annotation.review(version, batches, QUOTAS).agreement.overall.of == 0
 
 
 def test_what_makes_no_sense_is_refused(version, tmp_path, built):
     annotate(version, tmp_path / "batches")
     with pytest.raises(UsageError, match="nothing is left to annotate"):
-        nlihub.export_annotation(version, tmp_path / "batches", QUOTAS)
+        nlihub.annotation.export(version, tmp_path / "batches", QUOTAS)
     for wrong in ({"test": 6}, {**QUOTAS, "train": 3}, {}):
         with pytest.raises(UsageError, match="expected one for validation and one for test"):
-            nlihub.build_annotated(version, tmp_path / "batches", tmp_path / "gold", wrong)
-    gold = nlihub.build_annotated(version, tmp_path / "batches", tmp_path / "gold", QUOTAS)
+            nlihub.annotation.build(version, tmp_path / "batches", tmp_path / "gold", wrong)
+    gold = nlihub.annotation.build(version, tmp_path / "batches", tmp_path / "gold", QUOTAS)
     with pytest.raises(UsageError, match="before annotation"):
-        nlihub.export_annotation(gold, tmp_path / "others", QUOTAS)
+        nlihub.annotation.export(gold, tmp_path / "others", QUOTAS)
     with pytest.raises(UsageError, match="another"):
-        nlihub.build_annotated(version, tmp_path / "batches", version.parent, QUOTAS)
+        nlihub.annotation.build(version, tmp_path / "batches", version.parent, QUOTAS)
     with pytest.raises(UsageError, match="no candidates to annotate"):
-        nlihub.export_annotation(built, tmp_path / "b", QUOTAS)
+        nlihub.annotation.export(built, tmp_path / "b", QUOTAS)
     (tmp_path / "taken" / "my_nli").mkdir(parents=True)
     (tmp_path / "taken" / "my_nli" / "mine.txt").write_text("mine")
     with pytest.raises(OutputError):
-        nlihub.build_annotated(version, tmp_path / "batches", tmp_path / "taken", QUOTAS)
+        nlihub.annotation.build(version, tmp_path / "batches", tmp_path / "taken", QUOTAS)
 
 
 def test_the_command_line_leads_through(version, tmp_path):
@@ -192,7 +193,7 @@ def test_the_command_line_leads_through(version, tmp_path):
 
 def test_it_is_published_pinned_and_compared(version, tmp_path, publisher):
     annotate(version, tmp_path / "batches")
-    gold = nlihub.build_annotated(version, tmp_path / "batches", tmp_path / "gold", QUOTAS)
+    gold = nlihub.annotation.build(version, tmp_path / "batches", tmp_path / "gold", QUOTAS)
     for number, folder in (("1.0.0", version), ("2.0.0", gold)):
         options = ("--repo", "someone/my_nli", "--version", number, "--yes")
         publisher.run("publish", str(folder), *options)

@@ -72,7 +72,7 @@ def answer(version, batch, folder, say):
 
 
 def test_the_sample_is_blind(version, tmp_path):
-    made = nlihub.sample_negatives(
+    made = nlihub.annotation.sample_negatives(
         version, tmp_path, strategies=["GEN", "GEN-ND"], per_strategy=5, n_controls=4
     )
     assert (made.n_pairs, made.short) == (14, {})
@@ -129,7 +129,7 @@ def test_a_mechanism_comes_again_where_none_is_left(version):
 
 
 def test_the_share_of_true_negatives(version, tmp_path):
-    nlihub.sample_negatives(
+    nlihub.annotation.sample_negatives(
         version, tmp_path / "b", strategies=["GEN", "SEN"], per_strategy=8, n_controls=4
     )
     (batch,) = read_batches(tmp_path / "b")
@@ -146,7 +146,7 @@ def test_the_share_of_true_negatives(version, tmp_path):
         return "" if kind == "SEN" and number == 8 and expert == "annotator-2" else "no"
 
     answers = answer(version, batch, tmp_path / "answers", say)
-    found = nlihub.import_judgements(version, tmp_path / "b", answers)
+    found = nlihub.annotation.import_judgements(version, tmp_path / "b", answers)
     gen, sen = found.strategies["GEN"], found.strategies["SEN"]
     assert (gen.n_pairs, gen.as_expected.n, gen.as_expected.of) == (8, 5, 8)
     assert (gen.answers.n, gen.answers.of) == (11, 16)  # ten of five pairs, one of the second
@@ -160,15 +160,17 @@ def test_the_share_of_true_negatives(version, tmp_path):
     # 18 of 19 agree; of 38 answers 27 are "no", 9 "yes" and 2 "unclear".
     by_chance = (27**2 + 9**2 + 2**2) / 38**2
     assert agreement.kappa == pytest.approx((18 / 19 - by_chance) / (1 - by_chance))
-    assert nlihub.review_judgements(version, tmp_path / "b") == found
+    assert nlihub.annotation.review_judgements(version, tmp_path / "b") == found
     assert json.loads(json.dumps(found.as_json()))["strategies"]["GEN"]["as_expected"] == {
         "n": 5,
         "of": 8,
         "value": 0.625,
     }
-    second = nlihub.sample_negatives(version, tmp_path / "b", strategies=["GEN"], per_strategy=3)
+    second = nlihub.annotation.sample_negatives(
+        version, tmp_path / "b", strategies=["GEN"], per_strategy=3
+    )
     assert second.folder.name == "batch-002"
-    review = nlihub.review_judgements(version, tmp_path / "b")
+    review = nlihub.annotation.review_judgements(version, tmp_path / "b")
     assert (review.strategies["GEN"].n_pairs, review.strategies["GEN"].as_expected.of) == (11, 8)
 
 
@@ -185,8 +187,8 @@ def test_the_interval(n, of):
 
 
 def test_no_interval_of_nothing(version, tmp_path):
-    nlihub.sample_negatives(version, tmp_path, strategies=["GEN"], per_strategy=2)
-    found = nlihub.review_judgements(version, tmp_path)
+    nlihub.annotation.sample_negatives(version, tmp_path, strategies=["GEN"], per_strategy=2)
+    found = nlihub.annotation.review_judgements(version, tmp_path)
     assert found.strategies["GEN"].interval is None
     assert (found.controls, found.as_json()["negatives"]["as_expected"]["value"]) == (None, None)
 
@@ -201,19 +203,19 @@ def test_no_interval_of_nothing(version, tmp_path):
     ],
 )
 def test_bad_answers_are_refused_by_file_and_line(version, tmp_path, change, message):
-    nlihub.sample_negatives(version, tmp_path / "b", strategies=["GEN"], per_strategy=4)
+    nlihub.annotation.sample_negatives(version, tmp_path / "b", strategies=["GEN"], per_strategy=4)
     (batch,) = read_batches(tmp_path / "b")
     answers = answer(version, batch, tmp_path / "answers", lambda *_: "no")
     text = answers[0].read_text(encoding="utf-8-sig")
     answers[0].write_text(change(text), encoding="utf-8")
     with pytest.raises(AnnotationError, match=rf"annotator-1\.csv:\d+: .*{message}"):
-        nlihub.import_judgements(version, tmp_path / "b", answers)
-    assert nlihub.review_judgements(version, tmp_path / "b").negatives.answers.of == 0
+        nlihub.annotation.import_judgements(version, tmp_path / "b", answers)
+    assert nlihub.annotation.review_judgements(version, tmp_path / "b").negatives.answers.of == 0
 
 
 def test_what_makes_no_sense_is_refused(version, tmp_path):
     def sample(folder=version, **options):
-        return nlihub.sample_negatives(folder, tmp_path / "b", **options)
+        return nlihub.annotation.sample_negatives(folder, tmp_path / "b", **options)
 
     with pytest.raises(UnknownNameError, match=r"'GENND'\. Did you mean 'GEN-ND'"):
         sample(strategies=["GENND"])
@@ -222,9 +224,9 @@ def test_what_makes_no_sense_is_refused(version, tmp_path):
     with pytest.raises(UsageError, match="a majority needs 2"):
         sample(n_annotators=1)
     with pytest.raises(UsageError, match="has no batch; make one: nlihub annotate sample"):
-        nlihub.review_judgements(version, tmp_path / "b")
+        nlihub.annotation.review_judgements(version, tmp_path / "b")
     with pytest.raises(UsageError, match="has no batch; make one: nlihub annotate sample"):
-        nlihub.import_judgements(version, tmp_path / "b", [])
+        nlihub.annotation.import_judgements(version, tmp_path / "b", [])
     other = build_rows(tmp_path / "s", SciNLI.SPEC, {"test": [{"label": "neutral"}]}).folder
     with pytest.raises(UsageError, match="expected not_entailment and entailment"):
         sample(other)
@@ -237,11 +239,11 @@ def test_what_makes_no_sense_is_refused(version, tmp_path):
         sample(per_strategy=2)
     changed = build_rows(tmp_path / "c", BioNLI.SPEC, {"train": rows_of(10, "z")}).folder
     with pytest.raises(AnnotationError, match="the version that the batches were drawn from"):
-        nlihub.review_judgements(changed, tmp_path / "b")
+        nlihub.annotation.review_judgements(changed, tmp_path / "b")
     settings = tmp_path / "b" / "batch-001" / "batch.json"
     settings.write_text(json.dumps({"labels": ["a", "b"], "n_annotators": 2}))
     with pytest.raises(UsageError, match="asks for a, b, not whether"):
-        nlihub.review_judgements(version, tmp_path / "b")
+        nlihub.annotation.review_judgements(version, tmp_path / "b")
 
 
 def test_the_official_release(releases, tmp_path):
@@ -249,9 +251,9 @@ def test_the_official_release(releases, tmp_path):
     found = nlihub.stats(str(folder))
     assert {each.category for each in found.negatives} == {*BioNLI.SPEC.categories} - {"positive"}
     assert all(each.words[0] > 0 and not each.without_positive for each in found.negatives)
-    made = nlihub.sample_negatives(folder, tmp_path / "b", n_controls=3, per_strategy=3)
+    made = nlihub.annotation.sample_negatives(folder, tmp_path / "b", n_controls=3, per_strategy=3)
     assert (made.n_pairs, made.short) == (30, {})
-    assert len(nlihub.review_judgements(folder, tmp_path / "b").strategies) == 9
+    assert len(nlihub.annotation.review_judgements(folder, tmp_path / "b").strategies) == 9
 
 
 def test_the_command_line_leads_through(version, tmp_path):

@@ -10,6 +10,7 @@ import datasets
 import pytest
 from nlihub.builders.core.registry import builders
 from nlihub.builders.versions.digest import order_digest, row_hashes
+from nlihub.builders.versions.open import open_version
 from release_files import scinli_rows, write_csv, write_jsonl
 from typer.testing import CliRunner
 
@@ -357,9 +358,7 @@ def test_hashes_are_recorded_though_the_rows_are_in_a_cache(copy, fresh_cache):
     lock = fresh_cache / "sources.lock.json"
     for load in (
         lambda: nlihub.load_dataset("mscinli", split="test", data_dir=copy),
-        lambda: nlihub.api.open_version(
-            "mscinli", folder=copy, configs=["default"], splits=["test"]
-        ),
+        lambda: open_version("mscinli", folder=copy, configs=["default"], splits=["test"]),
     ):
         for _ in range(2):
             load()
@@ -648,7 +647,7 @@ def test_several_processes_at_once(releases, tmp_path, name):
     assert len(counts) == 3, answers
     assert len(set(counts)) == 1
     assert [p.name for p in (tmp_path / "out").iterdir()] == [name]
-    assert not nlihub.api.open_version(str(tmp_path / "out" / name)).unlisted_files()
+    assert not open_version(str(tmp_path / "out" / name)).unlisted_files()
 
 
 FULL_DISK = """
@@ -676,7 +675,7 @@ def test_a_full_disk(releases, tmp_path):
 def test_loading_on_a_full_disk_leaves_a_good_cache(releases, tmp_path):
     load = f"rows = nlihub.load_dataset('scinli', data_dir={str(releases / 'csv')!r})\n"
     limit = (
-        "import resource, signal, datasets, nlihub.api\n"
+        "import resource, signal, datasets, nlihub\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000))\n"
         f"try:\n    {load}except OSError as error: print(repr(error))\n"

@@ -8,6 +8,7 @@ import datasets
 import pyarrow.parquet as pq
 import pytest
 from nlihub.builders.core.registry import get_builder
+from nlihub.builders.versions.open import open_version
 
 import nlihub
 
@@ -129,13 +130,13 @@ def test_unknown_names(arguments, expected):
 @pytest.mark.parametrize("name", ["default/test-00000-of-00001.parquet", "README.md"])
 @pytest.mark.parametrize("damage", ["cut", "changed", "gone"])
 def test_a_version_damaged_in_the_cache_is_built_anew(name, damage):
-    path = nlihub.api.open_version("open_spacenli").folder / name
+    path = open_version("open_spacenli").folder / name
     whole = path.read_bytes()
     if damage == "gone":
         path.unlink()
     else:
         path.write_bytes(whole[:1000] if damage == "cut" else whole[:-1] + b"!")
-    nlihub.api.open_version("open_spacenli")
+    open_version("open_spacenli")
     assert path.read_bytes() == whole
 
 
@@ -185,12 +186,12 @@ def test_installing_again_repairs(built):
 
 def test_many_processes_that_need_a_dataset_for_the_first_time(tmp_path):
     code = (
-        "import nlihub\n"
-        "for _ in range(20): rows = nlihub.api.open_version('open_spacenli')\n"
+        "from nlihub.builders.versions.open import open_version\n"
+        "for _ in range(20): rows = open_version('open_spacenli')\n"
         "print(len(rows.table('default', 'test')))"
     )
     environment = {**os.environ, "NLIHUB_CACHE": str(tmp_path)}
-    command = [sys.executable, "-c", "import nlihub.api\n" + code]
+    command = [sys.executable, "-c", code]
     processes = [
         subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) for _ in range(4)
     ]
@@ -225,7 +226,7 @@ def test_another_folder_of_the_same_name_is_not_served_from_the_cache(built, tmp
     file = other / "default" / "test-00000-of-00001.parquet"
     pq.write_table(pq.read_table(file).slice(0, 10), file)
     card = (other / "README.md").read_text()
-    digest = nlihub.api.open_version(str(built)).manifest.config_digest("default")
+    digest = open_version(str(built)).manifest.config_digest("default")
     assert card.count(digest) == 1
     new = card.replace(digest, "test:0000000000000000").replace(
         "num_examples: 33000", "num_examples: 10"

@@ -10,6 +10,7 @@ import pytest
 from abstract_corpus import make_abstract, write_abstracts
 from abstract_samples import json_lines
 from conftest import SHARED
+from constructing import from_abstracts
 from datasets import load_dataset
 from nlihub.builders.procedures.abstracts.distributions import choose_balanced, choose_full
 from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mechanism
@@ -35,7 +36,7 @@ def corpus(tmp_path_factory):
 @pytest.fixture(scope="module")
 def made(corpus, tmp_path_factory):
     output = tmp_path_factory.mktemp("built")
-    return nlihub.build_from_abstracts("my_bionli", corpus, output, max_per_category=8)
+    return from_abstracts("my_bionli", corpus, output, max_per_category=8)
 
 
 def rows_of(made, config, split):
@@ -146,19 +147,19 @@ class TestSameBytes:
         numbers = list(range(N_ABSTRACTS))
         write_abstracts(tmp_path / "b" / "2.txt.pubtator", numbers[70:][::-1])
         write_abstracts(tmp_path / "b" / "1.pubtator", numbers[:70])
-        again = nlihub.build_from_abstracts(
+        again = from_abstracts(
             "my_bionli", tmp_path / "b", tmp_path, max_per_category=8, num_proc=num_proc
         )
         for path in sorted(made.folder.rglob("*.parquet")):
             assert (again.folder / path.relative_to(made.folder)).read_bytes() == path.read_bytes()
 
     def test_another_seed_gives_others(self, made, corpus, tmp_path):
-        again = nlihub.build_from_abstracts("my_bionli", corpus, tmp_path, seed=2)
+        again = from_abstracts("my_bionli", corpus, tmp_path, seed=2)
         assert digests(again.folder) != digests(made.folder)
 
     def test_an_abstract_more_leaves_the_others_in_their_splits(self, made, tmp_path):
         path = write_abstracts(tmp_path / "a.pubtator", range(N_ABSTRACTS + 20))
-        again = nlihub.build_from_abstracts("my_bionli", path, tmp_path)
+        again = from_abstracts("my_bionli", path, tmp_path)
         for split in SPLITS:
             before = {row["group"] for row in rows_of(made, "full", split)}
             assert before < {row["group"] for row in rows_of(again, "full", split)}
@@ -172,7 +173,7 @@ class TestInput:
             file.write("\n" + make_abstract(901).replace("901|a|We gave", "901|a|Then we gave"))
             file.write("\n" + make_abstract(902).replace("hens. Levels", "<re> hens. Levels"))
             file.write("\nno abstract at all\n")
-        made = nlihub.build_from_abstracts("my_bionli", path, tmp_path)
+        made = from_abstracts("my_bionli", path, tmp_path)
         lines = path.read_text().splitlines()
         counts = made.counts["abstracts"]
         told = {entry.pmid: entry for entry in made.not_taken}
@@ -188,7 +189,7 @@ class TestInput:
         path = write_abstracts(tmp_path / "a.pubtator", range(40))
         with path.open("a") as file:
             file.write("\n" + re.sub("(?m)^7", "5007", make_abstract(7)))
-        made = nlihub.build_from_abstracts("my_bionli", path, tmp_path)
+        made = from_abstracts("my_bionli", path, tmp_path)
         assert made.counts["abstracts"]["kept"] == 40
         (entry,) = made.not_taken
         assert (entry.pmid, entry.detail) == ("7", "that of 5007 is taken")
@@ -209,7 +210,7 @@ class TestInput:
         ]
         path = tmp_path / "records.jsonl"
         path.write_text(json_lines(*records))
-        made = nlihub.build_from_abstracts("my_bionli", path, tmp_path)
+        made = from_abstracts("my_bionli", path, tmp_path)
         counts = made.counts["abstracts"]
         assert (counts["kept"], counts["dropped"]) == (60, {SAME_TEXTS: 60})
         assert nlihub.verify(made.folder).passed
@@ -217,7 +218,7 @@ class TestInput:
     def test_a_line_that_is_no_json_is_counted(self, corpus, tmp_path):
         path = tmp_path / "records.jsonl"
         path.write_text("{no json\n")
-        made = nlihub.build_from_abstracts("my_bionli", [corpus, path], tmp_path)
+        made = from_abstracts("my_bionli", [corpus, path], tmp_path)
         assert made.counts["abstracts"]["read"] == N_ABSTRACTS + 1
         assert [(one.line, one.reason) for one in made.not_taken] == [(1, "malformed")]
 
@@ -225,7 +226,7 @@ class TestInput:
         path = write_abstracts(tmp_path / "a.pubtator", range(40))
         with path.open("a") as file:
             file.write("39\tPPI\tnobody\tfoxin\n")
-        made = nlihub.build_from_abstracts("my_bionli", path, tmp_path)
+        made = from_abstracts("my_bionli", path, tmp_path)
         (entry,) = json.loads(made.report.read_text())["left_out"]
         assert entry["reason"] == "unknown id"
         assert entry["line"] == len(path.read_text().splitlines())
@@ -240,15 +241,15 @@ class TestInput:
             )
         path = tmp_path / "a.pubtator"
         path.write_text(text)
-        made = nlihub.build_from_abstracts("my_bionli", path, tmp_path)
+        made = from_abstracts("my_bionli", path, tmp_path)
         assert made.counts["negatives"]["SEN"]["kept"] == 40
 
     def test_the_report_of_a_version_outlives_a_build_that_fails(self, corpus, made, tmp_path):
-        first = nlihub.build_from_abstracts("my_bionli", corpus, tmp_path)
+        first = from_abstracts("my_bionli", corpus, tmp_path)
         before = first.report.read_text()
         small = write_abstracts(tmp_path / "a.pubtator", [1])
         with pytest.raises(CorpusError, match=r"my_bionli\.failed\.json"):
-            nlihub.build_from_abstracts("my_bionli", small, tmp_path)
+            from_abstracts("my_bionli", small, tmp_path)
         assert first.report.read_text() == before
 
     def test_an_id_that_ends_like_a_kind_is_refused(self):
@@ -273,7 +274,7 @@ class TestInput:
         ]
         path = tmp_path / "records.jsonl"
         path.write_text(json_lines(records))
-        made = nlihub.build_from_abstracts("my_bionli", path, tmp_path)
+        made = from_abstracts("my_bionli", path, tmp_path)
         assert made.counts["negatives"]["SEN"]["kept"] == 40
         assert made.counts["negatives"]["SN"]["kept"] == 0
 
@@ -294,7 +295,7 @@ class TestInput:
     def test_what_makes_no_sense_is_refused(self, corpus, tmp_path, given, error, message):
         given = {"name": "my_bionli", "abstracts": corpus, "output": tmp_path / "o", **given}
         with pytest.raises(error, match=message):
-            nlihub.build_from_abstracts(**given)
+            from_abstracts(**given)
         assert not (tmp_path / "o").exists()
 
     def test_too_few_abstracts_say_why(self, tmp_path):
@@ -302,7 +303,7 @@ class TestInput:
         with path.open("a") as file:
             file.write("\n" + make_abstract(900, conclude="Perhaps"))
         with pytest.raises(CorpusError, match=r"1 of 2 abstracts .* 1 no conclusion phrase"):
-            nlihub.build_from_abstracts("my_bionli", path, tmp_path)
+            from_abstracts("my_bionli", path, tmp_path)
         told = json.loads((tmp_path / "my_bionli.failed.json").read_text())
         assert told["abstracts"]["dropped"] == {"no conclusion phrase": 1}
         assert not (tmp_path / "my_bionli").exists()
@@ -365,7 +366,7 @@ def test_a_version_with_models_that_write(tmp_path):
     from nlihub.builders.procedures.abstracts.generate.beam import BeamSettings
     from nlihub.builders.procedures.abstracts.generate.settings import TrainingSettings
 
-    settings = nlihub.GenerationSettings(
+    settings = nlihub.construct.GenerationSettings(
         model=nlihub.SmallModel(n_tokens=400, width=32, n_layers=1, n_heads=2),
         training=TrainingSettings(n_epochs=30, batch_size=1, learning_rate=3e-3),
         beam=BeamSettings(
@@ -375,13 +376,13 @@ def test_a_version_with_models_that_write(tmp_path):
     )
     path = write_abstracts(tmp_path / "a.pubtator", range(12))
     told = []
-    made = nlihub.build_from_abstracts(
+    made = from_abstracts(
         "my_bionli",
         path,
         tmp_path,
         ratio=(0.5, 0.0, 0.5),
         strategies=["SEN", "SREO"],
-        writer=nlihub.ModelWriter(settings, tmp_path / "models", tell=told.append),
+        writer=nlihub.construct.ModelWriter(settings, tmp_path / "models", tell=told.append),
     )
     negatives = made.counts["negatives"]
     assert list(negatives) == ["SEN", "SREO", "GEN", "GEN-ND-SEN", "GEN-ND-SRE", "GEN-ND-NG"]

@@ -14,6 +14,7 @@ from shutil import which
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from constructing import from_papers
 from datasets import load_dataset
 from nlihub.builders.procedures.papers import rows as paper_rows
 from nlihub.builders.procedures.papers import shards
@@ -43,7 +44,7 @@ def made(papers, tmp_path_factory):
     """A dataset made from papers; do not change it."""
     folder = tmp_path_factory.mktemp("made")
     write_lines(folder / "papers" / "all.jsonl", papers)
-    return nlihub.build_from_papers("my_nli", folder / "papers", folder / "built", **YEARS)
+    return from_papers("my_nli", folder / "papers", folder / "built", **YEARS)
 
 
 @pytest.fixture
@@ -123,7 +124,7 @@ class TestBuiltVersion:
                     if draw.random() < 0.7:
                         paragraph[:] = [s.replace("That is, ", "However, ") for s in paragraph]
         path = write_lines(folder / "papers.jsonl", papers)
-        made = nlihub.build_from_papers("my_nli", path, folder / "b", ratio=(1, 0, 0))
+        made = from_papers("my_nli", path, folder / "b", ratio=(1, 0, 0))
         labels = [row["label"] for row in rows_of(made.folder)["train"]]
         half = len(labels) // 2
         for label in range(4):
@@ -166,7 +167,7 @@ class TestSameBytes:
     """The rows follow from the papers alone."""
 
     def build(self, made, tmp_path, paths, **more):
-        again = nlihub.build_from_papers("my_nli", paths, tmp_path / "b", **YEARS, **more)
+        again = from_papers("my_nli", paths, tmp_path / "b", **YEARS, **more)
         assert content(again.folder) == content(made.folder)
         return again
 
@@ -192,7 +193,7 @@ class TestSameBytes:
         monkeypatch.setattr(paper_rows, "SORTED_ROWS", 100)
         monkeypatch.setattr(paper_rows, "_BATCH_ROWS", 7)
         path = write_lines(tmp_path / "p.jsonl", papers)
-        again = nlihub.build_from_papers("my_nli", path, tmp_path / "b", **YEARS)
+        again = from_papers("my_nli", path, tmp_path / "b", **YEARS)
         for config in ("default", "unbalanced"):
             assert rows_of(again.folder, config) == rows_of(made.folder, config)
 
@@ -220,7 +221,7 @@ def count(self, files, folder):
     run(self, files, folder)
     done.append(folder)
 extract.Job.run = count
-nlihub.build_from_papers("my_nli", "p", "b", **{YEARS!r})
+from_papers("my_nli", "p", "b", **{YEARS!r})
 """
         cache = tmp_path / "cache"
         env = os.environ | {"NLIHUB_CACHE": str(cache)}
@@ -239,7 +240,7 @@ nlihub.build_from_papers("my_nli", "p", "b", **{YEARS!r})
 
     def test_two_at_once_give_the_same(self, made, papers, tmp_path):
         write_lines(tmp_path / "p.jsonl", papers)
-        code = f'import nlihub; nlihub.build_from_papers("my_nli", "p.jsonl", "b", **{YEARS!r})'
+        code = f'import nlihub; from_papers("my_nli", "p.jsonl", "b", **{YEARS!r})'
         env = os.environ | {"NLIHUB_CACHE": str(tmp_path / "cache")}
         running = [
             subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, env=env) for _ in range(2)
@@ -265,7 +266,7 @@ nlihub.build_from_papers("my_nli", "p", "b", **{YEARS!r})
             .getOrCreate()
         )
         try:
-            engine = nlihub.spark_engine(session)
+            engine = nlihub.construct.spark_engine(session)
             self.build(made, tmp_path, tmp_path / "p", engine=engine)
         finally:
             session.stop()
@@ -290,7 +291,7 @@ def count(*given):
 spark._work = count
 session = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
 session = session.config("spark.driver.bindAddress", "127.0.0.1").getOrCreate()
-nlihub.build_from_papers("my_nli", "p", "b", **{YEARS!r}, engine=nlihub.spark_engine(session))
+from_papers("my_nli", "p", "b", **{YEARS!r}, engine=nlihub.construct.spark_engine(session))
 """
         cache = tmp_path / "cache"
         env = os.environ | {"NLIHUB_CACHE": str(cache), "PYSPARK_PYTHON": sys.executable}
@@ -308,9 +309,7 @@ class TestChoices:
         homes = []
         for n in (20, 40):
             path = write_lines(tmp_path / f"{n}.jsonl", papers[:n])
-            folder = nlihub.build_from_papers(
-                "my_nli", path, tmp_path / str(n), ratio=(0.5, 0.25, 0.25)
-            ).folder
+            folder = from_papers("my_nli", path, tmp_path / str(n), ratio=(0.5, 0.25, 0.25)).folder
             splits = rows_of(folder, "unbalanced")
             homes.append({r["id"].split(":")[0]: s for s, rows in splits.items() for r in rows})
         assert homes[0].items() <= homes[1].items()
@@ -320,9 +319,7 @@ class TestChoices:
         papers = make_papers(60, domains=("hardware", "networks"))
         del papers[0]["sections"][1:]  # so that the two differ
         path = write_lines(tmp_path / "p.jsonl", papers)
-        folder = nlihub.build_from_papers(
-            "my_nli", path, tmp_path / "b", ratio=(0.6, 0.2, 0.2)
-        ).folder
+        folder = from_papers("my_nli", path, tmp_path / "b", ratio=(0.6, 0.2, 0.2)).folder
         assert nlihub.verify(folder).passed
         every = rows_of(folder)
         assert set(Manifest.read(folder).configs) == {
@@ -339,16 +336,12 @@ class TestChoices:
 
     def test_quotas_are_kept_or_refused(self, papers, tmp_path):
         path = write_lines(tmp_path / "p.jsonl", papers)
-        folder = nlihub.build_from_papers(
-            "my_nli", path, tmp_path / "b", **YEARS, per_class={"test": 7}
-        ).folder
+        folder = from_papers("my_nli", path, tmp_path / "b", **YEARS, per_class={"test": 7}).folder
         assert len(rows_of(folder)["test"]) == 4 * 7
         with pytest.raises(CorpusError, match=r"test of acl has .*expected 9,000 or more of each"):
-            nlihub.build_from_papers(
-                "my_nli", path, tmp_path / "b", **YEARS, per_class={"test": 9000}
-            )
+            from_papers("my_nli", path, tmp_path / "b", **YEARS, per_class={"test": 9000})
         with pytest.raises(UsageError, match="no quota"):
-            nlihub.build_from_papers("my_nli", path, tmp_path / "b", per_class={"dev": 9})
+            from_papers("my_nli", path, tmp_path / "b", per_class={"dev": 9})
 
     def test_a_table_gives_years_and_domains(self, papers, tmp_path):
         bare = [{k: v for k, v in p.items() if k not in ("year", "domain")} for p in papers]
@@ -356,9 +349,7 @@ class TestChoices:
         table = tmp_path / "papers.csv"
         lines = [f"{p['id']},{p['year']},physics" for p in papers[:-1]]
         table.write_text("\n".join(["id,year,domain", *lines]))
-        made = nlihub.build_from_papers(
-            "my_nli", path, tmp_path / "b", metadata=table, domain="other", **YEARS
-        )
+        made = from_papers("my_nli", path, tmp_path / "b", metadata=table, domain="other", **YEARS)
         assert {row["domain"] for row in rows_of(made.folder)["test"]} == {"physics"}
         assert made.counts["papers"]["dropped"] == {"the paper has no year": 1}
 
@@ -376,7 +367,7 @@ class TestChoices:
         table.write_text(text)
         path = write_lines(tmp_path / "p.jsonl", make_papers(1))
         with pytest.raises(MetadataError, match=problem):
-            nlihub.build_from_papers("my_nli", path, tmp_path / "b", metadata=table)
+            from_papers("my_nli", path, tmp_path / "b", metadata=table)
 
     @pytest.mark.parametrize(
         ("options", "problem"),
@@ -392,19 +383,19 @@ class TestChoices:
     def test_what_makes_no_sense_is_refused(self, tmp_path, options, problem):
         path = write_lines(tmp_path / "p.jsonl", make_papers(1))
         with pytest.raises(UsageError, match=problem):
-            nlihub.build_from_papers("my_nli", path, tmp_path / "b", **options)
+            from_papers("my_nli", path, tmp_path / "b", **options)
 
     def test_a_name_of_this_package_is_refused(self, tmp_path):
         path = write_lines(tmp_path / "p.jsonl", make_papers(1))
         with pytest.raises(UsageError, match="another name"):
-            nlihub.build_from_papers("scinli", path, tmp_path / "b")
+            from_papers("scinli", path, tmp_path / "b")
 
 
 class TestBadInput:
     def build(self, tmp_path, papers, **more):
         path = write_lines(tmp_path / "p" / "p.jsonl", papers)
         options = {"ratio": (0.6, 0.2, 0.2), **more}
-        return nlihub.build_from_papers("my_nli", path.parent, tmp_path / "b", **options)
+        return from_papers("my_nli", path.parent, tmp_path / "b", **options)
 
     def test_what_cannot_be_read_is_listed_and_the_rest_goes_on(self, tmp_path, papers):
         folder = tmp_path / "p"
@@ -477,7 +468,7 @@ class TestBadInput:
         with pytest.raises(CorpusError, match=r"40 the paper has no domain"):
             self.build(tmp_path, [{**paper, "domain": None} for paper in papers])
         with pytest.raises(SourceNotFoundError):
-            nlihub.build_from_papers("my_nli", tmp_path / "nowhere", tmp_path / "b")
+            from_papers("my_nli", tmp_path / "nowhere", tmp_path / "b")
 
     def test_a_file_that_vanishes_is_reported(self, tmp_path, papers, monkeypatch):
         from nlihub.builders.procedures.papers import extract

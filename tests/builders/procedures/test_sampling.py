@@ -70,9 +70,10 @@ def test_processes_do_not_change_the_result(bank_files):
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks at processes through /proc")
 def test_workers_end_when_their_parent_is_killed():
     code = (
-        "import nlihub.api as api\n"
+        "from nlihub.builders.core.options import BuildOptions\n"
+        "from nlihub.builders.core.registry import get_builder\n"
         "from nlihub.builders.procedures.patterns.sampling import SamplingConfig, sample_bank\n"
-        "bank = api.get_builder('open_spacenli').read_bank(api.BuildOptions())\n"
+        "bank = get_builder('open_spacenli').read_bank(BuildOptions())\n"
         "for sample in sample_bank(bank, SamplingConfig(-1), num_proc=2): print(1, flush=True)"
     )
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)

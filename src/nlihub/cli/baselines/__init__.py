@@ -2,6 +2,7 @@
 
 import typer
 
+from ..command import command
 from .results import presets, push, report
 from .running import run_again
 from .testing import zero_shot
@@ -13,12 +14,12 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Train and test reference baselines by the papers' protocols, and report on them.",
 )
-app.command("finetune")(finetune)
-app.command("few-shot")(few_shot)
-app.command("zero-shot")(zero_shot)
-app.command("classical")(classical)
-app.command("analyse")(analyse)
-app.command("run")(run_again)
-app.command("presets")(presets)
-app.command("report")(report)
-app.command("push")(push)
+command(app, "finetune")(finetune)
+command(app, "few-shot")(few_shot)
+command(app, "zero-shot")(zero_shot)
+command(app, "classical")(classical)
+command(app, "analyse")(analyse)
+command(app, "run")(run_again)
+command(app, "presets")(presets)
+command(app, "report")(report)
+command(app, "push")(push)

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from .api import PathLike
-from .builders.annotation.answers import check_answered, read_answers, take_in
-from .builders.annotation.export import export_batch
-from .builders.annotation.judge import judge
-from .builders.annotation.question import FOLLOWS
-from .builders.annotation.sample import CONTROLS, EXPECTED, draw_sample, list_pairs, read_pairs
-from .builders.annotation.stored import Batch, check_batches, read_batches
-from .builders.annotation.true_negatives import Quality, measure_quality
-from .builders.versions.version import BuiltVersion
-from .loaders.errors import UsageError
+from ...loaders.errors import UsageError
+from ..versions.open import PathLike
+from ..versions.version import BuiltVersion
+from .answers import check_answered, read_answers, take_in
+from .export import export_batch
+from .judge import judge
+from .question import FOLLOWS
+from .sample import CONTROLS, EXPECTED, draw_sample, list_pairs, read_pairs
+from .stored import Batch, check_batches, read_batches
+from .true_negatives import Quality, measure_quality
 
 __all__ = ["import_judgements", "review_judgements", "sample_negatives"]
 

@@ -1,6 +1,5 @@
 """The public functions that make conclusions wrong by rule, and the classes that they take."""
 
-import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
@@ -10,9 +9,9 @@ from typing import IO, Any
 
 import orjson
 
-from .builders.procedures.abstracts.mechanisms.find import MechanismRules, Refused, find_mechanisms
+from .builders.procedures.abstracts.mechanisms.find import Refused, find_mechanisms
 from .builders.procedures.abstracts.mechanisms.mechanism import Mechanism, Mention
-from .builders.procedures.abstracts.mechanisms.phrases import ConclusionPhrases
+from .builders.procedures.abstracts.mechanisms.options import MechanismOptions
 from .builders.procedures.abstracts.perturb import run
 from .builders.procedures.abstracts.perturb.antonyms import Antonyms
 from .builders.procedures.abstracts.perturb.battery import make_strategies
@@ -28,6 +27,7 @@ from .builders.procedures.abstracts.perturb.swap_markers import SwapMarkers
 from .builders.procedures.abstracts.perturb.swap_names import SwapNames
 from .builders.procedures.abstracts.perturb.swap_number import SwapNumber
 from .builders.procedures.abstracts.perturb.swap_positions import SwapPositions
+from .builders.procedures.abstracts.run import show_left_out
 from .loaders.atomic_write import whole_file
 from .loaders.corpora.abstracts.read import FORMATS, read_abstracts
 from .loaders.corpora.abstracts.skipped import Skipped
@@ -38,6 +38,7 @@ __all__ = [
     "Antonyms",
     "EntityPool",
     "Mechanism",
+    "MechanismOptions",
     "Mention",
     "Negate",
     "ReplaceInside",
@@ -110,7 +111,8 @@ def perturb(
 
     Example:
         >>> import nlihub
-        >>> found = nlihub.perturb("We conclude that <re> foxin <er> inhibits <el> henase <le>.")
+        >>> sentence = "We conclude that <re> foxin <er> inhibits <el> henase <le>."
+        >>> found = nlihub.perturbation.perturb(sentence)
         >>> found.made["SEN"].text
         'We conclude that <re> henase <er> inhibits <el> foxin <le>.'
         >>> found.made["VNeg"].detail, found.made["LPR"].detail
@@ -149,11 +151,11 @@ def perturb_all(
 
     Example:
         >>> import nlihub
-        >>> one = nlihub.Mechanism.of(
+        >>> one = nlihub.perturbation.Mechanism.of(
         ...     "At 5 mg, <re> foxin <er> inhibits <el> henase <le>.",
         ...     ["Foxes got 5 mg, 7 mg or 20 mg of foxin."],
         ... )
-        >>> sorted(made.detail for made in nlihub.perturb_all(one, ["SN"]).made["SN"])
+        >>> sorted(made.detail for made in nlihub.perturbation.perturb_all(one, ["SN"]).made["SN"])
         ['5 -> 20', '5 -> 7']
     """
     chosen = _choose(strategies, pool or EntityPool({}), antonyms)
@@ -170,9 +172,7 @@ def perturb_files(
     limit: int | None = 1,
     pool: str | Path | EntityPool | None = None,
     antonyms: str | Path | Antonyms | None = None,
-    phrases: str | Path | None = None,
-    phrase_sets: str | Sequence[str] | None = None,
-    by_order: bool = False,
+    mechanisms: MechanismOptions | None = None,
     ignore_markers: bool = False,
 ) -> PerturbedFiles:
     """Makes the conclusions in files wrong, and writes them as JSON lines.
@@ -192,11 +192,8 @@ def perturb_files(
         pool: Entities for ``SREO``, or a JSON file of them: ``{"Gene": ["TNF", ...], ...}``. None
             takes the entities of all mechanisms in the files, which then are kept in memory.
         antonyms: Terms for ``LPR``, or a JSON file of them, of the form of ``antonyms.json``.
-        phrases: JSON file with other phrases that tell the conclusion of an abstract, of the form
-            of ``phrases.json``.
-        phrase_sets: The sets of phrases to use; None takes all.
-        by_order: Whether the entity mentioned first is taken for the regulator where nothing tells
-            the direction; else such abstracts give no mechanism.
+        mechanisms: How conclusions are found in abstracts, and which entity regulates which; None
+            takes the defaults.
         ignore_markers: As for ``perturb``.
 
     Returns:
@@ -220,14 +217,7 @@ def perturb_files(
     if isinstance(entities, str | Path):
         entities = EntityPool.read(Path(entities).expanduser())
     chosen = _choose(strategies, entities or EntityPool({}), terms)
-    rules = MechanismRules(
-        phrases=ConclusionPhrases.read(
-            Path(phrases).expanduser() if phrases is not None else None, phrase_sets
-        ),
-        min_supporting=0,
-        max_supporting=sys.maxsize,
-        by_order=by_order,
-    )
+    rules = (mechanisms or MechanismOptions()).rules(any_length=True)
     found: Iterable[Mechanism | Refused | Skipped] = find_mechanisms(read_abstracts(paths), rules)
     if entities is None and (strategies is None or "SREO" in strategies):
         found = list(found)
@@ -284,13 +274,6 @@ class _Counts:
             self._without,
             self._skipped,
         )
-
-
-def show_left_out(one: Skipped | Refused) -> str:
-    """File, line, pmid, reason and detail, as far as they are told."""
-    place = f"{one.file}:{one.line}" if one.line else one.file
-    pmid = f"(pmid {one.pmid})" if one.pmid else ""
-    return f"{f'{place} {pmid}'.strip()}: {one.reason}: {one.detail}"
 
 
 def list_left_out(told: PerturbedFiles) -> list[str]:

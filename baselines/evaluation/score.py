@@ -5,29 +5,29 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .api import PathLike, list_datasets, open_version
-from .baselines.evaluation.gold import Gold
-from .baselines.evaluation.scoring import (
+from ...builders.core.options import check_config, check_split
+from ...builders.core.registry import builders, get_builder
+from ...builders.versions.manifest import FILE_NAME as MANIFEST
+from ...builders.versions.open import PathLike, open_version
+from ...loaders.atomic_write import whole_file
+from ...loaders.errors import (
+    PredictionsError,
+    SourceNotFoundError,
+    UnknownNameError,
+    UsageError,
+)
+from ...metrics.inputs.files import read_table
+from ...metrics.inputs.problems import MetricInputError
+from ...metrics.report import breakdowns_of, scores_of
+from ...metrics.rows import Rows, shorten, show_p_value, show_rows_as_text
+from .gold import Gold
+from .scoring import (
     ScoringOptions,
     check_predictions,
     join_predictions,
     score_predictions,
     summarize_runs,
 )
-from .builders.core.options import check_config, check_split
-from .builders.core.registry import get_builder
-from .builders.versions.manifest import FILE_NAME as MANIFEST
-from .loaders.atomic_write import whole_file
-from .loaders.errors import (
-    PredictionsError,
-    SourceNotFoundError,
-    UnknownNameError,
-    UsageError,
-)
-from .metrics.inputs.files import read_table
-from .metrics.inputs.problems import MetricInputError
-from .metrics.report import breakdowns_of, scores_of
-from .metrics.rows import Rows, shorten, show_p_value, show_rows_as_text
 
 #: The metric that each kind of picture shows.
 PLOTS = {
@@ -134,7 +134,7 @@ def _find_gold(
         if config or split or folder:
             raise UsageError(f"{dataset} is a file of rows: it has no config, split or sources.")
         return Gold.of_file(Path(dataset))
-    if (Path(dataset) / MANIFEST).is_file() and dataset not in list_datasets():
+    if (Path(dataset) / MANIFEST).is_file() and dataset not in builders():
         return Gold.of_version(open_version(dataset, folder=folder), config, split)
     # Only what is scored is built, so that the sources of other splits may be missing.
     spec = get_builder(dataset).SPEC
@@ -231,7 +231,7 @@ def plot(
             otherwise; or a result does not have what the picture shows.
         SourceNotFoundError: A file is not there.
     """
-    from .metrics import plots
+    from ...metrics import plots
 
     if kind not in PLOTS:
         raise UnknownNameError.of("kind of picture", kind, PLOTS)

@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-from .api import PathLike, list_datasets, open_version
-from .builders.core.registry import get_builder
-from .builders.versions.manifest import FILE_NAME as MANIFEST
-from .hub import Publishing, plan_metric, plan_publication
-from .loaders.errors import NLIHubError
-from .loaders.progress import Tell, silent
-from .metrics import METRICS
-from .publishing.execute import Publication
-from .publishing.hub.collection import Entry, publish_collection
-from .publishing.plan import Plan
+from ..builders.core.registry import builders, get_builder
+from ..builders.versions.manifest import FILE_NAME as MANIFEST
+from ..builders.versions.open import PathLike, open_version
+from ..loaders.errors import NLIHubError
+from ..loaders.progress import Tell, silent
+from ..metrics import METRICS
+from .execute import Publication
+from .hub.collection import Entry, publish_collection
+from .plan import Plan
+from .publish import Publishing, plan_metric, plan_publication
 
 __all__ = ["publish_all"]
 
@@ -131,7 +131,7 @@ def publish_all(
 def in_order() -> Iterable[tuple[Item, Sequence[Item]]]:
     """Everything, each item after those that it needs, and with them."""
     needs: dict[Item, list[Item]] = {Item("metric", name): [] for name in sorted(METRICS)}
-    for name in list_datasets():
+    for name in builders():
         spec = get_builder(name).SPEC
         needs[Item("dataset", name)] = [
             *(Item("metric", metric) for metric in spec.metrics),

@@ -1,0 +1,264 @@
+"""The public functions on annotation: batches for people, their answers, and what comes of them."""
+
+import hashlib
+import json
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from ...loaders.errors import CorpusError, UsageError
+from ..core.options import BuildOptions
+from ..procedures.registry import declared_builder
+from ..versions.open import PathLike
+from ..versions.version import BuiltVersion
+from ..versions.write import build_version
+from .agreement import Agreement, measure_agreement
+from .annotated import AnnotatedRows, candidates_of
+from .answers import check_answered, read_answers, take_in
+from .batch import draw_batch
+from .candidates import Cell, check_candidates
+from .export import export_batch
+from .gold import Gold, choose_gold
+from .judge import judge
+from .stored import Batch, check_batches, read_batches
+
+_NEXT = "Go on with nlihub annotate export, or ask for fewer."
+
+__all__ = ["build", "export", "import_answers", "review"]
+
+
+@dataclass(frozen=True)
+class Export:
+    """A batch for annotators.
+
+    Attributes:
+        folder: Its folder.
+        sheets: The folder in it that annotators get, and nothing else: a sheet for each, tasks for
+            Label Studio, instructions.
+        n_pairs: Number of its pairs.
+        short: For each class of a domain and split that has too few pairs left, how many it lacks.
+    """
+
+    folder: Path
+    sheets: Path
+    n_pairs: int
+    short: Mapping[Cell, int]
+
+
+@dataclass(frozen=True)
+class Review:
+    """What the annotation has come to.
+
+    Attributes:
+        agreement: How far annotators agree with each other, and with the automatic labels.
+        gold: The pairs that they confirmed, and how many are missing.
+        n_batches: Number of batches.
+        n_annotators: How many people were asked for each pair.
+    """
+
+    agreement: Agreement
+    gold: Gold
+    n_batches: int
+    n_annotators: int
+
+
+def export(
+    version: PathLike,
+    batches: PathLike,
+    per_class: Mapping[str, int],
+    *,
+    size_per_class: int | None = None,
+    n_annotators: int = 3,
+    seed: int = 1,
+) -> Export:
+    """Writes the next batch of evaluation pairs for annotators: pairs alone, no labels.
+
+    Args:
+        version: Folder of a version that was built from papers.
+        batches: The folder of all batches; a new one is made in it.
+        per_class: By split, how many confirmed pairs of each class and domain are wanted.
+        size_per_class: Pairs of each class and domain in this batch; None takes all that are
+            missing.
+        n_annotators: How many people judge each pair, 2 or more.
+        seed: Decides which pairs are drawn.
+
+    Returns:
+        The batch.
+
+    Raises:
+        UsageError: Every class has its quota, or none of what it lacks is left.
+        AnnotationError: The batches, or the answers to them, are malformed or of other pairs.
+        OutputError: Another batch was written at the same time.
+    """
+    there = _Annotation.read(version, batches, n_annotators)
+    gold = there.review(per_class).gold
+    if gold.is_complete:
+        raise UsageError("Every class has its quota: nothing is left to annotate.")
+    check_answered(there.batches)
+    done = frozenset().union(*(batch.ids for batch in there.batches))
+    size = size_per_class or max(_by_class(gold.missing).values())
+    draw = draw_batch(there.candidates, done, gold.missing, size, seed)
+    if not len(draw.pairs):
+        raise UsageError("No pair is left of the classes that lack some. Build with more papers.")
+    batch = export_batch(
+        Path(batches).expanduser(), there.batches, draw.pairs, there.labels, n_annotators
+    )
+    return Export(batch.folder, batch.sheets, len(draw.pairs), draw.short)
+
+
+def import_answers(
+    version: PathLike, batches: PathLike, answers: Sequence[PathLike], per_class: Mapping[str, int]
+) -> Review:
+    """Takes in answers to the last batch, and says what the annotation has come to.
+
+    Args:
+        version: As for ``export``.
+        batches: As for ``export``.
+        answers: The sheets, filled in, or an export of Label Studio.
+        per_class: As for ``export``.
+
+    Raises:
+        UsageError: There is no batch, or nothing is answered.
+        AnnotationError: An answer is malformed; then nothing is taken in.
+    """
+    there = _Annotation.read(version, batches, None)
+    files = [Path(path).expanduser() for path in answers]
+    take_in(Path(batches), there.batches, files, "nlihub annotate export")
+    return there.review(per_class)
+
+
+def review(version: PathLike, batches: PathLike, per_class: Mapping[str, int]) -> Review:
+    """Says what the annotation has come to.
+
+    Args:
+        version: As for ``export``.
+        batches: As for ``export``.
+        per_class: As for ``export``.
+
+    Raises:
+        AnnotationError: The batches, or the answers to them, are malformed or of other pairs.
+    """
+    return _Annotation.read(version, batches, None).review(per_class)
+
+
+def build(
+    version: PathLike, batches: PathLike, output: PathLike, per_class: Mapping[str, int]
+) -> Path:
+    """Builds the version whose evaluation splits have confirmed pairs alone.
+
+    Args:
+        version: As for ``export``.
+        batches: As for ``export``.
+        output: The folder to build in; ``output/NAME`` must be another than ``version``.
+        per_class: As for ``export``.
+
+    Returns:
+        The folder of the new version.
+
+    Raises:
+        CorpusError: A class has fewer confirmed pairs than wanted.
+        AnnotationError: The batches, or the answers to them, are malformed or of other pairs.
+        OutputError: There is something else at ``output/NAME``.
+    """
+    there = _Annotation.read(version, batches, None)
+    review = there.review(per_class)
+    manifest = there.version.manifest
+    target = Path(output).expanduser()
+    if (target / manifest.dataset).resolve() == there.version.folder.resolve():
+        raise UsageError(
+            f"{there.version.folder} has the pairs that may still be annotated; build into another "
+            "folder."
+        )
+    if not review.gold.is_complete:
+        missing = ", ".join(
+            f"{n:,} {cell.label} in {cell.split} of {cell.domain}"
+            for cell, n in review.gold.missing.items()
+            if n
+        )
+        raise CorpusError(f"Too few pairs are confirmed: {missing} are missing. {_NEXT}")
+    rows = AnnotatedRows(
+        there.version,
+        review.gold.rows["id"].to_pylist(),
+        there.answers_hash(),
+        per_class,
+        {"annotated_per_class": dict(per_class), "batches": review.n_batches},
+    )
+    construction = {
+        **manifest.construction,
+        "annotation": _told(review),
+        "agreement": review.agreement.as_json(),
+    }
+    builder = declared_builder(manifest.declaration, rows, construction)
+    return build_version(builder, target, BuildOptions()).folder
+
+
+@dataclass(frozen=True)
+class _Annotation:
+    """A version, and the batches that were drawn from it."""
+
+    version: BuiltVersion
+    labels: Sequence[str]
+    candidates: pa.Table
+    batches: Sequence[Batch]
+    n_annotators: int
+
+    @classmethod
+    def read(cls, folder: PathLike, batches: PathLike, n_annotators: int | None) -> "_Annotation":
+        version = BuiltVersion(Path(folder).expanduser())
+        labels = version.manifest.labels
+        candidates = candidates_of(version)
+        check_candidates(candidates, labels)
+        found = read_batches(Path(batches).expanduser())
+        check_batches(found, candidates)
+        asked = found[0].n_annotators if found else n_annotators or 1
+        if n_annotators is not None and asked != n_annotators:
+            raise UsageError(f"The batches are for {asked} annotators, not {n_annotators}.")
+        return cls(version, labels, candidates, found, asked)
+
+    def answers_hash(self) -> str:
+        """A sha256 of all answers, by pair and annotator."""
+        by_pair = read_answers(self.batches).by_pair
+        text = json.dumps({pair: dict(found) for pair, found in by_pair.items()}, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def review(self, per_class: Mapping[str, int]) -> Review:
+        """What the answers have come to."""
+        answers = read_answers(self.batches)
+        judged = judge(self.candidates, answers.by_pair, self.n_annotators)
+        splits = set(self.candidates["split"].to_pylist())
+        if per_class.keys() != splits:
+            raise UsageError(
+                f"Quotas are given for {', '.join(per_class) or 'no split'}; expected one for "
+                f"{' and one for '.join(sorted(splits, reverse=True))}."
+            )
+        gold = choose_gold(self.candidates, judged, self.labels, per_class)
+        agreement = measure_agreement(judged, self.labels, self.n_annotators)
+        return Review(agreement, gold, len(self.batches), self.n_annotators)
+
+
+def _by_class(missing: Mapping[Cell, int]) -> dict[tuple[str, str], int]:
+    """What each class of a domain lacks in all splits."""
+    totals: dict[tuple[str, str], int] = {}
+    for cell, number in missing.items():
+        key = (cell.domain, cell.label)
+        totals[key] = totals.get(key, 0) + number
+    return totals
+
+
+def _told(review: Review) -> str:
+    """What a card says of the annotation."""
+    found = review.agreement
+    by_class = ", ".join(f"{name} {100 * s.value:.1f} %" for name, s in found.by_class.items())
+    splits = " and ".join(sorted({cell.split for cell in review.gold.quotas}, reverse=True))
+    text = (
+        f"The labels of {splits} were judged by annotators: a pair is kept where the "
+        f"majority of {review.n_annotators}, who saw the two sentences alone, chose the "
+        "label that the linking phrase or the way to the neutral pair gives. That was so for "
+        f"{found.overall.n:,} of {found.overall.of:,} pairs ({100 * found.overall.value:.1f} %; "
+        f"{by_class}); Fleiss' kappa is {found.kappa:.2f}. **All other labels are automatic.** "
+        "The counts below are of the version that was annotated."
+    )
+    return textwrap.fill(text, 100)

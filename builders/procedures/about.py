@@ -1,0 +1,107 @@
+"""What the maker of a dataset says of it, by whatever procedure it is made."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from ...loaders.errors import UsageError
+from ..core.schema import is_name
+from .option_groups import Option, OptionGroup
+
+_GROUP = "About the dataset"
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What the maker of a dataset says of it.
+
+    Attributes:
+        name: Its name, snake_case.
+        pretty_name: Its name in prose.
+        license: Identifier of its licence; ``other`` where it is to be asked of the material.
+        copyright: The line that the licence asks to keep.
+        citation: BibTeX.
+        language: Code of its language.
+    """
+
+    name: str
+    pretty_name: str
+    license: str
+    copyright: str
+    citation: str
+    language: str
+
+    def __post_init__(self) -> None:
+        if not is_name(self.name):
+            raise UsageError(
+                f"The name of a dataset is {self.name!r}; expected small letters, digits and _."
+            )
+        if re.fullmatch(r"[a-z]{2,3}(-[A-Za-z0-9]+)*", self.language) is None:
+            raise UsageError(f"The language is {self.language!r}; expected a code, such as en.")
+
+
+@dataclass(frozen=True)
+class About(OptionGroup):
+    """What its maker says of a dataset, apart from its name."""
+
+    pretty_name: Annotated[
+        str | None, Option("Its name in prose; by default made of its name.", _GROUP)
+    ] = None
+    license: Annotated[
+        str,
+        Option(
+            "Its licence: apache-2.0, mit, cc-by-4.0, cc-by-sa-4.0 or other, that of the material.",
+            _GROUP,
+        ),
+    ] = "other"
+    copyright: Annotated[
+        str | None,
+        Option("The line that the licence asks to keep; by default names no person.", _GROUP),
+    ] = None
+    citation: Annotated[
+        Path | None,
+        Option("File with its BibTeX; by default an entry that cites the procedure.", _GROUP),
+    ] = None
+    language: Annotated[str, Option("Code of its language.", _GROUP)] = "en"
+
+    def declare(self, name: str, material: str, credit: str) -> Declared:
+        """Return all that is said of the dataset, filled in where its maker says nothing.
+
+        Args:
+            name: Name of the dataset, snake_case.
+            material: What it is made from, as in "the authors of the papers".
+            credit: The paper of the procedure, in BibTeX.
+
+        Raises:
+            UsageError: The name or the language is not valid, or the file cannot be read.
+        """
+        title = self.pretty_name or name.replace("_", " ").title()
+        citation = _cite(name, title, credit)
+        if self.citation is not None:
+            citation = _read(Path(self.citation))
+        holders = self.copyright or f"Copyright the authors of {material}"
+        return Declared(name, title, self.license, holders, citation, self.language)
+
+
+def check_domain(domain: str) -> None:
+    """Refuse a domain that is not a name.
+
+    Raises:
+        UsageError: It has other characters than small letters, digits and ``_``.
+    """
+    if not is_name(domain):
+        raise UsageError(f"The domain is {domain!r}; expected small letters, digits and _.")
+
+
+def _cite(name: str, title: str, credit: str) -> str:
+    key = name.replace("_", "-")
+    note = f"Made with nlihub, by the procedure of {credit}"
+    return f"@misc{{{key},\n  title = {{{title}}},\n  note = {{{note}}}\n}}\n"
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.expanduser().read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}") from error

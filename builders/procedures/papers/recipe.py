@@ -1,0 +1,179 @@
+"""What a dataset that is made from papers depends on, besides the papers."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from importlib.metadata import version as installed_version
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from ....loaders.corpora.papers.paper import SplitSentences
+from ....loaders.corpora.papers.sentences import split_sentences
+from ....loaders.errors import UsageError
+from ..about import check_domain
+from ..option_groups import Option
+from ..procedure import Recipe
+from ..splits import GROUP, ByRatio, ByYear, Ratio, Splitting, Years, parse_years
+from .cleaning import Cleaning
+from .phrases import LinkingPhrases
+
+if TYPE_CHECKING:
+    from .shards import Engine
+
+_PAPERS, _PAIRS = "Papers", "Pairs"
+
+
+def _parse_quotas(text: str) -> Mapping[str, int]:
+    found = {}
+    for part in text.split(","):
+        split, _, number = part.partition("=")
+        if not number.strip().isdecimal():
+            raise UsageError(f"The quota is {part!r}; expected SPLIT=N, as in test=200.")
+        found[split.strip()] = int(number)
+    return found
+
+
+def _start_spark(wanted: bool) -> "Engine | None":
+    from .spark import spark_engine
+
+    return spark_engine() if wanted else None
+
+
+@dataclass(frozen=True)
+class PairRules:
+    """How pairs are taken from a paper.
+
+    Attributes:
+        phrases: The linking phrases.
+        cleaning: The bounds of the rules on sentences.
+        within: What two adjacent sentences must share, ``paragraph`` or ``section``.
+        seed: Decides every random choice.
+    """
+
+    phrases: LinkingPhrases = field(default_factory=LinkingPhrases.read)
+    cleaning: Cleaning = field(default_factory=Cleaning)
+    within: str = "paragraph"
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        if self.within not in ("paragraph", "section"):
+            raise UsageError(f"within is {self.within!r}; expected paragraph or section.")
+
+    def as_json(self) -> Mapping[str, Any]:
+        """Return the rules as plain values."""
+        return {
+            **self.phrases.as_json(),
+            "cleaning": asdict(self.cleaning),
+            "within": self.within,
+            "seed": self.seed,
+        }
+
+
+@dataclass(frozen=True)
+class PapersRecipe(Recipe):
+    """Make pairs of sentences from papers by distant supervision, as SciNLI and MSciNLI do.
+
+    The papers are GROBID TEI, S2ORC JSON, JATS, sentence-split XML, plain JSON lines or Parquet;
+    single files, folders or tar archives; plain or compressed. The same papers give the same bytes,
+    whatever the order of files, how they are packed, and the engine.
+
+    Attributes:
+        split_sentences: Cuts paragraphs into sentences where a file does not; a function of a
+            module, so that other processes can import it. The default is for English.
+    """
+
+    domain: Annotated[str | None, Option("Domain of papers that state none.", _PAPERS)] = None
+    metadata: Annotated[
+        Path | None,
+        Option("CSV file with the id, year and domain of papers.", _PAPERS, "FILE"),
+    ] = None
+    linking_phrases: Annotated[
+        Path | None,
+        Option("JSON file with other linking phrases and labels.", _PAIRS, "FILE"),
+    ] = None
+    within: Annotated[
+        str,
+        Option(
+            "What two adjacent sentences must share, a paragraph or a section.",
+            _PAIRS,
+            "paragraph|section",
+        ),
+    ] = "paragraph"
+    train_years: Annotated[
+        Years | None,
+        Option("First and last year of the training papers.", GROUP, "A-B", parse_years),
+    ] = None
+    evaluation_years: Annotated[
+        Years | None,
+        Option(
+            "First and last year of the others, of which 36 % are for validation.",
+            GROUP,
+            "A-B",
+            parse_years,
+        ),
+    ] = None
+    ratio: Ratio = None
+    per_class: Annotated[
+        Mapping[str, int],
+        Option(
+            "By split, how many pairs of each class and domain; by default as many as the smallest "
+            "class has.",
+            GROUP,
+            "SPLIT=N,...",
+            _parse_quotas,
+        ),
+    ] = field(default_factory=dict)
+    engine: Annotated[
+        "Engine | None",
+        Option("Read the papers on a Spark cluster.", "Work", parse=_start_spark, switch="spark"),
+    ] = None
+    split_sentences: SplitSentences = split_sentences
+
+    def __post_init__(self) -> None:
+        if self.domain is not None:
+            check_domain(self.domain)
+        for split, number in self.per_class.items():
+            if split not in self.splitting.splits or number < 1:
+                raise UsageError(
+                    f"The quota is {split}={number}; expected 1 or more for "
+                    f"{', '.join(self.splitting.splits)}."
+                )
+        _ = self.rules
+
+    @cached_property
+    def rules(self) -> PairRules:
+        """How pairs are taken from a paper."""
+        path = self.linking_phrases
+        phrases = LinkingPhrases.read(Path(path).expanduser() if path is not None else None)
+        return PairRules(phrases=phrases, within=self.within, seed=self.seed)
+
+    @cached_property
+    def splitting(self) -> Splitting:
+        """How papers are split.
+
+        Raises:
+            UsageError: Years and ratio are both given, or one of the two kinds of years alone.
+        """
+        years = self.train_years, self.evaluation_years
+        if self.ratio is not None:
+            if any(years):
+                raise UsageError("Papers are split by years or by ratio; expected one of the two.")
+            return ByRatio.of(self.ratio)
+        if not any(years):
+            return ByRatio()
+        if self.train_years is None or self.evaluation_years is None:
+            raise UsageError("A split by years needs those of training and of evaluation.")
+        return ByYear(self.train_years, self.evaluation_years)
+
+    def parameters(self) -> Mapping[str, Any]:
+        """Return all that the rows depend on, besides the papers, as plain values."""
+        quotas = {"per_class": dict(self.per_class)} if self.per_class else {}
+        splitter = f"{self.split_sentences.__module__}.{self.split_sentences.__qualname__}"
+        if self.split_sentences is split_sentences:
+            splitter = f"nupunkt {installed_version('nupunkt')} with the rules of nlihub"
+        return {
+            **self.rules.as_json(),
+            "split": self.splitting.as_json(),
+            **quotas,
+            "sentences": splitter,
+        }

@@ -1,0 +1,149 @@
+"""From files of papers to rows, a report and a declaration."""
+
+import logging
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ....loaders.corpora.papers.files import find_paper_files
+from ....loaders.corpora.papers.metadata import Metadata
+from ....loaders.corpora.papers.paper import Skipped
+from ....loaders.corpora.papers.sentences import split_sentences
+from ....loaders.errors import CorpusError
+from ....loaders.progress import Tell
+from ...core.options import BuildOptions
+from ..about import Declared
+from ..procedure import Construction, Report, TooFewError, reasons
+from .declaration import PapersDeclaration
+from .extract import Job, ShardReport
+from .recipe import PapersRecipe
+from .rows import Corpus, PaperRows
+from .select_pairs import Pairs, select_pairs
+from .select_papers import Papers, select_papers
+from .shards import local_engine, worked_off
+
+_LOGGER = logging.getLogger(__name__)
+_MAX_SHOWN = 10
+
+AUTOMATIC = (
+    "**The labels of all splits are automatic**, those of validation and test too: they follow\n"
+    "from the linking phrase, or from the way to the neutral pair, and nobody has checked them."
+)
+
+
+@contextmanager
+def run(
+    paths: Sequence[Path],
+    recipe: PapersRecipe,
+    declared: Declared,
+    options: BuildOptions,
+    tell: Tell,
+) -> Iterator[Construction]:
+    """Make a dataset from papers; see ``Run``.
+
+    Raises:
+        SourceNotFoundError: There is no paper file.
+        MetadataError: The table of papers is malformed.
+        TooFewError: No paper is taken, a split has no pair of a class, or fewer than its quota.
+    """
+    if recipe.split_sentences is split_sentences and not declared.language.startswith("en"):
+        _LOGGER.warning("Paragraphs that are not split into sentences are split by English rules.")
+    splits = recipe.splitting.splits
+    # Validate before the long read.
+    PapersDeclaration(declared, ("a", "b"), (), (), splits).spec()
+    path = recipe.metadata
+    metadata = Metadata.read(
+        Path(path).expanduser() if path is not None else None, domain=recipe.domain
+    )
+    files = find_paper_files(paths)
+    job = Job(recipe.rules, recipe.split_sentences, metadata)
+    engine = recipe.engine or local_engine(options.num_proc)
+    phrases = recipe.rules.phrases
+    with worked_off(files, job, engine, options.cache_dir) as folders:
+        papers = select_papers(folders, recipe.splitting, recipe.seed)
+        unknown = sorted(metadata.ids - set(papers.table["id"].to_pylist()))
+        try:
+            if not papers.n_taken:
+                raise CorpusError(f"No paper of {len(files):,} files is taken.")
+            pairs = select_pairs(folders, papers, recipe.rules, splits, recipe.per_class)
+        except CorpusError as error:
+            report = _report(papers, unknown, {"papers": _paper_counts(papers)})
+            raise TooFewError(f"{error} {_most_common(folders, papers)}", report) from error
+        report = _report(papers, unknown, _counts(papers, pairs))
+        declaration = PapersDeclaration(
+            declared, phrases.label_names, phrases.categories, tuple(papers.domains), splits
+        )
+        keys = options.keys(declaration.spec())
+        rows = PaperRows(Corpus(folders, papers, pairs), recipe.parameters(), phrases, keys)
+        yield Construction(rows, report, declaration)
+
+
+def _report(papers: Papers, unknown: Sequence[str], counts: Mapping[str, Any]) -> Report:
+    return Report(
+        counts,
+        {"unknown_in_metadata": unknown, "skipped": papers.skipped},
+        [*_summary(papers.skipped, unknown), *_summary_of_counts(counts)],
+    )
+
+
+def _summary(skipped: Sequence[Skipped], unknown: Sequence[str]) -> Iterator[str]:
+    for entry in skipped[:_MAX_SHOWN]:
+        place = f"{entry.file}:{entry.line}" if entry.line else entry.file
+        yield f"skipped {place}: {entry.reason}: {entry.detail}"
+    if len(skipped) > _MAX_SHOWN:
+        yield f"and {len(skipped) - _MAX_SHOWN:,} more"
+    if unknown:
+        shown = ", ".join(unknown[:_MAX_SHOWN])
+        yield f"{len(unknown):,} ids of the table are of no paper: {shown}"
+
+
+def _summary_of_counts(counts: Mapping[str, Any]) -> Iterator[str]:
+    papers = counts["papers"]
+    yield f"{papers['kept']:,} of {papers['read']:,} papers{reasons(papers['dropped'])}"
+    if pairs := counts.get("pairs", {}).values():
+        kept, read = sum(one["kept"] for one in pairs), sum(one["read"] for one in pairs)
+        yield f"{kept:,} of {read:,} pairs"
+
+
+def _counts(papers: Papers, pairs: Pairs) -> Mapping[str, Any]:
+    """Count what was read, kept and dropped: of papers, and of pairs by category.
+
+    A file that is not read counts as one paper.
+    """
+    return {
+        "annotation": AUTOMATIC,
+        "papers": _paper_counts(papers),
+        "pairs": {
+            category: {
+                "read": pairs.read[category],
+                "kept": kept,
+                "dropped": pairs.dropped[category],
+            }
+            for category, kept in pairs.kept.items()
+        },
+    }
+
+
+def _paper_counts(papers: Papers) -> Mapping[str, Any]:
+    return {
+        "read": papers.n_found,
+        "kept": papers.n_taken,
+        "splits": papers.by_split(),
+        "dropped": papers.dropped(),
+    }
+
+
+def _most_common(folders: Sequence[Path], papers: Papers) -> str:
+    """Say why most of what was read is not taken."""
+    of_pairs: Counter[str] = Counter()
+    for folder in folders:
+        for dropped in ShardReport.read(folder).dropped.values():
+            of_pairs.update(dropped)
+    found = {"Papers that are not taken": Counter(papers.dropped()), "Dropped pairs": of_pairs}
+    return " ".join(
+        f"{what}: " + ", ".join(f"{n:,} {reason}" for reason, n in why.most_common(4)) + "."
+        for what, why in found.items()
+        if why
+    )

@@ -1,0 +1,170 @@
+"""The shape of every procedure: a recipe goes in; rows, a report and a declaration come out.
+
+A procedure is a folder beside this file with three modules: ``recipe.py`` has a subclass of
+``Recipe``, ``declaration.py`` one of ``Declaration``, and ``run.py`` a function ``run`` as ``Run``
+describes it. ``registry.py`` names it; everything else follows: the Python function, the command
+with its options, the parameters in the manifest, the card's blocks.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Protocol, Self
+
+from ...loaders.errors import CorpusError
+from ...loaders.progress import Tell
+from ..core.base import NLIBuilder, Rows
+from ..core.options import BuildOptions
+from ..core.spec import DatasetSpec
+from .about import Declared
+from .option_groups import Option, OptionGroup
+
+
+@dataclass(frozen=True)
+class Recipe(OptionGroup):
+    """What the rows depend on, besides the material that they are made from."""
+
+    seed: Annotated[int, Option("Decides every random choice.", "Random choices")] = 1
+
+    def parameters(self) -> Mapping[str, Any]:
+        """Return the recipe as plain values, for the manifest."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """What a dataset declares that somebody makes by a procedure.
+
+    Attributes:
+        declared: What its maker says of it.
+
+    Class attributes:
+        PROCEDURE: Name of the procedure in a manifest.
+        MATERIAL: What it is made from, as in "the authors of the papers".
+        CREDIT: The paper of the procedure, in BibTeX.
+        BUILDER: The base of its builder, which says how its card breaks labels down.
+    """
+
+    PROCEDURE: ClassVar[str]
+    MATERIAL: ClassVar[str]
+    CREDIT: ClassVar[str]
+    BUILDER: ClassVar[type[NLIBuilder]] = NLIBuilder
+
+    declared: Declared
+
+    def as_json(self) -> Mapping[str, Any]:
+        """Return it as plain values, for the manifest."""
+        return {"procedure": self.PROCEDURE, **asdict(self)}
+
+    @classmethod
+    def parse(cls, found: Mapping[str, Any]) -> Self:
+        """Read what ``as_json`` gives.
+
+        Args:
+            found: The values.
+
+        Raises:
+            KeyError: A field is missing.
+            TypeError: One is of another type.
+        """
+        values: dict[str, Any] = {}
+        for field in fields(cls):
+            value = found[field.name]
+            values[field.name] = tuple(value) if isinstance(value, list) else value
+        return cls(**values | {"declared": Declared(**found["declared"])})
+
+    def spec(self) -> DatasetSpec:
+        """Return the declaration of the dataset.
+
+        Raises:
+            SchemaError: The name, a domain or the licence is not valid.
+        """
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was read, kept and dropped.
+
+    Attributes:
+        counts: Numbers of units and of pairs, as the manifest has them.
+        left_out: By kind, the files, records and ids that were not taken, and why.
+        summary: The same in a few lines, for people.
+    """
+
+    counts: Mapping[str, Any]
+    left_out: Mapping[str, Sequence[Any]]
+    summary: Sequence[str] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return counts and entries as plain values."""
+        entries = {
+            kind: [asdict(one) if is_dataclass(one) else one for one in found]  # type: ignore[arg-type]
+            for kind, found in self.left_out.items()
+        }
+        return {**self.counts, **entries}
+
+
+class TooFewError(CorpusError):
+    """The material gives too little for a dataset.
+
+    Attributes:
+        report: What was read, and why so little is taken.
+    """
+
+    def __init__(self, message: str, report: Report) -> None:
+        super().__init__(message)
+        self.report = report
+
+
+@dataclass(frozen=True)
+class Construction:
+    """A dataset that is being made.
+
+    Attributes:
+        rows: Its rows.
+        report: What was read, kept and dropped.
+        declaration: What it declares of itself.
+    """
+
+    rows: Rows
+    report: Report
+    declaration: Declaration
+
+
+class Run(Protocol):
+    """Makes a dataset by a procedure."""
+
+    def __call__(
+        self,
+        paths: Sequence[Path],
+        recipe: Any,
+        declared: Declared,
+        options: BuildOptions,
+        tell: Tell,
+    ) -> AbstractContextManager[Construction]:
+        """Make a dataset from files.
+
+        Args:
+            paths: The files and folders of the material.
+            recipe: How to make it, of the procedure's own kind.
+            declared: What its maker says of it.
+            options: The configs and splits to make, the number of processes, and where working
+                files are kept.
+            tell: Takes a line on each step.
+
+        Returns:
+            What gives the rows while the block runs.
+
+        Raises:
+            SourceNotFoundError: There is no file.
+            TooFewError: The material gives no dataset.
+            NLIHubError: The material is malformed.
+        """
+        ...
+
+
+def reasons(dropped: Mapping[str, int]) -> str:
+    """Return reasons with their numbers as the end of a line: ``; 3: too short``."""
+    return "".join(f"; {n:,}: {reason}" for reason, n in dropped.items())

@@ -1,0 +1,26 @@
+"""The public names of the package: functions on datasets, and namespaces."""
+
+from . import annotation as annotation
+from . import baselines as baselines
+from . import construct as construct
+from . import hub as hub
+from . import metrics as metrics
+from . import perturbation as perturbation
+from .baselines.evaluation.score import plot as plot
+from .baselines.evaluation.score import score as score
+from .builders.core.harmonize import align_predictions as align_predictions
+from .builders.core.harmonize import harmonize as harmonize
+from .building import build as build
+from .building import fetch as fetch
+from .building import install as install
+from .building import stats as stats
+from .building import verify as verify
+from .catalog import describe as describe
+from .catalog import list_datasets as list_datasets
+from .loaders.errors import NLIHubError as NLIHubError
+from .loaders.releases.bionli import strip_markers as strip_markers
+from .loading import load_dataset as load_dataset
+from .sampling import export as export
+from .sampling import sample as sample
+
+__version__: str

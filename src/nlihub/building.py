@@ -1,0 +1,218 @@
+"""Fetch, build, check and install datasets."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .builders.core.registry import get_builder
+from .builders.statistics.survey import Survey, survey
+from .builders.versions.card import card_template, declared_blocks, read_blocks
+from .builders.versions.install import install_version
+from .builders.versions.open import PathLike, make_options, open_version, refuse_sources
+from .builders.versions.verify import Report, verify_version
+from .builders.versions.write import build_version
+from .loaders.errors import (
+    SourceNotFoundError,
+)
+from .metrics.release.install import install_metrics
+
+
+def fetch(
+    name: str,
+    *,
+    folder: PathLike | None = None,
+    configs: Sequence[str] = (),
+    splits: Sequence[str] = (),
+    origin: str | None = None,
+) -> list[Path]:
+    """Downloads and verifies the source files of a dataset.
+
+    Where no hash of a file is published, it is read. If its rows and classes are as published,
+    its hash is recorded; from then on another content is refused.
+
+    Args:
+        name: Name of the dataset.
+        folder: Verify the files of this folder, or this file, instead of downloading them.
+        configs: The configs that the files are for; empty means all.
+        splits: The splits that the files are for; empty means all.
+        origin: As for ``build``.
+
+    Returns:
+        The local files; none for a dataset that is made from what the package ships.
+
+    Raises:
+        UnknownNameError: There is no such dataset, config or split.
+        SourceNotFoundError: The folder lacks a file, or a person must ask for it.
+        DownloadError: A file cannot be downloaded.
+        NotDataError: A file is a web page.
+        ChecksumError: A file is not the pinned one.
+        ReleaseError: A file is malformed, or has not the published counts.
+    """
+    builder = get_builder(name)
+    if builder.SPEC.offline and folder is None:
+        return []
+    options = make_options(folder, configs=configs, splits=splits, origin=origin)
+    files = builder.find_sources(options)
+    builder.read_unknown_sources(options)
+    return [file.path for file in files]
+
+
+def build(
+    name: str,
+    output: PathLike = "built",
+    *,
+    folder: PathLike | None = None,
+    num_proc: int = 1,
+    configs: Sequence[str] = (),
+    splits: Sequence[str] = (),
+    origin: str | None = None,
+) -> Path:
+    """Builds a version of a dataset into ``output/NAME``.
+
+    The folder is laid out as a repository of the Hub: Parquet files, card, manifest, licence and
+    citation. It appears whole or not at all, and replaces an earlier built version.
+
+    Args:
+        name: Name of the dataset.
+        output: The folder to build in.
+        folder: Local folder with the source files, or one file; None downloads them where they are
+            needed.
+        num_proc: Processes to use, 1 or more; the bytes do not depend on it.
+        configs: The configs to build; empty means all.
+        splits: The splits to build; empty means all. A source that they do not need may be missing.
+        origin: ``release`` (the authors' files) or ``construct`` (the paper's procedure); None
+            takes the first of ``describe(name)["origins"]`` for which the folder has the files.
+
+    Returns:
+        The folder of the built version.
+
+    Raises:
+        UnknownNameError: There is no such dataset, config or split.
+        OutputError: There is something at ``output/NAME`` that is no built version.
+        NLIHubError: The sources are missing, not the pinned ones, or malformed.
+    """
+    options = make_options(folder, num_proc, configs=configs, splits=splits, origin=origin)
+    return build_version(get_builder(name), Path(output).expanduser(), options).folder
+
+
+def verify(folder: PathLike) -> Report:
+    """Re-checks a built version from its files: hashes, schema, counts, ids, groups, splits.
+
+    Args:
+        folder: The folder of the version.
+
+    Returns:
+        The outcome of every check; ``report.passed`` sums them up.
+
+    Raises:
+        SourceNotFoundError: There is no such folder.
+    """
+    if not Path(folder).is_dir():
+        raise SourceNotFoundError(f"{folder} is no folder; expected one that nlihub build made.")
+    return verify_version(Path(folder))
+
+
+def stats(
+    name: str,
+    *,
+    folder: PathLike | None = None,
+    configs: Sequence[str] = (),
+    splits: Sequence[str] = (),
+    probe: bool = False,
+    parser: str | None = None,
+) -> Survey:
+    """Statistics of a dataset, measured on built files: those of its card, and the papers' tables.
+
+    Args:
+        name: Name of a dataset, or folder of a built version.
+        folder: As for ``build``, where the dataset has to be built first.
+        configs: As for ``build``.
+        splits: As for ``build``.
+        probe: Whether to train a hypothesis-only probe too, which warns of artefacts. It needs
+            ``nlihub[baselines]``; without it the answer says that it was not measured.
+        parser: Address of a CoreNLP server, ``http://localhost:9000``, to measure how many
+            sentences parse as such; needs ``nlihub[baselines]``.
+
+    Returns:
+        What was measured: labels, leakage and repeats; rows by split, domain and class; length and
+        overlap of the texts; vocabularies of domains; what the probe and the parser found.
+
+    Raises:
+        UnknownNameError: There is neither such a dataset nor such a folder.
+        MissingExtraError: A parser is named, and NLTK is not installed.
+        ParserError: The parser cannot be reached, or does not answer as it should.
+    """
+    version = open_version(name, folder=folder, configs=configs, splits=splits)
+    return survey(version, probe=probe, parser=parser)
+
+
+@dataclass(frozen=True)
+class CardCheck:
+    """What was found when the packaged card of a dataset was checked.
+
+    Attributes:
+        stale: The generated blocks that are out of date, by name.
+        unchecked: Why what is measured was not checked; empty where it was.
+    """
+
+    stale: tuple[str, ...]
+    unchecked: tuple[str, ...]
+
+
+def check_card(
+    name: str, *, folder: PathLike | None = None, splits: Sequence[str] = ()
+) -> CardCheck:
+    """Checks whether the packaged card of a dataset says what is so.
+
+    Args:
+        name: Name of the dataset.
+        folder: As for ``build``.
+        splits: The splits that the card's figures were measured on; empty means all.
+
+    Raises:
+        UnknownNameError: There is no such dataset.
+        NLIHubError: The sources are not the pinned ones, or malformed.
+    """
+    spec = get_builder(name).SPEC
+    packaged = read_blocks(card_template(spec))
+    expected = declared_blocks(spec)
+    unchecked: tuple[str, ...] = ()
+    if folder is None and not spec.offline:
+        unchecked = ("no folder with the sources was named (--from FOLDER)",)
+    else:
+        version = open_version(name, folder=folder, splits=splits)
+        expected = read_blocks((version.folder / "README.md").read_text(encoding="utf-8"))
+    stale = [
+        block
+        for block, text in expected.items()
+        if block in packaged and packaged[block].rstrip() != text.rstrip()
+    ]
+    return CardCheck(tuple(stale), unchecked)
+
+
+def install(
+    name: str,
+    *,
+    folder: PathLike | None = None,
+    configs: Sequence[str] = (),
+    splits: Sequence[str] = (),
+) -> list[Path]:
+    """Makes ``load_dataset("nlihub/NAME", CONFIG)`` work offline in every project.
+
+    ``install("metrics")`` does the same for ``evaluate.load("pattern_accuracy")`` and the other
+    metrics.
+
+    Args:
+        name: Name of a dataset, folder of a built version, or ``metrics``.
+        folder: As for ``build``, where the dataset has to be built first.
+        configs: As for ``build``.
+        splits: As for ``build``.
+
+    Returns:
+        The folder of each config in the cache of ``datasets``, or the script of each metric in
+        that of ``evaluate``.
+    """
+    if name == "metrics":
+        refuse_sources(name, folder)
+        return install_metrics()
+    return install_version(open_version(name, folder=folder, configs=configs, splits=splits))

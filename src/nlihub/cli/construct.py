@@ -1,0 +1,93 @@
+"""``nlihub construct``: a command for each procedure, made from its recipe."""
+
+import inspect
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from .command import Command
+from .groups import fill, parameters_of, set_parameters
+from .options import Json, NumProc, Output, answer, tell
+
+_SHARED = {
+    "name": Annotated[str, typer.Argument(metavar="NAME", help="Name of the dataset, snake_case.")],
+    "paths": Annotated[list[Path], typer.Argument(metavar="PATH...", help="Its material.")],
+    "output": Output,
+    "num_proc": NumProc,
+    "as_json": Json,
+}
+_DEFAULTS = {"output": Path("built"), "num_proc": 1, "as_json": False}
+
+
+class _Procedures(TyperGroup):
+    """The commands of the procedures; one is imported when it is asked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        from ..builders.procedures.registry import PROCEDURES
+
+        return [procedure.name for procedure in PROCEDURES.values()]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        return _command(cmd_name)
+
+
+app = typer.Typer(
+    name="construct",
+    cls=_Procedures,
+    help="Make a dataset of your own by a paper's procedure.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+@app.callback()
+def construct() -> None:
+    """Make a dataset of your own by a paper's procedure."""
+
+
+def _command(procedure: str) -> Any:
+    from ..builders.procedures.about import About
+    from ..builders.procedures.registry import get_procedure
+
+    recipe = get_procedure(procedure).recipe
+
+    def run(
+        name: str, paths: list[Path], output: Path, num_proc: int, as_json: bool, **given: Any
+    ) -> None:
+        from ..construct import construct
+
+        made = construct(
+            procedure,
+            name,
+            paths,
+            output,
+            fill(recipe, given),
+            fill(About, given),
+            num_proc,
+            tell,
+        )
+        for line in made.summary:
+            tell(line)
+        tell(f"all counts: {made.report}")
+        answer({name: str(made.folder)}, as_json, lambda: str(made.folder))
+
+    parameters = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            annotation=hint,
+            default=_DEFAULTS.get(name, inspect.Parameter.empty),
+        )
+        for name, hint in _SHARED.items()
+    ]
+    for group in (recipe, About):
+        parameters[2:2] = parameters_of(group)
+    set_parameters(run, parameters)
+    text = (inspect.getdoc(recipe) or "").partition("\n\nOptions:")[0].partition("\n\nAttributes:")
+    single = typer.Typer(add_completion=False, rich_markup_mode=None)
+    single.command(procedure, cls=Command, help=text[0])(run)
+    return typer.main.get_command(single)

@@ -1,0 +1,219 @@
+"""Make a dataset of your own by a paper's procedure: from papers, abstracts or patterns.
+
+Each function takes a recipe, which holds all that the rows depend on besides the material, and
+``About``, what you say of the dataset. The command ``nlihub construct`` has the same options.
+
+Example:
+    >>> import nlihub
+    >>> recipe = nlihub.construct.PapersRecipe(domain="acl", ratio=(0.8, 0.1, 0.1))
+    >>> recipe.splitting.splits
+    ('train', 'validation', 'test')
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .builders.core.options import BuildOptions
+from .builders.core.registry import builders
+from .builders.procedures.about import About
+from .builders.procedures.abstracts.generate.beam import BeamSettings
+from .builders.procedures.abstracts.generate.models import PretrainedModel, SmallModel
+from .builders.procedures.abstracts.generate.settings import GenerationSettings, TrainingSettings
+from .builders.procedures.abstracts.generate.similarity import EncoderCosine, Similarity, TokenF1
+from .builders.procedures.abstracts.generate.writer import ModelWriter
+from .builders.procedures.abstracts.recipe import AbstractsRecipe
+from .builders.procedures.papers.recipe import PapersRecipe
+from .builders.procedures.papers.spark import spark_engine
+from .builders.procedures.procedure import Recipe, Report, TooFewError
+from .builders.procedures.registry import declared_builder, get_procedure
+from .builders.versions.manifest import Manifest
+from .builders.versions.write import build_version, check_target
+from .loaders.atomic_write import whole_file
+from .loaders.errors import UsageError
+from .loaders.progress import Tell, silent
+
+__all__ = [
+    "About",
+    "AbstractsRecipe",
+    "BeamSettings",
+    "Constructed",
+    "EncoderCosine",
+    "GenerationSettings",
+    "ModelWriter",
+    "PapersRecipe",
+    "PretrainedModel",
+    "Similarity",
+    "SmallModel",
+    "TokenF1",
+    "TrainingSettings",
+    "abstracts",
+    "papers",
+    "spark_engine",
+]
+
+PathLike = str | Path
+
+
+@dataclass(frozen=True)
+class Constructed:
+    """A dataset that was made.
+
+    Attributes:
+        folder: The folder of the built version.
+        report: The file with all counts, and everything that was left out.
+        counts: What was read, kept and dropped, as the manifest has it.
+        left_out: By kind, the files, records and ids that were not taken, and why.
+        summary: The counts in a few lines, for people.
+        rows: Number of rows by config and split.
+    """
+
+    folder: Path
+    report: Path
+    counts: Mapping[str, Any]
+    left_out: Mapping[str, Sequence[Any]]
+    summary: Sequence[str]
+    rows: Mapping[str, Mapping[str, int]]
+
+
+def papers(
+    name: str,
+    paths: PathLike | Sequence[PathLike],
+    output: PathLike = "built",
+    recipe: PapersRecipe | None = None,
+    *,
+    about: About | None = None,
+    num_proc: int = 1,
+    tell: Tell = silent,
+) -> Constructed:
+    """Make a dataset from papers by SciNLI's and MSciNLI's procedure, into ``output/NAME``.
+
+    Interrupted, the same call goes on at the shard where it was.
+
+    Args:
+        name: Name of the dataset, snake_case, and not one of this package's.
+        paths: Files and folders with papers: GROBID TEI, S2ORC JSON, JATS, sentence-split XML,
+            plain JSON lines or Parquet, plain or compressed. Where a file states no id, its name
+            is the paper's.
+        output: The folder to build in.
+        recipe: How to make it; None takes the defaults.
+        about: What you say of it; None says nothing.
+        num_proc: Processes of this machine to use, 1 or more; the bytes do not depend on it.
+        tell: Takes a line on each step.
+
+    Returns:
+        Where the built version is, and what was read, kept and dropped.
+
+    Raises:
+        UsageError: The name is not valid or taken, or a quota is for a split that is not there.
+        SourceNotFoundError: There is no paper file.
+        MetadataError: The table of papers is malformed.
+        CorpusError: No paper is taken, a split has no pair of a class, or fewer than its quota.
+        OutputError: There is something else at ``output/NAME``.
+    """
+    return construct("papers", name, paths, output, recipe or PapersRecipe(), about, num_proc, tell)
+
+
+def abstracts(
+    name: str,
+    paths: PathLike | Sequence[PathLike],
+    output: PathLike = "built",
+    recipe: AbstractsRecipe | None = None,
+    *,
+    about: About | None = None,
+    num_proc: int = 1,
+    tell: Tell = silent,
+) -> Constructed:
+    """Make a dataset from annotated abstracts by BioNLI's procedure, into ``output/NAME``.
+
+    Args:
+        name: Name of the dataset, snake_case, and not one of this package's.
+        paths: Files, or folders of files, of abstracts with entities and relations in PubTator's
+            format, BioC XML or BioC JSON, or of records of mechanisms in JSON lines; plain,
+            compressed or in archives.
+        output: The folder to build in.
+        recipe: How to make it; None takes the defaults.
+        about: What you say of it; None says nothing.
+        num_proc: Processes to use, 1 or more; the bytes do not depend on it.
+        tell: Takes a line on each step.
+
+    Returns:
+        Where the built version is, and what was read, made and refused.
+
+    Raises:
+        UsageError: The name is not valid or taken.
+        SourceNotFoundError: There is no file.
+        CorpusError: A split has no mechanism, or no negative; or a fold has nothing to train on.
+        MissingExtraError: Generating needs an extra that is not installed.
+        OutputError: There is something else at ``output/NAME``.
+    """
+    chosen = recipe or AbstractsRecipe()
+    return construct("abstracts", name, paths, output, chosen, about, num_proc, tell)
+
+
+def construct(
+    procedure: str,
+    name: str,
+    paths: PathLike | Sequence[PathLike],
+    output: PathLike,
+    recipe: Recipe,
+    about: About | None,
+    num_proc: int,
+    tell: Tell,
+) -> Constructed:
+    """Make a dataset by any procedure; see ``papers`` and the others.
+
+    The report is written beside the version. Where the material gives too little, it is written to
+    ``NAME.failed.json``, so that the report of an earlier version stays.
+    """
+    if name in builders():
+        raise UsageError(
+            f"{name} is a dataset of this package, which other texts do not give; take another "
+            "name."
+        )
+    if num_proc < 1:
+        raise UsageError(f"num_proc is {num_proc}; expected 1 or more.")
+    chosen = get_procedure(procedure)
+    kind = chosen.declaration
+    declared = (about or About()).declare(name, kind.MATERIAL, kind.CREDIT)
+    target = Path(output).expanduser()
+    check_target(target / name, name)
+    given = [paths] if isinstance(paths, str | Path) else paths
+    files = [Path(path).expanduser() for path in given]
+    options = BuildOptions(num_proc=num_proc)
+    report_file = target / f"{name}.report.json"
+    try:
+        with chosen.run(files, recipe, declared, options, tell) as made:
+            builder = declared_builder(made.declaration, made.rows, made.report.counts)
+            version = build_version(builder, target, options)
+            report = made.report
+            _write(report_file, report)
+    except TooFewError as error:
+        failed = report_file.with_name(f"{name}.failed.json")
+        _write(failed, error.report)
+        raise TooFewError(f"{error} All that was not taken: {failed}", error.report) from error
+    configs = version.manifest.configs.items()
+    return Constructed(
+        version.folder,
+        report_file,
+        report.counts,
+        report.left_out,
+        [*report.summary, *_rows_as_text(version.manifest)],
+        {config: {s: split.rows for s, split in found.items()} for config, found in configs},
+    )
+
+
+def _write(path: Path, report: Report) -> None:
+    """Write what was read, kept and dropped, as JSON."""
+    text = json.dumps(report.as_json(), indent=2, ensure_ascii=False) + "\n"
+    with whole_file(path) as partial:
+        partial.write_text(text, encoding="utf-8", errors="surrogateescape")
+
+
+def _rows_as_text(manifest: Manifest) -> list[str]:
+    return [
+        f"{config}: " + ", ".join(f"{name} {split.rows:,}" for name, split in splits.items())
+        for config, splits in manifest.configs.items()
+    ]

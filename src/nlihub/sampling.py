@@ -1,0 +1,199 @@
+"""Draw problems from pattern banks."""
+
+import hashlib
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+from .builders.core.base import NLIBuilder
+from .builders.core.registry import get_builder
+from .builders.procedures.patterns.fresh_sample import (
+    SampleSummary,
+    check_ending,
+    write_fresh_sample,
+)
+from .builders.procedures.patterns.pattern_builder import PatternBuilder
+from .builders.procedures.patterns.sampling import ONLY_EXAMPLES, SamplingConfig, Text, sample_bank
+from .builders.procedures.patterns.upstream_json import OFFICIAL_COMMAND, write_upstream_json
+from .builders.versions.open import (
+    PathLike,
+    check_num_proc,
+    find_folder,
+    make_options,
+    refuse_sources,
+)
+from .loaders.atomic_write import whole_file
+from .loaders.corpora.patterns.pattern_bank import find_pattern_bank, scan_pattern_bank
+from .loaders.corpora.patterns.records import PatternBank
+from .loaders.errors import (
+    BankError,
+    Defect,
+    UnknownNameError,
+    UsageError,
+)
+
+
+def sample(
+    name: str,
+    output: PathLike,
+    *,
+    seed: int,
+    per_pattern: int = 200,
+    patterns: Sequence[str] = (),
+    categories: Sequence[str] = (),
+    without_examples: bool = False,
+    include_released: bool = False,
+    folder: PathLike | None = None,
+    num_proc: int = 1,
+) -> SampleSummary:
+    """Draws fresh problems from a pattern bank: an evaluation set that no model has seen.
+
+    Texts that the released dataset or the bank's hand-written examples contain are left out. The
+    text defects of SpaceNLI's
+    release are mended; every mend is counted, and listed in a file beside the output.
+
+    Args:
+        name: A dataset made of patterns, or a folder with a bank of your own (an XML and a YAML
+            file).
+        output: The file to write: ``.parquet`` or ``.jsonl``, in the uniform schema.
+        seed: Seed of the draw, from 0.
+        per_pattern: Problems a pattern; a pattern that has fewer left gives those. -1 takes all.
+        patterns: Ids of the patterns to draw from; empty means all.
+        categories: Inference classes to draw from; empty means all.
+        without_examples: Whether to leave out the bank's hand-written examples; only with
+            ``include_released`` or a bank of your own would they be drawn at all.
+        include_released: Whether released problems and examples may be drawn too.
+        folder: Local folder with the source files of ``name``.
+        num_proc: Processes to use, 1 or more.
+
+    Returns:
+        What was written.
+
+    Raises:
+        UnknownNameError: There is no such dataset, pattern or category.
+        BankError: The bank has problems; all are listed.
+        UsageError: The output is neither ``.parquet`` nor ``.jsonl``, or ``per_pattern`` is 0.
+    """
+    check_ending(Path(output))
+    if not isinstance(seed, int) or seed < 0:  # random takes -5 for 5
+        raise UsageError(f"seed is {seed!r}; expected a whole number from 0.")
+    if per_pattern == ONLY_EXAMPLES:
+        raise UsageError("per_pattern 0 means the published examples; expected -1, 1 or more.")
+    builder, bank, defects = _bank(name, folder)
+    config = SamplingConfig(per_pattern, seed, not without_examples)
+    unlike: set[Text] = set()
+    if builder is not None and not include_released:
+        for released in sample_bank(bank, builder.SAMPLING):
+            unlike.update(released.texts)
+        unlike.update(example for pattern in bank for example in pattern.examples)
+    samples = sample_bank(
+        _select(bank, defects, patterns, categories),
+        config,
+        require_examples=builder is None,
+        unlike=unlike,
+        known_defects=defects,
+        num_proc=check_num_proc(num_proc),
+    )
+    draw = f"{config} {include_released}"
+    with closing(samples):
+        return write_fresh_sample(
+            samples,
+            Path(output),
+            id_infix=f"s{seed}-{hashlib.sha256(draw.encode()).hexdigest()[:6]}-",
+            per_pattern=per_pattern,
+            mend=builder is not None and builder.HAS_TEXT_DEFECTS,
+        )
+
+
+def export(
+    name: str,
+    output: PathLike,
+    *,
+    seed: int | None = None,
+    per_pattern: int | None = None,
+    patterns: Sequence[str] = (),
+    categories: Sequence[str] = (),
+    without_examples: bool = False,
+    folder: PathLike | None = None,
+    num_proc: int = 1,
+) -> int:
+    """Writes a draw from a bank as SpaceNLI's generator does; by default the released file.
+
+    Args:
+        name: A dataset made of patterns, or a folder with a bank of your own.
+        output: The JSON file to write.
+        seed: Seed of the draw; None takes that of the release, 42.
+        per_pattern: Problems a pattern; a pattern that has fewer gives all. None takes that of
+            the release, 200; -1 takes all, 0 the hand-written examples only.
+        patterns: Ids of the patterns to draw from; empty means all.
+        categories: Inference classes to draw from; empty means all.
+        without_examples: Whether to leave out the hand-written examples.
+        folder: Local folder with the source files of ``name``.
+        num_proc: Processes to use, 1 or more.
+
+    Returns:
+        The number of rows.
+
+    Raises:
+        UnknownNameError: There is no such dataset, pattern or category.
+        BankError: The bank has problems; all are listed.
+    """
+    builder, bank, defects = _bank(name, folder)
+    official = SamplingConfig()
+    config = SamplingConfig(
+        per_pattern=official.per_pattern if per_pattern is None else per_pattern,
+        seed=official.seed if seed is None else seed,
+        with_examples=not without_examples,
+    )
+    samples = sample_bank(
+        _select(bank, defects, patterns, categories),
+        config,
+        known_defects=defects,
+        num_proc=check_num_proc(num_proc),
+    )
+    command = OFFICIAL_COMMAND
+    if (
+        builder is None
+        or builder.SPEC.name != "spacenli"
+        or config != official
+        or patterns
+        or categories
+    ):
+        shown = builder.SPEC.name if builder is not None else Path(name).name
+        words = [f"nlihub export {shown} --format upstream-json --seed {config.seed}"]
+        words += [f"--per-pattern {config.per_pattern}"]
+        words += [f"--patterns {','.join(patterns)}"] * bool(patterns)
+        words += [f"--category {','.join(categories)}"] * bool(categories)
+        words += ["--without-examples"] * without_examples
+        command = " ".join(words)
+    # Closed at once when writing fails, so that workers stop.
+    with closing(samples), whole_file(Path(output)) as path:
+        return write_upstream_json(samples, command, path)
+
+
+def _select(
+    bank: PatternBank,
+    defects: Sequence[Defect],
+    patterns: Sequence[str],
+    categories: Sequence[str],
+) -> PatternBank:
+    """A part of a bank; a pattern that is not there because of its defects is reported as such."""
+    try:
+        return bank.select(patterns, categories)
+    except UnknownNameError:
+        if defects:
+            raise BankError(defects) from None
+        raise
+
+
+def _bank(
+    name: str, folder: PathLike | None
+) -> tuple[type[PatternBuilder] | None, PatternBank, list[Defect]]:
+    """The bank of a dataset or of a folder, with the problems found while reading it."""
+    if (path := find_folder(name)) is not None:
+        refuse_sources(name, folder)
+        return None, *scan_pattern_bank(*find_pattern_bank(path))
+    builder: type[NLIBuilder] = get_builder(name)
+    if not issubclass(builder, PatternBuilder):
+        raise UsageError(f"{name} is not made of patterns.")
+    return builder, builder.read_bank(make_options(folder)), []

@@ -221,6 +221,7 @@ def construction_blocks(manifest: Manifest) -> dict[str, str]:
         "abstracts": _unit_counts,
         "pairs": _pair_counts,
         "negatives": _negative_counts,
+        "patterns": _pattern_counts,
     }
     return {
         name: shown[name](name, told)
@@ -244,6 +245,15 @@ def _negative_counts(_: str, negatives: Mapping[str, Any]) -> str:
         for kind, counts in negatives.items()
     ]
     return markdown_table(["kind", "tried", "made", "refused"], rows)
+
+
+def _pattern_counts(_: str, counts: Mapping[str, Any]) -> str:
+    """How many patterns gave how many problems, and which gave fewer than asked for."""
+    text = f"{counts['read']:,} patterns gave {counts['problems']:,} problems"
+    if not (short := counts["short"]):
+        return f"{text}."
+    listed = ", ".join(f"`{pattern}` ({n:,})" for pattern, n in short.items())
+    return f"{text}. Fewer than asked for: {listed}."
 
 
 def _reasons(dropped: Mapping[str, int]) -> str:

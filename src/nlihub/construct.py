@@ -27,6 +27,7 @@ from .builders.procedures.abstracts.generate.writer import ModelWriter
 from .builders.procedures.abstracts.recipe import AbstractsRecipe
 from .builders.procedures.papers.recipe import PapersRecipe
 from .builders.procedures.papers.spark import spark_engine
+from .builders.procedures.patterns.recipe import PatternsRecipe
 from .builders.procedures.procedure import Recipe, Report, TooFewError
 from .builders.procedures.registry import declared_builder, get_procedure
 from .builders.versions.manifest import Manifest
@@ -44,6 +45,7 @@ __all__ = [
     "GenerationSettings",
     "ModelWriter",
     "PapersRecipe",
+    "PatternsRecipe",
     "PretrainedModel",
     "Similarity",
     "SmallModel",
@@ -51,6 +53,7 @@ __all__ = [
     "TrainingSettings",
     "abstracts",
     "papers",
+    "patterns",
     "spark_engine",
 ]
 
@@ -151,6 +154,40 @@ def abstracts(
     """
     chosen = recipe or AbstractsRecipe()
     return construct("abstracts", name, paths, output, chosen, about, num_proc, tell)
+
+
+def patterns(
+    name: str,
+    bank: PathLike,
+    output: PathLike = "built",
+    recipe: PatternsRecipe | None = None,
+    *,
+    about: About | None = None,
+    num_proc: int = 1,
+    tell: Tell = silent,
+) -> Constructed:
+    """Make a dataset from a pattern bank of yours by SpaceNLI's procedure, into ``output/NAME``.
+
+    Args:
+        name: Name of the dataset, snake_case, and not one of this package's.
+        bank: A folder with one XML file of patterns and one YAML file, their mini world.
+        output: The folder to build in.
+        recipe: How to make it; None takes the defaults.
+        about: What you say of it; None says nothing.
+        num_proc: Processes to use, 1 or more; the bytes do not depend on it.
+        tell: Takes a line on each step.
+
+    Returns:
+        Where the built version is, and which patterns gave fewer problems than asked for.
+
+    Raises:
+        UsageError: The name is not valid or taken.
+        SourceNotFoundError: The folder is missing, or does not hold one file of each kind.
+        BankError: The bank has defects; all are listed.
+        OutputError: There is something else at ``output/NAME``.
+    """
+    chosen = recipe or PatternsRecipe()
+    return construct("patterns", name, bank, output, chosen, about, num_proc, tell)
 
 
 def construct(

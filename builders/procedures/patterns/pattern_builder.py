@@ -44,7 +44,18 @@ def pattern_spec(**declared: Any) -> DatasetSpec:
     )
 
 
-class PatternBuilder(NLIBuilder):
+class PatternProperties(NLIBuilder):
+    """A dataset whose card breaks labels down as SpaceNLI's Table 3 does."""
+
+    PROPERTY_COLUMNS = ("category", "n_premises", "has_negation")
+
+    @classmethod
+    def properties(cls, rows: pa.Table) -> dict[str, list[bool]]:
+        """Return the properties of SpaceNLI's Table 3."""
+        return pattern_properties(rows, cls.SPEC.categories)
+
+
+class PatternBuilder(PatternProperties):
     """A dataset sampled from a pattern bank; a subclass says where its bank is.
 
     Attributes:
@@ -54,7 +65,6 @@ class PatternBuilder(NLIBuilder):
 
     SAMPLING = SamplingConfig()
     HAS_TEXT_DEFECTS = False
-    PROPERTY_COLUMNS = ("category", "n_premises", "has_negation")
 
     @classmethod
     @abstractmethod
@@ -90,8 +100,3 @@ class PatternBuilder(NLIBuilder):
         )
         parameters = {"seed": cls.SAMPLING.seed, "per_pattern": cls.SAMPLING.per_pattern}
         return PatternRows(encode_samples(samples), keys, cls.bank_sources(options), parameters)
-
-    @classmethod
-    def properties(cls, rows: pa.Table) -> dict[str, list[bool]]:
-        """The properties of SpaceNLI's Table 3."""
-        return pattern_properties(rows)

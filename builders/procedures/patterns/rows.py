@@ -45,7 +45,6 @@ MEANINGS = {
     "seed_pattern": "the first pattern of its family; often null",
     "fillers": "the phrase that fills each variable of the pattern",
 }
-FEW_SHOT_POOL = 100  # problems a pattern to draw shots from; the others are the test set
 
 _FROM_ATTRIBUTE = {
     "inference_type": "cat",
@@ -54,31 +53,47 @@ _FROM_ATTRIBUTE = {
 }
 
 
-def pattern_configs(per_pattern: int) -> dict[str, ConfigSpec]:
-    """The configs of a pattern dataset: all, one an inference class, and few-shot.
+def pattern_configs(
+    per_pattern: int | None,
+    categories: Sequence[str] = CATEGORIES,
+    *,
+    has_few_shot: bool = True,
+) -> dict[str, ConfigSpec]:
+    """Return the configs of a pattern dataset: all, one an inference class, and few-shot.
+
+    Args:
+        per_pattern: Problems of each pattern; None where patterns differ in that.
+        categories: The inference classes of its patterns.
+        has_few_shot: Whether patterns give problems enough to draw shots from.
 
     Source:
         SpaceNLI, section 4.1 (the sample), section 2.2 (the classes) and section 4.2.3 (few-shot).
     """
-    configs = {"default": ConfigSpec(f"all patterns, {per_pattern} problems each", ("test",))}
-    for category in CATEGORIES:
+    what = f"all patterns, {per_pattern} problems each" if per_pattern else "all patterns"
+    configs = {"default": ConfigSpec(what, ("test",))}
+    for category in categories:
         name = category.replace("non_", "non-").replace("_", " ")
         configs[category] = ConfigSpec(f"the {name} patterns", ("test",))
-    rest = per_pattern - FEW_SHOT_POOL
-    configs["few_shot"] = ConfigSpec(
-        f"{FEW_SHOT_POOL} problems a pattern to draw shots from (train), {rest} to test",
-        ("train", "test"),
-    )
+    if has_few_shot:
+        pool = per_pattern // 2 if per_pattern else "half of the"
+        rest = per_pattern - per_pattern // 2 if per_pattern else "the others"
+        configs["few_shot"] = ConfigSpec(
+            f"{pool} problems a pattern to draw shots from (train), {rest} to test",
+            ("train", "test"),
+        )
     return configs
 
 
-def encode_samples(samples: Sequence[PatternSample], id_infix: str = "") -> pa.Table:
-    """Samples as one table in the uniform schema.
+def encode_samples(
+    samples: Sequence[PatternSample], id_infix: str = "", domain: str = "spatial"
+) -> pa.Table:
+    """Return samples as one table in the uniform schema.
 
     Args:
         samples: The samples, in order.
         id_infix: Stands between a pattern's id and the number of the problem, to tell the ids of
             another draw from those of the release.
+        domain: The domain of every row.
 
     Returns:
         A row a problem; ids are ``PATTERN-0``, ``PATTERN-1`` ... as in the release.
@@ -98,7 +113,7 @@ def encode_samples(samples: Sequence[PatternSample], id_infix: str = "") -> pa.T
         "label": repeat([pattern.label for pattern in patterns]),
         "group": repeat([pattern.id for pattern in patterns]),
         "category": repeat([pattern.category for pattern in patterns]),
-        "domain": ["spatial"] * len(premises),
+        "domain": [domain] * len(premises),
         "source": repeat([pattern.attributes.get("src") for pattern in patterns]),
         "n_premises": repeat([pattern.n_premises for pattern in patterns]),
         "has_negation": pc.or_(_has_not(premises), _has_not(hypotheses)),
@@ -170,11 +185,11 @@ def _fillers(samples: Sequence[PatternSample]) -> pa.ListArray:
 
 
 def few_shot_pool(rows: pa.Table) -> list[bool]:
-    """Which rows are the pool to draw shots from; the others are the few-shot test set.
+    """Return which rows are the pool to draw shots from; the others are the few-shot test set.
 
-    Of each pattern, ``FEW_SHOT_POOL`` problems are in the pool: those whose text another pattern
-    also yields, so that no test problem is ever a shot, then those with the lowest hash of their
-    text.
+    Half of the problems of each pattern are in the pool, 100 of 200 in SpaceNLI: those whose text
+    another pattern also yields, so that no test problem is ever a shot, then those with the lowest
+    hash of their text.
 
     Args:
         rows: n rows with ``premise``, ``hypothesis`` and ``group``.
@@ -198,11 +213,10 @@ def few_shot_pool(rows: pa.Table) -> list[bool]:
     in_pool = [False] * len(texts)
     for group, ranked in order.items():
         ranked.sort()
-        if len(ranked) > FEW_SHOT_POOL and not ranked[FEW_SHOT_POOL][0]:
-            raise SchemaError(
-                f"Pattern {group} shares more than {FEW_SHOT_POOL} texts with others."
-            )
-        for _, _, row in ranked[:FEW_SHOT_POOL]:
+        size = len(ranked) // 2
+        if not ranked[size][0]:
+            raise SchemaError(f"Pattern {group} shares more than {size} texts with others.")
+        for _, _, row in ranked[:size]:
             in_pool[row] = True
     return in_pool
 
@@ -237,11 +251,18 @@ class PatternRows:
         yield Batch(self.table, {key: members[key] for key in self.keys})
 
 
-def pattern_properties(rows: pa.Table) -> dict[str, list[bool]]:
-    """The properties of SpaceNLI's Table 3: class, negation and number of premises."""
+def pattern_properties(
+    rows: pa.Table, classes: Sequence[str] = CATEGORIES
+) -> dict[str, list[bool]]:
+    """Return the properties of SpaceNLI's Table 3: class, negation and number of premises.
+
+    Args:
+        rows: n rows with ``category``, ``has_negation`` and ``n_premises``.
+        classes: The inference classes to break down by.
+    """
     categories = rows["category"].to_pylist()
     n_premises = rows["n_premises"].to_pylist()
-    properties = {name: [c == name for c in categories] for name in CATEGORIES}
+    properties = {name: [c == name for c in categories] for name in classes}
     properties["with negation"] = rows["has_negation"].to_pylist()
     for n in sorted(set(n_premises)):
         properties[f"{n} premise{'s' * (n > 1)}"] = [value == n for value in n_premises]

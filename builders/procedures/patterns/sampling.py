@@ -63,7 +63,7 @@ class PatternSample:
         phrases: For each problem the phrase that fills each variable.
         sentences: For each sentence of the pattern, its text in each problem, without period.
         n_problems: How many problems the pattern has in all.
-        n_missed_examples: How many of its hand-written examples it does not yield.
+        missed_examples: Of its hand-written examples those that it does not yield, and why.
     """
 
     pattern: Pattern
@@ -71,7 +71,7 @@ class PatternSample:
     phrases: list[tuple[str, ...]]
     sentences: list[list[str]]
     n_problems: int
-    n_missed_examples: int
+    missed_examples: tuple[str, ...]
 
     def __len__(self) -> int:
         return len(self.phrases)
@@ -164,7 +164,7 @@ def sample_pattern(
         phrases=phrases,
         sentences=sentences,
         n_problems=space.n_problems,
-        n_missed_examples=len(set(pattern.examples)) - len(space.example_ranks),
+        missed_examples=tuple(dict.fromkeys(space.explain_missed())),
     )
 
 
@@ -233,8 +233,8 @@ def _defects(sample: PatternSample, min_problems: int, require_examples: bool) -
         )
     elif sample.n_problems < min_problems:
         messages.append(f"has {sample.n_problems} problems, expected at least {min_problems}")
-    if require_examples and sample.n_missed_examples:
-        messages.append(f"does not yield {sample.n_missed_examples} of its own examples")
+    if require_examples:
+        messages += sample.missed_examples
     if (twice := _first_repeated(sample.texts)) is not None:
         messages.append(f"yields the same problem from two fillings: {'. '.join(twice)}.")
     pattern = sample.pattern

@@ -103,6 +103,8 @@ class PatternSpace:
         Returns:
             Its rank, from 0, or None where the pattern does not yield it.
         """
+        if len(sentences) != len(self._templates):
+            return None
         for combination in self._matches(sentences):
             flat = np.int64(np.ravel_multi_index(combination, self._shape)) if self._shape else 0
             first = 0
@@ -118,6 +120,29 @@ class PatternSpace:
         """The ranks of the hand-written examples that the pattern yields, in file order."""
         ranks = (self.rank(example) for example in self.pattern.examples)
         return tuple(dict.fromkeys(rank for rank in ranks if rank is not None))
+
+    def explain_missed(self) -> Iterator[str]:
+        """Say of each hand-written example that the pattern does not yield which it is, and why."""
+        for example in self.pattern.examples:
+            if self.rank(example) is None:
+                yield f"does not yield its example {'. '.join(example)!r}: {self._why_not(example)}"
+
+    def _why_not(self, example: Sequence[str]) -> str:
+        """Return the first sentence that no filling gives, or the condition that is not met."""
+        for n in range(1, len(example) + 1):
+            if not any(self._matches(example[:n])):
+                return f"no filling of its variables gives {example[n - 1]!r}"
+        combination = next(self._matches(example))
+        names = [
+            f"{r.relation.symbol}({','.join(r.variables)})"
+            for r in self.pattern.restrictions
+            if set(r.variables) <= set(self.variables)
+            and not _holds(self._restriction(r), combination)
+        ]
+        broken = ", ".join(names) or "the constraint in <BL>"
+        phrases = zip(self.variables, self._phrases, combination, strict=True)
+        filled = ", ".join(f"{name} = {options[n]!r}" for name, options, n in phrases)
+        return f"{broken} does not hold where {filled}"
 
     # ---- text ------------------------------------------------------------------------
 
@@ -148,9 +173,10 @@ class PatternSpace:
         return [template.render(phrases) for template in self._templates]
 
     def _matches(self, sentences: Sequence[str]) -> Iterator[tuple[int, ...]]:
-        """The combinations whose rendering is the text."""
-        if len(sentences) != len(self._templates):
+        """Yield the combinations whose rendering is the text, or begins with it."""
+        if len(sentences) > len(self._templates):
             return
+        templates = self._templates[: len(sentences)]
 
         def extend(number: int, bound: dict[int, str]) -> Iterator[dict[int, str]]:
             if number == len(sentences):
@@ -161,10 +187,9 @@ class PatternSpace:
                 yield from extend(number + 1, wider)
 
         for bound in extend(0, {}):
-            phrases = tuple(bound[axis] for axis in range(len(self.variables)))
-            if all(
-                t.render([phrases]) == [s] for t, s in zip(self._templates, sentences, strict=True)
-            ):
+            free = [options[0] for options in self._phrases]  # of variables in later sentences
+            phrases = tuple(bound.get(axis, free[axis]) for axis in range(len(self.variables)))
+            if all(t.render([phrases]) == [s] for t, s in zip(templates, sentences, strict=True)):
                 yield tuple(
                     p.index(phrase) for p, phrase in zip(self._phrases, phrases, strict=True)
                 )
@@ -285,6 +310,11 @@ class PatternSpace:
         shape[axis] = self._shape[axis]
         codes = [self._codebook[phrase] for phrase in self._phrases[axis]]
         return np.array(codes, dtype=np.int64).reshape(shape)
+
+
+def _holds(table: _Table, combination: tuple[int, ...]) -> bool:
+    cell = tuple(n if size > 1 else 0 for n, size in zip(combination, table.shape, strict=True))
+    return bool(table[cell])
 
 
 def _conjuncts(constraint: Constraint) -> Iterator[Constraint]:

@@ -1,14 +1,23 @@
 """Reads a pattern bank: the XML file of patterns, over a mini world (SpaceNLI, section 3)."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 
 from ...errors import BankError, Defect, SourceNotFoundError
 from ..markup import Element, read_xml
 from .constraints import parse_constraint, parse_restrictions
 from .mini_world import read_mini_world
-from .records import Constraint, MiniWorld, Pattern, PatternBank, Restriction
+from .records import (
+    Constraint,
+    MiniWorld,
+    Pattern,
+    PatternBank,
+    Restriction,
+    category_name,
+    compared_literals,
+)
 
 #: The three labels of a pattern, in the order of SNLI.
 LABELS = ("entailment", "neutral", "contradiction")
@@ -23,7 +32,8 @@ _MAX_VARIABLES = 12  # of a pattern
 _MAX_OCCURRENCES = 40  # of variables in a sentence
 #: What may stand in the file, in a group and in a problem; the rest would be dropped unnoticed.
 _ATTRIBUTES = {"id", "label", "ent_type", "exp", "src", "cat", "rel", "seed"}
-_CATEGORY = re.compile(r"[a-z][a-z0-9]*([ _-][a-z0-9]+)*")
+#: The inference classes, as the attribute ``ent_type`` writes them (SpaceNLI, section 2.2).
+CLASSES = ("directional", "argument orientation", "projective", "non-projective")
 _ROOT_TAGS = {"problem", "group", "comment", "references", "note"}
 _PROBLEM_TAGS = {"ex", "PT", "SR", "BL", "FT", "reason", "note", "spans", "comment"}
 _FEATURE = re.compile(r"(NP[0-9]+)\[\+det\]")
@@ -169,13 +179,18 @@ class _Reader:
             message = f"attribute {name!r} is not read; expected {', '.join(sorted(_ATTRIBUTES))}"
             self.defect(element, where, message)
         ent_type = attributes.get("ent_type", "directional")
-        if not _CATEGORY.fullmatch(ent_type):
-            self.defect(element, where, f"ent_type {ent_type!r} is not one class in lower case")
+        if category_name(ent_type) not in map(category_name, CLASSES):
+            close = get_close_matches(ent_type.lower(), CLASSES, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            message = f"ent_type {ent_type!r} is not one of {', '.join(CLASSES)}{hint}"
+            self.defect(element, where, message)
         self.check_tags(element, _PROBLEM_TAGS)
         templates = list(element.all("PT"))
         if len(templates) > 1:
             self.defect(templates[1], where, "has more than one <PT>")
         sentences = self.sentences(templates[0], where)
+        if sentences and sentences[-1] in sentences[:-1]:
+            self.defect(templates[0], where, "the hypothesis is one of the premises")
         names = self.variables(templates[0], sentences, where)
         examples = tuple(self.sentences(example, where) for example in element.all("ex"))
         for tag, example in zip(element.all("ex"), examples, strict=True):
@@ -189,6 +204,7 @@ class _Reader:
         constraint = self.constraint(sources, names, where)
         self.features(sources, where)
         fillers = self.fillers(element, names, restrictions, are_sound, where)
+        self.literals(sources, constraint, fillers, where)
         reason = " ".join(tag.text.strip() for tag in element.all("reason")) or None
         if len(self.defects) > n_defects:
             return None
@@ -262,6 +278,28 @@ class _Reader:
         except ValueError as error:
             self.defect(leaves[0], where, str(error))
             return None
+
+    def literals(
+        self,
+        sources: list[Element],
+        constraint: Constraint | None,
+        fillers: Mapping[str, Sequence[str]],
+        where: str,
+    ) -> None:
+        """Report strings in a constraint that its variable never has, such as "mill" for "the mill".
+
+        A phrase of the world that restrictions leave out is none: a condition may come from the
+        group, for patterns with other restrictions.
+        """
+        for name, text in compared_literals(constraint):
+            known = {*fillers.get(name, ()), *self.world.noun_phrases}
+            if name in fillers and text not in known:
+                close = get_close_matches(text, sorted(known), n=1)
+                hint = f"; did you mean {close[0]!r}?" if close else ""
+                leaf = self.leaves(sources, "BL", where)[0]
+                self.defect(
+                    leaf, where, f"{text!r} in <BL> is a phrase that {name} never has{hint}"
+                )
 
     def features(self, sources: list[Element], where: str) -> None:
         """Checks the grammatical features: only +det is known, which every noun phrase has."""

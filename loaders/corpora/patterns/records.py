@@ -149,6 +149,22 @@ class AnyOf:
 Constraint = Equal | Holds | Not | AllOf | AnyOf
 
 
+def compared_literals(constraint: Constraint | None) -> Iterator[tuple[str, str]]:
+    """Yield the strings that a constraint compares with a variable, each with its variable.
+
+    Args:
+        constraint: The constraint; None has none.
+    """
+    match constraint:
+        case AllOf(operands) | AnyOf(operands):
+            for operand in operands:
+                yield from compared_literals(operand)
+        case Not(operand):
+            yield from compared_literals(operand)
+        case Equal(Variable(name), Literal(text)) | Equal(Literal(text), Variable(name)):
+            yield name, text
+
+
 def category_name(ent_type: str | None) -> str | None:
     """An inference class as a name: ``argument_orientation`` for "argument orientation"."""
     return ent_type and ent_type.replace(" ", "_").replace("-", "_")

@@ -65,7 +65,7 @@ def run(
         any(few_shot_pool(table)),
     )
     report = _report(samples, recipe.per_pattern, pc.sum(table["has_negation"]).as_py() or 0)
-    sources = [
+    sources: list[Mapping[str, Any]] = [
         {"url": path.name, "bytes": path.stat().st_size, "sha256": hash_file(path)}
         for path in files
     ]

@@ -59,7 +59,7 @@ def read_pattern_bank(patterns: Path, world: Path) -> PatternBank:
     Source:
         ``dataset/problem_patterns.xml`` of SpaceNLI at commit 8c10e94d.
     """
-    bank, defects = scan_pattern_bank(patterns, world)
+    bank, defects = scan_pattern_bank(patterns, world, is_pinned=True)
     if defects:
         raise BankError(defects)
     return bank
@@ -89,12 +89,16 @@ def find_pattern_bank(folder: Path) -> tuple[Path, Path]:
     return found[0], found[1]
 
 
-def scan_pattern_bank(patterns: Path, world: Path) -> tuple[PatternBank, list[Defect]]:
+def scan_pattern_bank(
+    patterns: Path, world: Path, *, is_pinned: bool = False
+) -> tuple[PatternBank, list[Defect]]:
     """Reads what is sound of a pattern bank, and lists what is not.
 
     Args:
         patterns: The XML file.
         world: The YAML file.
+        is_pinned: Whether the bank is a published one, whose conditions are taken as they are: the
+            official one compares phrases with "bridge" and "rooftop", which none equals.
 
     Returns:
         The bank of the sound patterns, and the defects of the others.
@@ -114,7 +118,7 @@ def scan_pattern_bank(patterns: Path, world: Path) -> tuple[PatternBank, list[De
         unreadable.extend(error.defects)
     if unreadable:
         raise BankError(unreadable)
-    reader = _Reader(str(patterns), mini_world)
+    reader = _Reader(str(patterns), mini_world, is_pinned)
     reader.check_tags(root, _ROOT_TAGS)
     elements: list[tuple[Element, Element | None]] = [(e, None) for e in root.all("problem")]
     for group in root.all("group"):
@@ -137,9 +141,10 @@ def _order(pattern_id: str) -> tuple[int, str]:
 
 
 class _Reader:
-    def __init__(self, file: str, world: MiniWorld) -> None:
+    def __init__(self, file: str, world: MiniWorld, is_pinned: bool) -> None:
         self.file = file
         self.world = world
+        self.is_pinned = is_pinned
         self.defects: list[Defect] = []
         self.lines: dict[str, int] = {}  # of the ids seen
 
@@ -204,7 +209,8 @@ class _Reader:
         constraint = self.constraint(sources, names, where)
         self.features(sources, where)
         fillers = self.fillers(element, names, restrictions, are_sound, where)
-        self.literals(sources, constraint, fillers, where)
+        if not self.is_pinned:
+            self.literals(sources, constraint, fillers, where)
         reason = " ".join(tag.text.strip() for tag in element.all("reason")) or None
         if len(self.defects) > n_defects:
             return None
@@ -286,7 +292,7 @@ class _Reader:
         fillers: Mapping[str, Sequence[str]],
         where: str,
     ) -> None:
-        """Report strings in a constraint that its variable never has, such as "mill" for "the mill".
+        """Report strings in a constraint that no filler equals, such as "mill" for "the mill".
 
         A phrase of the world that restrictions leave out is none: a condition may come from the
         group, for patterns with other restrictions.

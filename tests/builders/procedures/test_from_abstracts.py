@@ -176,9 +176,9 @@ class TestInput:
         made = from_abstracts("my_bionli", path, tmp_path)
         lines = path.read_text().splitlines()
         counts = made.counts["abstracts"]
-        told = {entry.pmid: entry for entry in made.not_taken}
+        told = {entry.pmid: entry for entry in made.left_out["not_taken"]}
         assert counts["kept"] == 40
-        assert counts["kept"] + len(made.not_taken) == counts["read"]
+        assert counts["kept"] + len(made.left_out["not_taken"]) == counts["read"]
         assert told["900"].reason == "no conclusion phrase"
         assert lines[told["900"].line - 1].startswith("900|t|")
         assert told["901"].reason == "no relation"
@@ -191,7 +191,7 @@ class TestInput:
             file.write("\n" + re.sub("(?m)^7", "5007", make_abstract(7)))
         made = from_abstracts("my_bionli", path, tmp_path)
         assert made.counts["abstracts"]["kept"] == 40
-        (entry,) = made.not_taken
+        (entry,) = made.left_out["not_taken"]
         assert (entry.pmid, entry.detail) == ("7", "that of 5007 is taken")
         assert entry.reason == SAME_TEXTS
 
@@ -220,7 +220,7 @@ class TestInput:
         path.write_text("{no json\n")
         made = from_abstracts("my_bionli", [corpus, path], tmp_path)
         assert made.counts["abstracts"]["read"] == N_ABSTRACTS + 1
-        assert [(one.line, one.reason) for one in made.not_taken] == [(1, "malformed")]
+        assert [(one.line, one.reason) for one in made.left_out["not_taken"]] == [(1, "malformed")]
 
     def test_what_is_left_out_is_in_the_report(self, tmp_path):
         path = write_abstracts(tmp_path / "a.pubtator", range(40))
@@ -282,18 +282,18 @@ class TestInput:
         ("given", "error", "message"),
         [
             ({"strategies": ["SEN", "XYZ"]}, UnknownNameError, "XYZ"),
-            ({"strategies": []}, UsageError, "expected strategies"),
+            ({"strategies": []}, UsageError, "expected some, each once"),
             ({"strategies": ["SEN", "SEN"]}, UsageError, "each once"),
             ({"phrase_sets": ["nobody"]}, UnknownNameError, "nobody"),
             ({"ratio": (0.5, 0.4, 0.4)}, UsageError, "does not sum to 1"),
             ({"max_per_category": 0}, UsageError, "1 or more"),
-            ({"domain": "Bio Medical"}, UsageError, "no domain"),
+            ({"domain": "Bio Medical"}, UsageError, "The domain is"),
             ({"name": "bionli"}, UsageError, "dataset of this package"),
-            ({"abstracts": "nowhere"}, SourceNotFoundError, "nowhere"),
+            ({"paths": "nowhere"}, SourceNotFoundError, "nowhere"),
         ],
     )
     def test_what_makes_no_sense_is_refused(self, corpus, tmp_path, given, error, message):
-        given = {"name": "my_bionli", "abstracts": corpus, "output": tmp_path / "o", **given}
+        given = {"name": "my_bionli", "paths": corpus, "output": tmp_path / "o", **given}
         with pytest.raises(error, match=message):
             from_abstracts(**given)
         assert not (tmp_path / "o").exists()
@@ -367,7 +367,7 @@ def test_a_version_with_models_that_write(tmp_path):
     from nlihub.builders.procedures.abstracts.generate.settings import TrainingSettings
 
     settings = nlihub.construct.GenerationSettings(
-        model=nlihub.SmallModel(n_tokens=400, width=32, n_layers=1, n_heads=2),
+        model=nlihub.construct.SmallModel(n_tokens=400, width=32, n_layers=1, n_heads=2),
         training=TrainingSettings(n_epochs=30, batch_size=1, learning_rate=3e-3),
         beam=BeamSettings(
             beam_size=8, prune_factor=32, min_tokens=2, max_tokens=80, ngram_size=0, allocates=True
@@ -382,7 +382,7 @@ def test_a_version_with_models_that_write(tmp_path):
         tmp_path,
         ratio=(0.5, 0.0, 0.5),
         strategies=["SEN", "SREO"],
-        writer=nlihub.construct.ModelWriter(settings, tmp_path / "models", tell=told.append),
+        generate=nlihub.construct.ModelWriter(settings, tmp_path / "models", tell=told.append),
     )
     negatives = made.counts["negatives"]
     assert list(negatives) == ["SEN", "SREO", "GEN", "GEN-ND-SEN", "GEN-ND-SRE", "GEN-ND-NG"]
@@ -401,12 +401,12 @@ def test_a_version_with_models_that_write(tmp_path):
 
 class TestCommand:
     def run(self, *arguments):
-        command = [sys.executable, "-m", "nlihub", "build", *map(str, arguments)]
+        command = [sys.executable, "-m", "nlihub", "construct", "abstracts", *map(str, arguments)]
         return subprocess.run(command, capture_output=True, text=True, timeout=120)
 
     def test_it_builds_and_tells(self, corpus, made, tmp_path):
         done = self.run(
-            *("my_bionli", "--origin", "construct", "--abstracts", corpus, "-o", tmp_path),
+            *("my_bionli", corpus, "-o", tmp_path),
             *("--max-per-category", 8, "--ratio", "0.63,0.22,0.15"),
         )
         assert done.returncode == 0, done.stderr
@@ -418,14 +418,12 @@ class TestCommand:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (["--strategies", "SEN"], "--strategies cannot go without --abstracts"),
-            (["--abstracts", "x", "--within", "section"], "--within cannot go without --papers"),
-            (["--abstracts", "x", "--papers", "y"], "cannot go with --papers"),
-            (["--abstracts", "x"], "needs one NAME"),
-            (["n", "--abstracts", "x", "--models", "m"], "--models cannot go without --generate"),
-            (["--seed", "3"], "--seed cannot go without --papers or --abstracts"),
-            (["n", "--abstracts", "x", "--ratio", "1,2"], "no ratio"),
-            (["n", "--abstracts", "x", "--from", "."], "--from cannot go with --abstracts"),
+            (["n"], "'PATH...'"),
+            (["n", "x", "--within", "section"], "No such option: --within"),
+            (["n", "x", "--models", "m"], "name a model to generate with"),
+            (["n", "x", "--ratio", "1,2"], "The ratio is '1,2'"),
+            (["n", "x", "--from", "."], "No such option: --from"),
+            (["n", "x", "--strategies", "SEN,,LPR"], "not a list of names"),
         ],
     )
     def test_options_that_make_no_sense(self, arguments, message):
@@ -438,7 +436,7 @@ class TestCommand:
         if not folder.is_dir():
             pytest.skip("the annotated abstracts are not at hand")
         done = self.run(
-            *("my_bionli", "--abstracts", folder, "--phrase-sets", "all", "--by-order"),
+            *("my_bionli", folder, "--phrase-sets", "all", "--by-order"),
             *("-o", tmp_path),
         )
         assert done.returncode == 0, done.stderr

@@ -14,6 +14,7 @@ from shutil import which
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from conftest import ROOT
 from constructing import from_papers
 from datasets import load_dataset
 from nlihub.builders.procedures.papers import rows as paper_rows
@@ -31,6 +32,8 @@ from paper_corpus import make_papers, write_lines
 
 import nlihub
 
+#: For programs that use the helpers beside the tests.
+HELPERS = os.environ | {"PYTHONPATH": str(ROOT / "tests")}
 YEARS = {"train_years": (2018, 2019), "evaluation_years": (2020, 2021)}
 
 
@@ -153,7 +156,7 @@ class TestBuiltVersion:
             (tmp_path / "manifest.json").write_text(json.dumps({**fields, "declaration": wrong}))
             with pytest.raises(VerificationError, match=r"procedure|declaration"):
                 _ = BuiltVersion(tmp_path).builder
-        with pytest.raises(UsageError, match="somebody's own"):
+        with pytest.raises(UsageError, match="material of their own"):
             version.builder.make_rows(None)
 
     def test_statistics_and_installing_work(self, made, tmp_path, monkeypatch):
@@ -200,7 +203,8 @@ class TestSameBytes:
     def test_another_hash_seed_and_folder(self, made, papers, tmp_path):
         write_lines(tmp_path / "p.jsonl", papers)
         command = [
-            *(sys.executable, "-m", "nlihub", "build", "my_nli", "--papers", "p.jsonl"),
+            *(sys.executable, "-m", "nlihub", "construct", "papers"),
+            *("my_nli", "p.jsonl"),
             *("--train-years", "2018-2019", "--evaluation-years", "2020-2021"),
         ]
         env = os.environ | {"PYTHONHASHSEED": "7"}
@@ -211,7 +215,8 @@ class TestSameBytes:
         for n in range(8):
             write_lines(tmp_path / "p" / f"{n}.jsonl", papers[n::8])
         code = f"""
-import os, signal, nlihub
+import os, signal
+from constructing import from_papers
 from nlihub.builders.procedures.papers import extract, shards
 shards.SHARD_BYTES = 1
 run, done = extract.Job.run, []
@@ -224,7 +229,7 @@ extract.Job.run = count
 from_papers("my_nli", "p", "b", **{YEARS!r})
 """
         cache = tmp_path / "cache"
-        env = os.environ | {"NLIHUB_CACHE": str(cache)}
+        env = HELPERS | {"NLIHUB_CACHE": str(cache)}
         command = [sys.executable, "-c", code]
         killed = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, check=False)
         assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()[-2000:]
@@ -240,8 +245,9 @@ from_papers("my_nli", "p", "b", **{YEARS!r})
 
     def test_two_at_once_give_the_same(self, made, papers, tmp_path):
         write_lines(tmp_path / "p.jsonl", papers)
-        code = f'import nlihub; from_papers("my_nli", "p.jsonl", "b", **{YEARS!r})'
-        env = os.environ | {"NLIHUB_CACHE": str(tmp_path / "cache")}
+        code = "from constructing import from_papers\n"
+        code += f'from_papers("my_nli", "p.jsonl", "b", **{YEARS!r})'
+        env = HELPERS | {"NLIHUB_CACHE": str(tmp_path / "cache")}
         running = [
             subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, env=env) for _ in range(2)
         ]
@@ -278,7 +284,8 @@ from_papers("my_nli", "p", "b", **{YEARS!r})
         for n in range(6):
             write_lines(tmp_path / "p" / f"{n}.jsonl", papers[n::6])
         code = f"""
-import os, signal, nlihub
+import os, signal, nlihub.construct
+from constructing import from_papers
 from nlihub.builders.procedures.papers import shards, spark
 from pyspark.sql import SparkSession
 shards.SHARD_BYTES = spark._SHARDS_PER_CORE = 1
@@ -294,7 +301,7 @@ session = session.config("spark.driver.bindAddress", "127.0.0.1").getOrCreate()
 from_papers("my_nli", "p", "b", **{YEARS!r}, engine=nlihub.construct.spark_engine(session))
 """
         cache = tmp_path / "cache"
-        env = os.environ | {"NLIHUB_CACHE": str(cache), "PYSPARK_PYTHON": sys.executable}
+        env = HELPERS | {"NLIHUB_CACHE": str(cache), "PYSPARK_PYTHON": sys.executable}
         command = [sys.executable, "-c", code]
         killed = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, check=False)
         assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()[-2000:]
@@ -340,7 +347,7 @@ class TestChoices:
         assert len(rows_of(folder)["test"]) == 4 * 7
         with pytest.raises(CorpusError, match=r"test of acl has .*expected 9,000 or more of each"):
             from_papers("my_nli", path, tmp_path / "b", **YEARS, per_class={"test": 9000})
-        with pytest.raises(UsageError, match="no quota"):
+        with pytest.raises(UsageError, match="The quota is"):
             from_papers("my_nli", path, tmp_path / "b", per_class={"dev": 9})
 
     def test_a_table_gives_years_and_domains(self, papers, tmp_path):
@@ -373,10 +380,10 @@ class TestChoices:
         ("options", "problem"),
         [
             ({"ratio": (0.5, 0.5, 0.5)}, "sum to 1"),
-            ({"ratio": (0.8, 0.1, 0.1), **YEARS}, "not both"),
+            ({"ratio": (0.8, 0.1, 0.1), **YEARS}, "one of the two"),
             ({"train_years": (2000, 2019)}, "needs those of"),
             ({"train_years": (2000, 2019), "evaluation_years": (2019, 2020)}, "in common"),
-            ({"train_years": (2019, 2000), "evaluation_years": (2020, 2020)}, "no years"),
+            ({"train_years": (2019, 2000), "evaluation_years": (2020, 2020)}, "FIRST-LAST"),
             ({"within": "page"}, "within"),
         ],
     )
@@ -405,7 +412,9 @@ class TestBadInput:
         (folder / "empty.jsonl").write_text("")
         (folder / "z.jsonl").write_text('{"id": "X", "sections": []}\nno json\n')
         made = self.build(tmp_path, papers)
-        found = {(Path(entry.file).name, entry.line, entry.reason) for entry in made.skipped}
+        found = {
+            (Path(entry.file).name, entry.line, entry.reason) for entry in made.left_out["skipped"]
+        }
         assert ("broken.xml", 0, "malformed") in {(n, 0, r) for n, _, r in found}
         assert ("renamed.xml", 0, "unknown format") in found
         assert ("z.jsonl", 1, "no text") in found
@@ -440,7 +449,7 @@ class TestBadInput:
             "the paper is of another year": 1,
         }
         assert made.counts["papers"]["kept"] == 40
-        told = {(entry.line, entry.reason): entry.detail for entry in made.skipped}
+        told = {(entry.line, entry.reason): entry.detail for entry in made.left_out["skipped"]}
         assert told[41, "the paper is of another year"] == "paper 'old' is of 1700"
         assert (
             "has the domain 'Two Words'; expected small letters"
@@ -483,7 +492,7 @@ class TestBadInput:
 
         monkeypatch.setattr(extract, "read_papers", vanish)
         made = self.build(tmp_path, papers[2:])
-        (entry,) = made.skipped
+        (entry,) = made.left_out["skipped"]
         assert (Path(entry.file).name, entry.reason) == ("q.jsonl", "unreadable")
         counts = made.counts["papers"]
         assert (counts["read"], counts["kept"]) == (39, 38)
@@ -541,7 +550,7 @@ class TestBadInput:
             patch.setattr(read, "open_plain", fail)
             with pytest.raises(CorpusError):
                 self.build(tmp_path, papers[:20], per_class={"test": 10**6})
-        report = json.loads((tmp_path / "b" / "my_nli.report.json").read_text())
+        report = json.loads((tmp_path / "b" / "my_nli.failed.json").read_text())
         assert [entry["reason"] for entry in report["skipped"]] == ["unreadable"]
         assert self.build(tmp_path, papers[:20]).counts["papers"]["kept"] == 40
 
@@ -554,7 +563,7 @@ class TestBadInput:
         table = tmp_path / "t.csv"
         table.write_text("id,year\nP000 ,2000\nP001,2001\nnobody,2001\n")
         made = self.build(tmp_path, papers, metadata=table)
-        assert made.unknown == ["P000 ", "nobody"]
+        assert made.left_out["unknown_in_metadata"] == ["P000 ", "nobody"]
 
     def test_files_whose_names_begin_like_those_of_others_are_read(self, tmp_path):
         papers = make_papers(40)
@@ -565,7 +574,7 @@ class TestBadInput:
         (tmp_path / "p" / "LICENSE").write_text("No paper.")
         made = self.build(tmp_path, papers[4::5])
         assert made.counts["papers"]["kept"] == 40
-        assert not made.skipped
+        assert not made.left_out["skipped"]
 
 
 class TestCommandLine:
@@ -586,7 +595,7 @@ class TestCommandLine:
         (tmp_path / "p" / "bad.xml").write_text("<no>")
         done = self.run(
             tmp_path,
-            *("build", "my_nli", "--origin", "construct", "--papers", "p"),
+            *("construct", "papers", "my_nli", "p"),
             *("--ratio", "0.6,0.2,0.2", "--per-class", "test=3", "--seed", "4"),
         )
         assert done.stdout == "built/my_nli\n"
@@ -598,19 +607,23 @@ class TestCommandLine:
     @pytest.mark.parametrize(
         ("arguments", "problem"),
         [
-            (["my_nli", "--domain", "acl"], "cannot go without --papers or --abstracts"),
-            (["my_nli", "--spark"], "cannot go without --papers"),
-            (["--papers", "p"], "needs one NAME"),
-            (["a", "b", "--papers", "p"], "needs one NAME"),
-            (["a", "--papers", "p", "--origin", "release"], "no origin but construct"),
-            (["a", "--papers", "p", "--splits", "test"], "cannot go with --papers"),
-            (["a", "--papers", "p", "--ratio", "1,2"], "no ratio"),
-            (["a", "--papers", "p", "--train-years", "now"], "no years"),
-            (["a", "--papers", "p", "--per-class", "test"], "no quota"),
-            (["Bad Name", "--papers", "p"], "snake_case"),
+            (["build", "a", "--papers", "p"], "nlihub construct papers NAME PATH ..."),
+            (
+                ["build", "a", "--domain", "acl"],
+                "construct papers|abstracts NAME PATH ... --domain",
+            ),
+            (["build", "a", "--phrases", "x"], "--linking-phrases, or nlihub construct abstracts"),
+            (["construct", "papers"], "'NAME'"),
+            (["construct", "papers", "a"], "'PATH...'"),
+            (["construct", "papers", "a", "p", "--by-order"], "No such option: --by-order"),
+            (["construct", "papers", "a", "p", "--ratio", "1,2"], "The ratio is '1,2'"),
+            (["construct", "papers", "a", "p", "--train-years", "now"], "The years are 'now'"),
+            (["construct", "papers", "a", "p", "--per-class", "test"], "The quota is 'test'"),
+            (["construct", "papers", "Bad Name", "p"], "small letters"),
+            (["construct", "tables", "a", "p"], "No such command 'tables'"),
         ],
     )
     def test_wrong_use_is_refused(self, tmp_path, arguments, problem):
         write_lines(tmp_path / "p" / "p.jsonl", make_papers(2))
-        done = self.run(tmp_path, "build", *arguments, code=2)
+        done = self.run(tmp_path, *arguments, code=2)
         assert problem in " ".join(done.stderr.replace("│", " ").split())

@@ -1,18 +1,19 @@
 """Metrics: as modules of ``evaluate``, and as functions in ``nlihub.metrics.functional``.
 
-Importing this package is cheap: ``evaluate`` is imported by the first use of a class.
+Importing this package is cheap: ``evaluate`` is imported when a metric's class is first used.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .app import AppSpec
     from .cartography.cartography import Cartography
     from .consistency.consistency import Consistency
     from .nli_report.nli_report import NLIReport
     from .pattern_accuracy.pattern_accuracy import PatternAccuracy
 
-#: The class of each metric, by the metric's name, which is also that of its folder.
+#: The class of each metric by name of the metric, which is also the name of its folder.
 METRICS = {
     "cartography": "Cartography",
     "consistency": "Consistency",
@@ -20,7 +21,20 @@ METRICS = {
     "pattern_accuracy": "PatternAccuracy",
 }
 
-__all__ = ["METRICS", "Cartography", "Consistency", "NLIReport", "PatternAccuracy"]
+__all__ = ["METRICS", "Cartography", "Consistency", "NLIReport", "PatternAccuracy", "app_of"]
+
+
+def app_of(metric: str) -> "AppSpec":
+    """Return the app of a metric, which also shows the metric's results as tables.
+
+    Args:
+        metric: Name of the metric, one of ``METRICS``.
+
+    Returns:
+        The app; it needs gradio only when its page is built.
+    """
+    app: AppSpec = import_module(f".{metric}.app", __name__).APP
+    return app
 
 
 def __getattr__(name: str) -> Any:

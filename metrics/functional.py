@@ -1,9 +1,9 @@
-"""The metrics as plain functions, for hot loops: the same arguments, the same results."""
+"""The metrics as plain functions, with the arguments and results of the ``evaluate`` modules."""
 
 from .cartography.scoring import cartography
 from .consistency.agreement import agreement
 from .consistency.scoring import consistency
-from .inference.paired_tests import paired_t_test
+from .inference import paired_t_test
 from .inputs.problems import MetricInputError
 from .nli_report.scoring import nli_report
 from .pattern_accuracy.scoring import pattern_accuracy

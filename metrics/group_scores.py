@@ -1,4 +1,4 @@
-"""Scores of groups: which share of them is solved to a given extent."""
+"""Scores of groups: the share that is solved at a threshold, its curve and the area under it."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -8,34 +8,34 @@ import numpy as np
 
 from .inputs.thresholds import reaches
 
-#: Below this size, different shares of a group's samples are different floats.
+#: In groups smaller than this, different shares of samples are different floats.
 _MAX_EXACT_SIZE = 2**26
 
 
 def share_solved(n_correct: np.ndarray, n_samples: np.ndarray, threshold: Fraction) -> float:
-    """Share of the groups that have at least a share of their samples right.
+    """Return the share of groups of which at least a given share of the samples is right.
 
     Args:
-        n_correct: Samples right, by group.
-        n_samples: Samples, by group; 1 or more.
-        threshold: The share of samples.
+        n_correct: Correct samples of each group, ``(groups,)``, from 0.
+        n_samples: Samples of each group, ``(groups,)``, from 1.
+        threshold: The share of samples, from 0 to 1.
 
     Returns:
-        From 0 to 1.
+        From 0 to 1, higher is better.
     """
     return int(reaches(n_correct, n_samples, threshold).sum()) / len(n_samples)
 
 
 def solved_curve(n_correct: np.ndarray, n_samples: np.ndarray) -> tuple[list[float], list[float]]:
-    """The share of groups solved, for every threshold: a step function.
+    """Return the share of groups solved as a step function of the threshold.
 
     Args:
-        n_correct: Samples right, by group.
-        n_samples: Samples, by group; 1 or more.
+        n_correct: Correct samples of each group, ``(groups,)``, from 0.
+        n_samples: Samples of each group, ``(groups,)``, from 1.
 
     Returns:
-        Thresholds, ascending from 0 to 1, and the share at each of them. Between two of them the
-        share is that of the upper one.
+        Thresholds, ascending from 0 to 1, and the share of groups at each, from 0 to 1. Between
+        two thresholds the share is that of the upper one.
     """
     shares = _shares(n_correct, n_samples)
     values, counts = np.unique(shares, return_counts=True)
@@ -50,7 +50,7 @@ def solved_curve(n_correct: np.ndarray, n_samples: np.ndarray) -> tuple[list[flo
 
 def _shares(n_correct: np.ndarray, n_samples: np.ndarray) -> np.ndarray:
     if n_samples.max() < _MAX_EXACT_SIZE:
-        # a/b and c/d differ by 1/(b*d) > 2**-52 at least, so as floats they differ too.
+        # a/b and c/d differ by at least 1/(b*d) > 2**-52, so they differ as floats too.
         shares: np.ndarray = n_correct / n_samples
         return shares
     pairs = zip(n_correct.tolist(), n_samples.tolist(), strict=True)
@@ -58,24 +58,24 @@ def _shares(n_correct: np.ndarray, n_samples: np.ndarray) -> np.ndarray:
 
 
 def area_under_curve(n_correct: np.ndarray, n_samples: np.ndarray) -> float:
-    """Area under the curve of shares solved: the mean of the groups' accuracies.
+    """Return the area under the curve of groups solved: the mean accuracy of the groups.
 
-    Equal to the plain accuracy where all groups have the same size; otherwise every group counts
-    the same, whatever its size.
+    Every group has the same weight, whatever its size; if all groups have the same size, the area
+    equals the plain accuracy.
 
     Args:
-        n_correct: Samples right, by group.
-        n_samples: Samples, by group; 1 or more.
+        n_correct: Correct samples of each group, ``(groups,)``, from 0.
+        n_samples: Samples of each group, ``(groups,)``, from 1.
 
     Returns:
-        From 0 to 1.
+        From 0 to 1, higher is better.
 
     Source: SpaceNLI, Figure 6.
     """
     sizes, which = np.unique(n_samples, return_inverse=True)
     correct = np.zeros(len(sizes), np.int64)
     np.add.at(correct, which, n_correct)
-    # Summed as whole numbers, so that it is exact, and a perfect system has 1.
+    # Sum as integers, which is exact: a perfect system scores 1.
     terms = list(zip(correct.tolist(), sizes.tolist(), strict=True))
     while len(terms) > 1:
         pairs = zip(terms[::2], [*terms[1::2], (0, 1)], strict=False)
@@ -86,20 +86,23 @@ def area_under_curve(n_correct: np.ndarray, n_samples: np.ndarray) -> float:
 
 
 def as_asked(values: list[Any], is_list: bool) -> Any:
-    """A list where thresholds were a list, else the one value."""
+    """Return the values if the thresholds were given as a list, else the only value."""
     return values if is_list else values[0]
 
 
 def rename_thresholds(
     found: dict[str, Any], name: str, thresholds: Sequence[Fraction], is_list: bool
 ) -> dict[str, Any]:
-    """What was found by score, with that of each threshold, ``"0"``, ``"1"``..., under one name.
+    """Collect the entries ``"0"``, ``"1"``, ... of the thresholds under the name of their score.
 
     Args:
-        found: By score; those of the thresholds are taken out.
+        found: Entries by score; those of the thresholds are removed.
         name: Name of the score that has thresholds.
-        thresholds: The thresholds.
-        is_list: Whether they were a list.
+        thresholds: The n thresholds.
+        is_list: Whether the thresholds were given as a list.
+
+    Returns:
+        The entries by score; under ``name`` a list of n, or the only one.
     """
     values = [found.pop(str(i)) for i in range(len(thresholds))]
     return {name: as_asked(values, is_list), **found}

@@ -1,5 +1,6 @@
-"""Results as rows of tables, for people: the first row of a table is its head."""
+"""Results as tables for people: rows of cells, of which the first is the header."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,14 +10,14 @@ _DIGITS = 4
 
 
 def score_rows(result: Mapping[str, Any], names: Mapping[str, str]) -> Rows:
-    """Scores, with their intervals and the comparison with another system where there are any.
+    """Return a table of scores, with their intervals and their comparison if the result has them.
 
     Args:
-        result: What a metric returned.
-        names: Shown name of each score; a score that is a list gives a row a threshold.
+        result: The result of a metric.
+        names: Displayed name of each score; a score that is a list gives one row per threshold.
 
     Returns:
-        A head and a row for each score.
+        A header and one row per score.
     """
     entries = [entry for key, name in names.items() for entry in _entries(result, key, name)]
     compared = [found for *_, found in entries if found is not None]
@@ -36,7 +37,7 @@ def score_rows(result: Mapping[str, Any], names: Mapping[str, str]) -> Rows:
 
 
 def _entries(result: Mapping[str, Any], key: str, name: str) -> list[tuple[str, Any, Any, Any]]:
-    """Name, value, interval and comparison of a score, one a threshold where it is a list."""
+    """Return name, value, interval and comparison of a score, or of each of its thresholds."""
     value = result[key]
     interval = result.get("confidence_intervals", {}).get(key)
     compared = result.get("comparison", {}).get(key)
@@ -62,58 +63,70 @@ def _compared_cells(found: Mapping[str, Any]) -> list[Any]:
 
 
 def count_rows(rows: Rows, counts: Mapping[str, int]) -> Rows:
-    """Adds counts to rows of scores."""
+    """Add counts below a table of scores.
+
+    Args:
+        rows: The table, with two columns or more.
+        counts: Counts by displayed name.
+
+    Returns:
+        A new table.
+    """
     blank = [""] * (len(rows[0]) - 2)
     return rows + [[name, count, *blank] for name, count in counts.items()]
 
 
 def column_rows(columns: Mapping[str, Sequence[Any]]) -> Rows:
-    """A table given by columns of the same length."""
+    """Return the table of columns that have the same length, by name of the column."""
     values = zip(*columns.values(), strict=True)
     return [list(columns), *([shorten(value) for value in row] for row in values)]
 
 
 def breakdown_rows(
-    name: str, parts: Mapping[Any, Mapping[str, Any]], scores: Mapping[str, str]
+    name: str, parts: Mapping[Any, Mapping[str, Any]], scores: Mapping[str, str | Sequence[str]]
 ) -> Rows:
-    """Scores of each part of the data.
+    """Return a table with one row per part of the data.
 
     Args:
-        name: What the parts are.
+        name: Header of the first column, such as ``"category"``.
         parts: Scores of each part.
-        scores: Shown name of each score; a score that is a list gives a column a threshold.
+        scores: Displayed name of each score, or a list of names, one per threshold.
+
+    Returns:
+        A header and one row per part.
     """
-    first = next(iter(parts.values()))
-    head = [name]
-    for key, shown in scores.items():
-        head += shown.split("|") if isinstance(first[key], list) else [shown]
-    rows: Rows = [head]
+    rows: Rows = [[name, *itertools.chain.from_iterable(map(_as_list, scores.values()))]]
     for part, found in parts.items():
-        row: list[Any] = [part]
-        for key in scores:
-            row += (
-                [shorten(v) for v in found[key]]
-                if isinstance(found[key], list)
-                else [shorten(found[key])]
-            )
-        rows.append(row)
+        values = itertools.chain.from_iterable(_as_list(found[key]) for key in scores)
+        rows.append([part, *map(shorten, values)])
     return rows
 
 
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
 def show_p_value(p_value: float | None) -> str:
-    """A p-value as text; empty where nothing could be tested."""
+    """Return a p-value with four decimals, such as ``"<0.0001"``; None gives an empty text."""
     if p_value is None:
         return ""
     return f"{p_value:.4f}" if p_value >= 10**-_DIGITS else f"<{10**-_DIGITS:.4f}"
 
 
 def shorten(value: Any) -> Any:
-    """A number as it is shown."""
+    """Round a float to four decimals; return any other value unchanged."""
     return round(value, _DIGITS) if isinstance(value, float) else value
 
 
 def show_rows_as_text(rows: Rows) -> str:
-    """A table as lines of text: the first column to the left, the others to the right."""
+    """Format a table as text, the first column left-aligned, the others right-aligned.
+
+    Args:
+        rows: A header and rows of the same length.
+
+    Returns:
+        One line per row, without a line feed at the end.
+    """
     cells = [[f"{v:.4f}" if isinstance(v, float) else str(v) for v in row] for row in rows]
     widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
     return "\n".join(

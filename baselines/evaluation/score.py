@@ -16,9 +16,9 @@ from ...loaders.errors import (
     UnknownNameError,
     UsageError,
 )
+from ...metrics import app_of
 from ...metrics.inputs.files import read_table
 from ...metrics.inputs.problems import MetricInputError
-from ...metrics.report import breakdowns_of, scores_of
 from ...metrics.rows import Rows, shorten, show_p_value, show_rows_as_text
 from .gold import Gold
 from .scoring import (
@@ -162,11 +162,12 @@ def show_scores(found: Mapping[str, Any], *, per_group: bool = False) -> str:
     systems = [", ".join(names) for names in (found["predictions"], found["against"]) if names]
     lines = [", ".join([name, *where]) + f": {gold['rows']:,} rows", " against ".join(systems)]
     for metric, result in found.get("metrics", {}).items():
-        rows = scores_of(metric, result)
+        app = app_of(metric)
+        rows = app.scores(result)
         if metric != "nli_report":  # which has shown it
             rows = [row for row in rows if row[0] != "accuracy"]
         lines += ["", metric, show_rows_as_text(rows)]
-        for title, rows in breakdowns_of(metric, result).items():
+        for title, rows in app.breakdowns(result).items():
             if per_group or not title.startswith(("By pattern", "By group", "Subsets")):
                 of = f" of {found['predictions'][0]}" if found["against"] else ""
                 lines += ["", f"{metric}{of}, {title[0].lower()}{title[1:]}"]

@@ -1,16 +1,14 @@
-"""The app of cartography."""
+"""The app of cartography: its page, and its results as tables."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
-from nlihub.metrics.app.fields import read_level, read_numbers
-from nlihub.metrics.app.page import build_page
-from nlihub.metrics.app.spec import AppSpec
-from nlihub.metrics.cartography.report import breakdowns, scores
+from nlihub.metrics.app import CONFIDENCE_LEVEL_FIELD, AppSpec, build_page, read_level, read_numbers
 from nlihub.metrics.cartography.scoring import cartography
 from nlihub.metrics.inputs.files import probability_matrix, select_columns
 from nlihub.metrics.plots.cartography import plot_cartography
+from nlihub.metrics.rows import Rows, column_rows, count_rows, score_rows
 
 
 def _score(table: pa.Table, options: Mapping[str, str]) -> dict[str, Any]:
@@ -25,7 +23,7 @@ def _score(table: pa.Table, options: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _example() -> str:
-    """Easy, hard and ambiguous patterns of four samples."""
+    """Return easy, hard and ambiguous patterns of four samples each."""
     rows = ["reference,group,probability_entailment,probability_neutral"]
     for group, probabilities in (
         ("9", (0.97, 0.99, 0.95, 0.98)),
@@ -39,6 +37,22 @@ def _example() -> str:
     return "\n".join(rows) + "\n"
 
 
+def _scores_table(result: Mapping[str, Any]) -> Rows:
+    """Return the scores and counts of a result as a table."""
+    names = {"confidence": "confidence, mean", "variability": "variability, mean"}
+    counts = {"groups": result["n_groups"], "samples": result["n_samples"]}
+    return count_rows(score_rows(result, names), counts)
+
+
+def _breakdowns(result: Mapping[str, Any]) -> dict[str, Rows]:
+    """Return the tables of all groups and of the easy, hard and ambiguous subsets."""
+    subsets = result["subsets"]
+    return {
+        "By group": column_rows(result["groups"]),
+        "Subsets, the most so first": column_rows(subsets),
+    }
+
+
 APP = AppSpec(
     name="cartography",
     title="Cartography",
@@ -48,16 +62,16 @@ APP = AppSpec(
     ),
     columns=(
         "Columns: `reference` (the gold label), `group` (the pattern, or the training example) and "
-        "for every label its probability, such as `probability_entailment`."
+        "one column of probabilities per label, such as `probability_entailment`."
     ),
     options={
         "fraction": ("Share of the groups in each subset", "0.33"),
-        "confidence_level": ("Confidence level of intervals (empty: none)", "0.95"),
+        "confidence_level": CONFIDENCE_LEVEL_FIELD,
     },
     example=_example(),
     score=_score,
-    scores=scores,
-    breakdowns=breakdowns,
+    scores=_scores_table,
+    breakdowns=_breakdowns,
     draw=plot_cartography,
 )
 

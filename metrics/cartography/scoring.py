@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..inference.bootstrap import read_resampling
-from ..inference.intervals import compare_systems, confidence_intervals
+from ..inference import compare_systems, confidence_intervals, read_resampling
 from ..inputs.columns import Column, check_lengths, read_columns
 from ..inputs.groups import EncodedIds, check_one_value_per_group, encode_sorted
 from ..inputs.labels import EncodedLabels, encode_labels

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..counting import joint_counts
+from ..confusion import joint_counts
 from ..inputs.columns import read_columns
 from ..inputs.groups import encode_ids
 from ..inputs.labels import encode_labels

@@ -1,15 +1,16 @@
-"""The app of consistency."""
+"""The app of consistency: its page, and its results as tables."""
 
-from nlihub.metrics.app.fields import grouped_arguments
-from nlihub.metrics.app.page import build_page
-from nlihub.metrics.app.spec import AppSpec
-from nlihub.metrics.consistency.report import breakdowns, scores
+from collections.abc import Mapping
+from typing import Any
+
+from nlihub.metrics.app import CONFIDENCE_LEVEL_FIELD, AppSpec, build_page, grouped_arguments
 from nlihub.metrics.consistency.scoring import consistency
-from nlihub.metrics.plots.curves import plot_consistency
+from nlihub.metrics.plots.systems import plot_consistency
+from nlihub.metrics.rows import Rows, breakdown_rows, column_rows, count_rows, score_rows, shorten
 
 
 def _example() -> str:
-    """Three groups of a positive and three perturbations, of which 4, 3 and 2 are right."""
+    """Return three groups, a positive and three perturbations, of which 4, 3 and 2 are right."""
     rows = ["prediction,reference,group,category"]
     for group, n_right in (("m1", 4), ("m2", 3), ("m3", 2)):
         for i, category in enumerate(("positive", "SEN", "SREO", "LPR")):
@@ -19,28 +20,66 @@ def _example() -> str:
     return "\n".join(rows) + "\n"
 
 
+def _scores_table(result: Mapping[str, Any]) -> Rows:
+    """Return the scores and counts of a result as a table."""
+    names = {
+        "consistency": "groups solved to at least",
+        "accuracy": "accuracy",
+        "f1_positive": "F1 of positives",
+        "f1_negative": "F1 of negatives",
+        "macro_f1": "macro-F1",
+    }
+    counts = {
+        "groups": result["n_groups"],
+        "solved wholly": result["n_wholly_solved"],
+        "with a positive and negatives": result["n_complete_groups"],
+        "of these, all right": result["n_positive_and_negatives_right"],
+        "samples": result["n_samples"],
+    }
+    agreement = {
+        f"agreement within a group, {kind}": shorten(value)
+        for kind, value in result["agreement"].items()
+        if kind != "n_groups" and value is not None
+    }
+    return count_rows(score_rows(result, names), agreement | counts)
+
+
+def _breakdowns(result: Mapping[str, Any]) -> dict[str, Rows]:
+    """Return recall by category and counts by group, where the result has them."""
+    tables = {}
+    if "recall_by_category" in result:
+        names = {"n_samples": "samples", "n_correct": "right", "recall": "recall"}
+        rows = breakdown_rows("category", result["recall_by_category"], names)
+        macro = result["macro_recall"].items()
+        rows += [[f"mean, {f}", "", "", shorten(value)] for f, value in macro if value is not None]
+        tables["By category"] = rows
+    if "groups" in result:
+        tables["By group"] = column_rows(result["groups"])
+    return tables
+
+
 APP = AppSpec(
     name="consistency",
     title="Consistency",
     description=(
         "Of how many groups, a positive and its adversarial negatives, does a system classify at "
         "least a given share correctly? The measure of BioNLI (Bastan, Surdeanu and "
-        "Balasubramanian, 2022), with recall by perturbation and label-free agreement."
+        "Balasubramanian, 2022), with recall by perturbation and agreement within groups."
     ),
     columns=(
-        "Columns: `prediction`, `reference` (the gold label) and `group` (the mechanism); if there "
-        "are any, also `category` (`positive` or the perturbation) and `other_prediction`, those "
-        "of a second system."
+        "Columns: `prediction`, `reference` (the gold label) and `group` (the mechanism); "
+        "optional: `category` (`positive` or the perturbation) and `other_prediction` (of a second "
+        "system)."
     ),
     options={
-        "thresholds": ("Shares of a group that have to be right", "0.5, 0.7, 0.9, 1.0"),
+        "thresholds": ("Shares of a group that must be right", "0.5, 0.7, 0.9, 1.0"),
         "labels": ("Negative label, positive label", "not_entailment, entailment"),
-        "confidence_level": ("Confidence level of intervals (empty: none)", "0.95"),
+        "confidence_level": CONFIDENCE_LEVEL_FIELD,
     },
     example=_example(),
     score=lambda table, options: consistency(**grouped_arguments(table, options)),
-    scores=scores,
-    breakdowns=breakdowns,
+    scores=_scores_table,
+    breakdowns=_breakdowns,
     draw=lambda result: plot_consistency({"predictions": result}),
 )
 

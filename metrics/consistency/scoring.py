@@ -5,12 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from ..classification import ABSENT_CLASS_POLICY, accuracy, class_scores
-from ..counting import joint_counts
+from ..confusion import ABSENT_CLASS_POLICY, accuracy, class_scores, joint_counts
 from ..group_scores import area_under_curve, as_asked, rename_thresholds, share_solved, solved_curve
-from ..inference.bootstrap import read_resampling
-from ..inference.intervals import compare_systems, confidence_intervals
-from ..inference.paired_tests import mcnemar
+from ..inference import compare_systems, confidence_intervals, mcnemar, read_resampling
 from ..inputs.columns import Column
 from ..inputs.groups import encode_sorted
 from ..inputs.labels import EncodedLabels, read_judged_columns

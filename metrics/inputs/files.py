@@ -1,4 +1,4 @@
-"""Files of predictions as tables."""
+"""Files of predictions, read as tables."""
 
 import json
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ import pyarrow.parquet
 
 from .problems import MetricInputError
 
-#: Columns of a file of predictions, by the argument of a metric that each is.
+#: Name of the column in a file of predictions, by argument of a metric.
 FILE_COLUMNS = {
     "predictions": "prediction",
     "references": "reference",
@@ -23,32 +23,33 @@ FILE_COLUMNS = {
     "other_predictions": "other_prediction",
 }
 
-#: Before a label, the name of the column with that label's probability.
+#: Prefix of a column of probabilities; the label follows.
 PROBABILITY = "probability_"
 
-#: Columns of texts, which stay strings whatever they look like.
+#: Columns that are read as strings, even if they hold only numbers.
 _TEXT_COLUMNS = ("id", "group", "category", "domain", "premise", "hypothesis")
 
 
 def read_table(path: str | Path) -> pa.Table:
-    """Reads a file of rows.
+    """Read a file of rows.
 
     Args:
         path: A file that ends in ``.csv``, ``.jsonl`` or ``.parquet``. In CSV, an empty field is
-            an empty string, and a column of nothing but whole numbers holds integers, except
-            ``id``, ``group``, ``category`` and ``domain``.
+            an empty string, and a column of whole numbers holds integers, except ``id``,
+            ``group``, ``category``, ``domain``, ``premise`` and ``hypothesis``.
 
     Returns:
-        Its rows.
+        One row or more.
 
     Raises:
-        MetricInputError: The file ends otherwise, is malformed, or repeats a column.
-        OSError: It cannot be read.
+        MetricInputError: The suffix is another one, the file is malformed or has no rows, or two
+            columns have the same name.
+        OSError: The file cannot be read.
     """
     path = Path(path)
     readers = {".csv": _read_csv, ".jsonl": _read_jsonl, ".parquet": _read_parquet}
     if path.suffix.lower() not in readers:
-        raise MetricInputError([f"{path} ends in none of {', '.join(readers)}."])
+        raise MetricInputError([f"{path}: expected a file that ends in {', '.join(readers)}."])
     try:
         table = readers[path.suffix.lower()](path)
     except (pa.ArrowInvalid, UnicodeDecodeError) as error:
@@ -62,7 +63,7 @@ def read_table(path: str | Path) -> pa.Table:
 
 
 def _read_csv(path: Path) -> pa.Table:
-    # Labels such as "true" and groups such as 2020-01-01 are texts, and so is an empty field.
+    # Keep labels such as "true", groups such as 2020-01-01 and empty fields as strings.
     convert = pa.csv.ConvertOptions(
         column_types=dict.fromkeys(_TEXT_COLUMNS, pa.string()),
         null_values=[],
@@ -76,15 +77,15 @@ def _read_csv(path: Path) -> pa.Table:
 
 
 def _read_jsonl(path: Path) -> pa.Table:
-    # Texts are named, or Arrow would make times of "2020-01-01".
+    # Declare the strings: Arrow would read "2020-01-01" as a time.
     with path.open(encoding="utf-8") as file:
         first = next((line for line in file if line.strip()), "{}")
     try:
         row = json.loads(first)
     except (json.JSONDecodeError, RecursionError) as error:
-        raise MetricInputError([f"{path}: its first line is no JSON: {error}."]) from None
+        raise MetricInputError([f"{path}: the first line is not JSON: {error}."]) from None
     if not isinstance(row, dict):
-        raise MetricInputError([f"{path}: its first line is no JSON object."])
+        raise MetricInputError([f"{path}: the first line is not a JSON object."])
     texts = [(name, pa.string()) for name, value in row.items() if isinstance(value, str)]
     parse = pa.json.ParseOptions(explicit_schema=pa.schema(texts))
     return pa.json.read_json(path, parse_options=parse)
@@ -97,24 +98,24 @@ def _read_parquet(path: Path) -> pa.Table:
 def select_columns(
     table: pa.Table, required: Sequence[str], optional: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """The columns of a file as arguments of a metric.
+    """Return the columns of a file as arguments of a metric.
 
     Args:
         table: The rows of the file.
-        required: Arguments that the file has to have the columns of; see ``FILE_COLUMNS``.
-        optional: Arguments that are left out where the file has no such column.
+        required: Arguments, keys of ``FILE_COLUMNS``, whose columns the file must have.
+        optional: Arguments that are left out if the file does not have their columns.
 
     Returns:
         The columns by argument.
 
     Raises:
-        MetricInputError: A column is missing.
+        MetricInputError: A required column is missing.
     """
     names = table.column_names
     missing = [FILE_COLUMNS[a] for a in required if FILE_COLUMNS[a] not in names]
     if missing:
         raise MetricInputError(
-            [f"There is no column {', '.join(missing)}; the file has {', '.join(names)}."]
+            [f"The file has no column {', '.join(missing)}; it has {', '.join(names)}."]
         )
     arguments = [a for a in (*required, *optional) if FILE_COLUMNS[a] in names]
     return {argument: table[FILE_COLUMNS[argument]] for argument in arguments}
@@ -123,25 +124,29 @@ def select_columns(
 def probability_matrix(
     table: pa.Table, labels: Sequence[str] | None = None
 ) -> tuple[np.ndarray, list[str]]:
-    """Probabilities in columns such as ``probability_entailment``.
+    """Return the probabilities in columns such as ``probability_entailment``.
 
     Args:
-        table: The rows of a file.
-        labels: The label set; None takes the labels that have a column.
+        table: The n rows of a file.
+        labels: The label set, in the order wanted; None takes the labels that have a column.
 
     Returns:
-        Numbers of shape ``(n, L)``, and the L labels in the order of the matrix.
+        Floats of shape ``(n, L)``, and the L labels in the order of the matrix. Their range is
+        not checked.
 
     Raises:
-        MetricInputError: There are no such columns, not those of the label set, or they hold
-            anything but numbers.
+        MetricInputError: There are no such columns, they do not match the label set, or one has
+            nulls or values that are not numbers.
     """
     found = [n.removeprefix(PROBABILITY) for n in table.column_names if n.startswith(PROBABILITY)]
     expected = list(labels) if labels is not None else found
     if not found or sorted(found) != sorted(expected):
-        listed = ", ".join(expected) or "LABEL, one a label"
+        wanted = [f"{PROBABILITY}{label}" for label in expected or ["LABEL"]]
         raise MetricInputError(
-            [f"Probabilities of {', '.join(found) or 'nothing'}; expected {PROBABILITY}{listed}."]
+            [
+                f"The file has probabilities of {', '.join(found) or 'no label'}; expected the "
+                f"columns {', '.join(wanted)}."
+            ]
         )
     columns = [table[f"{PROBABILITY}{label}"] for label in expected]
     for label, column in zip(expected, columns, strict=True):

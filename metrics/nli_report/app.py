@@ -1,15 +1,13 @@
-"""The app of the NLI report."""
+"""The app of the NLI report: its page, and its results as tables."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
-from nlihub.metrics.app.fields import read_labels, read_level
-from nlihub.metrics.app.page import build_page
-from nlihub.metrics.app.spec import AppSpec
+from nlihub.metrics.app import CONFIDENCE_LEVEL_FIELD, AppSpec, build_page, read_labels, read_level
 from nlihub.metrics.inputs.files import select_columns
-from nlihub.metrics.nli_report.report import breakdowns, scores
 from nlihub.metrics.nli_report.scoring import nli_report
+from nlihub.metrics.rows import Rows, breakdown_rows, count_rows, score_rows
 
 
 def _score(table: pa.Table, options: Mapping[str, str]) -> dict[str, Any]:
@@ -23,7 +21,7 @@ def _score(table: pa.Table, options: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _example() -> str:
-    """Two domains of 20 samples, one predicted better than the other."""
+    """Return two domains of 20 samples, one predicted better than the other."""
     labels = ("contrasting", "reasoning", "entailment", "neutral")
     rows = ["prediction,reference,domain"]
     for domain, step in (("networks", 5), ("neurips", 3)):
@@ -33,30 +31,52 @@ def _example() -> str:
     return "\n".join(rows) + "\n"
 
 
+def _scores_table(result: Mapping[str, Any]) -> Rows:
+    """Return the scores and counts of a result as a table."""
+    rows = score_rows(result, {"macro_f1": "macro-F1", "accuracy": "accuracy"})
+    return count_rows(rows, {"samples": result["n_samples"]})
+
+
+def _breakdowns(result: Mapping[str, Any]) -> dict[str, Rows]:
+    """Return scores by class, and by domain where the result has them."""
+    names = {
+        "n_references": "gold",
+        "n_predictions": "predicted",
+        "precision": "precision",
+        "recall": "recall",
+        "f1": "F1",
+    }
+    tables = {"By class": breakdown_rows("label", result["per_class"], names)}
+    if "by_domain" in result:
+        names = {"n_samples": "samples", "macro_f1": "macro-F1", "accuracy": "accuracy"}
+        tables["By domain"] = breakdown_rows("domain", result["by_domain"], names)
+    return tables
+
+
 APP = AppSpec(
     name="nli_report",
     title="NLI report",
     description=(
         "F1 of every class, macro-F1 and accuracy over a fixed label set, in which an absent class "
-        "counts 0; also by domain. What SciNLI and MSciNLI report (Sadat and Caragea, 2022 and "
-        "2024)."
+        "scores 0; also by domain. The scores that SciNLI and MSciNLI report (Sadat and Caragea, "
+        "2022 and 2024)."
     ),
     columns=(
-        "Columns: `prediction` and `reference` (the gold label); if there are any, also `domain`, "
-        "`group` (samples that depend on each other, drawn together by the bootstrap) and "
-        "`other_prediction`, those of a second system."
+        "Columns: `prediction` and `reference` (the gold label); optional: `domain`, `group` "
+        "(dependent samples, which the bootstrap draws together) and `other_prediction` (of a "
+        "second system)."
     ),
     options={
         "labels": (
             "Label set in the order of the ids",
             "contrasting, reasoning, entailment, neutral",
         ),
-        "confidence_level": ("Confidence level of intervals (empty: none)", "0.95"),
+        "confidence_level": CONFIDENCE_LEVEL_FIELD,
     },
     example=_example(),
     score=_score,
-    scores=scores,
-    breakdowns=breakdowns,
+    scores=_scores_table,
+    breakdowns=_breakdowns,
     draw=None,
 )
 

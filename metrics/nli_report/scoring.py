@@ -5,11 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from ..classification import ABSENT_CLASS_POLICY, accuracy, class_scores, ratio
-from ..counting import distinct_rows, joint_counts
-from ..inference.bootstrap import read_resampling
-from ..inference.intervals import compare_systems, confidence_intervals
-from ..inference.paired_tests import mcnemar
+from ..confusion import (
+    ABSENT_CLASS_POLICY,
+    accuracy,
+    class_scores,
+    distinct_rows,
+    joint_counts,
+    ratio,
+)
+from ..inference import compare_systems, confidence_intervals, mcnemar, read_resampling
 from ..inputs.groups import EncodedIds, encode_ids, encode_sorted
 from ..inputs.labels import read_judged_columns
 from ..inputs.problems import Problems

@@ -1,15 +1,16 @@
-"""The app of pattern accuracy."""
+"""The app of pattern accuracy: its page, and its results as tables."""
 
-from nlihub.metrics.app.fields import grouped_arguments
-from nlihub.metrics.app.page import build_page
-from nlihub.metrics.app.spec import AppSpec
-from nlihub.metrics.pattern_accuracy.report import breakdowns, scores
+from collections.abc import Mapping
+from typing import Any
+
+from nlihub.metrics.app import CONFIDENCE_LEVEL_FIELD, AppSpec, build_page, grouped_arguments
 from nlihub.metrics.pattern_accuracy.scoring import pattern_accuracy
-from nlihub.metrics.plots.curves import plot_pattern_accuracy
+from nlihub.metrics.plots.systems import plot_pattern_accuracy
+from nlihub.metrics.rows import Rows, breakdown_rows, column_rows, count_rows, score_rows
 
 
 def _example() -> str:
-    """Three patterns of 20 samples: solved wholly, almost, and half."""
+    """Return three patterns of 20 samples: solved wholly, almost, and half."""
     rows = ["prediction,reference,group,category"]
     for pattern, gold, n_right, category in (
         ("9", "entailment", 20, "argument_orientation"),
@@ -21,27 +22,56 @@ def _example() -> str:
     return "\n".join(rows) + "\n"
 
 
+def _scores_table(result: Mapping[str, Any]) -> Rows:
+    """Return the scores and counts of a result as a table."""
+    names = {
+        "pattern_accuracy": "pattern accuracy at",
+        "accuracy": "accuracy",
+        "area_under_curve": "area under the curve",
+    }
+    rows = score_rows(result, names)
+    return count_rows(rows, {"patterns": result["n_groups"], "samples": result["n_samples"]})
+
+
+def _breakdowns(result: Mapping[str, Any]) -> dict[str, Rows]:
+    """Return scores by category and counts by pattern, where the result has them."""
+    tables = {}
+    if "by_category" in result:
+        thresholds = result["thresholds"]
+        thresholds = thresholds if isinstance(thresholds, list) else [thresholds]
+        names: dict[str, str | list[str]] = {
+            "n_groups": "patterns",
+            "n_samples": "samples",
+            "accuracy": "accuracy",
+            "pattern_accuracy": [f"PA {threshold}" for threshold in thresholds],
+        }
+        tables["By category"] = breakdown_rows("category", result["by_category"], names)
+    if "groups" in result:
+        tables["By pattern"] = column_rows(result["groups"])
+    return tables
+
+
 APP = AppSpec(
     name="pattern_accuracy",
     title="Pattern accuracy",
     description=(
         "Of how many inference patterns does a system solve at least a share *t* of the samples? "
-        "The metric of SpaceNLI (Abzianidze, Zwarts and Winter, 2023): it shows inconsistency "
+        "The metric of SpaceNLI (Abzianidze, Zwarts and Winter, 2023) shows inconsistency "
         "that plain accuracy hides."
     ),
     columns=(
-        "Columns: `prediction`, `reference` (the gold label) and `group` (the pattern); if there "
-        "are any, also `category` and `other_prediction`, those of a second system."
+        "Columns: `prediction`, `reference` (the gold label) and `group` (the pattern); optional: "
+        "`category` and `other_prediction` (of a second system)."
     ),
     options={
         "thresholds": ("Consistency thresholds", "0.5, 0.67, 0.9, 0.95, 1.0"),
         "labels": ("Label set in the order of the ids (empty: as they occur)", ""),
-        "confidence_level": ("Confidence level of intervals (empty: none)", "0.95"),
+        "confidence_level": CONFIDENCE_LEVEL_FIELD,
     },
     example=_example(),
     score=lambda table, options: pattern_accuracy(**grouped_arguments(table, options)),
-    scores=scores,
-    breakdowns=breakdowns,
+    scores=_scores_table,
+    breakdowns=_breakdowns,
     draw=lambda result: plot_pattern_accuracy({"predictions": result}),
 )
 

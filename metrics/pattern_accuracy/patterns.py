@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..counting import joint_counts
+from ..confusion import joint_counts
 from ..inputs.columns import Column
 from ..inputs.groups import (
     EncodedIds,

@@ -7,9 +7,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from ..group_scores import area_under_curve, as_asked, rename_thresholds, share_solved, solved_curve
-from ..inference.bootstrap import Resampling, read_resampling
-from ..inference.intervals import compare_systems, confidence_intervals
-from ..inference.paired_tests import mcnemar
+from ..inference import Resampling, compare_systems, confidence_intervals, mcnemar, read_resampling
 from ..inputs.labels import read_judged_columns
 from ..inputs.problems import Problems
 from ..inputs.thresholds import is_many, reaches, read_thresholds

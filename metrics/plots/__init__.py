@@ -1,9 +1,8 @@
-"""Pictures of results, for papers: readable in print and without telling colours apart."""
+"""Pictures of results for papers, readable in print and by colour-blind readers."""
 
 from .cartography import plot_cartography
-from .categories import plot_categories
-from .curves import plot_consistency, plot_pattern_accuracy
 from .figures import check_picture_name, save_figure
+from .systems import plot_categories, plot_consistency, plot_pattern_accuracy
 
 __all__ = [
     "check_picture_name",

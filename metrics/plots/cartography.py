@@ -1,4 +1,4 @@
-"""Maps of groups by confidence and variability."""
+"""A map of groups by confidence and variability."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -14,19 +14,20 @@ if TYPE_CHECKING:
 def plot_cartography(
     result: Mapping[str, Any], *, n_named: int = 8, title: str | None = None
 ) -> "Figure":
-    """A map of the groups: confidence against variability of the gold label's probability.
+    """Draw the groups by confidence and variability of the gold label's probability.
 
     Args:
-        result: What ``cartography`` returned.
-        n_named: How many of the most variable and of the least confident groups are named, at most:
-            names that would cover each other are left out.
-        title: What stands above it, such as the name of the system.
+        result: The result of ``cartography``.
+        n_named: How many of the most variable and of the least confident groups to name, from 0;
+            names that would overlap are left out.
+        title: Title of the picture, such as the name of the system; None leaves it out.
 
     Returns:
         The picture; ``save_figure`` writes it.
 
     Raises:
         MetricInputError: The result has no groups.
+        MissingExtraError: matplotlib is not installed.
 
     Source: SpaceNLI, Figure 4.
     """
@@ -74,7 +75,7 @@ def plot_cartography(
 
 
 def _far_apart(x: np.ndarray, y: np.ndarray, candidates: list[int]) -> list[int]:
-    """Those candidates whose names would not lie on the name of one before."""
+    """Return the candidates whose names do not overlap the name of an earlier one."""
     chosen: list[int] = []
     for i in candidates:
         if all(abs(x[i] - x[j]) > 0.06 or abs(y[i] - y[j]) > 0.03 for j in chosen):

@@ -1,4 +1,4 @@
-"""What all pictures share: size, colours, marks, and how they are saved."""
+"""The style that all pictures share: size, colours and markers; and how to save a picture."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -37,11 +37,17 @@ _FORMATS = (".png", ".svg", ".pdf")
 
 @contextmanager
 def new_figure(width: float = 5.5, height: float = 3.4) -> Iterator[tuple["Figure", "Axes"]]:
-    """A figure in the style of this package.
+    """Make a figure in the style of this package.
 
     Args:
-        width: In inches; the text of a page is about 6.3 wide, a column of two 3.1.
-        height: In inches.
+        width: Width in inches; the text block of a paper is about 6.3 wide, a column 3.1.
+        height: Height in inches.
+
+    Yields:
+        The figure and its axes; draw inside the context, where the style applies.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
     """
     try:
         import matplotlib as mpl
@@ -55,59 +61,63 @@ def new_figure(width: float = 5.5, height: float = 3.4) -> Iterator[tuple["Figur
 
 
 def lighten(color: str) -> str:
-    """A light shade of a color, as ``"#rrggbb"``."""
+    """Return a light shade of a color; both are written ``"#rrggbb"``."""
     parts = (int(color[i : i + 2], 16) for i in (1, 3, 5))
     return "#" + "".join(f"{round(255 - 0.38 * (255 - part)):02x}" for part in parts)
 
 
 def check_picture_name(path: str | Path) -> str:
-    """The ending of a picture's name.
+    """Return the suffix of a picture's name.
 
     Args:
         path: A file that ends in ``.png``, ``.svg`` or ``.pdf``.
 
+    Returns:
+        The suffix in lower case.
+
     Raises:
-        MetricInputError: The name ends otherwise.
+        MetricInputError: The suffix is another one.
     """
     ending = Path(path).suffix.lower()
     if ending not in _FORMATS:
-        raise MetricInputError([f"{path} ends in none of {', '.join(_FORMATS)}."])
+        raise MetricInputError([f"{path}: expected a file that ends in {', '.join(_FORMATS)}."])
     return ending
 
 
 def save_figure(figure: "Figure", path: str | Path) -> None:
-    """Saves a picture.
+    """Save a picture; the same picture gives the same bytes.
 
     Args:
         figure: The picture.
-        path: A file that ends in ``.png`` (300 dots an inch), ``.svg`` or ``.pdf``.
+        path: A file that ends in ``.png`` (300 dots per inch), ``.svg`` or ``.pdf``.
 
     Raises:
-        MetricInputError: The name ends otherwise.
+        MetricInputError: The suffix is another one.
+        OSError: The file cannot be written.
     """
     import matplotlib as mpl
 
     ending = check_picture_name(path)
-    # No date, so that the same picture gives the same bytes.
+    # Leave out the date, which would change the bytes.
     metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(ending)
     with mpl.rc_context(_STYLE):
         figure.savefig(path, dpi=300, metadata=metadata)
 
 
 def check_results(results: Mapping[str, Mapping[str, Any]], *keys: str) -> None:
-    """Checks that results have what a picture shows.
+    """Check that results have what a picture shows.
 
     Args:
-        results: Results by the name of their system.
-        *keys: What each must have.
+        results: Results by name of the system.
+        *keys: Keys that every result must have.
 
     Raises:
-        MetricInputError: There are no results, more than can be told apart, or a key is missing.
+        MetricInputError: There are no results, more than there are colours, or a key is missing.
     """
     if not 1 <= len(results) <= len(COLORS):
         raise MetricInputError([f"{len(results)} systems; expected 1 to {len(COLORS)}."])
     missing = [
-        f"{name}: there is no {key!r} in the result; it has {', '.join(result) or 'nothing'}."
+        f"{name}: the result has no {key!r}; it has {', '.join(result) or 'nothing'}."
         for name, result in results.items()
         for key in keys
         if key not in result

@@ -127,7 +127,7 @@ def test_predictions_that_are_no_labels(built, rows, tmp_path):
     with pytest.raises(PredictionsError, match=message):
         nlihub.score(path, str(built))
     missing = table.drop_columns(["probability_neutral"])
-    with pytest.raises(PredictionsError, match="Probabilities of entailment, contradiction"):
+    with pytest.raises(PredictionsError, match="probabilities of entailment, contradiction"):
         nlihub.score(write(missing, tmp_path / "p.csv"), str(built))
     sums = table.set_column(3, "probability_entailment", pa.array([0.5] * rows.num_rows))
     with pytest.raises(PredictionsError, match="not a sum of 1"):
@@ -152,7 +152,7 @@ def test_what_is_not_there(built, rows, tmp_path):
         nlihub.score(path, "open_spacenl")
     with pytest.raises(UsageError, match="as many of both systems"):
         nlihub.score([path, path], str(built), against=path)
-    with pytest.raises(PredictionsError, match="ends in none of"):
+    with pytest.raises(PredictionsError, match="expected a file that ends in"):
         nlihub.score(write(predict(rows, 0), tmp_path / "p.txt"), str(built))
 
 
@@ -378,9 +378,12 @@ def test_on_the_command_line(built, rows, tmp_path):
     assert run("plot", "cartography", "0.json", "-o", "map.png", cwd=tmp_path).returncode == 0
     for arguments, message in (
         (["consistency", "0.json", "-o", "x.png"], "holds no result of consistency"),
-        (["cartography", "0.json", "-o", "x.gif"], "x.gif ends in none of"),
+        (["cartography", "0.json", "-o", "x.gif"], "x.gif: expected a file that ends in"),
         (["curves", "0.json", "-o", "x.png"], "no kind of picture 'curves'"),
-        (["categories", "0.json", "-o", "x.png"], "0: has the thresholds [0.9, 1.0], and not 0.95"),
+        (
+            ["categories", "0.json", "-o", "x.png"],
+            "0: has the thresholds [0.9, 1.0]; expected 0.95",
+        ),
         (["categories", "0.csv", "-o", "x.png"], "is no JSON"),
         (["categories", "nothing.json", "-o", "x.png"], "There is no file nothing.json"),
         (["cartography", "0.json", "0.json", "-o", "x.png"], "expected one each, all different"),

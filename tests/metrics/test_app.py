@@ -5,13 +5,9 @@ import json
 from importlib import import_module
 
 import pytest
-from nlihub.metrics import METRICS, functional
-from nlihub.metrics.app.page import build_page, score_file
+from nlihub.metrics import METRICS, app_of, functional
+from nlihub.metrics.app import build_page, score_file
 from nlihub.metrics.inputs.problems import MetricInputError
-
-
-def app_of(name):
-    return import_module(f"nlihub.metrics.{name}.app").APP
 
 
 def first_values(spec):
@@ -45,7 +41,7 @@ def test_files_without_the_columns_are_refused(name, tmp_path):
     (tmp_path / "example.csv").write_text(spec.example)
     texts = first_values(spec)
     texts[-1] = "much"
-    with pytest.raises(MetricInputError, match="'much' is no list of numbers"):
+    with pytest.raises(MetricInputError, match="'much' is not a list of numbers"):
         score_file(spec, tmp_path / "example.csv", texts)
 
 

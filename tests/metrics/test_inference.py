@@ -3,9 +3,13 @@ import math
 import numpy as np
 import pytest
 from nlihub.metrics.functional import MetricInputError, paired_t_test, pattern_accuracy
-from nlihub.metrics.inference.bootstrap import Resampling, resample
-from nlihub.metrics.inference.intervals import compare_systems, confidence_intervals
-from nlihub.metrics.inference.paired_tests import mcnemar
+from nlihub.metrics.inference import (
+    Resampling,
+    compare_systems,
+    confidence_intervals,
+    mcnemar,
+    resample,
+)
 from scipy import stats
 
 RESAMPLING = Resampling(0.95, 4000, 0)

@@ -105,15 +105,15 @@ def test_pictures_are_files_with_the_same_bytes_each_time(ending, tmp_path):
 
 
 def test_what_cannot_be_drawn_is_refused(tmp_path):
-    with pytest.raises(MetricInputError, match="ends in none of"):
+    with pytest.raises(MetricInputError, match="expected a file that ends in"):
         save_figure(plot_pattern_accuracy(SYSTEMS), tmp_path / "x.gif")
     with pytest.raises(MetricInputError, match="8 systems; expected 1 to 7"):
         plot_pattern_accuracy({str(i): SYSTEMS["first"] for i in range(8)})
     with pytest.raises(MetricInputError, match="0 systems"):
         plot_consistency({})
-    with pytest.raises(MetricInputError, match="a: there is no 'curve' in the result"):
+    with pytest.raises(MetricInputError, match="a: the result has no 'curve'"):
         plot_pattern_accuracy({"a": {"accuracy": 1}})
-    with pytest.raises(MetricInputError, match="there is no 'by_category'"):
+    with pytest.raises(MetricInputError, match="the result has no 'by_category'"):
         plot_categories({"a": pattern_accuracy([0], [0], [0])})
 
 

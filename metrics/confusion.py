@@ -1,0 +1,106 @@
+"""Counts of rows by several columns, and the scores of a confusion matrix."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+#: What an absent class scores; signatures quote it.
+ABSENT_CLASS_POLICY = "0"
+
+#: Smallest number of rows counted at a time: their cells fit the processor's cache.
+_BLOCK = 1 << 16
+
+
+def joint_counts(*columns: tuple[np.ndarray, int]) -> np.ndarray:
+    """Count how often each combination of values occurs.
+
+    Args:
+        *columns: For each column its n integers and a bound; the integers are from 0 to bound - 1.
+
+    Returns:
+        Counts of shape ``(bound, bound, ...)``, one axis per column; they sum to n.
+    """
+    shape = tuple(bound for _, bound in columns)
+    n_cells = int(np.prod(shape, dtype=object))
+    # Keep the width of the columns: adding integers of two widths is slow.
+    is_wide = n_cells >= 2**31 or any(codes.itemsize == 8 for codes, _ in columns)
+    kind = np.int64 if is_wide else np.int32
+    first, *others = columns
+    counts = np.zeros(n_cells, np.int64)
+    n_rows = max(_BLOCK, n_cells)
+    for start in range(0, len(first[0]), n_rows):
+        block = slice(start, start + n_rows)
+        cells = first[0][block].astype(kind)
+        for codes, bound in others:
+            np.multiply(cells, bound, out=cells)
+            np.add(cells, codes[block], out=cells, casting="unsafe")
+        found = np.bincount(cells)
+        counts[: len(found)] += found
+    return counts.reshape(shape)
+
+
+def distinct_rows(columns: Sequence[np.ndarray], bound: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the combinations of values that occur, and how often each does.
+
+    Args:
+        columns: For each column its n integers, from 0 to bound - 1.
+        bound: One more than the largest possible integer.
+
+    Returns:
+        The combinations, shape ``(len(columns), combinations)``, sorted, and their counts, shape
+        ``(combinations,)``.
+    """
+    n_cells = bound ** len(columns)
+    if n_cells <= max(_BLOCK, len(columns[0])):
+        counts = joint_counts(*((codes, bound) for codes in columns)).ravel()
+        cells = np.flatnonzero(counts)
+        counts = counts[cells]
+    else:
+        packed = columns[0].astype(np.int64)
+        for codes in columns[1:]:
+            packed = packed * bound + codes.astype(np.int64)
+        cells, counts = np.unique(packed, return_counts=True)
+    return np.array(np.unravel_index(cells, (bound,) * len(columns))), counts
+
+
+def ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """Return ``part / whole``, and 0 where the whole is 0.
+
+    Args:
+        part: Counts from 0.
+        whole: Counts from 0, of a shape that broadcasts with that of ``part``.
+
+    Returns:
+        Floats from 0, of the broadcast shape.
+    """
+    zeros = np.zeros(np.broadcast(part, whole).shape)
+    found: np.ndarray = np.divide(part, whole, out=zeros, where=whole > 0)
+    return found
+
+
+def class_scores(confusion: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return precision, recall and F1 of every class.
+
+    Args:
+        confusion: Counts of samples by gold label, then by predicted label, ``(..., L, L)``.
+
+    Returns:
+        Precision, recall and F1, each of shape ``(..., L)``, from 0 to 1, higher is better; 0
+        where the denominator is 0, so an absent class scores 0.
+    """
+    right = np.diagonal(confusion, axis1=-2, axis2=-1)
+    n_predictions, n_references = confusion.sum(axis=-2), confusion.sum(axis=-1)
+    f1 = ratio(2 * right, n_predictions + n_references)
+    return ratio(right, n_predictions), ratio(right, n_references), f1
+
+
+def accuracy(confusion: np.ndarray) -> np.ndarray:
+    """Return the share of samples whose predicted label is the gold label.
+
+    Args:
+        confusion: Counts of samples by gold label, then by predicted label, ``(..., L, L)``.
+
+    Returns:
+        Shape ``(...)``, from 0 to 1, higher is better.
+    """
+    return ratio(np.trace(confusion, axis1=-2, axis2=-1), confusion.sum(axis=(-2, -1)))

@@ -1,0 +1,310 @@
+"""Statistical inference for scores: bootstrap intervals and comparisons, and paired tests.
+
+The bootstrap draws whole clusters (groups of samples), since the samples of a group are dependent.
+"""
+
+import math
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .inputs.columns import UnreadableError
+from .inputs.probabilities import as_numbers
+from .inputs.problems import MetricInputError, Problems, show_rows
+
+#: Largest number of bootstrap weights in memory at a time.
+_MAX_WEIGHTS = 1 << 24
+
+#: Below this, a difference of two scores is rounding.
+_NO_DIFFERENCE = 1e-12
+
+#: Computes scores of shape ``(resamples,)``, by name, from totals of shape ``(resamples, m)``.
+Statistic = Callable[[np.ndarray], Mapping[str, np.ndarray]]
+
+
+@dataclass(frozen=True, slots=True)
+class Resampling:
+    """The options of a bootstrap.
+
+    Attributes:
+        confidence_level: Share of resamples inside an interval, above 0 and below 1.
+        n_resamples: Number of resamples, from 1.
+        seed: Seed of the draws, from 0.
+    """
+
+    confidence_level: float
+    n_resamples: int
+    seed: int
+
+    def __str__(self) -> str:
+        return f"resamples:{self.n_resamples}|confidence:{self.confidence_level}|seed:{self.seed}"
+
+
+def read_resampling(
+    confidence_level: Any, n_resamples: Any, seed: Any, problems: Problems
+) -> Resampling:
+    """Validate the options of a bootstrap.
+
+    Args:
+        confidence_level: A number above 0 and below 1; None stands for 0.95.
+        n_resamples: A whole number from 1.
+        seed: A whole number from 0.
+        problems: Collects the options that are out of range.
+
+    Returns:
+        The options; not to be used if problems were added.
+    """
+    level = 0.95 if confidence_level is None else confidence_level
+    if not isinstance(level, float | np.floating) or not 0 < level < 1:
+        problems.add(f"confidence_level: {level!r}; expected a number above 0 and below 1.")
+    for name, value, low in (("n_resamples", n_resamples, 1), ("seed", seed, 0)):
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
+            problems.add(f"{name}: {value!r}; expected a whole number from {low}.")
+    return Resampling(level, n_resamples, seed)
+
+
+def resample(
+    vectors: np.ndarray,
+    statistic: Statistic,
+    resampling: Resampling,
+    counts: np.ndarray | None = None,
+) -> dict[str, np.ndarray]:
+    """Compute scores of resampled data.
+
+    A resample draws as many clusters as there are, with replacement. Clusters with equal vectors
+    are drawn together, which is faster and changes no score.
+
+    Args:
+        vectors: For each cluster the m numbers whose totals the scores depend on,
+            ``(clusters, m)``.
+        statistic: Computes the scores from totals.
+        resampling: Number of resamples and seed; the confidence level is not used.
+        counts: Number of clusters with each vector, ``(clusters,)``; None means one each.
+
+    Returns:
+        For each score an array of shape ``(n_resamples,)``; an empty one if there is only one
+        cluster.
+    """
+    vectors, counts = merge(vectors, counts)
+    n_clusters = int(counts.sum())
+    rng = np.random.default_rng(resampling.seed)
+    if n_clusters < 2:
+        return {name: values[:0] for name, values in statistic(vectors[:1]).items()}
+    n_kinds = len(vectors)
+    batch = max(1, _MAX_WEIGHTS // n_kinds)
+    scores: dict[str, list[np.ndarray]] = {}
+    for start in range(0, resampling.n_resamples, batch):
+        size = min(batch, resampling.n_resamples - start)
+        if n_kinds * 8 < n_clusters:
+            weights = rng.multinomial(n_clusters, counts / n_clusters, size=size)
+        else:  # almost every cluster has its own vector: draw the clusters themselves
+            owners = np.repeat(np.arange(n_kinds), counts)
+            weights = np.empty((size, n_kinds), np.int64)
+            for row in weights:
+                drawn = rng.integers(0, n_clusters, n_clusters)
+                row[:] = np.bincount(owners[drawn], minlength=n_kinds)
+        for name, values in statistic(weights @ vectors).items():
+            scores.setdefault(name, []).append(values)
+    return {name: np.concatenate(parts) for name, parts in scores.items()}
+
+
+def merge(vectors: np.ndarray, counts: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """Merge equal clusters, so that the order of the clusters has no effect.
+
+    Args:
+        vectors: One row of m numbers per cluster, ``(clusters, m)``.
+        counts: Number of clusters with each vector, ``(clusters,)``; None means one each.
+
+    Returns:
+        The distinct vectors, sorted, ``(distinct, m)``, and the number of clusters with each,
+        ``(distinct,)``.
+    """
+    if counts is not None:
+        vectors, counts = vectors[counts > 0], counts[counts > 0]
+    distinct, which = np.unique(vectors, axis=0, return_inverse=True)
+    weights = None if counts is None else counts.astype(float)
+    merged = np.bincount(which.reshape(-1), weights=weights, minlength=len(distinct))
+    return distinct.astype(float), merged.astype(np.int64)
+
+
+def confidence_intervals(
+    vectors: np.ndarray,
+    statistic: Statistic,
+    resampling: Resampling,
+    counts: np.ndarray | None = None,
+) -> dict[str, list[float] | None]:
+    """Compute percentile intervals of scores.
+
+    Args:
+        vectors: For each cluster the m numbers whose totals the scores depend on,
+            ``(clusters, m)``.
+        statistic: Computes the scores from totals.
+        resampling: Confidence level, number of resamples and seed.
+        counts: Number of clusters with each vector, ``(clusters,)``; None means one each.
+
+    Returns:
+        Low and high end of each score; None if there is only one cluster.
+
+    Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), section 13.3.
+    """
+    scores = resample(vectors, statistic, resampling, counts)
+    return {name: _interval(values, resampling) for name, values in scores.items()}
+
+
+def compare_systems(
+    systems: Sequence[np.ndarray],
+    statistic: Statistic,
+    resampling: Resampling,
+    counts: np.ndarray | None = None,
+) -> dict[str, dict[str, Any]]:
+    """Compare two systems on the same clusters by a paired bootstrap.
+
+    Args:
+        systems: For each of the two systems its vectors, ``(clusters, m)``, with the clusters in
+            the same order.
+        statistic: Computes the scores of one system from totals.
+        resampling: Confidence level, number of resamples and seed.
+        counts: Number of clusters with each pair of vectors, ``(clusters,)``; None means one
+            each.
+
+    Returns:
+        For each score: ``other``, the score of the second system; ``difference``, first minus
+        second; its percentile ``interval``; and a two-sided ``p_value``, from 0 to 1, from how
+        often resampled differences are on the other side of 0. The last two are None if there is
+        only one cluster.
+
+    Source: Efron and Tibshirani (1993), sections 13.3 and 15.4; the observed data count as one
+        more resample, so that no p-value is 0.
+    """
+    both, counts = merge(np.hstack(systems), counts)
+    m = systems[0].shape[1]
+
+    def differences(totals: np.ndarray) -> dict[str, np.ndarray]:
+        other = statistic(totals[:, m:])
+        found = {}
+        for name, values in statistic(totals[:, :m]).items():
+            difference = values - other[name]
+            found[name] = np.where(np.abs(difference) < _NO_DIFFERENCE, 0.0, difference)
+        return found
+
+    totals = (counts @ both)[None]
+    other = statistic(totals[:, m:])
+    observed = differences(totals)
+    return {
+        name: {
+            "other": float(other[name][0]),
+            "difference": float(observed[name][0]),
+            "interval": _interval(values, resampling),
+            "p_value": _p_value(values),
+        }
+        for name, values in resample(both, differences, resampling, counts).items()
+    }
+
+
+def _interval(values: np.ndarray, resampling: Resampling) -> list[float] | None:
+    if not len(values):
+        return None
+    tail = (1 - resampling.confidence_level) / 2
+    ends: list[float] = np.quantile(values, [tail, 1 - tail]).tolist()
+    return ends
+
+
+def _p_value(differences: np.ndarray) -> float | None:
+    if not len(differences):
+        return None
+    smaller_side = min(np.sum(differences <= 0), np.sum(differences >= 0)) + 1
+    return min(1.0, 2 * float(smaller_side) / (len(differences) + 1))
+
+
+def mcnemar(first_right: np.ndarray, second_right: np.ndarray) -> dict[str, Any]:
+    """Test by McNemar's exact test whether one of two systems is right more often.
+
+    Args:
+        first_right: For each of n units (samples or groups) whether the first system is right.
+        second_right: For each of the same n units whether the second system is right.
+
+    Returns:
+        ``n_only_first`` and ``n_only_second``, the units that only one system has right, and the
+        two-sided ``p_value``, from 0 to 1.
+
+    Source: McNemar, Psychometrika 12 (1947); the exact form is the sign test.
+    """
+    from scipy.stats import binomtest
+
+    n_only_first = int(np.sum(first_right & ~second_right))
+    n_only_second = int(np.sum(second_right & ~first_right))
+    n = n_only_first + n_only_second
+    p_value = binomtest(n_only_first, n, 0.5).pvalue if n else 1.0
+    return {
+        "n_only_first": n_only_first,
+        "n_only_second": n_only_second,
+        "p_value": float(p_value),
+    }
+
+
+def paired_t_test(scores: Sequence[float], other_scores: Sequence[float]) -> dict[str, Any]:
+    """Test by a paired t-test over seeds whether two systems differ.
+
+    Args:
+        scores: One score of the first system per seed; two or more.
+        other_scores: One score of the second system per seed, the seeds in the same order.
+
+    Returns:
+        ``mean`` and ``other_mean``, their ``difference`` (first minus second), ``t``,
+        ``degrees_of_freedom`` and the two-sided ``p_value``, from 0 to 1. ``t`` and ``p_value``
+        are None if all differences are equal, for example because the seed has no effect.
+
+    Raises:
+        MetricInputError: There are fewer than two scores, the numbers of scores differ, or a
+            score is not a finite number.
+
+    Source: SciNLI, Table 6; MSciNLI, Table 4.
+
+    Example:
+        >>> paired_t_test([78.0, 78.4, 77.9], [75.1, 75.6, 75.0])["p_value"] < 0.001
+        True
+    """
+    first, second = _read_scores(scores, "scores"), _read_scores(other_scores, "other_scores")
+    if len(first) != len(second) or len(first) < 2:
+        raise MetricInputError(
+            [
+                f"scores has {len(first)} numbers, other_scores has {len(second)}; expected the "
+                "same number of both, two or more."
+            ]
+        )
+    differences = first - second
+    n = len(differences)
+    mean = statistics.fmean(differences)
+    error = statistics.stdev(differences) / math.sqrt(n)
+    result: dict[str, Any] = {
+        "mean": statistics.fmean(first),
+        "other_mean": statistics.fmean(second),
+        "difference": mean,
+        "t": None,
+        "degrees_of_freedom": n - 1,
+        "p_value": None,
+    }
+    if error > 1e-12 * abs(mean):  # more than rounding
+        from scipy.stats import t as student
+
+        result["t"] = mean / error
+        result["p_value"] = float(2 * student.sf(abs(mean / error), n - 1))
+    return result
+
+
+def _read_scores(scores: Any, name: str) -> np.ndarray:
+    problems = Problems()
+    values = np.asarray([])
+    try:
+        values = as_numbers(scores)
+    except UnreadableError as error:
+        problems.add(f"{name}: {error}; expected one number per seed.")
+    if values.ndim != 1:
+        problems.add(f"{name}: has the shape {values.shape}; expected one number per seed.")
+    elif len(bad := np.flatnonzero(~np.isfinite(values))):
+        problems.add(f"{name}: not finite in {show_rows(bad, values)}.")
+    problems.check()
+    return values

@@ -1,0 +1,167 @@
+"""Pictures that compare systems: curves over the threshold, and bars by category."""
+
+import textwrap
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..inputs.problems import MetricInputError
+from .figures import COLORS, HATCHES, LINES, check_results, lighten, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def plot_pattern_accuracy(
+    results: Mapping[str, Mapping[str, Any]], *, start: float = 0.0
+) -> "Figure":
+    """Draw the pattern accuracy of systems as curves over the consistency threshold.
+
+    Args:
+        results: Results of ``pattern_accuracy`` by name of the system; 1 to 7.
+        start: Smallest threshold shown, from 0 to below 1; the paper starts at 0.5.
+
+    Returns:
+        The picture; ``save_figure`` writes it.
+
+    Raises:
+        MetricInputError: There are no results or more than 7, or a result has no curve.
+        MissingExtraError: matplotlib is not installed.
+
+    Source: SpaceNLI, Figures 2 and 6.
+    """
+    check_results(results, "curve", "accuracy")
+    return _plot_curves(
+        {
+            f"{name} ({100 * r['accuracy']:.1f})": _steps(r["curve"], "pattern_accuracy")
+            for name, r in results.items()
+        },
+        start,
+        x_label="Consistency threshold: samples of a pattern solved (%)",
+        y_label="Pattern accuracy (%)",
+        title="System (accuracy, %)",
+    )
+
+
+def plot_consistency(results: Mapping[str, Mapping[str, Any]], *, start: float = 0.0) -> "Figure":
+    """Draw the consistency of systems as curves over the share of a group that is right.
+
+    Args:
+        results: Results of ``consistency`` by name of the system; 1 to 7.
+        start: Smallest share shown, from 0 to below 1.
+
+    Returns:
+        The picture; ``save_figure`` writes it.
+
+    Raises:
+        MetricInputError: There are no results or more than 7, or a result has no curve.
+        MissingExtraError: matplotlib is not installed.
+
+    Source: BioNLI, Figure 2.
+    """
+    check_results(results, "curve", "n_wholly_solved", "n_groups")
+    return _plot_curves(
+        {
+            f"{name} ({100 * r['n_wholly_solved'] / r['n_groups']:.1f})": _steps(
+                r["curve"], "consistency"
+            )
+            for name, r in results.items()
+        },
+        start,
+        x_label="Positive and perturbations classified correctly, at least (%)",
+        y_label="Groups (%)",
+        title="System (wholly solved, %)",
+    )
+
+
+def _steps(curve: Mapping[str, Any], name: str) -> tuple[list[float], list[float]]:
+    return [100 * t for t in curve["thresholds"]], [100 * share for share in curve[name]]
+
+
+def _plot_curves(
+    curves: Mapping[str, tuple[list[float], list[float]]],
+    start: float,
+    *,
+    x_label: str,
+    y_label: str,
+    title: str,
+) -> "Figure":
+    with new_figure() as (figure, axes):
+        for (name, (thresholds, shares)), color, line in zip(
+            curves.items(), COLORS, LINES, strict=False
+        ):
+            # Between two thresholds the share is that of the upper one.
+            axes.step(
+                thresholds, shares, where="pre", color=color, linestyle=line, lw=1.6, label=name
+            )
+        axes.set(xlabel=x_label, ylabel=y_label, xlim=(100 * start, 100.5))
+        shown = [
+            share
+            for thresholds, shares in curves.values()
+            for t, share in zip(thresholds, shares, strict=True)
+            if t > 100 * start
+        ]
+        axes.set_ylim(0, min(102, 1.05 * max([*shown, 1.0])))
+        axes.legend(title=title, loc="best")
+    return figure
+
+
+def plot_categories(
+    results: Mapping[str, Mapping[str, Any]], *, threshold: float | None = None
+) -> "Figure":
+    """Draw bars by category: accuracy in a light shade, pattern accuracy in a dark one.
+
+    Args:
+        results: Results of ``pattern_accuracy`` with categories, by name of the system; 1 to 7.
+        threshold: Consistency threshold to show, from 0 to 1, one of those in the results; None
+            takes the only one, or 0.95 if there are several.
+
+    Returns:
+        The picture; ``save_figure`` writes it.
+
+    Raises:
+        MetricInputError: There are no results or more than 7, or a result has no categories or
+            not that threshold.
+        MissingExtraError: matplotlib is not installed.
+
+    Source: SpaceNLI, Figure 5.
+    """
+    check_results(results, "by_category", "thresholds")
+    categories = list(dict.fromkeys(c for r in results.values() for c in r["by_category"]))
+    width = 0.8 / len(results)
+    with new_figure(width=max(5.5, 1.2 * len(categories) + 1)) as (figure, axes):
+        for place, (name, result) in enumerate(results.items()):
+            index, shown = _choose(name, result["thresholds"], threshold)
+            scores = result["by_category"]
+            present = [i for i, category in enumerate(categories) if category in scores]
+            x = [i + (place - (len(results) - 1) / 2) * width for i in present]
+            bars: dict[str, Any] = {"width": 0.9 * width, "edgecolor": "white"}
+            light = [100 * scores[categories[i]]["accuracy"] for i in present]
+            axes.bar(x, light, color=lighten(COLORS[place]), **bars)
+            dark = [_value(scores[categories[i]]["pattern_accuracy"], index) for i in present]
+            axes.bar(x, dark, color=COLORS[place], hatch=HATCHES[place], label=name, **bars)
+        axes.set_xticks(range(len(categories)))
+        axes.set_xticklabels([textwrap.fill(str(c).replace("_", " "), 14) for c in categories])
+        axes.set(ylabel=f"light: accuracy, dark: PA$_{{{shown:g}}}$ (%)", ylim=(0, 100))
+        axes.grid(axis="x", visible=False)
+        figure.legend(loc="outside upper center", ncols=min(4, len(results)))
+    return figure
+
+
+def _choose(name: str, thresholds: Any, threshold: float | None) -> tuple[int | None, float]:
+    """Return the position of a threshold in a result, None if it has only one; and the threshold.
+
+    Raises:
+        MetricInputError: The result does not have the threshold.
+    """
+    if not isinstance(thresholds, list):
+        thresholds, is_list = [thresholds], False
+    else:
+        is_list = True
+    wanted = threshold if threshold is not None else thresholds[0] if len(thresholds) == 1 else 0.95
+    if wanted not in thresholds:
+        raise MetricInputError([f"{name}: has the thresholds {thresholds}; expected {wanted:g}."])
+    return (thresholds.index(wanted) if is_list else None), wanted
+
+
+def _value(scores: Any, index: int | None) -> float:
+    return 100 * float(scores if index is None else scores[index])

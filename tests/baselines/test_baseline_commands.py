@@ -92,6 +92,7 @@ def test_what_is_left_out_is_the_presets(place, tmp_path):
     assert not (Path(found[0]["run"]) / "checkpoint").exists()
 
 
+@pytest.mark.slow
 def test_few_shot_has_a_run_for_every_number_and_draw(place, tmp_path):
     model = write_encoder(tmp_path / "m", labels=["neutral", "entailment", "contradiction"])
     found = run(
@@ -142,6 +143,7 @@ def test_a_run_can_be_done_again_from_its_config(place, tmp_path):
     assert again[0]["evaluations"] == first[0]["evaluations"]
 
 
+@pytest.mark.slow
 def test_an_analysis_does_all_its_runs(place, tmp_path):
     found = run(
         *("analyse", "cartography", "--model", place / "encoder", *rows(place), *FAST),
@@ -336,6 +338,7 @@ def test_a_push_that_is_refused_says_so(trained):
     assert "hf_secret" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_hub_that_is_not_there_is_named(trained):
     run, _ = trained
     with running_hub() as hub:
@@ -366,6 +369,7 @@ def test_reruns_find_their_rows_from_any_folder(trained, tmp_path, monkeypatch):
     assert again["evaluations"] == found["evaluations"]
 
 
+@pytest.mark.slow
 def test_a_part_of_the_rows_is_found_from_any_folder(place, tmp_path, monkeypatch):
     """A run on easy rows names the run that told which as seen from its own folder."""
     from nlihub.runs import rerun_config

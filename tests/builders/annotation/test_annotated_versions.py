@@ -190,6 +190,7 @@ def test_the_command_line_leads_through(version, tmp_path):
     assert "defect" in run("import", str(version), str(sheets[0]), *shared, code=1)
 
 
+@pytest.mark.slow
 def test_it_is_published_pinned_and_compared(version, tmp_path, publisher):
     annotate(version, tmp_path / "batches")
     gold = nlihub.build_annotated(version, tmp_path / "batches", tmp_path / "gold", QUOTAS)

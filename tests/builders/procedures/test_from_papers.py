@@ -247,6 +247,7 @@ nlihub.build_from_papers("my_nli", "p", "b", **{YEARS!r})
         assert [process.wait(120) for process in running] == [0, 0]
         assert content(tmp_path / "b" / "my_nli") == content(made.folder)
 
+    @pytest.mark.slow
     def test_a_spark_cluster(self, made, papers, tmp_path, one_file_a_shard, monkeypatch):
         pytest.importorskip("pyspark", reason="Spark is not installed (extra spark)")
         if which("java") is None:
@@ -270,6 +271,7 @@ nlihub.build_from_papers("my_nli", "p", "b", **{YEARS!r})
         finally:
             session.stop()
 
+    @pytest.mark.slow
     def test_a_killed_build_on_spark_keeps_what_was_done(self, made, papers, tmp_path):
         pytest.importorskip("pyspark", reason="Spark is not installed (extra spark)")
         if which("java") is None:

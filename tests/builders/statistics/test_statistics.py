@@ -285,6 +285,7 @@ def test_stats_on_the_command_line(built):
     assert "expected an address" in done.stderr or "nlihub[baselines]" in done.stderr
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_rows(tmp_path):
     words = " ".join(f"word{n}" for n in range(150))
     rows = [row(SciNLI.SPEC.labels[n % 4], f"{n} {words}", f"{n} word") for n in range(120_000)]

@@ -12,6 +12,7 @@ pytest.importorskip("torch", reason="the extra 'baselines' is not installed")
 pytest.importorskip("transformers", reason="the extra 'baselines' is not installed")
 
 import pyarrow.parquet as pq
+from command_line import run_command
 from hub_server import Fault, running_hub
 from nlihub.baselines.plans import ANALYSES, DOMAINS, plan_analysis
 from nlihub.baselines.presets import PRESETS
@@ -248,13 +249,9 @@ def test_presets_name_datasets_that_there_are():
         (["analyse", "art", "--model", "m", "--train", "scinli"], "no analysis 'art'"),
     ],
 )
-def test_wrong_use_is_explained(arguments, message, tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-m", "nlihub", "baseline", *arguments, "--output", str(tmp_path / "r")],
-        capture_output=True,
-        text=True,
-        env=os.environ | {"COLUMNS": "300"},
-    )
+def test_wrong_use_is_explained(arguments, message, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
+    done = run_command("baseline", *arguments, "--output", tmp_path / "r")
     assert done.returncode == 2 if "no file of rows" not in message else done.returncode
     assert message in " ".join(done.stderr.split()), done.stderr
     assert "Traceback" not in done.stderr

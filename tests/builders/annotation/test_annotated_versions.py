@@ -2,10 +2,9 @@
 
 import csv
 import random
-import subprocess
-import sys
 
 import pytest
+from command_line import run_command
 from datasets import load_dataset
 from nlihub.builders.versions.manifest import Manifest
 from nlihub.loaders.errors import AnnotationError, CorpusError, OutputError, UsageError
@@ -170,8 +169,7 @@ def test_what_makes_no_sense_is_refused(version, tmp_path, built):
 
 def test_the_command_line_leads_through(version, tmp_path):
     def run(*arguments, code=0):
-        command = [sys.executable, "-m", "nlihub", "annotate", *arguments]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        done = run_command("annotate", *arguments, cwd=tmp_path)
         assert done.returncode == code, done.stderr
         assert "Traceback" not in done.stderr
         return done.stdout + done.stderr

@@ -14,6 +14,7 @@ from shutil import which
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from command_line import run_command
 from datasets import load_dataset
 from nlihub.builders.procedures.papers import rows as paper_rows
 from nlihub.builders.procedures.papers import shards
@@ -581,13 +582,7 @@ class TestBadInput:
 
 class TestCommandLine:
     def run(self, tmp_path, *arguments, code=0):
-        done = subprocess.run(
-            [sys.executable, "-m", "nlihub", *arguments],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = run_command(*arguments, cwd=tmp_path)
         assert done.returncode == code, done.stderr
         assert "Traceback" not in done.stderr
         return done

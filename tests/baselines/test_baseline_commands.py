@@ -12,6 +12,7 @@ pytest.importorskip("torch", reason="the extra 'baselines' is not installed")
 pytest.importorskip("transformers", reason="the extra 'baselines' is not installed")
 
 import pyarrow.parquet as pq
+from command_line import run_command
 from hub_server import Fault, running_hub
 from nlihub.baselines.plans import ANALYSES, DOMAINS, plan_analysis
 from nlihub.baselines.presets import PRESETS
@@ -92,6 +93,7 @@ def test_what_is_left_out_is_the_presets(place, tmp_path):
     assert not (Path(found[0]["run"]) / "checkpoint").exists()
 
 
+@pytest.mark.slow
 def test_few_shot_has_a_run_for_every_number_and_draw(place, tmp_path):
     model = write_encoder(tmp_path / "m", labels=["neutral", "entailment", "contradiction"])
     found = run(
@@ -142,6 +144,7 @@ def test_a_run_can_be_done_again_from_its_config(place, tmp_path):
     assert again[0]["evaluations"] == first[0]["evaluations"]
 
 
+@pytest.mark.slow
 def test_an_analysis_does_all_its_runs(place, tmp_path):
     found = run(
         *("analyse", "cartography", "--model", place / "encoder", *rows(place), *FAST),
@@ -246,13 +249,9 @@ def test_presets_name_datasets_that_there_are():
         (["analyse", "art", "--model", "m", "--train", "scinli"], "no analysis 'art'"),
     ],
 )
-def test_wrong_use_is_explained(arguments, message, tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-m", "nlihub", "baseline", *arguments, "--output", str(tmp_path / "r")],
-        capture_output=True,
-        text=True,
-        env=os.environ | {"COLUMNS": "300"},
-    )
+def test_wrong_use_is_explained(arguments, message, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
+    done = run_command("baseline", *arguments, "--output", tmp_path / "r")
     assert done.returncode == 2 if "no file of rows" not in message else done.returncode
     assert message in " ".join(done.stderr.split()), done.stderr
     assert "Traceback" not in done.stderr
@@ -336,6 +335,7 @@ def test_a_push_that_is_refused_says_so(trained):
     assert "hf_secret" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_hub_that_is_not_there_is_named(trained):
     run, _ = trained
     with running_hub() as hub:
@@ -366,6 +366,7 @@ def test_reruns_find_their_rows_from_any_folder(trained, tmp_path, monkeypatch):
     assert again["evaluations"] == found["evaluations"]
 
 
+@pytest.mark.slow
 def test_a_part_of_the_rows_is_found_from_any_folder(place, tmp_path, monkeypatch):
     """A run on easy rows names the run that told which as seen from its own folder."""
     from nlihub.runs import rerun_config

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
+from command_line import run_command as run
 from nlihub.baselines.evaluation.scoring import ScoringOptions, score_predictions
 from nlihub.loaders.errors import (
     PredictionsError,
@@ -326,15 +327,6 @@ def test_every_dataset_names_metrics_that_there_are():
         assert metrics and set(metrics) <= set(METRICS)
 
 
-def run(*arguments, cwd):
-    return subprocess.run(
-        [sys.executable, "-m", "nlihub", *map(str, arguments)],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-    )
-
-
 def test_on_the_command_line(built, rows, tmp_path):
     for i in range(3):
         write(predict(rows, i), tmp_path / f"{i}.csv")
@@ -443,7 +435,9 @@ def test_texts_stay_texts(tmp_path):
 def test_install_metrics_on_the_command_line(tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HOME", str(tmp_path / "home"))
     monkeypatch.delenv("HF_MODULES_CACHE", raising=False)
-    done = run("install", "metrics", "--json", cwd=tmp_path)
+    # In a process of its own: evaluate reads HF_HOME at its import.
+    command = [sys.executable, "-m", "nlihub", "install", "metrics", "--json"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     scripts = json.loads(done.stdout)
     assert len(scripts) == 2 * len(METRICS)
@@ -452,9 +446,9 @@ def test_install_metrics_on_the_command_line(tmp_path, monkeypatch):
     assert (done.returncode, "metrics takes no source folder" in done.stderr) == (2, True)
 
 
-def test_a_missing_extra_is_named(tmp_path):
+def test_a_missing_extra_is_named(tmp_path, monkeypatch):
     """As where matplotlib is not installed."""
-    (tmp_path / "matplotlib.py").write_text("raise ImportError('not here')")
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     result = functional.consistency([1, 0], [1, 0], ["a", "a"])
     (tmp_path / "x.json").write_text(json.dumps(result))
     done = run("plot", "consistency", "x.json", "-o", "x.png", cwd=tmp_path)

@@ -200,6 +200,7 @@ def test_the_checkpoint_is_the_model_that_was_tested(config, tmp_path):
     assert np.allclose(found, probabilities(run.path), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_equal_runs_have_equal_results_and_another_seed_has_others(config, tmp_path):
     first = execute(config, tmp_path / "a", Execution())
     again = execute(config, tmp_path / "b", Execution())
@@ -208,6 +209,7 @@ def test_equal_runs_have_equal_results_and_another_seed_has_others(config, tmp_p
     assert not predictions(first.path).equals(predictions(other.path))
 
 
+@pytest.mark.slow
 def test_micro_batches_change_nothing_but_rounding(config, tmp_path):
     """Without dropout, which is drawn for each micro-batch."""
     without = tmp_path / "without-dropout"
@@ -221,6 +223,7 @@ def test_micro_batches_change_nothing_but_rounding(config, tmp_path):
     assert np.allclose(probabilities(whole.path), probabilities(parts.path), atol=1e-4)
 
 
+@pytest.mark.slow
 def test_the_reference_learns_the_same(config, tmp_path):
     options = replace(FAST, max_epochs=15)
     run = execute(
@@ -231,6 +234,7 @@ def test_the_reference_learns_the_same(config, tmp_path):
     assert run.read_json("record.json")["execution"]["micro_batch"] == 32
 
 
+@pytest.mark.slow
 def test_runs_of_several_precisions_share_a_process(config, tmp_path):
     probabilities_by_precision = {}
     for precision in ("fp32", "bf16", "fp32"):
@@ -253,6 +257,7 @@ def test_short_training_is_not_compiled(monkeypatch):
     assert not Execution(reference=True).compiles(500_000)
 
 
+@pytest.mark.slow
 def test_early_stopping_has_the_patience_that_it_is_given(config, tmp_path):
     options = replace(FAST, max_epochs=30, patience=2, learning_rate=1e-9)
     run = execute(replace(config, options=options), tmp_path / "run", Execution())
@@ -280,6 +285,7 @@ execute(rerun_config(sys.argv[1]), Path(sys.argv[2]), Execution(state_every_s=0.
 """
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_to_the_same_result(config, tmp_path):
     """Killed in the middle of an epoch, twice, and in the end equal, byte for byte."""
     config = replace(config, options=replace(FAST, max_epochs=6))
@@ -310,6 +316,7 @@ def test_a_killed_run_goes_on_to_the_same_result(config, tmp_path):
     assert not (killed / "resume.pt").exists()
 
 
+@pytest.mark.slow
 def test_two_processes_share_the_work(config, tmp_path):
     """Started twice, as a launcher does: every row is tested, and training comes out alike."""
     without = tmp_path / "without-dropout"
@@ -338,6 +345,7 @@ def test_two_processes_share_the_work(config, tmp_path):
     assert np.allclose(first, second, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_a_run_that_is_done_is_left_as_it_is(config, tmp_path):
     run = execute(config, tmp_path / "run", Execution())
     before = (run.path / "record.json").stat().st_mtime_ns
@@ -401,6 +409,7 @@ def test_the_hypothesis_alone_is_all_that_is_seen(config, tmp_path):
     assert shown == hypotheses
 
 
+@pytest.mark.slow
 def test_long_pairs_are_cut_and_counted(config, tmp_path):
     options = replace(FAST, max_length=10)
     run = execute(replace(config, options=options), tmp_path / "run", Execution())
@@ -566,6 +575,7 @@ def test_without_shots_the_model_is_tested_as_it_is(config, tmp_path):
 # ----------------------------------------------------------------------------------- cartography
 
 
+@pytest.mark.slow
 def test_subsets_follow_the_dynamics(config, tmp_path):
     run = execute(config, tmp_path / "all", Execution())
     table = pq.read_table(run.path / "dynamics.parquet")
@@ -706,6 +716,7 @@ def test_weights_that_the_last_step_ruined_are_not_kept(config, tmp_path):
     assert not (tmp_path / "run" / "resume.pt").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["torch", "cpu"])
 def test_memory_that_runs_out_says_what_to_try(config, tmp_path, monkeypatch, kind):
     """As torch says it on a GPU, and as its allocator does on a processor."""

@@ -413,6 +413,7 @@ np.savez(path / f"{os.environ['RANK']}.npz", **vars(fitted))
 """
 
 
+@pytest.mark.slow
 def test_training_in_two_processes_is_that_of_the_plain_loop(tmp_path: Path) -> None:
     """Seven rows are four and three; of one row there is none for the second process."""
     script = tmp_path / "train.py"
@@ -653,6 +654,7 @@ def test_rows_keep_the_names_of_their_labels(order: Sequence[str] | None, tmp_pa
     assert found == [json.loads(line)["label"] for line in lines]
 
 
+@pytest.mark.slow
 def test_what_is_tested_is_the_best_epoch(encoder: str, tmp_path: Path) -> None:
     """Validation says the contrary of what training teaches, so the last epoch is not the best."""
     from transformers import AutoModelForSequenceClassification, AutoTokenizer

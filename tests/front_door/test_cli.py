@@ -5,17 +5,9 @@ import sys
 from importlib.metadata import version
 
 import pytest
+from command_line import run_command as run
 
 import nlihub
-
-
-def run(*arguments, **options):
-    return subprocess.run(
-        [sys.executable, "-m", "nlihub", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        **options,
-    )
 
 
 def test_answers_go_to_stdout_alone(tmp_path):
@@ -26,7 +18,10 @@ def test_answers_go_to_stdout_alone(tmp_path):
 
 
 def test_version():
-    assert run("--version").stdout == f"nlihub {version('nlihub')}\n"
+    """In a process of its own, as a user starts it."""
+    command = [sys.executable, "-m", "nlihub", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == f"nlihub {version('nlihub')}\n"
 
 
 def test_list_and_show():

@@ -111,6 +111,7 @@ def test_public_names():
         _ = nlihub.nope
 
 
+@pytest.mark.slow
 def test_the_wheel_has_the_data_files(tmp_path):
     # From a copy: a build leaves files in the folder, which the next one would sweep in.
     source = tmp_path / "source"

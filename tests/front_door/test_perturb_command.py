@@ -4,11 +4,10 @@ import doctest
 import importlib
 import json
 import re
-import subprocess
-import sys
 
 import pytest
 from abstract_samples import BODY, ENTITIES, bioc, bioc_xml, json_lines, pubtator
+from command_line import run_command
 from conftest import ROOT, SHARED
 from nlihub.loaders.errors import CorpusError, SourceNotFoundError, UnknownNameError, UsageError
 
@@ -19,12 +18,7 @@ NEED_NOTHING = "SEN,SEP,VNeg,LPR"
 
 
 def run(*arguments, **options):
-    return subprocess.run(
-        [sys.executable, "-m", "nlihub", "perturb", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        **options,
-    )
+    return run_command("perturb", *arguments, **options)
 
 
 @pytest.fixture

@@ -266,6 +266,7 @@ print(metric.compute()["n_samples"])
 """
 
 
+@pytest.mark.slow
 def test_a_full_disk_never_leaves_a_part_to_compute_on(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", FULL_DISK, str(tmp_path)], capture_output=True, text=True
@@ -287,6 +288,7 @@ print(result and result["pattern_accuracy"], result and result["n_samples"])
 """
 
 
+@pytest.mark.slow
 def test_several_processes(tmp_path):
     processes = [
         subprocess.Popen(
@@ -335,6 +337,7 @@ def run_without_us(code, cwd, **environment):
     )
 
 
+@pytest.mark.slow
 def test_by_name_offline_in_a_project_without_nlihub(tmp_path):
     home = {"HF_HOME": str(tmp_path / "home"), "HF_EVALUATE_OFFLINE": "1"}
     install = "from nlihub.metrics.release.install import install_metrics; install_metrics()"
@@ -400,6 +403,7 @@ def space_server(files):
         server.server_close()
 
 
+@pytest.mark.slow
 def test_from_a_space(tmp_path):
     files = {(f"some/{n}", f): text for n in METRICS for f, text in space_files(n).items()}
     with space_server(files) as address:
@@ -419,6 +423,7 @@ def test_from_a_space(tmp_path):
     assert done.stdout.split() == ["True"] * 4, done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METRICS)
 def test_the_files_of_a_space(name, tmp_path):
     files = space_files(name)

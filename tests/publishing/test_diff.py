@@ -545,6 +545,7 @@ def test_the_difference_as_json(write):
     assert plain == whole | dict.fromkeys(["labels", "columns", "configs", "splits"], names)
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_texts(write):
     def versions(n):
         of_test = [row(str(i), premise=f"{i}" + " word" * 600) for i in range(n)]

@@ -71,6 +71,7 @@ def ask(hub, code, home, **environment):
     return json.loads(process.stdout.splitlines()[-1])
 
 
+@pytest.mark.slow
 def test_what_is_committed_and_tagged_is_loaded_by_name(hub, tmp_path):
     found = ask(
         hub,
@@ -122,6 +123,7 @@ except HfHubHTTPError as error:
     assert len(hub.repos["datasets/someone/rows"].commits) == 2
 
 
+@pytest.mark.slow
 def test_a_space_brings_a_metric(hub, tmp_path):
     found = ask(
         hub,
@@ -393,6 +395,7 @@ tell(failed=failed and failed[0])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("action", ["cut", "drop", 500, 429])
 def test_an_upload_that_fails_once_is_sent_again(hub, tmp_path, action):
     hub.faults.append(Fault("PUT", "/lfs/", action))

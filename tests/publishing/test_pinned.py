@@ -8,6 +8,8 @@ from hub_server import running_hub
 from hub_store import Commit
 from hub_users import KEY, REPO, Publisher
 
+pytestmark = pytest.mark.slow
+
 OTHER = {"rows": {"r1": {"premise": "Another animal has walked into the barn."}}}
 LOAD = """
 import json, sys

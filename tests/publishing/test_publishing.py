@@ -89,6 +89,7 @@ print(json.dumps({
     assert "words" in publisher.run("diff", f"{REPO}@v1.0.0", f"{REPO}@1.1.0")
 
 
+@pytest.mark.slow
 def test_a_published_version_is_tried_out_again_and_not_published_twice(hub, publisher):
     publisher.publish("1.0.0")
     requests = len(hub.requests)
@@ -100,6 +101,7 @@ def test_a_published_version_is_tried_out_again_and_not_published_twice(hub, pub
     assert written == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "number", "needed", "reason"),
     [
@@ -120,6 +122,7 @@ def test_a_number_says_at_least_what_has_changed(first, changes, number, needed,
     assert {method for method, _ in first.hub.requests[before:]} <= {"GET", "HEAD"}
 
 
+@pytest.mark.slow
 def test_numbers_that_are_refused(first):
     assert "Nothing has changed since 1.0.0" in first.publish("1.2.1", code=1)
     assert "does not follow 1.0.0" in first.publish("0.9.9", code=1, **FIRST)
@@ -132,6 +135,7 @@ def test_numbers_that_are_none(number):
         parse_number(number)
 
 
+@pytest.mark.slow
 def test_what_the_new_version_has_not_is_gone_and_what_others_put_there_stays(hub, publisher):
     publisher.publish("1.0.0")
     commit_by_hand(hub, {"notes/mine.txt": b"mine"})
@@ -147,6 +151,7 @@ def test_what_the_new_version_has_not_is_gone_and_what_others_put_there_stays(hu
     assert "default/test-00000-of-00001.parquet" in hub.files(KEY, "v1.0.0")
 
 
+@pytest.mark.slow
 def test_a_repository_of_others_is_refused(hub, publisher):
     publisher.publish("1.0.0")
     repo = hub.repos[KEY]
@@ -159,6 +164,7 @@ def test_a_repository_of_others_is_refused(hub, publisher):
     assert hub.files(KEY)["README.md"].decode().count("\nMine.\n") == 1
 
 
+@pytest.mark.slow
 def test_a_folder_of_its_name_is_not_taken_for_the_repository(hub, publisher):
     """``datasets`` prefers one: then nothing would be proved."""
     publisher.publish("1.0.0")
@@ -171,6 +177,7 @@ def test_a_folder_of_its_name_is_not_taken_for_the_repository(hub, publisher):
     assert list(tags(hub)) == ["v1.0.0"]
 
 
+@pytest.mark.slow
 def test_a_rerun_puts_data_back_and_leaves_texts_alone(hub, publisher):
     publisher.publish("1.0.0")
     commit_by_hand(hub, {"CITATION.bib": b"@misc{better}"})
@@ -194,12 +201,14 @@ def test_manifests_of_other_nlihubs(hub, publisher):
     assert "has no manifest.json" in publisher.publish("1.0.0", code=1)
 
 
+@pytest.mark.slow
 def test_files_that_would_be_loaded_with_it_are_refused(hub, publisher):
     publisher.publish("1.0.0")
     commit_by_hand(hub, {"whole/test-extra.parquet": b"PAR1"})
     assert "whole/test-extra.parquet" in publisher.publish("2.0.0", code=2, **FIRST)
 
 
+@pytest.mark.slow
 def test_dry_run_and_asking(hub, publisher):
     folder = str(publisher.build())
     options = ["publish", folder, "--repo", REPO, "--version", "1.0.0"]
@@ -215,6 +224,7 @@ def test_dry_run_and_asking(hub, publisher):
     assert n_commits(hub) == 1
 
 
+@pytest.mark.slow
 def test_private(hub, publisher):
     publisher.publish("1.0.0", "--private")
     assert hub.repos[KEY].private
@@ -238,6 +248,7 @@ def test_a_damaged_version_is_not_published(hub, publisher):
     assert hub.repos == {}
 
 
+@pytest.mark.slow
 def test_without_a_network(publisher):
     said = publisher.publish("1.0.0", code=1, more={"HF_HUB_OFFLINE": "1"})
     assert "HF_HUB_OFFLINE" in said
@@ -252,6 +263,7 @@ def edit_card(hub, change):
     commit_by_hand(hub, {"README.md": change(hub.files(KEY)["README.md"].decode()).encode()})
 
 
+@pytest.mark.slow
 def test_the_card_keeps_what_people_wrote(hub, publisher):
     publisher.publish("1.0.0")
     card = hub.files(KEY)["README.md"].decode()
@@ -275,6 +287,7 @@ def test_the_card_keeps_what_people_wrote(hub, publisher):
         assert "`words`" in card
 
 
+@pytest.mark.slow
 def test_croissant_metadata_goes_along(hub, publisher, tmp_path, monkeypatch):
     publisher.publish("1.0.0", "--croissant")
     content = hub.files(KEY, "v1.0.0")["croissant.json"]

@@ -9,6 +9,8 @@ import pytest
 from hub_faults import Fault
 from hub_users import KEY, REPO
 
+pytestmark = pytest.mark.slow
+
 IS_OLD_CLIENT = huggingface_hub.__version__.startswith("0.")
 OTHER = {"rows": {"r1": {"premise": "Another animal has walked into the barn."}}}
 

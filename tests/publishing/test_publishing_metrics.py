@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from hub_faults import Fault
 from hub_users import use
 from nlihub.metrics import METRICS
@@ -17,6 +18,7 @@ for _name in METRICS:
 EXAMPLES += "import json; print(json.dumps(signatures))\n"
 
 
+@pytest.mark.slow
 def test_a_metric_is_published_once(hub, publisher):
     publish = ["publish-metric", "consistency", "--space", "someone/consistency", "--yes"]
     assert "no metric 'consistence'" in publisher.run(
@@ -41,6 +43,7 @@ def test_a_metric_is_published_once(hub, publisher):
     assert [version["number"] for version in versions] == ["1.0.0"]
 
 
+@pytest.mark.slow
 def test_a_metric_that_does_not_work_gets_no_tag(hub, publisher):
     publish = ["publish-metric", "consistency", "--space", "someone/consistency", "--yes"]
     hub.faults = [Fault("GET", r"resolve/.*consistency\.py", "tear", times=99)]
@@ -54,6 +57,7 @@ def test_a_metric_that_does_not_work_gets_no_tag(hub, publisher):
     assert len(repo.commits) == 2
 
 
+@pytest.mark.slow
 def test_everything(hub, publisher, tmp_path):
     """What has no sources at hand is told; what needs it is not tried; the others are there."""
     built = publisher.build().parent

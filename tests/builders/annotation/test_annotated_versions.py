@@ -2,10 +2,9 @@
 
 import csv
 import random
-import subprocess
-import sys
 
 import pytest
+from command_line import run_command
 from constructing import from_papers
 from datasets import load_dataset
 from nlihub.builders.versions.manifest import Manifest
@@ -171,8 +170,7 @@ def test_what_makes_no_sense_is_refused(version, tmp_path, built):
 
 def test_the_command_line_leads_through(version, tmp_path):
     def run(*arguments, code=0):
-        command = [sys.executable, "-m", "nlihub", "annotate", *arguments]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        done = run_command("annotate", *arguments, cwd=tmp_path)
         assert done.returncode == code, done.stderr
         assert "Traceback" not in done.stderr
         return done.stdout + done.stderr
@@ -191,6 +189,7 @@ def test_the_command_line_leads_through(version, tmp_path):
     assert "defect" in run("import", str(version), str(sheets[0]), *shared, code=1)
 
 
+@pytest.mark.slow
 def test_it_is_published_pinned_and_compared(version, tmp_path, publisher):
     annotate(version, tmp_path / "batches")
     gold = nlihub.annotation.build(version, tmp_path / "batches", tmp_path / "gold", QUOTAS)

@@ -3,11 +3,10 @@
 import csv
 import json
 import re
-import subprocess
-import sys
 from itertools import pairwise
 
 import pytest
+from command_line import run_command
 from nlihub.builders.annotation.sample import CONTROLS, draw_sample, list_pairs
 from nlihub.builders.annotation.sheets import SHEET_COLUMNS, read_sheet, write_sheet
 from nlihub.builders.annotation.stored import read_batches
@@ -258,8 +257,7 @@ def test_the_official_release(releases, tmp_path):
 
 def test_the_command_line_leads_through(version, tmp_path):
     def run(*arguments, code=0):
-        command = [sys.executable, "-m", "nlihub", "annotate", *map(str, arguments)]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        done = run_command("annotate", *arguments, cwd=tmp_path)
         assert done.returncode == code, done.stderr
         assert "Traceback" not in done.stderr
         return done.stdout + done.stderr

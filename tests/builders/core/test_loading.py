@@ -32,6 +32,7 @@ def expected(built):
     }
 
 
+@pytest.mark.slow
 def test_every_config_and_split_of_a_folder(built, expected):
     assert sorted(datasets.get_dataset_config_names(str(built))) == sorted(SPEC.configs)
     for (config, split), rows in expected.items():
@@ -184,6 +185,7 @@ def test_installing_again_repairs(built):
     assert file.read_bytes() == whole
 
 
+@pytest.mark.slow
 def test_many_processes_that_need_a_dataset_for_the_first_time(tmp_path):
     code = (
         "from nlihub.builders.versions.open import open_version\n"

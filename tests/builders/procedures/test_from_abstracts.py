@@ -1,7 +1,5 @@
 import json
 import re
-import subprocess
-import sys
 from collections import Counter
 from itertools import pairwise
 
@@ -9,6 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 from abstract_corpus import make_abstract, write_abstracts
 from abstract_samples import json_lines
+from command_line import run_command
 from conftest import SHARED
 from constructing import from_abstracts
 from datasets import load_dataset
@@ -401,8 +400,7 @@ def test_a_version_with_models_that_write(tmp_path):
 
 class TestCommand:
     def run(self, *arguments):
-        command = [sys.executable, "-m", "nlihub", "construct", "abstracts", *map(str, arguments)]
-        return subprocess.run(command, capture_output=True, text=True, timeout=120)
+        return run_command("construct", "abstracts", *arguments)
 
     def test_it_builds_and_tells(self, corpus, made, tmp_path):
         done = self.run(

@@ -14,6 +14,7 @@ from shutil import which
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from command_line import run_command
 from conftest import ROOT
 from constructing import from_papers
 from datasets import load_dataset
@@ -254,6 +255,7 @@ from_papers("my_nli", "p", "b", **{YEARS!r})
         assert [process.wait(120) for process in running] == [0, 0]
         assert content(tmp_path / "b" / "my_nli") == content(made.folder)
 
+    @pytest.mark.slow
     def test_a_spark_cluster(self, made, papers, tmp_path, one_file_a_shard, monkeypatch):
         pytest.importorskip("pyspark", reason="Spark is not installed (extra spark)")
         if which("java") is None:
@@ -277,6 +279,7 @@ from_papers("my_nli", "p", "b", **{YEARS!r})
         finally:
             session.stop()
 
+    @pytest.mark.slow
     def test_a_killed_build_on_spark_keeps_what_was_done(self, made, papers, tmp_path):
         pytest.importorskip("pyspark", reason="Spark is not installed (extra spark)")
         if which("java") is None:
@@ -579,13 +582,7 @@ class TestBadInput:
 
 class TestCommandLine:
     def run(self, tmp_path, *arguments, code=0):
-        done = subprocess.run(
-            [sys.executable, "-m", "nlihub", *arguments],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = run_command(*arguments, cwd=tmp_path)
         assert done.returncode == code, done.stderr
         assert "Traceback" not in done.stderr
         return done

@@ -247,6 +247,7 @@ def test_a_fold_is_kept_and_read_again(tmp_path):
         fit_fold(0, SMALL, SETTINGS, tmp_path)
 
 
+@pytest.mark.slow
 def test_no_model_sees_what_it_answers():
     for fold in range(2):
         others = [one for one in SMALL if fold_of(one.pmid, 2, 0) != fold]
@@ -261,6 +262,7 @@ def generated(tmp_path_factory):
     return [*SMALL, broken], folder, generate_negatives([*SMALL, broken], SETTINGS, folder=folder)
 
 
+@pytest.mark.slow
 def test_kept_and_refused_are_all(generated):
     mechanisms, _, found = generated
     assert len(found.outcomes) == len(mechanisms)
@@ -303,6 +305,7 @@ def test_the_same_again_in_another_order_and_from_the_kept_models(generated):
     assert all(report.is_resumed for report in again.folds)
 
 
+@pytest.mark.slow
 def test_bounds_and_searches_that_find_nothing(generated):
     mechanisms, folder, _ = generated
     strict = replace(SETTINGS, max_quality=-1.0, max_similarity=-1.0)

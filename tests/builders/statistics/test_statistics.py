@@ -2,11 +2,10 @@
 
 import doctest
 import json
-import subprocess
-import sys
 from collections import Counter
 
 import pytest
+from command_line import run_command
 from hypothesis import given
 from hypothesis import strategies as st
 from memory import growth_of_peak
@@ -272,8 +271,7 @@ def test_what_the_card_says_is_in_the_survey_too(built):
 
 def test_stats_on_the_command_line(built):
     def run(*arguments):
-        command = [sys.executable, "-m", "nlihub", "stats", str(built), *arguments]
-        return subprocess.run(command, capture_output=True, text=True)
+        return run_command("stats", built, *arguments)
 
     found = json.loads(run("--json").stdout)
     assert found["texts"][-1]["part"] == "all"
@@ -285,6 +283,7 @@ def test_stats_on_the_command_line(built):
     assert "expected an address" in done.stderr or "nlihub[baselines]" in done.stderr
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_rows(tmp_path):
     words = " ".join(f"word{n}" for n in range(150))
     rows = [row(SciNLI.SPEC.labels[n % 4], f"{n} {words}", f"{n} word") for n in range(120_000)]

@@ -2,7 +2,6 @@
 
 import json
 import socket
-import subprocess
 import sys
 import threading
 from collections import Counter
@@ -10,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from command_line import run_command
 
 pytest.importorskip("nltk", reason="the extra 'baselines' is not installed")
 from nlihub.builders.scinli import SciNLI
@@ -155,8 +155,7 @@ def test_parses_are_shown(serve, version):
 
 def test_parses_on_the_command_line(serve, version):
     def run(*arguments):
-        command = [sys.executable, "-m", "nlihub", "stats", str(version.folder), *arguments]
-        return subprocess.run(command, capture_output=True, text=True)
+        return run_command("stats", version.folder, *arguments)
 
     found = json.loads(run("--parser", serve().url, "--json").stdout)
     assert found["parses"]["roots"][-1]["premise"]["s_roots"] == 66.7

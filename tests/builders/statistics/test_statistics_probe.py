@@ -1,11 +1,11 @@
 """The hypothesis-only probe: what it finds, what it must not find, and what cannot be probed."""
 
 import random
-import subprocess
 import sys
 
 import numpy as np
 import pytest
+from command_line import run_command
 
 pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 from nlihub.builders.bionli import BioNLI
@@ -289,8 +289,7 @@ def test_without_scikit_learn(tmp_path, monkeypatch):
 
 
 def test_the_probe_on_the_command_line(built):
-    command = [sys.executable, "-m", "nlihub", "stats", str(built), "--probe"]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = run_command("stats", built, "--probe")
     assert (done.returncode, done.stderr) == (0, "")
     assert "cross-validation on 20,000 rows of test, no group in two folds." in done.stdout
     assert nlihub.stats(str(built), probe=True).probe.unit == "group"

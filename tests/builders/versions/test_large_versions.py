@@ -66,6 +66,7 @@ def long_texts(tmp_path_factory):
     return build_version(LongSciNLI, tmp_path_factory.mktemp("long"), options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "work", ["verify_version(Path({!r}))", "measure(BuiltVersion(Path({!r})))"]
 )

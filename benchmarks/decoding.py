@@ -17,10 +17,10 @@ from typing import Any
 
 import torch
 import transformers
-from nlihub.builders.procedures.abstracts.generate.beam import BeamSettings
 from nlihub.builders.procedures.abstracts.generate.constraints import Constraints, Literal
 from nlihub.builders.procedures.abstracts.generate.language_model import LanguageModelScorer
 from nlihub.builders.procedures.abstracts.generate.neurologic import decode
+from nlihub.builders.procedures.abstracts.generate.settings import BeamSettings
 
 #: Those of the models of the same names, but for the vocabulary of tiny.
 SIZES: dict[str, dict[str, int]] = {

@@ -9,15 +9,19 @@ from .api import PathLike
 from .builders.core.options import BuildOptions
 from .builders.procedures.abstracts.construct import TooFewError, construct
 from .builders.procedures.abstracts.declaration import AbstractDeclaration
-from .builders.procedures.abstracts.generate.beam import BeamSettings
+from .builders.procedures.abstracts.generate.generate import ModelWriter
 from .builders.procedures.abstracts.generate.models import PretrainedModel, SmallModel
-from .builders.procedures.abstracts.generate.settings import GenerationSettings, TrainingSettings
+from .builders.procedures.abstracts.generate.settings import (
+    BeamSettings,
+    GenerationSettings,
+    TrainingSettings,
+)
 from .builders.procedures.abstracts.generate.similarity import EncoderCosine, Similarity, TokenF1
-from .builders.procedures.abstracts.generate.writer import ModelWriter
-from .builders.procedures.abstracts.mechanisms.find import MechanismRules, Refused
+from .builders.procedures.abstracts.mechanisms.find import MechanismRules
+from .builders.procedures.abstracts.mechanisms.mechanism import NoMechanism as Refused
 from .builders.procedures.abstracts.mechanisms.phrases import PAPER, ConclusionPhrases
 from .builders.procedures.abstracts.negatives import Writer
-from .builders.procedures.abstracts.perturb.battery import NAMES
+from .builders.procedures.abstracts.perturb.apply import NAMES
 from .builders.procedures.abstracts.recipe import PAPER_SPLIT, Recipe
 from .builders.procedures.splits import ByRatio
 from .builders.versions.write import build_version, check_target

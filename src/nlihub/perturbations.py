@@ -10,24 +10,31 @@ from typing import IO, Any
 
 import orjson
 
-from .builders.procedures.abstracts.mechanisms.find import MechanismRules, Refused, find_mechanisms
+from .builders.procedures.abstracts.mechanisms.find import MechanismRules, find_mechanisms
 from .builders.procedures.abstracts.mechanisms.mechanism import Mechanism, Mention
+from .builders.procedures.abstracts.mechanisms.mechanism import NoMechanism as Refused
 from .builders.procedures.abstracts.mechanisms.phrases import ConclusionPhrases
-from .builders.procedures.abstracts.perturb import run
-from .builders.procedures.abstracts.perturb.antonyms import Antonyms
-from .builders.procedures.abstracts.perturb.battery import make_strategies
-from .builders.procedures.abstracts.perturb.lines import list_lines
+from .builders.procedures.abstracts.perturb import apply as run
+from .builders.procedures.abstracts.perturb.apply import (
+    AllNegatives,
+    Negatives,
+    list_lines,
+    make_strategies,
+)
 from .builders.procedures.abstracts.perturb.negate import Negate
-from .builders.procedures.abstracts.perturb.pool import EntityPool
-from .builders.procedures.abstracts.perturb.replace_inside import ReplaceInside
-from .builders.procedures.abstracts.perturb.replace_outside import ReplaceOutside
-from .builders.procedures.abstracts.perturb.reverse_polarity import ReversePolarity
-from .builders.procedures.abstracts.perturb.run import AllNegatives, Negatives
+from .builders.procedures.abstracts.perturb.replace_entities import (
+    EntityPool,
+    ReplaceInside,
+    ReplaceOutside,
+)
+from .builders.procedures.abstracts.perturb.reverse_polarity import Antonyms, ReversePolarity
 from .builders.procedures.abstracts.perturb.strategy import Strategy
-from .builders.procedures.abstracts.perturb.swap_markers import SwapMarkers
-from .builders.procedures.abstracts.perturb.swap_names import SwapNames
+from .builders.procedures.abstracts.perturb.swap_entities import (
+    SwapMarkers,
+    SwapNames,
+    SwapPositions,
+)
 from .builders.procedures.abstracts.perturb.swap_number import SwapNumber
-from .builders.procedures.abstracts.perturb.swap_positions import SwapPositions
 from .loaders.atomic_write import whole_file
 from .loaders.corpora.abstracts.read import FORMATS, read_abstracts
 from .loaders.corpora.abstracts.skipped import Skipped

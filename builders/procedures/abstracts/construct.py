@@ -16,7 +16,9 @@ from ..declared import Declared
 from ..declared_builder import declared_builder
 from .declaration import POSITIVE, AbstractDeclaration
 from .distributions import choose_balanced, choose_full
-from .mechanisms.find import NO_PHRASE, Refused, find_mechanisms
+from .mechanisms.find import find_mechanisms
+from .mechanisms.mechanism import NO_PHRASE
+from .mechanisms.mechanism import NoMechanism as Refused
 from .negatives import Negative, Writer, category_of, make_negatives
 from .recipe import Recipe
 from .rows import AbstractRows

@@ -7,7 +7,7 @@ from typing import Any
 from ....loaders.errors import UnknownNameError, UsageError
 from ..splits import ByRatio
 from .mechanisms.find import MechanismRules
-from .perturb.battery import NAMES
+from .perturb.apply import NAMES
 
 #: Shares of training and validation mechanisms as in BioNLI: 8,489, 3,000 and 2,000.
 PAPER_SPLIT = ByRatio(0.63, 0.22)

@@ -11,10 +11,10 @@ pytest.importorskip("torch", reason="the extra 'baselines' is not installed")
 pytest.importorskip("transformers", reason="the extra 'baselines' is not installed")
 
 import torch
-from nlihub.builders.procedures.abstracts.generate.beam import BeamSettings
 from nlihub.builders.procedures.abstracts.generate.constraints import Constraints, Literal
 from nlihub.builders.procedures.abstracts.generate.language_model import LanguageModelScorer
 from nlihub.builders.procedures.abstracts.generate.neurologic import decode
+from nlihub.builders.procedures.abstracts.generate.settings import BeamSettings
 from nlihub.loaders.errors import ModelError, UsageError
 
 END = 0

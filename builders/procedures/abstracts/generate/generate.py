@@ -2,17 +2,17 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .....loaders.progress import Tell, silent
 from ..mechanisms.mechanism import Mechanism
+from ..perturb.apply import SAME_AS_ANOTHER, SAME_AS_POSITIVE
 from ..perturb.marked import read_marked
-from ..perturb.run import SAME_AS_ANOTHER, SAME_AS_POSITIVE
-from ..perturb.strategy import BROKEN_MARKERS, Edit, Perturbed, Refused
-from .extra import needs_baselines
-from .kinds import KINDS, NOT_FOUND, TOO_GOOD, TOO_SIMILAR, Asked, Kind
+from ..perturb.strategy import BROKEN_MARKERS, Edit, NoNegative, Perturbed
+from .models import needs_baselines
+from .sentence_kinds import KINDS, NOT_FOUND, TOO_GOOD, TOO_SIMILAR, Asked, Kind
 from .settings import GenerationSettings
 from .similarity import Similarity, TokenF1, without_markers
 from .task import Written
@@ -20,9 +20,9 @@ from .task import Written
 if TYPE_CHECKING:
     from .folds import FoldReport
 
+
 #: A mechanism, by its place, and a kind.
 _Key = tuple[int, str]
-
 #: What is counted of a kind besides reasons.
 MADE = "made"
 
@@ -55,7 +55,7 @@ class GeneratedNegatives:
         scorers: By bound the name of the measure.
     """
 
-    outcomes: tuple[Mapping[str, Perturbed | Refused], ...]
+    outcomes: tuple[Mapping[str, Perturbed | NoNegative], ...]
     folds: "tuple[FoldReport, ...]"
     n_cut: int
     scorers: Mapping[str, str]
@@ -69,8 +69,56 @@ class GeneratedNegatives:
         counts: dict[str, Counter[str]] = defaultdict(Counter)
         for outcome in self.outcomes:
             for kind, one in outcome.items():
-                counts[kind][one.reason if isinstance(one, Refused) else MADE] += 1
+                counts[kind][one.reason if isinstance(one, NoNegative) else MADE] += 1
         return {kind: dict(found.most_common()) for kind, found in counts.items()}
+
+
+@dataclass(frozen=True)
+class ModelWriter:
+    """Writes GEN and GEN-ND: ``nlihub.build_from_abstracts(..., writer=ModelWriter())``.
+
+    Attributes:
+        settings: How; by default a small model from scratch, whose prose is poor.
+        folder: Where the models of folds are kept, so that a run that died goes on; None keeps
+            none.
+        quality: What GEN is bounded by; BLEURT in the paper.
+        similarity: What GEN-ND-SRE is bounded by; BioLinkBERT in the paper.
+        tell: Is told of each step.
+    """
+
+    settings: GenerationSettings = field(default_factory=GenerationSettings.small)
+    folder: str | Path | None = None
+    quality: Similarity = field(default_factory=TokenF1)
+    similarity: Similarity = field(default_factory=TokenF1)
+    tell: Tell = silent
+
+    def write(
+        self, mechanisms: Sequence[Mechanism]
+    ) -> Sequence[Mapping[str, Perturbed | NoNegative]]:
+        """For each of n mechanisms by kind its negative, or why there is none.
+
+        Raises:
+            NLIHubError: As ``generate_negatives``.
+        """
+        generated = generate_negatives(
+            mechanisms,
+            self.settings,
+            folder=Path(self.folder).expanduser() if self.folder is not None else None,
+            quality=self.quality,
+            similarity=self.similarity,
+            tell=self.tell,
+        )
+        return generated.outcomes
+
+    def parameters(self) -> Mapping[str, Any]:
+        """All that the sentences depend on, besides the mechanisms."""
+        model: Any = self.settings.model
+        return {
+            **asdict(self.settings),
+            "model": {"kind": type(model).__name__, **asdict(model)},
+            "quality": self.quality.name,
+            "similarity": self.similarity.name,
+        }
 
 
 def generate_negatives(
@@ -116,15 +164,14 @@ def generate_negatives(
         "similarity": _Bound(similarity or TokenF1(), settings.max_similarity, TOO_SIMILAR),
     }
     with needs_baselines():
-        from .ask import ask_fold
-        from .folds import fit_fold, fold_of
+        from .folds import ask_fold, fit_fold, fold_of
     order = sorted(range(len(mechanisms)), key=lambda i: _identity(mechanisms[i]))
     sound = [i for i in order if read_marked(mechanisms[i]) is not None]
     rows_of: dict[int, list[int]] = defaultdict(list)
     for i in sound:
         rows_of[fold_of(mechanisms[i].pmid, settings.n_folds, settings.seed)].append(i)
-    drafts: dict[_Key, list[_Draft | Refused]] = {
-        (i, name): [Refused(BROKEN_MARKERS)]
+    drafts: dict[_Key, list[_Draft | NoNegative]] = {
+        (i, name): [NoNegative(BROKEN_MARKERS)]
         for i in set(order) - set(sound)
         for name in settings.kinds
     }
@@ -151,23 +198,23 @@ def _identity(mechanism: Mechanism) -> tuple[str, str]:
 
 
 def _judge(
-    answer: "tuple[Asked, list[Written]] | Refused", kind: Kind, mechanism: Mechanism
-) -> list[_Draft | Refused]:
-    if isinstance(answer, Refused):
+    answer: "tuple[Asked, list[Written]] | NoNegative", kind: Kind, mechanism: Mechanism
+) -> list[_Draft | NoNegative]:
+    if isinstance(answer, NoNegative):
         return [answer]
     asked, texts = answer
     verdicts = [(one.sentence, kind.judge(one, mechanism, asked)) for one in texts]
     return [
-        verdict if isinstance(verdict, Refused) else _Draft(sentence, verdict)
+        verdict if isinstance(verdict, NoNegative) else _Draft(sentence, verdict)
         for sentence, verdict in verdicts
-    ] or [Refused(NOT_FOUND)]
+    ] or [NoNegative(NOT_FOUND)]
 
 
 def _keep_bounds(
-    drafts: Mapping[_Key, list[_Draft | Refused]],
+    drafts: Mapping[_Key, list[_Draft | NoNegative]],
     mechanisms: Sequence[Mechanism],
     bounds: Mapping[str, _Bound],
-) -> dict[_Key, list[_Draft | Refused]]:
+) -> dict[_Key, list[_Draft | NoNegative]]:
     """Refuses what is not below its bound, and tells the score of the rest; scored in one go."""
     kept = {key: list(found) for key, found in drafts.items()}
     for name, bound in bounds.items():
@@ -188,25 +235,25 @@ def _keep_bounds(
                 shown = f"{draft.detail}; {bound.measure.name} {score:.3f}"
                 kept[key][n] = replace(draft, detail=shown)
             else:
-                kept[key][n] = Refused(bound.reason)
+                kept[key][n] = NoNegative(bound.reason)
     return kept
 
 
 def _choose(
-    mechanism: Mechanism, found: Mapping[str, list[_Draft | Refused]]
-) -> dict[str, Perturbed | Refused]:
+    mechanism: Mechanism, found: Mapping[str, list[_Draft | NoNegative]]
+) -> dict[str, Perturbed | NoNegative]:
     """The first sentence of each kind that is kept and that no other kind has."""
     taken = {mechanism.conclusion: SAME_AS_POSITIVE}
     whole = len(mechanism.conclusion)
-    outcomes: dict[str, Perturbed | Refused] = {}
+    outcomes: dict[str, Perturbed | NoNegative] = {}
     for name, drafts in found.items():
         verdicts = [
-            Refused(taken[one.text]) if isinstance(one, _Draft) and one.text in taken else one
+            NoNegative(taken[one.text]) if isinstance(one, _Draft) and one.text in taken else one
             for one in drafts
         ]
         best = next((one for one in verdicts if isinstance(one, _Draft)), None)
         if best is None:
-            outcomes[name] = next(one for one in verdicts if isinstance(one, Refused))
+            outcomes[name] = next(one for one in verdicts if isinstance(one, NoNegative))
         else:
             taken[best.text] = SAME_AS_ANOTHER
             outcomes[name] = Perturbed(best.text, best.detail, (Edit(0, whole, best.text),))

@@ -1,10 +1,11 @@
 """Which model is trained: a pretrained one, or a small one from scratch."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from .....loaders.errors import ModelError
-from .extra import needs_baselines
+from .....loaders.errors import MissingExtraError, ModelError
 from .task import SPECIAL_TOKENS
 
 _PADDING, _END = "<pad>", "</s>"
@@ -126,3 +127,20 @@ def train_tokenizer(texts: list[str], n_tokens: int) -> Any:
     )
     wrap: Any = PreTrainedTokenizerFast
     return wrap(tokenizer_object=tokenizer, pad_token=_PADDING, eos_token=_END)
+
+
+@contextmanager
+def needs_baselines() -> Iterator[None]:
+    """Says which extra to install where torch or transformers is missing.
+
+    Raises:
+        MissingExtraError: One is.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "nlihub":
+            raise
+        raise MissingExtraError(
+            f"{error.name} is not installed; generation needs: pip install 'nlihub[baselines]'."
+        ) from error

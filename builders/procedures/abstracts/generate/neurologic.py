@@ -23,8 +23,8 @@ from typing import NamedTuple, Protocol
 import torch
 
 from .....loaders.errors import UsageError
-from .beam import BeamSettings, Found
 from .constraints import Constraints, Standing, State
+from .settings import BeamSettings
 
 
 class Scorer(Protocol):
@@ -47,6 +47,23 @@ class Scorer(Protocol):
         Returns:
             n x vocabulary: natural log probabilities of the next token.
         """
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A finished text that satisfies what was asked.
+
+    Attributes:
+        tokens: Its tokens, without the end.
+        log_probability: That of its tokens and its end, natural.
+        score: The same divided by the length to the power of the penalty.
+        satisfied: The clauses that it satisfies, counted from 0.
+    """
+
+    tokens: tuple[int, ...]
+    log_probability: float
+    score: float
+    satisfied: frozenset[int]
 
 
 @dataclass

@@ -22,45 +22,9 @@ from .....loaders.corpora.abstracts.skipped import Skipped
 from .....loaders.corpora.papers.paper import SplitSentences
 from .....loaders.corpora.papers.sentences import split_sentences
 from .....loaders.errors import UsageError
-from .mechanism import Mechanism, Mention
+from .mechanism import NO_PHRASE, Mechanism, Mention, NoMechanism
 from .phrases import ConclusionPhrases
 from .roles import Roles
-from .sentences import Span, find_sentences
-
-NO_PHRASE = "no conclusion phrase"
-
-#: Why an abstract or a record gives no mechanism, in the order in which it is asked.
-REASONS = {
-    "markers in the text": "the text holds <re>, <er>, <el> or <le> already",
-    NO_PHRASE: "no sentence has one of the phrases",
-    "conclusion not at the end": "too many sentences stand behind the last with a phrase",
-    "supporting set too short": "too few sentences stand before the conclusion",
-    "supporting set too long": "too many sentences stand before the conclusion",
-    "no relation": "no relation between two entities is annotated that tells a mechanism",
-    "entity not in the conclusion": "no relation has both of its entities there",
-    "mentions overlap": "one mention overlaps the other, or lies in a longer one",
-    "one name for both": "both entities are written alike",
-    "direction not told": "nothing tells which of them regulates the other",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """An abstract or a record that gives no mechanism.
-
-    Attributes:
-        file: The file that it was read from, as the user named it.
-        line: Its line there, from 1; 0 where the file tells no lines.
-        pmid: Its pmid.
-        reason: Why, one of ``REASONS``.
-        detail: What exactly is wrong, expected against got.
-    """
-
-    file: str
-    line: int
-    pmid: str
-    reason: str
-    detail: str
 
 
 @dataclass(frozen=True)
@@ -95,11 +59,31 @@ class MechanismRules:
             )
 
 
-class _RefusalError(Exception):
+class _NoMechanismError(Exception):
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(reason, detail)
         self.reason = reason
         self.detail = detail
+
+
+class Span(NamedTuple):
+    """A part of ``Abstract.text``.
+
+    Attributes:
+        start: Where it begins.
+        end: Where it ends.
+    """
+
+    start: int
+    end: int
+
+    def holds(self, other: "Span") -> bool:
+        """Whether the other lies in it."""
+        return self.start <= other.start and other.end <= self.end
+
+    def meets(self, other: "Span") -> bool:
+        """Whether they share a character."""
+        return self.start < other.end and other.start < self.end
 
 
 class _Pair(NamedTuple):
@@ -128,7 +112,7 @@ class _Choice(NamedTuple):
 
 def find_mechanisms(
     found: Iterable[Abstract | MechanismRecord | Skipped], rules: MechanismRules | None = None
-) -> Iterator[Mechanism | Refused | Skipped]:
+) -> Iterator[Mechanism | NoMechanism | Skipped]:
     """Finds the mechanisms of abstracts and records, one at a time.
 
     Args:
@@ -146,7 +130,9 @@ def find_mechanisms(
             yield find_mechanism(one, rules)
 
 
-def find_mechanism(one: Abstract | MechanismRecord, rules: MechanismRules) -> Mechanism | Refused:
+def find_mechanism(
+    one: Abstract | MechanismRecord, rules: MechanismRules
+) -> Mechanism | NoMechanism:
     """Finds the mechanism of an abstract, or of a record, which tells it.
 
     Args:
@@ -157,8 +143,8 @@ def find_mechanism(one: Abstract | MechanismRecord, rules: MechanismRules) -> Me
         if isinstance(one, Abstract):
             return _of_abstract(one, rules)
         return _of_record(one, rules)
-    except _RefusalError as error:
-        return Refused(one.file, one.line, one.pmid, error.reason, error.detail)
+    except _NoMechanismError as error:
+        return NoMechanism(one.file, one.line, one.pmid, error.reason, error.detail)
 
 
 def _of_record(record: MechanismRecord, rules: MechanismRules) -> Mechanism:
@@ -206,7 +192,34 @@ def _of_abstract(abstract: Abstract, rules: MechanismRules) -> Mechanism:
 
 def _refuse_markers(text: str) -> None:
     if found := MARKER.search(text):
-        raise _RefusalError("markers in the text", f"got {found[0]} at {found.start()}")
+        raise _NoMechanismError("markers in the text", f"got {found[0]} at {found.start()}")
+
+
+def find_sentences(abstract: Abstract, split: SplitSentences) -> list[Span]:
+    """The sentences of an abstract, without the title.
+
+    Two sentences between which a mention was cut become one: "Heat shock protein (mol. wt. 70)".
+
+    Args:
+        abstract: The abstract.
+        split: Cuts a text into sentences that have all its characters but the blanks between them.
+
+    Returns:
+        Where the sentences are.
+
+    Raises:
+        ValueError: ``split`` gives a sentence that is not in the text.
+    """
+    sentences: list[Span] = []
+    position = abstract.title_end + 1
+    inner = {place for entity in abstract.entities for place in range(entity.start + 1, entity.end)}
+    for sentence in split(abstract.text[position:]):
+        start = abstract.text.index(sentence, position)
+        position = start + len(sentence)
+        # A mention is cut where a place inside of it lies between two sentences.
+        is_cut = bool(sentences) and not inner.isdisjoint(range(sentences[-1].end, start + 1))
+        sentences.append(Span(sentences.pop().start if is_cut else start, position))
+    return sentences
 
 
 def _find_conclusion(sentences: Sequence[str], rules: MechanismRules) -> int:
@@ -214,21 +227,21 @@ def _find_conclusion(sentences: Sequence[str], rules: MechanismRules) -> int:
     if not found:
         names = ", ".join(rules.phrases.sets)
         detail = f"expected a phrase of {names} in one of {len(sentences)} sentences, got none"
-        raise _RefusalError(NO_PHRASE, detail)
+        raise _NoMechanismError(NO_PHRASE, detail)
     for number in found:
         if len(sentences) - 1 - number <= rules.max_after:
             return number
     n_after = len(sentences) - 1 - max(found)
     detail = f"expected {rules.max_after} sentences behind it at most, got {n_after}"
-    raise _RefusalError("conclusion not at the end", detail)
+    raise _NoMechanismError("conclusion not at the end", detail)
 
 
 def _check_length(n_supporting: int, rules: MechanismRules) -> None:
     detail = f"expected {rules.min_supporting} to {rules.max_supporting}, got {n_supporting}"
     if n_supporting < rules.min_supporting:
-        raise _RefusalError("supporting set too short", detail)
+        raise _NoMechanismError("supporting set too short", detail)
     if n_supporting > rules.max_supporting:
-        raise _RefusalError("supporting set too long", detail)
+        raise _NoMechanismError("supporting set too long", detail)
 
 
 def _choices(abstract: Abstract, conclusion: Span, rules: MechanismRules) -> list[_Choice]:
@@ -249,7 +262,7 @@ def _choices(abstract: Abstract, conclusion: Span, rules: MechanismRules) -> lis
     )
     choices = [choice for pair in pairs if (choice := _choose(pair, text, conclusion, rules))]
     if not choices:
-        raise _RefusalError("direction not told", _show(pairs[0], text))
+        raise _NoMechanismError("direction not told", _show(pairs[0], text))
     return choices
 
 
@@ -262,7 +275,7 @@ def _pairs(abstract: Abstract, conclusion: Span, rules: MechanismRules) -> list[
     ]
     if not relations:
         got = ", ".join(sorted({relation.type for relation in abstract.relations})) or "none"
-        raise _RefusalError("no relation", f"expected one between two entities, got {got}")
+        raise _NoMechanismError("no relation", f"expected one between two entities, got {got}")
     inside = [one for one in abstract.entities if conclusion.holds(_span(one))]
     pairs = [
         _Pair(relation, (first, second))
@@ -274,7 +287,7 @@ def _pairs(abstract: Abstract, conclusion: Span, rules: MechanismRules) -> list[
     ]
     if not pairs:
         detail = f"expected both entities of one of {len(relations)} relations, got one or none"
-        raise _RefusalError("entity not in the conclusion", detail)
+        raise _NoMechanismError("entity not in the conclusion", detail)
     return pairs
 
 
@@ -282,7 +295,7 @@ def _narrow(
     pairs: list[_Pair], is_fit: Callable[[_Pair], bool], reason: str, text: str
 ) -> list[_Pair]:
     if not (fit := list(filter(is_fit, pairs))):
-        raise _RefusalError(reason, _show(pairs[0], text))
+        raise _NoMechanismError(reason, _show(pairs[0], text))
     return fit
 
 

@@ -94,3 +94,38 @@ class Mechanism:
             tuple(mentions),
             None,
         )
+
+
+NO_PHRASE = "no conclusion phrase"
+#: Why an abstract or a record gives no mechanism, in the order in which it is asked.
+REASONS = {
+    "markers in the text": "the text holds <re>, <er>, <el> or <le> already",
+    NO_PHRASE: "no sentence has one of the phrases",
+    "conclusion not at the end": "too many sentences stand behind the last with a phrase",
+    "supporting set too short": "too few sentences stand before the conclusion",
+    "supporting set too long": "too many sentences stand before the conclusion",
+    "no relation": "no relation between two entities is annotated that tells a mechanism",
+    "entity not in the conclusion": "no relation has both of its entities there",
+    "mentions overlap": "one mention overlaps the other, or lies in a longer one",
+    "one name for both": "both entities are written alike",
+    "direction not told": "nothing tells which of them regulates the other",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NoMechanism:
+    """An abstract or a record that gives no mechanism.
+
+    Attributes:
+        file: The file that it was read from, as the user named it.
+        line: Its line there, from 1; 0 where the file tells no lines.
+        pmid: Its pmid.
+        reason: Why, one of ``REASONS``.
+        detail: What exactly is wrong, expected against got.
+    """
+
+    file: str
+    line: int
+    pmid: str
+    reason: str
+    detail: str

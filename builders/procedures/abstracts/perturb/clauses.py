@@ -8,7 +8,6 @@ from functools import lru_cache
 from .grammar import is_plural as is_name_plural
 from .inflection import base_of_past, base_of_third, is_base, verb_lists, word_list
 from .marked import NAME, MarkedSentence
-from .strategy import Edit
 
 BE = frozenset({"is", "are", "was", "were"})
 HAVE = frozenset({"has", "have", "had"})
@@ -53,21 +52,6 @@ class Word:
     def is_name(self) -> bool:
         """Whether it is an entity."""
         return self.text.startswith(NAME)
-
-
-@dataclass(frozen=True, slots=True)
-class Flip:
-    """A predicate whose polarity can be flipped.
-
-    Attributes:
-        edits: What flips it.
-        is_hedged: Whether it says what may be.
-        is_reporting: Whether it says what was found or thought.
-    """
-
-    edits: tuple[Edit, ...]
-    is_hedged: bool = False
-    is_reporting: bool = False
 
 
 class Words:

@@ -3,8 +3,10 @@
 import re
 from collections.abc import Iterable, Iterator
 
+from ..mechanisms.mechanism import Mechanism
 from .inflection import plural_to_third, third_to_plural
-from .marked import find_name
+from .marked import MarkedSentence, Place
+from .names import find_name
 from .strategy import Edit
 
 _ARTICLE = re.compile(r"(?<![\w-])(an?|An?)(\s+(?:<re> |<el> )?)$")
@@ -18,6 +20,28 @@ _CAPITAL_WORD = re.compile(r"[A-Z][a-z]{2,}(?!\w)")
 _LONG_WORD = 6
 _SINGULAR_ENDS = ("ss", "us", "is", "as", "os", "ys")
 _SINGULAR_WORDS = frozenset({"diabetes", "herpes", "rabies", "series", "species", "scabies"})
+
+
+def put_name(
+    marked: MarkedSentence, place: Place, new: str, mechanism: Mechanism
+) -> Iterator[Edit]:
+    """The edits that put a name at a marked place: itself, its article, the verb after it.
+
+    Args:
+        marked: The sentence.
+        place: Where.
+        new: The name as it was found.
+        mechanism: Where the sentence is from.
+    """
+    inside = as_inside(new, (*mechanism.supporting, mechanism.conclusion))
+    name = fit_capital(inside, starts_sentence(marked.text, place.start))
+    yield Edit(place.name_start, place.name_end, name)
+    if is_plural(name) and _ends_phrase(marked.masked, place.end):
+        yield from drop_article(marked.text, place.start)
+    else:
+        yield from fit_article(marked.text, place.start, name)
+    if not _is_joined(marked, place):
+        yield from fit_agreement(marked.masked, place.end, marked.name_at(place), name)
 
 
 def choose_article(word: str) -> str | None:
@@ -143,3 +167,20 @@ def fit_agreement(masked: str, end: int, old: str, new: str) -> Iterator[Edit]:
     change = third_to_plural if is_plural(new) else plural_to_third
     if (verb := change(found[1])) is not None:
         yield Edit(found.start(1), found.end(1), verb)
+
+
+def _ends_phrase(masked: str, end: int) -> bool:
+    """Whether no noun follows that an article before the name would belong to."""
+    return (
+        re.match(
+            r"[.,;:?!)\]]|\s+\(|\s+(?:of|in|that|which|and|or|is|was|has|by|for|to|on)\b|$",
+            masked[end:],
+        )
+        is not None
+    )
+
+
+def _is_joined(marked: MarkedSentence, place: Place) -> bool:
+    """Whether the name is no subject by itself: after ``and`` or after a preposition."""
+    before = marked.masked[: place.start]
+    return re.search(r"\b(?:and|or|of|in|to|by|with|for|from|on|between)\s+$", before) is not None

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from .....loaders.corpora.abstracts.markers import MARKER, REGULATED, REGULATOR
 from ..mechanisms.mechanism import Mechanism
+from .names import find_name
 
 #: The markers of the regulator and of the regulated entity.
 MARKERS = {"regulator": REGULATOR, "regulated": REGULATED}
@@ -104,12 +105,3 @@ def mask_names(text: str, names: Iterable[str]) -> str:
     for name in sorted({n for n in names if n.strip()}, key=lambda n: (-len(n), n)):
         text = _mask(text, (match.span() for match in find_name(name, text)))
     return text
-
-
-def find_name(name: str, text: str, *, ignore_case: bool = False) -> list[re.Match[str]]:
-    """Where a name stands as a whole: not IL-1 in IL-10, yet p53 in p53-dependent."""
-    # Most names are not in most texts, and compiling takes a hundred times as long as looking.
-    is_there = name.casefold() in text.casefold() if ignore_case else name in text
-    flags = re.IGNORECASE if ignore_case else 0
-    pattern = rf"(?<!\w){re.escape(name)}(?!\w)"
-    return list(re.finditer(pattern, text, flags)) if is_there else []

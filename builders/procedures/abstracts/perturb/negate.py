@@ -10,12 +10,12 @@ from collections.abc import Iterable
 
 from .....loaders.errors import UsageError
 from ..mechanisms.mechanism import Mechanism
-from .affirm import affirm
-from .choices import Choices
-from .clauses import read_words
-from .deny import deny
+from .clauses import (
+    read_words,
+)
 from .marked import MarkedSentence
-from .strategy import Perturbed, Refused, Strategy
+from .predicates import affirm, deny
+from .strategy import Choices, NoNegative, Perturbed, Strategy
 
 DIRECTIONS = ("both", "posToNeg", "negToPos")
 
@@ -44,7 +44,7 @@ class Negate(Strategy):
 
     def _propose(
         self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices
-    ) -> Iterable[Perturbed] | Refused:
+    ) -> Iterable[Perturbed] | NoNegative:
         words = read_words(marked)
         affirmed = affirm(marked, words) if self.direction != "posToNeg" else ()
         denied = deny(marked, words) if self.direction != "negToPos" else ()

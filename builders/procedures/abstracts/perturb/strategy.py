@@ -1,19 +1,45 @@
 """What every strategy is: a named way to turn a conclusion into one that does not follow."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
+from ....core.keyed import key_of
 from ..mechanisms.mechanism import Mechanism
-from .choices import Choices
 from .marked import MarkedSentence, find_places, read_marked
 
 #: Why any strategy refuses a conclusion whose markers are not those that are expected.
 BROKEN_MARKERS = "the markers are broken or not around the two entities"
 #: Why it refuses where nothing of what it proposes can be taken.
 UNCHANGED = "it proposes nothing but the sentence itself or one with broken markers"
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What a strategy draws for an abstract: a hash of these three names.
+
+    Attributes:
+        seed: Another one gives other choices.
+        pmid: The abstract.
+        strategy: The strategy's name.
+    """
+
+    seed: int
+    pmid: str
+    strategy: str
+
+    def draw(self, purpose: str) -> int:
+        """A number of 64 bits for a purpose."""
+        text = "\0".join((self.pmid, self.strategy, purpose))
+        return key_of(self.seed, "perturb", text)
+
+    def arrange(self, options: Sequence[T], purpose: str) -> list[T]:
+        """The options in a random order, the first of them the one to take."""
+        order = sorted(range(len(options)), key=lambda i: self.draw(f"{purpose}:{i}"))
+        return [options[i] for i in order]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -58,7 +84,7 @@ class Perturbed:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class NoNegative:
     """A strategy yields nothing.
 
     Attributes:
@@ -90,7 +116,7 @@ class Strategy(ABC):
         """All reasons for which it may refuse."""
         return (BROKEN_MARKERS, *self.others, self.otherwise, UNCHANGED)
 
-    def perturb(self, mechanism: Mechanism, choices: Choices) -> Perturbed | Refused:
+    def perturb(self, mechanism: Mechanism, choices: Choices) -> Perturbed | NoNegative:
         """Changes the conclusion in one way, drawn where there are several.
 
         Args:
@@ -98,11 +124,11 @@ class Strategy(ABC):
             choices: What decides the draw.
         """
         found = self.propose(mechanism, choices)
-        return found if isinstance(found, Refused) else next(found)
+        return found if isinstance(found, NoNegative) else next(found)
 
     def perturb_all(
         self, mechanism: Mechanism, choices: Choices, limit: int | None = None
-    ) -> tuple[Perturbed, ...] | Refused:
+    ) -> tuple[Perturbed, ...] | NoNegative:
         """Changes the conclusion in all ways that there are, in the order in which they are drawn.
 
         The dataset itself takes one of each strategy: its Tables 2 and 3 have as many SEN as
@@ -114,30 +140,30 @@ class Strategy(ABC):
             limit: How many at most; None means all.
         """
         found = self.propose(mechanism, choices)
-        return found if isinstance(found, Refused) else tuple(islice(found, limit))
+        return found if isinstance(found, NoNegative) else tuple(islice(found, limit))
 
-    def propose(self, mechanism: Mechanism, choices: Choices) -> Iterator[Perturbed] | Refused:
+    def propose(self, mechanism: Mechanism, choices: Choices) -> Iterator[Perturbed] | NoNegative:
         """What ``perturb_all`` gives, one at a time; at least one, all differ from the positive."""
         marked = read_marked(mechanism)
         if marked is None:
-            return Refused(BROKEN_MARKERS)
+            return NoNegative(BROKEN_MARKERS)
         found = self._propose(marked, mechanism, choices)
-        if isinstance(found, Refused):
+        if isinstance(found, NoNegative):
             return found
         proposals = iter(found)
         first = next(proposals, None)
         if first is None:
-            return Refused(self.otherwise)
+            return NoNegative(self.otherwise)
         good = (
             p
             for p in chain([first], proposals)
             if p.text != mechanism.conclusion and find_places(p.text) is not None
         )
         one = next(good, None)
-        return Refused(UNCHANGED) if one is None else chain([one], good)
+        return NoNegative(UNCHANGED) if one is None else chain([one], good)
 
     @abstractmethod
     def _propose(
         self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices
-    ) -> Iterable[Perturbed] | Refused:
+    ) -> Iterable[Perturbed] | NoNegative:
         """The ways to change a well-formed conclusion, in the order in which they are drawn."""

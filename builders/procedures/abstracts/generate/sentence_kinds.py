@@ -10,14 +10,13 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ..mechanisms.mechanism import Mechanism
-from ..perturb.choices import Choices
+from ..perturb.apply import SAME_AS_ANOTHER, SAME_AS_POSITIVE
 from ..perturb.grammar import as_inside
 from ..perturb.marked import MarkedSentence, find_places, read_marked
-from ..perturb.naming import plain_name
-from ..perturb.replace_inside import NO_TYPE, ReplaceInside, find_others
-from ..perturb.run import SAME_AS_ANOTHER, SAME_AS_POSITIVE
-from ..perturb.strategy import BROKEN_MARKERS, Refused
-from ..perturb.swap_names import SAME_NAME, SYMMETRIC, is_symmetric
+from ..perturb.names import plain_name
+from ..perturb.replace_entities import NO_TYPE, ReplaceInside, find_others
+from ..perturb.strategy import BROKEN_MARKERS, Choices, NoNegative
+from ..perturb.swap_entities import SAME_NAME, SYMMETRIC, is_symmetric
 from .task import Written, mark_name
 
 #: Why what was written is no negative, if anything was.
@@ -71,7 +70,7 @@ class Kind(ABC):
         return (BROKEN_MARKERS, NOT_FOUND, MALFORMED, *self.others, *bound, *same)
 
     @abstractmethod
-    def ask(self, mechanism: Mechanism, choices: Choices) -> Asked | Refused:
+    def ask(self, mechanism: Mechanism, choices: Choices) -> Asked | NoNegative:
         """What to ask a model for.
 
         Args:
@@ -79,7 +78,7 @@ class Kind(ABC):
             choices: What decides a draw.
         """
 
-    def judge(self, written: Written, mechanism: Mechanism, asked: Asked) -> str | Refused:
+    def judge(self, written: Written, mechanism: Mechanism, asked: Asked) -> str | NoNegative:
         """Whether a sentence is a negative of its kind, its bound aside.
 
         Args:
@@ -92,13 +91,13 @@ class Kind(ABC):
         """
         marked = read_sentence(written.sentence, mechanism)
         if marked is None:
-            return Refused(MALFORMED)
+            return NoNegative(MALFORMED)
         return self._judge(marked, written, mechanism, asked)
 
     @abstractmethod
     def _judge(
         self, marked: MarkedSentence, written: Written, mechanism: Mechanism, asked: Asked
-    ) -> str | Refused:
+    ) -> str | NoNegative:
         """The same of a sentence whose markers are well formed."""
 
 
@@ -115,26 +114,26 @@ class Generated(Kind):
     bound = "quality"
     others = (MISSING, SAME_NAME, SYMMETRIC, NO_RELATION, UNTOLD_POLARITY, RIGHT_RELATION)
 
-    def ask(self, mechanism: Mechanism, choices: Choices) -> Asked | Refused:
+    def ask(self, mechanism: Mechanism, choices: Choices) -> Asked | NoNegative:
         """Nothing; two entities of one name are refused."""
         names = plain_name(mechanism.regulator), plain_name(mechanism.regulated)
-        return Refused(SAME_NAME) if names[0] == names[1] else Asked()
+        return NoNegative(SAME_NAME) if names[0] == names[1] else Asked()
 
     def _judge(
         self, marked: MarkedSentence, written: Written, mechanism: Mechanism, asked: Asked
-    ) -> str | Refused:
+    ) -> str | NoNegative:
         names = _plain_names(marked)
         original = plain_name(mechanism.regulator), plain_name(mechanism.regulated)
         if names == original[::-1]:
-            return Refused(SYMMETRIC) if is_symmetric(marked) else "roles exchanged"
+            return NoNegative(SYMMETRIC) if is_symmetric(marked) else "roles exchanged"
         if names != original:
-            return Refused(MISSING)
+            return NoNegative(MISSING)
         if mechanism.polarity is None:
-            return Refused(UNTOLD_POLARITY)
+            return NoNegative(UNTOLD_POLARITY)
         if written.polarity is None:
-            return Refused(NO_RELATION)
+            return NoNegative(NO_RELATION)
         if written.polarity == mechanism.polarity:
-            return Refused(RIGHT_RELATION)
+            return NoNegative(RIGHT_RELATION)
         return f"{mechanism.polarity} -> {written.polarity}"
 
 
@@ -144,18 +143,18 @@ class SwappedNames(Kind):
     name = "GEN-ND-SEN"
     others = (MISSING, SAME_NAME, SYMMETRIC)
 
-    def ask(self, mechanism: Mechanism, choices: Choices) -> Asked | Refused:
+    def ask(self, mechanism: Mechanism, choices: Choices) -> Asked | NoNegative:
         """Both names, exchanged."""
         if plain_name(mechanism.regulator) == plain_name(mechanism.regulated):
-            return Refused(SAME_NAME)
+            return NoNegative(SAME_NAME)
         return _ask_for(mechanism, mechanism.regulated, mechanism.regulator)
 
     def _judge(
         self, marked: MarkedSentence, written: Written, mechanism: Mechanism, asked: Asked
-    ) -> str | Refused:
+    ) -> str | NoNegative:
         if (marked.name_at(marked.regulator), marked.name_at(marked.regulated)) != asked.names:
-            return Refused(MISSING)
-        return Refused(SYMMETRIC) if is_symmetric(marked) else "roles exchanged"
+            return NoNegative(MISSING)
+        return NoNegative(SYMMETRIC) if is_symmetric(marked) else "roles exchanged"
 
 
 class ReplacedEntity(Kind):
@@ -165,24 +164,24 @@ class ReplacedEntity(Kind):
     bound = "similarity"
     others = (MISSING, NO_TYPE, ReplaceInside.otherwise)
 
-    def ask(self, mechanism: Mechanism, choices: Choices) -> Asked | Refused:
+    def ask(self, mechanism: Mechanism, choices: Choices) -> Asked | NoNegative:
         """One of both names and another of the supporting set."""
         found = find_others(mechanism, choices)
-        if isinstance(found, Refused):
+        if isinstance(found, NoNegative):
             return found
         drawn = next(found, None)
         if drawn is None:
-            return Refused(ReplaceInside.otherwise)
+            return NoNegative(ReplaceInside.otherwise)
         role, name = drawn
         both = {"regulator": mechanism.regulator, "regulated": mechanism.regulated, role: name}
         return _ask_for(mechanism, **both)
 
     def _judge(
         self, marked: MarkedSentence, written: Written, mechanism: Mechanism, asked: Asked
-    ) -> str | Refused:
+    ) -> str | NoNegative:
         names = marked.name_at(marked.regulator), marked.name_at(marked.regulated)
         if names != asked.names:
-            return Refused(MISSING)
+            return NoNegative(MISSING)
         return f"{mechanism.regulator}, {mechanism.regulated} -> {', '.join(names)}"
 
 
@@ -192,18 +191,18 @@ class ForbiddenEntities(Kind):
     name = "GEN-ND-NG"
     others = (BROKEN_CONSTRAINT,)
 
-    def ask(self, mechanism: Mechanism, choices: Choices) -> Asked | Refused:
+    def ask(self, mechanism: Mechanism, choices: Choices) -> Asked | NoNegative:
         """Neither name."""
         asked = _ask_for(mechanism, mechanism.regulator, mechanism.regulated)
         return Asked(forbidden=asked.required)
 
     def _judge(
         self, marked: MarkedSentence, written: Written, mechanism: Mechanism, asked: Asked
-    ) -> str | Refused:
+    ) -> str | NoNegative:
         names = _plain_names(marked)
         own = plain_name(mechanism.regulator), plain_name(mechanism.regulated)
         if any(name == original for name, original in zip(names, own, strict=True)):
-            return Refused(BROKEN_CONSTRAINT)
+            return NoNegative(BROKEN_CONSTRAINT)
         shown = marked.name_at(marked.regulator), marked.name_at(marked.regulated)
         return f"{mechanism.regulator}, {mechanism.regulated} -> {', '.join(shown)}"
 

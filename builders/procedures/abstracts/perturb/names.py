@@ -1,63 +1,19 @@
-"""Putting a name in the place of a marked one."""
+"""Names of entities: where they stand, and whether two may be of one entity."""
 
 import re
 import unicodedata
-from collections.abc import Iterator
 from functools import lru_cache
-
-from ..mechanisms.mechanism import Mechanism
-from .grammar import (
-    as_inside,
-    drop_article,
-    fit_agreement,
-    fit_article,
-    fit_capital,
-    is_plural,
-    starts_sentence,
-)
-from .marked import MarkedSentence, Place
-from .strategy import Edit
 
 _AMONG = r"(?:[^()]*[^()\w])?"  # GAP-43 (neuromodulin, B-50)
 
 
-def put_name(
-    marked: MarkedSentence, place: Place, new: str, mechanism: Mechanism
-) -> Iterator[Edit]:
-    """The edits that put a name at a marked place: itself, its article, the verb after it.
-
-    Args:
-        marked: The sentence.
-        place: Where.
-        new: The name as it was found.
-        mechanism: Where the sentence is from.
-    """
-    inside = as_inside(new, (*mechanism.supporting, mechanism.conclusion))
-    name = fit_capital(inside, starts_sentence(marked.text, place.start))
-    yield Edit(place.name_start, place.name_end, name)
-    if is_plural(name) and _ends_phrase(marked.masked, place.end):
-        yield from drop_article(marked.text, place.start)
-    else:
-        yield from fit_article(marked.text, place.start, name)
-    if not _is_joined(marked, place):
-        yield from fit_agreement(marked.masked, place.end, marked.name_at(place), name)
-
-
-def _ends_phrase(masked: str, end: int) -> bool:
-    """Whether no noun follows that an article before the name would belong to."""
-    return (
-        re.match(
-            r"[.,;:?!)\]]|\s+\(|\s+(?:of|in|that|which|and|or|is|was|has|by|for|to|on)\b|$",
-            masked[end:],
-        )
-        is not None
-    )
-
-
-def _is_joined(marked: MarkedSentence, place: Place) -> bool:
-    """Whether the name is no subject by itself: after ``and`` or after a preposition."""
-    before = marked.masked[: place.start]
-    return re.search(r"\b(?:and|or|of|in|to|by|with|for|from|on|between)\s+$", before) is not None
+def find_name(name: str, text: str, *, ignore_case: bool = False) -> list[re.Match[str]]:
+    """Where a name stands as a whole: not IL-1 in IL-10, yet p53 in p53-dependent."""
+    # Most names are not in most texts, and compiling takes a hundred times as long as looking.
+    is_there = name.casefold() in text.casefold() if ignore_case else name in text
+    flags = re.IGNORECASE if ignore_case else 0
+    pattern = rf"(?<!\w){re.escape(name)}(?!\w)"
+    return list(re.finditer(pattern, text, flags)) if is_there else []
 
 
 @lru_cache(maxsize=1 << 14)

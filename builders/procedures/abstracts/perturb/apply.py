@@ -1,13 +1,44 @@
 """Applies strategies to a mechanism, and sees to it that all negatives differ."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from .....loaders.errors import UsageError
 from .....loaders.releases.bionli import strip_markers
 from ..mechanisms.mechanism import Mechanism
-from .choices import Choices
-from .strategy import Perturbed, Refused, Strategy
+from .negate import Negate
+from .replace_entities import EntityPool, ReplaceInside, ReplaceOutside
+from .reverse_polarity import Antonyms, ReversePolarity
+from .strategy import Choices, NoNegative, Perturbed, Strategy
+from .swap_entities import SwapNames, SwapPositions
+from .swap_number import SwapNumber
+
+#: The names of the seven, in the paper's order.
+NAMES = ("SEN", "SEP", "SRE", "SREO", "VNeg", "SN", "LPR")
+
+
+def make_strategies(pool: EntityPool, antonyms: Antonyms | None = None) -> dict[str, Strategy]:
+    """The paper's rule-based strategies, in its order, with our defaults.
+
+    Args:
+        pool: The entities that SREO takes from.
+        antonyms: The terms that LPR changes; None takes ours.
+
+    Source:
+        BioNLI, section 3.3.1.
+    """
+    strategies: tuple[Strategy, ...] = (
+        SwapNames(),
+        SwapPositions(),
+        ReplaceInside(),
+        ReplaceOutside(pool),
+        Negate(),
+        SwapNumber(),
+        ReversePolarity(antonyms),
+    )
+    return {strategy.name: strategy for strategy in strategies}
+
 
 #: Why a strategy's only proposals are not taken.
 SAME_AS_POSITIVE = "equals the positive"
@@ -24,7 +55,7 @@ class Negatives:
     """
 
     made: dict[str, Perturbed]
-    refused: dict[str, Refused]
+    refused: dict[str, NoNegative]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +68,7 @@ class AllNegatives:
     """
 
     made: dict[str, tuple[Perturbed, ...]]
-    refused: dict[str, Refused]
+    refused: dict[str, NoNegative]
 
 
 def perturb(
@@ -100,16 +131,16 @@ def perturb_all(
         return strip_markers(text) if ignore_markers else text
 
     taken = {plain(mechanism.conclusion): SAME_AS_POSITIVE}
-    outcomes: dict[str, tuple[Perturbed, ...] | Refused] = {}
+    outcomes: dict[str, tuple[Perturbed, ...] | NoNegative] = {}
     for strategy in sorted(chosen, key=lambda s: s.name):
         choices = Choices(seed, mechanism.pmid, strategy.name)
         found = strategy.propose(mechanism, choices)
         outcomes[strategy.name] = (
-            found if isinstance(found, Refused) else _take(found, limit, taken, plain)
+            found if isinstance(found, NoNegative) else _take(found, limit, taken, plain)
         )
     return AllNegatives(
-        {n: o for n in names if not isinstance(o := outcomes[n], Refused)},
-        {n: o for n in names if isinstance(o := outcomes[n], Refused)},
+        {n: o for n in names if not isinstance(o := outcomes[n], NoNegative)},
+        {n: o for n in names if isinstance(o := outcomes[n], NoNegative)},
     )
 
 
@@ -118,7 +149,7 @@ def _take(
     limit: int | None,
     taken: dict[str, str],
     plain: Callable[[str], str],
-) -> tuple[Perturbed, ...] | Refused:
+) -> tuple[Perturbed, ...] | NoNegative:
     """The first proposals that are not taken, which then are; at least one is proposed."""
     made: list[Perturbed] = []
     reason = SAME_AS_POSITIVE
@@ -131,4 +162,32 @@ def _take(
         made.append(proposal)
         if len(made) == limit:
             break
-    return tuple(made) or Refused(reason)
+    return tuple(made) or NoNegative(reason)
+
+
+def list_lines(mechanism: Mechanism, found: AllNegatives) -> Iterator[dict[str, Any]]:
+    """The negatives of a mechanism, by strategy and in the order in which they were drawn.
+
+    Args:
+        mechanism: The positive.
+        found: What was made of it.
+
+    Yields:
+        For each negative its fields. The ``id`` has pmid and strategy, and from the second negative
+        of a strategy on its number; ``edits`` are offsets in ``positive``, in characters.
+    """
+    for strategy, made in found.made.items():
+        for number, perturbed in enumerate(made, start=1):
+            name = f"{mechanism.pmid}-{strategy}"
+            yield {
+                "id": name if number == 1 else f"{name}-{number}",
+                "pmid": mechanism.pmid,
+                "strategy": strategy,
+                "premise": " ".join(mechanism.supporting),
+                "positive": mechanism.conclusion,
+                "negative": perturbed.text,
+                "detail": perturbed.detail,
+                "edits": [asdict(edit) for edit in perturbed.edits],
+                "regulator": mechanism.regulator,
+                "regulated": mechanism.regulated,
+            }

@@ -44,7 +44,7 @@ from nlihub.builders.procedures.abstracts.generate.task import (
     write_input,
     write_output,
 )
-from nlihub.builders.procedures.abstracts.generate.training import encode, train
+from nlihub.builders.procedures.abstracts.generate.training import encode_pairs, train
 from nlihub.builders.procedures.abstracts.mechanisms.find import (
     Mechanism,
     MechanismRules,
@@ -193,7 +193,7 @@ def test_folds_depend_on_the_pmid_alone():
 def test_long_texts_are_cut_or_left_out_and_counted(tokenizer):
     pairs = [("a " * 50, "b"), ("a", "b " * 50), ("a", "b")]
     limits = TrainingSettings(max_source_tokens=10, max_target_tokens=10)
-    examples, n_cut, n_left_out = encode(tokenizer, pairs, limits)
+    examples, n_cut, n_left_out = encode_pairs(tokenizer, pairs, limits)
     assert (len(examples), n_cut, n_left_out) == (2, 1, 1)
     assert len(examples[0].source) == 10
     assert examples[0].source[-1] == tokenizer.eos_token_id
@@ -211,7 +211,7 @@ def test_training_is_the_same_each_time_and_learns():
         torch.manual_seed(len(found))  # of the process; it has no say
         model, tokenizer = SETTINGS.model.make(texts, 5)
         settings = TrainingSettings(n_epochs=4)
-        examples, _, _ = encode(tokenizer, pairs, settings)
+        examples, _, _ = encode_pairs(tokenizer, pairs, settings)
         before = torch.random.get_rng_state()
         losses = train(model, tokenizer.pad_token_id, examples, settings, seed=5)
         assert torch.equal(before, torch.random.get_rng_state())
@@ -246,7 +246,7 @@ def test_a_fold_is_kept_and_read_again(tmp_path):
     with pytest.raises(OutputError, match="other mechanisms or settings"):
         fit_fold(0, MECHANISMS[:9], SETTINGS, tmp_path)
     (tmp_path / "fold-0" / "fold.json").write_text("{}")
-    with pytest.raises(OutputError, match="no fold of ours"):
+    with pytest.raises(OutputError, match="does not hold the model of a fold"):
         fit_fold(0, SMALL, SETTINGS, tmp_path)
 
 

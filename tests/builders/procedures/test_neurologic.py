@@ -12,7 +12,10 @@ pytest.importorskip("transformers", reason="the extra 'baselines' is not install
 
 import torch
 from nlihub.builders.procedures.abstracts.generate.constraints import Constraints, Literal
-from nlihub.builders.procedures.abstracts.generate.language_model import LanguageModelScorer
+from nlihub.builders.procedures.abstracts.generate.language_model import (
+    LanguageModelScorer,
+    reorder_cache,
+)
 from nlihub.builders.procedures.abstracts.generate.neurologic import decode
 from nlihub.builders.procedures.abstracts.generate.settings import BeamSettings
 from nlihub.loaders.errors import ModelError, UsageError
@@ -375,6 +378,28 @@ def test_batches_and_the_cache_change_nothing(model):
     same(together, write(model, INPUTS, CLAUSES, is_cached=False))
     alone = [write(model, [i], [c])[0] for i, c in zip(INPUTS, CLAUSES, strict=True)]
     same(together, alone)
+
+
+@pytest.mark.parametrize("is_moved", [False, True])
+def test_the_caches_of_transformers_have_the_layout_that_is_relied_on(model, is_moved):
+    """Fails where a version of transformers lays its caches out in another way."""
+    has_encoder = model.config.is_encoder_decoder
+    inputs, parents = torch.tensor([[5, 6, 7], [8, 9, 10]]), torch.tensor([1, 1, 0])
+    given = {"decoder_input_ids": inputs} if has_encoder else {}
+    with torch.inference_mode():
+        cache = model(input_ids=inputs, use_cache=True, **given).past_key_values
+    parts = [cache.self_attention_cache, cache.cross_attention_cache] if has_encoder else [cache]
+    before = [[layer.keys.clone() for layer in part.layers] for part in parts]
+    reorder_cache(cache, parents, has_encoder=has_encoder, is_moved=is_moved)
+    assert_reordered(parts[0], before[0], parents)
+    if has_encoder:
+        assert_reordered(parts[1], before[1], parents if is_moved else torch.arange(2))
+
+
+def assert_reordered(part, before, parents):
+    assert len(part.layers) == len(before) == 2
+    for layer, keys in zip(part.layers, before, strict=True):
+        assert torch.equal(layer.keys, keys[parents])
 
 
 def test_scores_are_those_of_the_model(model):

@@ -547,7 +547,7 @@ def test_one_direction_alone():
     assert found["negToPos"] == {"A is low, and B is high."}
     assert found["posToNeg"] == {"A is not low, and B is not high."}
     assert found["both"] == found["negToPos"] | found["posToNeg"]
-    with pytest.raises(UsageError, match="is none of both, posToNeg, negToPos"):
+    with pytest.raises(UsageError, match="expected one of both, posToNeg, negToPos"):
         Negate(direction="up")
 
 

@@ -1,4 +1,4 @@
-"""GEN and GEN-ND of many mechanisms: train, ask, judge, bound."""
+"""Generate GEN and GEN-ND: train models, ask them, judge their sentences, apply the bounds."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .....loaders.progress import Tell, silent
 from ..mechanisms.mechanism import Mechanism
 from ..perturb.apply import SAME_AS_ANOTHER, SAME_AS_POSITIVE
-from ..perturb.marked import read_marked
+from ..perturb.marked import locate_entities
 from ..perturb.strategy import BROKEN_MARKERS, Edit, NoNegative, Perturbed
 from .models import needs_baselines
 from .sentence_kinds import KINDS, NOT_FOUND, TOO_GOOD, TOO_SIMILAR, Asked, Kind
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from .folds import FoldReport
 
 
-#: A mechanism, by its place, and a kind.
+#: The index of a mechanism, and a kind.
 _Key = tuple[int, str]
-#: What is counted of a kind besides reasons.
+#: The count of negatives, beside the counts of reasons.
 MADE = "made"
 
 
 @dataclass(frozen=True, slots=True)
 class _Bound:
-    """What a sentence must be below."""
+    """The value below which the measure of a sentence must be."""
 
     measure: Similarity
     value: float
@@ -38,7 +38,7 @@ class _Bound:
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """A sentence that is a negative if it keeps its bound."""
+    """A sentence that is a negative if its measure is below its bound."""
 
     text: str
     detail: str
@@ -46,13 +46,13 @@ class _Draft:
 
 @dataclass(frozen=True)
 class GeneratedNegatives:
-    """What was generated.
+    """The generated negatives of many mechanisms.
 
     Attributes:
-        outcomes: For each mechanism, in their order, by kind its negative or why there is none.
-        folds: What the models were trained on.
-        n_cut: Inputs that were cut when models were asked, each counted once.
-        scorers: By bound the name of the measure.
+        outcomes: For each mechanism, in order, by kind its negative or why there is none.
+        folds: The reports of training, one for each fold.
+        n_cut: Number of mechanisms whose input was cut when asking.
+        scorers: The name of the measure of each bound.
     """
 
     outcomes: tuple[Mapping[str, Perturbed | NoNegative], ...]
@@ -62,9 +62,9 @@ class GeneratedNegatives:
 
     @property
     def counts(self) -> dict[str, dict[str, int]]:
-        """By kind, how many were ``MADE`` and how many refused for each reason.
+        """Count by kind the negatives, under ``MADE``, and each reason for having none.
 
-        Those of a kind add up to the number of mechanisms.
+        The counts of a kind add up to the number of mechanisms.
         """
         counts: dict[str, Counter[str]] = defaultdict(Counter)
         for outcome in self.outcomes:
@@ -75,15 +75,16 @@ class GeneratedNegatives:
 
 @dataclass(frozen=True)
 class ModelWriter:
-    """Writes GEN and GEN-ND: ``nlihub.build_from_abstracts(..., writer=ModelWriter())``.
+    """Writes GEN and GEN-ND with trained models, for the builder of a dataset.
 
     Attributes:
-        settings: How; by default a small model from scratch, whose prose is poor.
-        folder: Where the models of folds are kept, so that a run that died goes on; None keeps
-            none.
-        quality: What GEN is bounded by; BLEURT in the paper.
-        similarity: What GEN-ND-SRE is bounded by; BioLinkBERT in the paper.
-        tell: Is told of each step.
+        settings: Settings of generation; by default a small model from scratch, whose prose is
+            poor.
+        folder: Folder that keeps the models of folds, so that an interrupted run can continue; None
+            keeps none.
+        quality: The measure that bounds GEN; BLEURT in the paper.
+        similarity: The measure that bounds GEN-ND-SRE; BioLinkBERT in the paper.
+        tell: Receives a line for each step.
     """
 
     settings: GenerationSettings = field(default_factory=GenerationSettings.small)
@@ -95,10 +96,20 @@ class ModelWriter:
     def write(
         self, mechanisms: Sequence[Mechanism]
     ) -> Sequence[Mapping[str, Perturbed | NoNegative]]:
-        """For each of n mechanisms by kind its negative, or why there is none.
+        """Write the negatives of mechanisms.
+
+        Args:
+            mechanisms: The positives.
+
+        Returns:
+            For each mechanism, by kind, its negative or why there is none.
 
         Raises:
-            NLIHubError: As ``generate_negatives``.
+            MissingExtraError: ``nlihub[baselines]`` is not installed.
+            CorpusError: All mechanisms are in one fold.
+            OutputError: The folder has something else, or models for other mechanisms or settings.
+            ModelError: A model or its tokenizer cannot be used.
+            TrainingError: Training fails.
         """
         generated = generate_negatives(
             mechanisms,
@@ -111,7 +122,7 @@ class ModelWriter:
         return generated.outcomes
 
     def parameters(self) -> Mapping[str, Any]:
-        """All that the sentences depend on, besides the mechanisms."""
+        """Return everything that the sentences depend on, besides the mechanisms."""
         model: Any = self.settings.model
         return {
             **asdict(self.settings),
@@ -130,28 +141,29 @@ def generate_negatives(
     similarity: Similarity | None = None,
     tell: Tell = silent,
 ) -> GeneratedNegatives:
-    """Trains a model for each fold, has it write sentences, and keeps those that are negatives.
+    """Train a model for each fold, let it write sentences, and keep those that are negatives.
 
-    The same mechanisms and settings give the same sentences on one machine, in whatever order they
-    come. Of several sentences of a search, ``settings.beam.n_best``, the first that is kept is
-    taken; where none is, the reason is that of the best.
+    The same mechanisms and settings give the same sentences on one machine, whatever the order of
+    the mechanisms. Of the ``settings.beam.n_best`` sentences of a search, the first good one is
+    taken; if none is good, the reason is that of the best.
 
     Args:
         mechanisms: The positives.
-        settings: How; None takes a small model from scratch and the paper's beam.
-        folder: Where the models of folds are kept, so that a run that died goes on; None keeps
-            none.
-        quality: What GEN is bounded by; None takes ``TokenF1``.
-        similarity: What GEN-ND-SRE is bounded by; None takes ``TokenF1``.
-        tell: Is told of every epoch and of every kind.
+        settings: Settings of generation; None takes a small model from scratch and the paper's
+            beam.
+        folder: Folder that keeps the models of folds, so that an interrupted run can continue; None
+            keeps none.
+        quality: The measure that bounds GEN; None takes ``TokenF1``.
+        similarity: The measure that bounds GEN-ND-SRE; None takes ``TokenF1``.
+        tell: Receives a line for every epoch and every kind.
 
     Returns:
-        For each mechanism and kind a negative or a refusal.
+        For each mechanism and kind a negative, or why there is none.
 
     Raises:
         MissingExtraError: ``nlihub[baselines]`` is not installed.
-        CorpusError: There is nothing to train on for a fold.
-        OutputError: The folder has models for other mechanisms or settings.
+        CorpusError: All mechanisms are in one fold.
+        OutputError: The folder has something else, or models for other mechanisms or settings.
         ModelError: A model or its tokenizer cannot be used.
         TrainingError: Training fails.
 
@@ -166,7 +178,7 @@ def generate_negatives(
     with needs_baselines():
         from .folds import ask_fold, fit_fold, fold_of
     order = sorted(range(len(mechanisms)), key=lambda i: _identity(mechanisms[i]))
-    sound = [i for i in order if read_marked(mechanisms[i]) is not None]
+    sound = [i for i in order if locate_entities(mechanisms[i]) is not None]
     rows_of: dict[int, list[int]] = defaultdict(list)
     for i in sound:
         rows_of[fold_of(mechanisms[i].pmid, settings.n_folds, settings.seed)].append(i)
@@ -215,7 +227,7 @@ def _keep_bounds(
     mechanisms: Sequence[Mechanism],
     bounds: Mapping[str, _Bound],
 ) -> dict[_Key, list[_Draft | NoNegative]]:
-    """Refuses what is not below its bound, and tells the score of the rest; scored in one go."""
+    """Keep the drafts below their bound, with their scores; score those of a bound in one call."""
     kept = {key: list(found) for key, found in drafts.items()}
     for name, bound in bounds.items():
         places = [
@@ -242,7 +254,7 @@ def _keep_bounds(
 def _choose(
     mechanism: Mechanism, found: Mapping[str, list[_Draft | NoNegative]]
 ) -> dict[str, Perturbed | NoNegative]:
-    """The first sentence of each kind that is kept and that no other kind has."""
+    """Choose the first good sentence of each kind that no earlier kind has."""
     taken = {mechanism.conclusion: SAME_AS_POSITIVE}
     whole = len(mechanism.conclusion)
     outcomes: dict[str, Perturbed | NoNegative] = {}

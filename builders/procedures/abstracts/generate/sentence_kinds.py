@@ -1,4 +1,4 @@
-"""The four kinds of sentences that a model is asked for, and when one of them is a negative.
+"""The four kinds of sentences that a model is asked for, and when a sentence is a negative.
 
 Source:
     BioNLI, section 3.3.2.
@@ -12,14 +12,14 @@ from typing import ClassVar
 from ..mechanisms.mechanism import Mechanism
 from ..perturb.apply import SAME_AS_ANOTHER, SAME_AS_POSITIVE
 from ..perturb.grammar import as_inside
-from ..perturb.marked import MarkedSentence, find_places, read_marked
+from ..perturb.marked import MarkedSentence, find_places, locate_entities
 from ..perturb.names import plain_name
 from ..perturb.replace_entities import NO_TYPE, ReplaceInside, find_others
 from ..perturb.strategy import BROKEN_MARKERS, Choices, NoNegative
 from ..perturb.swap_entities import SAME_NAME, SYMMETRIC, is_symmetric
 from .task import Written, mark_name
 
-#: Why what was written is no negative, if anything was.
+#: Why a model gives no negative.
 NOT_FOUND = "no text was found that ends and satisfies what was asked"
 TOO_GOOD = "the quality is not below the bound"
 TOO_SIMILAR = "it is not less similar to the positive than the bound"
@@ -33,13 +33,13 @@ BROKEN_CONSTRAINT = "the text has a marked entity that it must not have"
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a sentence must and must not have.
+    """The constraints that a model is asked to meet.
 
     Attributes:
         required: Phrases that must appear.
-        forbidden: Phrases that must not.
-        names: The names in the regulator's and the regulated entity's markers; None where any may
-            stand there.
+        forbidden: Phrases that must not appear.
+        names: The names required in the regulator's and the regulated entity's markers; None where
+            any name may stand there.
     """
 
     required: tuple[str, ...] = ()
@@ -48,13 +48,13 @@ class Asked:
 
 
 class Kind(ABC):
-    """A kind of sentence.
+    """A kind of sentence to ask a model for.
 
     Attributes:
-        name: Its name.
-        category: The category of the dataset that it is counted in.
-        bound: By which bound it is kept: ``"quality"``, ``"similarity"`` or none.
-        others: Reasons of its own for which nothing is asked or kept.
+        name: Its name, in the column ``kind``.
+        category: Its category in the dataset.
+        bound: The bound that it must keep: ``"quality"``, ``"similarity"`` or None.
+        others: Further reasons of its own for giving no negative.
     """
 
     name: ClassVar[str]
@@ -64,30 +64,33 @@ class Kind(ABC):
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """All reasons for which there may be none."""
+        """Return all reasons for which there may be no negative."""
         bound = {"quality": (TOO_GOOD,), "similarity": (TOO_SIMILAR,)}.get(self.bound or "", ())
         same = (SAME_AS_POSITIVE, SAME_AS_ANOTHER)
         return (BROKEN_MARKERS, NOT_FOUND, MALFORMED, *self.others, *bound, *same)
 
     @abstractmethod
     def ask(self, mechanism: Mechanism, choices: Choices) -> Asked | NoNegative:
-        """What to ask a model for.
+        """Decide what to ask a model for.
 
         Args:
             mechanism: The positive, its markers well formed.
-            choices: What decides a draw.
+            choices: The random choices for its abstract.
+
+        Returns:
+            The constraints, or why nothing can be asked.
         """
 
     def judge(self, written: Written, mechanism: Mechanism, asked: Asked) -> str | NoNegative:
-        """Whether a sentence is a negative of its kind, its bound aside.
+        """Judge whether a sentence is a negative of this kind, before its bound is applied.
 
         Args:
-            written: What a model wrote.
+            written: The sentence that a model wrote.
             mechanism: The positive.
-            asked: What it was asked for.
+            asked: The constraints that the model was asked to meet.
 
         Returns:
-            In what it is wrong, for a reader, or why it is not.
+            What is wrong in the sentence, for a reader; or why it is not a negative.
         """
         marked = read_sentence(written.sentence, mechanism)
         if marked is None:
@@ -98,15 +101,15 @@ class Kind(ABC):
     def _judge(
         self, marked: MarkedSentence, written: Written, mechanism: Mechanism, asked: Asked
     ) -> str | NoNegative:
-        """The same of a sentence whose markers are well formed."""
+        """Judge a sentence whose markers are well formed; see ``judge``."""
 
 
 class Generated(Kind):
-    """GEN: what the model writes by itself, where the relation is wrong.
+    """GEN: a sentence that the model writes freely, with a wrong relation.
 
-    It is wrong where the entities stand in each other's markers, or where the polarity that the
-    model tells is the other than the mechanism's. Of a mechanism whose polarity is not told, as
-    those of PubTator, only the first can be known; the rest is refused.
+    The relation is wrong where the entities stand in each other's markers, or where the model
+    writes the opposite polarity. Where the polarity of a mechanism is unknown, as in PubTator, only
+    the first can be judged, and other sentences are not taken.
     """
 
     name = "GEN"
@@ -115,7 +118,7 @@ class Generated(Kind):
     others = (MISSING, SAME_NAME, SYMMETRIC, NO_RELATION, UNTOLD_POLARITY, RIGHT_RELATION)
 
     def ask(self, mechanism: Mechanism, choices: Choices) -> Asked | NoNegative:
-        """Nothing; two entities of one name are refused."""
+        """Ask for nothing in particular; two entities of one name give no negative."""
         names = plain_name(mechanism.regulator), plain_name(mechanism.regulated)
         return NoNegative(SAME_NAME) if names[0] == names[1] else Asked()
 
@@ -144,7 +147,7 @@ class SwappedNames(Kind):
     others = (MISSING, SAME_NAME, SYMMETRIC)
 
     def ask(self, mechanism: Mechanism, choices: Choices) -> Asked | NoNegative:
-        """Both names, exchanged."""
+        """Ask for both names, exchanged."""
         if plain_name(mechanism.regulator) == plain_name(mechanism.regulated):
             return NoNegative(SAME_NAME)
         return _ask_for(mechanism, mechanism.regulated, mechanism.regulator)
@@ -158,14 +161,14 @@ class SwappedNames(Kind):
 
 
 class ReplacedEntity(Kind):
-    """GEN-ND-SRE: one entity must stand in its markers, in those of the other one drawn by SRE."""
+    """GEN-ND-SRE: one entity must stand in its markers, one drawn as by SRE in the other's."""
 
     name = "GEN-ND-SRE"
     bound = "similarity"
     others = (MISSING, NO_TYPE, ReplaceInside.otherwise)
 
     def ask(self, mechanism: Mechanism, choices: Choices) -> Asked | NoNegative:
-        """One of both names and another of the supporting set."""
+        """Ask for one of the two names, and one from the supporting set in place of the other."""
         found = find_others(mechanism, choices)
         if isinstance(found, NoNegative):
             return found
@@ -192,7 +195,7 @@ class ForbiddenEntities(Kind):
     others = (BROKEN_CONSTRAINT,)
 
     def ask(self, mechanism: Mechanism, choices: Choices) -> Asked | NoNegative:
-        """Neither name."""
+        """Ask for a sentence with neither name in its own markers."""
         asked = _ask_for(mechanism, mechanism.regulator, mechanism.regulated)
         return Asked(forbidden=asked.required)
 
@@ -213,7 +216,15 @@ KINDS: dict[str, Kind] = {
 
 
 def read_sentence(sentence: str, mechanism: Mechanism) -> MarkedSentence | None:
-    """The places of the marked names in a sentence, whatever they are; None where they touch."""
+    """Locate the marked names in a written sentence, whatever they are.
+
+    Args:
+        sentence: The sentence.
+        mechanism: The positive, whose other mentions are masked too.
+
+    Returns:
+        The sentence with its places; None where the markers are malformed, or touch.
+    """
     places = find_places(sentence)
     if places is None:
         return None
@@ -221,13 +232,13 @@ def read_sentence(sentence: str, mechanism: Mechanism) -> MarkedSentence | None:
     if first.end == second.start:
         return None
     names = [sentence[place.name_start : place.name_end] for place in places]
-    return read_marked(
+    return locate_entities(
         replace(mechanism, conclusion=sentence, regulator=names[0], regulated=names[1])
     )
 
 
 def _ask_for(mechanism: Mechanism, regulator: str, regulated: str) -> Asked:
-    """Names as they are written inside a sentence, in the markers of their roles."""
+    """Ask for two names, as written inside a sentence, in the markers of their roles."""
     sentences: Sequence[str] = (*mechanism.supporting, mechanism.conclusion)
     names = as_inside(regulator, sentences), as_inside(regulated, sentences)
     required = mark_name("regulator", names[0]), mark_name("regulated", names[1])

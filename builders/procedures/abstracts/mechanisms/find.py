@@ -1,14 +1,14 @@
-"""Finds the mechanism of an abstract: BioNLI's positive instances.
+"""Find the mechanism of an abstract: BioNLI's positive instances.
 
-An abstract gives one mechanism at most, as in the paper: one conclusion, one regulator, one
-regulated entity. The conclusion is the last sentence with a phrase of the first set of phrases that
-has one at the end; what stands behind it is in no instance, what stands before it is the supporting
-set. Of several relations whose entities
-are both mentioned in the conclusion, that whose direction is told and whose mentions are closest to
-each other is taken, of those at the same distance the first.
+An abstract gives at most one mechanism, as in the paper: one conclusion, one regulator, one
+regulated entity. Each set of conclusion phrases, in order, points to the last sentence with one of
+its phrases; the first such sentence near enough to the end is the conclusion. The sentences before
+it are the supporting set; those after it are in no instance. Of several relations with both
+entities mentioned in the conclusion, the one with a known direction and the closest mentions is
+taken; ties go to the first.
 
-Source: BioNLI, section 3.1; SuMe, section 3. That a conclusion has two sentences behind it at most,
-and which relation is taken, is ours.
+Source: BioNLI, section 3.1; SuMe, section 3. The limit of two sentences after a conclusion, and the
+choice of the relation, are ours.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -29,18 +29,18 @@ from .roles import Roles
 
 @dataclass(frozen=True)
 class MechanismRules:
-    """How mechanisms are found.
+    """How to find mechanisms.
 
     Attributes:
-        phrases: Those of conclusions.
+        phrases: The phrases that mark a conclusion.
         roles: The words that tell who regulates whom.
-        min_supporting: Sentences that a supporting set has at least; 0 where none is needed.
-        max_supporting: Sentences that it has at most.
-        max_after: Sentences that stand behind a conclusion at most.
-        by_order: Whether, where nothing tells the direction, the entity mentioned first is taken
-            for the regulator. Names swapped in "A and B interact" make no negative, so by default
-            such abstracts are refused.
-        split: Cuts texts into sentences.
+        min_supporting: Least number of sentences in a supporting set; 0 allows an empty one.
+        max_supporting: Greatest number of sentences in a supporting set.
+        max_after: Greatest number of sentences after a conclusion.
+        by_order: Whether to take the entity mentioned first for the regulator where nothing tells
+            the direction. Swapping the names in "A and B interact" makes no negative, so by
+            default such abstracts give no mechanism.
+        split: Function that splits a text into sentences.
     """
 
     phrases: ConclusionPhrases = field(default_factory=ConclusionPhrases.read)
@@ -54,8 +54,9 @@ class MechanismRules:
     def __post_init__(self) -> None:
         if not 0 <= self.min_supporting <= self.max_supporting or self.max_after < 0:
             raise UsageError(
-                f"A supporting set of {self.min_supporting} to {self.max_supporting} sentences, "
-                f"{self.max_after} behind the conclusion; expected 0 <= min <= max and 0 or more."
+                f"A supporting set of {self.min_supporting} to {self.max_supporting} sentences and "
+                f"at most {self.max_after} after the conclusion cannot be found; expected "
+                "0 <= min_supporting <= max_supporting and max_after of 0 or more."
             )
 
 
@@ -70,19 +71,19 @@ class Span(NamedTuple):
     """A part of ``Abstract.text``.
 
     Attributes:
-        start: Where it begins.
-        end: Where it ends.
+        start: Offset of its first character.
+        end: Offset after its last character.
     """
 
     start: int
     end: int
 
     def holds(self, other: "Span") -> bool:
-        """Whether the other lies in it."""
+        """Return whether the other span lies inside this one."""
         return self.start <= other.start and other.end <= self.end
 
     def meets(self, other: "Span") -> bool:
-        """Whether they share a character."""
+        """Return whether the two spans share a character."""
         return self.start < other.end and other.start < self.end
 
 
@@ -99,7 +100,7 @@ class _Pair(NamedTuple):
 
 
 class _Choice(NamedTuple):
-    """A regulator and a regulated entity; the least is taken."""
+    """A regulator and a regulated entity; the smallest choice is taken."""
 
     is_told_by_order: bool
     distance: int
@@ -113,14 +114,14 @@ class _Choice(NamedTuple):
 def find_mechanisms(
     found: Iterable[Abstract | MechanismRecord | Skipped], rules: MechanismRules | None = None
 ) -> Iterator[Mechanism | NoMechanism | Skipped]:
-    """Finds the mechanisms of abstracts and records, one at a time.
+    """Find the mechanisms of abstracts and records, one at a time.
 
     Args:
-        found: What the readers give.
-        rules: How; None takes the paper's phrases.
+        found: Abstracts, records and skipped units, as the readers yield them.
+        rules: How to find mechanisms; None takes the paper's phrases and limits.
 
     Yields:
-        For each abstract and record its mechanism or why it has none; what was not read, as it is.
+        For each abstract and record its mechanism, or why it has none; skipped units unchanged.
     """
     rules = rules or MechanismRules()
     for one in found:
@@ -133,11 +134,18 @@ def find_mechanisms(
 def find_mechanism(
     one: Abstract | MechanismRecord, rules: MechanismRules
 ) -> Mechanism | NoMechanism:
-    """Finds the mechanism of an abstract, or of a record, which tells it.
+    """Find the mechanism of an abstract, or check that of a record.
 
     Args:
-        one: The abstract, or the record. Of a record only the supporting set is checked.
-        rules: How.
+        one: The abstract or record. A record states its mechanism; only its supporting set is
+            checked.
+        rules: How to find mechanisms.
+
+    Returns:
+        The mechanism, or why there is none.
+
+    Raises:
+        ValueError: ``rules.split`` returns a sentence that is not in the text.
     """
     try:
         if isinstance(one, Abstract):
@@ -196,19 +204,19 @@ def _refuse_markers(text: str) -> None:
 
 
 def find_sentences(abstract: Abstract, split: SplitSentences) -> list[Span]:
-    """The sentences of an abstract, without the title.
+    """Find the sentences of an abstract, without its title.
 
-    Two sentences between which a mention was cut become one: "Heat shock protein (mol. wt. 70)".
+    Two sentences that cut a mention are joined again: "Heat shock protein (mol. wt. 70)".
 
     Args:
         abstract: The abstract.
-        split: Cuts a text into sentences that have all its characters but the blanks between them.
+        split: Function that splits a text into sentences and drops only the spaces between them.
 
     Returns:
-        Where the sentences are.
+        The span of each sentence in ``abstract.text``, in order.
 
     Raises:
-        ValueError: ``split`` gives a sentence that is not in the text.
+        ValueError: ``split`` returns a sentence that is not in the text.
     """
     sentences: list[Span] = []
     position = abstract.title_end + 1
@@ -216,7 +224,7 @@ def find_sentences(abstract: Abstract, split: SplitSentences) -> list[Span]:
     for sentence in split(abstract.text[position:]):
         start = abstract.text.index(sentence, position)
         position = start + len(sentence)
-        # A mention is cut where a place inside of it lies between two sentences.
+        # A mention is cut where an offset inside it lies between two sentences.
         is_cut = bool(sentences) and not inner.isdisjoint(range(sentences[-1].end, start + 1))
         sentences.append(Span(sentences.pop().start if is_cut else start, position))
     return sentences
@@ -344,7 +352,7 @@ def _other_mentions(abstract: Abstract, choice: _Choice, conclusion: Span) -> It
 
 
 def _free(entities: Sequence[Entity]) -> list[Entity]:
-    """The mentions that overlap with none but those inside of them."""
+    """Return the mentions that overlap only with mentions inside them."""
     return [
         one
         for one in entities

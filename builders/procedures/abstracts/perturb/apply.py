@@ -1,4 +1,4 @@
-"""Applies strategies to a mechanism, and sees to it that all negatives differ."""
+"""The seven strategies, applied to mechanisms so that all negatives of one differ."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
@@ -19,11 +19,14 @@ NAMES = ("SEN", "SEP", "SRE", "SREO", "VNeg", "SN", "LPR")
 
 
 def make_strategies(pool: EntityPool, antonyms: Antonyms | None = None) -> dict[str, Strategy]:
-    """The paper's rule-based strategies, in its order, with our defaults.
+    """Make the paper's rule-based strategies, in its order, with their default options.
 
     Args:
-        pool: The entities that SREO takes from.
-        antonyms: The terms that LPR changes; None takes ours.
+        pool: The entities that SREO draws from.
+        antonyms: The terms that LPR changes; None takes the package's.
+
+    Returns:
+        The strategies by name.
 
     Source:
         BioNLI, section 3.3.1.
@@ -40,18 +43,18 @@ def make_strategies(pool: EntityPool, antonyms: Antonyms | None = None) -> dict[
     return {strategy.name: strategy for strategy in strategies}
 
 
-#: Why a strategy's only proposals are not taken.
+#: Why none of a strategy's proposals is taken.
 SAME_AS_POSITIVE = "equals the positive"
 SAME_AS_ANOTHER = "equals another negative"
 
 
 @dataclass(frozen=True, slots=True)
 class Negatives:
-    """What strategies made of a mechanism: each stands in one of the two.
+    """One negative of each strategy for a mechanism, or why there is none.
 
     Attributes:
-        made: By strategy its negative, in the order of the strategies.
-        refused: By strategy why there is none.
+        made: The negative by strategy, in the order of the strategies.
+        refused: The reason by strategy, for those without a negative.
     """
 
     made: dict[str, Perturbed]
@@ -60,11 +63,11 @@ class Negatives:
 
 @dataclass(frozen=True, slots=True)
 class AllNegatives:
-    """All that strategies made of a mechanism: each stands in one of the two.
+    """All negatives of each strategy for a mechanism, or why there are none.
 
     Attributes:
-        made: By strategy its negatives, at least one, in the order of the strategies.
-        refused: By strategy why there is none.
+        made: The negatives by strategy, one or more, in the order of the strategies.
+        refused: The reason by strategy, for those without a negative.
     """
 
     made: dict[str, tuple[Perturbed, ...]]
@@ -78,20 +81,20 @@ def perturb(
     *,
     ignore_markers: bool = False,
 ) -> Negatives:
-    """Applies every strategy once.
+    """Make one negative by each strategy.
 
-    Where a proposal equals the positive or another negative, the strategy's next one is taken.
-    Which strategy comes first in that is decided by their names, not by their order.
+    Where a proposal equals the positive or another negative, the strategy's next proposal is taken.
+    Strategies choose in the order of their names, whatever order they are given in.
 
     Args:
         mechanism: The positive.
         strategies: The strategies, each name once.
-        seed: Decides every choice, with the pmid and the strategy's name.
-        ignore_markers: Whether sentences that differ in their markers alone are equal, for users
-            who strip them: SEP is then the same as SEN.
+        seed: Seed of every choice, together with the pmid and the strategy's name.
+        ignore_markers: Whether sentences that differ only in their markers count as equal, for
+            users who strip the markers: SEP then equals SEN.
 
     Returns:
-        Negatives and refusals, together as many as strategies.
+        Each strategy's negative, or why it made none.
 
     Raises:
         UsageError: Two strategies have one name.
@@ -108,24 +111,29 @@ def perturb_all(
     limit: int | None = None,
     ignore_markers: bool = False,
 ) -> AllNegatives:
-    """Applies every strategy in all ways that there are; otherwise as ``perturb``.
+    """Make all negatives by each strategy; see ``perturb``.
 
     Args:
         mechanism: The positive.
         strategies: The strategies, each name once.
-        seed: Decides every choice, with the pmid and the strategy's name.
-        limit: How many negatives of a strategy at most; None means all.
-        ignore_markers: As for ``perturb``.
+        seed: Seed of every choice, together with the pmid and the strategy's name.
+        limit: Greatest number of negatives by one strategy; None means all.
+        ignore_markers: Whether sentences that differ only in their markers count as equal.
+
+    Returns:
+        Each strategy's negatives, or why it made none.
 
     Raises:
-        UsageError: Two strategies have one name, or the limit is none.
+        UsageError: Two strategies have one name, or the limit is less than 1.
     """
     if limit is not None and limit < 1:
-        raise UsageError(f"{limit} negatives of a strategy at most; expected 1 or more.")
+        raise UsageError(f"The limit is {limit} negatives by one strategy; expected 1 or more.")
     chosen = list(strategies)
     names = [strategy.name for strategy in chosen]
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise UsageError(f"Strategies are given twice: {', '.join(twice)}; expected each once.")
+        raise UsageError(
+            f"Strategies are given twice: {', '.join(twice)}; expected each name once."
+        )
 
     def plain(text: str) -> str:
         return strip_markers(text) if ignore_markers else text
@@ -150,7 +158,7 @@ def _take(
     taken: dict[str, str],
     plain: Callable[[str], str],
 ) -> tuple[Perturbed, ...] | NoNegative:
-    """The first proposals that are not taken, which then are; at least one is proposed."""
+    """Take the first proposals whose texts are not taken yet; at least one is proposed."""
     made: list[Perturbed] = []
     reason = SAME_AS_POSITIVE
     for proposal in proposals:
@@ -166,15 +174,16 @@ def _take(
 
 
 def list_lines(mechanism: Mechanism, found: AllNegatives) -> Iterator[dict[str, Any]]:
-    """The negatives of a mechanism, by strategy and in the order in which they were drawn.
+    """List the negatives of a mechanism as records, one for each line of JSON.
 
     Args:
         mechanism: The positive.
-        found: What was made of it.
+        found: Its negatives.
 
     Yields:
-        For each negative its fields. The ``id`` has pmid and strategy, and from the second negative
-        of a strategy on its number; ``edits`` are offsets in ``positive``, in characters.
+        The fields of each negative, by strategy and in the order of drawing. The ``id`` joins pmid
+        and strategy, and from the second negative of a strategy on its number; ``edits`` have
+        character offsets in ``positive``.
     """
     for strategy, made in found.made.items():
         for number, perturbed in enumerate(made, start=1):

@@ -1,4 +1,4 @@
-"""What must follow when a word of a sentence is replaced: article, agreement, capitals."""
+"""Replace a name in a sentence, with what must change beside it: article, verb, capitals."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -25,13 +25,16 @@ _SINGULAR_WORDS = frozenset({"diabetes", "herpes", "rabies", "series", "species"
 def put_name(
     marked: MarkedSentence, place: Place, new: str, mechanism: Mechanism
 ) -> Iterator[Edit]:
-    """The edits that put a name at a marked place: itself, its article, the verb after it.
+    """Put a name at a marked place, and fit its article and the verb after it.
 
     Args:
         marked: The sentence.
-        place: Where.
-        new: The name as it was found.
-        mechanism: Where the sentence is from.
+        place: The place of the name that goes.
+        new: The name that comes, as found anywhere in the corpus.
+        mechanism: The mechanism of the sentence.
+
+    Yields:
+        The edits of the name, its article and its verb.
     """
     inside = as_inside(new, (*mechanism.supporting, mechanism.conclusion))
     name = fit_capital(inside, starts_sentence(marked.text, place.start))
@@ -45,7 +48,7 @@ def put_name(
 
 
 def choose_article(word: str) -> str | None:
-    """``a`` or ``an`` before a word; None where it cannot be told, as for RAS."""
+    """Return ``a`` or ``an`` for a word; None where spelling does not decide, as for RAS."""
     first = re.match(r"\w+", word)
     if first is None:
         return None
@@ -66,12 +69,15 @@ def choose_article(word: str) -> str | None:
 
 
 def fit_article(text: str, start: int, new: str) -> Iterator[Edit]:
-    """The change of ``a`` or ``an`` that a new word needs.
+    """Change ``a`` to ``an``, or back, where a new word needs it.
 
     Args:
         text: The sentence.
-        start: Where the new word will begin; a marker may stand between.
-        new: The word, or more of them.
+        start: Offset where the new word will begin; a marker may stand between.
+        new: The new word or words.
+
+    Yields:
+        The edit of the article, if it changes.
     """
     found = _ARTICLE.search(text[:start])
     wanted = choose_article(new)
@@ -83,11 +89,14 @@ def fit_article(text: str, start: int, new: str) -> Iterator[Edit]:
 
 
 def drop_article(text: str, start: int) -> Iterator[Edit]:
-    """The loss of ``a`` or ``an`` inside a sentence, before a plural.
+    """Remove ``a`` or ``an`` before a plural; a capital article stays.
 
     Args:
         text: The sentence.
-        start: Where the plural will begin.
+        start: Offset where the plural will begin.
+
+    Yields:
+        The edit of the article, if there is one.
     """
     found = _ARTICLE.search(text[:start])
     if found is not None and found[1].islower():
@@ -95,29 +104,35 @@ def drop_article(text: str, start: int) -> Iterator[Edit]:
 
 
 def starts_sentence(text: str, start: int) -> bool:
-    """Whether nothing but a heading or an opening bracket stands before a place."""
+    """Return whether only a heading or an opening bracket stands before an offset."""
     return _SENTENCE_START.fullmatch(text[:start]) is not None
 
 
 def fit_capital(name: str, at_start: bool) -> str:
-    """A name as it is written at a place: ``insulin`` at the start of a sentence is ``Insulin``.
+    """Capitalize a name where it starts a sentence: ``insulin`` becomes ``Insulin``.
 
     Args:
-        name: As it is written inside a sentence; p53 and mTOR stay as they are anywhere.
+        name: The name as written inside a sentence; p53 and mTOR never change.
         at_start: Whether it will start a sentence.
+
+    Returns:
+        The name as written at that place.
     """
     return name[0].upper() + name[1:] if at_start and _PLAIN_WORD.match(name) else name
 
 
 def as_inside(name: str, sentences: Iterable[str]) -> str:
-    """A name as it is written inside a sentence.
+    """Lowercase the first letter of a name that is a capital only by its place in a sentence.
 
-    ``Insulin`` is ``insulin`` where a sentence has it so, or where it is a longer word and starts
-    every sentence that has it. Ras and Akt stay.
+    ``Insulin`` becomes ``insulin`` where a sentence writes it so, or where it is a longer word and
+    starts every sentence that has it. Ras and Akt stay.
 
     Args:
-        name: The name as it was found.
-        sentences: Where it may stand.
+        name: The name as found.
+        sentences: The sentences that may have it.
+
+    Returns:
+        The name as written inside a sentence.
     """
     word = _CAPITAL_WORD.match(name)
     if word is None:
@@ -131,14 +146,14 @@ def as_inside(name: str, sentences: Iterable[str]) -> str:
 
 
 def like(new: str, old: str) -> str:
-    """A word in the capitals of the one that it replaces."""
+    """Write a word in the capitals of the one that it replaces."""
     if len(old) > 1 and old.isupper():
         return new.upper()
     return new[0].upper() + new[1:] if old[0].isupper() else new
 
 
 def is_plural(name: str) -> bool:
-    """Whether a name looks plural: statins, glucocorticoid receptors; not Ras, diabetes, virus."""
+    """Return whether a name looks plural: statins, T cells; not Ras, diabetes, virus."""
     word = re.split(r"[\s-]", name)[-1]
     return (
         len(word) >= 5
@@ -151,13 +166,16 @@ def is_plural(name: str) -> bool:
 
 
 def fit_agreement(masked: str, end: int, old: str, new: str) -> Iterator[Edit]:
-    """The change of the verb right after a name, where the new name is of another number.
+    """Inflect the verb right after a name, where the new name differs in number.
 
     Args:
         masked: The sentence with its names masked.
-        end: Where the old name ends, marker included.
+        end: Offset of the end of the old name, marker included.
         old: The old name.
-        new: The new one.
+        new: The new name.
+
+    Yields:
+        The edit of the verb, if it changes.
     """
     if is_plural(old) == is_plural(new):
         return
@@ -170,7 +188,7 @@ def fit_agreement(masked: str, end: int, old: str, new: str) -> Iterator[Edit]:
 
 
 def _ends_phrase(masked: str, end: int) -> bool:
-    """Whether no noun follows that an article before the name would belong to."""
+    """Return whether no noun follows that an article before the name would belong to."""
     return (
         re.match(
             r"[.,;:?!)\]]|\s+\(|\s+(?:of|in|that|which|and|or|is|was|has|by|for|to|on)\b|$",
@@ -181,6 +199,6 @@ def _ends_phrase(masked: str, end: int) -> bool:
 
 
 def _is_joined(marked: MarkedSentence, place: Place) -> bool:
-    """Whether the name is no subject by itself: after ``and`` or after a preposition."""
+    """Return whether the name is not the subject alone: after ``and`` or a preposition."""
     before = marked.masked[: place.start]
     return re.search(r"\b(?:and|or|of|in|to|by|with|for|from|on|between)\s+$", before) is not None

@@ -1,4 +1,4 @@
-"""Conclusions with their two marked entities, as text with places."""
+"""Conclusions with the offsets of their two marked entities."""
 
 import re
 from collections.abc import Iterable
@@ -11,8 +11,8 @@ from .names import find_name
 
 #: The markers of the regulator and of the regulated entity.
 MARKERS = {"regulator": REGULATOR, "regulated": REGULATED}
-#: Stands for every character of an entity, so that no rule sees into a name. It is of Unicode's
-#: private use and no letter, digit or blank.
+#: Replaces every character of an entity, so that no rule looks inside a name. A private-use
+#: character: not a letter, digit or space.
 NAME = "\ue000"
 _PLACES = {
     role: re.compile(f"{opens} (\\S|\\S.*?\\S) {closes}")
@@ -22,7 +22,7 @@ _PLACES = {
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a marked entity stands: offsets of its name and of the whole with its markers."""
+    """The offsets of a marked entity: of its name, and of the name with its markers."""
 
     name_start: int
     name_end: int
@@ -36,9 +36,9 @@ class MarkedSentence:
 
     Attributes:
         text: The sentence with its markers.
-        regulator: Where the regulator stands.
-        regulated: Where the regulated entity stands.
-        masked: The text with ``NAME`` for each character of an entity or a marker; as long.
+        regulator: The place of the regulator.
+        regulated: The place of the regulated entity.
+        masked: The text with ``NAME`` for each character of an entity or a marker; of equal length.
     """
 
     text: str
@@ -48,21 +48,26 @@ class MarkedSentence:
 
     @property
     def in_order(self) -> tuple[Place, Place]:
-        """The two places, the first in the sentence first."""
+        """Return the two places in the order of the sentence."""
         first, second = sorted((self.regulator, self.regulated), key=lambda place: place.start)
         return first, second
 
     def name_at(self, place: Place) -> str:
-        """The name at a place."""
+        """Return the name at a place."""
         return self.text[place.name_start : place.name_end]
 
 
-@lru_cache(maxsize=1)  # the strategies ask for the same one after the other
-def read_marked(mechanism: Mechanism) -> MarkedSentence | None:
-    """Finds the markers of a mechanism's conclusion; None where they are not well formed.
+@lru_cache(maxsize=1)  # the strategies read the same conclusion one after the other
+def locate_entities(mechanism: Mechanism) -> MarkedSentence | None:
+    """Find the marked entities of a mechanism's conclusion, and mask all names in it.
 
-    Well formed are exactly one ``<re> X <er>`` and one ``<el> Y <le>`` with one blank inside the
-    markers, neither in the other, around the names that the mechanism has.
+    Args:
+        mechanism: The mechanism. Well formed are exactly one ``<re> X <er>`` and one
+            ``<el> Y <le>``, with one space inside the markers, neither in the other, around the
+            mechanism's two names.
+
+    Returns:
+        The sentence with its places; None where the markers are not well formed.
     """
     text = mechanism.conclusion
     places = find_places(text)
@@ -78,7 +83,7 @@ def read_marked(mechanism: Mechanism) -> MarkedSentence | None:
 
 
 def find_places(text: str) -> tuple[Place, Place] | None:
-    """The places of regulator and regulated entity; None where the markers are not well formed."""
+    """Find the places of regulator and regulated entity; None where markers are malformed."""
     if len(MARKER.findall(text)) != 2 * len(MARKERS):
         return None
     found = [pattern.search(text) for pattern in _PLACES.values()]
@@ -101,7 +106,7 @@ def _mask(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 
 def mask_names(text: str, names: Iterable[str]) -> str:
-    """Puts ``NAME`` for each character of whole names, longer ones first: IL-6 receptor, IL-6."""
+    """Replace whole names by ``NAME`` characters, longer ones first: IL-6 receptor, IL-6."""
     for name in sorted({n for n in names if n.strip()}, key=lambda n: (-len(n), n)):
         text = _mask(text, (match.span() for match in find_name(name, text)))
     return text

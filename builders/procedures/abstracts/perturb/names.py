@@ -8,8 +8,17 @@ _AMONG = r"(?:[^()]*[^()\w])?"  # GAP-43 (neuromodulin, B-50)
 
 
 def find_name(name: str, text: str, *, ignore_case: bool = False) -> list[re.Match[str]]:
-    """Where a name stands as a whole: not IL-1 in IL-10, yet p53 in p53-dependent."""
-    # Most names are not in most texts, and compiling takes a hundred times as long as looking.
+    """Find a name where it stands as a whole: not IL-1 in IL-10, yet p53 in p53-dependent.
+
+    Args:
+        name: The name.
+        text: The text to search.
+        ignore_case: Whether letters match in either case.
+
+    Returns:
+        The matches, in the order of the text.
+    """
+    # Most names are not in most texts, and compiling takes a hundred times as long as a look.
     is_there = name.casefold() in text.casefold() if ignore_case else name in text
     flags = re.IGNORECASE if ignore_case else 0
     pattern = rf"(?<!\w){re.escape(name)}(?!\w)"
@@ -18,7 +27,7 @@ def find_name(name: str, text: str, *, ignore_case: bool = False) -> list[re.Mat
 
 @lru_cache(maxsize=1 << 14)
 def plain_name(name: str) -> str:
-    r"""A name without what spellings differ in: case, Greek letters, dashes, blanks.
+    r"""Reduce a name to what all its spellings share: no case, Greek letters, dashes or spaces.
 
     >>> plain_name("TNF-\N{GREEK SMALL LETTER ALPHA}"), plain_name("Tnf alpha")
     ('tnfalpha', 'tnfalpha')
@@ -35,16 +44,16 @@ def _spell_greek(character: str) -> str:
 
 
 def may_be_same(one: str, other: str, text: str) -> bool:
-    """Whether two names may be of one entity.
+    """Return whether two names may be of one entity.
 
-    They are where they differ in spelling only, where the words of one are among those of the
-    other (IL-6 and IL-6 protein), where one may abbreviate the other (TBP and TATA box binding
-    protein), or where the text gives one in brackets after the other, perhaps among more.
+    They may where they differ only in spelling, where the words of one are among those of the other
+    (IL-6 and IL-6 protein), where one may abbreviate the other (TBP and TATA box binding protein),
+    or where the text gives one in brackets after the other, perhaps among more.
 
     Args:
-        one: A name.
-        other: Another.
-        text: Where both may stand.
+        one: The first name.
+        other: The second name.
+        text: The text that may mention both.
     """
     words, other_words = _split_name(one), _split_name(other)
     if "".join(words) == "".join(other_words) or set(words) <= set(other_words):
@@ -59,19 +68,19 @@ def may_be_same(one: str, other: str, text: str) -> bool:
 
 @lru_cache(maxsize=1 << 14)
 def _split_name(name: str) -> tuple[str, ...]:
-    """The words of a name, plain and without the s of a plural."""
+    """Split a name into plain words without a plural s."""
     words = [plain_name(word).rstrip("s") for word in re.split(r"[\s/‐‑–-]+", name)]  # noqa: RUF001
     return tuple(word for word in words if word)
 
 
 def _abbreviates(name: str, words: tuple[str, ...]) -> bool:
-    """Whether the letters of a name are those that two words or more begin with, in their order.
+    """Return whether the letters of a name begin two or more of the words, in their order.
 
-    A word may be passed over, as in TBP for TATA box binding protein, or give several letters, as
-    in ATM for AT mutated.
+    A word may be skipped, as in TBP for TATA box binding protein, or give several letters, as in
+    ATM for AT mutated.
     """
     letters = "".join(c for c in plain_name(name) if c.isalpha())
-    reached = {(0, 0)}  # letters, and words that gave some
+    reached = {(0, 0)}  # pairs: letters matched, words that gave some
     for word in words:
         reached |= {
             (n_letters + n, n_words + 1)
@@ -83,9 +92,14 @@ def _abbreviates(name: str, words: tuple[str, ...]) -> bool:
 
 
 def stand_together(one: str, other: str, text: str) -> bool:
-    """Whether a text names two entities side by side, as in ``TNF and IL-1``.
+    """Return whether a text names two entities side by side, as in ``TNF and IL-1``.
 
-    What it says of one it then often says of the other.
+    What it says of one then often holds for the other.
+
+    Args:
+        one: The name of the first entity.
+        other: The name of the second entity.
+        text: The text that may mention both.
     """
     a, b = re.escape(one), re.escape(other)
     join = r"(?:,|,? and|,? or|/| and/or| as well as)"
@@ -93,7 +107,7 @@ def stand_together(one: str, other: str, text: str) -> bool:
 
 
 def _is_found(one: str, other: str, pattern: str, text: str) -> bool:
-    """Whether a text has a pattern of two names; compiled only where it has both names."""
+    """Return whether a text has a pattern of two names; compile it only where both occur."""
     folded = text.casefold()
     if one.casefold() not in folded or other.casefold() not in folded:
         return False

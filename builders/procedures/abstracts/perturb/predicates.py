@@ -46,7 +46,7 @@ _BEFORE_NOUN = word_list("adjectives after no")
 _AFTER_BUT = word_list("clause after but")
 _FORM_OF: dict[str, Callable[[str], str]] = {"fail": str, "fails": form_third, "failed": form_past}
 _AUXILIARY_OF: dict[str, Callable[[str], str]] = {"does": form_third, "did": form_past, "do": str}
-#: After these a negation says something else, or nothing that can be said.
+#: Words before which ``not`` means something else, or is ungrammatical.
 _NO_NOT_BEFORE = word_list("no not before")
 _NO_SUBJECT = (
     (DETERMINERS - {"this", "these", "both", "all"})
@@ -56,7 +56,7 @@ _NO_SUBJECT = (
 )
 _SUBJECT_NOUNS = word_list("subjects")
 _INTRANSITIVE = word_list("intransitive")
-#: Words that are joined to a name, often without the hyphen that belongs there.
+#: Words joined to a name, often without their hyphen.
 _AFTER_NAMES = word_list("after names")
 _HAVE_OBJECTS = DETERMINERS | word_list("adjectives after have")
 #: Why entities are left as they are.
@@ -65,12 +65,12 @@ DENIED = "the sentence only denies, and may with other entities be as true"
 
 @dataclass(frozen=True, slots=True)
 class Flip:
-    """A predicate whose polarity can be flipped.
+    """The flip of a predicate's polarity.
 
     Attributes:
-        edits: What flips it.
-        is_hedged: Whether it says what may be.
-        is_reporting: Whether it says what was found or thought.
+        edits: The edits that flip it.
+        is_hedged: Whether the predicate says what may be.
+        is_reporting: Whether the predicate says what was found or thought.
     """
 
     edits: tuple[Edit, ...]
@@ -79,10 +79,17 @@ class Flip:
 
 
 def affirm(marked: MarkedSentence, words: Words) -> Iterator[Flip]:
-    """Finds negations that can be taken away.
+    """Find negations that can be removed.
 
-    Left alone are ``not only ... but`` and the like, negations that something else in the sentence
-    needs (``not ... any``, ``not ... or``), and verbs that are not in the list.
+    Left alone are ``not only ... but`` and the like, negations that another word needs
+    (``not ... any``, ``not ... or``), and verbs that are not listed.
+
+    Args:
+        marked: The sentence.
+        words: Its words.
+
+    Yields:
+        The flips, in the order of the sentence.
     """
     for i in range(len(words)):
         text = words.at(i)
@@ -103,7 +110,15 @@ def affirm(marked: MarkedSentence, words: Words) -> Iterator[Flip]:
 
 
 def deny(marked: MarkedSentence, words: Words) -> Iterator[Flip]:
-    """Finds predicates that can be negated; none in a clause that has a negation already."""
+    """Find predicates that can be negated, in clauses without a negation.
+
+    Args:
+        marked: The sentence.
+        words: Its words.
+
+    Yields:
+        The flips, in the order of the sentence.
+    """
     for i in range(1, len(words)):
         if words.is_glued(i) or _opens_no_predicate(words, i):
             continue
@@ -119,9 +134,10 @@ def deny(marked: MarkedSentence, words: Words) -> Iterator[Flip]:
 
 
 def denies(marked: MarkedSentence) -> bool:
-    """Whether a sentence has a negated predicate, and no other but those that report.
+    """Return whether a sentence's only predicates are negated or report a finding.
 
     So "TNF is not the driving force of cachexia", not "TNF drives cachexia, which is not lethal".
+    With other entities such a sentence may stay true.
     """
     words = read_words(marked)
     is_neither = any(words.at(i) == "neither" for i in range(len(words)))
@@ -135,7 +151,7 @@ def _is_finite(words: Words, i: int) -> bool:
 
 
 def _may_go(words: Words, i: int) -> bool:
-    """Whether what follows a negation can stand without it."""
+    """Return whether the words after a negation can stand without it."""
     if words.at(i) in SCOPED:
         return False
     rest = words.rest(i)
@@ -167,7 +183,7 @@ def _drop_not(
 
 
 def _drop_no(marked: MarkedSentence, words: Words, i: int) -> Iterator[Flip]:
-    """``had no effect`` becomes ``had an effect``, ``no changes`` becomes ``changes``."""
+    """Turn ``had no effect`` into ``had an effect``, ``no changes`` into ``changes``."""
     noun = i + 1
     while words.at(noun) in _BEFORE_NOUN:
         noun += 1
@@ -189,7 +205,7 @@ def _drop_no(marked: MarkedSentence, words: Words, i: int) -> Iterator[Flip]:
 
 
 def _drop_fail(words: Words, i: int) -> Iterator[Flip]:
-    """``failed to induce`` becomes ``induced``."""
+    """Turn ``failed to induce`` into ``induced``."""
     base = words.at(i + 2)
     if not is_base(base) or any(verbs_joined(words, i + 3)) or not _may_go(words, i + 2):
         return
@@ -207,7 +223,7 @@ def _replace(words: Words, first: int, last: int, new: str) -> Edit:
 
 
 def _opens_no_predicate(words: Words, i: int) -> bool:
-    """Whether no negation can stand here, whatever the verb.
+    """Return whether no negation can stand here, whatever the verb.
 
     As often as was X; not only abolished but reversed; by which released ADA binds to it.
     """
@@ -251,7 +267,7 @@ def _is_infinitive(text: str) -> bool:
 
 
 def _deny_have(words: Words, i: int) -> Iterator[Flip]:
-    """``has a role`` becomes ``does not have a role``."""
+    """Turn ``has a role`` into ``does not have a role``."""
     before = words.at(words.skip_adverbs(i - 1, -1))
     if words.at(i + 1) not in _HAVE_OBJECTS or before in {*MODALS, *DO, "to"}:
         return
@@ -260,10 +276,11 @@ def _deny_have(words: Words, i: int) -> Iterator[Flip]:
 
 
 def _find_do(words: Words, i: int) -> tuple[str, str] | None:
-    """The form of ``do`` for a finite verb and the verb's base; None where it is none.
+    """Find the form of ``do`` for a finite verb, and the verb's base; None for other words.
 
-    A word in -s may be a noun, one in -ed a participle, a base form an infinitive. So what stands
-    before must be able to be a subject, and what follows an object, unless the word alone tells.
+    A word in -s may be a noun, one in -ed a participle, a base form an infinitive. So,
+    unless the word alone decides, the word before must pass as a subject and the one after as an
+    object.
     """
     before = words.skip_adverbs(i - 1, -1)
     subject = words.at(before)
@@ -283,7 +300,7 @@ def _find_do(words: Words, i: int) -> tuple[str, str] | None:
 
 
 def _has_object(words: Words, i: int, base: str) -> bool:
-    """Whether an object or the verb's own preposition follows."""
+    """Return whether an object or the verb's own preposition follows."""
     following = words.skip_adverbs(i + 1)
     is_noun = following < len(words) and words[following].is_name
     return is_noun or words.at(following) in DETERMINERS or _has_preposition(words, i, base)
@@ -312,7 +329,7 @@ def _is_past(words: Words, i: int, before: int, base: str) -> bool:
 
 
 def _has_finite_after(words: Words, i: int) -> bool:
-    """Whether the clause has another finite verb: in TNF induced apoptosis is, induced is none."""
+    """Return whether another finite verb follows: TNF induced apoptosis is, so not induced."""
     for k in range(i + 1, len(words)):
         text = words.at(k)
         if text in (",", ";", "and", "but", "that", "which", "whereas", "while", "when", "who"):
@@ -323,13 +340,13 @@ def _has_finite_after(words: Words, i: int) -> bool:
 
 
 def _follows_name(words: Words, i: int, before: int) -> bool:
-    """Whether a word that may be a noun stands between a name and an object: TNF causes shock."""
+    """Return whether a possible noun stands between a name and an object: TNF causes shock."""
     following = words.at(words.skip_adverbs(i + 1))
     return words[before].is_name and following.isalpha() and following not in _NO_SUBJECT
 
 
 def _is_plural_subject(words: Words, before: int) -> bool:
-    """Whether what stands before a verb is a plural: mutations of X, X and Y, both A and B."""
+    """Return whether a verb's subject is plural: mutations of X, X and Y, both A and B."""
     if words[before].is_plural:
         return True
     linked = words.at(before - 1)
@@ -342,7 +359,7 @@ def _is_plural_subject(words: Words, before: int) -> bool:
 
 
 def _deny_verb(marked: MarkedSentence, words: Words, i: int, do: tuple[str, str]) -> Iterator[Flip]:
-    """``increases`` becomes ``does not increase``, with adverbs of manner after ``not``."""
+    """Turn ``increases`` into ``does not increase``, with adverbs of manner after ``not``."""
     auxiliary, base = do
     if words.at(i + 1) in ("and", "or") and _is_verb(words.at(words.skip_adverbs(i + 2))):
         return  # binds and activates: one negation would leave two forms
@@ -368,5 +385,5 @@ def _is_verb(text: str) -> bool:
 
 
 def is_manner(text: str) -> bool:
-    """Whether an adverb says how: it then stands after ``not``."""
+    """Return whether a word is an adverb of manner, which stands after ``not``."""
     return text.endswith("ly") and len(text) > 4 and text not in BEFORE_NOT

@@ -1,8 +1,10 @@
-"""SRE: an entity is replaced by another of its type from the supporting set.
+"""SRE and SREO: replace an entity by another of its type, from the supporting set or from a pool.
 
 Source:
-    BioNLI, section 3.3.1, "Swap Random Entity". The paper takes types from SciSpaCy's
-    ``en_ner_bionlp13cg_md``; here they are those that the mechanism has.
+    BioNLI, section 3.3.1, "Swap Random Entity" and "Swap Random Entity with Out of text entity";
+    Table 4. The paper takes types from SciSpaCy's ``en_ner_bionlp13cg_md``; here they are those of
+    the mechanism. The authors' code of SREO may draw the very name that it replaces and counts that
+    as a change; this cannot happen here.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,10 +23,10 @@ from .strategy import Choices, NoNegative, Perturbed, Strategy
 
 
 class EntityPool:
-    """Names of entities by type, in an order that does not depend on how they came."""
+    """Names of entities by type, in an order that does not depend on the order of input."""
 
     def __init__(self, names: Mapping[str, Iterable[str]]) -> None:
-        # Sorted by hash, so that neighbours have nothing in common and a walk is as good as draws.
+        # Sorted by hash, so that neighbours have nothing in common and a walk is random enough.
         self._names = {
             type_: sorted(set(found), key=lambda name: (keyed_hash(name, "", "pool"), name))
             for type_, found in names.items()
@@ -32,7 +34,14 @@ class EntityPool:
 
     @classmethod
     def of(cls, mechanisms: Iterable[Mechanism]) -> "EntityPool":
-        """All typed entities of a corpus, as they are written inside sentences."""
+        """Collect all typed entities of a corpus, as written inside sentences.
+
+        Args:
+            mechanisms: The mechanisms of the corpus.
+
+        Returns:
+            The pool of their entities.
+        """
         names: dict[str, set[str]] = {}
         for mechanism in mechanisms:
             sentences = (*mechanism.supporting, mechanism.conclusion)
@@ -42,13 +51,16 @@ class EntityPool:
 
     @classmethod
     def read(cls, path: Path) -> "EntityPool":
-        """Reads one from a JSON file: ``{"TYPE": ["NAME", ...], ...}``.
+        """Read a pool from a JSON file: ``{"TYPE": ["NAME", ...], ...}``.
 
         Args:
             path: The file.
 
+        Returns:
+            The pool of its names.
+
         Raises:
-            UsageError: The file is missing, or not of that form, or has no name.
+            UsageError: The file is missing, not of that form, or without a name.
         """
         try:
             told = orjson.loads(path.read_bytes())  # which refuses lone surrogates
@@ -57,9 +69,9 @@ class EntityPool:
                 and all(isinstance(n, str) and n.strip() == n != "" for n in names)
                 for names in told.values()
             ):
-                raise TypeError("a name that is no text, or has blanks around it")
+                raise TypeError("a name is not a string, is empty, or has spaces around it")
             if not any(told.values()):
-                raise ValueError("no name")
+                raise ValueError("it has no name")
         except (OSError, ValueError, TypeError, AttributeError) as error:
             raise UsageError(
                 f'{path} holds no entities ({error}); expected {{"TYPE": ["NAME", ...], ...}}.'
@@ -67,11 +79,11 @@ class EntityPool:
         return cls(told)
 
     def walk(self, type_: str, start: int) -> Iterator[str]:
-        """All names of a type, from a random number on.
+        """Yield all names of a type once, from a random start.
 
         Args:
-            type_: The type; none are of one that is not in the pool.
-            start: A draw.
+            type_: The type; an unknown one has no names.
+            start: A random number.
         """
         names = self._names.get(type_, [])
         return (names[(start + i) % len(names)] for i in range(len(names)))
@@ -93,9 +105,9 @@ NO_TYPE = "neither entity has a type"
 class ReplaceInside(Strategy):
     """SRE: one of the two entities becomes another of its type from the supporting set.
 
-    Left out are names that may be of one of the two entities, those that stand in the conclusion,
-    and those that the supporting set names side by side with the entity: what it says of
-    ``TNF and IL-1`` holds for both.
+    Left out are names that may be of one of the two entities, names in the conclusion, and names
+    that the supporting set has side by side with the entity: what it says of ``TNF and IL-1`` holds
+    for both.
     """
 
     name = "SRE"
@@ -115,11 +127,14 @@ class ReplaceInside(Strategy):
 
 
 def find_others(mechanism: Mechanism, choices: Choices) -> Iterator[tuple[str, str]] | NoNegative:
-    """What may take the place of an entity: roles and names, in the order in which they are drawn.
+    """Find the names in the supporting set that may replace an entity.
 
     Args:
         mechanism: The positive.
-        choices: What decides the order.
+        choices: The random choices for its abstract.
+
+    Returns:
+        Roles and names, in the order of drawing; or why there are none.
     """
     types = types_of(mechanism)
     if not types:
@@ -133,7 +148,7 @@ def find_others(mechanism: Mechanism, choices: Choices) -> Iterator[tuple[str, s
 
 
 def _others(mechanism: Mechanism, type_: str) -> Iterator[str]:
-    """The names of a type in the supporting set, each once; spellings that differ in case too."""
+    """Yield the names of a type in the supporting set, each once whatever its case."""
     seen = {mechanism.regulator.casefold(), mechanism.regulated.casefold()}
     for mention in mechanism.mentions:
         if mention.where == "supporting" and mention.type == type_:
@@ -156,7 +171,7 @@ class ReplaceOutside(Strategy):
     """SREO: one of the two entities becomes one of its type from a pool.
 
     Attributes:
-        pool: The entities of a corpus.
+        pool: The entities to draw from.
     """
 
     name = "SREO"
@@ -194,19 +209,22 @@ class ReplaceOutside(Strategy):
 
 
 def types_of(mechanism: Mechanism) -> dict[str, str]:
-    """The types of the two entities by role, where they have one."""
+    """Return the types of the two entities by role, for those that have one."""
     types = (mechanism.regulator_type, mechanism.regulated_type)
     return {role: type_ for role, type_ in zip(MARKERS, types, strict=True) if type_}
 
 
 def replace_entity(marked: MarkedSentence, mechanism: Mechanism, role: str, new: str) -> Perturbed:
-    """The sentence with another name at the place of one role; other mentions of it stay.
+    """Put another name at the place of one role; other mentions of the entity stay.
 
     Args:
         marked: The sentence.
-        mechanism: Where it is from.
+        mechanism: The mechanism of the sentence.
         role: ``regulator`` or ``regulated``.
         new: The name.
+
+    Returns:
+        The changed sentence.
     """
     place = marked.regulator if role == "regulator" else marked.regulated
     return Perturbed.of(marked.text, put_name(marked, place, new, mechanism))

@@ -1,4 +1,11 @@
-"""LPR: a term of interaction is replaced by its antonym.
+"""LPR: replace a term of interaction by its antonym.
+
+``antonyms.json`` is our own list, which a user may replace or extend. Of its sections, ``verbs``
+stand in all their inflections, ``nouns`` in both numbers, the others as they are; pairs under
+``both`` go both ways, those under ``one_way`` only from the first to the second. ``prefixes`` are
+exchanged before their stems, ``after_hyphen`` has the words that may follow a name and a hyphen
+(``TNF-induced``), and ``not_before`` the words before which a term means something else. A form has
+one antonym: pairs under ``both`` come first, then the order in the file decides.
 
 Source:
     BioNLI, section 3.3.1, "Lexical Polarity Reversal"; Table 4. The section speaks of terms that
@@ -37,12 +44,12 @@ _REACH = 40
 
 @dataclass(frozen=True)
 class Antonyms:
-    """What stands for what.
+    """Terms of interaction and their antonyms.
 
     Attributes:
-        forms: By term, in small letters and inflected, its antonym.
-        after_hyphen: The same for the second part of a compound.
-        not_before: By term the words that must not follow it.
+        forms: The antonym of each term, lowercase and inflected.
+        after_hyphen: The antonym of each second part of a compound.
+        not_before: For a term the words that must not follow it.
     """
 
     forms: Mapping[str, str]
@@ -51,13 +58,16 @@ class Antonyms:
 
     @classmethod
     def read(cls, path: Path | None = None) -> "Antonyms":
-        """Reads them from a JSON file of the form of ``antonyms.json``.
+        """Read antonyms from a JSON file of the form of ``antonyms.json``.
 
         Args:
-            path: The file; None takes ours.
+            path: The file; None takes the package's.
+
+        Returns:
+            The antonyms.
 
         Raises:
-            UsageError: The file is missing, or not of that form, or a term is its own antonym.
+            UsageError: The file is missing or not of that form, or a term is its own antonym.
         """
         source = path or files(__package__) / "antonyms.json"
         try:
@@ -72,15 +82,25 @@ class Antonyms:
     @classmethod
     @cache
     def ours(cls) -> "Antonyms":
-        """Those of ``antonyms.json``, read once."""
+        """Return the antonyms of the package's ``antonyms.json``, read once."""
         return cls.read()
 
     @classmethod
     def parse(cls, fields: Mapping[str, Any]) -> "Antonyms":
-        """Makes them of plain values, of the form of the file; every section may be missing.
+        """Make antonyms from plain values of the form of ``antonyms.json``.
+
+        Args:
+            fields: The sections of the file; each may be missing.
+
+        Returns:
+            The antonyms.
 
         Raises:
-            UsageError: A term is empty or its own antonym, or a section is not known.
+            UsageError: A term is empty or its own antonym, or a section is unknown.
+            KeyError: ``prefixes`` has pairs, but no stems.
+            TypeError: A section is not of the form of the file.
+            ValueError: A pair does not have two terms.
+            AttributeError: A section is not an object.
         """
         known = {*_SECTIONS, "prefixes", "after_hyphen", "not_before"}
         if unknown := sorted(set(fields) - known):
@@ -95,7 +115,10 @@ class Antonyms:
         after_hyphen = dict(fields.get("after_hyphen", {}))
         for old, new in [*forms.items(), *after_hyphen.items()]:
             if not old.strip() or not new.strip() or old == new:
-                raise UsageError(f"{old!r} cannot have the antonym {new!r}.")
+                raise UsageError(
+                    f"{old!r} cannot have the antonym {new!r}; expected two different terms, "
+                    "neither empty."
+                )
         not_before = {
             form: tuple(words)
             for term, words in fields.get("not_before", {}).items()
@@ -105,7 +128,7 @@ class Antonyms:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """Matches a term as a whole in group 1, or one after a hyphen in group 2; longest first."""
+        """Match a whole term in group 1, or one after a hyphen in group 2; longest first."""
         whole, joined = (_one_of(set(terms)) or "(?!)" for terms in (self.forms, self.after_hyphen))
         return re.compile(
             rf"(?<![\w‐‑–-])({whole})(?![\w‐‑–-])"  # noqa: RUF001
@@ -125,8 +148,8 @@ class ReversePolarity(Strategy):
     """LPR: ``increase`` becomes ``decrease``, ``-dependent`` becomes ``-independent``.
 
     Attributes:
-        antonyms: The terms.
-        every: Whether all terms are changed at once. Two changes may cancel out: ``blocks the
+        antonyms: The terms and their antonyms.
+        every: Whether to change all terms at once. Two changes may cancel out: ``blocks the
             increase`` says much the same as ``triggers the decrease``.
     """
 
@@ -178,7 +201,7 @@ class ReversePolarity(Strategy):
 
 
 def _is_safe(masked: str, words: Words, term: _Term) -> bool:
-    """Whether the change makes the sentence wrong: not under a negation, its antonym not near."""
+    """Return whether the change makes the sentence wrong: no negation, no antonym nearby."""
     at = next(i for i, word in enumerate(words) if word.start <= term.start < word.end)
     if words.is_under_negation(at):
         return False
@@ -191,7 +214,7 @@ def _replace(text: str, term: _Term) -> list[Edit]:
 
 
 def _one_of(terms: Set[str]) -> str:
-    """A pattern of terms, longer ones first, that looks at what they share once."""
+    """Build a pattern of terms, longer ones first, with shared beginnings factored out."""
     rests: dict[str, set[str]] = {}
     for term in sorted(terms - {""}):
         rests.setdefault(term[0], set()).add(term[1:])

@@ -1,4 +1,4 @@
-"""What every strategy is: a named way to turn a conclusion into one that does not follow."""
+"""The base of the strategies: named ways to turn a conclusion into one that does not follow."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,23 +8,23 @@ from typing import ClassVar, TypeVar
 
 from ....core.keyed import key_of
 from ..mechanisms.mechanism import Mechanism
-from .marked import MarkedSentence, find_places, read_marked
+from .marked import MarkedSentence, find_places, locate_entities
 
-#: Why any strategy refuses a conclusion whose markers are not those that are expected.
+#: Why no strategy takes a conclusion whose markers are not as expected.
 BROKEN_MARKERS = "the markers are broken or not around the two entities"
-#: Why it refuses where nothing of what it proposes can be taken.
+#: Why a strategy gives nothing where none of its proposals can be taken.
 UNCHANGED = "it proposes nothing but the sentence itself or one with broken markers"
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What a strategy draws for an abstract: a hash of these three names.
+    """Random choices of a strategy for an abstract, hashed from the three names alone.
 
     Attributes:
-        seed: Another one gives other choices.
-        pmid: The abstract.
-        strategy: The strategy's name.
+        seed: Seed of every choice.
+        pmid: PubMed id of the abstract.
+        strategy: Name of the strategy.
     """
 
     seed: int
@@ -32,19 +32,19 @@ class Choices:
     strategy: str
 
     def draw(self, purpose: str) -> int:
-        """A number of 64 bits for a purpose."""
+        """Draw a number of 64 bits for a purpose."""
         text = "\0".join((self.pmid, self.strategy, purpose))
         return key_of(self.seed, "perturb", text)
 
     def arrange(self, options: Sequence[T], purpose: str) -> list[T]:
-        """The options in a random order, the first of them the one to take."""
+        """Return the options in a random order; the first is the one to take."""
         order = sorted(range(len(options)), key=lambda i: self.draw(f"{purpose}:{i}"))
         return [options[i] for i in order]
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Edit:
-    """A change of a text: what stands between two offsets becomes something else."""
+    """A replacement of the text between two offsets by new text."""
 
     start: int
     end: int
@@ -57,7 +57,7 @@ class Perturbed:
 
     Attributes:
         text: The sentence, markers included.
-        detail: What was changed into what, for a reader, e.g. ``"increase -> decrease"``.
+        detail: The changes for a reader, e.g. ``"increase -> decrease"``.
         edits: The changes, by offsets in the positive; they do not overlap.
     """
 
@@ -67,11 +67,14 @@ class Perturbed:
 
     @classmethod
     def of(cls, conclusion: str, edits: Iterable[Edit]) -> "Perturbed":
-        """Applies edits that do not overlap.
+        """Apply edits to a conclusion.
 
         Args:
             conclusion: The positive.
-            edits: The changes; those that change nothing are left out.
+            edits: The changes, which must not overlap; those that change nothing are left out.
+
+        Returns:
+            The changed sentence and its changes.
         """
         real = sorted(e for e in edits if conclusion[e.start : e.end] != e.new)
         parts, details, end = [], [], 0
@@ -85,10 +88,10 @@ class Perturbed:
 
 @dataclass(frozen=True, slots=True)
 class NoNegative:
-    """A strategy yields nothing.
+    """Why a strategy, or a model, makes no negative of a mechanism.
 
     Attributes:
-        reason: One of the strategy's ``reasons``.
+        reason: One of the ``reasons`` of the strategy or kind.
     """
 
     reason: str
@@ -98,11 +101,11 @@ class Strategy(ABC):
     """A way to make a conclusion wrong.
 
     Attributes:
-        name: As the paper calls it, e.g. ``"SEN"``; a category of the dataset.
-        section: Where the paper has it.
+        name: The paper's name, e.g. ``"SEN"``; a category of the dataset.
+        section: The section of the paper that describes it.
         precondition: What a mechanism needs for it.
-        otherwise: Why it yields nothing where it finds nothing to do.
-        others: Other reasons of its own.
+        otherwise: The reason where it finds nothing to change.
+        others: Further reasons of its own.
     """
 
     name: ClassVar[str]
@@ -113,15 +116,18 @@ class Strategy(ABC):
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """All reasons for which it may refuse."""
+        """Return all reasons for which it may make no negative."""
         return (BROKEN_MARKERS, *self.others, self.otherwise, UNCHANGED)
 
     def perturb(self, mechanism: Mechanism, choices: Choices) -> Perturbed | NoNegative:
-        """Changes the conclusion in one way, drawn where there are several.
+        """Change the conclusion in one way, drawn where there are several.
 
         Args:
             mechanism: The positive.
-            choices: What decides the draw.
+            choices: The random choices for its abstract.
+
+        Returns:
+            The changed conclusion, or why there is none.
         """
         found = self.propose(mechanism, choices)
         return found if isinstance(found, NoNegative) else next(found)
@@ -129,22 +135,33 @@ class Strategy(ABC):
     def perturb_all(
         self, mechanism: Mechanism, choices: Choices, limit: int | None = None
     ) -> tuple[Perturbed, ...] | NoNegative:
-        """Changes the conclusion in all ways that there are, in the order in which they are drawn.
+        """Change the conclusion in every possible way, in the order in which they are drawn.
 
-        The dataset itself takes one of each strategy: its Tables 2 and 3 have as many SEN as
+        BioNLI itself takes one negative of each strategy: its Tables 2 and 3 have as many SEN as
         positives where "each instance is perturbed as many times as possible".
 
         Args:
             mechanism: The positive.
-            choices: What decides the order.
-            limit: How many at most; None means all.
+            choices: The random choices for its abstract.
+            limit: Greatest number of negatives; None means all.
+
+        Returns:
+            The changed conclusions, or why there is none.
         """
         found = self.propose(mechanism, choices)
         return found if isinstance(found, NoNegative) else tuple(islice(found, limit))
 
     def propose(self, mechanism: Mechanism, choices: Choices) -> Iterator[Perturbed] | NoNegative:
-        """What ``perturb_all`` gives, one at a time; at least one, all differ from the positive."""
-        marked = read_marked(mechanism)
+        """Yield the negatives of ``perturb_all`` one at a time.
+
+        Args:
+            mechanism: The positive.
+            choices: The random choices for its abstract.
+
+        Returns:
+            One negative or more, all different from the positive; or why there is none.
+        """
+        marked = locate_entities(mechanism)
         if marked is None:
             return NoNegative(BROKEN_MARKERS)
         found = self._propose(marked, mechanism, choices)
@@ -166,4 +183,4 @@ class Strategy(ABC):
     def _propose(
         self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices
     ) -> Iterable[Perturbed] | NoNegative:
-        """The ways to change a well-formed conclusion, in the order in which they are drawn."""
+        """Propose changes of a well-formed conclusion, in the order in which they are drawn."""

@@ -1,7 +1,12 @@
-"""SEN: the two names change places, the markers stay.
+"""SEN, SEP and SET: the two entities, their names or their markers change places.
+
+Without its markers the sentence of SEP is that of SEN: who strips them has it twice, see
+``perturb``'s ``ignore_markers``. The sentence of SET without its markers is the positive itself, so
+SET is not one of the seven, and only for models that read the markers.
 
 Source:
-    BioNLI, section 3.3.1, "Swap Entity Names"; Table 4.
+    BioNLI, section 3.3.1, "Swap Entity Names" and "Swap Entity Positions"; Table 4. SET: the
+    authors' code (``entailment_preparation.ipynb``); neither the paper nor the release has it.
 """
 
 import re
@@ -14,7 +19,7 @@ from .names import plain_name
 from .predicates import DENIED, denies
 from .strategy import Choices, Edit, NoNegative, Perturbed, Strategy
 
-#: Why two names are not swapped.
+#: Why two entities are not swapped.
 SAME_NAME = "both entities have the same name"
 SYMMETRIC = "the sentence says the same with its entities exchanged"
 _JOINED = re.compile(
@@ -38,7 +43,7 @@ class SwapNames(Strategy):
     """SEN: ``<re> A <er> ... <el> B <le>`` becomes ``<re> B <er> ... <el> A <le>``.
 
     Attributes:
-        symmetric: Whether sentences that stay true are swapped too, as the paper does: it grants
+        symmetric: Whether to swap in sentences that stay true too, as the paper does: it grants
             that its relations are "not necessarily asymmetric" (footnote 3).
     """
 
@@ -61,7 +66,7 @@ class SwapPositions(Strategy):
     """SEP: ``<re> A <er> ... <el> B <le>`` becomes ``<el> B <le> ... <re> A <er>``.
 
     Attributes:
-        symmetric: As for ``SwapNames``.
+        symmetric: Whether to swap in sentences that stay true too, as the paper does.
     """
 
     name = "SEP"
@@ -86,7 +91,7 @@ class SwapPositions(Strategy):
 
 
 def _with_markers(edit: Edit, other: Mapping[int, tuple[Place, tuple[str, str]]]) -> Edit:
-    """The edit of a name as one of the name and its markers; others stay."""
+    """Extend the edit of a name to its markers; return other edits as they are."""
     if edit.start not in other:
         return edit
     place, (opens, closes) = other[edit.start]
@@ -97,7 +102,7 @@ class SwapMarkers(Strategy):
     """SET: ``<re> A <er> ... <el> B <le>`` becomes ``<el> A <le> ... <re> B <er>``.
 
     Attributes:
-        symmetric: As for ``SwapNames``.
+        symmetric: Whether to swap in sentences that stay true too.
     """
 
     name = "SET"
@@ -125,12 +130,15 @@ class SwapMarkers(Strategy):
 def swap_names(
     marked: MarkedSentence, mechanism: Mechanism, *, symmetric: bool
 ) -> list[Edit] | NoNegative:
-    """The edits that put each name in the place of the other.
+    """Put each name in the place of the other.
 
     Args:
         marked: The sentence.
-        mechanism: Where it is from.
-        symmetric: Whether a sentence that stays true is swapped too.
+        mechanism: The mechanism of the sentence.
+        symmetric: Whether to swap in a sentence that stays true too.
+
+    Returns:
+        The edits, or why there are none.
     """
     first, second = marked.in_order
     names = marked.name_at(first), marked.name_at(second)
@@ -147,7 +155,7 @@ def swap_names(
 
 
 def is_symmetric(marked: MarkedSentence) -> bool:
-    """Whether a sentence says the same with its entities exchanged: X and Y, X interacts with Y."""
+    """Return whether a sentence stays true with its entities exchanged: X interacts with Y."""
     first, second = marked.in_order
     between = marked.masked[first.end : second.start]
     if _JOINED.fullmatch(between) or _VERB_OF_BOTH.fullmatch(between):

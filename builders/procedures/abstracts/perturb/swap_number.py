@@ -1,8 +1,11 @@
-"""SN: a number is replaced by another of its kind from the supporting set.
+"""SN: replace a number by another of its kind from the supporting set.
+
+Numbers that are left alone: in names (IL-6, p53, H2O2, 5-HT, type 2, (gp130)2), citation marks,
+ratios, powers of ten and lists of digits.
 
 Source:
     BioNLI, section 3.3.1, "Swap Numbers". The paper asks for "a different number"; that kinds must
-    agree (a percentage by a percentage) is ours, as ``34 patients`` for ``0.05`` is no sentence.
+    agree (a percentage for a percentage) is ours, as ``0.05 patients`` is not a sentence.
 """
 
 import re
@@ -55,7 +58,7 @@ _UNIT_AFTER_HYPHEN = re.compile(
 )
 _UNIT = re.compile(rf"\s?(?:{_UNITS})(?![\w])")
 _ANY_UNIT = re.compile(rf"[\s{_DASH}]?(%|{_UNITS})(?!\w)")
-#: Nouns that a number names rather than counts.
+#: Words before a number that is a name, not a count.
 _NAMED = re.compile(
     r"\b(?:types?|class|grade|stage|phase|factor|interleukin|interferon|caspase|collagen|isoform"
     r"|subtype|subunit|chromosome|exon|intron|domain|figs?|figure|tables?|group|case|refs?|serine|ser"
@@ -78,12 +81,12 @@ class Number:
     """A number in a text.
 
     Attributes:
-        start: Where it begins.
-        end: Where it ends; percent signs are no part of it, ``-fold`` is.
-        text: As it stands.
-        kind: What it can be replaced by: only another of its kind.
+        start: Offset of its first character.
+        end: Offset after its last character; ``-fold`` belongs to it, a percent sign does not.
+        text: The number as written.
+        kind: Its kind; only a number of the same kind may replace it.
         values: Its value, or both ends of a range.
-        parts: What a range is written of: first, join, second; empty for others.
+        parts: The first number, join and second number of a range; empty for others.
     """
 
     start: int
@@ -98,8 +101,8 @@ class SwapNumber(Strategy):
     """SN: ``by 40%`` becomes ``by 65%`` where the supporting set has 65%.
 
     Attributes:
-        any_number: Whether any other number may come, as in the paper, be it of another kind or
-            one that follows from the old.
+        any_number: Whether to take any other number, as in the paper, even of another kind or one
+            that follows from the old.
     """
 
     name = "SN"
@@ -144,11 +147,11 @@ class SwapNumber(Strategy):
 
 
 def _fits(masked: str, old: Number, new: Number) -> bool:
-    """Whether the sentence stays one, and does not follow from the old one.
+    """Return whether the new sentence is grammatical, and does not follow from the old one.
 
-    Nouns and verbs need no change: not three patients for one patient. And a bound gets tighter:
-    ``within 90 min`` follows from ``within 30 min``, ``P < 0.05`` from ``P < 0.01``. And a
-    conclusion rounds what the abstract has found: 10% where that has 10.1%.
+    Nouns and verbs must need no change: not three patients for one patient. A bound must get
+    tighter: ``within 90 min`` follows from ``within 30 min``, ``P < 0.05`` from ``P < 0.01``. The
+    number must not be the old one rounded: a conclusion may say 10% where the abstract has 10.1%.
     """
     before = masked[: old.start]
     if may_be_rounded(old, new):
@@ -163,10 +166,13 @@ def _fits(masked: str, old: Number, new: Number) -> bool:
 
 
 def find_numbers(masked: str) -> list[Number]:
-    """Finds all numbers that can be replaced, in the order of the text.
+    """Find all numbers that can be replaced.
 
     Args:
-        masked: A text, names masked.
+        masked: A text with masked names.
+
+    Returns:
+        The numbers, in the order of the text.
     """
     taken = [match.span() for match in _CITATION.finditer(masked)]
     found: list[Number] = []
@@ -252,24 +258,27 @@ def _value_of(text: str) -> float:
 
 
 def read_unit(masked: str, number: Number) -> str:
-    """The unit or percent sign after a number, joined or not; empty where there is none."""
+    """Return the unit or percent sign after a number; empty where there is none."""
     found = _ANY_UNIT.match(masked, number.end)
     return found[1] if found else ""
 
 
 def is_counting(masked: str, number: Number) -> bool:
-    """Whether a noun after the number agrees with it: one patient, 3 weeks; not 1 mg, 1.5 h."""
+    """Return whether a noun after the number agrees with it: 3 weeks; not 1 mg, 1.5 h."""
     if number.kind not in ("integer", "word"):
         return False
     return _UNIT.match(masked, number.end) is None
 
 
 def render_like(old: Number, new: Number) -> str:
-    """A number as it is written in the place of another: ranges keep their join.
+    """Write a number as it stands in the place of another: ranges keep their join.
 
     Args:
         old: The number that goes.
-        new: The one that comes.
+        new: The number that comes.
+
+    Returns:
+        The text of the new number.
     """
     if old.parts and new.parts:
         return new.parts[0] + old.parts[1] + new.parts[2]
@@ -278,11 +287,13 @@ def render_like(old: Number, new: Number) -> str:
 
 
 def may_be_rounded(one: Number, other: Number) -> bool:
-    """Whether one number is the other with fewer decimals: 10% and 10.1%. P-values are bounds.
+    """Return whether one number is the other with fewer decimals: 10% and 10.1%.
+
+    P-values and ranges never are.
 
     Args:
-        one: A number.
-        other: Another of its kind.
+        one: The first number.
+        other: The second number, of the same kind.
     """
     if "p-value" in (one.kind, other.kind) or len(one.values) > 1 or len(other.values) > 1:
         return False

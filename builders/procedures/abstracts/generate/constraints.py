@@ -19,7 +19,7 @@ Tokens = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Literal:
+class TokenLiteral:
     """Token sequences that must, or must not, appear.
 
     Attributes:
@@ -39,7 +39,7 @@ class Literal:
             )
 
 
-class State(NamedTuple):
+class MatchState(NamedTuple):
     """The matches of a text: the longest one at its end, and the literals seen so far.
 
     Attributes:
@@ -78,7 +78,7 @@ class Constraints:
         UsageError: A clause has no literal.
     """
 
-    def __init__(self, clauses: Iterable[Iterable[Literal]] = ()) -> None:
+    def __init__(self, clauses: Iterable[Iterable[TokenLiteral]] = ()) -> None:
         self.clauses = tuple(tuple(clause) for clause in clauses)
         if not all(self.clauses):
             raise UsageError(
@@ -94,31 +94,31 @@ class Constraints:
             for sequence in literal.sequences:
                 self._add(i, sequence)
         self._follow_failures()
-        self._moves: dict[State, Mapping[int, State]] = {}
-        self._standings: dict[State, Standing] = {}
+        self._moves: dict[MatchState, Mapping[int, MatchState]] = {}
+        self._standings: dict[MatchState, Standing] = {}
 
     def __len__(self) -> int:
         return len(self.clauses)
 
     @property
-    def start(self) -> State:
+    def start(self) -> MatchState:
         """Return the state of the empty text."""
-        return State(0, 0)
+        return MatchState(0, 0)
 
-    def step(self, state: State, token: int) -> State:
+    def step(self, state: MatchState, token: int) -> MatchState:
         """Return the state after one more token."""
-        return self.moves(state).get(token, State(0, state.seen))
+        return self.moves(state).get(token, MatchState(0, state.seen))
 
-    def moves(self, state: State) -> Mapping[int, State]:
+    def moves(self, state: MatchState) -> Mapping[int, MatchState]:
         """Return the next state for each token that begins or continues a sequence."""
         if state not in self._moves:
             self._moves[state] = {
-                token: State(node, state.seen | self._ends[node])
+                token: MatchState(node, state.seen | self._ends[node])
                 for token, node in self._children[state.node].items()
             }
         return self._moves[state]
 
-    def standing(self, state: State) -> Standing:
+    def standing(self, state: MatchState) -> Standing:
         """Return how far a text in a state satisfies the clauses."""
         if state not in self._standings:
             self._standings[state] = self._judge(state)
@@ -159,7 +159,7 @@ class Constraints:
             for literal, part in self._begun[suffix].items():
                 self._begun[node][literal] = max(self._begun[node].get(literal, 0), part)
 
-    def _judge(self, state: State) -> Standing:
+    def _judge(self, state: MatchState) -> Standing:
         satisfied, is_violated, progress = 0, False, 0.0
         for i, clause in enumerate(self._clauses):
             literals = [(one, self._literals[one].is_positive) for one in clause]
@@ -178,7 +178,7 @@ _BEFORE = ("", "a ", "(")
 _AFTER = ("", " a", ".", ",", ")")
 
 
-def make_literal(tokenizer: Any, phrase: str, *, is_positive: bool = True) -> Literal:
+def make_literal(tokenizer: Any, phrase: str, *, is_positive: bool = True) -> TokenLiteral:
     """Make the literal of a phrase: one of its token sequences must appear, or none may.
 
     Other tokens can spell the same phrase, and a name may continue after its tokens, as IL-1 does
@@ -195,7 +195,7 @@ def make_literal(tokenizer: Any, phrase: str, *, is_positive: bool = True) -> Li
     Raises:
         ModelError: The tokenizer is not fast, or has no tokens for the phrase.
     """
-    return Literal(find_variants(tokenizer, phrase), is_positive)
+    return TokenLiteral(find_variants(tokenizer, phrase), is_positive)
 
 
 def find_variants(tokenizer: Any, phrase: str) -> tuple[Tokens, ...]:

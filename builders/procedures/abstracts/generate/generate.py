@@ -12,7 +12,7 @@ from ..perturb.apply import SAME_AS_ANOTHER, SAME_AS_POSITIVE
 from ..perturb.marked import locate_entities
 from ..perturb.strategy import BROKEN_MARKERS, Edit, NoNegative, Perturbed
 from .models import needs_baselines
-from .sentence_kinds import KINDS, NOT_FOUND, TOO_GOOD, TOO_SIMILAR, Asked, Kind
+from .sentence_kinds import KINDS, NOT_FOUND, TOO_GOOD, TOO_SIMILAR, Asked, SentenceKind
 from .settings import GenerationSettings
 from .similarity import Similarity, TokenF1, without_markers
 from .task import Written
@@ -210,7 +210,7 @@ def _identity(mechanism: Mechanism) -> tuple[str, str]:
 
 
 def _judge(
-    answer: "tuple[Asked, list[Written]] | NoNegative", kind: Kind, mechanism: Mechanism
+    answer: "tuple[Asked, list[Written]] | NoNegative", kind: SentenceKind, mechanism: Mechanism
 ) -> list[_Draft | NoNegative]:
     if isinstance(answer, NoNegative):
         return [answer]

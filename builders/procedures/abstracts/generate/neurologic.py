@@ -24,7 +24,7 @@ from typing import NamedTuple, Protocol
 import torch
 
 from .....loaders.errors import UsageError
-from .constraints import Constraints, Standing, State
+from .constraints import Constraints, MatchState, Standing
 from .settings import BeamSettings
 
 
@@ -76,7 +76,7 @@ class _Text:
     token: int
     length: int
     log_probability: float
-    state: State
+    state: MatchState
 
     def tokens(self) -> tuple[int, ...]:
         found, text = [], self
@@ -90,7 +90,7 @@ class _Candidate(NamedTuple):
     parent: _Text
     token: int
     log_probability: float
-    state: State
+    state: MatchState
     standing: Standing
     rank: float
 

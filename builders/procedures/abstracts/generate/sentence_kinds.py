@@ -47,7 +47,7 @@ class Asked:
     names: tuple[str, str] | None = None
 
 
-class Kind(ABC):
+class SentenceKind(ABC):
     """A kind of sentence to ask a model for.
 
     Attributes:
@@ -104,7 +104,7 @@ class Kind(ABC):
         """Judge a sentence whose markers are well formed; see ``judge``."""
 
 
-class Generated(Kind):
+class Generated(SentenceKind):
     """GEN: a sentence that the model writes freely, with a wrong relation.
 
     The relation is wrong where the entities stand in each other's markers, or where the model
@@ -140,7 +140,7 @@ class Generated(Kind):
         return f"{mechanism.polarity} -> {written.polarity}"
 
 
-class SwappedNames(Kind):
+class SwappedNames(SentenceKind):
     """GEN-ND-SEN: each entity must stand in the other's markers."""
 
     name = "GEN-ND-SEN"
@@ -160,7 +160,7 @@ class SwappedNames(Kind):
         return NoNegative(SYMMETRIC) if is_symmetric(marked) else "roles exchanged"
 
 
-class ReplacedEntity(Kind):
+class ReplacedEntity(SentenceKind):
     """GEN-ND-SRE: one entity must stand in its markers, one drawn as by SRE in the other's."""
 
     name = "GEN-ND-SRE"
@@ -188,7 +188,7 @@ class ReplacedEntity(Kind):
         return f"{mechanism.regulator}, {mechanism.regulated} -> {', '.join(names)}"
 
 
-class ForbiddenEntities(Kind):
+class ForbiddenEntities(SentenceKind):
     """GEN-ND-NG: neither entity may stand in its own markers."""
 
     name = "GEN-ND-NG"
@@ -210,7 +210,7 @@ class ForbiddenEntities(Kind):
         return f"{mechanism.regulator}, {mechanism.regulated} -> {', '.join(shown)}"
 
 
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, SentenceKind] = {
     kind.name: kind for kind in (Generated(), SwappedNames(), ReplacedEntity(), ForbiddenEntities())
 }
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from ..mechanisms.mechanism import Mechanism
 from .inflection import plural_to_third, third_to_plural
-from .marked import MarkedSentence, Place
+from .marked import EntityPlace, MarkedSentence
 from .names import find_name
 from .strategy import Edit
 
@@ -23,7 +23,7 @@ _SINGULAR_WORDS = frozenset({"diabetes", "herpes", "rabies", "series", "species"
 
 
 def put_name(
-    marked: MarkedSentence, place: Place, new: str, mechanism: Mechanism
+    marked: MarkedSentence, place: EntityPlace, new: str, mechanism: Mechanism
 ) -> Iterator[Edit]:
     """Put a name at a marked place, and fit its article and the verb after it.
 
@@ -198,7 +198,7 @@ def _ends_phrase(masked: str, end: int) -> bool:
     )
 
 
-def _is_joined(marked: MarkedSentence, place: Place) -> bool:
+def _is_joined(marked: MarkedSentence, place: EntityPlace) -> bool:
     """Return whether the name is not the subject alone: after ``and`` or a preposition."""
     before = marked.masked[: place.start]
     return re.search(r"\b(?:and|or|of|in|to|by|with|for|from|on|between)\s+$", before) is not None

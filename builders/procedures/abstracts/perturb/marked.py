@@ -21,7 +21,7 @@ _PLACES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class EntityPlace:
     """The offsets of a marked entity: of its name, and of the name with its markers."""
 
     name_start: int
@@ -42,17 +42,17 @@ class MarkedSentence:
     """
 
     text: str
-    regulator: Place
-    regulated: Place
+    regulator: EntityPlace
+    regulated: EntityPlace
     masked: str
 
     @property
-    def in_order(self) -> tuple[Place, Place]:
+    def in_order(self) -> tuple[EntityPlace, EntityPlace]:
         """Return the two places in the order of the sentence."""
         first, second = sorted((self.regulator, self.regulated), key=lambda place: place.start)
         return first, second
 
-    def name_at(self, place: Place) -> str:
+    def name_at(self, place: EntityPlace) -> str:
         """Return the name at a place."""
         return self.text[place.name_start : place.name_end]
 
@@ -82,7 +82,7 @@ def locate_entities(mechanism: Mechanism) -> MarkedSentence | None:
     return marked if names == (mechanism.regulator, mechanism.regulated) else None
 
 
-def find_places(text: str) -> tuple[Place, Place] | None:
+def find_places(text: str) -> tuple[EntityPlace, EntityPlace] | None:
     """Find the places of regulator and regulated entity; None where markers are malformed."""
     if len(MARKER.findall(text)) != 2 * len(MARKERS):
         return None
@@ -92,7 +92,7 @@ def find_places(text: str) -> tuple[Place, Place] | None:
     if any(MARKER.search(match[1]) for match in found if match is not None):
         return None
     regulator, regulated = (
-        Place(match.start(1), match.end(1), match.start(), match.end())
+        EntityPlace(match.start(1), match.end(1), match.start(), match.end())
         for match in found
         if match is not None
     )

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 
 from ..mechanisms.mechanism import Mechanism
 from .grammar import put_name
-from .marked import MARKERS, MarkedSentence, Place
+from .marked import MARKERS, EntityPlace, MarkedSentence
 from .names import plain_name
 from .predicates import DENIED, denies
 from .strategy import Choices, Edit, NoNegative, Perturbed, Strategy
@@ -90,7 +90,7 @@ class SwapPositions(Strategy):
         return [Perturbed.of(marked.text, (_with_markers(edit, other) for edit in found))]
 
 
-def _with_markers(edit: Edit, other: Mapping[int, tuple[Place, tuple[str, str]]]) -> Edit:
+def _with_markers(edit: Edit, other: Mapping[int, tuple[EntityPlace, tuple[str, str]]]) -> Edit:
     """Extend the edit of a name to its markers; return other edits as they are."""
     if edit.start not in other:
         return edit

@@ -17,10 +17,10 @@ from typing import Any
 
 import torch
 import transformers
-from nlihub.builders.procedures.abstracts.generate.beam import BeamSettings
-from nlihub.builders.procedures.abstracts.generate.constraints import Constraints, Literal
+from nlihub.builders.procedures.abstracts.generate.constraints import Constraints, TokenLiteral
 from nlihub.builders.procedures.abstracts.generate.language_model import LanguageModelScorer
 from nlihub.builders.procedures.abstracts.generate.neurologic import decode
+from nlihub.builders.procedures.abstracts.generate.settings import BeamSettings
 
 #: Those of the models of the same names, but for the vocabulary of tiny.
 SIZES: dict[str, dict[str, int]] = {
@@ -61,7 +61,7 @@ def write_constrained(model: Any, rows: torch.Tensor, given: argparse.Namespace)
     for start in range(0, len(rows), given.batch_size):
         batch = rows[start : start + given.batch_size]
         names = draw_tokens(2 * len(batch), LITERAL_TOKENS, model.config.vocab_size, start + 1)
-        clauses = [[Literal((tuple(name.tolist()),))] for name in names]
+        clauses = [[TokenLiteral((tuple(name.tolist()),))] for name in names]
         constraints = [Constraints(clauses[2 * i : 2 * i + 2]) for i in range(len(batch))]
         scorer = LanguageModelScorer(model, batch.tolist(), padding=PADDING)
         decode(scorer, constraints, settings, ends=[END], suppressed=[PADDING])

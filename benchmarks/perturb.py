@@ -18,9 +18,8 @@ from pathlib import Path
 from nlihub.builders.procedures.abstracts.mechanisms.find import MechanismRules, find_mechanisms
 from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mechanism
 from nlihub.builders.procedures.abstracts.mechanisms.phrases import ConclusionPhrases
-from nlihub.builders.procedures.abstracts.perturb.battery import make_strategies
-from nlihub.builders.procedures.abstracts.perturb.pool import EntityPool
-from nlihub.builders.procedures.abstracts.perturb.run import perturb_all
+from nlihub.builders.procedures.abstracts.perturb.apply import make_strategies, perturb_all
+from nlihub.builders.procedures.abstracts.perturb.replace_entities import EntityPool
 from nlihub.builders.procedures.abstracts.perturb.strategy import Strategy
 from nlihub.loaders.corpora.abstracts.abstract import Abstract
 from nlihub.loaders.corpora.abstracts.read import read_abstracts

@@ -19,11 +19,14 @@ from typing import Any
 from .builders.core.options import BuildOptions
 from .builders.core.registry import builders
 from .builders.procedures.about import About
-from .builders.procedures.abstracts.generate.beam import BeamSettings
+from .builders.procedures.abstracts.generate.generate import ModelWriter
 from .builders.procedures.abstracts.generate.models import PretrainedModel, SmallModel
-from .builders.procedures.abstracts.generate.settings import GenerationSettings, TrainingSettings
+from .builders.procedures.abstracts.generate.settings import (
+    BeamSettings,
+    GenerationSettings,
+    TrainingSettings,
+)
 from .builders.procedures.abstracts.generate.similarity import EncoderCosine, Similarity, TokenF1
-from .builders.procedures.abstracts.generate.writer import ModelWriter
 from .builders.procedures.abstracts.recipe import AbstractsRecipe
 from .builders.procedures.papers.recipe import PapersRecipe
 from .builders.procedures.papers.spark import spark_engine

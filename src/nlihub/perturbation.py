@@ -9,24 +9,30 @@ from typing import IO, Any
 
 import orjson
 
-from .builders.procedures.abstracts.mechanisms.find import Refused, find_mechanisms
-from .builders.procedures.abstracts.mechanisms.mechanism import Mechanism, Mention
+from .builders.procedures.abstracts.mechanisms.find import find_mechanisms
+from .builders.procedures.abstracts.mechanisms.mechanism import Mechanism, Mention, NoMechanism
 from .builders.procedures.abstracts.mechanisms.options import MechanismOptions
-from .builders.procedures.abstracts.perturb import run
-from .builders.procedures.abstracts.perturb.antonyms import Antonyms
-from .builders.procedures.abstracts.perturb.battery import make_strategies
-from .builders.procedures.abstracts.perturb.lines import list_lines
+from .builders.procedures.abstracts.perturb import apply as run
+from .builders.procedures.abstracts.perturb.apply import (
+    AllNegatives,
+    Negatives,
+    list_lines,
+    make_strategies,
+)
 from .builders.procedures.abstracts.perturb.negate import Negate
-from .builders.procedures.abstracts.perturb.pool import EntityPool
-from .builders.procedures.abstracts.perturb.replace_inside import ReplaceInside
-from .builders.procedures.abstracts.perturb.replace_outside import ReplaceOutside
-from .builders.procedures.abstracts.perturb.reverse_polarity import ReversePolarity
-from .builders.procedures.abstracts.perturb.run import AllNegatives, Negatives
+from .builders.procedures.abstracts.perturb.replace_entities import (
+    EntityPool,
+    ReplaceInside,
+    ReplaceOutside,
+)
+from .builders.procedures.abstracts.perturb.reverse_polarity import Antonyms, ReversePolarity
 from .builders.procedures.abstracts.perturb.strategy import Strategy
-from .builders.procedures.abstracts.perturb.swap_markers import SwapMarkers
-from .builders.procedures.abstracts.perturb.swap_names import SwapNames
+from .builders.procedures.abstracts.perturb.swap_entities import (
+    SwapMarkers,
+    SwapNames,
+    SwapPositions,
+)
 from .builders.procedures.abstracts.perturb.swap_number import SwapNumber
-from .builders.procedures.abstracts.perturb.swap_positions import SwapPositions
 from .builders.procedures.abstracts.run import show_left_out
 from .loaders.atomic_write import whole_file
 from .loaders.corpora.abstracts.read import FORMATS, read_abstracts
@@ -77,7 +83,7 @@ class PerturbedFiles:
     made: Mapping[str, int]
     negatives: Mapping[str, int]
     refused: Mapping[str, Mapping[str, int]]
-    without_mechanism: Sequence[Refused]
+    without_mechanism: Sequence[NoMechanism]
     skipped: Sequence[Skipped]
 
 
@@ -218,7 +224,9 @@ def perturb_files(
         entities = EntityPool.read(Path(entities).expanduser())
     chosen = _choose(strategies, entities or EntityPool({}), terms)
     rules = (mechanisms or MechanismOptions()).rules(any_length=True)
-    found: Iterable[Mechanism | Refused | Skipped] = find_mechanisms(read_abstracts(paths), rules)
+    found: Iterable[Mechanism | NoMechanism | Skipped] = find_mechanisms(
+        read_abstracts(paths), rules
+    )
     if entities is None and (strategies is None or "SREO" in strategies):
         found = list(found)
         entities = EntityPool.of(one for one in found if isinstance(one, Mechanism))
@@ -248,7 +256,7 @@ class _Counts:
         self._made = dict.fromkeys(names, 0)
         self._negatives = dict.fromkeys(names, 0)
         self._refused: dict[str, Counter[str]] = {name: Counter() for name in names}
-        self._without: list[Refused] = []
+        self._without: list[NoMechanism] = []
         self._skipped: list[Skipped] = []
 
     def add(self, found: AllNegatives) -> None:
@@ -259,7 +267,7 @@ class _Counts:
         for name, refused in found.refused.items():
             self._refused[name][refused.reason] += 1
 
-    def leave_out(self, one: Refused | Skipped) -> None:
+    def leave_out(self, one: NoMechanism | Skipped) -> None:
         if isinstance(one, Skipped):
             self._skipped.append(one)
         else:
@@ -278,7 +286,7 @@ class _Counts:
 
 def list_left_out(told: PerturbedFiles) -> list[str]:
     """What gave no mechanism, a line for each: file, line, reason and detail."""
-    left_out: list[Skipped | Refused] = [*told.skipped, *told.without_mechanism]
+    left_out: list[Skipped | NoMechanism] = [*told.skipped, *told.without_mechanism]
     return [show_left_out(one) for one in left_out]
 
 

@@ -374,7 +374,7 @@ def test_wrong_use_from_python(write, tmp_path):
         "perturbations",
         "builders.procedures.abstracts.mechanisms.mechanism",
         "builders.procedures.abstracts.perturb.inflection",
-        "builders.procedures.abstracts.perturb.naming",
+        "builders.procedures.abstracts.perturb.names",
         "loaders.corpora.abstracts.markers",
     ],
 )

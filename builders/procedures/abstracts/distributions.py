@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from ...core.keyed import key_of
 from .mechanisms.mechanism import Mechanism
 from .negatives import Negative
-from .perturb.battery import NAMES
+from .perturb.apply import NAMES
 
 FULL, BALANCED = "full", "balanced"
 

@@ -7,12 +7,12 @@ from functools import partial
 from typing import Any, Protocol
 
 from ...core.workers import map_in_order
-from .generate.kinds import KINDS
+from .generate.sentence_kinds import KINDS
 from .mechanisms.mechanism import Mechanism
-from .perturb.battery import make_strategies
-from .perturb.pool import EntityPool
-from .perturb.run import SAME_AS_ANOTHER, SAME_AS_POSITIVE, Negatives, perturb
-from .perturb.strategy import Perturbed, Refused, Strategy
+from .perturb.apply import SAME_AS_ANOTHER, SAME_AS_POSITIVE, Negatives, make_strategies, perturb
+from .perturb.replace_entities import EntityPool
+from .perturb.strategy import NoNegative as Refused
+from .perturb.strategy import Perturbed, Strategy
 
 Outcomes = Mapping[str, Perturbed | Refused]
 

@@ -15,7 +15,7 @@ from ..splits import GROUP, ByRatio, Ratio
 from .mechanisms.find import MechanismRules
 from .mechanisms.options import GROUP as MECHANISMS
 from .mechanisms.options import MechanismOptions, parse_names
-from .perturb.battery import NAMES
+from .perturb.apply import NAMES
 
 if TYPE_CHECKING:
     from .negatives import Writer
@@ -108,9 +108,9 @@ class AbstractsRecipe(Recipe, MechanismOptions):
         """
         if not isinstance(self.generate, str):
             return self.generate
+        from .generate.generate import ModelWriter
         from .generate.models import PretrainedModel
         from .generate.settings import GenerationSettings
-        from .generate.writer import ModelWriter
 
         if self.generate == "small":
             settings = GenerationSettings.small(self.seed)

@@ -15,7 +15,8 @@ from ..about import Declared
 from ..procedure import Construction, Report, TooFewError, reasons
 from .declaration import POSITIVE, AbstractsDeclaration
 from .distributions import choose_balanced, choose_full
-from .mechanisms.find import NO_PHRASE, Refused, find_mechanisms
+from .mechanisms.find import find_mechanisms
+from .mechanisms.mechanism import NO_PHRASE, NoMechanism
 from .negatives import Negative, category_of, make_negatives
 from .recipe import AbstractsRecipe
 from .rows import AbstractRows
@@ -96,14 +97,14 @@ def _report(chosen: Selection, counts: Mapping[str, Any]) -> Report:
     )
 
 
-def show_left_out(one: Skipped | Refused) -> str:
+def show_left_out(one: Skipped | NoMechanism) -> str:
     """Return file, line, pmid, reason and detail of what was left out, as far as they are known."""
     place = f"{one.file}:{one.line}" if one.line else one.file
     pmid = f"(pmid {one.pmid})" if one.pmid else ""
     return f"{f'{place} {pmid}'.strip()}: {one.reason}: {one.detail}"
 
 
-def _summary(not_taken: Sequence[Skipped | Refused]) -> Iterator[str]:
+def _summary(not_taken: Sequence[Skipped | NoMechanism]) -> Iterator[str]:
     for entry in not_taken[:_MAX_SHOWN]:
         yield f"not taken {show_left_out(entry)}"
     if len(not_taken) > _MAX_SHOWN:

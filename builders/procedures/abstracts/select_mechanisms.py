@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from ....loaders.corpora.abstracts.skipped import Skipped
 from ..splits import ByRatio
-from .mechanisms.find import Refused
 from .mechanisms.mechanism import Mechanism
+from .mechanisms.mechanism import NoMechanism as Refused
 
 #: Why a mechanism is not taken.
 SAME_TEXTS = "another abstract has the same supporting set"

@@ -14,9 +14,12 @@ from datasets import load_dataset
 from nlihub.builders.procedures.abstracts.distributions import choose_balanced, choose_full
 from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mechanism
 from nlihub.builders.procedures.abstracts.negatives import Negative, make_negatives
-from nlihub.builders.procedures.abstracts.perturb.battery import NAMES
-from nlihub.builders.procedures.abstracts.perturb.run import SAME_AS_ANOTHER, SAME_AS_POSITIVE
-from nlihub.builders.procedures.abstracts.perturb.strategy import Perturbed, Refused
+from nlihub.builders.procedures.abstracts.perturb.apply import (
+    NAMES,
+    SAME_AS_ANOTHER,
+    SAME_AS_POSITIVE,
+)
+from nlihub.builders.procedures.abstracts.perturb.strategy import NoNegative, Perturbed
 from nlihub.builders.procedures.abstracts.rows import AbstractRows
 from nlihub.builders.procedures.abstracts.select_mechanisms import SAME_TEXTS
 from nlihub.builders.versions.manifest import Manifest
@@ -347,7 +350,7 @@ def test_negatives_of_models_join_those_of_rules():
             assert given == mechanisms
             return [
                 {"GEN": new, "GEN-ND-SEN": swapped, "GEN-ND-SRE": new, "GEN-ND-NG": positive},
-                {"GEN": Refused("the relation is right")},
+                {"GEN": NoNegative("the relation is right")},
             ]
 
     made, refused = make_negatives(mechanisms, ["SEN"], 1, 1, Writer())
@@ -362,8 +365,10 @@ def test_negatives_of_models_join_those_of_rules():
 
 def test_a_version_with_models_that_write(tmp_path):
     pytest.importorskip("transformers", reason="the extra 'baselines' is not installed")
-    from nlihub.builders.procedures.abstracts.generate.beam import BeamSettings
-    from nlihub.builders.procedures.abstracts.generate.settings import TrainingSettings
+    from nlihub.builders.procedures.abstracts.generate.settings import (
+        BeamSettings,
+        TrainingSettings,
+    )
 
     settings = nlihub.construct.GenerationSettings(
         model=nlihub.construct.SmallModel(n_tokens=400, width=32, n_layers=1, n_heads=2),

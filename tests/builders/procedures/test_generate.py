@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from nlihub.builders.procedures.abstracts.generate import similarity, task
-from nlihub.builders.procedures.abstracts.generate.kinds import (
+from nlihub.builders.procedures.abstracts.generate.sentence_kinds import (
     BROKEN_CONSTRAINT,
     KINDS,
     MALFORMED,
@@ -28,10 +28,9 @@ from nlihub.builders.procedures.abstracts.generate.task import (
     write_input,
     write_output,
 )
-from nlihub.builders.procedures.abstracts.perturb.choices import Choices
-from nlihub.builders.procedures.abstracts.perturb.replace_inside import NO_TYPE, ReplaceInside
-from nlihub.builders.procedures.abstracts.perturb.strategy import Refused
-from nlihub.builders.procedures.abstracts.perturb.swap_names import SAME_NAME, SYMMETRIC
+from nlihub.builders.procedures.abstracts.perturb.replace_entities import NO_TYPE, ReplaceInside
+from nlihub.builders.procedures.abstracts.perturb.strategy import Choices, NoNegative
+from nlihub.builders.procedures.abstracts.perturb.swap_entities import SAME_NAME, SYMMETRIC
 from nlihub.loaders.errors import UnknownNameError, UsageError
 from perturb_samples import mechanism_of
 
@@ -74,7 +73,7 @@ def ask(name, mechanism=MECHANISM):
 
 def judge(name, sentence, polarity=None, mechanism=MECHANISM):
     found = KINDS[name].judge(Written(polarity, sentence), mechanism, ask(name, mechanism))
-    return found.reason if isinstance(found, Refused) else ""
+    return found.reason if isinstance(found, NoNegative) else ""
 
 
 def test_what_each_kind_asks_for():
@@ -86,10 +85,10 @@ def test_what_each_kind_asks_for():
 
 def test_what_cannot_be_asked_for():
     same = replace(MECHANISM, regulated="Foxin")
-    assert ask("GEN-ND-SEN", same) == ask("GEN", same) == Refused(SAME_NAME)
-    assert ask("GEN-ND-SRE", replace(MECHANISM, mentions=())) == Refused(ReplaceInside.otherwise)
+    assert ask("GEN-ND-SEN", same) == ask("GEN", same) == NoNegative(SAME_NAME)
+    assert ask("GEN-ND-SRE", replace(MECHANISM, mentions=())) == NoNegative(ReplaceInside.otherwise)
     untyped = replace(MECHANISM, regulator_type=None, regulated_type=None)
-    assert ask("GEN-ND-SRE", untyped) == Refused(NO_TYPE)
+    assert ask("GEN-ND-SRE", untyped) == NoNegative(NO_TYPE)
 
 
 SWAPPED = "So <re> henase <er> blocks <el> foxin <le>."
@@ -175,7 +174,8 @@ def test_examples_in_docstrings():
 def test_names_import_no_heavy_library():
     code = (
         "import sys\n"
-        "from nlihub.builders.procedures.abstracts.generate import generate, kinds, models\n"
+        "from nlihub.builders.procedures.abstracts.generate import generate, models\n"
+        "from nlihub.builders.procedures.abstracts.generate import sentence_kinds\n"
         "from nlihub.builders.procedures.abstracts.generate import settings, task\n"
         "sys.exit(', '.join({'torch', 'transformers', 'tokenizers'} & set(sys.modules)) or 0)"
     )

@@ -10,12 +10,20 @@ pytest.importorskip("transformers", reason="the extra 'baselines' is not install
 
 import torch
 from conftest import SHARED
-from nlihub.builders.procedures.abstracts.generate import ask, folds
-from nlihub.builders.procedures.abstracts.generate.beam import BeamSettings
-from nlihub.builders.procedures.abstracts.generate.constraints import Constraints
+from nlihub.builders.procedures.abstracts.generate import folds
+from nlihub.builders.procedures.abstracts.generate.constraints import (
+    Constraints,
+    find_variants,
+    make_literal,
+)
 from nlihub.builders.procedures.abstracts.generate.folds import fit_fold, fold_of
 from nlihub.builders.procedures.abstracts.generate.generate import MADE, generate_negatives
-from nlihub.builders.procedures.abstracts.generate.kinds import (
+from nlihub.builders.procedures.abstracts.generate.models import (
+    PretrainedModel,
+    SmallModel,
+    train_tokenizer,
+)
+from nlihub.builders.procedures.abstracts.generate.sentence_kinds import (
     KINDS,
     MALFORMED,
     MISSING,
@@ -24,12 +32,8 @@ from nlihub.builders.procedures.abstracts.generate.kinds import (
     TOO_GOOD,
     TOO_SIMILAR,
 )
-from nlihub.builders.procedures.abstracts.generate.models import (
-    PretrainedModel,
-    SmallModel,
-    train_tokenizer,
-)
 from nlihub.builders.procedures.abstracts.generate.settings import (
+    BeamSettings,
     GenerationSettings,
     TrainingSettings,
 )
@@ -40,22 +44,21 @@ from nlihub.builders.procedures.abstracts.generate.task import (
     write_input,
     write_output,
 )
-from nlihub.builders.procedures.abstracts.generate.training import encode, train
-from nlihub.builders.procedures.abstracts.generate.variants import find_variants, make_literal
+from nlihub.builders.procedures.abstracts.generate.training import encode_pairs, train
 from nlihub.builders.procedures.abstracts.mechanisms.find import (
     Mechanism,
     MechanismRules,
     find_mechanisms,
 )
 from nlihub.builders.procedures.abstracts.mechanisms.phrases import ConclusionPhrases
-from nlihub.builders.procedures.abstracts.perturb.choices import Choices
-from nlihub.builders.procedures.abstracts.perturb.run import SAME_AS_ANOTHER, SAME_AS_POSITIVE
+from nlihub.builders.procedures.abstracts.perturb.apply import SAME_AS_ANOTHER, SAME_AS_POSITIVE
 from nlihub.builders.procedures.abstracts.perturb.strategy import (
     BROKEN_MARKERS,
+    Choices,
+    NoNegative,
     Perturbed,
-    Refused,
 )
-from nlihub.builders.procedures.abstracts.perturb.swap_names import SwapNames
+from nlihub.builders.procedures.abstracts.perturb.swap_entities import SwapNames
 from nlihub.loaders.corpora.abstracts.read import read_abstracts
 from nlihub.loaders.errors import CorpusError, ModelError, OutputError, TrainingError
 from perturb_samples import MECHANISMS
@@ -132,7 +135,7 @@ def check_constraints(mechanism, tokenizer):
     """What is asked for is found in the tokens of a sentence that has it, if there is one."""
     asked = KINDS["GEN-ND-SEN"].ask(mechanism, Choices(0, mechanism.pmid, "GEN-ND-SEN"))
     swapped = SwapNames(symmetric=True).perturb(mechanism, Choices(0, mechanism.pmid, "SEN"))
-    if isinstance(asked, Refused) or isinstance(swapped, Refused):
+    if isinstance(asked, NoNegative) or isinstance(swapped, NoNegative):
         return False
     if not all(phrase in swapped.text for phrase in asked.required):  # a capital at the start
         return False
@@ -190,7 +193,7 @@ def test_folds_depend_on_the_pmid_alone():
 def test_long_texts_are_cut_or_left_out_and_counted(tokenizer):
     pairs = [("a " * 50, "b"), ("a", "b " * 50), ("a", "b")]
     limits = TrainingSettings(max_source_tokens=10, max_target_tokens=10)
-    examples, n_cut, n_left_out = encode(tokenizer, pairs, limits)
+    examples, n_cut, n_left_out = encode_pairs(tokenizer, pairs, limits)
     assert (len(examples), n_cut, n_left_out) == (2, 1, 1)
     assert len(examples[0].source) == 10
     assert examples[0].source[-1] == tokenizer.eos_token_id
@@ -208,7 +211,7 @@ def test_training_is_the_same_each_time_and_learns():
         torch.manual_seed(len(found))  # of the process; it has no say
         model, tokenizer = SETTINGS.model.make(texts, 5)
         settings = TrainingSettings(n_epochs=4)
-        examples, _, _ = encode(tokenizer, pairs, settings)
+        examples, _, _ = encode_pairs(tokenizer, pairs, settings)
         before = torch.random.get_rng_state()
         losses = train(model, tokenizer.pad_token_id, examples, settings, seed=5)
         assert torch.equal(before, torch.random.get_rng_state())
@@ -243,7 +246,7 @@ def test_a_fold_is_kept_and_read_again(tmp_path):
     with pytest.raises(OutputError, match="other mechanisms or settings"):
         fit_fold(0, MECHANISMS[:9], SETTINGS, tmp_path)
     (tmp_path / "fold-0" / "fold.json").write_text("{}")
-    with pytest.raises(OutputError, match="no fold of ours"):
+    with pytest.raises(OutputError, match="does not hold the model of a fold"):
         fit_fold(0, SMALL, SETTINGS, tmp_path)
 
 
@@ -269,7 +272,7 @@ def test_kept_and_refused_are_all(generated):
     for name, kind in KINDS.items():
         assert sum(found.counts[name].values()) == len(mechanisms)
         assert set(found.counts[name]) <= {MADE, *kind.reasons}
-    assert set(found.outcomes[-1].values()) == {Refused(BROKEN_MARKERS)}
+    assert set(found.outcomes[-1].values()) == {NoNegative(BROKEN_MARKERS)}
     assert found.scorers == {"quality": "token F1", "similarity": "token F1"}
 
 
@@ -361,15 +364,15 @@ def generate(monkeypatch):
                 fill = dict(zip("xy", wish.names or (), strict=False), a=a, b=b)
                 given = texts.get(kind, [])
                 found[kind] = (wish, [read_output(text.format(**fill)) for text in given])
-            return ask.FoldAnswers((found,), 0)
+            return folds.FoldAnswers((found,), 0)
 
         report = folds.FoldReport(0, 1, 0, 0, (), is_resumed=False)
         fitted = folds.FoldModel(None, None, report)
-        monkeypatch.setattr(ask, "ask_fold", answer)
+        monkeypatch.setattr(folds, "ask_fold", answer)
         monkeypatch.setattr(folds, "fit_fold", lambda *_: fitted)
         settings = GenerationSettings(kinds=tuple(texts))
         [outcome] = generate_negatives([one], settings, **options).outcomes
-        return {k: o.reason if isinstance(o, Refused) else o for k, o in outcome.items()}
+        return {k: o.reason if isinstance(o, NoNegative) else o for k, o in outcome.items()}
 
     return run
 

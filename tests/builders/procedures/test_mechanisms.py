@@ -7,16 +7,19 @@ from conftest import SHARED
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nlihub.builders.procedures.abstracts.mechanisms.find import (
-    REASONS,
     MechanismRules,
-    Refused,
     find_mechanism,
     find_mechanisms,
+    find_sentences,
 )
-from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mechanism, Mention
+from nlihub.builders.procedures.abstracts.mechanisms.mechanism import (
+    REASONS,
+    Mechanism,
+    Mention,
+    NoMechanism,
+)
 from nlihub.builders.procedures.abstracts.mechanisms.phrases import ConclusionPhrases
 from nlihub.builders.procedures.abstracts.mechanisms.roles import Direction, Roles
-from nlihub.builders.procedures.abstracts.mechanisms.sentences import find_sentences
 from nlihub.loaders.corpora.abstracts.abstract import Abstract, Entity, Relation
 from nlihub.loaders.corpora.abstracts.read import read_abstracts
 from nlihub.loaders.corpora.abstracts.skipped import Skipped
@@ -341,7 +344,7 @@ def test_a_mention_in_a_longer_one_is_not_marked():
 
 
 def refusal(found):
-    assert isinstance(found, Refused) and found.detail
+    assert isinstance(found, NoMechanism) and found.detail
     assert (found.file, found.line, found.pmid) == ("f", 1, "7")
     return found.reason
 
@@ -444,7 +447,7 @@ def real():
 def test_real_abstracts(real, rules, n):
     found = list(find_mechanisms(real, rules))
     counts = Counter(type(one).__name__ for one in found)
-    assert counts == {"Mechanism": n, "Refused": 274 - n, "Skipped": 1}
+    assert counts == {"Mechanism": n, "NoMechanism": 274 - n, "Skipped": 1}
     texts = {one.pmid: one.text for one in real if isinstance(one, Abstract)}
     for one in found:
         if isinstance(one, Mechanism):

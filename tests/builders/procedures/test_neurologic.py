@@ -11,10 +11,13 @@ pytest.importorskip("torch", reason="the extra 'baselines' is not installed")
 pytest.importorskip("transformers", reason="the extra 'baselines' is not installed")
 
 import torch
-from nlihub.builders.procedures.abstracts.generate.beam import BeamSettings
-from nlihub.builders.procedures.abstracts.generate.constraints import Constraints, Literal
-from nlihub.builders.procedures.abstracts.generate.language_model import LanguageModelScorer
+from nlihub.builders.procedures.abstracts.generate.constraints import Constraints, TokenLiteral
+from nlihub.builders.procedures.abstracts.generate.language_model import (
+    LanguageModelScorer,
+    reorder_cache,
+)
 from nlihub.builders.procedures.abstracts.generate.neurologic import decode
+from nlihub.builders.procedures.abstracts.generate.settings import BeamSettings
 from nlihub.loaders.errors import ModelError, UsageError
 
 END = 0
@@ -52,7 +55,9 @@ def matched(literal, text):
 
 
 sequences = st.lists(st.integers(1, 3), min_size=1, max_size=4).map(tuple)
-literals = st.builds(Literal, st.lists(sequences, min_size=1, max_size=2).map(tuple), st.booleans())
+literals = st.builds(
+    TokenLiteral, st.lists(sequences, min_size=1, max_size=2).map(tuple), st.booleans()
+)
 clause_lists = st.lists(st.lists(literals, min_size=1, max_size=2), max_size=3)
 
 
@@ -76,14 +81,18 @@ def test_states_are_those_of_the_whole_text(clauses, text):
 
 
 def test_a_sequence_that_begins_inside_a_failed_match():
-    one = Constraints([[Literal(((1, 1, 2),))]])
+    one = Constraints([[TokenLiteral(((1, 1, 2),))]])
     assert one.follow((1, 1, 1, 2)).n_satisfied == 1
-    two = Constraints([[Literal(((1, 2, 1, 3),))], [Literal(((2, 1),), is_positive=False)]])
+    two = Constraints(
+        [[TokenLiteral(((1, 2, 1, 3),))], [TokenLiteral(((2, 1),), is_positive=False)]]
+    )
     assert two.follow((1, 2, 1)).is_violated
 
 
 def test_what_is_satisfied_stays_so_and_what_is_violated_too():
-    constraints = Constraints([[Literal(((1, 2),))], [Literal(((3,),), is_positive=False)]])
+    constraints = Constraints(
+        [[TokenLiteral(((1, 2),))], [TokenLiteral(((3,),), is_positive=False)]]
+    )
     assert constraints.follow((1, 2, 1, 1)).n_satisfied == 2
     assert constraints.follow((3, 1, 2, 2)).is_violated
 
@@ -91,7 +100,7 @@ def test_what_is_satisfied_stays_so_and_what_is_violated_too():
 @pytest.mark.parametrize("wrong", [(), ((),), ((1,), ())])
 def test_literals_without_tokens_are_refused(wrong):
     with pytest.raises(UsageError, match="none empty"):
-        Literal(wrong)
+        TokenLiteral(wrong)
     with pytest.raises(UsageError, match="no literal"):
         Constraints([[]])
 
@@ -212,7 +221,7 @@ def test_a_narrow_beam_returns_nothing_that_should_not_be(
 
 
 def test_one_input_does_not_change_another():
-    clauses = [[[Literal(((1, 2),))]], [], [[Literal(((3,),), is_positive=False)]]]
+    clauses = [[[TokenLiteral(((1, 2),))]], [], [[TokenLiteral(((3,),), is_positive=False)]]]
     asked = like(beam_size=3, prune_factor=6, max_tokens=9, n_best=2)
     together = decode(Table([1, 2, 3], 6), [Constraints(c) for c in clauses], asked, ends=[END])
     for seed, clause, found in zip([1, 2, 3], clauses, together, strict=True):
@@ -234,7 +243,7 @@ def test_pruning_by_score_drops_what_the_model_finds_unlikely():
     """The paper's pruning does not spare what a constraint asks for; dynamic allocation does."""
     scorer = Fixed([0.5, 0.3, 0.1999, 0.0001])
     asked = like(beam_size=5, prune_factor=2, max_tokens=12)
-    constraints = [Constraints([[Literal(((3, 3, 3, 3),))]])]
+    constraints = [Constraints([[TokenLiteral(((3, 3, 3, 3),))]])]
     assert decode(scorer, constraints, asked, ends=[END]) == [[]]
     spared = like(asked, allocates=True)
     assert decode(scorer, constraints, spared, ends=[END])[0][0].tokens == (3, 3, 3, 3)
@@ -243,7 +252,7 @@ def test_pruning_by_score_drops_what_the_model_finds_unlikely():
 def test_the_beam_holds_texts_of_different_satisfaction():
     """Of two places one goes to the text that satisfies, however unlikely it is."""
     scorer = Fixed([0.2, 0.45, 0.3, 0.05])
-    constraints = [Constraints([[Literal(((3,),))]])]
+    constraints = [Constraints([[TokenLiteral(((3,),))]])]
     asked = like(beam_size=2, prune_factor=6, max_tokens=4, min_satisfied=1)
     assert 3 in decode(scorer, constraints, asked, ends=[END])[0][0].tokens
 
@@ -251,7 +260,7 @@ def test_the_beam_holds_texts_of_different_satisfaction():
 def test_partly_matched_literals_are_rewarded():
     """The first token of a literal is unlikely, and pays off only in the end."""
     scorer = Fixed([0.3, 0.32, 0.28, 0.1])
-    constraints = [Constraints([[Literal(((3, 3),))]])]
+    constraints = [Constraints([[TokenLiteral(((3, 3),))]])]
     asked = like(beam_size=2, prune_factor=100, max_tokens=4, beta=0.0)
     assert decode(scorer, constraints, asked, ends=[END]) == [[]]
     assert decode(scorer, constraints, like(asked, beta=4.0), ends=[END])[0][0].tokens == (3, 3)
@@ -259,7 +268,7 @@ def test_partly_matched_literals_are_rewarded():
 
 def test_tolerance_drops_what_satisfies_too_few():
     scorer = Fixed([0.2, 0.5, 0.25, 0.05])
-    clauses = [[Literal(((3,),))]]
+    clauses = [[TokenLiteral(((3,),))]]
     loose = like(prune_factor=1000, max_tokens=3, min_satisfied=0, n_best=100)
     strict = like(loose, sat_tolerance=0)
     found = {t: {o.tokens for o in decode(scorer, [Constraints(clauses)], s, ends=[END])[0]}
@@ -270,7 +279,7 @@ def test_tolerance_drops_what_satisfies_too_few():
 
 def test_a_search_goes_on_while_more_clauses_can_be_satisfied():
     scorer = Fixed([0.9, 0.06, 0.04])
-    constraints = [Constraints([[Literal(((1, 1),))]])]
+    constraints = [Constraints([[TokenLiteral(((1, 1),))]])]
     found = decode(scorer, constraints, like(min_satisfied=0), ends=[END])[0]
     assert [one.tokens for one in found] == [(1, 1)]
 
@@ -316,8 +325,8 @@ def test_the_settings_are_the_papers():
 INPUTS = [[5, 6, 7, 8, 9], [10, 11], [12, 13, 14]]
 TINY = like(beam_size=16, prune_factor=10_000, max_tokens=16, n_best=3, allocates=True)
 CLAUSES = [
-    Constraints([[Literal(((21, 22), (23,)))], [Literal(((24, 25, 24),))]]),
-    Constraints([[Literal(((3,), (4,)), is_positive=False)]]),
+    Constraints([[TokenLiteral(((21, 22), (23,)))], [TokenLiteral(((24, 25, 24),))]]),
+    Constraints([[TokenLiteral(((3,), (4,)), is_positive=False)]]),
     Constraints(),
 ]
 
@@ -375,6 +384,28 @@ def test_batches_and_the_cache_change_nothing(model):
     same(together, write(model, INPUTS, CLAUSES, is_cached=False))
     alone = [write(model, [i], [c])[0] for i, c in zip(INPUTS, CLAUSES, strict=True)]
     same(together, alone)
+
+
+@pytest.mark.parametrize("is_moved", [False, True])
+def test_the_caches_of_transformers_have_the_layout_that_is_relied_on(model, is_moved):
+    """Fails where a version of transformers lays its caches out in another way."""
+    has_encoder = model.config.is_encoder_decoder
+    inputs, parents = torch.tensor([[5, 6, 7], [8, 9, 10]]), torch.tensor([1, 1, 0])
+    given = {"decoder_input_ids": inputs} if has_encoder else {}
+    with torch.inference_mode():
+        cache = model(input_ids=inputs, use_cache=True, **given).past_key_values
+    parts = [cache.self_attention_cache, cache.cross_attention_cache] if has_encoder else [cache]
+    before = [[layer.keys.clone() for layer in part.layers] for part in parts]
+    reorder_cache(cache, parents, has_encoder=has_encoder, is_moved=is_moved)
+    assert_reordered(parts[0], before[0], parents)
+    if has_encoder:
+        assert_reordered(parts[1], before[1], parents if is_moved else torch.arange(2))
+
+
+def assert_reordered(part, before, parents):
+    assert len(part.layers) == len(before) == 2
+    for layer, keys in zip(part.layers, before, strict=True):
+        assert torch.equal(layer.keys, keys[parents])
 
 
 def test_scores_are_those_of_the_model(model):

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nlihub.builders.procedures.abstracts.perturb.antonyms import Antonyms
-from nlihub.builders.procedures.abstracts.perturb.battery import make_strategies
-from nlihub.builders.procedures.abstracts.perturb.choices import Choices
-from nlihub.builders.procedures.abstracts.perturb.denial import DENIED
+from nlihub.builders.procedures.abstracts.perturb.apply import (
+    SAME_AS_ANOTHER,
+    SAME_AS_POSITIVE,
+    make_strategies,
+    perturb,
+)
 from nlihub.builders.procedures.abstracts.perturb.grammar import choose_article
 from nlihub.builders.procedures.abstracts.perturb.inflection import (
     form_gerund,
@@ -20,30 +22,40 @@ from nlihub.builders.procedures.abstracts.perturb.inflection import (
     form_third,
 )
 from nlihub.builders.procedures.abstracts.perturb.marked import find_places
-from nlihub.builders.procedures.abstracts.perturb.naming import may_be_same
+from nlihub.builders.procedures.abstracts.perturb.names import may_be_same
 from nlihub.builders.procedures.abstracts.perturb.negate import DIRECTIONS, Negate
-from nlihub.builders.procedures.abstracts.perturb.numbers import find_numbers
-from nlihub.builders.procedures.abstracts.perturb.pool import EntityPool
-from nlihub.builders.procedures.abstracts.perturb.replace_inside import NO_TYPE
-from nlihub.builders.procedures.abstracts.perturb.replace_outside import ReplaceOutside
-from nlihub.builders.procedures.abstracts.perturb.reverse_polarity import NO_TERM, ReversePolarity
-from nlihub.builders.procedures.abstracts.perturb.run import (
-    SAME_AS_ANOTHER,
-    SAME_AS_POSITIVE,
-    perturb,
+from nlihub.builders.procedures.abstracts.perturb.predicates import DENIED
+from nlihub.builders.procedures.abstracts.perturb.replace_entities import (
+    NO_TYPE,
+    EntityPool,
+    ReplaceOutside,
+)
+from nlihub.builders.procedures.abstracts.perturb.reverse_polarity import (
+    NO_TERM,
+    Antonyms,
+    ReversePolarity,
 )
 from nlihub.builders.procedures.abstracts.perturb.strategy import (
     BROKEN_MARKERS,
     UNCHANGED,
+    Choices,
     Edit,
+    NoNegative,
     Perturbed,
-    Refused,
     Strategy,
 )
-from nlihub.builders.procedures.abstracts.perturb.swap_markers import SwapMarkers
-from nlihub.builders.procedures.abstracts.perturb.swap_names import SAME_NAME, SYMMETRIC, SwapNames
-from nlihub.builders.procedures.abstracts.perturb.swap_number import NO_NUMBER, SwapNumber
-from nlihub.builders.procedures.abstracts.perturb.swap_positions import SwapPositions
+from nlihub.builders.procedures.abstracts.perturb.swap_entities import (
+    SAME_NAME,
+    SYMMETRIC,
+    SwapMarkers,
+    SwapNames,
+    SwapPositions,
+)
+from nlihub.builders.procedures.abstracts.perturb.swap_number import (
+    NO_NUMBER,
+    SwapNumber,
+    find_numbers,
+)
 from nlihub.loaders.errors import UsageError
 from perturb_samples import MECHANISMS, mechanism_of
 
@@ -61,7 +73,7 @@ def texts(name, conclusion, types="gg", supporting=(), strategy=None):
     """All that a strategy can make of a sentence, without its markers."""
     mechanism = mechanism_of(conclusion, types, supporting)
     found = (strategy or STRATEGIES[name]).perturb_all(mechanism, Choices(1, "1", name))
-    return set() if isinstance(found, Refused) else {plain(p.text) for p in found}
+    return set() if isinstance(found, NoNegative) else {plain(p.text) for p in found}
 
 
 def plain(text):
@@ -151,7 +163,7 @@ def test_properties(name, mechanism, seed):
     found = strategy.perturb(mechanism, choices)
     assert found == strategy.perturb(mechanism, choices)
     everything = strategy.perturb_all(mechanism, choices)
-    if isinstance(found, Refused):
+    if isinstance(found, NoNegative):
         assert found.reason in strategy.reasons
         assert everything == found
         return
@@ -194,7 +206,7 @@ def test_negatives_differ_and_do_not_depend_on_the_order(mechanism, order, ignor
 def test_entities_are_never_touched_by_words_and_numbers(mechanism):
     for name in ("VNeg", "SN", "LPR"):
         found = STRATEGIES[name].perturb_all(mechanism, Choices(1, "1", name))
-        for each in () if isinstance(found, Refused) else found:
+        for each in () if isinstance(found, NoNegative) else found:
             assert f"<re> {mechanism.regulator} <er>" in each.text
             assert f"<el> {mechanism.regulated} <le>" in each.text
 
@@ -265,7 +277,7 @@ REFUSED["SEP"] = REFUSED["SEN"]
 def test_every_reason_is_given(name):
     assert set(REFUSED[name]) == set(STRATEGIES[name].reasons) - {UNCHANGED}
     for reason, arguments in REFUSED[name].items():
-        assert outcome(name, *arguments) == Refused(reason)
+        assert outcome(name, *arguments) == NoNegative(reason)
 
 
 @pytest.mark.parametrize("first", ["{g:GAP-43} (B-50, {g:neuromodulin})",
@@ -300,12 +312,14 @@ def test_names_other_than_those_between_the_markers_are_refused():
     other = type(mechanism)(*(getattr(mechanism, f) for f in mechanism.__slots__[:3]), "C", "B",
                             "Gene", "Gene", (), None)  # fmt: skip
     for name, strategy in STRATEGIES.items():
-        assert strategy.perturb(other, Choices(1, "1", name)) == Refused(BROKEN_MARKERS)
+        assert strategy.perturb(other, Choices(1, "1", name)) == NoNegative(BROKEN_MARKERS)
 
 
 def test_a_name_that_breaks_the_markers_is_not_taken():
     strategy = ReplaceOutside(EntityPool({"Gene": ["C <er> D"]}))
-    assert outcome("SREO", "<re> A <er> is <el> B <le>.", strategy=strategy) == Refused(UNCHANGED)
+    assert outcome("SREO", "<re> A <er> is <el> B <le>.", strategy=strategy) == NoNegative(
+        UNCHANGED
+    )
 
 
 class Fixed(Strategy):
@@ -325,7 +339,7 @@ def test_a_negative_that_is_taken_gives_way_to_the_next():
     mechanism = mechanism_of("<re> A <er> is <el> B <le>")
     found = perturb(mechanism, [Fixed("2", "x", "y"), Fixed("1", "x"), Fixed("3", "y")], 1)
     assert {n: p.text[-1] for n, p in found.made.items()} == {"1": "x", "2": "y"}
-    assert found.refused == {"3": Refused(SAME_AS_ANOTHER)}
+    assert found.refused == {"3": NoNegative(SAME_AS_ANOTHER)}
     assert list(found.made) == ["2", "1"]
 
 
@@ -334,9 +348,9 @@ def test_a_negative_that_says_nothing_new_without_markers():
     strategies = [SwapNames(), SwapPositions()]
     assert len(perturb(mechanism, strategies, 1).made) == 2
     found = perturb(mechanism, strategies, 1, ignore_markers=True)
-    assert found.refused == {"SEP": Refused(SAME_AS_ANOTHER)}
+    assert found.refused == {"SEP": NoNegative(SAME_AS_ANOTHER)}
     same = perturb(mechanism, [SwapMarkers()], 1, ignore_markers=True)
-    assert same.refused == {"SET": Refused(SAME_AS_POSITIVE)}
+    assert same.refused == {"SET": NoNegative(SAME_AS_POSITIVE)}
 
 
 def test_a_strategy_given_twice_is_refused():
@@ -360,12 +374,12 @@ def test_names_take_capitals_articles_and_verbs_with_them():
 
 def test_symmetric_sentences_are_swapped_on_demand():
     sentence = "<re> A <er> interacts with <el> B <le>."
-    assert outcome("SEN", sentence) == Refused(SYMMETRIC)
+    assert outcome("SEN", sentence) == NoNegative(SYMMETRIC)
     neither = "Neither <re> A <er> nor <el> B <le> is low."
-    assert outcome("SEN", neither) == Refused(SYMMETRIC)
+    assert outcome("SEN", neither) == NoNegative(SYMMETRIC)
     for also in ("FGF1-FGFR2", "binds directly to", "is closely related to the"):
         text = f"<re> A <er> {also} <el> B <le>." if " " in also else "<re> A <er>-<el> B <le> is."
-        assert outcome("SEN", text) == Refused(SYMMETRIC)
+        assert outcome("SEN", text) == NoNegative(SYMMETRIC)
     for strategy in (SwapNames(symmetric=True), SwapPositions(symmetric=True)):
         assert plain(outcome("SEN", sentence, strategy=strategy).text) == "B interacts with A."
 
@@ -374,7 +388,7 @@ def test_markers_alone_change_places():
     found = outcome("SET", "<el> A <le> is cut by <re> B <er>.", strategy=SwapMarkers())
     assert found.text == "<re> A <er> is cut by <el> B <le>."
     both = "<re> A <er> and <el> B <le> interact."
-    assert outcome("SET", both, strategy=SwapMarkers()) == Refused(SYMMETRIC)
+    assert outcome("SET", both, strategy=SwapMarkers()) == NoNegative(SYMMETRIC)
     assert plain(outcome("SET", both, strategy=SwapMarkers(symmetric=True)).text) == plain(both)
 
 
@@ -533,7 +547,7 @@ def test_one_direction_alone():
     assert found["negToPos"] == {"A is low, and B is high."}
     assert found["posToNeg"] == {"A is not low, and B is not high."}
     assert found["both"] == found["negToPos"] | found["posToNeg"]
-    with pytest.raises(UsageError, match="is none of both, posToNeg, negToPos"):
+    with pytest.raises(UsageError, match="expected one of both, posToNeg, negToPos"):
         Negate(direction="up")
 
 

@@ -1,31 +1,31 @@
-"""What must and must not stand in a text: clauses of literals over tokens, followed step by step.
+"""Lexical constraints on a text: clauses of literals over tokens, matched step by step.
 
-A literal names token sequences, of which one must appear, or none may. A clause is satisfied when
-one of its literals is. All sequences are matched at once by the automaton of Aho and Corasick, so
-that one which begins inside a failed match of another, or overlaps itself, is found.
+A literal has token sequences, of which one must appear, or none may. A clause is satisfied when one
+of its literals is. The automaton of Aho and Corasick matches all sequences at once, even one that
+begins inside a failed match of another or overlaps itself.
 
 Source:
     Lu et al. (2021), "NeuroLogic Decoding", sections 2.1 and 2.2.
 """
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from .....loaders.errors import UsageError
+from .....loaders.errors import ModelError, UsageError
 
 Tokens = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Literal:
+class TokenLiteral:
     """Token sequences that must, or must not, appear.
 
     Attributes:
-        sequences: The variants of one phrase. A positive literal is satisfied once any of them has
-            appeared, a negative one as long as none has.
-        is_positive: Whether they must appear.
+        sequences: The token sequences of one phrase. A positive literal is satisfied once any of
+            them has appeared, a negative one as long as none has.
+        is_positive: Whether one of them must appear.
     """
 
     sequences: tuple[Tokens, ...]
@@ -34,16 +34,17 @@ class Literal:
     def __post_init__(self) -> None:
         if not self.sequences or not all(self.sequences):
             raise UsageError(
-                f"A literal has the sequences {self.sequences}; expected one or more, none empty."
+                f"A literal has the token sequences {self.sequences}; expected one or more, "
+                "none empty."
             )
 
 
-class State(NamedTuple):
-    """Where a text stands: the longest match at its end, and the literals' sequences seen so far.
+class MatchState(NamedTuple):
+    """The matches of a text: the longest one at its end, and the literals seen so far.
 
     Attributes:
-        node: Of the automaton.
-        seen: A bit for each literal whose sequences have appeared.
+        node: The node of the automaton.
+        seen: A bit for each literal of which a sequence has appeared.
     """
 
     node: int
@@ -51,14 +52,14 @@ class State(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """What a state means.
+    """How far a text satisfies the clauses.
 
     Attributes:
-        satisfied: A bit for each clause that is satisfied, should the text end here.
-        n_satisfied: How many those are.
-        is_violated: Whether a clause can never be satisfied any more.
-        progress: Of the positive literals of clauses that are not satisfied, how much of one is
-            matched at the end of the text, at most: 0 ... 1, 1 excluded.
+        satisfied: A bit for each clause that is satisfied if the text ends here.
+        n_satisfied: The number of satisfied clauses.
+        is_violated: Whether a clause can no longer be satisfied.
+        progress: The greatest part of a positive literal, of a clause not yet satisfied, that is
+            matched at the end of the text: 0 ... 1, 1 excluded.
     """
 
     satisfied: int
@@ -71,16 +72,18 @@ class Constraints:
     """Clauses in conjunctive normal form, and the states of texts under them.
 
     Args:
-        clauses: The clauses, each of one literal or more; none leaves every text as it is.
+        clauses: The clauses, each of one or more literals; without a clause every text is allowed.
 
     Raises:
         UsageError: A clause has no literal.
     """
 
-    def __init__(self, clauses: Iterable[Iterable[Literal]] = ()) -> None:
+    def __init__(self, clauses: Iterable[Iterable[TokenLiteral]] = ()) -> None:
         self.clauses = tuple(tuple(clause) for clause in clauses)
         if not all(self.clauses):
-            raise UsageError("A clause has no literal, so that nothing satisfies it.")
+            raise UsageError(
+                "A clause has no literal, so no text satisfies it; expected one or more."
+            )
         self._literals = tuple(dict.fromkeys(one for clause in self.clauses for one in clause))
         number = {literal: i for i, literal in enumerate(self._literals)}
         self._clauses = tuple(tuple(number[one] for one in clause) for clause in self.clauses)
@@ -91,38 +94,38 @@ class Constraints:
             for sequence in literal.sequences:
                 self._add(i, sequence)
         self._follow_failures()
-        self._moves: dict[State, Mapping[int, State]] = {}
-        self._standings: dict[State, Standing] = {}
+        self._moves: dict[MatchState, Mapping[int, MatchState]] = {}
+        self._standings: dict[MatchState, Standing] = {}
 
     def __len__(self) -> int:
         return len(self.clauses)
 
     @property
-    def start(self) -> State:
-        """The state of the empty text."""
-        return State(0, 0)
+    def start(self) -> MatchState:
+        """Return the state of the empty text."""
+        return MatchState(0, 0)
 
-    def step(self, state: State, token: int) -> State:
-        """The state after one more token."""
-        return self.moves(state).get(token, State(0, state.seen))
+    def step(self, state: MatchState, token: int) -> MatchState:
+        """Return the state after one more token."""
+        return self.moves(state).get(token, MatchState(0, state.seen))
 
-    def moves(self, state: State) -> Mapping[int, State]:
-        """The tokens that begin or continue a sequence, and where they lead; others to no match."""
+    def moves(self, state: MatchState) -> Mapping[int, MatchState]:
+        """Return the next state for each token that begins or continues a sequence."""
         if state not in self._moves:
             self._moves[state] = {
-                token: State(node, state.seen | self._ends[node])
+                token: MatchState(node, state.seen | self._ends[node])
                 for token, node in self._children[state.node].items()
             }
         return self._moves[state]
 
-    def standing(self, state: State) -> Standing:
-        """What a state means."""
+    def standing(self, state: MatchState) -> Standing:
+        """Return how far a text in a state satisfies the clauses."""
         if state not in self._standings:
             self._standings[state] = self._judge(state)
         return self._standings[state]
 
     def follow(self, tokens: Iterable[int]) -> Standing:
-        """What a whole text means."""
+        """Return how far a whole text satisfies the clauses."""
         state = self.start
         for token in tokens:
             state = self.step(state, token)
@@ -142,7 +145,7 @@ class Constraints:
         self._ends[node] |= 1 << literal
 
     def _follow_failures(self) -> None:
-        """Gives every node the moves, ends and beginnings of its longest proper suffix."""
+        """Give every node the moves, ends and beginnings of its longest proper suffix."""
         suffixes = [0] * len(self._children)
         waiting = deque(self._children[0].values())
         while waiting:
@@ -156,7 +159,7 @@ class Constraints:
             for literal, part in self._begun[suffix].items():
                 self._begun[node][literal] = max(self._begun[node].get(literal, 0), part)
 
-    def _judge(self, state: State) -> Standing:
+    def _judge(self, state: MatchState) -> Standing:
         satisfied, is_violated, progress = 0, False, 0.0
         for i, clause in enumerate(self._clauses):
             literals = [(one, self._literals[one].is_positive) for one in clause]
@@ -168,3 +171,71 @@ class Constraints:
             begun = self._begun[state.node]
             progress = max([progress, *(begun.get(one, 0.0) for one in hopes)])
         return Standing(satisfied, satisfied.bit_count(), is_violated, progress)
+
+
+#: Contexts before and after a phrase: nothing, a word, a bracket; a word, a mark.
+_BEFORE = ("", "a ", "(")
+_AFTER = ("", " a", ".", ",", ")")
+
+
+def make_literal(tokenizer: Any, phrase: str, *, is_positive: bool = True) -> TokenLiteral:
+    """Make the literal of a phrase: one of its token sequences must appear, or none may.
+
+    Other tokens can spell the same phrase, and a name may continue after its tokens, as IL-1 does
+    in IL-10: check the written text too.
+
+    Args:
+        tokenizer: A fast tokenizer of ``transformers``.
+        phrase: The phrase, without spaces around it.
+        is_positive: Whether it must appear.
+
+    Returns:
+        The literal.
+
+    Raises:
+        ModelError: The tokenizer is not fast, or has no tokens for the phrase.
+    """
+    return TokenLiteral(find_variants(tokenizer, phrase), is_positive)
+
+
+def find_variants(tokenizer: Any, phrase: str) -> tuple[Tokens, ...]:
+    """Find the token sequences of a phrase at the start of a text and inside it.
+
+    Args:
+        tokenizer: A fast tokenizer of ``transformers``.
+        phrase: The phrase, without spaces around it.
+
+    Returns:
+        The sequences, each once.
+
+    Raises:
+        ModelError: The tokenizer is not fast, or has no tokens for the phrase.
+    """
+    if not tokenizer.is_fast:
+        raise ModelError("The tokenizer gives no offsets; use a fast one (tokenizer.json).")
+    found = dict.fromkeys(
+        tokens
+        for before in _BEFORE
+        for after in _AFTER
+        for tokens in _cut_out(tokenizer, before, phrase, after)
+    )
+    if not found:
+        raise ModelError(f"The tokenizer has no tokens for {phrase!r}; use another tokenizer.")
+    return tuple(found)
+
+
+def _cut_out(tokenizer: Any, before: str, phrase: str, after: str) -> Iterator[Tokens]:
+    """Yield the tokens of a phrase in a text, unless one of them spans a neighbour too."""
+    text = before + phrase + after
+    encoded = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+    start, end = len(before), len(before) + len(phrase)
+    tokens = []
+    for token, (first, last) in zip(encoded["input_ids"], encoded["offset_mapping"], strict=True):
+        while first < last and text[first].isspace():  # a space joined to the word after it
+            first += 1
+        if first < end and last > start:
+            if first < start or last > end:
+                return
+            tokens.append(token)
+    if tokens:
+        yield tuple(tokens)

@@ -1,4 +1,4 @@
-"""Cross-fitting: every abstract is answered by a model that has not seen it.
+"""Cross-fitting: train a model for each fold on the others, and ask it about its own.
 
 Source:
     BioNLI, section 3.3.2: "for each split, we train with 4 folds and generate the output for the
@@ -7,7 +7,7 @@ Source:
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,24 +20,29 @@ from .....loaders.errors import CorpusError, OutputError
 from .....loaders.progress import Tell, silent
 from ....core.keyed import key_of, keyed_hash
 from ..mechanisms.mechanism import Mechanism
+from ..perturb.strategy import Choices, NoNegative
+from .constraints import Constraints, make_literal
+from .language_model import LanguageModelScorer
+from .neurologic import Found, decode
+from .sentence_kinds import KINDS, Asked
 from .settings import GenerationSettings
-from .task import write_input, write_output
-from .training import encode, train
+from .task import Written, read_output, write_input, write_output
+from .training import encode_input, encode_pairs, train
 
 _REPORT = "fold.json"
 
 
 @dataclass(frozen=True)
 class FoldReport:
-    """What a fold's model was trained on.
+    """The training of a fold's model.
 
     Attributes:
-        fold: The fold that it answers, from 0.
-        n_examples: Examples of the others that it saw.
-        n_cut: How many of their inputs were cut.
-        n_left_out: Examples that were left out for their length.
-        losses: The mean loss of each epoch, nats a token.
-        is_resumed: Whether it was trained before and read from its folder.
+        fold: The fold that it is asked about, from 0.
+        n_examples: Number of examples, from the other folds.
+        n_cut: Number of examples whose input was cut.
+        n_left_out: Number of examples left out for the length of their output.
+        losses: Mean loss of each epoch, in nats a token.
+        is_resumed: Whether the model was trained in an earlier run and read from its folder.
     """
 
     fold: int
@@ -50,15 +55,38 @@ class FoldReport:
 
 @dataclass(frozen=True)
 class FoldModel:
-    """A fold's model, its tokenizer, and what it was trained on."""
+    """A fold's model, its tokenizer, and the report of its training."""
 
     model: Any
     tokenizer: Any
     report: FoldReport
 
 
+@dataclass(frozen=True)
+class FoldAnswers:
+    """The sentences that a fold's model wrote.
+
+    Attributes:
+        written: For each mechanism, by kind, what was asked and what was written, the best first;
+            or why nothing was asked.
+        n_cut: Number of mechanisms whose input was cut.
+    """
+
+    written: tuple[Mapping[str, tuple[Asked, list[Written]] | NoNegative], ...]
+    n_cut: int
+
+
 def fold_of(pmid: str, n_folds: int, seed: int) -> int:
-    """The fold of an abstract: a hash of its pmid, whatever else there is."""
+    """Return the fold of an abstract, which depends on its pmid alone.
+
+    Args:
+        pmid: PubMed id of the abstract.
+        n_folds: Number of folds.
+        seed: Seed of the folds.
+
+    Returns:
+        The fold, from 0.
+    """
     return key_of(seed, "fold", pmid) % n_folds
 
 
@@ -69,19 +97,24 @@ def fit_fold(
     folder: Path | None = None,
     tell: Tell = silent,
 ) -> FoldModel:
-    """The model that answers a fold: trained on all others, or read where that was done before.
+    """Train the model of a fold on all other folds, or read it from its folder.
 
     Args:
         fold: The fold.
-        mechanisms: Those of all folds, in any order.
-        settings: How.
-        folder: Where models are kept, each in ``fold-N``; None keeps none.
-        tell: Is told of every epoch.
+        mechanisms: The mechanisms of all folds, in any order.
+        settings: Settings of the model and its training.
+        folder: Folder that keeps the models, each in ``fold-N``; None keeps none.
+        tell: Receives a line for every epoch.
+
+    Returns:
+        The model, its tokenizer and the report of its training.
 
     Raises:
-        CorpusError: The other folds have no abstract.
-        OutputError: The folder has a model for other mechanisms or settings.
-        TrainingError: Training fails.
+        CorpusError: The other folds have no mechanism.
+        MissingExtraError: ``nlihub[baselines]`` is not installed.
+        ModelError: A pretrained model cannot be loaded.
+        OutputError: The folder has something else, or a model for other mechanisms or settings.
+        TrainingError: No example is short enough, or the loss is not a number.
     """
     pairs = [
         (write_input(one), write_output(one))
@@ -90,8 +123,8 @@ def fit_fold(
     ]
     if not pairs:
         raise CorpusError(
-            f"All {len(mechanisms)} mechanisms are of fold {fold}, so that none is left to train "
-            "on; use more abstracts, or another seed."
+            f"All {len(mechanisms)} mechanisms are in fold {fold}, so none is left to train on; "
+            "use more abstracts or another seed."
         )
     device = settings.device or ("cuda" if torch.cuda.is_available() else "cpu")
     target = folder / f"fold-{fold}" if folder is not None else None
@@ -102,7 +135,7 @@ def fit_fold(
     texts = [text for pair in pairs for text in pair]
     model, tokenizer = settings.model.make(texts, seed)
     model.to(device)
-    examples, n_cut, n_left_out = encode(tokenizer, pairs, settings.training)
+    examples, n_cut, n_left_out = encode_pairs(tokenizer, pairs, settings.training)
     tell(f"fold {fold}: {len(examples)} examples")
     losses = train(model, tokenizer.pad_token_id, examples, settings.training, seed=seed, tell=tell)
     report = FoldReport(fold, len(examples), n_cut, n_left_out, tuple(losses), is_resumed=False)
@@ -116,7 +149,7 @@ def fit_fold(
 
 
 def _fingerprint(fold: int, pairs: Sequence[tuple[str, str]], settings: GenerationSettings) -> str:
-    """What decides the weights, as one hash."""
+    """Hash everything that the weights depend on."""
     choice: Any = settings.model
     facts = [
         fold, settings.n_folds, settings.seed, type(choice).__name__, asdict(choice),
@@ -131,14 +164,96 @@ def _read(target: Path, fingerprint: str, device: str) -> FoldModel:
         is_same = kept["fingerprint"] == fingerprint
         report = replace(FoldReport(**kept["report"]), is_resumed=True)
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise OutputError(f"{target} is no fold of ours ({error}); name another folder.") from error
+        raise OutputError(
+            f"{target} does not hold the model of a fold ({error}); name another folder."
+        ) from error
     if not is_same:
         raise OutputError(
-            f"{target} has a model for other mechanisms or settings; name another folder, or "
-            "remove it."
+            f"{target} holds a model for other mechanisms or settings; name another folder, or "
+            "remove this one."
         )
     model = AutoModelForSeq2SeqLM.from_pretrained(target, dtype=torch.float32)
     tokenizer = AutoTokenizer.from_pretrained(target)
     return FoldModel(
         model.to(device).eval(), tokenizer, replace(report, losses=tuple(report.losses))
+    )
+
+
+def ask_fold(
+    fitted: FoldModel,
+    mechanisms: Sequence[Mechanism],
+    settings: GenerationSettings,
+    tell: Tell = silent,
+) -> FoldAnswers:
+    """Ask a fold's model for sentences of every kind about mechanisms that it has not seen.
+
+    Args:
+        fitted: The model of the fold.
+        mechanisms: The mechanisms of the fold.
+        settings: Settings of the search.
+        tell: Receives a line for every kind.
+
+    Returns:
+        For each mechanism the sentences written by kind.
+
+    Raises:
+        ModelError: The tokenizer is not fast, or the model has no first token for its decoder.
+    """
+    encoded = [
+        encode_input(fitted.tokenizer, write_input(one), settings.training) for one in mechanisms
+    ]
+    sources = [source for source, _ in encoded]
+    answers: list[dict[str, tuple[Asked, list[Written]] | NoNegative]] = [{} for _ in mechanisms]
+    for name in settings.kinds:
+        asked: dict[int, Asked] = {}
+        for i, one in enumerate(mechanisms):
+            wish = KINDS[name].ask(one, Choices(settings.seed, one.pmid, name))
+            if isinstance(wish, NoNegative):
+                answers[i][name] = wish
+            else:
+                asked[i] = wish
+        for i, texts in _write(fitted, sources, asked, settings):
+            answers[i][name] = (asked[i], texts)
+        tell(f"fold {fitted.report.fold}: {name} asked for {len(asked)} of {len(mechanisms)}")
+    return FoldAnswers(tuple(answers), sum(is_cut for _, is_cut in encoded))
+
+
+def _write(
+    fitted: FoldModel,
+    sources: Sequence[list[int]],
+    asked: Mapping[int, Asked],
+    settings: GenerationSettings,
+) -> Iterator[tuple[int, list[Written]]]:
+    """Write the sentences asked for, in batches of inputs of similar length."""
+    model, tokenizer = fitted.model, fitted.tokenizer
+    padding = tokenizer.pad_token_id
+    # The output layer may have more rows than tokens, padded to a round number.
+    unused = {padding, *range(len(tokenizer), model.get_output_embeddings().out_features)}
+    if tokenizer.unk_token_id is not None:
+        unused.add(tokenizer.unk_token_id)
+    rows = sorted(asked, key=lambda i: (len(sources[i]), i))
+    for start in range(0, len(rows), settings.batch_size):
+        batch = rows[start : start + settings.batch_size]
+        found = decode(
+            LanguageModelScorer(model, [sources[i] for i in batch], padding=padding),
+            [_constrain(tokenizer, asked[i]) for i in batch],
+            settings.beam,
+            ends=[tokenizer.eos_token_id],
+            suppressed=unused,
+        )
+        for i, texts in zip(batch, found, strict=True):
+            yield i, [read_output(_as_text(tokenizer, text)) for text in texts]
+
+
+def _as_text(tokenizer: Any, found: Found) -> str:
+    text: str = tokenizer.decode(list(found.tokens), clean_up_tokenization_spaces=False)
+    return text
+
+
+def _constrain(tokenizer: Any, asked: Asked) -> Constraints:
+    """Make one clause for each phrase asked for."""
+    return Constraints(
+        [make_literal(tokenizer, phrase, is_positive=is_positive)]
+        for phrases, is_positive in ((asked.required, True), (asked.forbidden, False))
+        for phrase in phrases
     )

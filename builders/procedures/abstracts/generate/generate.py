@@ -1,18 +1,18 @@
-"""GEN and GEN-ND of many mechanisms: train, ask, judge, bound."""
+"""Generate GEN and GEN-ND: train models, ask them, judge their sentences, apply the bounds."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .....loaders.progress import Tell, silent
 from ..mechanisms.mechanism import Mechanism
-from ..perturb.marked import read_marked
-from ..perturb.run import SAME_AS_ANOTHER, SAME_AS_POSITIVE
-from ..perturb.strategy import BROKEN_MARKERS, Edit, Perturbed, Refused
-from .extra import needs_baselines
-from .kinds import KINDS, NOT_FOUND, TOO_GOOD, TOO_SIMILAR, Asked, Kind
+from ..perturb.apply import SAME_AS_ANOTHER, SAME_AS_POSITIVE
+from ..perturb.marked import locate_entities
+from ..perturb.strategy import BROKEN_MARKERS, Edit, NoNegative, Perturbed
+from .models import needs_baselines
+from .sentence_kinds import KINDS, NOT_FOUND, TOO_GOOD, TOO_SIMILAR, Asked, SentenceKind
 from .settings import GenerationSettings
 from .similarity import Similarity, TokenF1, without_markers
 from .task import Written
@@ -20,16 +20,16 @@ from .task import Written
 if TYPE_CHECKING:
     from .folds import FoldReport
 
-#: A mechanism, by its place, and a kind.
-_Key = tuple[int, str]
 
-#: What is counted of a kind besides reasons.
+#: The index of a mechanism, and a kind.
+_Key = tuple[int, str]
+#: The count of negatives, beside the counts of reasons.
 MADE = "made"
 
 
 @dataclass(frozen=True, slots=True)
 class _Bound:
-    """What a sentence must be below."""
+    """The value below which the measure of a sentence must be."""
 
     measure: Similarity
     value: float
@@ -38,7 +38,7 @@ class _Bound:
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """A sentence that is a negative if it keeps its bound."""
+    """A sentence that is a negative if its measure is below its bound."""
 
     text: str
     detail: str
@@ -46,31 +46,90 @@ class _Draft:
 
 @dataclass(frozen=True)
 class GeneratedNegatives:
-    """What was generated.
+    """The generated negatives of many mechanisms.
 
     Attributes:
-        outcomes: For each mechanism, in their order, by kind its negative or why there is none.
-        folds: What the models were trained on.
-        n_cut: Inputs that were cut when models were asked, each counted once.
-        scorers: By bound the name of the measure.
+        outcomes: For each mechanism, in order, by kind its negative or why there is none.
+        folds: The reports of training, one for each fold.
+        n_cut: Number of mechanisms whose input was cut when asking.
+        scorers: The name of the measure of each bound.
     """
 
-    outcomes: tuple[Mapping[str, Perturbed | Refused], ...]
+    outcomes: tuple[Mapping[str, Perturbed | NoNegative], ...]
     folds: "tuple[FoldReport, ...]"
     n_cut: int
     scorers: Mapping[str, str]
 
     @property
     def counts(self) -> dict[str, dict[str, int]]:
-        """By kind, how many were ``MADE`` and how many refused for each reason.
+        """Count by kind the negatives, under ``MADE``, and each reason for having none.
 
-        Those of a kind add up to the number of mechanisms.
+        The counts of a kind add up to the number of mechanisms.
         """
         counts: dict[str, Counter[str]] = defaultdict(Counter)
         for outcome in self.outcomes:
             for kind, one in outcome.items():
-                counts[kind][one.reason if isinstance(one, Refused) else MADE] += 1
+                counts[kind][one.reason if isinstance(one, NoNegative) else MADE] += 1
         return {kind: dict(found.most_common()) for kind, found in counts.items()}
+
+
+@dataclass(frozen=True)
+class ModelWriter:
+    """Writes GEN and GEN-ND with trained models, for the builder of a dataset.
+
+    Attributes:
+        settings: Settings of generation; by default a small model from scratch, whose prose is
+            poor.
+        folder: Folder that keeps the models of folds, so that an interrupted run can continue; None
+            keeps none.
+        quality: The measure that bounds GEN; BLEURT in the paper.
+        similarity: The measure that bounds GEN-ND-SRE; BioLinkBERT in the paper.
+        tell: Receives a line for each step.
+    """
+
+    settings: GenerationSettings = field(default_factory=GenerationSettings.small)
+    folder: str | Path | None = None
+    quality: Similarity = field(default_factory=TokenF1)
+    similarity: Similarity = field(default_factory=TokenF1)
+    tell: Tell = silent
+
+    def write(
+        self, mechanisms: Sequence[Mechanism]
+    ) -> Sequence[Mapping[str, Perturbed | NoNegative]]:
+        """Write the negatives of mechanisms.
+
+        Args:
+            mechanisms: The positives.
+
+        Returns:
+            For each mechanism, by kind, its negative or why there is none.
+
+        Raises:
+            MissingExtraError: ``nlihub[baselines]`` is not installed.
+            CorpusError: All mechanisms are in one fold.
+            OutputError: The folder has something else, or models for other mechanisms or settings.
+            ModelError: A model or its tokenizer cannot be used.
+            TrainingError: Training fails.
+        """
+        generated = generate_negatives(
+            mechanisms,
+            self.settings,
+            folder=Path(self.folder).expanduser() if self.folder is not None else None,
+            quality=self.quality,
+            similarity=self.similarity,
+            tell=self.tell,
+        )
+        return generated.outcomes
+
+    def parameters(self) -> Mapping[str, Any]:
+        """Return everything that the sentences depend on, besides the mechanisms."""
+        model: Any = self.settings.model
+        return {
+            **asdict(self.settings),
+            "model": {"kind": type(model).__name__, **asdict(model)},
+            "quality": self.quality.name,
+            "similarity": self.similarity.name,
+        }
 
 
 def generate_negatives(
@@ -82,28 +141,29 @@ def generate_negatives(
     similarity: Similarity | None = None,
     tell: Tell = silent,
 ) -> GeneratedNegatives:
-    """Trains a model for each fold, has it write sentences, and keeps those that are negatives.
+    """Train a model for each fold, let it write sentences, and keep those that are negatives.
 
-    The same mechanisms and settings give the same sentences on one machine, in whatever order they
-    come. Of several sentences of a search, ``settings.beam.n_best``, the first that is kept is
-    taken; where none is, the reason is that of the best.
+    The same mechanisms and settings give the same sentences on one machine, whatever the order of
+    the mechanisms. Of the ``settings.beam.n_best`` sentences of a search, the first good one is
+    taken; if none is good, the reason is that of the best.
 
     Args:
         mechanisms: The positives.
-        settings: How; None takes a small model from scratch and the paper's beam.
-        folder: Where the models of folds are kept, so that a run that died goes on; None keeps
-            none.
-        quality: What GEN is bounded by; None takes ``TokenF1``.
-        similarity: What GEN-ND-SRE is bounded by; None takes ``TokenF1``.
-        tell: Is told of every epoch and of every kind.
+        settings: Settings of generation; None takes a small model from scratch and the paper's
+            beam.
+        folder: Folder that keeps the models of folds, so that an interrupted run can continue; None
+            keeps none.
+        quality: The measure that bounds GEN; None takes ``TokenF1``.
+        similarity: The measure that bounds GEN-ND-SRE; None takes ``TokenF1``.
+        tell: Receives a line for every epoch and every kind.
 
     Returns:
-        For each mechanism and kind a negative or a refusal.
+        For each mechanism and kind a negative, or why there is none.
 
     Raises:
         MissingExtraError: ``nlihub[baselines]`` is not installed.
-        CorpusError: There is nothing to train on for a fold.
-        OutputError: The folder has models for other mechanisms or settings.
+        CorpusError: All mechanisms are in one fold.
+        OutputError: The folder has something else, or models for other mechanisms or settings.
         ModelError: A model or its tokenizer cannot be used.
         TrainingError: Training fails.
 
@@ -116,15 +176,14 @@ def generate_negatives(
         "similarity": _Bound(similarity or TokenF1(), settings.max_similarity, TOO_SIMILAR),
     }
     with needs_baselines():
-        from .ask import ask_fold
-        from .folds import fit_fold, fold_of
+        from .folds import ask_fold, fit_fold, fold_of
     order = sorted(range(len(mechanisms)), key=lambda i: _identity(mechanisms[i]))
-    sound = [i for i in order if read_marked(mechanisms[i]) is not None]
+    sound = [i for i in order if locate_entities(mechanisms[i]) is not None]
     rows_of: dict[int, list[int]] = defaultdict(list)
     for i in sound:
         rows_of[fold_of(mechanisms[i].pmid, settings.n_folds, settings.seed)].append(i)
-    drafts: dict[_Key, list[_Draft | Refused]] = {
-        (i, name): [Refused(BROKEN_MARKERS)]
+    drafts: dict[_Key, list[_Draft | NoNegative]] = {
+        (i, name): [NoNegative(BROKEN_MARKERS)]
         for i in set(order) - set(sound)
         for name in settings.kinds
     }
@@ -151,24 +210,24 @@ def _identity(mechanism: Mechanism) -> tuple[str, str]:
 
 
 def _judge(
-    answer: "tuple[Asked, list[Written]] | Refused", kind: Kind, mechanism: Mechanism
-) -> list[_Draft | Refused]:
-    if isinstance(answer, Refused):
+    answer: "tuple[Asked, list[Written]] | NoNegative", kind: SentenceKind, mechanism: Mechanism
+) -> list[_Draft | NoNegative]:
+    if isinstance(answer, NoNegative):
         return [answer]
     asked, texts = answer
     verdicts = [(one.sentence, kind.judge(one, mechanism, asked)) for one in texts]
     return [
-        verdict if isinstance(verdict, Refused) else _Draft(sentence, verdict)
+        verdict if isinstance(verdict, NoNegative) else _Draft(sentence, verdict)
         for sentence, verdict in verdicts
-    ] or [Refused(NOT_FOUND)]
+    ] or [NoNegative(NOT_FOUND)]
 
 
 def _keep_bounds(
-    drafts: Mapping[_Key, list[_Draft | Refused]],
+    drafts: Mapping[_Key, list[_Draft | NoNegative]],
     mechanisms: Sequence[Mechanism],
     bounds: Mapping[str, _Bound],
-) -> dict[_Key, list[_Draft | Refused]]:
-    """Refuses what is not below its bound, and tells the score of the rest; scored in one go."""
+) -> dict[_Key, list[_Draft | NoNegative]]:
+    """Keep the drafts below their bound, with their scores; score those of a bound in one call."""
     kept = {key: list(found) for key, found in drafts.items()}
     for name, bound in bounds.items():
         places = [
@@ -188,25 +247,25 @@ def _keep_bounds(
                 shown = f"{draft.detail}; {bound.measure.name} {score:.3f}"
                 kept[key][n] = replace(draft, detail=shown)
             else:
-                kept[key][n] = Refused(bound.reason)
+                kept[key][n] = NoNegative(bound.reason)
     return kept
 
 
 def _choose(
-    mechanism: Mechanism, found: Mapping[str, list[_Draft | Refused]]
-) -> dict[str, Perturbed | Refused]:
-    """The first sentence of each kind that is kept and that no other kind has."""
+    mechanism: Mechanism, found: Mapping[str, list[_Draft | NoNegative]]
+) -> dict[str, Perturbed | NoNegative]:
+    """Choose the first good sentence of each kind that no earlier kind has."""
     taken = {mechanism.conclusion: SAME_AS_POSITIVE}
     whole = len(mechanism.conclusion)
-    outcomes: dict[str, Perturbed | Refused] = {}
+    outcomes: dict[str, Perturbed | NoNegative] = {}
     for name, drafts in found.items():
         verdicts = [
-            Refused(taken[one.text]) if isinstance(one, _Draft) and one.text in taken else one
+            NoNegative(taken[one.text]) if isinstance(one, _Draft) and one.text in taken else one
             for one in drafts
         ]
         best = next((one for one in verdicts if isinstance(one, _Draft)), None)
         if best is None:
-            outcomes[name] = next(one for one in verdicts if isinstance(one, Refused))
+            outcomes[name] = next(one for one in verdicts if isinstance(one, NoNegative))
         else:
             taken[best.text] = SAME_AS_ANOTHER
             outcomes[name] = Perturbed(best.text, best.detail, (Edit(0, whole, best.text),))

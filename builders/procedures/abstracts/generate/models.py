@@ -1,10 +1,11 @@
-"""Which model is trained: a pretrained one, or a small one from scratch."""
+"""The models that can be trained: a pretrained one, or a small one from scratch."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from .....loaders.errors import ModelError
-from .extra import needs_baselines
+from .....loaders.errors import MissingExtraError, ModelError
 from .task import SPECIAL_TOKENS
 
 _PADDING, _END = "<pad>", "</s>"
@@ -15,19 +16,22 @@ class PretrainedModel:
     """A sequence-to-sequence model of the Hub or a folder, such as ``t5-large``, the paper's.
 
     Attributes:
-        name: The repository, or the folder.
-        revision: Its commit, tag or branch.
+        name: The repository on the Hub, or a folder.
+        revision: Commit, tag or branch of the repository; None takes its default branch.
     """
 
     name: str
     revision: str | None = None
 
     def make(self, texts: list[str], seed: int) -> tuple[Any, Any]:
-        """The model in single precision, with the task's tokens, and its tokenizer.
+        """Load the model in single precision, and add the task's tokens to its tokenizer.
 
         Args:
             texts: Not used.
-            seed: Of the embeddings of the task's tokens.
+            seed: Seed of the embeddings of the task's tokens.
+
+        Returns:
+            The model and the tokenizer.
 
         Raises:
             MissingExtraError: ``nlihub[baselines]`` is not installed.
@@ -55,13 +59,13 @@ class PretrainedModel:
 class SmallModel:
     """A small T5 from scratch, with a byte-level vocabulary of the texts that it is trained on.
 
-    It can be trained on one core, and shows the machinery. Its prose is poor.
+    One core can train it. It shows how generation works; its prose is poor.
 
     Attributes:
-        n_tokens: Tokens of the vocabulary at most.
-        width: Of its states.
-        n_layers: Of its encoder and of its decoder.
-        n_heads: Heads of attention.
+        n_tokens: Greatest size of the vocabulary.
+        width: Width of its states.
+        n_layers: Number of layers of its encoder, and of its decoder.
+        n_heads: Number of attention heads.
     """
 
     n_tokens: int = 2_000
@@ -70,11 +74,14 @@ class SmallModel:
     n_heads: int = 4
 
     def make(self, texts: list[str], seed: int) -> tuple[Any, Any]:
-        """The model, and its tokenizer.
+        """Make the model, with random weights, and its tokenizer.
 
         Args:
-            texts: Those that the vocabulary is made from.
-            seed: Of its weights.
+            texts: The texts that the vocabulary is made from.
+            seed: Seed of the weights.
+
+        Returns:
+            The model and the tokenizer.
 
         Raises:
             MissingExtraError: ``nlihub[baselines]`` is not installed.
@@ -102,11 +109,17 @@ class SmallModel:
 
 
 def train_tokenizer(texts: list[str], n_tokens: int) -> Any:
-    """A byte-level tokenizer, to which no text is unknown, with the task's tokens.
+    """Train a byte-level tokenizer, which can encode any text, with the task's tokens.
 
     Args:
-        texts: What its vocabulary is made from.
-        n_tokens: Tokens at most, 256 bytes and the task's among them.
+        texts: The texts that the vocabulary is made from.
+        n_tokens: Greatest size of the vocabulary, with its 256 bytes and the task's tokens.
+
+    Returns:
+        A fast tokenizer of ``transformers``.
+
+    Raises:
+        MissingExtraError: ``nlihub[baselines]`` is not installed.
     """
     with needs_baselines():
         from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
@@ -126,3 +139,21 @@ def train_tokenizer(texts: list[str], n_tokens: int) -> Any:
     )
     wrap: Any = PreTrainedTokenizerFast
     return wrap(tokenizer_object=tokenizer, pad_token=_PADDING, eos_token=_END)
+
+
+@contextmanager
+def needs_baselines() -> Iterator[None]:
+    """Name the extra to install where torch or transformers is missing.
+
+    Raises:
+        MissingExtraError: A library of ``nlihub[baselines]`` is not installed.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "nlihub":
+            raise
+        raise MissingExtraError(
+            f"{error.name} is not installed, which generation needs; run "
+            "pip install 'nlihub[baselines]'."
+        ) from error

@@ -1,11 +1,12 @@
-"""NeuroLogic decoding: a beam search in which texts of different satisfaction stand side by side.
+"""NeuroLogic decoding: a beam search that keeps texts which satisfy different clauses.
 
-At each step all continuations of all texts are pruned, first by score and then by the number of
-satisfied clauses; those that are left are grouped by which clauses they satisfy, ranked within
-their group by log probability and by how far they are into a positive literal, and the beam is
-filled with the best of every group, then the second, and so on.
+Each step prunes all continuations of all texts, first by score and then by the number of satisfied
+clauses. It groups the rest by the set of clauses that they satisfy, ranks each group by log
+probability and by how much of a positive literal is matched, and fills the beam with the best of
+every group, then the second of every group, and so on.
 
-A text that violates a clause for good is dropped at once, and none may end that satisfies too few.
+A text that violates a clause for good is dropped at once; a text that satisfies too few clauses may
+not end.
 
 Source:
     Lu et al. (2021), "NeuroLogic Decoding", section 2.3. The authors' code ranks by
@@ -23,42 +24,59 @@ from typing import NamedTuple, Protocol
 import torch
 
 from .....loaders.errors import UsageError
-from .beam import BeamSettings, Found
-from .constraints import Constraints, Standing, State
+from .constraints import Constraints, MatchState, Standing
+from .settings import BeamSettings
 
 
 class Scorer(Protocol):
-    """Tells how likely tokens are to come next, for many texts at a time."""
+    """Scores the next token of many texts at a time."""
 
     def begin(self) -> torch.Tensor:
-        """Begins one text for each input.
+        """Begin one text for each input.
 
         Returns:
             n inputs x vocabulary: natural log probabilities of the first token.
         """
 
     def advance(self, parents: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
-        """Takes the place of the current texts by continuations of them.
+        """Replace the current texts by continuations of them.
 
         Args:
-            parents: n, int64: for each new text, the number of that which it continues.
-            tokens: n, int64: with what.
+            parents: n, int64: for each new text the index of the text that it continues.
+            tokens: n, int64: for each new text its last token.
 
         Returns:
             n x vocabulary: natural log probabilities of the next token.
         """
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A finished text that satisfies what was asked.
+
+    Attributes:
+        tokens: Its tokens, without the end.
+        log_probability: Natural log probability of its tokens and its end.
+        score: Its log probability divided by its length to the power of the penalty.
+        satisfied: The indices of the clauses that it satisfies.
+    """
+
+    tokens: tuple[int, ...]
+    log_probability: float
+    score: float
+    satisfied: frozenset[int]
+
+
 @dataclass
 class _Text:
-    """A text of the beam; its tokens are those of its parents and its own."""
+    """A text of the beam; its tokens are those of its parents, then its own."""
 
     row: int
     parent: "_Text | None"
     token: int
     length: int
     log_probability: float
-    state: State
+    state: MatchState
 
     def tokens(self) -> tuple[int, ...]:
         found, text = [], self
@@ -72,7 +90,7 @@ class _Candidate(NamedTuple):
     parent: _Text
     token: int
     log_probability: float
-    state: State
+    state: MatchState
     standing: Standing
     rank: float
 
@@ -102,7 +120,7 @@ class _Search:
         )
 
     def banned(self, text: _Text) -> Iterator[int]:
-        """The tokens that may not come next."""
+        """Yield the tokens that may not come next."""
         if not self.may_end(text):
             yield from self.ends
         for token, state in self.constraints.moves(text.state).items():
@@ -110,7 +128,7 @@ class _Search:
                 yield token
 
     def advancing(self, text: _Text) -> Iterator[int]:
-        """The tokens with which a positive literal of a clause that is not satisfied goes on."""
+        """Yield the tokens that continue a positive literal of an unsatisfied clause."""
         before = self.constraints.standing(text.state)
         for token, state in self.constraints.moves(text.state).items():
             after = self.constraints.standing(state)
@@ -118,10 +136,10 @@ class _Search:
                 yield token
 
     def go_on(self, scored: Sequence[tuple[int, int, float]]) -> None:
-        """Finishes texts, and fills the beam anew.
+        """Finish texts that end, and fill the beam with the best of the others.
 
         Args:
-            scored: Continuations, best first: number of the text, token, log probability.
+            scored: Continuations, best first: index of the text, token, log probability.
         """
         candidates = []
         for number, token, log_probability in scored:
@@ -161,7 +179,7 @@ class _Search:
         return [one for _, one in placed[: self.settings.beam_size]]
 
     def _advance(self, one: _Candidate) -> float:
-        """How far a text has come, by which groups go first where there may be more than places."""
+        """Return how much of the clauses is matched, to order groups that may exceed the beam."""
         if not self.settings.allocates:
             return 0.0
         return one.standing.n_satisfied + one.standing.progress
@@ -179,7 +197,7 @@ class _Search:
         return log_probability / math.pow(length, self.settings.length_penalty)
 
     def _is_over(self) -> bool:
-        """Whether no text can become better than what was found."""
+        """Return whether no text can become better than those found."""
         if len(self.found) < self.settings.n_best:
             return False
         if self.settings.stops_early:
@@ -188,7 +206,7 @@ class _Search:
         return all(self._best(text) <= worst for text in self.texts)
 
     def _best(self, text: _Text) -> tuple[int, float]:
-        """How good it can become: every clause satisfied, the rest certain, at the best length."""
+        """Return how good a text can become: all clauses satisfied, at no further cost."""
         lengths = (text.length + 1, self.settings.max_tokens)
         return len(self.constraints), max(self._score(text.log_probability, n) for n in lengths)
 
@@ -206,30 +224,33 @@ def decode(
     ends: Collection[int],
     suppressed: Collection[int] = (),
 ) -> list[list[Found]]:
-    """Searches the best texts that satisfy constraints, for several inputs at once.
+    """Search the best texts that satisfy constraints, for several inputs at once.
 
     Without clauses it is a plain beam search. With a beam and a prune factor as large as the number
-    of texts, and a tolerance as large as that of clauses, it is exhaustive.
+    of possible texts, and a tolerance as large as the number of clauses, it is exhaustive.
 
     Args:
-        scorer: What scores texts, one input for each of the constraints.
-        constraints: Those of each input. Tokens of ``ends`` in them are never matched.
-        settings: Those of the beam.
-        ends: Tokens that end a text.
-        suppressed: Tokens that no text has, such as padding.
+        scorer: The scorer of texts, with one input for each of ``constraints``.
+        constraints: The constraints of each input; tokens of ``ends`` in them are never matched.
+        settings: Settings of the search.
+        ends: The tokens that end a text.
+        suppressed: Tokens that no text may have, such as padding.
 
     Returns:
-        For each input the best texts, those that satisfy most clauses first, then by score; none
-        where no text was found that ends and satisfies what was asked.
+        For each input the best texts, those that satisfy most clauses first, then by score; empty
+        where no finished text satisfies enough clauses.
 
     Raises:
-        UsageError: Nothing ends a text, or the scorer has another number of inputs.
+        UsageError: ``ends`` is empty, or the scorer has another number of inputs.
     """
     if not ends:
-        raise UsageError("No token ends a text; expected one or more.")
+        raise UsageError("No token ends a text: ends is empty; expected one or more tokens.")
     scores = scorer.begin()
     if len(scores) != len(constraints):
-        raise UsageError(f"{len(constraints)} constraints; expected one for each {len(scores)}.")
+        raise UsageError(
+            f"There are {len(constraints)} constraints for {len(scores)} inputs; expected one for "
+            "each input."
+        )
     searches = [
         _Search(one, settings, frozenset(ends), [_Text(row, None, -1, 0, 0.0, one.start)])
         for row, one in enumerate(constraints)
@@ -262,7 +283,7 @@ def _continuations(
     live: Sequence[_Search],
     suppressed: Collection[int],
 ) -> list[list[tuple[int, int, float]]]:
-    """Of each search the continuations that are left after pruning by score, best first."""
+    """Return the continuations of each search that pruning by score leaves, best first."""
     settings = live[0].settings
     texts = [text for search in live for text in search.texts]
     before = torch.tensor(
@@ -304,7 +325,7 @@ def _ban(
     live: Sequence[_Search],
     suppressed: Collection[int],
 ) -> torch.Tensor:
-    """The scores, those of tokens that may not come next at minus infinity."""
+    """Return the scores, with minus infinity for tokens that may not come next."""
     texts = [(search, text) for search in live for text in search.texts]
     banned = [(row, t) for row, (search, text) in enumerate(texts) for t in search.banned(text)]
     scores = scores.clone()

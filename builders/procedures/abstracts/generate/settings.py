@@ -1,42 +1,111 @@
-"""How negatives are generated."""
+"""Settings of generation: beam search, training, and the whole procedure."""
 
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from .....loaders.errors import UnknownNameError, UsageError
-from .beam import BeamSettings
-from .kinds import KINDS
 from .models import SmallModel
+from .sentence_kinds import KINDS
+
+
+@dataclass(frozen=True)
+class BeamSettings:
+    """Settings of constrained beam search; by default those of the paper.
+
+    Attributes:
+        beam_size: Number of texts followed at once, 1 or more.
+        prune_factor: Number of continuations of all texts that are kept by score, 1 or more.
+        sat_tolerance: How many clauses fewer than the best kept continuation another may satisfy,
+            0 or more. Table 8 calls it "min satisfied constraints"; this is its meaning in the
+            authors' decoder.
+        min_satisfied: Least number of clauses that a text must satisfy; None, or a number above
+            that of the clauses, means all.
+        beta: Bonus for a positive literal matched almost to its end, in natural log probability,
+            0 or more.
+        length_penalty: Exponent of the length: a text's score is its log probability divided by its
+            length in tokens, end included, to this power.
+        min_tokens: Least number of tokens of a text, without its end.
+        max_tokens: Greatest number of tokens of a text, with its end; a longer text is given up.
+        ngram_size: No sequence of this many tokens occurs twice in a text; 0 allows all, 1 is not
+            allowed.
+        allocates: Whether pruning spares the best continuation of every text and those that advance
+            a positive literal, and texts inside a literal are grouped by how much of it is matched,
+            the furthest first. So constraints are met; without it, as in the paper, they are met
+            only where the model comes close by itself.
+        stops_early: Whether a search ends once as many texts are finished as the beam is wide,
+            instead of once no text can become better than the best.
+        n_best: Greatest number of texts returned, 1 or more.
+
+    Source:
+        BioNLI, Table 8 (Appendix B). ``allocates``: Post and Vilar (2018), "Fast Lexically
+        Constrained Decoding with Dynamic Beam Allocation".
+    """
+
+    beam_size: int = 50
+    prune_factor: int = 50
+    sat_tolerance: int = 2
+    min_satisfied: int | None = 2
+    beta: float = 2.0
+    length_penalty: float = 0.1
+    min_tokens: int = 15
+    max_tokens: int = 256
+    ngram_size: int = 10
+    allocates: bool = False
+    stops_early: bool = False
+    n_best: int = 1
+
+    def __post_init__(self) -> None:
+        positive = (self.beam_size, self.prune_factor, self.max_tokens, self.n_best)
+        other = (self.sat_tolerance, self.min_satisfied or 0, self.min_tokens, self.ngram_size)
+        if min(positive) < 1 or min(other) < 0 or self.beta < 0:
+            raise UsageError(
+                f"{self} cannot be used; expected 1 or more for beam_size, prune_factor, "
+                "max_tokens and n_best, and 0 or more for the others."
+            )
+        if self.ngram_size == 1:
+            raise UsageError(
+                "ngram_size is 1, which lets no token occur twice; expected 0 (no limit), or 2 or "
+                "more."
+            )
+        if self.min_tokens >= self.max_tokens:
+            raise UsageError(
+                f"min_tokens is {self.min_tokens} and max_tokens {self.max_tokens}, which includes "
+                "the end; expected min_tokens < max_tokens."
+            )
 
 
 class ModelChoice(Protocol):
-    """Which model is trained. A frozen dataclass, whose fields tell one choice from another."""
+    """The choice of a model to train: a frozen dataclass whose fields identify the choice."""
 
     def make(self, texts: list[str], seed: int) -> tuple[Any, Any]:
-        """A model that is not trained on the task yet, and its tokenizer.
+        """Make a model that is not yet trained on the task, and its tokenizer.
 
         Args:
-            texts: Those that it will be trained on.
-            seed: Of what is drawn.
+            texts: The texts that it will be trained on.
+            seed: Seed of every random choice.
+
+        Returns:
+            The model and the tokenizer.
         """
 
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """How a model is trained.
+    """Settings of training.
 
-    The paper tells no more than the model, t5-large; these are ours.
+    The paper names only the model, t5-large; these defaults are ours.
 
     Attributes:
-        n_epochs: How often it sees every example.
-        batch_size: Examples of a step.
-        learning_rate: Of AdamW, after the warmup; it falls to 0 in a straight line.
-        warmup_share: The share of the steps in which it rises.
-        weight_decay: Of AdamW.
-        max_grad_norm: The norm that gradients are cut to.
-        max_source_tokens: Tokens of an input; what is longer is cut at its end, and counted.
-        max_target_tokens: Tokens of an output; an example with a longer one is left out, and
-            counted.
+        n_epochs: Number of passes over the examples, 1 or more.
+        batch_size: Number of examples in a step, 1 or more.
+        learning_rate: Peak learning rate of AdamW, above 0; it then falls linearly to 0.
+        warmup_share: Share of the steps in which the learning rate rises, 0 ... 1, 1 excluded.
+        weight_decay: Weight decay of AdamW.
+        max_grad_norm: Norm to which gradients are clipped.
+        max_source_tokens: Greatest number of tokens of an input; longer ones are cut at the end,
+            and counted.
+        max_target_tokens: Greatest number of tokens of an output; examples with longer ones are
+            left out, and counted.
     """
 
     n_epochs: int = 20
@@ -54,26 +123,29 @@ class TrainingSettings:
         )  # fmt: skip
         if min(counts) < 1 or self.learning_rate <= 0 or not 0 <= self.warmup_share < 1:
             raise UsageError(
-                f"{self}; expected counts of 1 or more, a positive learning_rate and a "
-                "warmup_share from 0 to 1."
+                f"{self} cannot be used; expected counts of 1 or more, a positive learning_rate "
+                "and a warmup_share from 0 to below 1."
             )
 
 
 @dataclass(frozen=True)
 class GenerationSettings:
-    """How negatives are generated.
+    """Settings of generation.
 
     Attributes:
-        kinds: The kinds, names of ``KINDS``; where two give one sentence, the first has it.
-        model: Which model is trained.
-        training: How.
-        beam: How it is asked under constraints. Source: BioNLI, Table 8.
-        n_folds: Folds. Source: BioNLI, section 3.3.2.
-        seed: Of folds, weights, the order of examples, and what is drawn.
-        max_quality: GEN is kept below it. Source: BioNLI, section 3.3.2, lambda, of BLEURT.
-        max_similarity: GEN-ND-SRE is kept below it. Source: the same, delta, of BioLinkBERT.
-        batch_size: Abstracts that are asked about at once.
-        device: Such as ``"cuda"``; None takes a GPU if there is one.
+        kinds: The kinds of sentences to ask for, names of ``KINDS``; a sentence found for two kinds
+            goes to the first.
+        model: The model to train.
+        training: How to train it.
+        beam: How to search under constraints. Source: BioNLI, Table 8.
+        n_folds: Number of folds, 2 or more. Source: BioNLI, section 3.3.2.
+        seed: Seed of folds, weights, the order of examples and random choices.
+        max_quality: Upper bound, excluded, of the quality of GEN. Source: BioNLI, section 3.3.2,
+            lambda, for BLEURT.
+        max_similarity: Upper bound, excluded, of the similarity of GEN-ND-SRE to the positive.
+            Source: BioNLI, section 3.3.2, delta, for BioLinkBERT.
+        batch_size: Number of abstracts asked about at once, 1 or more.
+        device: Device of the model, such as ``"cuda"``; None takes a GPU if there is one.
     """
 
     kinds: tuple[str, ...] = tuple(KINDS)
@@ -89,13 +161,16 @@ class GenerationSettings:
 
     @classmethod
     def small(cls, seed: int = 1) -> "GenerationSettings":
-        """For a small model from scratch, which can be trained on one core.
+        """Return settings for a small model from scratch, which one core can train.
 
-        Its search spares what advances a constraint and looks at ten sentences, as it seldom comes
-        close to one by itself.
+        Its search spares what advances a constraint and returns ten sentences, as such a model
+        rarely comes close to a constraint by itself.
 
         Args:
-            seed: As above.
+            seed: Seed of folds, weights, the order of examples and random choices.
+
+        Returns:
+            The settings.
         """
         return cls(
             model=SmallModel(),
@@ -109,9 +184,9 @@ class GenerationSettings:
             if name not in KINDS:
                 raise UnknownNameError.of("kind", name, KINDS)
         if len(set(self.kinds)) < len(self.kinds) or not self.kinds:
-            raise UsageError(f"Kinds {', '.join(self.kinds)}; expected one or more, each once.")
+            raise UsageError(f"The kinds are {list(self.kinds)}; expected one or more, each once.")
         if self.n_folds < 2 or self.batch_size < 1:
             raise UsageError(
-                f"{self.n_folds} folds, {self.batch_size} abstracts at once; expected 2 or more "
-                "and 1 or more."
+                f"n_folds is {self.n_folds} and batch_size {self.batch_size}; expected n_folds of "
+                "2 or more and batch_size of 1 or more."
             )

@@ -1,4 +1,4 @@
-"""How alike two sentences are, by which what a model wrote is kept or refused."""
+"""Measures of how alike two sentences are, which bound what a model may write."""
 
 import re
 from collections import Counter
@@ -10,34 +10,34 @@ _MARKERS = re.compile(r"<(?:re|er|el|le)>")
 
 
 class Similarity(Protocol):
-    """A measure of how alike sentences are. BLEURT, or a model of one's own, fits as well.
+    """A measure of how alike sentences are; BLEURT, or a user's own model, fits too.
 
     Attributes:
-        name: What it is called in reports.
+        name: Its name in reports.
     """
 
     @property
     def name(self) -> str:
-        """What it is called in reports."""
+        """Return its name in reports."""
 
     def score(self, written: Sequence[str], originals: Sequence[str]) -> Sequence[float]:
-        """Scores pairs.
+        """Score pairs of sentences.
 
         Args:
             written: n sentences that a model wrote, without markers.
-            originals: The n conclusions that they are compared with, without markers.
+            originals: The n conclusions to compare them with, without markers.
 
         Returns:
-            n numbers, higher where two are more alike.
+            n scores; higher means more alike.
         """
 
 
 class TokenF1:
-    """The harmonic mean of precision and recall of words and marks, in any case: 0 ... 1.
+    """The harmonic mean of precision and recall of words and punctuation, ignoring case: 0 ... 1.
 
-    It needs no download, and is the default for want of one. It knows no meaning: a sentence in
-    other words is as unlike as one on another subject, and one with its entities exchanged is
-    equal. The paper's thresholds are for BLEURT and BioLinkBERT, and mean something else here.
+    The default, as it needs no download. It knows no meaning: a paraphrase scores as low as a
+    sentence on another subject, and a sentence with its entities exchanged scores 1. The paper's
+    bounds are for BLEURT and BioLinkBERT, and mean something else here.
 
     >>> TokenF1().score(["A blocks B."], ["A activates B."])
     [0.75]
@@ -46,18 +46,18 @@ class TokenF1:
     name = "token F1"
 
     def score(self, written: Sequence[str], originals: Sequence[str]) -> list[float]:
-        """Scores pairs."""
+        """Score pairs; see ``Similarity.score``."""
         return [_f1(one, other) for one, other in zip(written, originals, strict=True)]
 
 
 class EncoderCosine:
-    """The cosine of the means of an encoder's last states over the tokens of each text: -1 ... 1.
+    """The cosine of two texts' mean last hidden states of an encoder: -1 ... 1.
 
     Args:
         model: An encoder of ``transformers``, such as BioLinkBERT, on the device where it computes.
         tokenizer: Its tokenizer.
-        name: What it is called in reports.
-        batch_size: Texts of a batch.
+        name: Its name in reports.
+        batch_size: Number of texts in a batch.
 
     Source:
         BioNLI, section 3.3.2 (2): BioLinkBERT. That its tokens are averaged is ours; the paper does
@@ -70,11 +70,11 @@ class EncoderCosine:
 
     @property
     def name(self) -> str:
-        """What it is called in reports."""
+        """Return its name in reports."""
         return f"{self._name} cosine"
 
     def score(self, written: Sequence[str], originals: Sequence[str]) -> list[float]:
-        """Scores pairs; of a text that is too long for the model, its beginning counts."""
+        """Score pairs; see ``Similarity.score``. Too long a text counts by its beginning."""
         from torch.nn.functional import cosine_similarity
 
         found: list[float] = []
@@ -96,7 +96,7 @@ class EncoderCosine:
 
 
 def without_markers(sentence: str) -> str:
-    """A sentence without the markers of its entities, blanks collapsed."""
+    """Remove the markers of a sentence, and make runs of whitespace one space."""
     return " ".join(_MARKERS.sub(" ", sentence).split())
 
 

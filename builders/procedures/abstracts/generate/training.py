@@ -1,4 +1,4 @@
-"""A plain training loop for sequence-to-sequence models, the same each time on one machine."""
+"""A plain training loop for sequence-to-sequence models, reproducible on one machine."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,25 +17,25 @@ _IGNORED = -100
 
 @dataclass(frozen=True)
 class Example:
-    """What a model reads and what it should write, as tokens."""
+    """The tokens that a model reads and those that it should write."""
 
     source: list[int]
     target: list[int]
 
 
-def encode(
+def encode_pairs(
     tokenizer: Any, pairs: Sequence[tuple[str, str]], settings: TrainingSettings
 ) -> tuple[list[Example], int, int]:
-    """Texts as tokens.
+    """Encode pairs of texts as examples.
 
     Args:
-        tokenizer: A tokenizer that closes a text with its end token.
+        tokenizer: A tokenizer that ends a text with its end token.
         pairs: Inputs and outputs.
-        settings: The lengths.
+        settings: Settings with the greatest lengths.
 
     Returns:
-        The examples, how many of their inputs were cut, and how many were left out because their
-        outputs are too long.
+        The examples, the number of those with a cut input, and the number of pairs left out for the
+        length of their output.
     """
     sources = [encode_input(tokenizer, source, settings) for source, _ in pairs]
     targets = [list(tokenizer(text_target=target)["input_ids"]) for _, target in pairs]
@@ -48,7 +48,16 @@ def encode(
 
 
 def encode_input(tokenizer: Any, text: str, settings: TrainingSettings) -> tuple[list[int], bool]:
-    """The tokens of an input, and whether they were cut; the end token is kept."""
+    """Encode an input, cut where it is too long.
+
+    Args:
+        tokenizer: A tokenizer that ends a text with its end token.
+        text: The input.
+        settings: Settings with the greatest length.
+
+    Returns:
+        The tokens, the end token included, and whether they were cut.
+    """
     tokens = list(tokenizer(text)["input_ids"])
     limit = settings.max_source_tokens
     return (tokens[: limit - 1] + tokens[-1:], True) if len(tokens) > limit else (tokens, False)
@@ -63,27 +72,29 @@ def train(
     seed: int,
     tell: Tell = silent,
 ) -> list[float]:
-    """Trains a model in place.
+    """Train a model in place.
 
-    The order of examples and what dropout draws follow from the seed and the epoch; the generator
-    of the process is left as it was.
+    The order of examples and the dropout of an epoch depend on the seed and the epoch alone; the
+    random generator of the process is left as it was.
 
     Args:
         model: An ``AutoModelForSeq2SeqLM``, on the device where it computes.
         padding: The token that fills up shorter inputs.
-        examples: What it learns.
-        settings: How.
-        seed: Of the order and of dropout.
-        tell: Is told of every epoch.
+        examples: The examples.
+        settings: Settings of training.
+        seed: Seed of the order and of dropout.
+        tell: Receives a line for every epoch.
 
     Returns:
-        The mean loss of each epoch, nats a token.
+        The mean loss of each epoch, in nats a token.
 
     Raises:
-        TrainingError: There is no example, or the loss is no number.
+        TrainingError: There is no example, or the loss is not a number.
     """
     if not examples:
-        raise TrainingError("There is no example to train on.")
+        raise TrainingError(
+            "There is no example to train on; use more abstracts, or a greater max_target_tokens."
+        )
     n_steps = -(-len(examples) // settings.batch_size) * settings.n_epochs
     optimizer = torch.optim.AdamW(
         model.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay
@@ -109,7 +120,7 @@ def train(
             losses.append(total / n_tokens)
             if not np.isfinite(losses[-1]):
                 raise TrainingError(
-                    f"The loss is no number in epoch {epoch + 1}; a lower learning_rate may help."
+                    f"The loss is not a number in epoch {epoch + 1}; try a lower learning_rate."
                 )
             tell(f"epoch {epoch + 1} of {settings.n_epochs}: loss {losses[-1]:.3f}")
     model.eval()
@@ -123,7 +134,7 @@ def _step(
     settings: TrainingSettings,
     optimizer: torch.optim.Optimizer,
 ) -> tuple[float, int]:
-    """One step; returns the sum of the losses of its tokens, and their number."""
+    """Take one step; return the sum of the losses of its tokens, and their number."""
     sources = _pad([one.source for one in batch], padding).to(model.device)
     mask = _pad([[1] * len(one.source) for one in batch], 0).to(model.device)
     labels = _pad([one.target for one in batch], _IGNORED).to(model.device)

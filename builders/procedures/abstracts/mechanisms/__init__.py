@@ -1,1 +1,1 @@
-"""Finds mechanisms in annotated abstracts: BioNLI's positive instances."""
+"""Mechanisms in annotated abstracts: BioNLI's positive instances."""

@@ -1,14 +1,14 @@
-"""Finds the mechanism of an abstract: BioNLI's positive instances.
+"""Find the mechanism of an abstract: BioNLI's positive instances.
 
-An abstract gives one mechanism at most, as in the paper: one conclusion, one regulator, one
-regulated entity. The conclusion is the last sentence with a phrase of the first set of phrases that
-has one at the end; what stands behind it is in no instance, what stands before it is the supporting
-set. Of several relations whose entities
-are both mentioned in the conclusion, that whose direction is told and whose mentions are closest to
-each other is taken, of those at the same distance the first.
+An abstract gives at most one mechanism, as in the paper: one conclusion, one regulator, one
+regulated entity. Each set of conclusion phrases, in order, points to the last sentence with one of
+its phrases; the first such sentence near enough to the end is the conclusion. The sentences before
+it are the supporting set; those after it are in no instance. Of several relations with both
+entities mentioned in the conclusion, the one with a known direction and the closest mentions is
+taken; ties go to the first.
 
-Source: BioNLI, section 3.1; SuMe, section 3. That a conclusion has two sentences behind it at most,
-and which relation is taken, is ours.
+Source: BioNLI, section 3.1; SuMe, section 3. The limit of two sentences after a conclusion, and the
+choice of the relation, are ours.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,61 +22,25 @@ from .....loaders.corpora.abstracts.skipped import Skipped
 from .....loaders.corpora.papers.paper import SplitSentences
 from .....loaders.corpora.papers.sentences import split_sentences
 from .....loaders.errors import UsageError
-from .mechanism import Mechanism, Mention
+from .mechanism import NO_PHRASE, Mechanism, Mention, NoMechanism
 from .phrases import ConclusionPhrases
 from .roles import Roles
-from .sentences import Span, find_sentences
-
-NO_PHRASE = "no conclusion phrase"
-
-#: Why an abstract or a record gives no mechanism, in the order in which it is asked.
-REASONS = {
-    "markers in the text": "the text holds <re>, <er>, <el> or <le> already",
-    NO_PHRASE: "no sentence has one of the phrases",
-    "conclusion not at the end": "too many sentences stand behind the last with a phrase",
-    "supporting set too short": "too few sentences stand before the conclusion",
-    "supporting set too long": "too many sentences stand before the conclusion",
-    "no relation": "no relation between two entities is annotated that tells a mechanism",
-    "entity not in the conclusion": "no relation has both of its entities there",
-    "mentions overlap": "one mention overlaps the other, or lies in a longer one",
-    "one name for both": "both entities are written alike",
-    "direction not told": "nothing tells which of them regulates the other",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """An abstract or a record that gives no mechanism.
-
-    Attributes:
-        file: The file that it was read from, as the user named it.
-        line: Its line there, from 1; 0 where the file tells no lines.
-        pmid: Its pmid.
-        reason: Why, one of ``REASONS``.
-        detail: What exactly is wrong, expected against got.
-    """
-
-    file: str
-    line: int
-    pmid: str
-    reason: str
-    detail: str
 
 
 @dataclass(frozen=True)
 class MechanismRules:
-    """How mechanisms are found.
+    """How to find mechanisms.
 
     Attributes:
-        phrases: Those of conclusions.
+        phrases: The phrases that mark a conclusion.
         roles: The words that tell who regulates whom.
-        min_supporting: Sentences that a supporting set has at least; 0 where none is needed.
-        max_supporting: Sentences that it has at most.
-        max_after: Sentences that stand behind a conclusion at most.
-        by_order: Whether, where nothing tells the direction, the entity mentioned first is taken
-            for the regulator. Names swapped in "A and B interact" make no negative, so by default
-            such abstracts are refused.
-        split: Cuts texts into sentences.
+        min_supporting: Least number of sentences in a supporting set; 0 allows an empty one.
+        max_supporting: Greatest number of sentences in a supporting set.
+        max_after: Greatest number of sentences after a conclusion.
+        by_order: Whether to take the entity mentioned first for the regulator where nothing tells
+            the direction. Swapping the names in "A and B interact" makes no negative, so by
+            default such abstracts give no mechanism.
+        split: Function that splits a text into sentences.
     """
 
     phrases: ConclusionPhrases = field(default_factory=ConclusionPhrases.read)
@@ -90,16 +54,37 @@ class MechanismRules:
     def __post_init__(self) -> None:
         if not 0 <= self.min_supporting <= self.max_supporting or self.max_after < 0:
             raise UsageError(
-                f"A supporting set of {self.min_supporting} to {self.max_supporting} sentences, "
-                f"{self.max_after} behind the conclusion; expected 0 <= min <= max and 0 or more."
+                f"A supporting set of {self.min_supporting} to {self.max_supporting} sentences and "
+                f"at most {self.max_after} after the conclusion cannot be found; expected "
+                "0 <= min_supporting <= max_supporting and max_after of 0 or more."
             )
 
 
-class _RefusalError(Exception):
+class _NoMechanismError(Exception):
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(reason, detail)
         self.reason = reason
         self.detail = detail
+
+
+class Span(NamedTuple):
+    """A part of ``Abstract.text``.
+
+    Attributes:
+        start: Offset of its first character.
+        end: Offset after its last character.
+    """
+
+    start: int
+    end: int
+
+    def holds(self, other: "Span") -> bool:
+        """Return whether the other span lies inside this one."""
+        return self.start <= other.start and other.end <= self.end
+
+    def meets(self, other: "Span") -> bool:
+        """Return whether the two spans share a character."""
+        return self.start < other.end and other.start < self.end
 
 
 class _Pair(NamedTuple):
@@ -115,7 +100,7 @@ class _Pair(NamedTuple):
 
 
 class _Choice(NamedTuple):
-    """A regulator and a regulated entity; the least is taken."""
+    """A regulator and a regulated entity; the smallest choice is taken."""
 
     is_told_by_order: bool
     distance: int
@@ -128,15 +113,15 @@ class _Choice(NamedTuple):
 
 def find_mechanisms(
     found: Iterable[Abstract | MechanismRecord | Skipped], rules: MechanismRules | None = None
-) -> Iterator[Mechanism | Refused | Skipped]:
-    """Finds the mechanisms of abstracts and records, one at a time.
+) -> Iterator[Mechanism | NoMechanism | Skipped]:
+    """Find the mechanisms of abstracts and records, one at a time.
 
     Args:
-        found: What the readers give.
-        rules: How; None takes the paper's phrases.
+        found: Abstracts, records and skipped units, as the readers yield them.
+        rules: How to find mechanisms; None takes the paper's phrases and limits.
 
     Yields:
-        For each abstract and record its mechanism or why it has none; what was not read, as it is.
+        For each abstract and record its mechanism, or why it has none; skipped units unchanged.
     """
     rules = rules or MechanismRules()
     for one in found:
@@ -146,19 +131,28 @@ def find_mechanisms(
             yield find_mechanism(one, rules)
 
 
-def find_mechanism(one: Abstract | MechanismRecord, rules: MechanismRules) -> Mechanism | Refused:
-    """Finds the mechanism of an abstract, or of a record, which tells it.
+def find_mechanism(
+    one: Abstract | MechanismRecord, rules: MechanismRules
+) -> Mechanism | NoMechanism:
+    """Find the mechanism of an abstract, or check that of a record.
 
     Args:
-        one: The abstract, or the record. Of a record only the supporting set is checked.
-        rules: How.
+        one: The abstract or record. A record states its mechanism; only its supporting set is
+            checked.
+        rules: How to find mechanisms.
+
+    Returns:
+        The mechanism, or why there is none.
+
+    Raises:
+        ValueError: ``rules.split`` returns a sentence that is not in the text.
     """
     try:
         if isinstance(one, Abstract):
             return _of_abstract(one, rules)
         return _of_record(one, rules)
-    except _RefusalError as error:
-        return Refused(one.file, one.line, one.pmid, error.reason, error.detail)
+    except _NoMechanismError as error:
+        return NoMechanism(one.file, one.line, one.pmid, error.reason, error.detail)
 
 
 def _of_record(record: MechanismRecord, rules: MechanismRules) -> Mechanism:
@@ -206,7 +200,34 @@ def _of_abstract(abstract: Abstract, rules: MechanismRules) -> Mechanism:
 
 def _refuse_markers(text: str) -> None:
     if found := MARKER.search(text):
-        raise _RefusalError("markers in the text", f"got {found[0]} at {found.start()}")
+        raise _NoMechanismError("markers in the text", f"got {found[0]} at {found.start()}")
+
+
+def find_sentences(abstract: Abstract, split: SplitSentences) -> list[Span]:
+    """Find the sentences of an abstract, without its title.
+
+    Two sentences that cut a mention are joined again: "Heat shock protein (mol. wt. 70)".
+
+    Args:
+        abstract: The abstract.
+        split: Function that splits a text into sentences and drops only the spaces between them.
+
+    Returns:
+        The span of each sentence in ``abstract.text``, in order.
+
+    Raises:
+        ValueError: ``split`` returns a sentence that is not in the text.
+    """
+    sentences: list[Span] = []
+    position = abstract.title_end + 1
+    inner = {place for entity in abstract.entities for place in range(entity.start + 1, entity.end)}
+    for sentence in split(abstract.text[position:]):
+        start = abstract.text.index(sentence, position)
+        position = start + len(sentence)
+        # A mention is cut where an offset inside it lies between two sentences.
+        is_cut = bool(sentences) and not inner.isdisjoint(range(sentences[-1].end, start + 1))
+        sentences.append(Span(sentences.pop().start if is_cut else start, position))
+    return sentences
 
 
 def _find_conclusion(sentences: Sequence[str], rules: MechanismRules) -> int:
@@ -214,21 +235,21 @@ def _find_conclusion(sentences: Sequence[str], rules: MechanismRules) -> int:
     if not found:
         names = ", ".join(rules.phrases.sets)
         detail = f"expected a phrase of {names} in one of {len(sentences)} sentences, got none"
-        raise _RefusalError(NO_PHRASE, detail)
+        raise _NoMechanismError(NO_PHRASE, detail)
     for number in found:
         if len(sentences) - 1 - number <= rules.max_after:
             return number
     n_after = len(sentences) - 1 - max(found)
     detail = f"expected {rules.max_after} sentences behind it at most, got {n_after}"
-    raise _RefusalError("conclusion not at the end", detail)
+    raise _NoMechanismError("conclusion not at the end", detail)
 
 
 def _check_length(n_supporting: int, rules: MechanismRules) -> None:
     detail = f"expected {rules.min_supporting} to {rules.max_supporting}, got {n_supporting}"
     if n_supporting < rules.min_supporting:
-        raise _RefusalError("supporting set too short", detail)
+        raise _NoMechanismError("supporting set too short", detail)
     if n_supporting > rules.max_supporting:
-        raise _RefusalError("supporting set too long", detail)
+        raise _NoMechanismError("supporting set too long", detail)
 
 
 def _choices(abstract: Abstract, conclusion: Span, rules: MechanismRules) -> list[_Choice]:
@@ -249,7 +270,7 @@ def _choices(abstract: Abstract, conclusion: Span, rules: MechanismRules) -> lis
     )
     choices = [choice for pair in pairs if (choice := _choose(pair, text, conclusion, rules))]
     if not choices:
-        raise _RefusalError("direction not told", _show(pairs[0], text))
+        raise _NoMechanismError("direction not told", _show(pairs[0], text))
     return choices
 
 
@@ -262,7 +283,7 @@ def _pairs(abstract: Abstract, conclusion: Span, rules: MechanismRules) -> list[
     ]
     if not relations:
         got = ", ".join(sorted({relation.type for relation in abstract.relations})) or "none"
-        raise _RefusalError("no relation", f"expected one between two entities, got {got}")
+        raise _NoMechanismError("no relation", f"expected one between two entities, got {got}")
     inside = [one for one in abstract.entities if conclusion.holds(_span(one))]
     pairs = [
         _Pair(relation, (first, second))
@@ -274,7 +295,7 @@ def _pairs(abstract: Abstract, conclusion: Span, rules: MechanismRules) -> list[
     ]
     if not pairs:
         detail = f"expected both entities of one of {len(relations)} relations, got one or none"
-        raise _RefusalError("entity not in the conclusion", detail)
+        raise _NoMechanismError("entity not in the conclusion", detail)
     return pairs
 
 
@@ -282,7 +303,7 @@ def _narrow(
     pairs: list[_Pair], is_fit: Callable[[_Pair], bool], reason: str, text: str
 ) -> list[_Pair]:
     if not (fit := list(filter(is_fit, pairs))):
-        raise _RefusalError(reason, _show(pairs[0], text))
+        raise _NoMechanismError(reason, _show(pairs[0], text))
     return fit
 
 
@@ -331,7 +352,7 @@ def _other_mentions(abstract: Abstract, choice: _Choice, conclusion: Span) -> It
 
 
 def _free(entities: Sequence[Entity]) -> list[Entity]:
-    """The mentions that overlap with none but those inside of them."""
+    """Return the mentions that overlap only with mentions inside them."""
     return [
         one
         for one in entities

@@ -1,4 +1,4 @@
-"""The unit that is perturbed: a conclusion, and the sentences that support it."""
+"""The unit that is perturbed, a conclusion and its supporting sentences; or why there is none."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,11 +9,11 @@ from .....loaders.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """An entity that is mentioned besides the two main ones.
+    """A mention of an entity other than the regulator and the regulated one.
 
     Attributes:
-        text: As it is written.
-        type: Its type as annotated, e.g. ``"Gene"``.
+        text: The mention as written.
+        type: Its annotated type, e.g. ``"Gene"``.
         where: ``"supporting"`` or ``"conclusion"``.
     """
 
@@ -27,18 +27,18 @@ class Mechanism:
     """A mechanism that an abstract concludes.
 
     Attributes:
-        pmid: The abstract.
+        pmid: PubMed id of the abstract.
         supporting: The sentences before the conclusion.
         conclusion: The conclusion, with ``<re> X <er>`` around the regulator and ``<el> Y <le>``
             around the regulated entity; without ``"<re> "``, ``" <er>"``, ``"<el> "`` and
             ``" <le>"`` it is the sentence as written.
-        regulator: How the regulator is written there.
-        regulated: How the regulated entity is written there.
-        regulator_type: Its type as annotated; None where that is not told.
-        regulated_type: Its type as annotated; None where that is not told.
+        regulator: The regulator as written in the conclusion.
+        regulated: The regulated entity as written in the conclusion.
+        regulator_type: Annotated type of the regulator; None where unknown.
+        regulated_type: Annotated type of the regulated entity; None where unknown.
         mentions: The other entities of the supporting set and the conclusion, each once; of nested
             ones the outermost.
-        polarity: ``"positive"`` or ``"negative"``; None where it is not told.
+        polarity: ``"positive"`` or ``"negative"``; None where unknown.
     """
 
     pmid: str
@@ -62,15 +62,19 @@ class Mechanism:
         regulated_type: str | None = None,
         mentions: Iterable[Mention] = (),
     ) -> "Mechanism":
-        """Makes one of a sentence with markers.
+        """Make a mechanism from a sentence with markers.
 
         Args:
-            conclusion: The sentence; runs of blanks become one.
+            conclusion: The sentence, with ``<re> X <er>`` around the regulator and
+                ``<el> Y <le>`` around what it regulates; runs of whitespace become one space.
             supporting: The sentences before it; many strategies need none.
-            pmid: What it is called, which decides what is drawn for it; None takes the sentence.
-            regulator_type: Type of the regulator, where another may take its place.
-            regulated_type: Type of the regulated entity.
+            pmid: Identifier that seeds every random choice; None takes the sentence itself.
+            regulator_type: Type of the regulator; needed to replace it by another entity.
+            regulated_type: Type of the regulated entity; needed to replace it by another entity.
             mentions: Other entities of these sentences.
+
+        Returns:
+            The mechanism, without a polarity.
 
         Raises:
             UsageError: The markers are broken.
@@ -94,3 +98,38 @@ class Mechanism:
             tuple(mentions),
             None,
         )
+
+
+NO_PHRASE = "no conclusion phrase"
+#: Why an abstract or a record gives no mechanism, in the order of the checks.
+REASONS = {
+    "markers in the text": "the text holds <re>, <er>, <el> or <le> already",
+    NO_PHRASE: "no sentence has one of the phrases",
+    "conclusion not at the end": "too many sentences stand behind the last with a phrase",
+    "supporting set too short": "too few sentences stand before the conclusion",
+    "supporting set too long": "too many sentences stand before the conclusion",
+    "no relation": "no relation between two entities is annotated that tells a mechanism",
+    "entity not in the conclusion": "no relation has both of its entities there",
+    "mentions overlap": "one mention overlaps the other, or lies in a longer one",
+    "one name for both": "both entities are written alike",
+    "direction not told": "nothing tells which of them regulates the other",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NoMechanism:
+    """An abstract or a record that gives no mechanism.
+
+    Attributes:
+        file: The file that it was read from, as the user named it.
+        line: Its line in the file, from 1; 0 where the format has no lines.
+        pmid: Its PubMed id.
+        reason: One of ``REASONS``.
+        detail: What exactly is wrong, expected against got.
+    """
+
+    file: str
+    line: int
+    pmid: str
+    reason: str
+    detail: str

@@ -1,14 +1,14 @@
-"""Phrases that tell a conclusion: data, which others may replace.
+"""Phrases that mark a conclusion: data that a user may replace.
 
-``phrases.json`` holds them in sets. ``paper`` are those of BioNLI, all thirteen of its Table 7. The
-others are ours, for abstracts that conclude with other words: ``conclude`` has other forms of
-"conclude" and the headings of structured abstracts, ``results`` what results are said to do ("these
-data suggest"), ``inference`` words that draw one ("thus", "suggesting that"), ``hedge`` those of a
-careful claim ("may play"). The further down the list, the more sentences of which the authors do
-not say that they are conclusions.
+``phrases.json`` holds them in sets. ``paper`` has the thirteen of BioNLI's Table 7. The others are
+ours, for abstracts that conclude in other words: ``conclude`` has other forms of "conclude" and the
+headings of structured abstracts, ``results`` what results are said to do ("these data suggest"),
+``inference`` words of inference ("thus", "suggesting that"), ``hedge`` words of a careful claim
+("may play"). The later the set, the more of its sentences are not called conclusions by their
+authors.
 
-A phrase matches whole words, in any case, with any blanks. ``a/b`` in a phrase stands for either
-word, ``:`` may stand right behind a word.
+A phrase matches whole words, ignoring case and the amount of whitespace. ``a/b`` in a phrase stands
+for either word; ``:`` may directly follow a word.
 
 Source: BioNLI, section 3.1 and Table 7 (Appendix A), after Bastan et al. (2022).
 """
@@ -24,48 +24,54 @@ from pathlib import Path
 
 from .....loaders.errors import UnknownNameError, UsageError
 
-#: The set that is the paper's.
+#: The name of the paper's set.
 PAPER = ("paper",)
 
 
 @dataclass(frozen=True)
 class ConclusionPhrases:
-    """Phrases, one of which a conclusion has.
+    """Sets of phrases; a conclusion has at least one of the phrases.
 
     Attributes:
-        sets: The phrases of each set that is used; a conclusion with a phrase of an earlier set
-            goes before one with a phrase of a later set.
+        sets: The phrases of each set by its name; a conclusion with a phrase of an earlier set
+            is preferred to one with a phrase of a later set.
     """
 
     sets: Mapping[str, tuple[str, ...]]
 
     def __post_init__(self) -> None:
         if not any(self.sets.values()):
-            raise UsageError("There is no conclusion phrase; expected at least one.")
+            raise UsageError("There is no conclusion phrase; expected one or more in some set.")
         for name, phrases in self.sets.items():
             for phrase in phrases:
                 if not phrase.strip(" :") or not all(all(w.split("/")) for w in phrase.split()):
-                    raise UsageError(f"{phrase!r} in the set {name!r} is no conclusion phrase.")
+                    raise UsageError(
+                        f"{phrase!r} in the set {name!r} is not a conclusion phrase; expected "
+                        "words, with alternatives as a/b."
+                    )
 
     @classmethod
     def read(
         cls, path: Path | None = None, sets: str | Sequence[str] | None = PAPER
     ) -> "ConclusionPhrases":
-        """Reads them from a JSON file of the form of ``phrases.json``.
+        """Read the phrases from a JSON file of the form of ``phrases.json``.
 
         Args:
-            path: The file; None takes ours.
+            path: The file; None takes the package's.
             sets: The names of the sets to use, or one name; None or ``all`` uses all.
 
+        Returns:
+            The phrases of those sets.
+
         Raises:
-            UsageError: The file is missing or not of that form, or has no phrase.
-            UnknownNameError: It has no set of that name.
+            UsageError: The file is missing, not of that form, or without a phrase.
+            UnknownNameError: The file has no set of that name.
         """
         source = path or files(__package__) / "phrases.json"
         try:
             told = json.loads(source.read_text(encoding="utf-8"))
             if not all(isinstance(p, str) for phrases in told.values() for p in phrases):
-                raise TypeError("a phrase that is no text")
+                raise TypeError("a phrase is not a string")
         except (OSError, ValueError, TypeError, AttributeError) as error:
             raise UsageError(
                 f"{source} holds no conclusion phrases ({error}); expected "
@@ -79,14 +85,14 @@ class ConclusionPhrases:
         return cls({name: tuple(told[name]) for name in chosen})
 
     def find(self, sentences: Sequence[str]) -> list[int]:
-        """Finds the sentences that may be the conclusion.
+        """Find the sentences that may be the conclusion.
 
         Args:
             sentences: The sentences of an abstract.
 
         Returns:
-            For each set, in order, the number of the last sentence with one of its phrases; none
-            for a set whose phrases no sentence has.
+            For each set, in order, the index of the last sentence with one of its phrases; sets
+            without a match are left out.
         """
         found: list[int] = []
         for pattern in self._patterns:

@@ -2,25 +2,24 @@
 
 Where the annotated relation has a direction (the chemical of a ``CID`` causes the disease), its
 first entity is the regulator. Where it has none (``PPI``), the words of the sentence decide. Of the
-cues between the two mentions, that which stands closest to the later one counts; in the examples A
-is mentioned first:
+cues between the two mentions, the last one counts; in the examples A is mentioned first:
 
 - a verb of regulation, or its noun: A ("A inhibits B", "A in the activation of B");
 - such a word, not in the present tense, with "by" within the next four words: B ("A is inhibited by
-  B", "A activation by B"); with a form of "be" before it and no "by", it is no cue;
-- a compound two words before B at most: A ("A-induced B", "A-dependent growth of B"); that of
-  another entity is no cue;
+  B", "A activation by B"); with a form of "be" before it and no "by", it is not a cue;
+- a compound at most two words before B: A ("A-induced B", "A-dependent growth of B"); a compound of
+  another entity is not a cue;
 - a noun of a regulator with a preposition: A ("A has an effect on B", "A is a ligand for B");
 - words that stand before a regulator: B ("A appears in response to B");
 - a word without direction: neither ("A binds B", "the balance between A and B", "A inhibits growth,
   which suggests that B").
 
-Behind a comma, a form in "-ing" is no cue: in "C binds A, thereby inhibiting B" it is not of A.
-Where there is no cue, what stands before A may tell: B in "inhibition of A by B", A in "the effect
-of A on B". Else the direction is not told. "A binds B" is so on purpose: a sentence that stays true
-when its entities are swapped makes no negative.
+After a comma, a form in "-ing" is not a cue: in "C binds A, thereby inhibiting B" its subject is C.
+Without a cue, the words before A may tell: B in "inhibition of A by B", A in "the effect of A on
+B". Else the direction is unknown. "A binds B" is unknown on purpose: a sentence that stays true
+with its entities swapped makes no negative.
 
-The polarity is that of the relation, else that of the cue where there is but one, and no negation.
+The polarity is that of the relation; else that of the cue, if there is only one and no negation.
 
 Source: ours; BioNLI takes the two roles from the relation extractor of SuMe (section 3.1), whose
 relations always have a direction. ``roles.json`` holds the words.
@@ -48,11 +47,11 @@ _POLARITIES = {"positive": "positive", "negative": "negative", "neutral": None}
 
 
 class Direction(NamedTuple):
-    """What the words of a sentence say of two mentions.
+    """Which of two mentions regulates the other, and how.
 
     Attributes:
         is_forward: Whether the first one is the regulator.
-        polarity: ``"positive"`` or ``"negative"``; None where it is not told.
+        polarity: ``"positive"`` or ``"negative"``; None where unknown.
     """
 
     is_forward: bool
@@ -60,12 +59,12 @@ class Direction(NamedTuple):
 
 
 class RelationType(NamedTuple):
-    """What is known of a type of relations.
+    """The direction and polarity of a type of relation.
 
     Attributes:
         is_directed: Whether its first entity regulates its second.
-        polarity: ``"positive"`` or ``"negative"``; None where it is not told.
-        is_passed_over: Whether it tells no mechanism.
+        polarity: ``"positive"`` or ``"negative"``; None where unknown.
+        is_passed_over: Whether relations of this type are ignored, as they state no mechanism.
     """
 
     is_directed: bool = False
@@ -81,15 +80,16 @@ class _Cue(NamedTuple):
 
 @dataclass(frozen=True)
 class Roles:
-    """The words and types of relations that tell who regulates whom.
+    """The words and relation types that tell who regulates whom.
 
     Attributes:
-        relations: What is known of each type of relation; any other type has no direction.
-        polarities: For each form of a verb and each noun its polarity.
-        present: Those forms that are in the present tense.
-        without_direction: Forms of verbs, and other words, that tell no direction.
-        nouns: Nouns of a regulator.
-        compounds: What behind a dash marks a regulator, besides forms of the verbs in "-ed".
+        relations: Direction and polarity of relation types; any other type has neither.
+        polarities: Polarity of each verb form and noun.
+        present: The verb forms in the present tense.
+        without_direction: Verb forms and other words without a direction.
+        nouns: Nouns of a regulator ("ligand").
+        compounds: Words that mark a regulator after a dash ("A-dependent"), besides verb forms in
+            "-ed".
         before: Words that stand before a regulator.
         negations: Words that leave the polarity open.
     """
@@ -105,16 +105,19 @@ class Roles:
 
     @classmethod
     def read(cls, path: Path | None = None) -> "Roles":
-        """Reads them from a JSON file of the form of ``roles.json``.
+        """Read the words from a JSON file of the form of ``roles.json``.
 
-        A verb is followed by those of its nouns and irregular forms that tell the same; its regular
-        forms need not be given.
+        A verb is followed by its nouns and irregular forms of the same direction; its regular forms
+        are derived.
 
         Args:
-            path: The file; None takes ours.
+            path: The file; None takes the package's.
+
+        Returns:
+            The words and relation types.
 
         Raises:
-            UsageError: The file is missing, or not of that form.
+            UsageError: The file is missing or not of that form.
         """
         source = path or files(__package__) / "roles.json"
         try:
@@ -151,18 +154,18 @@ class Roles:
         )
 
     def of_relation(self, name: str) -> RelationType:
-        """What is known of a type of relation."""
+        """Return the direction and polarity of a type of relation."""
         return self.relations.get(name, RelationType())
 
     def tell(self, before: str, between: str) -> Direction | None:
-        """What the words of a sentence say of two mentions in it.
+        """Tell from the words of a sentence which of two mentions regulates the other.
 
         Args:
             before: The text before the first mention.
-            between: The text between them.
+            between: The text between the two mentions.
 
         Returns:
-            Who regulates whom; None where the words do not tell.
+            The direction; None where the words give none.
         """
         cues = sorted(self._cues(between), key=lambda cue: cue.end) or [
             *self._cues_before(before, between)
@@ -239,7 +242,7 @@ def _words(
 
 
 def _forms(entry: str) -> tuple[str, ...]:
-    """All forms of a verb, with what is given behind it."""
+    """Return all forms of a verb, and the words listed after it."""
     verb, *others = entry.split()
     stem = verb[:-1] if verb.endswith("e") else verb
     past = f"{verb[:-1]}ied" if _ends_with_y(verb) else f"{stem}ed"

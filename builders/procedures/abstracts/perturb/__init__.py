@@ -1,4 +1,4 @@
-"""Ways to make a conclusion wrong by rule, each in a module of its own.
+"""Strategies that make a conclusion wrong by rule, and the grammar that they share.
 
 Source:
     BioNLI, section 3.3.1.

@@ -1,4 +1,4 @@
-"""The words of a sentence, and what VNeg asks about them."""
+"""The words of a sentence, their clauses, and the negations over them."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -8,13 +8,12 @@ from functools import lru_cache
 from .grammar import is_plural as is_name_plural
 from .inflection import base_of_past, base_of_third, is_base, verb_lists, word_list
 from .marked import NAME, MarkedSentence
-from .strategy import Edit
 
 BE = frozenset({"is", "are", "was", "were"})
 HAVE = frozenset({"has", "have", "had"})
 DO = frozenset({"does", "do", "did"})
 MODALS = word_list("modals")
-#: What is said with them is not denied by ``not``: may, and may not.
+#: Modals that ``not`` does not contradict: may, and may not.
 HEDGES = word_list("hedges")
 AUXILIARIES = BE | HAVE | DO | MODALS
 DETERMINERS = word_list("determiners")
@@ -22,12 +21,12 @@ PREPOSITIONS = word_list("prepositions")
 NEGATIVE = word_list("negative")
 #: Adverbs that stand before ``not``: is also not, probably does not.
 BEFORE_NOT = word_list("before not")
-#: Words of negation's scope: what is negated with them is not the predicate.
+#: Words that take the negation from the predicate: not only, not always.
 SCOPED = word_list("scoped")
-#: Words that stand only where there is a negation.
+#: Words that need a negation in their clause.
 NEEDS_NEGATION = word_list("needs negation")
 BREAKS = word_list("breaks")
-#: Words of something short between commas: as was thought before.
+#: Greatest number of words in a short insertion between commas: as was thought before.
 _SHORT = 5
 _WORD = re.compile(rf"{NAME}+|[^\W_]+(?:[-‐‑–'’][^\W_]+)*|[^\s{NAME}]")  # noqa: RUF001
 
@@ -37,10 +36,10 @@ class Word:
     """A word, a mark, or a whole name.
 
     Attributes:
-        text: As it is compared: in small letters where it is so, or starts the sentence. ``NO``
-            and ``CAN`` are names and stay as they are.
-        start: Where it begins.
-        end: Where it ends.
+        text: The word as compared: lowercase where it is written so or starts the sentence.
+            ``NO`` and ``CAN`` are names and stay.
+        start: Offset of its first character.
+        end: Offset after its last character.
         is_plural: Whether a verb after it agrees with a plural.
     """
 
@@ -51,27 +50,12 @@ class Word:
 
     @property
     def is_name(self) -> bool:
-        """Whether it is an entity."""
+        """Return whether it is an entity."""
         return self.text.startswith(NAME)
 
 
-@dataclass(frozen=True, slots=True)
-class Flip:
-    """A predicate whose polarity can be flipped.
-
-    Attributes:
-        edits: What flips it.
-        is_hedged: Whether it says what may be.
-        is_reporting: Whether it says what was found or thought.
-    """
-
-    edits: tuple[Edit, ...]
-    is_hedged: bool = False
-    is_reporting: bool = False
-
-
 class Words:
-    """The words of a sentence; beyond its ends there are empty ones."""
+    """The words of a sentence; positions outside it hold empty words."""
 
     def __init__(self, words: Sequence[Word]) -> None:
         self._words = words
@@ -86,28 +70,28 @@ class Words:
         return iter(self._words)
 
     def at(self, i: int) -> str:
-        """The text at a position."""
+        """Return the text at a position; empty outside the sentence."""
         return self._words[i].text if 0 <= i < len(self._words) else ""
 
     def is_glued(self, i: int) -> bool:
-        """Whether a hyphen, slash or the like joins a word to its neighbour."""
+        """Return whether a hyphen, slash or the like joins a word to its neighbour."""
         word = self._words[i]
         before = i > 0 and self._words[i - 1].end == word.start and self.at(i - 1) not in "([\"'"
         after = i + 1 < len(self) and self._words[i + 1].start == word.end
         return before or (after and self.at(i + 1) in ("-", "/", "–", "‐", "‑"))  # noqa: RUF001
 
     def clause(self, i: int) -> list[str]:
-        """The words around a position, up to the next break on both sides."""
+        """Return the words around a position, up to the next break on both sides."""
         start, end = self._start(i), i
         while end + 1 < len(self) and self.at(end + 1) not in BREAKS:
             end += 1
         return [self.at(k) for k in range(start, end + 1)]
 
     def is_under_negation(self, i: int) -> bool:
-        """Whether the clause has a negation, or the one does that it hangs on.
+        """Return whether the clause, or the clause that governs it, has a negation.
 
-        It hangs on another by ``that``, or goes on after something short between commas: does not,
-        however, inhibit.
+        A clause governs the one after its ``that``, and the one that continues it after a short
+        insertion between commas: does not, however, inhibit.
         """
         start = self._start(i)
         governing: list[str] = []
@@ -120,13 +104,13 @@ class Words:
         return any(is_negative(word) for word in (*self.clause(i), *governing))
 
     def _start(self, i: int) -> int:
-        """Where the clause around a position begins."""
+        """Return the position where the clause around a position begins."""
         while i > 0 and self.at(i - 1) not in BREAKS:
             i -= 1
         return i
 
     def is_contrasted(self, i: int) -> bool:
-        """Whether the clause is held against a negated one: inhibits Y, not Z; but does not."""
+        """Return whether a negated clause is its contrast: inhibits Y, not Z; but does not."""
         end = i
         while end < len(self) and self.at(end) not in BREAKS:
             end += 1
@@ -137,7 +121,7 @@ class Words:
         return self.at(end) in (",", "but") and any(map(is_negative, after))
 
     def rest(self, i: int) -> list[str]:
-        """The words from a position to the end of the sentence or a semicolon."""
+        """Return the words from a position to the end of the sentence or a semicolon."""
         found = []
         for k in range(i, len(self)):
             if self.at(k) == ";":
@@ -146,7 +130,7 @@ class Words:
         return found
 
     def skip_adverbs(self, i: int, step: int = 1) -> int:
-        """The first position from i on that is no adverb."""
+        """Return the first position from ``i`` on, in steps, that is not an adverb."""
         while is_adverb(self.at(i)):
             i += step
         return i
@@ -154,7 +138,7 @@ class Words:
 
 @lru_cache(maxsize=1)
 def read_words(marked: MarkedSentence) -> Words:
-    """Splits a sentence, names masked."""
+    """Split a sentence into words; each masked name is one."""
     found = []
     for match in _WORD.finditer(marked.masked):
         word = match[0]
@@ -167,12 +151,12 @@ def read_words(marked: MarkedSentence) -> Words:
 
 
 def is_negative(text: str) -> bool:
-    """Whether a word negates: not, fails, doesn't."""
+    """Return whether a word negates: not, fails, doesn't."""
     return text in NEGATIVE or text.endswith(("n't", "n’t"))  # noqa: RUF001
 
 
 def is_adverb(text: str) -> bool:
-    """Whether a word is an adverb, as far as its ending or a list tells."""
+    """Return whether a word is an adverb, as far as its ending or a list tells."""
     return text in BEFORE_NOT or (text.endswith("ly") and len(text) > 4) or text in ("even", "not")
 
 
@@ -183,7 +167,7 @@ def _is_noun_plural(text: str) -> bool:
 
 
 def is_reporting(words: Words, i: int) -> bool:
-    """Whether a verb says what was found: one of the list, with ``that`` right after it."""
+    """Return whether a verb reports a finding: a listed one, with ``that`` right after it."""
     text = words.at(i)
     base = text if is_base(text) else base_of_third(text) or base_of_past(text)
     if base is None and text in ("shown", "known", "seen"):
@@ -192,7 +176,7 @@ def is_reporting(words: Words, i: int) -> bool:
 
 
 def verbs_joined(words: Words, i: int) -> Iterator[int]:
-    """Where verbs in their base form hang on an auxiliary from a position on: and activate."""
+    """Yield the positions of ``and`` before a base form: does not bind and activate."""
     for k in range(i, len(words)):
         if words.at(k) == "and" and is_base(words.at(words.skip_adverbs(k + 1))):
             yield k

@@ -1,10 +1,12 @@
-"""What must follow when a word of a sentence is replaced: article, agreement, capitals."""
+"""Replace a name in a sentence, with what must change beside it: article, verb, capitals."""
 
 import re
 from collections.abc import Iterable, Iterator
 
+from ..mechanisms.mechanism import Mechanism
 from .inflection import plural_to_third, third_to_plural
-from .marked import find_name
+from .marked import EntityPlace, MarkedSentence
+from .names import find_name
 from .strategy import Edit
 
 _ARTICLE = re.compile(r"(?<![\w-])(an?|An?)(\s+(?:<re> |<el> )?)$")
@@ -20,8 +22,33 @@ _SINGULAR_ENDS = ("ss", "us", "is", "as", "os", "ys")
 _SINGULAR_WORDS = frozenset({"diabetes", "herpes", "rabies", "series", "species", "scabies"})
 
 
+def put_name(
+    marked: MarkedSentence, place: EntityPlace, new: str, mechanism: Mechanism
+) -> Iterator[Edit]:
+    """Put a name at a marked place, and fit its article and the verb after it.
+
+    Args:
+        marked: The sentence.
+        place: The place of the name that goes.
+        new: The name that comes, as found anywhere in the corpus.
+        mechanism: The mechanism of the sentence.
+
+    Yields:
+        The edits of the name, its article and its verb.
+    """
+    inside = as_inside(new, (*mechanism.supporting, mechanism.conclusion))
+    name = fit_capital(inside, starts_sentence(marked.text, place.start))
+    yield Edit(place.name_start, place.name_end, name)
+    if is_plural(name) and _ends_phrase(marked.masked, place.end):
+        yield from drop_article(marked.text, place.start)
+    else:
+        yield from fit_article(marked.text, place.start, name)
+    if not _is_joined(marked, place):
+        yield from fit_agreement(marked.masked, place.end, marked.name_at(place), name)
+
+
 def choose_article(word: str) -> str | None:
-    """``a`` or ``an`` before a word; None where it cannot be told, as for RAS."""
+    """Return ``a`` or ``an`` for a word; None where spelling does not decide, as for RAS."""
     first = re.match(r"\w+", word)
     if first is None:
         return None
@@ -42,12 +69,15 @@ def choose_article(word: str) -> str | None:
 
 
 def fit_article(text: str, start: int, new: str) -> Iterator[Edit]:
-    """The change of ``a`` or ``an`` that a new word needs.
+    """Change ``a`` to ``an``, or back, where a new word needs it.
 
     Args:
         text: The sentence.
-        start: Where the new word will begin; a marker may stand between.
-        new: The word, or more of them.
+        start: Offset where the new word will begin; a marker may stand between.
+        new: The new word or words.
+
+    Yields:
+        The edit of the article, if it changes.
     """
     found = _ARTICLE.search(text[:start])
     wanted = choose_article(new)
@@ -59,11 +89,14 @@ def fit_article(text: str, start: int, new: str) -> Iterator[Edit]:
 
 
 def drop_article(text: str, start: int) -> Iterator[Edit]:
-    """The loss of ``a`` or ``an`` inside a sentence, before a plural.
+    """Remove ``a`` or ``an`` before a plural; a capital article stays.
 
     Args:
         text: The sentence.
-        start: Where the plural will begin.
+        start: Offset where the plural will begin.
+
+    Yields:
+        The edit of the article, if there is one.
     """
     found = _ARTICLE.search(text[:start])
     if found is not None and found[1].islower():
@@ -71,29 +104,35 @@ def drop_article(text: str, start: int) -> Iterator[Edit]:
 
 
 def starts_sentence(text: str, start: int) -> bool:
-    """Whether nothing but a heading or an opening bracket stands before a place."""
+    """Return whether only a heading or an opening bracket stands before an offset."""
     return _SENTENCE_START.fullmatch(text[:start]) is not None
 
 
 def fit_capital(name: str, at_start: bool) -> str:
-    """A name as it is written at a place: ``insulin`` at the start of a sentence is ``Insulin``.
+    """Capitalize a name where it starts a sentence: ``insulin`` becomes ``Insulin``.
 
     Args:
-        name: As it is written inside a sentence; p53 and mTOR stay as they are anywhere.
+        name: The name as written inside a sentence; p53 and mTOR never change.
         at_start: Whether it will start a sentence.
+
+    Returns:
+        The name as written at that place.
     """
     return name[0].upper() + name[1:] if at_start and _PLAIN_WORD.match(name) else name
 
 
 def as_inside(name: str, sentences: Iterable[str]) -> str:
-    """A name as it is written inside a sentence.
+    """Lowercase the first letter of a name that is a capital only by its place in a sentence.
 
-    ``Insulin`` is ``insulin`` where a sentence has it so, or where it is a longer word and starts
-    every sentence that has it. Ras and Akt stay.
+    ``Insulin`` becomes ``insulin`` where a sentence writes it so, or where it is a longer word and
+    starts every sentence that has it. Ras and Akt stay.
 
     Args:
-        name: The name as it was found.
-        sentences: Where it may stand.
+        name: The name as found.
+        sentences: The sentences that may have it.
+
+    Returns:
+        The name as written inside a sentence.
     """
     word = _CAPITAL_WORD.match(name)
     if word is None:
@@ -107,14 +146,14 @@ def as_inside(name: str, sentences: Iterable[str]) -> str:
 
 
 def like(new: str, old: str) -> str:
-    """A word in the capitals of the one that it replaces."""
+    """Write a word in the capitals of the one that it replaces."""
     if len(old) > 1 and old.isupper():
         return new.upper()
     return new[0].upper() + new[1:] if old[0].isupper() else new
 
 
 def is_plural(name: str) -> bool:
-    """Whether a name looks plural: statins, glucocorticoid receptors; not Ras, diabetes, virus."""
+    """Return whether a name looks plural: statins, T cells; not Ras, diabetes, virus."""
     word = re.split(r"[\s-]", name)[-1]
     return (
         len(word) >= 5
@@ -127,13 +166,16 @@ def is_plural(name: str) -> bool:
 
 
 def fit_agreement(masked: str, end: int, old: str, new: str) -> Iterator[Edit]:
-    """The change of the verb right after a name, where the new name is of another number.
+    """Inflect the verb right after a name, where the new name differs in number.
 
     Args:
         masked: The sentence with its names masked.
-        end: Where the old name ends, marker included.
+        end: Offset of the end of the old name, marker included.
         old: The old name.
-        new: The new one.
+        new: The new name.
+
+    Yields:
+        The edit of the verb, if it changes.
     """
     if is_plural(old) == is_plural(new):
         return
@@ -143,3 +185,20 @@ def fit_agreement(masked: str, end: int, old: str, new: str) -> Iterator[Edit]:
     change = third_to_plural if is_plural(new) else plural_to_third
     if (verb := change(found[1])) is not None:
         yield Edit(found.start(1), found.end(1), verb)
+
+
+def _ends_phrase(masked: str, end: int) -> bool:
+    """Return whether no noun follows that an article before the name would belong to."""
+    return (
+        re.match(
+            r"[.,;:?!)\]]|\s+\(|\s+(?:of|in|that|which|and|or|is|was|has|by|for|to|on)\b|$",
+            masked[end:],
+        )
+        is not None
+    )
+
+
+def _is_joined(marked: MarkedSentence, place: EntityPlace) -> bool:
+    """Return whether the name is not the subject alone: after ``and`` or a preposition."""
+    before = marked.masked[: place.start]
+    return re.search(r"\b(?:and|or|of|in|to|by|with|for|from|on|between)\s+$", before) is not None

@@ -1,6 +1,6 @@
-"""Forms of English verbs and nouns: rules, and lists of what does not follow them.
+"""Forms of English verbs and nouns: rules, and lists of exceptions.
 
-The verbs are our own list of what biomedical entities do to one another; ``verbs.json`` has it.
+``verbs.json`` is our own list of what biomedical entities do to one another.
 """
 
 import json
@@ -19,17 +19,17 @@ def _read(file: str) -> dict[str, Any]:
 
 
 def verb_lists() -> dict[str, Any]:
-    """The lists of ``verbs.json``."""
+    """Return the lists of ``verbs.json``."""
     return _read("verbs.json")
 
 
 def word_list(name: str) -> frozenset[str]:
-    """A closed class of words, by its name in ``words.json``."""
+    """Return a closed class of words, by its name in ``words.json``."""
     return frozenset(_read("words.json")[name].split())
 
 
 def form_third(base: str) -> str:
-    """The third person singular, and the plural of a noun: activates, crosses, modifies.
+    """Form the third person singular, or a noun's plural: activates, crosses, modifies.
 
     >>> form_third("modify"), form_third("suppress"), form_third("have")
     ('modifies', 'suppresses', 'has')
@@ -46,7 +46,7 @@ def form_third(base: str) -> str:
 
 
 def form_past(base: str) -> str:
-    """The past: inhibited, controlled, bound.
+    """Form the past tense: inhibited, controlled, bound.
 
     >>> form_past("modify"), form_past("control"), form_past("undergo"), form_past("reduce")
     ('modified', 'controlled', 'underwent', 'reduced')
@@ -55,7 +55,7 @@ def form_past(base: str) -> str:
 
 
 def form_participle(base: str) -> str:
-    """The past participle.
+    """Form the past participle: inhibited, given.
 
     >>> form_participle("undergo"), form_participle("inhibit")
     ('undergone', 'inhibited')
@@ -64,7 +64,7 @@ def form_participle(base: str) -> str:
 
 
 def form_gerund(base: str) -> str:
-    """The form in -ing.
+    """Form the gerund: inhibiting, controlling.
 
     >>> form_gerund("reduce"), form_gerund("control"), form_gerund("underlie")
     ('reducing', 'controlling', 'underlying')
@@ -95,7 +95,7 @@ def _bases() -> frozenset[str]:
 
 
 def is_base(word: str) -> bool:
-    """Whether a word is the base form of a verb of the lists."""
+    """Return whether a word is the base form of a listed verb."""
     return word in _bases()
 
 
@@ -106,26 +106,26 @@ def _by_form(form: str) -> dict[str, str]:
 
 
 def base_of_third(word: str) -> str | None:
-    """The base of a verb in the third person; None where the lists have none."""
+    """Return the base of a listed verb in the third person; None for other words."""
     return _by_form("third").get(word)
 
 
 def base_of_past(word: str) -> str | None:
-    """The base of a verb in the past."""
+    """Return the base of a listed verb in the past tense; None for other words."""
     return _by_form("past").get(word)
 
 
 def is_participle(word: str) -> bool:
-    """Whether a word is, or looks like, a past participle."""
+    """Return whether a word is, or looks like, a past participle."""
     return word == "been" or word in _by_form("participle") or (len(word) > 4 and word[-2:] == "ed")
 
 
 def third_to_plural(word: str) -> str | None:
-    """A verb that agrees with a plural, from one that agrees with a singular: is, are."""
+    """Change a singular verb to plural: is, are; None for words that are not listed."""
     return _TO_PLURAL.get(word) or base_of_third(word)
 
 
 def plural_to_third(word: str) -> str | None:
-    """A verb that agrees with a singular, from one that agrees with a plural: are, is."""
+    """Change a plural verb to singular: are, is; None for words that are not listed."""
     singular = {plural: word for word, plural in _TO_PLURAL.items()}
     return singular.get(word) or (form_third(word) if is_base(word) else None)

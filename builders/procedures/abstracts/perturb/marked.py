@@ -1,4 +1,4 @@
-"""Conclusions with their two marked entities, as text with places."""
+"""Conclusions with the offsets of their two marked entities."""
 
 import re
 from collections.abc import Iterable
@@ -7,11 +7,12 @@ from functools import lru_cache
 
 from .....loaders.corpora.abstracts.markers import MARKER, REGULATED, REGULATOR
 from ..mechanisms.mechanism import Mechanism
+from .names import find_name
 
 #: The markers of the regulator and of the regulated entity.
 MARKERS = {"regulator": REGULATOR, "regulated": REGULATED}
-#: Stands for every character of an entity, so that no rule sees into a name. It is of Unicode's
-#: private use and no letter, digit or blank.
+#: Replaces every character of an entity, so that no rule looks inside a name. A private-use
+#: character: not a letter, digit or space.
 NAME = "\ue000"
 _PLACES = {
     role: re.compile(f"{opens} (\\S|\\S.*?\\S) {closes}")
@@ -20,8 +21,8 @@ _PLACES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a marked entity stands: offsets of its name and of the whole with its markers."""
+class EntityPlace:
+    """The offsets of a marked entity: of its name, and of the name with its markers."""
 
     name_start: int
     name_end: int
@@ -35,33 +36,38 @@ class MarkedSentence:
 
     Attributes:
         text: The sentence with its markers.
-        regulator: Where the regulator stands.
-        regulated: Where the regulated entity stands.
-        masked: The text with ``NAME`` for each character of an entity or a marker; as long.
+        regulator: The place of the regulator.
+        regulated: The place of the regulated entity.
+        masked: The text with ``NAME`` for each character of an entity or a marker; of equal length.
     """
 
     text: str
-    regulator: Place
-    regulated: Place
+    regulator: EntityPlace
+    regulated: EntityPlace
     masked: str
 
     @property
-    def in_order(self) -> tuple[Place, Place]:
-        """The two places, the first in the sentence first."""
+    def in_order(self) -> tuple[EntityPlace, EntityPlace]:
+        """Return the two places in the order of the sentence."""
         first, second = sorted((self.regulator, self.regulated), key=lambda place: place.start)
         return first, second
 
-    def name_at(self, place: Place) -> str:
-        """The name at a place."""
+    def name_at(self, place: EntityPlace) -> str:
+        """Return the name at a place."""
         return self.text[place.name_start : place.name_end]
 
 
-@lru_cache(maxsize=1)  # the strategies ask for the same one after the other
-def read_marked(mechanism: Mechanism) -> MarkedSentence | None:
-    """Finds the markers of a mechanism's conclusion; None where they are not well formed.
+@lru_cache(maxsize=1)  # the strategies read the same conclusion one after the other
+def locate_entities(mechanism: Mechanism) -> MarkedSentence | None:
+    """Find the marked entities of a mechanism's conclusion, and mask all names in it.
 
-    Well formed are exactly one ``<re> X <er>`` and one ``<el> Y <le>`` with one blank inside the
-    markers, neither in the other, around the names that the mechanism has.
+    Args:
+        mechanism: The mechanism. Well formed are exactly one ``<re> X <er>`` and one
+            ``<el> Y <le>``, with one space inside the markers, neither in the other, around the
+            mechanism's two names.
+
+    Returns:
+        The sentence with its places; None where the markers are not well formed.
     """
     text = mechanism.conclusion
     places = find_places(text)
@@ -76,8 +82,8 @@ def read_marked(mechanism: Mechanism) -> MarkedSentence | None:
     return marked if names == (mechanism.regulator, mechanism.regulated) else None
 
 
-def find_places(text: str) -> tuple[Place, Place] | None:
-    """The places of regulator and regulated entity; None where the markers are not well formed."""
+def find_places(text: str) -> tuple[EntityPlace, EntityPlace] | None:
+    """Find the places of regulator and regulated entity; None where markers are malformed."""
     if len(MARKER.findall(text)) != 2 * len(MARKERS):
         return None
     found = [pattern.search(text) for pattern in _PLACES.values()]
@@ -86,7 +92,7 @@ def find_places(text: str) -> tuple[Place, Place] | None:
     if any(MARKER.search(match[1]) for match in found if match is not None):
         return None
     regulator, regulated = (
-        Place(match.start(1), match.end(1), match.start(), match.end())
+        EntityPlace(match.start(1), match.end(1), match.start(), match.end())
         for match in found
         if match is not None
     )
@@ -100,16 +106,7 @@ def _mask(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 
 def mask_names(text: str, names: Iterable[str]) -> str:
-    """Puts ``NAME`` for each character of whole names, longer ones first: IL-6 receptor, IL-6."""
+    """Replace whole names by ``NAME`` characters, longer ones first: IL-6 receptor, IL-6."""
     for name in sorted({n for n in names if n.strip()}, key=lambda n: (-len(n), n)):
         text = _mask(text, (match.span() for match in find_name(name, text)))
     return text
-
-
-def find_name(name: str, text: str, *, ignore_case: bool = False) -> list[re.Match[str]]:
-    """Where a name stands as a whole: not IL-1 in IL-10, yet p53 in p53-dependent."""
-    # Most names are not in most texts, and compiling takes a hundred times as long as looking.
-    is_there = name.casefold() in text.casefold() if ignore_case else name in text
-    flags = re.IGNORECASE if ignore_case else 0
-    pattern = rf"(?<!\w){re.escape(name)}(?!\w)"
-    return list(re.finditer(pattern, text, flags)) if is_there else []

@@ -1,4 +1,11 @@
-"""LPR: a term of interaction is replaced by its antonym.
+"""LPR: replace a term of interaction by its antonym.
+
+``antonyms.json`` is our own list, which a user may replace or extend. Of its sections, ``verbs``
+stand in all their inflections, ``nouns`` in both numbers, the others as they are; pairs under
+``both`` go both ways, those under ``one_way`` only from the first to the second. ``prefixes`` are
+exchanged before their stems, ``after_hyphen`` has the words that may follow a name and a hyphen
+(``TNF-induced``), and ``not_before`` the words before which a term means something else. A form has
+one antonym: pairs under ``both`` come first, then the order in the file decides.
 
 Source:
     BioNLI, section 3.3.1, "Lexical Polarity Reversal"; Table 4. The section speaks of terms that
@@ -7,20 +14,127 @@ Source:
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
 
+import orjson
+
+from .....loaders.errors import UsageError
 from ..mechanisms.mechanism import Mechanism
-from .antonyms import Antonyms
-from .choices import Choices
 from .clauses import PREPOSITIONS, Words, read_words
 from .grammar import fit_article, like
+from .inflection import form_gerund, form_participle, form_past, form_third
 from .marked import MarkedSentence
-from .strategy import Edit, Perturbed, Refused, Strategy
+from .strategy import Choices, Edit, NoNegative, Perturbed, Strategy
 
+_SECTIONS = ("terms", "verbs", "nouns", "adjectives", "adverbs")
+_FORM = (
+    '{"verbs": {"both": [["A", "B"], ...], "one_way": [...]}, "nouns": ..., "adjectives": ..., '
+    '"adverbs": ..., "terms": ..., "prefixes": {"pairs": ..., "stems": {"PREFIX": [...]}}, '
+    '"after_hyphen": {"A": "B"}, "not_before": {"A": ["WORD", ...]}}'
+)
 #: Why no term is replaced.
 NO_TERM = "no term of interaction"
 _REACH = 40
+
+
+@dataclass(frozen=True)
+class Antonyms:
+    """Terms of interaction and their antonyms.
+
+    Attributes:
+        forms: The antonym of each term, lowercase and inflected.
+        after_hyphen: The antonym of each second part of a compound.
+        not_before: For a term the words that must not follow it.
+    """
+
+    forms: Mapping[str, str]
+    after_hyphen: Mapping[str, str]
+    not_before: Mapping[str, tuple[str, ...]]
+
+    @classmethod
+    def read(cls, path: Path | None = None) -> "Antonyms":
+        """Read antonyms from a JSON file of the form of ``antonyms.json``.
+
+        Args:
+            path: The file; None takes the package's.
+
+        Returns:
+            The antonyms.
+
+        Raises:
+            UsageError: The file is missing or not of that form, or a term is its own antonym.
+        """
+        source = path or files(__package__) / "antonyms.json"
+        try:
+            return cls.parse(orjson.loads(source.read_bytes()))
+        except UsageError as error:
+            raise UsageError(f"{source}: {error}") from error
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise UsageError(
+                f"{source} holds no antonyms ({error!r}); expected {_FORM}."
+            ) from error
+
+    @classmethod
+    @cache
+    def ours(cls) -> "Antonyms":
+        """Return the antonyms of the package's ``antonyms.json``, read once."""
+        return cls.read()
+
+    @classmethod
+    def parse(cls, fields: Mapping[str, Any]) -> "Antonyms":
+        """Make antonyms from plain values of the form of ``antonyms.json``.
+
+        Args:
+            fields: The sections of the file; each may be missing.
+
+        Returns:
+            The antonyms.
+
+        Raises:
+            UsageError: A term is empty or its own antonym, or a section is unknown.
+            KeyError: ``prefixes`` has pairs, but no stems.
+            TypeError: A section is not of the form of the file.
+            ValueError: A pair does not have two terms.
+            AttributeError: A section is not an object.
+        """
+        known = {*_SECTIONS, "prefixes", "after_hyphen", "not_before"}
+        if unknown := sorted(set(fields) - known):
+            raise UsageError(f"Unknown sections {unknown}; expected {sorted(known)}.")
+        forms: dict[str, str] = {}
+        for directions in ("both", "one_way"):
+            for section in _SECTIONS:
+                for old, new in _pairs(section, directions, fields.get(section, {})):
+                    forms.setdefault(old, new)
+        for old, new in _prefixed(fields.get("prefixes", {})):
+            forms.setdefault(old, new)
+        after_hyphen = dict(fields.get("after_hyphen", {}))
+        for old, new in [*forms.items(), *after_hyphen.items()]:
+            if not old.strip() or not new.strip() or old == new:
+                raise UsageError(
+                    f"{old!r} cannot have the antonym {new!r}; expected two different terms, "
+                    "neither empty."
+                )
+        not_before = {
+            form: tuple(words)
+            for term, words in fields.get("not_before", {}).items()
+            for form in {term, *_inflect(term, {})}
+        }
+        return cls(forms, after_hyphen, not_before)
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Match a whole term in group 1, or one after a hyphen in group 2; longest first."""
+        whole, joined = (_one_of(set(terms)) or "(?!)" for terms in (self.forms, self.after_hyphen))
+        return re.compile(
+            rf"(?<![\w‐‑–-])({whole})(?![\w‐‑–-])"  # noqa: RUF001
+            rf"|(?<=[‐‑–-])({joined})(?![\w‐‑–-])",  # noqa: RUF001
+            re.IGNORECASE,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +148,8 @@ class ReversePolarity(Strategy):
     """LPR: ``increase`` becomes ``decrease``, ``-dependent`` becomes ``-independent``.
 
     Attributes:
-        antonyms: The terms.
-        every: Whether all terms are changed at once. Two changes may cancel out: ``blocks the
+        antonyms: The terms and their antonyms.
+        every: Whether to change all terms at once. Two changes may cancel out: ``blocks the
             increase`` says much the same as ``triggers the decrease``.
     """
 
@@ -50,10 +164,10 @@ class ReversePolarity(Strategy):
 
     def _propose(
         self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices
-    ) -> Iterable[Perturbed] | Refused:
+    ) -> Iterable[Perturbed] | NoNegative:
         found = list(self._find_terms(marked.masked))
         if not found:
-            return Refused(NO_TERM)
+            return NoNegative(NO_TERM)
         words = read_words(marked)
         terms = [term for term in found if _is_safe(marked.masked, words, term)]
         if self.every:
@@ -87,7 +201,7 @@ class ReversePolarity(Strategy):
 
 
 def _is_safe(masked: str, words: Words, term: _Term) -> bool:
-    """Whether the change makes the sentence wrong: not under a negation, its antonym not near."""
+    """Return whether the change makes the sentence wrong: no negation, no antonym nearby."""
     at = next(i for i, word in enumerate(words) if word.start <= term.start < word.end)
     if words.is_under_negation(at):
         return False
@@ -97,3 +211,47 @@ def _is_safe(masked: str, words: Words, term: _Term) -> bool:
 
 def _replace(text: str, term: _Term) -> list[Edit]:
     return [Edit(term.start, term.end, term.new), *fit_article(text, term.start, term.new)]
+
+
+def _one_of(terms: Set[str]) -> str:
+    """Build a pattern of terms, longer ones first, with shared beginnings factored out."""
+    rests: dict[str, set[str]] = {}
+    for term in sorted(terms - {""}):
+        rests.setdefault(term[0], set()).add(term[1:])
+    branches = "|".join(re.escape(first) + _one_of(rest) for first, rest in rests.items())
+    return branches and f"(?:{branches})" + ("?" if "" in terms else "")
+
+
+def _pairs(section: str, directions: str, fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for old, new in fields.get(directions, []):
+        inflect = {"verbs": _inflect, "nouns": _count}.get(section, _keep)
+        past = fields.get("past", {})
+        for one, other in zip(inflect(old, past), inflect(new, past), strict=True):
+            yield one, other
+            if directions == "both":
+                yield other, one
+
+
+def _inflect(base: str, past: Mapping[str, Any]) -> list[str]:
+    irregular = past.get(base, [form_past(base), form_participle(base)])
+    return [base, form_third(base), form_gerund(base), *irregular]
+
+
+def _count(noun: str, _: Mapping[str, Any]) -> list[str]:
+    head, *rest = noun.split(" ", 1)
+    return [noun, " ".join([_pluralize(head), *rest])]
+
+
+def _pluralize(noun: str) -> str:
+    return form_third(noun)
+
+
+def _keep(word: str, _: Mapping[str, Any]) -> list[str]:
+    return [word]
+
+
+def _prefixed(fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for one, other in fields.get("pairs", []):
+        for stem in fields["stems"].get(one, []):
+            yield one + stem, other + stem
+            yield other + stem, one + stem

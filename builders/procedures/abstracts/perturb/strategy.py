@@ -1,24 +1,50 @@
-"""What every strategy is: a named way to turn a conclusion into one that does not follow."""
+"""The base of the strategies: named ways to turn a conclusion into one that does not follow."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
+from ....core.keyed import key_of
 from ..mechanisms.mechanism import Mechanism
-from .choices import Choices
-from .marked import MarkedSentence, find_places, read_marked
+from .marked import MarkedSentence, find_places, locate_entities
 
-#: Why any strategy refuses a conclusion whose markers are not those that are expected.
+#: Why no strategy takes a conclusion whose markers are not as expected.
 BROKEN_MARKERS = "the markers are broken or not around the two entities"
-#: Why it refuses where nothing of what it proposes can be taken.
+#: Why a strategy gives nothing where none of its proposals can be taken.
 UNCHANGED = "it proposes nothing but the sentence itself or one with broken markers"
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """Random choices of a strategy for an abstract, hashed from the three names alone.
+
+    Attributes:
+        seed: Seed of every choice.
+        pmid: PubMed id of the abstract.
+        strategy: Name of the strategy.
+    """
+
+    seed: int
+    pmid: str
+    strategy: str
+
+    def draw(self, purpose: str) -> int:
+        """Draw a number of 64 bits for a purpose."""
+        text = "\0".join((self.pmid, self.strategy, purpose))
+        return key_of(self.seed, "perturb", text)
+
+    def arrange(self, options: Sequence[T], purpose: str) -> list[T]:
+        """Return the options in a random order; the first is the one to take."""
+        order = sorted(range(len(options)), key=lambda i: self.draw(f"{purpose}:{i}"))
+        return [options[i] for i in order]
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Edit:
-    """A change of a text: what stands between two offsets becomes something else."""
+    """A replacement of the text between two offsets by new text."""
 
     start: int
     end: int
@@ -31,7 +57,7 @@ class Perturbed:
 
     Attributes:
         text: The sentence, markers included.
-        detail: What was changed into what, for a reader, e.g. ``"increase -> decrease"``.
+        detail: The changes for a reader, e.g. ``"increase -> decrease"``.
         edits: The changes, by offsets in the positive; they do not overlap.
     """
 
@@ -41,11 +67,14 @@ class Perturbed:
 
     @classmethod
     def of(cls, conclusion: str, edits: Iterable[Edit]) -> "Perturbed":
-        """Applies edits that do not overlap.
+        """Apply edits to a conclusion.
 
         Args:
             conclusion: The positive.
-            edits: The changes; those that change nothing are left out.
+            edits: The changes, which must not overlap; those that change nothing are left out.
+
+        Returns:
+            The changed sentence and its changes.
         """
         real = sorted(e for e in edits if conclusion[e.start : e.end] != e.new)
         parts, details, end = [], [], 0
@@ -58,11 +87,11 @@ class Perturbed:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
-    """A strategy yields nothing.
+class NoNegative:
+    """Why a strategy, or a model, makes no negative of a mechanism.
 
     Attributes:
-        reason: One of the strategy's ``reasons``.
+        reason: One of the ``reasons`` of the strategy or kind.
     """
 
     reason: str
@@ -72,11 +101,11 @@ class Strategy(ABC):
     """A way to make a conclusion wrong.
 
     Attributes:
-        name: As the paper calls it, e.g. ``"SEN"``; a category of the dataset.
-        section: Where the paper has it.
+        name: The paper's name, e.g. ``"SEN"``; a category of the dataset.
+        section: The section of the paper that describes it.
         precondition: What a mechanism needs for it.
-        otherwise: Why it yields nothing where it finds nothing to do.
-        others: Other reasons of its own.
+        otherwise: The reason where it finds nothing to change.
+        others: Further reasons of its own.
     """
 
     name: ClassVar[str]
@@ -87,57 +116,71 @@ class Strategy(ABC):
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """All reasons for which it may refuse."""
+        """Return all reasons for which it may make no negative."""
         return (BROKEN_MARKERS, *self.others, self.otherwise, UNCHANGED)
 
-    def perturb(self, mechanism: Mechanism, choices: Choices) -> Perturbed | Refused:
-        """Changes the conclusion in one way, drawn where there are several.
+    def perturb(self, mechanism: Mechanism, choices: Choices) -> Perturbed | NoNegative:
+        """Change the conclusion in one way, drawn where there are several.
 
         Args:
             mechanism: The positive.
-            choices: What decides the draw.
+            choices: The random choices for its abstract.
+
+        Returns:
+            The changed conclusion, or why there is none.
         """
         found = self.propose(mechanism, choices)
-        return found if isinstance(found, Refused) else next(found)
+        return found if isinstance(found, NoNegative) else next(found)
 
     def perturb_all(
         self, mechanism: Mechanism, choices: Choices, limit: int | None = None
-    ) -> tuple[Perturbed, ...] | Refused:
-        """Changes the conclusion in all ways that there are, in the order in which they are drawn.
+    ) -> tuple[Perturbed, ...] | NoNegative:
+        """Change the conclusion in every possible way, in the order in which they are drawn.
 
-        The dataset itself takes one of each strategy: its Tables 2 and 3 have as many SEN as
+        BioNLI itself takes one negative of each strategy: its Tables 2 and 3 have as many SEN as
         positives where "each instance is perturbed as many times as possible".
 
         Args:
             mechanism: The positive.
-            choices: What decides the order.
-            limit: How many at most; None means all.
+            choices: The random choices for its abstract.
+            limit: Greatest number of negatives; None means all.
+
+        Returns:
+            The changed conclusions, or why there is none.
         """
         found = self.propose(mechanism, choices)
-        return found if isinstance(found, Refused) else tuple(islice(found, limit))
+        return found if isinstance(found, NoNegative) else tuple(islice(found, limit))
 
-    def propose(self, mechanism: Mechanism, choices: Choices) -> Iterator[Perturbed] | Refused:
-        """What ``perturb_all`` gives, one at a time; at least one, all differ from the positive."""
-        marked = read_marked(mechanism)
+    def propose(self, mechanism: Mechanism, choices: Choices) -> Iterator[Perturbed] | NoNegative:
+        """Yield the negatives of ``perturb_all`` one at a time.
+
+        Args:
+            mechanism: The positive.
+            choices: The random choices for its abstract.
+
+        Returns:
+            One negative or more, all different from the positive; or why there is none.
+        """
+        marked = locate_entities(mechanism)
         if marked is None:
-            return Refused(BROKEN_MARKERS)
+            return NoNegative(BROKEN_MARKERS)
         found = self._propose(marked, mechanism, choices)
-        if isinstance(found, Refused):
+        if isinstance(found, NoNegative):
             return found
         proposals = iter(found)
         first = next(proposals, None)
         if first is None:
-            return Refused(self.otherwise)
+            return NoNegative(self.otherwise)
         good = (
             p
             for p in chain([first], proposals)
             if p.text != mechanism.conclusion and find_places(p.text) is not None
         )
         one = next(good, None)
-        return Refused(UNCHANGED) if one is None else chain([one], good)
+        return NoNegative(UNCHANGED) if one is None else chain([one], good)
 
     @abstractmethod
     def _propose(
         self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices
-    ) -> Iterable[Perturbed] | Refused:
-        """The ways to change a well-formed conclusion, in the order in which they are drawn."""
+    ) -> Iterable[Perturbed] | NoNegative:
+        """Propose changes of a well-formed conclusion, in the order in which they are drawn."""

@@ -1,4 +1,4 @@
-"""The four kinds of sentences that a model is asked for, and when one of them is a negative.
+"""The four kinds of sentences that a model is asked for, and when a sentence is a negative.
 
 Source:
     BioNLI, section 3.3.2.
@@ -10,17 +10,16 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ..mechanisms.mechanism import Mechanism
-from ..perturb.choices import Choices
+from ..perturb.apply import SAME_AS_ANOTHER, SAME_AS_POSITIVE
 from ..perturb.grammar import as_inside
-from ..perturb.marked import MarkedSentence, find_places, read_marked
-from ..perturb.naming import plain_name
-from ..perturb.replace_inside import NO_TYPE, ReplaceInside, find_others
-from ..perturb.run import SAME_AS_ANOTHER, SAME_AS_POSITIVE
-from ..perturb.strategy import BROKEN_MARKERS, Refused
-from ..perturb.swap_names import SAME_NAME, SYMMETRIC, is_symmetric
+from ..perturb.marked import MarkedSentence, find_places, locate_entities
+from ..perturb.names import plain_name
+from ..perturb.replace_entities import NO_TYPE, ReplaceInside, find_others
+from ..perturb.strategy import BROKEN_MARKERS, Choices, NoNegative
+from ..perturb.swap_entities import SAME_NAME, SYMMETRIC, is_symmetric
 from .task import Written, mark_name
 
-#: Why what was written is no negative, if anything was.
+#: Why a model gives no negative.
 NOT_FOUND = "no text was found that ends and satisfies what was asked"
 TOO_GOOD = "the quality is not below the bound"
 TOO_SIMILAR = "it is not less similar to the positive than the bound"
@@ -34,13 +33,13 @@ BROKEN_CONSTRAINT = "the text has a marked entity that it must not have"
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a sentence must and must not have.
+    """The constraints that a model is asked to meet.
 
     Attributes:
         required: Phrases that must appear.
-        forbidden: Phrases that must not.
-        names: The names in the regulator's and the regulated entity's markers; None where any may
-            stand there.
+        forbidden: Phrases that must not appear.
+        names: The names required in the regulator's and the regulated entity's markers; None where
+            any name may stand there.
     """
 
     required: tuple[str, ...] = ()
@@ -48,14 +47,14 @@ class Asked:
     names: tuple[str, str] | None = None
 
 
-class Kind(ABC):
-    """A kind of sentence.
+class SentenceKind(ABC):
+    """A kind of sentence to ask a model for.
 
     Attributes:
-        name: Its name.
-        category: The category of the dataset that it is counted in.
-        bound: By which bound it is kept: ``"quality"``, ``"similarity"`` or none.
-        others: Reasons of its own for which nothing is asked or kept.
+        name: Its name, in the column ``kind``.
+        category: Its category in the dataset.
+        bound: The bound that it must keep: ``"quality"``, ``"similarity"`` or None.
+        others: Further reasons of its own for giving no negative.
     """
 
     name: ClassVar[str]
@@ -65,49 +64,52 @@ class Kind(ABC):
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """All reasons for which there may be none."""
+        """Return all reasons for which there may be no negative."""
         bound = {"quality": (TOO_GOOD,), "similarity": (TOO_SIMILAR,)}.get(self.bound or "", ())
         same = (SAME_AS_POSITIVE, SAME_AS_ANOTHER)
         return (BROKEN_MARKERS, NOT_FOUND, MALFORMED, *self.others, *bound, *same)
 
     @abstractmethod
-    def ask(self, mechanism: Mechanism, choices: Choices) -> Asked | Refused:
-        """What to ask a model for.
+    def ask(self, mechanism: Mechanism, choices: Choices) -> Asked | NoNegative:
+        """Decide what to ask a model for.
 
         Args:
             mechanism: The positive, its markers well formed.
-            choices: What decides a draw.
-        """
-
-    def judge(self, written: Written, mechanism: Mechanism, asked: Asked) -> str | Refused:
-        """Whether a sentence is a negative of its kind, its bound aside.
-
-        Args:
-            written: What a model wrote.
-            mechanism: The positive.
-            asked: What it was asked for.
+            choices: The random choices for its abstract.
 
         Returns:
-            In what it is wrong, for a reader, or why it is not.
+            The constraints, or why nothing can be asked.
+        """
+
+    def judge(self, written: Written, mechanism: Mechanism, asked: Asked) -> str | NoNegative:
+        """Judge whether a sentence is a negative of this kind, before its bound is applied.
+
+        Args:
+            written: The sentence that a model wrote.
+            mechanism: The positive.
+            asked: The constraints that the model was asked to meet.
+
+        Returns:
+            What is wrong in the sentence, for a reader; or why it is not a negative.
         """
         marked = read_sentence(written.sentence, mechanism)
         if marked is None:
-            return Refused(MALFORMED)
+            return NoNegative(MALFORMED)
         return self._judge(marked, written, mechanism, asked)
 
     @abstractmethod
     def _judge(
         self, marked: MarkedSentence, written: Written, mechanism: Mechanism, asked: Asked
-    ) -> str | Refused:
-        """The same of a sentence whose markers are well formed."""
+    ) -> str | NoNegative:
+        """Judge a sentence whose markers are well formed; see ``judge``."""
 
 
-class Generated(Kind):
-    """GEN: what the model writes by itself, where the relation is wrong.
+class Generated(SentenceKind):
+    """GEN: a sentence that the model writes freely, with a wrong relation.
 
-    It is wrong where the entities stand in each other's markers, or where the polarity that the
-    model tells is the other than the mechanism's. Of a mechanism whose polarity is not told, as
-    those of PubTator, only the first can be known; the rest is refused.
+    The relation is wrong where the entities stand in each other's markers, or where the model
+    writes the opposite polarity. Where the polarity of a mechanism is unknown, as in PubTator, only
+    the first can be judged, and other sentences are not taken.
     """
 
     name = "GEN"
@@ -115,106 +117,114 @@ class Generated(Kind):
     bound = "quality"
     others = (MISSING, SAME_NAME, SYMMETRIC, NO_RELATION, UNTOLD_POLARITY, RIGHT_RELATION)
 
-    def ask(self, mechanism: Mechanism, choices: Choices) -> Asked | Refused:
-        """Nothing; two entities of one name are refused."""
+    def ask(self, mechanism: Mechanism, choices: Choices) -> Asked | NoNegative:
+        """Ask for nothing in particular; two entities of one name give no negative."""
         names = plain_name(mechanism.regulator), plain_name(mechanism.regulated)
-        return Refused(SAME_NAME) if names[0] == names[1] else Asked()
+        return NoNegative(SAME_NAME) if names[0] == names[1] else Asked()
 
     def _judge(
         self, marked: MarkedSentence, written: Written, mechanism: Mechanism, asked: Asked
-    ) -> str | Refused:
+    ) -> str | NoNegative:
         names = _plain_names(marked)
         original = plain_name(mechanism.regulator), plain_name(mechanism.regulated)
         if names == original[::-1]:
-            return Refused(SYMMETRIC) if is_symmetric(marked) else "roles exchanged"
+            return NoNegative(SYMMETRIC) if is_symmetric(marked) else "roles exchanged"
         if names != original:
-            return Refused(MISSING)
+            return NoNegative(MISSING)
         if mechanism.polarity is None:
-            return Refused(UNTOLD_POLARITY)
+            return NoNegative(UNTOLD_POLARITY)
         if written.polarity is None:
-            return Refused(NO_RELATION)
+            return NoNegative(NO_RELATION)
         if written.polarity == mechanism.polarity:
-            return Refused(RIGHT_RELATION)
+            return NoNegative(RIGHT_RELATION)
         return f"{mechanism.polarity} -> {written.polarity}"
 
 
-class SwappedNames(Kind):
+class SwappedNames(SentenceKind):
     """GEN-ND-SEN: each entity must stand in the other's markers."""
 
     name = "GEN-ND-SEN"
     others = (MISSING, SAME_NAME, SYMMETRIC)
 
-    def ask(self, mechanism: Mechanism, choices: Choices) -> Asked | Refused:
-        """Both names, exchanged."""
+    def ask(self, mechanism: Mechanism, choices: Choices) -> Asked | NoNegative:
+        """Ask for both names, exchanged."""
         if plain_name(mechanism.regulator) == plain_name(mechanism.regulated):
-            return Refused(SAME_NAME)
+            return NoNegative(SAME_NAME)
         return _ask_for(mechanism, mechanism.regulated, mechanism.regulator)
 
     def _judge(
         self, marked: MarkedSentence, written: Written, mechanism: Mechanism, asked: Asked
-    ) -> str | Refused:
+    ) -> str | NoNegative:
         if (marked.name_at(marked.regulator), marked.name_at(marked.regulated)) != asked.names:
-            return Refused(MISSING)
-        return Refused(SYMMETRIC) if is_symmetric(marked) else "roles exchanged"
+            return NoNegative(MISSING)
+        return NoNegative(SYMMETRIC) if is_symmetric(marked) else "roles exchanged"
 
 
-class ReplacedEntity(Kind):
-    """GEN-ND-SRE: one entity must stand in its markers, in those of the other one drawn by SRE."""
+class ReplacedEntity(SentenceKind):
+    """GEN-ND-SRE: one entity must stand in its markers, one drawn as by SRE in the other's."""
 
     name = "GEN-ND-SRE"
     bound = "similarity"
     others = (MISSING, NO_TYPE, ReplaceInside.otherwise)
 
-    def ask(self, mechanism: Mechanism, choices: Choices) -> Asked | Refused:
-        """One of both names and another of the supporting set."""
+    def ask(self, mechanism: Mechanism, choices: Choices) -> Asked | NoNegative:
+        """Ask for one of the two names, and one from the supporting set in place of the other."""
         found = find_others(mechanism, choices)
-        if isinstance(found, Refused):
+        if isinstance(found, NoNegative):
             return found
         drawn = next(found, None)
         if drawn is None:
-            return Refused(ReplaceInside.otherwise)
+            return NoNegative(ReplaceInside.otherwise)
         role, name = drawn
         both = {"regulator": mechanism.regulator, "regulated": mechanism.regulated, role: name}
         return _ask_for(mechanism, **both)
 
     def _judge(
         self, marked: MarkedSentence, written: Written, mechanism: Mechanism, asked: Asked
-    ) -> str | Refused:
+    ) -> str | NoNegative:
         names = marked.name_at(marked.regulator), marked.name_at(marked.regulated)
         if names != asked.names:
-            return Refused(MISSING)
+            return NoNegative(MISSING)
         return f"{mechanism.regulator}, {mechanism.regulated} -> {', '.join(names)}"
 
 
-class ForbiddenEntities(Kind):
+class ForbiddenEntities(SentenceKind):
     """GEN-ND-NG: neither entity may stand in its own markers."""
 
     name = "GEN-ND-NG"
     others = (BROKEN_CONSTRAINT,)
 
-    def ask(self, mechanism: Mechanism, choices: Choices) -> Asked | Refused:
-        """Neither name."""
+    def ask(self, mechanism: Mechanism, choices: Choices) -> Asked | NoNegative:
+        """Ask for a sentence with neither name in its own markers."""
         asked = _ask_for(mechanism, mechanism.regulator, mechanism.regulated)
         return Asked(forbidden=asked.required)
 
     def _judge(
         self, marked: MarkedSentence, written: Written, mechanism: Mechanism, asked: Asked
-    ) -> str | Refused:
+    ) -> str | NoNegative:
         names = _plain_names(marked)
         own = plain_name(mechanism.regulator), plain_name(mechanism.regulated)
         if any(name == original for name, original in zip(names, own, strict=True)):
-            return Refused(BROKEN_CONSTRAINT)
+            return NoNegative(BROKEN_CONSTRAINT)
         shown = marked.name_at(marked.regulator), marked.name_at(marked.regulated)
         return f"{mechanism.regulator}, {mechanism.regulated} -> {', '.join(shown)}"
 
 
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, SentenceKind] = {
     kind.name: kind for kind in (Generated(), SwappedNames(), ReplacedEntity(), ForbiddenEntities())
 }
 
 
 def read_sentence(sentence: str, mechanism: Mechanism) -> MarkedSentence | None:
-    """The places of the marked names in a sentence, whatever they are; None where they touch."""
+    """Locate the marked names in a written sentence, whatever they are.
+
+    Args:
+        sentence: The sentence.
+        mechanism: The positive, whose other mentions are masked too.
+
+    Returns:
+        The sentence with its places; None where the markers are malformed, or touch.
+    """
     places = find_places(sentence)
     if places is None:
         return None
@@ -222,13 +232,13 @@ def read_sentence(sentence: str, mechanism: Mechanism) -> MarkedSentence | None:
     if first.end == second.start:
         return None
     names = [sentence[place.name_start : place.name_end] for place in places]
-    return read_marked(
+    return locate_entities(
         replace(mechanism, conclusion=sentence, regulator=names[0], regulated=names[1])
     )
 
 
 def _ask_for(mechanism: Mechanism, regulator: str, regulated: str) -> Asked:
-    """Names as they are written inside a sentence, in the markers of their roles."""
+    """Ask for two names, as written inside a sentence, in the markers of their roles."""
     sentences: Sequence[str] = (*mechanism.supporting, mechanism.conclusion)
     names = as_inside(regulator, sentences), as_inside(regulated, sentences)
     required = mark_name("regulator", names[0]), mark_name("regulated", names[1])

@@ -1,0 +1,167 @@
+"""SEN, SEP and SET: the two entities, their names or their markers change places.
+
+Without its markers the sentence of SEP is that of SEN: who strips them has it twice, see
+``perturb``'s ``ignore_markers``. The sentence of SET without its markers is the positive itself, so
+SET is not one of the seven, and only for models that read the markers.
+
+Source:
+    BioNLI, section 3.3.1, "Swap Entity Names" and "Swap Entity Positions"; Table 4. SET: the
+    authors' code (``entailment_preparation.ipynb``); neither the paper nor the release has it.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from ..mechanisms.mechanism import Mechanism
+from .grammar import put_name
+from .marked import MARKERS, EntityPlace, MarkedSentence
+from .names import plain_name
+from .predicates import DENIED, denies
+from .strategy import Choices, Edit, NoNegative, Perturbed, Strategy
+
+#: Why two entities are not swapped.
+SAME_NAME = "both entities have the same name"
+SYMMETRIC = "the sentence says the same with its entities exchanged"
+_JOINED = re.compile(
+    r"\s*(?:[,/&:\u2010\u2011\u2013-]|,? (?:and|n?or)|plus|as well as|together with|combined with"
+    r"|in combination with)(?: the)?\s*"
+)
+_VERB_OF_BOTH = re.compile(
+    r"\s+(?:\w+\s+){0,3}(?:interact\w*|associat\w+|correlat\w+|co-?locali[sz]\w+|synergi[sz]\w+"
+    r"|(?:hetero)?dimeri[sz]\w+|compet\w+|complex\w*|cooperat\w+)"
+    r"\s+(?:\w+ly\s+)?with(?: both)?(?: the)?\s*"
+    r"|\s+(?:\w+\s+){0,3}(?:binds?|bound|binding|related|similar|homologous|identical)"
+    r"\s+(?:\w+ly\s+)?(?:to\s+)?(?:both )?(?:the\s+)?"
+)
+_NOUN_OF_BOTH = re.compile(
+    r"\b(?:interaction|association|binding|correlation|relationship|synergy|complex"
+    r"|co-?locali[sz]ation)\s+of(?: the)?\s*$"
+)
+
+
+class SwapNames(Strategy):
+    """SEN: ``<re> A <er> ... <el> B <le>`` becomes ``<re> B <er> ... <el> A <le>``.
+
+    Attributes:
+        symmetric: Whether to swap in sentences that stay true too, as the paper does: it grants
+            that its relations are "not necessarily asymmetric" (footnote 3).
+    """
+
+    name = "SEN"
+    precondition = "the two entities have different names; their relation has a direction"
+    otherwise = SAME_NAME
+    others = (SYMMETRIC, DENIED)
+
+    def __init__(self, *, symmetric: bool = False) -> None:
+        self.symmetric = symmetric
+
+    def _propose(
+        self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices
+    ) -> Iterable[Perturbed] | NoNegative:
+        found = swap_names(marked, mechanism, symmetric=self.symmetric)
+        return found if isinstance(found, NoNegative) else [Perturbed.of(marked.text, found)]
+
+
+class SwapPositions(Strategy):
+    """SEP: ``<re> A <er> ... <el> B <le>`` becomes ``<el> B <le> ... <re> A <er>``.
+
+    Attributes:
+        symmetric: Whether to swap in sentences that stay true too, as the paper does.
+    """
+
+    name = "SEP"
+    precondition = SwapNames.precondition
+    otherwise = SAME_NAME
+    others = SwapNames.others
+
+    def __init__(self, *, symmetric: bool = False) -> None:
+        self.symmetric = symmetric
+
+    def _propose(
+        self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices
+    ) -> Iterable[Perturbed] | NoNegative:
+        found = swap_names(marked, mechanism, symmetric=self.symmetric)
+        if isinstance(found, NoNegative):
+            return found
+        other = {
+            marked.regulator.name_start: (marked.regulator, MARKERS["regulated"]),
+            marked.regulated.name_start: (marked.regulated, MARKERS["regulator"]),
+        }
+        return [Perturbed.of(marked.text, (_with_markers(edit, other) for edit in found))]
+
+
+def _with_markers(edit: Edit, other: Mapping[int, tuple[EntityPlace, tuple[str, str]]]) -> Edit:
+    """Extend the edit of a name to its markers; return other edits as they are."""
+    if edit.start not in other:
+        return edit
+    place, (opens, closes) = other[edit.start]
+    return Edit(place.start, place.end, f"{opens} {edit.new} {closes}")
+
+
+class SwapMarkers(Strategy):
+    """SET: ``<re> A <er> ... <el> B <le>`` becomes ``<el> A <le> ... <re> B <er>``.
+
+    Attributes:
+        symmetric: Whether to swap in sentences that stay true too.
+    """
+
+    name = "SET"
+    section = "none: the authors' code alone"
+    precondition = "the relation of the two entities has a direction"
+    otherwise = SYMMETRIC
+
+    def __init__(self, *, symmetric: bool = False) -> None:
+        self.symmetric = symmetric
+
+    def _propose(
+        self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices
+    ) -> Iterable[Perturbed] | NoNegative:
+        if is_symmetric(marked) and not self.symmetric:
+            return NoNegative(SYMMETRIC)
+        places = (marked.regulator, "regulated"), (marked.regulated, "regulator")
+        edits = []
+        for place, role in places:
+            opens, closes = MARKERS[role]
+            edits.append(Edit(place.start, place.name_start, f"{opens} "))
+            edits.append(Edit(place.name_end, place.end, f" {closes}"))
+        return [Perturbed.of(marked.text, edits)]
+
+
+def swap_names(
+    marked: MarkedSentence, mechanism: Mechanism, *, symmetric: bool
+) -> list[Edit] | NoNegative:
+    """Put each name in the place of the other.
+
+    Args:
+        marked: The sentence.
+        mechanism: The mechanism of the sentence.
+        symmetric: Whether to swap in a sentence that stays true too.
+
+    Returns:
+        The edits, or why there are none.
+    """
+    first, second = marked.in_order
+    names = marked.name_at(first), marked.name_at(second)
+    if plain_name(names[0]) == plain_name(names[1]):
+        return NoNegative(SAME_NAME)
+    if is_symmetric(marked) and not symmetric:
+        return NoNegative(SYMMETRIC)
+    if denies(marked) and not symmetric:
+        return NoNegative(DENIED)
+    return [
+        *put_name(marked, first, names[1], mechanism),
+        *put_name(marked, second, names[0], mechanism),
+    ]
+
+
+def is_symmetric(marked: MarkedSentence) -> bool:
+    """Return whether a sentence stays true with its entities exchanged: X interacts with Y."""
+    first, second = marked.in_order
+    between = marked.masked[first.end : second.start]
+    if _JOINED.fullmatch(between) or _VERB_OF_BOTH.fullmatch(between):
+        return True
+    before = marked.masked[: first.start]
+    return (
+        between.strip() in ("with", "to", "with both", "to both")
+        and _NOUN_OF_BOTH.search(before) is not None
+    )

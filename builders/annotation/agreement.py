@@ -9,7 +9,7 @@ from typing import Any
 
 from ...loaders.errors import UsageError
 from .candidates import UNCLEAR
-from .judge import KEPT, NO_MAJORITY, REASONS, UNDECIDED, Judged
+from .gold import KEPT, NO_MAJORITY, REASONS, UNDECIDED, Judged
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,10 @@ from pathlib import Path
 
 from ...loaders.atomic_write import whole_file
 from ...loaders.errors import AnnotationError, Defect, UsageError
+from .batches import ANSWERS_FOLDER, Batch
 from .candidates import UNCLEAR
-from .entry import Entries, Entry
 from .label_studio import read_label_studio_answers
-from .sheets import read_sheet_answers
-from .stored import ANSWERS_FOLDER, Batch
+from .sheets import Entries, Entry, read_sheet_answers
 
 #: An export of Label Studio has another name each time; here a later one replaces an earlier one.
 LABEL_STUDIO_FILE = "label-studio.json"

@@ -1,12 +1,17 @@
-"""The pairs that may be annotated, and the cells in which they are balanced."""
+"""The pairs that may be annotated, the cells that balance them, and the draw of a batch."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...loaders.errors import SchemaError, UsageError
+from ..core.keyed import keyed_hash
+from ..procedures.papers.declaration import UNBALANCED
+from ..versions.version import BuiltVersion
 
 #: What a table of candidates has at least, all strings; ``label`` is the automatic one.
 COLUMNS = ("id", "premise", "hypothesis", "label", "domain", "split")
@@ -21,6 +26,36 @@ class Cell(NamedTuple):
     split: str
     domain: str
     label: str
+
+
+def candidates_of(version: BuiltVersion) -> pa.Table:
+    """The evaluation pairs of a version, before classes were balanced.
+
+    Args:
+        version: A version that was made from papers.
+
+    Returns:
+        The columns ``id``, ``premise``, ``hypothesis``, ``label`` (by name), ``domain``, ``split``.
+
+    Raises:
+        UsageError: It has no such pairs.
+        VerificationError: A file is missing or malformed.
+    """
+    labels = pa.array(version.manifest.labels)
+    tables = []
+    for split in SPLITS:
+        if split not in version.manifest.configs.get(UNBALANCED, {}):
+            continue
+        table = version.table(UNBALANCED, split, ("id", "premise", "hypothesis", "label", "domain"))
+        place = table.schema.get_field_index("label")
+        table = table.set_column(place, "label", labels.take(table["label"].combine_chunks()))
+        tables.append(table.append_column("split", pa.repeat(split, len(table))))
+    if not tables or "agreement" in version.manifest.construction:
+        raise UsageError(
+            f"{version.folder} has no candidates to annotate; expected a version that nlihub build "
+            "made from papers, before annotation."
+        )
+    return pa.concat_tables(tables).replace_schema_metadata(None)
 
 
 def check_labels(labels: Sequence[str]) -> None:
@@ -81,3 +116,86 @@ def cells_of(candidates: pa.Table) -> list[Cell]:
     """
     columns = (candidates[name].to_pylist() for name in Cell._fields)
     return [Cell(*values) for values in zip(*columns, strict=True)]
+
+
+@dataclass(frozen=True)
+class Draw:
+    """What was drawn.
+
+    Attributes:
+        pairs: Rows of the candidates, in an order that tells nothing of their labels.
+        short: For every cell that had fewer pairs left than its share, how many it lacked.
+    """
+
+    pairs: pa.Table
+    short: Mapping[Cell, int]
+
+
+def draw_batch(
+    candidates: pa.Table,
+    done: Collection[str],
+    missing: Mapping[Cell, int],
+    size_per_class: int,
+    seed: int,
+) -> Draw:
+    """Draws the same number of pairs of every class and domain.
+
+    That number is shared out over the splits in proportion to what each still lacks (largest
+    remainders). A cell that lacks nothing gets no more; one with too few pairs left gives what it
+    has. Which pairs and in which order is decided by keyed hashes of their ids: the order of the
+    rows does not matter.
+
+    Args:
+        candidates: The candidates, as ``check_candidates`` wants them.
+        done: Ids of the pairs that were in an earlier batch.
+        missing: For every cell how many gold pairs it still lacks, as ``Gold.missing`` has it.
+        size_per_class: Pairs for each class of each domain, over all splits; 1 or more.
+        seed: The key of the hashes.
+
+    Returns:
+        The pairs, and where there were too few.
+
+    Raises:
+        UsageError: The size is below 1, or a candidate's cell is not among those in ``missing``.
+
+    Source:
+        SciNLI, section 3.3: each iteration takes a balanced random sample.
+    """
+    if size_per_class < 1:
+        raise UsageError(f"size_per_class is {size_per_class}; expected 1 or more.")
+    earlier = frozenset(done)
+    left: dict[Cell, list[tuple[bytes, int]]] = defaultdict(list)
+    ids = candidates["id"].to_pylist()
+    for row, (id_, cell) in enumerate(zip(ids, cells_of(candidates), strict=True)):
+        if cell not in missing:
+            raise UsageError(f"The pair {id_!r} is of {cell}, for which there is no quota.")
+        if id_ not in earlier:
+            left[cell].append((keyed_hash(id_, str(seed), "draw"), row))
+    rows: list[int] = []
+    short: dict[Cell, int] = {}
+    for cell, share in _shares(missing, size_per_class).items():
+        drawn = sorted(left[cell])[:share]
+        rows += (row for _, row in drawn)
+        if len(drawn) < share:
+            short[cell] = share - len(drawn)
+    rows.sort(key=lambda row: keyed_hash(ids[row], str(seed), "order"))
+    return Draw(candidates.take(pa.array(rows, pa.int64())), short)
+
+
+def _shares(missing: Mapping[Cell, int], size_per_class: int) -> dict[Cell, int]:
+    """How many pairs each cell is asked for."""
+    together: dict[tuple[str, str], list[Cell]] = defaultdict(list)
+    for cell in sorted(missing):
+        together[cell.domain, cell.label].append(cell)
+    shares: dict[Cell, int] = {}
+    for cells in together.values():
+        total = sum(missing[cell] for cell in cells)
+        if not total:
+            continue
+        wanted = {cell: divmod(size_per_class * missing[cell], total) for cell in cells}
+        by_remainder = sorted(cells, key=lambda cell: -wanted[cell][1])
+        n_more = size_per_class - sum(whole for whole, _ in wanted.values())
+        shares |= {cell: whole for cell, (whole, _) in wanted.items()}
+        for cell in by_remainder[:n_more]:
+            shares[cell] += 1
+    return shares

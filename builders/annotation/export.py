@@ -10,12 +10,7 @@ import pyarrow as pa
 from ...loaders.atomic_write import working_folder
 from ...loaders.errors import OutputError, UsageError
 from ..core.keyed import keyed_hash
-from .candidates import check_labels
-from .instructions import instructions
-from .label_studio import labelling_config, tasks
-from .question import RELATION, Question
-from .sheets import SHEET_COLUMNS, write_sheet
-from .stored import (
+from .batches import (
     CONFIG_FILE,
     INSTRUCTIONS_FILE,
     KEY_COLUMNS,
@@ -28,6 +23,10 @@ from .stored import (
     annotator_names,
     batch_name,
 )
+from .candidates import check_labels
+from .label_studio import labelling_config, tasks
+from .questions import RELATION, Question, instructions
+from .sheets import SHEET_COLUMNS, write_sheet
 
 
 def export_batch(

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 from ...loaders.errors import Defect
 from .candidates import UNCLEAR
-from .entry import Entries, Entry
+from .sheets import Entries, Entry
 
 #: Not "id": in JSON-MIN the task's own number takes that place.
 KEY = "pair"

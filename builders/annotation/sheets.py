@@ -11,10 +11,10 @@ one leading apostrophe. So every text comes back exactly.
 import csv
 import io
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from ...loaders.errors import Defect
-from .entry import Entries, Entry
 
 SHEET_COLUMNS = ("id", "premise", "hypothesis", "answer")
 #: Those of the full-width kind are formulas in spreadsheets of East Asia.
@@ -23,6 +23,33 @@ _MARK = "'"
 #: A spreadsheet saves with the separator of its country.
 _SEPARATORS = ",;\t"
 _MAX_FIELD_CHARS = 1 << 30  # of csv, whose own limit of 128 KiB a text may pass
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One pair in a file of answers, as it stands there.
+
+    Attributes:
+        line: Its line in the file, from 1; 0 where it has none.
+        where: The place in a file without lines, e.g. ``"task 3"``; empty elsewhere.
+        annotator: Who answered.
+        key: The key of the pair in its batch.
+        premise: The first sentence.
+        hypothesis: The second sentence.
+        answer: The answer; blank where there is none.
+    """
+
+    line: int
+    where: str
+    annotator: str
+    key: str
+    premise: str
+    hypothesis: str
+    answer: str
+
+
+#: What a reader of answers gives: the entries, and what is wrong with the rest of the file.
+Entries = tuple[list[Entry], list[Defect]]
 
 
 def write_sheet(path: Path, names: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

@@ -9,13 +9,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..bionli import LABELS
-from ..versions.outline import outline
+from ...loaders.errors import UnmeasuredError
+from ...loaders.releases.bionli import LABELS
+from ..core.repeats import first_rows, outline
 from ..versions.version import BuiltVersion
-from .distance import count_changes, marked_words
-from .repeats import first_rows
 from .sampling import sample_rows
-from .unmeasured import UnmeasuredError
+from .tokens import count_changes, marked_words
 
 #: Negatives of each category whose distance is measured, at most.
 MAX_ROWS = 2_000

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from ...loaders.errors import MissingExtraError, NLIHubError, UsageError
-from ..versions.outline import TEXTS
+from ..core.repeats import TEXTS
 from ..versions.version import BuiltVersion
-from .published import published_texts
 from .sampling import sample_rows
 from .tallies import Kind, Sums, add_up
+from .texts import published_texts
 
 #: Rows whose texts are parsed, at most: the share of all rows is within half a point (twice the
 #: standard error of 97 % is 0.5).

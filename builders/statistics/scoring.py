@@ -6,11 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .classifier import Labels
-
 _N_RESAMPLES = 1_000
 _SEED = 0
 
+Labels = npt.NDArray[np.int64]
 Counts = npt.NDArray[np.int64]
 
 

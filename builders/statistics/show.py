@@ -8,9 +8,9 @@ from ..versions.card import markdown_table, statistics_block
 from .negatives import CategoryNegatives, Quantiles
 from .parses import Parses, Roots
 from .probe import MARGIN, CategoryScore, Probe
-from .rows import RowCount
 from .scoring import Score
 from .survey import Survey
+from .tallies import RowCount
 from .texts import TextFigures
 from .vocabulary import Vocabularies
 

@@ -1,17 +1,15 @@
-"""All that ``nlihub stats`` measures: what the card says, and the papers' tables."""
+"""All that ``nlihub stats`` measures: the statistics on the card, and the papers' tables."""
 
 from dataclasses import dataclass
 
-from ...loaders.errors import MissingExtraError
+from ...loaders.errors import MissingExtraError, UnmeasuredError
+from ..versions.card_statistics import Statistics, measure
 from ..versions.version import BuiltVersion
 from .negatives import CategoryNegatives, describe_negatives
 from .parses import Parses, parse_texts
 from .probe import Probe, probe_hypotheses
-from .rows import RowCount, count_rows
-from .statistics import Statistics, measure
-from .tallies import find_domains
+from .tallies import RowCount, count_rows, find_domains
 from .texts import TextFigures, describe_texts, tally_texts
-from .unmeasured import UnmeasuredError
 from .vocabulary import Vocabularies, compare_vocabularies
 
 

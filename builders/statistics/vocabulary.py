@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from ..versions.outline import TEXTS
+from ...loaders.errors import UnmeasuredError
+from ..core.repeats import TEXTS
 from ..versions.version import BuiltVersion
 from .tokens import find_words
-from .unmeasured import UnmeasuredError
 
 #: Words of each domain that are compared, at most.
 MAX_WORDS = 10_000

@@ -20,7 +20,7 @@ from ...loaders.errors import SchemaError
 from ..core.base import NLIBuilder
 from ..core.schema import COLUMNS, SPLITS
 from ..core.spec import LICENSES, DatasetSpec
-from ..statistics.statistics import Statistics
+from .card_statistics import Statistics
 from .manifest import Manifest
 
 _BLOCK = re.compile(

@@ -14,14 +14,13 @@ from datasets import Features, Version
 from tqdm.auto import tqdm
 
 from ...loaders.errors import NLIHubError, VerificationError
+from ..core.published_counts import counted_columns, differing_counts, differing_rows
+from ..core.repeats import TEXTS, RowNumbers, contradicting_rows, first_rows, outline
+from ..core.row_digests import ROW_HASH, digest, order_digest, row_hashes
 from ..core.schema import COLUMNS, check_required
 from ..core.spec import PublishedCounts
-from ..statistics.repeats import RowNumbers, contradicting_rows, first_rows
-from ..statistics.statistics import measure
 from .card import card_blocks, card_template, is_front_matter, read_blocks, split_card
-from .counts import counted_columns, differing_counts, differing_rows
-from .digest import ROW_HASH, digest, order_digest, row_hashes
-from .outline import TEXTS, outline
+from .card_statistics import measure
 from .version import BuiltVersion
 
 _MAX_SHOWN = 10

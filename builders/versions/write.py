@@ -17,10 +17,10 @@ from ...loaders.hashing import hash_file
 from ...loaders.releases.oddities import Oddities
 from ..core.base import NLIBuilder
 from ..core.options import BuildOptions, Key
+from ..core.row_digests import ROW_HASH, digest, order_digest, row_hashes
 from ..core.spec import DatasetSpec
-from ..statistics.statistics import measure
 from .card import render_card
-from .digest import ROW_HASH, digest, order_digest, row_hashes
+from .card_statistics import measure
 from .manifest import Manifest, Shard, Split
 from .version import BuiltVersion
 

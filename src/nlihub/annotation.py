@@ -11,14 +11,12 @@ import pyarrow as pa
 
 from .api import PathLike
 from .builders.annotation.agreement import Agreement, measure_agreement
-from .builders.annotation.annotated import AnnotatedRows, candidates_of
+from .builders.annotation.annotated_rows import AnnotatedRows
 from .builders.annotation.answers import check_answered, read_answers, take_in
-from .builders.annotation.batch import draw_batch
-from .builders.annotation.candidates import Cell, check_candidates
+from .builders.annotation.batches import Batch, check_batches, read_batches
+from .builders.annotation.candidates import Cell, candidates_of, check_candidates, draw_batch
 from .builders.annotation.export import export_batch
-from .builders.annotation.gold import Gold, choose_gold
-from .builders.annotation.judge import judge
-from .builders.annotation.stored import Batch, check_batches, read_batches
+from .builders.annotation.gold import Gold, choose_gold, judge
 from .builders.core.options import BuildOptions
 from .builders.procedures.declared_builder import declared_builder
 from .builders.versions.version import BuiltVersion

@@ -8,12 +8,19 @@ import pyarrow as pa
 
 from .api import PathLike
 from .builders.annotation.answers import check_answered, read_answers, take_in
+from .builders.annotation.batches import Batch, check_batches, read_batches
 from .builders.annotation.export import export_batch
-from .builders.annotation.judge import judge
-from .builders.annotation.question import FOLLOWS
-from .builders.annotation.sample import CONTROLS, EXPECTED, draw_sample, list_pairs, read_pairs
-from .builders.annotation.stored import Batch, check_batches, read_batches
-from .builders.annotation.true_negatives import Quality, measure_quality
+from .builders.annotation.gold import judge
+from .builders.annotation.questions import FOLLOWS
+from .builders.annotation.true_negatives import (
+    CONTROLS,
+    EXPECTED,
+    Quality,
+    draw_sample,
+    list_pairs,
+    measure_quality,
+    read_pairs,
+)
 from .builders.versions.version import BuiltVersion
 from .loaders.errors import UsageError
 

@@ -1,4 +1,4 @@
-"""Compares rows with the counts that a paper publishes."""
+"""Comparison of rows with the counts that a paper publishes."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,9 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..core.spec import PublishedCounts
-from ..statistics.repeats import first_rows
-from .outline import TEXTS
+from .repeats import TEXTS, first_rows
+from .spec import PublishedCounts
 
 
 def differing_rows(published: PublishedCounts, table: pa.Table) -> Iterator[str]:

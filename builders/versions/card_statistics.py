@@ -1,4 +1,4 @@
-"""Statistics of a built version, measured on its files."""
+"""The statistics on a card, measured on the files of the built version."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,9 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..versions.outline import TEXTS, outline
-from ..versions.version import BuiltVersion
-from .repeats import contradicting_rows, first_rows
+from ..core.repeats import TEXTS, contradicting_rows, first_rows, outline
+from .version import BuiltVersion
 
 _IS_BLANK = np.isin(np.arange(256), list(b" \t\n\f\r"))
 

@@ -1,6 +1,10 @@
-"""Which rows repeat the values of earlier ones, found without a Python object for each row."""
+"""Rows that repeat the values of earlier rows, found without a Python object for each row.
 
-from collections.abc import Sequence
+Long texts are compared by their digests (``outline``), so that all rows fit into memory.
+"""
+
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -8,7 +12,25 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+#: The columns of which an outline has digests.
+TEXTS = ("premise", "hypothesis")
+_DIGEST_BYTES = 16
 RowNumbers = npt.NDArray[np.int64]
+
+
+def outline(batches: Iterable[pa.Table]) -> pa.Table:
+    """Puts a digest in place of each premise and hypothesis.
+
+    A digest has 16 bytes, but that of an empty text is empty, and null stays null: a value that is
+    missing in the rows is missing in their outline.
+
+    Args:
+        batches: One or more parts of n rows, which are read one at a time.
+
+    Returns:
+        n rows with the same columns, the texts as binary.
+    """
+    return pa.concat_tables(map(_outline, batches)).combine_chunks()
 
 
 def first_rows(rows: pa.Table, columns: Sequence[str]) -> RowNumbers:
@@ -45,6 +67,19 @@ def contradicting_rows(first: RowNumbers, values: pa.ChunkedArray) -> RowNumbers
         The numbers of the rows whose value is not that of the first, in order.
     """
     return np.flatnonzero(_differ(values, values.take(pa.array(first))))
+
+
+def _outline(rows: pa.Table) -> pa.Table:
+    for number, name in enumerate(rows.column_names):
+        if name in TEXTS:
+            rows = rows.set_column(number, name, _digests(rows[name]))
+    return rows
+
+
+def _digests(texts: pa.ChunkedArray) -> pa.Array:
+    values = texts.cast(pa.binary()).to_pylist()
+    digests = (value and blake2b(value, digest_size=_DIGEST_BYTES).digest() for value in values)
+    return pa.array(digests, pa.binary())
 
 
 def _differ(some: pa.ChunkedArray, others: pa.ChunkedArray) -> npt.NDArray[Any]:

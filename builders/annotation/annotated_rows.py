@@ -1,4 +1,4 @@
-"""A dataset made from papers whose evaluation splits were annotated: candidates, and what is left.
+"""The rows of a dataset made from papers, once its evaluation splits are annotated.
 
 Source:
     SciNLI, sections 3.3 and 3.4: of what was annotated, the pairs whose gold label is the automatic
@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...loaders.errors import UsageError
 from ...loaders.releases.oddities import Oddities
 from ..core.base import Batch
 from ..core.keyed import key_of
@@ -22,36 +21,6 @@ from ..procedures.papers.balance import balance, class_sizes
 from ..procedures.papers.declaration import UNBALANCED
 from ..versions.version import BuiltVersion
 from .candidates import SPLITS as EVALUATION
-
-
-def candidates_of(version: BuiltVersion) -> pa.Table:
-    """The evaluation pairs of a version, before classes were balanced.
-
-    Args:
-        version: A version that was made from papers.
-
-    Returns:
-        The columns ``id``, ``premise``, ``hypothesis``, ``label`` (by name), ``domain``, ``split``.
-
-    Raises:
-        UsageError: It has no such pairs.
-        VerificationError: A file is missing or malformed.
-    """
-    labels = pa.array(version.manifest.labels)
-    tables = []
-    for split in EVALUATION:
-        if split not in version.manifest.configs.get(UNBALANCED, {}):
-            continue
-        table = version.table(UNBALANCED, split, ("id", "premise", "hypothesis", "label", "domain"))
-        place = table.schema.get_field_index("label")
-        table = table.set_column(place, "label", labels.take(table["label"].combine_chunks()))
-        tables.append(table.append_column("split", pa.repeat(split, len(table))))
-    if not tables or "agreement" in version.manifest.construction:
-        raise UsageError(
-            f"{version.folder} has no candidates to annotate; expected a version that nlihub build "
-            "made from papers, before annotation."
-        )
-    return pa.concat_tables(tables).replace_schema_metadata(None)
 
 
 class AnnotatedRows:

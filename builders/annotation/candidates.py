@@ -13,15 +13,15 @@ from ..core.keyed import keyed_hash
 from ..procedures.papers.declaration import UNBALANCED
 from ..versions.version import BuiltVersion
 
-#: What a table of candidates has at least, all strings; ``label`` is the automatic one.
+#: The columns that a table of candidates must have, all strings; ``label`` is the automatic label.
 COLUMNS = ("id", "premise", "hypothesis", "label", "domain", "split")
 SPLITS = ("validation", "test")
-#: The answer of an annotator to whom the two sentences do not tell the relation.
+#: The answer where the two sentences do not tell the relation.
 UNCLEAR = "unclear"
 
 
 class Cell(NamedTuple):
-    """What gets the same number of pairs as every other of its split."""
+    """A class of a domain in a split; every cell of a split gets the same number of pairs."""
 
     split: str
     domain: str
@@ -29,16 +29,16 @@ class Cell(NamedTuple):
 
 
 def candidates_of(version: BuiltVersion) -> pa.Table:
-    """The evaluation pairs of a version, before classes were balanced.
+    """Return the evaluation pairs of a version, before classes were balanced.
 
     Args:
-        version: A version that was made from papers.
+        version: A version made from papers.
 
     Returns:
         The columns ``id``, ``premise``, ``hypothesis``, ``label`` (by name), ``domain``, ``split``.
 
     Raises:
-        UsageError: It has no such pairs.
+        UsageError: The version has no such pairs, or is annotated already.
         VerificationError: A file is missing or malformed.
     """
     labels = pa.array(version.manifest.labels)
@@ -59,14 +59,14 @@ def candidates_of(version: BuiltVersion) -> pa.Table:
 
 
 def check_labels(labels: Sequence[str]) -> None:
-    """Checks that annotators can choose among labels.
+    """Check that annotators can choose among labels.
 
     Args:
         labels: The label set, without ``unclear``.
 
     Raises:
-        UsageError: There are fewer than two, two differ in case or blanks alone, one is blank or
-            ``unclear``.
+        UsageError: There are fewer than two labels, two differ only in case or blanks, or one is
+            blank or ``unclear``.
     """
     plain = [label.strip().casefold() for label in labels]
     if len(set(plain)) < max(len(plain), 2) or not all(plain) or UNCLEAR in plain:
@@ -77,15 +77,15 @@ def check_labels(labels: Sequence[str]) -> None:
 
 
 def check_candidates(candidates: pa.Table, labels: Sequence[str]) -> None:
-    """Checks that a table is one of candidates.
+    """Check that a table is one of candidates.
 
     Args:
         candidates: A table with at least the columns of ``COLUMNS``.
         labels: The label set.
 
     Raises:
-        SchemaError: A column is missing, no string or has a null, an id comes twice, a label is
-            not of the label set, or a split is not one for evaluation.
+        SchemaError: A column is missing, is not of strings or has a null, an id occurs twice, a
+            label is not in the label set, or a split is not an evaluation split.
     """
     for name in COLUMNS:
         if name not in candidates.column_names:
@@ -106,7 +106,7 @@ def check_candidates(candidates: pa.Table, labels: Sequence[str]) -> None:
 
 
 def cells_of(candidates: pa.Table) -> list[Cell]:
-    """The cell of every row.
+    """Return the cell of every row.
 
     Args:
         candidates: A table of n candidates.
@@ -120,11 +120,11 @@ def cells_of(candidates: pa.Table) -> list[Cell]:
 
 @dataclass(frozen=True)
 class Draw:
-    """What was drawn.
+    """The pairs drawn for a batch.
 
     Attributes:
-        pairs: Rows of the candidates, in an order that tells nothing of their labels.
-        short: For every cell that had fewer pairs left than its share, how many it lacked.
+        pairs: Rows of the candidates, in an order that is independent of their labels.
+        short: For every cell with fewer pairs left than its share, how many were lacking.
     """
 
     pairs: pa.Table
@@ -138,25 +138,25 @@ def draw_batch(
     size_per_class: int,
     seed: int,
 ) -> Draw:
-    """Draws the same number of pairs of every class and domain.
+    """Draw the same number of pairs of every class and domain.
 
-    That number is shared out over the splits in proportion to what each still lacks (largest
-    remainders). A cell that lacks nothing gets no more; one with too few pairs left gives what it
-    has. Which pairs and in which order is decided by keyed hashes of their ids: the order of the
-    rows does not matter.
+    That number is divided among the splits in proportion to what each still lacks (largest
+    remainders). A cell that lacks nothing gets no pairs; one with too few pairs left gives all it
+    has. Keyed hashes of the ids decide which pairs are drawn and in which order, so the order of
+    the rows does not matter.
 
     Args:
-        candidates: The candidates, as ``check_candidates`` wants them.
-        done: Ids of the pairs that were in an earlier batch.
-        missing: For every cell how many gold pairs it still lacks, as ``Gold.missing`` has it.
+        candidates: The candidates, a table that passes ``check_candidates``.
+        done: Ids of the pairs in earlier batches.
+        missing: For every cell the number of gold pairs that it still lacks, ``Gold.missing``.
         size_per_class: Pairs for each class of each domain, over all splits; 1 or more.
         seed: The key of the hashes.
 
     Returns:
-        The pairs, and where there were too few.
+        The pairs, and the cells with too few.
 
     Raises:
-        UsageError: The size is below 1, or a candidate's cell is not among those in ``missing``.
+        UsageError: The size is below 1, or a candidate's cell is not in ``missing``.
 
     Source:
         SciNLI, section 3.3: each iteration takes a balanced random sample.
@@ -183,7 +183,7 @@ def draw_batch(
 
 
 def _shares(missing: Mapping[Cell, int], size_per_class: int) -> dict[Cell, int]:
-    """How many pairs each cell is asked for."""
+    """Return how many pairs to draw of each cell."""
     together: dict[tuple[str, str], list[Cell]] = defaultdict(list)
     for cell in sorted(missing):
         together[cell.domain, cell.label].append(cell)

@@ -10,14 +10,14 @@ import pyarrow as pa
 from ...loaders.errors import UsageError
 from .candidates import UNCLEAR, Cell, cells_of
 
-#: What becomes of a pair whose gold label is the automatic one.
+#: Outcome of a pair whose gold label is the automatic one.
 KEPT = "kept"
 GOLD_DIFFERS = "gold differs"
 UNCLEAR_MAJORITY = "unclear"
 NO_MAJORITY = "no majority"
 NOT_ENOUGH_ANSWERS = "not enough answers"
 NOT_ANNOTATED = "not annotated"
-#: Why a pair is not kept. The last two may still be, once there are more answers.
+#: Why a pair is not kept. The last two may still be kept, once there are more answers.
 REASONS = {
     GOLD_DIFFERS: "the majority chose another label than the automatic one",
     UNCLEAR_MAJORITY: "to the majority the two sentences do not tell the relation",
@@ -38,8 +38,8 @@ class Judged:
         domain: Its domain.
         automatic: Its automatic label.
         answers: The answers by annotator.
-        majority: What the majority chose: a label, which is the gold label, or ``unclear``; None
-            where nothing has a majority.
+        majority: The answer of the majority: a label, which is the gold label, or ``unclear``; None
+            where no answer has a majority.
         outcome: ``KEPT`` or one of ``REASONS``.
     """
 
@@ -56,11 +56,10 @@ class Gold:
     """The pairs for the evaluation splits, before balancing.
 
     Attributes:
-        rows: The rows of the candidates that are kept, in their order; their ``label`` is the gold
-            label too.
+        rows: The candidates that are kept, in their order; their ``label`` is the gold label too.
         dropped: For every other annotated pair, by id, why it is not kept, one of ``REASONS``.
-        counts: How many are kept of each cell.
-        quotas: How many each cell has to have at least.
+        counts: Number of kept pairs of each cell.
+        quotas: Number of pairs that each cell must have at least.
     """
 
     rows: pa.Table
@@ -70,7 +69,7 @@ class Gold:
 
     @property
     def missing(self) -> dict[Cell, int]:
-        """How many each cell still lacks: what the next batch is for."""
+        """The number of pairs that each cell still lacks, for the next batch."""
         return {cell: max(0, quota - self.counts[cell]) for cell, quota in self.quotas.items()}
 
     @property
@@ -82,18 +81,18 @@ class Gold:
 def judge(
     candidates: pa.Table, by_pair: Mapping[str, Mapping[str, str]], n_annotators: int
 ) -> list[Judged]:
-    """Judges every pair of the batches.
+    """Judge every pair of the batches by the majority of its answers.
 
     Args:
         candidates: The candidates.
-        by_pair: The answers by pair and annotator, as ``Answers.by_pair`` has them.
+        by_pair: The answers by pair and annotator, ``Answers.by_pair``.
         n_annotators: How many annotators are asked for each pair.
 
     Returns:
         The pairs, in the order of their ids.
 
     Raises:
-        UsageError: A pair is no candidate.
+        UsageError: A pair is not a candidate.
 
     Source:
         SciNLI, section 3.3.
@@ -119,16 +118,16 @@ def choose_gold(
     labels: Sequence[str],
     quotas: Mapping[str, int],
 ) -> Gold:
-    """Chooses the pairs to keep: kept and dropped are together all annotated pairs.
+    """Choose the pairs to keep; kept and dropped pairs together are all annotated pairs.
 
     Args:
         candidates: The candidates.
-        judged: The pairs of all batches; none before the first.
+        judged: The judged pairs of all batches; empty before the first.
         labels: The label set. A label without candidates has its quota too.
-        quotas: For each split how many pairs each class of each domain has to have at least.
+        quotas: By split, the number of pairs that each class of each domain must have at least.
 
     Returns:
-        What is kept, what is dropped and why, and what is missing.
+        The kept pairs, the dropped ones with reasons, and the counts.
 
     Raises:
         UsageError: There are no candidates, a quota is negative, or a split of the candidates has
@@ -159,11 +158,11 @@ def choose_gold(
 
 
 def _decide(automatic: str, answers: Collection[str], n_annotators: int) -> tuple[str | None, str]:
-    """The majority, and what becomes of a pair.
+    """Return the majority and the outcome of a pair.
 
-    A majority is more than half of the annotators who are asked, so that the answers that are
-    missing cannot undo it: 2 of 3. Where more have answered than were asked, more than half of
-    them. "unclear" is an answer like the labels, but no gold label.
+    A majority is more than half of the annotators who are asked, so that missing answers cannot
+    undo it: 2 of 3. Where more have answered than were asked, it is more than half of those who
+    answered. "unclear" is an answer like the labels, but never a gold label.
     """
     if not answers:
         return None, NOT_ANNOTATED

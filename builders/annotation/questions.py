@@ -11,10 +11,10 @@ class Question:
     """A question to annotators.
 
     Attributes:
-        names: What the premise and the hypothesis are called before them.
-        task: What they are told to do, lines of Markdown that end in a list.
-        meanings: For each label what it means, in a sentence.
-        unclear: What the answer means that is a choice besides the labels.
+        names: The names of premise and hypothesis that annotators see.
+        task: The task, lines of Markdown that end in a list.
+        meanings: By label, its meaning in a sentence.
+        unclear: The meaning of the answer ``unclear``.
     """
 
     names: tuple[str, str]
@@ -68,11 +68,11 @@ FOLLOWS = Question(
 
 
 def instructions(labels: Sequence[str], question: Question = RELATION) -> str:
-    """The instructions for a batch.
+    """Return the instructions for a batch.
 
     Args:
-        labels: The label set; where the question says what each means, so do the instructions.
-        question: What is asked.
+        labels: The label set, without ``unclear``; explained where the question has its meanings.
+        question: The question that annotators answer.
 
     Returns:
         Markdown.

@@ -20,7 +20,7 @@ from ..versions.version import BuiltVersion
 from .agreement import Agreement, Share, measure_agreement
 from .gold import KEPT, UNDECIDED, Judged
 
-#: What the controls are drawn and reported as.
+#: The name under which controls are drawn and reported.
 CONTROLS = "controls"
 #: The answer that is expected, by the id of the label.
 EXPECTED = ("no", "yes")
@@ -29,12 +29,12 @@ _ENTAILED = LABELS.index("entailment")
 
 @dataclass(frozen=True)
 class Sample:
-    """What was drawn.
+    """A blind sample.
 
     Attributes:
-        ids: The ids of the pairs, in an order that tells nothing of what they are.
-        short: For every strategy, and ``controls``, that had fewer pairs left than asked for, how
-            many it lacked.
+        ids: The ids of the pairs, in an order that is independent of their labels.
+        short: For every strategy, and for ``controls``, with fewer pairs left than asked for, how
+            many were lacking.
     """
 
     ids: Sequence[str]
@@ -43,15 +43,15 @@ class Sample:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of the pairs of one kind.
+    """The judgement of the pairs of one kind.
 
     Attributes:
-        n_pairs: How many were drawn.
-        as_expected: Pairs of which the majority says what was expected, "no" of a negative and
-            "yes" of a control, of all decided pairs: those without a majority, or with an unclear
-            one, are in the whole.
+        n_pairs: Number of pairs drawn.
+        as_expected: Share of decided pairs whose majority is as expected, "no" for a negative and
+            "yes" for a control. The whole includes pairs without a majority and those whose
+            majority is ``unclear``.
         interval: Wilson's 95 % interval of that share, from 0 to 1; None where no pair is decided.
-        answers: Single answers that were expected, of all answers.
+        answers: Share of single answers that are as expected.
     """
 
     n_pairs: int
@@ -62,14 +62,14 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Quality:
-    """What a blind sample has come to.
+    """The quality of negatives, as experts judge a blind sample of them.
 
     Attributes:
-        strategies: By strategy the verdict on its negatives.
-        negatives: That on the negatives of all strategies together.
-        controls: That on the positives among them; None where none was drawn.
-        agreement: How far the experts agree, over all pairs; its ``unclear`` are those who cannot
-            judge.
+        strategies: By strategy, the verdict on its negatives.
+        negatives: The verdict on the negatives of all strategies together.
+        controls: The verdict on the positives among them; None where none was drawn.
+        agreement: Agreement of the experts over all pairs; ``unclear`` is the answer of an expert
+            who cannot judge.
     """
 
     strategies: dict[str, Verdict]
@@ -78,7 +78,7 @@ class Quality:
     agreement: Agreement
 
     def as_json(self) -> dict[str, Any]:
-        """It all in plain types; a number that is not defined is None."""
+        """Return all figures in plain types, an undefined number as None."""
         return {
             "strategies": {name: _plain(found) for name, found in self.strategies.items()},
             "negatives": _plain(self.negatives),
@@ -88,18 +88,18 @@ class Quality:
 
 
 def list_pairs(version: BuiltVersion) -> dict[str, list[tuple[str, str]]]:
-    """The pairs that may be drawn, of all splits of the main config.
+    """List the pairs that may be drawn, of all splits of the main config.
 
     Args:
         version: A version with BioNLI's labels.
 
     Returns:
-        Id and group of every pair, a group of its own where it has none: the negatives by category
-        (those without one cannot be told by strategy, and are not there), the positives as
-        ``controls``.
+        Id and group of every pair, by category for negatives and as ``controls`` for positives. A
+        pair without a group is a group of its own; negatives without a category have no strategy,
+        and are left out.
 
     Raises:
-        UsageError: It has other labels, or no negatives with a category.
+        UsageError: The version has other labels, or no negatives with a category.
         VerificationError: A file is missing or malformed.
     """
     found: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
@@ -127,22 +127,22 @@ def draw_sample(
     wanted: Mapping[str, int],
     seed: int,
 ) -> Sample:
-    """Draws pairs by keyed hashes of their ids, so that the order of the rows does not matter.
+    """Draw pairs by keyed hashes of their ids, so that the order of the rows does not matter.
 
-    A pair whose group has none in the sample yet, or in an earlier one, comes before the others;
-    the kind with the fewest pairs left chooses first.
+    A pair whose group is not yet in this or an earlier sample comes before the others; the kind
+    with the fewest pairs left chooses first.
 
     Args:
-        pairs: As ``list_pairs`` has them.
-        done: Ids of the pairs that were drawn earlier.
-        wanted: For each strategy, and for ``controls``, how many.
+        pairs: Id and group of the pairs by kind, from ``list_pairs``.
+        done: Ids of the pairs in earlier samples.
+        wanted: Number of pairs to draw for each strategy, and for ``controls``.
         seed: The key of the hashes.
 
     Returns:
         The sample.
 
     Raises:
-        UnknownNameError: There is no negative of a strategy.
+        UnknownNameError: A strategy has no negatives.
         UsageError: A number is negative, or all are 0.
     """
     if not any(wanted.values()) or min(wanted.values()) < 0:
@@ -178,15 +178,15 @@ def draw_sample(
 
 
 def read_pairs(version: BuiltVersion, ids: Collection[str]) -> pa.Table:
-    """The pairs of some ids.
+    """Read the pairs with some ids.
 
     Args:
-        version: As for ``list_pairs``.
-        ids: The ids; those that it has not are not in the answer.
+        version: A version with BioNLI's labels.
+        ids: The ids; unknown ones are ignored.
 
     Returns:
-        The columns ``id``, ``premise``, ``hypothesis``, ``domain``, ``category`` (of positives
-        ``controls``) and ``label``, the answer that is expected: ``no`` or ``yes``.
+        The columns ``id``, ``premise``, ``hypothesis``, ``domain``, ``category`` (``controls`` for
+        positives) and ``label``, the expected answer: ``no`` or ``yes``.
 
     Raises:
         VerificationError: A file is missing or malformed.
@@ -209,20 +209,20 @@ def read_pairs(version: BuiltVersion, ids: Collection[str]) -> pa.Table:
 
 
 def measure_quality(pairs: pa.Table, judged: Sequence[Judged], n_annotators: int) -> Quality:
-    """Measures the share of true negatives.
+    """Measure the share of true negatives.
 
     Args:
-        pairs: The pairs, as ``read_pairs`` has them.
+        pairs: The pairs, from ``read_pairs``.
         judged: The same pairs, judged.
-        n_annotators: How many experts were asked for each.
+        n_annotators: How many experts were asked for each pair.
 
     Returns:
-        What was found.
+        The verdicts by strategy, and the agreement of the experts.
 
     Source:
         BioNLI, section 3.5: 88 % of GEN and 84 % of GEN-ND are correct negatives to two experts.
-        It does not say what a pair counts as on which they differ: here as none. ``answers`` is
-        the share in which it counts half.
+        It does not say how a pair counts on which they differ: here as not correct. In the share
+        ``answers`` it counts half.
     """
     kinds = dict(zip(pairs["id"].to_pylist(), pairs["category"].to_pylist(), strict=True))
     by_kind = {
@@ -240,14 +240,14 @@ def measure_quality(pairs: pa.Table, judged: Sequence[Judged], n_annotators: int
 
 
 def wilson_interval(n: int, of: int) -> tuple[float, float] | None:
-    """The 95 % interval of a share.
+    """Return the 95 % interval of a share.
 
     Args:
         n: Size of the part.
         of: Size of the whole.
 
     Returns:
-        Its ends, from 0 to 1; None of nothing.
+        Its ends, from 0 to 1; None where the whole is 0.
 
     Source: Wilson (1927), "Probable inference, the law of succession, and statistical inference".
 

@@ -19,13 +19,13 @@ RowNumbers = npt.NDArray[np.int64]
 
 
 def outline(batches: Iterable[pa.Table]) -> pa.Table:
-    """Puts a digest in place of each premise and hypothesis.
+    """Replace each premise and hypothesis by a digest.
 
-    A digest has 16 bytes, but that of an empty text is empty, and null stays null: a value that is
-    missing in the rows is missing in their outline.
+    A digest has 16 bytes. The digest of an empty text is empty, and null stays null, so that a
+    value missing in the rows is missing in their outline.
 
     Args:
-        batches: One or more parts of n rows, which are read one at a time.
+        batches: One or more parts of n rows, read one at a time.
 
     Returns:
         n rows with the same columns, the texts as binary.
@@ -34,16 +34,16 @@ def outline(batches: Iterable[pa.Table]) -> pa.Table:
 
 
 def first_rows(rows: pa.Table, columns: Sequence[str]) -> RowNumbers:
-    """The first row that has the same values as a row has.
+    """Return, for each row, the first row with the same values.
 
     Args:
-        rows: n rows, with their texts as digests (see ``outline``) where they are long.
-        columns: The columns whose values are compared; null is a value as others are.
+        rows: n rows, long texts as digests (see ``outline``).
+        columns: The columns whose values are compared; null equals null.
 
     Returns:
-        For each row the number of that row, which is its own where no earlier one has the values.
+        For each row the number of the first one: its own where no earlier row has the values.
     """
-    # A stable sort: rows with the same values stand together in their order, the first before all.
+    # A stable sort: rows with the same values stand together, the first of them in front.
     order = pc.sort_indices(rows, [(name, "ascending") for name in columns])
     is_new = np.zeros(len(rows), bool)
     for name in columns:
@@ -57,14 +57,14 @@ def first_rows(rows: pa.Table, columns: Sequence[str]) -> RowNumbers:
 
 
 def contradicting_rows(first: RowNumbers, values: pa.ChunkedArray) -> RowNumbers:
-    """The rows that are the same as an earlier one but for a value.
+    """Return the rows that equal an earlier row in some columns, but not in a value.
 
     Args:
-        first: For each of n rows the first that is the same in other columns (see ``first_rows``).
+        first: For each of n rows the first row that is equal in these columns (see ``first_rows``).
         values: The n values.
 
     Returns:
-        The numbers of the rows whose value is not that of the first, in order.
+        The numbers of the rows whose value is not that of their first row, in order.
     """
     return np.flatnonzero(_differ(values, values.take(pa.array(first))))
 
@@ -83,6 +83,6 @@ def _digests(texts: pa.ChunkedArray) -> pa.Array:
 
 
 def _differ(some: pa.ChunkedArray, others: pa.ChunkedArray) -> npt.NDArray[Any]:
-    """Where values differ; null is a value as others are."""
+    """Tell where values differ; null equals null."""
     is_one_null = pc.xor(pc.is_null(some), pc.is_null(others))
     return np.asarray(pc.coalesce(pc.not_equal(some, others), is_one_null))

@@ -14,7 +14,7 @@ Sums = npt.NDArray[np.float64]
 
 
 class Kind(NamedTuple):
-    """What rows have in common that are counted together."""
+    """The split, label and domain of rows that are counted together."""
 
     split: str
     label: int
@@ -26,7 +26,7 @@ Tallies = Mapping[Kind, Sequence[float]]
 
 
 class Part(NamedTuple):
-    """Rows that a figure is of: a class, a domain, a split, or all (whose name is empty)."""
+    """The rows of a figure: a class, a domain, a split, or all (whose name is empty)."""
 
     kind: str
     name: str
@@ -40,11 +40,11 @@ class RowCount:
     """A number of rows.
 
     Attributes:
-        split: Their split.
-        domain: Their domain; ``all`` stands for every one.
-        label: Their class; ``all`` stands for every one.
+        split: The split of the rows.
+        domain: Their domain, or ``all``.
+        label: Their class, or ``all``.
         rows: Their number.
-        published: What the paper counts; None where it does not.
+        published: The count of the paper; None where it publishes none.
     """
 
     split: str
@@ -55,7 +55,7 @@ class RowCount:
 
 
 def find_domains(kinds: Iterable[Kind]) -> list[str]:
-    """The domains of some rows, in the order in which they come."""
+    """Return the domains of kinds of rows, in their order."""
     return list(dict.fromkeys(kind.domain for kind in kinds))
 
 
@@ -65,17 +65,17 @@ def add_up(
     labels: Sequence[str],
     splits: Sequence[str],
 ) -> Iterator[tuple[Part, Sums]]:
-    """Adds up what was counted.
+    """Add up the tallies of every class, domain and split.
 
     Args:
-        tallies: For each kind of row some sums over its rows.
-        n_sums: Their number.
+        tallies: For each kind of row, some sums over its rows.
+        n_sums: Number of sums of a kind.
         labels: The label set; a label's id is its position.
         splits: The splits.
 
     Yields:
-        Each part with its sums, all zero where it has no row: the classes, the domains and the
-        splits where there are several, all rows.
+        Each part with its sums, all zero for a part without rows: the classes, the domains and the
+        splits if there are several, and all rows.
     """
     domains = find_domains(tallies)
     parts: list[tuple[Part, int, str | int]]
@@ -88,15 +88,15 @@ def add_up(
 
 
 def count_rows(version: BuiltVersion, config: str, tallies: Tallies) -> Iterator[RowCount]:
-    """Counts the rows of every class, by split, and by domain where there are several.
+    """Count the rows of every class by split, and by domain if there are several.
 
     Args:
         version: The version.
         config: The config.
-        tallies: What ``tally_texts`` counted.
+        tallies: For each kind of row some sums, the first of which is its number of rows.
 
     Yields:
-        The counts, those of all domains after those of each, and of all classes likewise.
+        The counts; ``all`` domains after each domain, and ``all`` classes after each class.
     """
     spec = version.builder.SPEC
     domains = find_domains(tallies)
@@ -115,7 +115,7 @@ def count_rows(version: BuiltVersion, config: str, tallies: Tallies) -> Iterator
 
 
 def _published(published: PublishedCounts, domain: str, labels: Sequence[str]) -> int | None:
-    """The sum of what a paper counts of some classes, if it counts them all."""
+    """Return the sum of the counts of a paper for some classes, if it has them all."""
     what, keys = ("label", list[object](labels))
     if domain != "all":
         what, keys = "domain, label", [(domain, label) for label in labels]

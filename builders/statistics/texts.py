@@ -36,16 +36,16 @@ _FIGURES = {
 
 @dataclass(frozen=True)
 class TextFigures:
-    """What the texts of some rows are like.
+    """Lengths and overlap of the texts of some rows.
 
     Attributes:
         part: The rows: ``class NAME``, ``domain NAME``, ``split NAME`` or ``all``.
-        rows: Their number.
+        rows: Number of rows.
         premise_tokens: Mean number of tokens of a premise (see ``tokenize``); None without rows.
-        hypothesis_tokens: That of a hypothesis.
+        hypothesis_tokens: Mean number of tokens of a hypothesis; None without rows.
         overlap: Mean percentage of the tokens of a hypothesis that its premise has too (see
-            ``find_overlap``).
-        published: The paper's figures, by the name of ours; empty where it has none of these rows.
+            ``find_overlap``); None without rows.
+        published: The paper's figures by name; empty where it has none for these rows.
     """
 
     part: str
@@ -57,10 +57,10 @@ class TextFigures:
 
 
 def find_overlap(premise: Sequence[str], hypothesis: Sequence[str]) -> float:
-    """The share of the tokens of a hypothesis that its premise has too, in percent.
+    """Return the percentage of the tokens of a hypothesis that its premise has too.
 
-    A token counts as often as it occurs in the hypothesis, however often the premise has it, and
-    marks count as words do.
+    A token counts as often as it occurs in the hypothesis, however often it occurs in the premise;
+    marks count like words.
 
     Args:
         premise: Tokens in lower-case letters.
@@ -84,14 +84,15 @@ def find_overlap(premise: Sequence[str], hypothesis: Sequence[str]) -> float:
 
 
 def tally_texts(version: BuiltVersion, config: str) -> Tallies:
-    """Counts tokens, reading some rows at a time.
+    """Count the tokens of texts, reading rows in batches.
 
     Args:
         version: The version.
         config: The config.
 
     Returns:
-        The sums, by kind of row.
+        For each kind of row: number of rows, tokens of premises, tokens of hypotheses, and the sum
+        of the overlaps.
 
     Raises:
         VerificationError: A file is missing or malformed.
@@ -112,12 +113,15 @@ def tally_texts(version: BuiltVersion, config: str) -> Tallies:
 
 
 def describe_texts(version: BuiltVersion, config: str, tallies: Tallies) -> Iterator[TextFigures]:
-    """The figures of every class, domain and split, and of all rows.
+    """Yield the figures of every class, domain and split, and of all rows.
 
     Args:
         version: The version.
         config: The config.
-        tallies: What ``tally_texts`` counted.
+        tallies: The sums by kind of row, from ``tally_texts``.
+
+    Yields:
+        The figures of each part.
     """
     spec = version.builder.SPEC
     splits = list(version.manifest.configs[config])
@@ -130,12 +134,12 @@ def describe_texts(version: BuiltVersion, config: str, tallies: Tallies) -> Iter
 
 
 def published_texts(dataset: str, config: str, part: str) -> Mapping[str, float]:
-    """What a paper publishes of the texts of some rows.
+    """Return the figures that a paper publishes for the texts of some rows.
 
     Args:
         dataset: The dataset.
         config: The config.
-        part: The rows, as ``TextFigures`` names them.
+        part: The rows: ``class NAME``, ``domain NAME`` or ``all``.
 
     Returns:
         The figures by name; empty where the paper has none.

@@ -1,8 +1,8 @@
 """Tokens and words of texts, and the number of words in which two sentences differ.
 
 The papers do not name the tokenizer of their tables. On the 6,000 pairs of SciNLI's validation and
-test sets, the mean number of tokens by class, of premise and of hypothesis, is on average so many
-tokens away from Table 3, which is of all 107,412 pairs:
+test sets, the mean number of tokens of premise and hypothesis by class differs from Table 3, which
+is of all 107,412 pairs, on average by so many tokens:
 
 | tokens | away | premise | hypothesis |
 | --- | --- | --- | --- |
@@ -25,18 +25,18 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 def tokenize(text: str) -> list[str]:
-    """Splits a text into tokens, in lower-case letters.
+    """Split a text into lower-case tokens.
 
-    A token is a run of letters, digits and ``_``, together with marks inside it (``- . , / : '``),
-    or any other mark by itself.
+    A token is a run of letters, digits and ``_``, with marks inside it (``- . , / : '``), or any
+    other mark by itself.
 
     Args:
         text: Any text.
 
     Returns:
-        Its tokens, none of them empty and none with a blank in it; none where it has only blanks.
+        Its tokens, none of them empty and none with a blank in it; empty for a text of blanks.
 
-    Source: SciNLI, Table 3, whose figures it comes near to.
+    Source: SciNLI, Table 3, whose figures it approximates.
 
     >>> tokenize("BERT's state-of-the-art F1 (92.5), e.g. in [3].")[:8]
     ["bert's", 'state-of-the-art', 'f1', '(', '92.5', ')', ',', 'e.g']
@@ -45,7 +45,7 @@ def tokenize(text: str) -> list[str]:
 
 
 def find_words(text: str) -> list[str]:
-    """The words of a text: every run of two or more letters, in lower-case letters.
+    """Find the words of a text, every run of two or more letters, in lower case.
 
     >>> find_words("The x-axis of GPT-2 isn't shown.")
     ['the', 'axis', 'of', 'gpt', 'isn', 'shown']
@@ -54,7 +54,7 @@ def find_words(text: str) -> list[str]:
 
 
 def marked_words(text: str) -> list[str]:
-    """The tokens of a sentence (see ``tokenize``), a marker of an entity counted as one.
+    """Split a sentence into tokens (see ``tokenize``), each marker of an entity a token.
 
     >>> marked_words("The <re> ABA <er>-induced rise.")
     ['the', '<re>', 'aba', '<er>', '-', 'induced', 'rise', '.']
@@ -68,14 +68,14 @@ def marked_words(text: str) -> list[str]:
 
 
 def count_changes(one: Sequence[Hashable], other: Sequence[Hashable]) -> int:
-    """How many words have to be put in, taken out or replaced to make one sentence the other.
+    """Count the words to insert, delete or replace to turn one sentence into another.
 
     Args:
         one: n words.
         other: m words.
 
     Returns:
-        From 0, where they are the same, to max(n, m).
+        From 0, for equal sentences, to max(n, m).
 
     Source: Levenshtein (1966), "Binary codes capable of correcting deletions, insertions and
         reversals"; computed a row at a time in the bits of a number, as Hyyrö (2003), "A

@@ -12,6 +12,7 @@ from ..loaders.fetching import SourceFile, list_sources
 from ..loaders.fetching.by_rows import find_by_rows
 from ..loaders.releases.bionli import (
     CATEGORIES,
+    LABELS,
     count_bionli_rows,
     marked_entities,
     read_bionli,
@@ -21,7 +22,6 @@ from .core.release_builder import Encoder, Part, ReleaseBuilder, everything
 from .core.schema import encode, uniform_features
 from .core.spec import ConfigSpec, DatasetSpec, PublishedCounts
 
-LABELS = ("not_entailment", "entailment")
 _SPLITS = ("train", "validation", "test")
 _EXTRA = {
     name: Value("string")

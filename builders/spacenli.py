@@ -13,9 +13,9 @@ from ..loaders.fetching.local import find_local
 from ..loaders.releases.spacenli import read_released_spacenli
 from .core.base import Rows
 from .core.options import BuildOptions
+from .core.row_digests import order_digest, row_hashes
 from .procedures.patterns.pattern_builder import PatternBuilder, pattern_spec
 from .procedures.patterns.rows import PatternRows, encode_released
-from .versions.digest import order_digest, row_hashes
 
 #: Hash of the hashes of the official rows in their order: by it, a copy of other bytes is known.
 OFFICIAL_DIGEST = "737dcde748ef725f26c2b7bb6d0b46014c3e9c1e6d7268a6f0bf28162b7cf669"

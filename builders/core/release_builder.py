@@ -14,9 +14,9 @@ from ...loaders.errors import Defect, ReleaseError
 from ...loaders.fetching import Source, SourceFile, list_sources
 from ...loaders.fetching.obtain import HINT
 from ...loaders.releases.oddities import Oddities
-from ..versions.counts import differing_counts
 from .base import Batch, NLIBuilder
 from .options import BuildOptions, Key
+from .published_counts import differing_counts
 from .spec import DatasetSpec
 
 _LOGGER = logging.getLogger(__name__)

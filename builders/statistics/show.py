@@ -8,19 +8,19 @@ from ..versions.card import markdown_table, statistics_block
 from .negatives import CategoryNegatives, Quantiles
 from .parses import Parses, Roots
 from .probe import MARGIN, CategoryScore, Probe
-from .rows import RowCount
 from .scoring import Score
 from .survey import Survey
+from .tallies import RowCount
 from .texts import TextFigures
 from .vocabulary import Vocabularies
 
 
 def show_survey(spec: DatasetSpec, survey: Survey) -> str:
-    """Shows what was measured: first what is on the card, then the papers' tables.
+    """Show a survey: first the statistics on the card, then the papers' tables.
 
     Args:
-        spec: What the dataset declares.
-        survey: What was measured.
+        spec: The spec of the dataset.
+        survey: The survey.
 
     Returns:
         Markdown.
@@ -181,7 +181,7 @@ def _show_score(score: Score) -> list[str]:
 
 
 def _code(text: str) -> str:
-    """A text as code, in a cell of a table."""
+    """Show a text as code in a cell of a table."""
     return f"`` {text} ``" if "`" in text else f"`{text}`".replace("|", "\\|")
 
 

@@ -1,4 +1,4 @@
-"""Keeps built versions, so that a dataset is built once on a machine."""
+"""The cache of built versions: a dataset is built once on a machine."""
 
 import hashlib
 
@@ -13,22 +13,22 @@ from .write import build_version
 
 
 def ensure_built(builder: type[NLIBuilder], options: BuildOptions) -> BuiltVersion:
-    """The built version of a dataset in the cache, built now if it is not there whole.
+    """Return the built version of a dataset in the cache; build it unless it is there whole.
 
-    Its place depends on the code and data of this package and on the sources, so that a changed
-    builder never finds rows of an earlier one. A whole version is never replaced, so that processes
-    that read it are not disturbed.
+    Its folder depends on the fingerprint of the builder, which covers code and sources, so that a
+    changed builder never finds rows of an earlier one. A whole version is never replaced, so that
+    processes that read it are not disturbed.
 
     Args:
         builder: The builder of the dataset.
         options: Where the sources and the cache are; a folder of sources is verified even where
-            the version is there already.
+            the version is cached.
 
     Returns:
         The version; all its files have their hashes.
 
     Raises:
-        NLIHubError: The sources are missing or wrong.
+        NLIHubError: The sources are missing, not the pinned ones, or malformed.
     """
     spec = builder.SPEC
     made_of = hashlib.sha256(f"{builder.fingerprint(options)} {pa.__version__}".encode())
@@ -50,4 +50,4 @@ def _is_whole(version: BuiltVersion) -> bool:
     except VerificationError:
         return False
     finally:
-        vars(version).pop("manifest", None)  # read anew, should it be built now
+        vars(version).pop("manifest", None)  # read again once it is built

@@ -1,4 +1,9 @@
-"""Installs a built version where ``datasets`` looks for ``nlihub/NAME`` when it is offline."""
+"""Installation of a built version where ``datasets`` looks for ``nlihub/NAME`` offline.
+
+The one module that knows the layout of the cache of ``datasets``, which is not documented:
+``NAMESPACE___NAME/CONFIG/VERSION/HASH/dataset_info.json``, of which the newest is loaded offline.
+Seen with ``datasets`` 4.0.0 and 5.2.0; ``test_install.py`` fails where another version differs.
+"""
 
 import json
 from collections.abc import Collection, Iterator
@@ -16,11 +21,11 @@ from .version import BuiltVersion
 
 
 def install_version(version: BuiltVersion) -> list[Path]:
-    """Puts every config of a built version into the cache of ``datasets``.
+    """Put every config of a built version into the cache of ``datasets``.
 
-    Afterwards ``load_dataset("nlihub/NAME", CONFIG)`` works offline in any project that shares
-    the cache. A config has to be named, and a dataset of that name on the Hub is preferred where
-    the Hub can be reached.
+    Afterwards ``load_dataset("nlihub/NAME", CONFIG)`` works offline in any project that shares the
+    cache. The config must be named, and where the Hub can be reached, a dataset of that name there
+    is preferred.
 
     Args:
         version: The built version.
@@ -31,6 +36,7 @@ def install_version(version: BuiltVersion) -> list[Path]:
     Raises:
         VerificationError: The version fails a check.
         OutputError: The cache cannot be written, or a version with more splits is installed.
+        UnknownNameError: This package has no dataset of that name.
     """
     require_verified(version)
     manifest = version.manifest
@@ -42,7 +48,7 @@ def install_version(version: BuiltVersion) -> list[Path]:
         _refuse_to_hide_splits(Path(builder.cache_dir), manifest.configs[config])
     for builder in builders:
         try:
-            # Written anew, so that installing again repairs a damaged cache.
+            # Always rewritten, so that installing again repairs a damaged cache.
             builder.download_and_prepare(download_mode="force_redownload")
         except datasets.exceptions.DatasetGenerationError as error:
             raise OutputError(
@@ -52,7 +58,7 @@ def install_version(version: BuiltVersion) -> list[Path]:
 
 
 def _replay(version: BuiltVersion, config: str) -> "_Replay":
-    """A builder of one config, known to ``datasets`` by the name that users will type."""
+    """Return a builder of one config, known to ``datasets`` by the name that users type."""
     manifest = version.manifest
     replay = type(
         "Replay",
@@ -72,7 +78,7 @@ def _replay(version: BuiltVersion, config: str) -> "_Replay":
 
 
 def _refuse_to_hide_splits(target: Path, splits: Collection[str]) -> None:
-    """Refuses where a version with more splits is installed; datasets takes the newest."""
+    """Refuse where a version with more splits is installed: ``datasets`` would hide it."""
     for path in sorted(target.parent.parent.glob("*/*/dataset_info.json")):
         if path.parent == target:
             continue
@@ -88,7 +94,7 @@ def _refuse_to_hide_splits(target: Path, splits: Collection[str]) -> None:
 
 
 class _Replay(datasets.ArrowBasedBuilder):
-    """Yields the rows of a built version."""
+    """A builder that yields the rows of a built version."""
 
     version_to_replay: BuiltVersion
 

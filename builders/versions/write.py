@@ -1,4 +1,4 @@
-"""Builds a version: Parquet files, card, licence, citation and manifest in one folder."""
+"""Writing a version: Parquet files, card, licence, citation and manifest in one folder."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,10 +17,10 @@ from ...loaders.hashing import hash_file
 from ...loaders.releases.oddities import Oddities
 from ..core.base import NLIBuilder
 from ..core.options import BuildOptions, Key
+from ..core.row_digests import ROW_HASH, digest, order_digest, row_hashes
 from ..core.spec import DatasetSpec
-from ..statistics.statistics import measure
 from .card import render_card
-from .digest import ROW_HASH, digest, order_digest, row_hashes
+from .card_statistics import measure
 from .manifest import Manifest, Shard, Split
 from .version import BuiltVersion
 
@@ -37,7 +37,7 @@ def build_version(
     max_shard_bytes: int = MAX_SHARD_BYTES,
     may_replace: Callable[[Path], bool] | None = None,
 ) -> BuiltVersion:
-    """Builds a dataset into ``output/NAME``, whole or not at all.
+    """Build a dataset into ``output/NAME``, whole or not at all.
 
     The same sources give the same bytes with the same version of pyarrow, whatever the machine,
     the path and the number of processes.
@@ -46,16 +46,16 @@ def build_version(
         builder: The builder of the dataset.
         output: The folder to build in; a built version of the same name there is replaced.
         options: Where the sources are and how to work.
-        max_shard_bytes: A split is cut into files of about this size in memory.
-        may_replace: Whether an existing folder may be replaced; None allows it for a built
-            version of the dataset that holds no file of others.
+        max_shard_bytes: Approximate size in memory of a file; a larger split has several.
+        may_replace: Tells whether an existing folder may be replaced; None allows it for a built
+            version of the dataset without files that are not its own.
 
     Returns:
         The built version.
 
     Raises:
-        OutputError: There is something at ``output/NAME`` that is no built version, or a version
-            with splits that would not be built.
+        OutputError: ``output/NAME`` exists and is not a built version, has files that are not its
+            own, or has splits that would not be built.
         NLIHubError: The sources are missing, not the pinned ones, or malformed.
     """
     spec = builder.SPEC
@@ -111,10 +111,15 @@ def build_version(
 
 
 def check_target(target: Path, dataset: str) -> None:
-    """Refuses a folder that a version of a dataset may not replace.
+    """Refuse a folder that a version of a dataset may not replace.
+
+    Args:
+        target: The folder.
+        dataset: Name of the dataset.
 
     Raises:
-        OutputError: There is something else, or a version that holds files of others.
+        OutputError: The folder is not a built version of the dataset, or has files that are not its
+            own.
     """
     if target.exists() and not _is_only_ours(dataset, target):
         raise OutputError(
@@ -124,16 +129,16 @@ def check_target(target: Path, dataset: str) -> None:
 
 
 def license_text(spec: DatasetSpec) -> str:
-    """The text of a dataset's licence, with its copyright line."""
+    """Return the text of a dataset's licence, with its copyright line."""
     path = files("nlihub.dataset_cards") / "licenses" / f"{spec.license}.txt"
     text = path.read_text(encoding="utf-8").replace("{copyright}", spec.copyright)
-    if spec.is_own and (start := text.find(_CHANGES)) >= 0:  # what follows is of a release
+    if spec.is_own and (start := text.find(_CHANGES)) >= 0:  # what follows describes a release
         text = f"{text[:start]}{_CHANGES} {spec.changes}\n"
     return text
 
 
 def _refuse_to_lose_parts(target: Path, keys: frozenset[Key]) -> None:
-    """Refuses to replace a version by one that holds less."""
+    """Refuse to replace a version by one with fewer splits."""
     try:
         manifest = BuiltVersion(target).manifest
     except VerificationError:
@@ -148,7 +153,7 @@ def _refuse_to_lose_parts(target: Path, keys: frozenset[Key]) -> None:
 
 
 def _is_only_ours(dataset: str, folder: Path) -> bool:
-    """Whether a folder is empty, or a built version of the dataset with nothing added to it."""
+    """Tell whether a folder is empty, or a built version of the dataset with nothing added."""
     if not folder.is_dir():
         return False
     version = BuiltVersion(folder)
@@ -159,7 +164,7 @@ def _is_only_ours(dataset: str, folder: Path) -> bool:
 
 
 class _SplitWriter:
-    """Writes one split of one config, a file after another."""
+    """A writer of one split of one config, one file after another."""
 
     def __init__(
         self, folder: Path, config: str, split: str, spec: DatasetSpec, max_shard_bytes: int

@@ -15,6 +15,7 @@ from .layout import Column, Layout
 from .oddities import Oddities
 from .tables import count_rows, read_batches
 
+LABELS = ("not_entailment", "entailment")
 #: The release's name of each way in which a pair came to be, and the paper's.
 CATEGORIES = {
     "pos": "positive",

@@ -11,7 +11,7 @@ from typing import Any
 
 import datasets
 
-from ...builders.versions.digest import digest, order_digest, row_hashes
+from ...builders.core.row_digests import digest, order_digest, row_hashes
 
 #: What a line with an answer begins with.
 ANSWER = "answer: "

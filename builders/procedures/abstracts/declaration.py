@@ -6,7 +6,7 @@ from typing import Any
 
 from datasets import Value
 
-from ...bionli import LABELS
+from ....loaders.releases.bionli import LABELS
 from ...core.spec import ConfigSpec, DatasetSpec
 from ..procedure import Declaration
 

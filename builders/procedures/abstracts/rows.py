@@ -10,8 +10,8 @@ import orjson
 import pyarrow as pa
 
 from ....loaders.errors import CorpusError
+from ....loaders.releases.bionli import LABELS
 from ....loaders.releases.oddities import Oddities
-from ...bionli import LABELS
 from ...core.base import Batch
 from ...core.keyed import key_of
 from ...core.options import Key

@@ -9,7 +9,7 @@ import sys
 import datasets
 import pytest
 from nlihub.builders.core.registry import builders
-from nlihub.builders.versions.digest import order_digest, row_hashes
+from nlihub.builders.core.row_digests import order_digest, row_hashes
 from nlihub.builders.versions.open import open_version
 from release_files import scinli_rows, write_csv, write_jsonl
 from typer.testing import CliRunner

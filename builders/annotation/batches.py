@@ -1,17 +1,17 @@
-"""The folder of batches: what is in it, written once, read in every later session.
+"""The folder of batches: its layout, written once and read in every later session.
 
 ::
 
     batch-001/
         batch.json            label set and number of annotators
-        key.csv               which pair a key stands for; ids may tell labels, so annotators
-                              must not see it
+        key.csv               the id of each key; ids may tell labels, so annotators must not
+                              see it
         for_annotators/
             annotator-1.csv   one for each annotator, to fill in
             tasks.json        the same pairs for Label Studio
             labels.xml        and its labelling configuration
             instructions.md
-        answers/              what came back
+        answers/              the answers that came back
 """
 
 import json
@@ -45,7 +45,7 @@ class Pair:
     """A pair as annotators saw it.
 
     Attributes:
-        id: Its id among the candidates.
+        id: The id of the candidate.
         premise: The first sentence.
         hypothesis: The second sentence.
     """
@@ -57,13 +57,13 @@ class Pair:
 
 @dataclass(frozen=True)
 class Batch:
-    """A batch that was exported.
+    """An exported batch.
 
     Attributes:
-        folder: Where it is.
+        folder: Its folder.
         labels: The label set, without ``unclear``.
         n_annotators: How many annotators are asked for an answer to each pair.
-        pairs: Its pairs by the key that annotators see.
+        pairs: Its pairs, by the key that annotators see.
     """
 
     folder: Path
@@ -78,16 +78,16 @@ class Batch:
 
     @property
     def annotators(self) -> tuple[str, ...]:
-        """The names of those who answer in sheets."""
+        """The names of the annotators who answer in sheets."""
         return annotator_names(self.n_annotators)
 
     @property
     def sheets(self) -> Path:
-        """The folder that annotators get, and nothing else."""
+        """The folder for the annotators, who get nothing else."""
         return self.folder / SHEETS_FOLDER
 
     def answer_files(self) -> list[Path]:
-        """The files of answers that came back, sorted; hidden ones are none."""
+        """Return the files of answers that came back, sorted, without hidden files."""
         folder = self.folder / ANSWERS_FOLDER
         if not folder.is_dir():
             return []
@@ -95,17 +95,17 @@ class Batch:
 
 
 def annotator_names(n_annotators: int) -> tuple[str, ...]:
-    """The names of annotators, which are those of their files."""
+    """Return the names of annotators, which are also the names of their files."""
     return tuple(f"annotator-{number}" for number in range(1, n_annotators + 1))
 
 
 def batch_name(number: int) -> str:
-    """The name of the folder of a batch, counted from 1."""
+    """Return the name of the folder of a batch, counted from 1."""
     return f"batch-{number:03d}"
 
 
 def read_batches(folder: Path) -> list[Batch]:
-    """Reads the batches of a folder.
+    """Read the batches of a folder.
 
     Args:
         folder: The folder of batches.
@@ -115,7 +115,7 @@ def read_batches(folder: Path) -> list[Batch]:
 
     Raises:
         AnnotationError: A batch or a file of it is missing or damaged, a pair is in two batches,
-            or their label sets or numbers of annotators differ; lists all that is wrong.
+            or label sets or numbers of annotators differ between batches; lists every defect.
     """
     found = sorted(
         (int(match[1]), path)
@@ -138,14 +138,14 @@ def read_batches(folder: Path) -> list[Batch]:
 
 
 def check_batches(batches: Iterable[Batch], candidates: pa.Table) -> None:
-    """Checks that what was annotated is what the candidates are now.
+    """Check that the annotated pairs are unchanged among the candidates.
 
     Args:
         batches: The batches.
         candidates: The candidates.
 
     Raises:
-        AnnotationError: A pair is no candidate any more, or its text is another; lists all.
+        AnnotationError: A pair is no longer a candidate, or has another text; lists every pair.
     """
     columns = (candidates[name].to_pylist() for name in ("id", "premise", "hypothesis"))
     now = {id_: Pair(id_, *texts) for id_, *texts in zip(*columns, strict=True)}
@@ -165,7 +165,7 @@ def check_batches(batches: Iterable[Batch], candidates: pa.Table) -> None:
 
 
 def _read_batch(folder: Path, defects: list[Defect]) -> Batch | None:
-    """A batch; None, and what is wrong among the defects, where it is damaged."""
+    """Read a batch; where it is damaged, return None and add to the defects."""
     n_before = len(defects)
     settings = _read_json(folder / SETTINGS_FILE, defects)
     tasks = _read_json(folder / TASKS_FILE, defects)

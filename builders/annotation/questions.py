@@ -1,7 +1,9 @@
-"""What annotators are asked of the two texts of a pair."""
+"""What annotators are asked of the two texts of a pair, and the instructions they get."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+from .candidates import UNCLEAR
 
 
 @dataclass(frozen=True)
@@ -9,10 +11,10 @@ class Question:
     """A question to annotators.
 
     Attributes:
-        names: What the premise and the hypothesis are called before them.
-        task: What they are told to do, lines of Markdown that end in a list.
-        meanings: For each label what it means, in a sentence.
-        unclear: What the answer means that is a choice besides the labels.
+        names: The names of premise and hypothesis that annotators see.
+        task: The task, lines of Markdown that end in a list.
+        meanings: By label, its meaning in a sentence.
+        unclear: The meaning of the answer ``unclear``.
     """
 
     names: tuple[str, str]
@@ -63,3 +65,44 @@ FOLLOWS = Question(
     },
     unclear="cannot be judged: the text or the conclusion cannot be understood.",
 )
+
+
+def instructions(labels: Sequence[str], question: Question = RELATION) -> str:
+    """Return the instructions for a batch.
+
+    Args:
+        labels: The label set, without ``unclear``; explained where the question has its meanings.
+        question: The question that annotators answer.
+
+    Returns:
+        Markdown.
+
+    Source:
+        SciNLI, section 3.3: judge by the two sentences alone; "unclear" where they do not tell.
+    """
+    meanings = question.meanings if set(labels) == set(question.meanings) else {}
+    answers = [f"- `{label}`" + (f": {meanings[label]}" if meanings else "") for label in labels]
+    return "\n".join(
+        [
+            "# How to annotate",
+            "",
+            *question.task,
+            "- Work alone: do not discuss a pair with the other annotators before all are done.",
+            "- Give one answer for each pair. Leave a pair blank only if you have not come to it.",
+            "",
+            "## Answers",
+            "",
+            *answers,
+            f"- `{UNCLEAR}`: {question.unclear}",
+            "",
+            "## Where to answer",
+            "",
+            "In a spreadsheet: write the answer into the column `answer`, leave the other columns",
+            "as they are, and save as CSV in UTF-8 under the same name. An apostrophe before a",
+            "sentence that begins with a sign such as `=` or `-` keeps it from becoming a formula;",
+            "leave it there.",
+            "",
+            "In Label Studio: choose an answer and submit.",
+            "",
+        ]
+    )

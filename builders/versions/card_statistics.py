@@ -1,4 +1,4 @@
-"""Statistics of a built version, measured on its files."""
+"""The statistics on a card, measured on the files of the built version."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,22 +9,21 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..versions.outline import TEXTS, outline
-from ..versions.version import BuiltVersion
-from .repeats import contradicting_rows, first_rows
+from ..core.repeats import TEXTS, contradicting_rows, first_rows, outline
+from .version import BuiltVersion
 
 _IS_BLANK = np.isin(np.arange(256), list(b" \t\n\f\r"))
 
 
 @dataclass(frozen=True)
 class Breakdown:
-    """How the labels spread over the rows that have a property.
+    """The distribution of labels over the rows with a property.
 
     Attributes:
         property: The property, e.g. an inference class.
-        rows: Number of rows that have it.
+        rows: Number of rows with the property.
         share: Their share of all rows, in percent.
-        labels: For each label its share of these rows, in percent; same order as the label set.
+        labels: Share of each label among these rows, in percent, in the order of the label set.
     """
 
     property: str
@@ -35,14 +34,14 @@ class Breakdown:
 
 @dataclass(frozen=True)
 class Overlap:
-    """What two splits of a config share.
+    """Texts and groups that two splits of a config share.
 
     Attributes:
-        splits: Their names.
-        texts: Number of pairs of premise and hypothesis that both have.
-        premises: Number of premises that both have.
-        hypotheses: Number of hypotheses that both have.
-        groups: Number of groups that both have.
+        splits: The names of the splits.
+        texts: Number of shared pairs of premise and hypothesis.
+        premises: Number of shared premises.
+        hypotheses: Number of shared hypotheses.
+        groups: Number of shared groups.
     """
 
     splits: tuple[str, str]
@@ -54,18 +53,18 @@ class Overlap:
 
 @dataclass(frozen=True)
 class Statistics:
-    """Statistics of a built version; those that name no config are of ``config``.
+    """Statistics of a built version, of ``config`` unless they name another.
 
     Attributes:
         config: The default config, or the first that was built.
         rows: Number of rows by config and split.
         groups: Number of groups, 0 where there are none.
         labels: Number of rows by label.
-        breakdown: The labels by property; the last entry is all rows.
+        breakdown: The distribution of labels by property; the last entry is all rows.
         mean_words: Mean number of words, split at blanks, of premise and hypothesis.
-        repeated_texts: Rows whose premise and hypothesis an earlier row has.
-        contradictory_texts: Texts that occur with more than one label.
-        overlaps: What each two splits share, which is leakage.
+        repeated_texts: Number of rows whose premise and hypothesis an earlier row has.
+        contradictory_texts: Number of texts that occur with more than one label.
+        overlaps: Texts and groups shared by each two splits, which is leakage.
     """
 
     config: str
@@ -80,7 +79,7 @@ class Statistics:
 
 
 def measure(version: BuiltVersion) -> Statistics:
-    """Measures a built version.
+    """Measure the statistics of a built version.
 
     Args:
         version: The version.
@@ -89,7 +88,8 @@ def measure(version: BuiltVersion) -> Statistics:
         Its statistics.
 
     Raises:
-        VerificationError: A file is missing or malformed.
+        UnknownNameError: This package has no dataset of that name.
+        VerificationError: A file is missing or malformed, or the declaration in the manifest is.
     """
     spec = version.builder.SPEC
     configs = version.manifest.configs
@@ -126,7 +126,7 @@ def measure(version: BuiltVersion) -> Statistics:
 
 
 def _kinds(version: BuiltVersion, config: str) -> pa.Table:
-    """The kinds of rows: what properties are made of, label and split, with counts that add up."""
+    """Count the rows by split, label and the columns that properties are made of."""
     columns = ["label", *version.builder.PROPERTY_COLUMNS]
     return pa.concat_tables(
         batch.append_column("split", pa.repeat(split, len(batch)))
@@ -138,7 +138,7 @@ def _kinds(version: BuiltVersion, config: str) -> pa.Table:
 
 
 def _count_labels(kinds: pa.Table, member: Sequence[bool]) -> Counter[int]:
-    """The number of rows by label of the kinds that are members."""
+    """Count the rows of the member kinds by label."""
     counts: Counter[int] = Counter()
     pairs = zip(kinds["label"].to_pylist(), kinds["count_all"].to_pylist(), strict=True)
     for label, n_rows in compress(pairs, member):
@@ -154,7 +154,7 @@ def _overlaps(tables: Mapping[str, pa.Table]) -> Iterator[Overlap]:
 
 
 def _n_shared(one: pa.Table, other: pa.Table, columns: Sequence[str]) -> int:
-    """The number of values in some columns that two tables share; null is no value."""
+    """Count the values in some columns that two tables share; null is not a value."""
     tables = [table.select(columns).drop_null() for table in (one, other)]
     n = len(tables[0])
     found = first_rows(pa.concat_tables(tables), columns)[n:]
@@ -171,7 +171,7 @@ def _mean_words(version: BuiltVersion, config: str, column: str) -> float:
 
 
 def _count_words(texts: pa.ChunkedArray) -> int:
-    """The words of some texts: where something else follows a blank, or begins a text."""
+    """Count the words of texts: a word begins a text, or follows a blank."""
     joined = b" ".join([b"", *texts.cast(pa.binary()).drop_null().to_pylist()])
     is_blank = _IS_BLANK[np.frombuffer(joined, np.uint8)]
     return int(np.count_nonzero(is_blank[:-1] & ~is_blank[1:]))

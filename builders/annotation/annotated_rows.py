@@ -1,8 +1,8 @@
-"""A dataset made from papers whose evaluation splits were annotated: candidates, and what is left.
+"""The rows of a dataset made from papers, once its evaluation splits are annotated.
 
 Source:
-    SciNLI, sections 3.3 and 3.4: of what was annotated, the pairs whose gold label is the automatic
-    one are kept, and the larger classes are cut to the smallest.
+    SciNLI, sections 3.3 and 3.4: annotated pairs are kept where the gold label is the automatic
+    one, and the larger classes are cut to the size of the smallest.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...loaders.errors import UsageError
 from ...loaders.releases.oddities import Oddities
 from ..core.base import Batch
 from ..core.keyed import key_of
@@ -24,49 +23,20 @@ from ..versions.version import BuiltVersion
 from .candidates import SPLITS as EVALUATION
 
 
-def candidates_of(version: BuiltVersion) -> pa.Table:
-    """The evaluation pairs of a version, before classes were balanced.
-
-    Args:
-        version: A version that was made from papers.
-
-    Returns:
-        The columns ``id``, ``premise``, ``hypothesis``, ``label`` (by name), ``domain``, ``split``.
-
-    Raises:
-        UsageError: It has no such pairs.
-        VerificationError: A file is missing or malformed.
-    """
-    labels = pa.array(version.manifest.labels)
-    tables = []
-    for split in EVALUATION:
-        if split not in version.manifest.configs.get(UNBALANCED, {}):
-            continue
-        table = version.table(UNBALANCED, split, ("id", "premise", "hypothesis", "label", "domain"))
-        place = table.schema.get_field_index("label")
-        table = table.set_column(place, "label", labels.take(table["label"].combine_chunks()))
-        tables.append(table.append_column("split", pa.repeat(split, len(table))))
-    if not tables or "agreement" in version.manifest.construction:
-        raise UsageError(
-            f"{version.folder} has no candidates to annotate; expected a version that nlihub build "
-            "made from papers, before annotation."
-        )
-    return pa.concat_tables(tables).replace_schema_metadata(None)
-
-
 class AnnotatedRows:
-    """The rows of a version, with only those evaluation pairs that annotators confirmed.
+    """The rows of a version, its evaluation splits cut to the pairs that annotators confirmed.
 
     Args:
         version: The version whose evaluation pairs were annotated.
-        confirmed: The ids of the pairs that they confirmed.
-        answers_hash: A sha256 of their answers.
-        quotas: By split, how many pairs of each class and domain are left; a split that is not
-            named has as many as its smallest class.
-        parameters: What else the rows depend on, for the manifest.
+        confirmed: Ids of the confirmed pairs.
+        answers_hash: sha256 of the answers.
+        quotas: By split, the number of pairs of each class and domain; a split without a quota is
+            cut to its smallest class.
+        parameters: Other parameters of the rows, for the manifest.
 
     Raises:
         CorpusError: A split and domain has no confirmed pair of a class, or fewer than its quota.
+        VerificationError: A file of the version is missing or malformed.
     """
 
     def __init__(
@@ -86,17 +56,17 @@ class AnnotatedRows:
 
     @property
     def sources(self) -> list[Mapping[str, Any]]:
-        """Those of the version, and the answers of the annotators."""
+        """The sources of the version, and the answers of the annotators."""
         answers = {"url": "the answers of the annotators", "sha256": self._answers_hash}
         return [*self._version.manifest.sources, answers]
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        """Those of the version, and what was given."""
+        """The parameters of the version, and those of the annotation."""
         return {**self._version.manifest.parameters, **self._parameters}
 
     def batches(self, oddities: dict[str, Oddities] | None = None) -> Iterator[Batch]:
-        """The rows in the order of the version."""
+        """Yield the rows in the order of the version; no oddities are counted."""
         spec = self._version.builder.SPEC
         keys = BuildOptions().keys(spec)
         for split in self._version.manifest.configs[UNBALANCED]:
@@ -124,7 +94,7 @@ class AnnotatedRows:
         return members
 
     def _balance(self, quotas: Mapping[str, int]) -> pa.Array:
-        """The ids of the rows that are left when classes are balanced."""
+        """Return the ids of the rows that remain once classes are balanced."""
         columns = ("id", "label", "domain")
         main = self._version.main_config
         train = [s for s in self._version.manifest.configs[main] if s not in EVALUATION]

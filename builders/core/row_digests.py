@@ -1,4 +1,4 @@
-"""Digests of rows that do not depend on how they are stored: of a set of rows, and in order."""
+"""Digests of rows, of a set or in order, that do not depend on how the rows are stored."""
 
 import hashlib
 import json
@@ -14,7 +14,7 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def row_hashes(table: pa.Table, labels: Sequence[str]) -> list[bytes]:
-    """The sha256 of each row in its canonical form.
+    """Hash each row in its canonical form by sha256.
 
     The canonical form is a JSON array of the row's values in column order, without blanks, in
     UTF-8; the label as its name, a list or a struct as the array of its values.
@@ -25,6 +25,9 @@ def row_hashes(table: pa.Table, labels: Sequence[str]) -> list[bytes]:
 
     Returns:
         n hashes of 32 bytes.
+
+    Raises:
+        TypeError: A list or struct is null, which has no canonical form.
     """
     names = [_encode(name) for name in labels]
     columns = [
@@ -37,10 +40,10 @@ def row_hashes(table: pa.Table, labels: Sequence[str]) -> list[bytes]:
 
 
 def digest(hashes: Iterable[bytes]) -> str:
-    """The digest of a set of rows: the sha256 of their sorted hashes.
+    """Return the digest of a set of rows: the sha256 of their sorted hashes.
 
     Args:
-        hashes: The hashes, any number of them joined into one.
+        hashes: The hashes of the rows; one value may join several of them.
 
     Returns:
         64 hexadecimal digits.
@@ -49,10 +52,10 @@ def digest(hashes: Iterable[bytes]) -> str:
 
 
 def order_digest(hashes: Iterable[bytes]) -> str:
-    """The digest of rows in their order: the sha256 of their hashes.
+    """Return the digest of rows in their order: the sha256 of their hashes.
 
     Args:
-        hashes: The hashes, any number of them joined into one.
+        hashes: The hashes of the rows; one value may join several of them.
 
     Returns:
         64 hexadecimal digits.
@@ -65,7 +68,7 @@ def _array(texts: Iterable[str]) -> str:
 
 
 def _json_texts(array: pa.Array) -> list[str]:
-    """The values of a column as JSON, each different value encoded once."""
+    """Return the values of a column as JSON, each distinct value encoded once."""
     if pa.types.is_list(array.type) and not array.null_count:
         items = _json_texts(array.flatten())
         ends = accumulate(array.value_lengths().to_pylist(), initial=0)

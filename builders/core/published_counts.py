@@ -1,4 +1,4 @@
-"""Compares rows with the counts that a paper publishes."""
+"""Comparison of rows with the counts that a paper publishes."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,16 +8,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..core.spec import PublishedCounts
-from ..statistics.repeats import first_rows
-from .outline import TEXTS
+from .repeats import TEXTS, first_rows
+from .spec import PublishedCounts
 
 
 def differing_rows(published: PublishedCounts, table: pa.Table) -> Iterator[str]:
-    """How the number of rows differs from the published one, if it does.
+    """Yield the difference of the number of rows from the published one, if there is any.
 
     Args:
-        published: What the paper counts in a split.
+        published: The counts of the paper for a split.
         table: The rows of the split.
     """
     expected = published.get("rows")
@@ -28,10 +27,10 @@ def differing_rows(published: PublishedCounts, table: pa.Table) -> Iterator[str]
 def differing_counts(
     published: PublishedCounts, table: pa.Table, labels: Sequence[str]
 ) -> Iterator[str]:
-    """How classes, categories, domains and so on differ from the published counts.
+    """Yield the differences of classes, categories, domains and so on from the published counts.
 
     Args:
-        published: What the paper counts in a split.
+        published: The counts of the paper for a split.
         table: The rows of the split.
         labels: The label set.
 
@@ -54,10 +53,10 @@ def differing_counts(
 
 
 def counted_columns(published: Mapping[str, Mapping[str, PublishedCounts]]) -> set[str]:
-    """The names that published counts are of, columns among them.
+    """Return the names that published counts are of, columns among them.
 
     Args:
-        published: What a paper counts, by config and split.
+        published: The counts of the paper, by config and split.
     """
     return {
         name
@@ -69,7 +68,7 @@ def counted_columns(published: Mapping[str, Mapping[str, PublishedCounts]]) -> s
 
 
 def _difference(found: int, expected: int) -> str:
-    """A count beside the published one."""
+    """Show a count beside the published one."""
     return f"{found:,}, published {expected:,} ({found - expected:+,})"
 
 
@@ -80,7 +79,7 @@ def _count(what: str, table: pa.Table) -> int:
 
 
 def _count_values(what: str, table: pa.Table, labels: Sequence[str]) -> Counter[Any]:
-    """How often a column has each value, or columns each combination; labels by name."""
+    """Count each value of a column, or each combination of several columns; labels by name."""
     names = what.split(", ")
     counted = table.group_by(names).aggregate([([], "count_all")]).to_pydict()
     if "label" in names:

@@ -7,13 +7,8 @@ from typing import Any
 
 from .api import PathLike, list_datasets, open_version
 from .baselines.evaluation.gold import Gold
-from .baselines.evaluation.scoring import (
-    ScoringOptions,
-    check_predictions,
-    join_predictions,
-    score_predictions,
-    summarize_runs,
-)
+from .baselines.evaluation.predictions import check_predictions, join_predictions
+from .baselines.evaluation.scoring import ScoringOptions, score_predictions, summarize_runs
 from .builders.core.options import check_config, check_split
 from .builders.core.registry import get_builder
 from .builders.versions.manifest import FILE_NAME as MANIFEST

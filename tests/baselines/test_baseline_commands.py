@@ -13,7 +13,7 @@ pytest.importorskip("transformers", reason="the extra 'baselines' is not install
 
 import pyarrow.parquet as pq
 from hub_server import Fault, running_hub
-from nlihub.baselines.plans import ANALYSES, DOMAINS, plan_analysis
+from nlihub.baselines.analyses import ANALYSES, DOMAINS, plan_analysis
 from nlihub.baselines.presets import PRESETS
 from nlihub.baselines.runs.config import Options, RunConfig
 from nlihub.loaders.errors import UnknownNameError, UsageError
@@ -380,7 +380,7 @@ def test_a_part_of_the_rows_is_found_from_any_folder(place, tmp_path, monkeypatc
 
 
 def test_a_dataset_is_meant_though_a_folder_has_its_name(tmp_path, monkeypatch):
-    from nlihub.baselines.data import absolute_name
+    from nlihub.baselines.runs.data import absolute_name
 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "scinli").mkdir()

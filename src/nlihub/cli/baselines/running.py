@@ -62,7 +62,7 @@ def run(
         num_proc: Processes that count features.
     """
     from ...baselines.presets import get_preset
-    from ...baselines.runs.extra import extra_explained
+    from ...baselines.running import extra_explained
     from ...runs import run_baseline
 
     with extra_explained():

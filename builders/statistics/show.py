@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from ..core.markdown import markdown_table
 from ..core.spec import DatasetSpec
-from ..versions.card import markdown_table, statistics_block
+from ..versions.card import statistics_block
 from .negatives import CategoryNegatives, Quantiles
 from .parses import Parses, Roots
 from .probe import MARGIN, CategoryScore, Probe
@@ -181,8 +182,8 @@ def _show_score(score: Score) -> list[str]:
 
 
 def _code(text: str) -> str:
-    """Show a text as code in a cell of a table."""
-    return f"`` {text} ``" if "`" in text else f"`{text}`".replace("|", "\\|")
+    """Write a text as code."""
+    return f"`` {text} ``" if "`" in text else f"`{text}`"
 
 
 def _show(figure: float | None, n_digits: int = 2) -> str:

@@ -6,7 +6,7 @@ outside is prose and is kept.
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from importlib.resources import files
 from typing import Any
 
@@ -18,6 +18,7 @@ from huggingface_hub import DatasetCardData
 
 from ...loaders.errors import SchemaError
 from ..core.base import NLIBuilder
+from ..core.markdown import markdown_table
 from ..core.schema import COLUMNS, SPLITS
 from ..core.spec import LICENSES, DatasetSpec
 from .card_statistics import Statistics
@@ -208,12 +209,6 @@ def declared_blocks(spec: DatasetSpec) -> dict[str, str]:
         "citation": f"```bibtex\n{spec.citation}```",
         "about": f"# {spec.pretty_name}\n\n{spec.summary}",
     }
-
-
-def markdown_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Return a table in Markdown: a head and its rows."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
 
 
 def construction_blocks(manifest: Manifest) -> dict[str, str]:

@@ -7,7 +7,7 @@ from huggingface_hub import EvalResult, ModelCardData
 
 from ...baselines.runs.config import RunConfig
 from ...baselines.runs.folder import METRICS, RECORD, RunFolder
-from ...builders.versions.card import markdown_table
+from ...builders.core.markdown import markdown_table
 
 #: The scores that a card shows, by metric: how they are called, and their type on the Hub.
 _SHOWN = {

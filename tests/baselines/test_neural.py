@@ -7,10 +7,9 @@ pytest.importorskip("nltk")
 pytest.importorskip("HanTa")
 
 import torch
-from nlihub.baselines.neural.encode import encode
-from nlihub.baselines.neural.models import KINDS, NeuralConfig, build
-from nlihub.baselines.neural.vectors import read_vectors
-from nlihub.baselines.neural.vocabulary import PADDING_ID, UNKNOWN_ID, Vocabulary
+from nlihub.baselines.systems.neural import KINDS, NeuralConfig, build
+from nlihub.baselines.systems.vocabulary import PADDING_ID, UNKNOWN_ID, Vocabulary, encode
+from nlihub.baselines.systems.word_vectors import read_vectors
 from nlihub.loaders.errors import (
     SchemaError,
     SourceNotFoundError,

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...loaders.errors import UnknownNameError, UsageError
-from ..bionli import LABELS
+from ...loaders.releases.bionli import LABELS
 from ..core.keyed import keyed_hash
 from ..versions.version import BuiltVersion
 

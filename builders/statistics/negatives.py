@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..bionli import LABELS
+from ...loaders.releases.bionli import LABELS
 from ..versions.outline import outline
 from ..versions.version import BuiltVersion
 from .distance import count_changes, marked_words
@@ -99,7 +99,7 @@ def _count_repeats(
 ) -> tuple[Counter[str], Counter[str], Counter[str]]:
     """By category all negatives, those that are their positive, and those that are another."""
     columns = ["label", "group", "category", "hypothesis"]
-    original = [_ORIGINAL] if _ORIGINAL in version.builder.SPEC.features else []
+    original = [_ORIGINAL] if _ORIGINAL in version.builder.SPEC.extra else []
     tables = []
     for split in version.manifest.configs[config]:
         for batch in version.batches(config, split, [*columns, *original]):
@@ -128,7 +128,7 @@ def _measure_distances(
 
     ``sample_rows`` draws of positives as well, which are passed over.
     """
-    original = [_ORIGINAL] if _ORIGINAL in version.builder.SPEC.features else []
+    original = [_ORIGINAL] if _ORIGINAL in version.builder.SPEC.extra else []
     columns = ["label", "group", "category", "hypothesis", *original]
     splits = list(version.manifest.configs[config])
     rows = sample_rows(version, config, splits, columns, MAX_ROWS, by="category").to_pylist()

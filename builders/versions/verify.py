@@ -14,7 +14,8 @@ from datasets import Features, Version
 from tqdm.auto import tqdm
 
 from ...loaders.errors import NLIHubError, VerificationError
-from ..core.schema import COLUMNS, check_required
+from ..core.encode import check_required
+from ..core.schema import COLUMNS
 from ..core.spec import PublishedCounts
 from ..statistics.repeats import RowNumbers, contradicting_rows, first_rows
 from ..statistics.statistics import measure

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from memory import growth_of_peak
 from nlihub.builders.core.base import Batch, NLIBuilder
+from nlihub.builders.core.encode import encode
 from nlihub.builders.core.options import BuildOptions
-from nlihub.builders.core.schema import encode
 from nlihub.builders.scinli import SciNLI
 from nlihub.builders.statistics.repeats import contradicting_rows, first_rows
 from nlihub.builders.statistics.statistics import _count_words, measure

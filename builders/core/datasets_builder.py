@@ -146,7 +146,7 @@ def datasets_builder(definition: type[NLIBuilder]) -> type[datasets.ArrowBasedBu
 
 
 def _restore(definition: type[NLIBuilder], state: dict[str, Any]) -> datasets.ArrowBasedBuilder:
-    made = datasets_builder(definition)
-    builder = made.__new__(made)
+    made: Any = datasets_builder(definition)
+    builder: datasets.ArrowBasedBuilder = made.__new__(made)
     builder.__setstate__(state)
     return builder

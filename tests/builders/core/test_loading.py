@@ -198,7 +198,11 @@ def test_many_processes_that_need_a_dataset_for_the_first_time(tmp_path):
     ]
     assert [p.communicate()[0].strip() for p in processes] == [b"33000"] * 4
     [version] = (tmp_path / "built").iterdir()
-    assert {path.name for path in version.iterdir()} <= {"open_spacenli", ".open_spacenli.lock"}
+    assert {path.name for path in version.iterdir()} <= {
+        "open_spacenli",
+        ".open_spacenli.lock",
+        ".open_spacenli.texts",
+    }
 
 
 def test_a_wrong_source_folder_is_refused_though_the_dataset_is_in_the_cache(official, tmp_path):

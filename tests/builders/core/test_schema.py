@@ -124,7 +124,7 @@ class TestEveryDataset:
             assert source.rows or all(variant.is_pinned for variant in source.variants)
             assert source.how_to_get()
 
-    def test_the_catalogue_says_what_the_declaration_says(self, builder):
+    def test_the_catalogue_says_nothing_that_the_declaration_says(self, builder):
         import json
         from importlib.resources import files
 
@@ -132,9 +132,7 @@ class TestEveryDataset:
         if builder.SPEC.offline:
             assert builder.SPEC.name not in catalogue
             return
-        entry = catalogue[builder.SPEC.name]
-        assert entry["license"] == builder.SPEC.license
-        assert entry["homepage"] == builder.SPEC.homepage
+        assert set(catalogue[builder.SPEC.name]) == {"files"}
 
     def test_every_published_count_is_of_the_declared_values(self, builder):
         spec = builder.SPEC
@@ -155,11 +153,12 @@ class TestEveryDataset:
         import sys
         from pathlib import Path
 
-        module = sys.modules[builder.__module__]
-        before = dict(vars(module))
-        datasets_builder(builder)(config_name=builder.SPEC.default_config, hash="x")
-        assert dict(vars(module)) == before
-        assert vars(module).get("Path", Path) is Path
+        makes = datasets_builder(builder)
+        modules = [sys.modules[builder.__module__], sys.modules[makes.__module__]]
+        before = [dict(vars(module)) for module in modules]
+        makes(config_name=builder.SPEC.default_config, hash="x")
+        assert [dict(vars(module)) for module in modules] == before
+        assert all(vars(module).get("Path", Path) is Path for module in modules)
 
     def test_it_has_a_card_with_every_block(self, builder):
         from nlihub.builders.versions.card import card_template, read_blocks

@@ -8,13 +8,12 @@ Seen with ``datasets`` 4.0.0 and 5.2.0; ``test_install.py`` fails where another 
 import json
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Any
 
 import datasets
 import pyarrow as pa
 
 from ...loaders.errors import OutputError
-from ..core.base import dataset_info
+from ..core.datasets_builder import TableBuilder
 from ..core.registry import NAMESPACE
 from .verify import require_verified
 from .version import BuiltVersion
@@ -64,6 +63,7 @@ def _replay(version: BuiltVersion, config: str) -> "_Replay":
         "Replay",
         (_Replay,),
         {
+            "SPEC": version.builder.SPEC,
             "version_to_replay": version,
             "BUILDER_CONFIGS": [datasets.BuilderConfig(name=config, version=manifest.version)],
         },
@@ -93,17 +93,13 @@ def _refuse_to_hide_splits(target: Path, splits: Collection[str]) -> None:
             )
 
 
-class _Replay(datasets.ArrowBasedBuilder):
-    """A builder that yields the rows of a built version."""
+class _Replay(TableBuilder):
+    """Yields the rows of a built version."""
 
     version_to_replay: BuiltVersion
 
-    def _info(self) -> datasets.DatasetInfo:
-        return dataset_info(self.version_to_replay.builder.SPEC)
+    def splits(self) -> list[str]:
+        return list(self.version_to_replay.manifest.configs[self.config.name])
 
-    def _split_generators(self, dl_manager: Any) -> list[datasets.SplitGenerator]:
-        splits = self.version_to_replay.manifest.configs[self.config.name]
-        return [datasets.SplitGenerator(name=s, gen_kwargs={"split": s}) for s in splits]
-
-    def _generate_tables(self, split: str) -> Iterator[tuple[int, pa.Table]]:
-        yield 0, self.version_to_replay.table(self.config.name, split)
+    def tables(self, split: str) -> Iterator[pa.Table]:
+        yield self.version_to_replay.table(self.config.name, split)

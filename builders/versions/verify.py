@@ -14,10 +14,11 @@ from datasets import Features, Version
 from tqdm.auto import tqdm
 
 from ...loaders.errors import NLIHubError, VerificationError
+from ..core.encode import check_required
 from ..core.published_counts import counted_columns, differing_counts, differing_rows
 from ..core.repeats import TEXTS, RowNumbers, contradicting_rows, first_rows, outline
 from ..core.row_digests import ROW_HASH, digest, order_digest, row_hashes
-from ..core.schema import COLUMNS, check_required
+from ..core.schema import COLUMNS
 from ..core.spec import PublishedCounts
 from .card import card_blocks, card_template, is_front_matter, read_blocks, split_card
 from .card_statistics import measure

@@ -3,9 +3,9 @@
 import os
 from pathlib import Path
 
-from huggingface_hub.constants import HF_HOME
-
 
 def default_cache_dir() -> Path:
-    """``$NLIHUB_CACHE``, or ``nlihub`` in the Hugging Face home."""
+    """Return ``$NLIHUB_CACHE``, or ``nlihub`` in the Hugging Face home."""
+    from huggingface_hub.constants import HF_HOME
+
     return Path(os.environ.get("NLIHUB_CACHE") or Path(HF_HOME) / "nlihub")

@@ -4,8 +4,6 @@ import os
 import socket
 from urllib.request import getproxies
 
-from huggingface_hub import constants
-
 from ..errors import DownloadError
 
 
@@ -20,6 +18,8 @@ def check_reachable(url: str, host: str) -> None:
         DownloadError: ``HF_HUB_OFFLINE`` or ``HF_DATASETS_OFFLINE`` is set, or the name of the host
             is not known, as is so where there is no network.
     """
+    from huggingface_hub import constants
+
     wanted = os.environ.get("HF_DATASETS_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")
     if constants.HF_HUB_OFFLINE or wanted:
         raise DownloadError(f"{url} is not asked: HF_HUB_OFFLINE or HF_DATASETS_OFFLINE is set.")

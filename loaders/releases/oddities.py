@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
-import pyarrow.compute as pc
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Oddities = Counter[str]
 
@@ -18,7 +19,7 @@ _KINDS = {
 }
 
 
-def count_oddities(batch: pa.RecordBatch, columns: Sequence[str], oddities: Oddities) -> None:
+def count_oddities(batch: "pa.RecordBatch", columns: Sequence[str], oddities: Oddities) -> None:
     """Adds the number of texts that have each kind of oddity.
 
     Args:
@@ -26,6 +27,8 @@ def count_oddities(batch: pa.RecordBatch, columns: Sequence[str], oddities: Oddi
         columns: Its columns of text.
         oddities: The counts, ``"KIND in COLUMN"``, to add to.
     """
+    import pyarrow.compute as pc
+
     for column in columns:
         texts = batch.column(column)
         for kind, pattern in _KINDS.items():

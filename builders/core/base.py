@@ -204,6 +204,15 @@ class NLIBuilder:
         return properties
 
     @classmethod
+    def construction_blocks(cls, construction: Mapping[str, Any]) -> dict[str, str]:
+        """Return the generated blocks on how a dataset was made, by name; none by default.
+
+        Args:
+            construction: What was read, kept and dropped, as a manifest has it.
+        """
+        return {}
+
+    @classmethod
     def card_blocks(cls) -> dict[str, str]:
         """Return further generated blocks of the card, by name; none by default."""
         return {}

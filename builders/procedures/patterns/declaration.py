@@ -131,6 +131,17 @@ class PatternsDeclaration(Declaration):
     domain: str
     has_few_shot: bool
 
+    def card_blocks(self, construction: Mapping[str, Any]) -> dict[str, str]:
+        """Return how many problems the patterns gave, and which gave fewer than asked for."""
+        if not construction:
+            return {}
+        counts = construction["patterns"]
+        text = f"{counts['read']:,} patterns gave {counts['problems']:,} problems."
+        if short := counts["short"]:
+            listed = ", ".join(f"`{pattern}` ({n:,})" for pattern, n in short.items())
+            text += f" Fewer than asked for: {listed}."
+        return {**super().card_blocks(construction), "patterns": text}
+
     def spec(self) -> DatasetSpec:
         """Return the declaration of the dataset.
 

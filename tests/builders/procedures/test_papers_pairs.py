@@ -23,16 +23,16 @@ from nlihub.builders.procedures.papers.texts import Texts
 from nlihub.loaders.errors import UsageError
 from paper_corpus import as_paper, make_papers, paper_of, sentence
 
-RULES = PairRules()
-CATEGORIES = RULES.phrases.categories
+PAIR_RULES = PairRules()
+CATEGORIES = PAIR_RULES.phrases.categories
 
 
-def pairs_of(*papers, rules=RULES):
+def pairs_of(*papers, rules=PAIR_RULES):
     """The labelled pairs of papers: category, premise, hypothesis."""
     return [pair for pair in all_pairs(*papers, rules=rules) if pair[0] not in APPROACHES]
 
 
-def all_pairs(*papers, rules=RULES):
+def all_pairs(*papers, rules=PAIR_RULES):
     return [
         (rules.phrases.categories[category], premise.decode(), hypothesis.decode())
         for block in find_pairs(papers, rules)
@@ -42,7 +42,7 @@ def all_pairs(*papers, rules=RULES):
     ]
 
 
-def dropped(*papers, rules=RULES):
+def dropped(*papers, rules=PAIR_RULES):
     return sum((block.dropped for block in find_pairs(papers, rules)), Counter())
 
 
@@ -169,7 +169,7 @@ class TestLabelledPairs:
         assert pair[2] == "bERT finds none of the errors."  # as the release of SciNLI has it
 
     def test_the_label_follows_from_the_category(self):
-        phrases = RULES.phrases
+        phrases = PAIR_RULES.phrases
         labels = [phrases.label_names[n] for n in phrases.label_of_category]
         assert dict(zip(phrases.categories, labels, strict=True)) == {
             **{phrase: label for label, found in phrases.labels.items() for phrase in found},
@@ -184,7 +184,7 @@ class TestNeutralPairs:
         rules = PairRules(seed=seed)
         (block,) = find_pairs(papers, rules)
         texts = [[s for paragraph in paper.paragraphs() for s in paragraph] for paper in papers]
-        is_linking = [[s.startswith(RULES.phrases.phrases) for s in paper] for paper in texts]
+        is_linking = [[s.startswith(PAIR_RULES.phrases.phrases) for s in paper] for paper in texts]
         seconds = {
             (int(p), int(j))
             for c, p, j in zip(block.category, block.paper, block.second, strict=True)
@@ -237,7 +237,7 @@ class TestNeutralPairs:
         ]
         found = Counter(
             int(first)
-            for block in find_pairs(papers, RULES)
+            for block in find_pairs(papers, PAIR_RULES)
             for category, first in zip(block.category, block.first, strict=True)
             if CATEGORIES[category] == "FirstRand"
         )
@@ -267,8 +267,8 @@ class TestIndependence:
 
     def test_the_pairs_of_a_paper_do_not_depend_on_the_others(self):
         papers = [as_paper(fields) for fields in make_papers(6)]
-        (together,) = find_pairs(papers, RULES)
-        alone = [block for paper in reversed(papers) for block in find_pairs([paper], RULES)]
+        (together,) = find_pairs(papers, PAIR_RULES)
+        alone = [block for paper in reversed(papers) for block in find_pairs([paper], PAIR_RULES)]
         assert self.key(together) == set().union(*map(self.key, alone))
 
     def test_sentences_with_line_ends_stay_whole_among_others(self):
@@ -287,7 +287,7 @@ class TestIndependence:
         assert set(one) != set(other)
 
     def test_the_draws_are_pinned(self):
-        (block,) = find_pairs([as_paper(make_papers(1)[0])], RULES)
+        (block,) = find_pairs([as_paper(make_papers(1)[0])], PAIR_RULES)
         found = list(zip(block.first[18:22].tolist(), block.second[18:22].tolist(), strict=True))
         assert (found, block.order[:2].tolist()) == PINNED
 

@@ -131,7 +131,7 @@ def test_predictions_that_are_no_labels(built, rows, tmp_path):
     with pytest.raises(PredictionsError, match="probabilities of entailment, contradiction"):
         nlihub.score(write(missing, tmp_path / "p.csv"), str(built))
     sums = table.set_column(3, "probability_entailment", pa.array([0.5] * rows.num_rows))
-    with pytest.raises(PredictionsError, match="not a sum of 1"):
+    with pytest.raises(PredictionsError, match="do not sum to 1"):
         nlihub.score(write(sums, tmp_path / "p.csv"), str(built))
     for thresholds in ([95], 95, []):
         with pytest.raises(UsageError, match="thresholds"):

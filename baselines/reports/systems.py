@@ -165,7 +165,7 @@ def _check_digests(runs: Sequence[Run]) -> None:
             if other != digest:
                 raise UsageError(
                     f"The rows of {evaluation.key} are not the same: {other} in {first.folder}, "
-                    f"{digest} in {run.folder}. Report on them separately, or repeat one of the runs."
+                    f"{digest} in {run.folder}. Report on them apart, or repeat one of the runs."
                 )
 
 
@@ -190,7 +190,7 @@ def _check_training_rows(first: Run, second: Run) -> None:
         raise UsageError(
             f"{first.folder} and {second.folder} are runs of one system, but the rows of "
             f"{first.config.train} were not the same: {ours['digest']} and {theirs['digest']}. "
-            "Report on them separately, or repeat one of the runs."
+            "Report on them apart, or repeat one of the runs."
         )
 
 

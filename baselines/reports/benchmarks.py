@@ -13,7 +13,7 @@ from .scores import score_blocks, score_table, score_title, show_table
 from .systems import Benchmark, System
 
 
-def tell_benchmark(benchmark: Benchmark, pictures: Pictures, level: float | None) -> list[str]:
+def show_benchmark(benchmark: Benchmark, pictures: Pictures, level: float | None) -> list[str]:
     """Report the scores of systems on a test set, with tests and pictures.
 
     Args:

@@ -27,16 +27,14 @@ from .systems import Benchmark, Collection, Mean, System, families
 #: The order of training and test sets, after domains as in MSciNLI, Table 8; others follow.
 _ORDER = ("scinli/acl_small", "scinli", "mscinli", "mscinli/plus_small", "mscinli/plus")
 
-
 #: By training and test set macro-F1 from 0 to 1, None where there is none; and the table.
 Transfer = tuple[dict[str, dict[str, float | None]], Rows]
-
 
 #: By the number of shots the scores of a system.
 Shots = dict[int, dict[str, Mean]]
 
 
-def tell_transfers(collection: Collection, pictures: Pictures) -> list[str]:
+def show_transfers(collection: Collection, pictures: Pictures) -> list[str]:
     """Report on systems that were trained on one set of rows and tested on another."""
     blocks = []
     for name, (scores, rows) in transfers(collection).items():
@@ -120,7 +118,7 @@ def _in_order(names: Iterable[str]) -> list[str]:
     return sorted(names, key=lambda name: (known.get(name, len(known)), name))
 
 
-def tell_views(collection: Collection) -> list[str]:
+def show_views(collection: Collection) -> list[str]:
     """Report on systems that see the hypothesis alone."""
     rows = view_table(collection)
     return [show_table(rows)] if len(rows) > 1 else []
@@ -158,7 +156,7 @@ def _published_views(by_view: Mapping[str, System], benchmark: Benchmark, score:
     return rows
 
 
-def tell_shots(collection: Collection, pictures: Pictures) -> list[str]:
+def show_shots(collection: Collection, pictures: Pictures) -> list[str]:
     """Report scores by the number of shots."""
     blocks = []
     for benchmark, curves, rows in shot_scores(collection):
@@ -223,7 +221,7 @@ def _by_shots(systems: Sequence[System], benchmark: Benchmark) -> dict[int, Syst
     return by_shots
 
 
-def tell_subsets(collection: Collection) -> list[str]:
+def show_subsets(collection: Collection) -> list[str]:
     """Report on systems that were trained on subsets of the training rows."""
     blocks = []
     for benchmark in collection.benchmarks:

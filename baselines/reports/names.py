@@ -82,7 +82,7 @@ def distinct_names(configs: Sequence[RunConfig], *varied: str) -> list[str]:
     names = []
     for config, own in zip(configs, facts, strict=True):
         alike = [f for f, c in zip(facts, configs, strict=True) if c.name == config.name]
-        words = ", ".join(text for key in _telling(alike) if (text := own.get(key)))
+        words = ", ".join(text for key in _distinguishing(alike) if (text := own.get(key)))
         names.append(f"{config.name} ({words})" if words else config.name)
     return [
         name if names.count(name) == 1 else f"{name} no. {names[: i + 1].count(name)}"
@@ -90,7 +90,7 @@ def distinct_names(configs: Sequence[RunConfig], *varied: str) -> list[str]:
     ]
 
 
-def _telling(facts: Sequence[Mapping[str, str]]) -> list[str]:
+def _distinguishing(facts: Sequence[Mapping[str, str]]) -> list[str]:
     """Return the first facts that distinguish the systems, each of which adds a distinction."""
 
     def n_apart(keys: Sequence[str]) -> int:

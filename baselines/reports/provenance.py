@@ -19,7 +19,7 @@ _COMPARED = (
 )
 
 
-def tell_comparability(collection: Collection) -> list[str]:
+def show_comparability(collection: Collection) -> list[str]:
     """Report which systems can be compared with a paper's numbers, which cannot, and why."""
     beside: dict[tuple[str, str], list[str]] = {}
     alone: dict[str, dict[str, list[str]]] = {}
@@ -59,7 +59,7 @@ def _notes(collection: Collection) -> list[str]:
     return list(dict.fromkeys(notes))
 
 
-def tell_provenance(collection: Collection) -> list[str]:
+def show_provenance(collection: Collection) -> list[str]:
     """Report the runs, rows and versions that a report was made from, and what was left out."""
     tables = [run_table(collection.systems), data_table(collection)]
     versions = version_table(collection.systems)

@@ -19,7 +19,7 @@ _WORDS = (
 )
 
 
-def tell_training(collection: Collection, pictures: Pictures) -> list[str]:
+def show_training(collection: Collection, pictures: Pictures) -> list[str]:
     """Report scores by epoch, a picture for each validation set, and maps of training rows."""
     by_validation: dict[str, dict[str, list[dict[int, float]]]] = {}
     for system in collection.systems:
@@ -35,7 +35,7 @@ def tell_training(collection: Collection, pictures: Pictures) -> list[str]:
         whose = f", the best {N_SYSTEMS} of {len(found)} systems" * (len(found) > N_SYSTEMS)
         alt = f"Macro-F1 on the validation rows of {place} by epoch{whose}"
         blocks.append(pictures.add(f"learning {place}", alt, figure))
-    return blocks + _tell_maps(collection, pictures)
+    return blocks + _show_maps(collection, pictures)
 
 
 def learning_curve(run: Run) -> dict[int, float]:
@@ -62,7 +62,7 @@ def learning_curve(run: Run) -> dict[int, float]:
     return curve
 
 
-def _tell_maps(collection: Collection, pictures: Pictures) -> list[str]:
+def _show_maps(collection: Collection, pictures: Pictures) -> list[str]:
     """Report a map of the rows of each system's first run, if it was trained on all rows."""
     head = ["system", "seed", "training rows", "epochs", "confidence", "variability"]
     rows: list[list[Any]] = [head]

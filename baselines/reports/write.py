@@ -7,13 +7,13 @@ from typing import Any
 
 from ...loaders.atomic_write import whole_folder
 from ...loaders.errors import OutputError, UsageError
-from .benchmarks import tell_benchmark
-from .comparisons import tell_shots, tell_subsets, tell_transfers, tell_views
+from .benchmarks import show_benchmark
+from .comparisons import show_shots, show_subsets, show_transfers, show_views
 from .pictures import Pictures
-from .provenance import cost_table, tell_comparability, tell_provenance
+from .provenance import cost_table, show_comparability, show_provenance
 from .scores import show_table
 from .systems import Collection, collect_runs
-from .training import tell_training
+from .training import show_training
 
 FILE_NAME = "report.md"
 
@@ -90,20 +90,20 @@ def _is_report(folder: Path) -> bool:
 
 def _text(collection: Collection, pictures: Pictures, confidence_level: float | None) -> str:
     blocks = {
-        f"{benchmark.name}: {benchmark.dataset['rows']:,} rows": tell_benchmark(
+        f"{benchmark.name}: {benchmark.dataset['rows']:,} rows": show_benchmark(
             benchmark, pictures, confidence_level
         )
         for benchmark in collection.benchmarks
     }
     blocks |= {
-        "Trained on one, tested on another": tell_transfers(collection, pictures),
-        "The hypothesis alone": tell_views(collection),
-        "Few shots": tell_shots(collection, pictures),
-        "Parts of the training rows": tell_subsets(collection),
-        "Training": tell_training(collection, pictures),
+        "Trained on one, tested on another": show_transfers(collection, pictures),
+        "The hypothesis alone": show_views(collection),
+        "Few shots": show_shots(collection, pictures),
+        "Parts of the training rows": show_subsets(collection),
+        "Training": show_training(collection, pictures),
         "What it took": [show_table(cost_table(collection.systems))],
-        "What can be compared with the papers": tell_comparability(collection),
-        "How it was made": tell_provenance(collection),
+        "What can be compared with the papers": show_comparability(collection),
+        "How it was made": show_provenance(collection),
     }
     parts = [_MARK, "# Baselines", _introduction(collection)]
     for title, found in blocks.items():

@@ -66,7 +66,7 @@ class Encoder:
             inner.resize_token_embeddings(len(reader.tokenizer), mean_resizing=False)
         if options.n_trained_layers is not None:
             _freeze(name, inner, options.n_trained_layers)
-        reader.tell_padding(inner)
+        reader.set_padding(inner)
         self.inner, self._has_new_head = inner, config.new_head or not has_head
         self.model: torch.nn.Module = _LabelLogits(inner, order)
 
@@ -149,7 +149,7 @@ class ZeroShot:
         own = named_labels(self._reader.config, config.model_labels)
         self._weights = label_weights(own, labels)
         self._inner = load_classifier(str(config.model), config.revision).eval()
-        self._reader.tell_padding(self._inner)
+        self._reader.set_padding(self._inner)
 
     def fit(self, train: Gold, validation: Gold | None) -> Mapping[str, Any]:
         """Train nothing."""

@@ -21,16 +21,12 @@ from .lexical_features import FeatureExtractor
 if TYPE_CHECKING:
     from ..training.execution import Execution
 
-#: What ``details`` of a run may hold: groups of features, in how many training hypotheses an n-gram
-#: occurs at least, and the penalty.
+#: Keys of ``details`` of a run: groups of features, the minimum number of training hypotheses that
+#: contain an n-gram, and the penalty.
 DETAILS = ("groups", "min_count", "l2")
 
-
 FEATURES_FILE = "features.json"
-
-
 WEIGHTS_FILE = "weights.npz"
-
 
 _MAX_ITERATIONS = 1000
 

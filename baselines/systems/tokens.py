@@ -22,7 +22,6 @@ from .pretrained import load_config_and_tokenizer, pretrained_facts
 
 _N_AT_ONCE = 1_000
 
-
 _N_TRUNCATED = b"n_truncated"
 
 
@@ -85,7 +84,7 @@ class Reader:
             limit=self._limit,
         )
 
-    def tell_padding(self, model: Any) -> None:
+    def set_padding(self, model: Any) -> None:
         """Set the padding token of a model to that of its tokenizer, if it has none.
 
         GPT-2 and its kin need it to find the last token of a row.

@@ -24,7 +24,6 @@ from .state import State
 #: Steps between checks of the loss on a GPU, which each check interrupts.
 _CHECK_EVERY = 50
 
-
 #: Steps after which several processes agree whether to save the state.
 _AGREE_EVERY = 10
 

@@ -1308,7 +1308,8 @@ def test_a_question_that_is_too_long_names_its_row(libraries, tokenizer):
             continue
         message = (
             rf"1 of 5 questions are too long for tiny. The question about row id 2 has "
-            rf"{max(n_tokens)} tokens, and its answer may have 5; the model allows {limit - 1} together"
+            rf"{max(n_tokens)} tokens, and its answer may have 5; "
+            rf"the model allows {limit - 1} together"
         )
         with pytest.raises(ModelError, match=message):
             generate(local)

@@ -91,7 +91,7 @@ def _means(systems: Sequence[System], benchmarks: Sequence[Benchmark]) -> dict[s
     found: dict[str, Mean] = {}
     for system, benchmark in itertools.product(systems, benchmarks):
         for name, mean in _macro_f1(benchmark, system).items():
-            found.setdefault(_told(*place_of(benchmark.name, name)), mean)
+            found.setdefault(_place_name(*place_of(benchmark.name, name)), mean)
     return found
 
 
@@ -105,10 +105,10 @@ def _published(systems: Sequence[System], benchmarks: Sequence[Benchmark]) -> li
         if found:
             results += [result for result in found if result not in results]
             places |= {place_of(benchmark.name, name) for name in names}
-    return merge_results(results, {place: _told(*place) for place in places})
+    return merge_results(results, {place: _place_name(*place) for place in places})
 
 
-def _told(test: str, score: str) -> str:
+def _place_name(test: str, score: str) -> str:
     return test if score == "macro_f1" else f"{test}, {score.partition(' ')[2]}"
 
 

@@ -60,10 +60,10 @@ def difference_table(
         ]
         for score in benchmark.compared
     }
-    told = {name for found in tests.values() for cells in found for name in cells}
+    known = {name for found in tests.values() for cells in found for name in cells}
     on_seeds = ("difference of means", "seeds", T_TEST)
     order = (*on_seeds, "difference on rows", _interval(level), BOOTSTRAP, MCNEMAR)
-    columns = [name for name in order if name in told]
+    columns = [name for name in order if name in known]
     for found, name in itertools.product(tests.values(), (T_TEST, BOOTSTRAP, MCNEMAR)):
         _correct(found, name)
     n_shown = len(pairs) if len(pairs) <= _MAX_PAIRS else len(benchmark.systems) - 1
@@ -72,7 +72,7 @@ def difference_table(
         for score, found in tests.items():
             cells = [found[i].get(name, "") for name in columns]
             rows.append([first.name, second.name, score_title(score), *cells])
-    return rows if told else None
+    return rows if known else None
 
 
 def _interval(level: float | None) -> str:

@@ -244,5 +244,5 @@ def families(systems: Sequence[System], *varied: str) -> dict[str, list[System]]
 def _common_name(systems: Sequence[System]) -> str:
     """Return the name that all share, else their preset, else their model, else the method."""
     configs = [system.config for system in systems]
-    told = zip(*((c.name, c.preset, model_name(c), c.method) for c in configs), strict=True)
-    return next(str(names[0]) for names in told if names[0] and len(set(names)) == 1)
+    shared = zip(*((c.name, c.preset, model_name(c), c.method) for c in configs), strict=True)
+    return next(str(names[0]) for names in shared if names[0] and len(set(names)) == 1)

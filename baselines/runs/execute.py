@@ -39,7 +39,7 @@ def execute(
     Args:
         config: The config of the run.
         path: The run's folder.
-        execution: On which device and in which precision to compute.
+        execution: Device and precision of the computation.
         sources: Local folder with the source files of datasets that have to be built first.
         keeps_checkpoint: Whether to keep the trained model when the run is finished.
         tell: Receives progress messages.

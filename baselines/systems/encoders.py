@@ -134,7 +134,7 @@ class ZeroShot:
     Args:
         config: The config of the run.
         labels: The dataset's labels in the order of their ids.
-        execution: On which device and in which precision to compute.
+        execution: Device and precision of the computation.
 
     Raises:
         ModelError: The labels cannot be aligned, the tokenizer cannot pad or is not a fast one, or

@@ -93,7 +93,7 @@ class Training:
         options: Hyper-parameters.
         folder: The run's folder.
         seed: Seed of the order of rows and of dropout, 0 or more.
-        execution: On which device and in which precision to compute.
+        execution: Device and precision of the computation.
         tell: Receives a message about every epoch.
 
     Raises:
@@ -130,7 +130,7 @@ class Training:
             self._schedule.load_state_dict(tensors["schedule"])
             if not self._state.is_over:
                 self._tell(
-                    f"goes on in epoch {self._state.epoch}, after step {self._state.step} of "
+                    f"resumes in epoch {self._state.epoch}, after step {self._state.step} of "
                     f"{self._n_steps}"
                 )
         self._model = self._accelerator.prepare_model(trainable.model)

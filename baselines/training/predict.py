@@ -26,7 +26,7 @@ def predict(
             in evaluation mode.
         rows: n rows.
         n_labels: Number of labels.
-        execution: On which device and in which precision to compute.
+        execution: Device and precision of the computation.
 
     Returns:
         Shape ``(n, n_labels)``, float64, from 0 to 1; each row sums to 1.

@@ -94,7 +94,7 @@ def test_training_tells_where_it_goes_on(config, tmp_path):
         path, told = tmp_path / word[:5], []
         break_off(config, path, word)
         execute(config, path, Execution(), tell=told.append)
-        assert any(line.startswith("goes on in epoch") for line in told) == expected, told
+        assert any(line.startswith("resumes in epoch") for line in told) == expected, told
 
 
 @pytest.mark.parametrize("changed", ["train", "validation", "one"])

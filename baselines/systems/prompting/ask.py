@@ -281,7 +281,7 @@ class PromptSystem:
         config: The config of the run; ``n_shots`` is 0 or the number of labels.
         labels: The label set in the order of its ids.
         folder: The run's folder, where every answer is kept as it comes.
-        execution: On which device and in which precision a local model computes.
+        execution: Device and precision of a local model.
 
     Raises:
         UnknownNameError: There is no such detail or form of prompt.

@@ -102,7 +102,7 @@ class ChatServer:
             ServerError: A question is refused, or is not answered after ``max_attempts``.
             UsageError: The key in the environment has characters that no key has.
         """
-        _key()  # a key that cannot be sent is no trouble of the server
+        _key()  # fails here, since the server is not to blame for a malformed key
         todo: SimpleQueue[Question] = SimpleQueue()
         done: SimpleQueue[Answer | Exception] = SimpleQueue()
         stop = threading.Event()
@@ -148,7 +148,7 @@ class ChatServer:
             if isinstance(outcome, str):
                 return Answer(question.id, outcome)
             backoff = min(self.first_wait_s * 2 ** (attempt - 1), _MAX_WAIT_S)
-            # Uneven, lest all connections come back at once.
+            # Uneven, so that not all connections come back at once.
             wait_s = outcome.wait_s if outcome.wait_s is not None else backoff * _uneven()
             is_last = not outcome.is_passing or attempt >= self.max_attempts
             if is_last or stop.wait(wait_s):

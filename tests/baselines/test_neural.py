@@ -72,11 +72,11 @@ def test_vocabulary_is_saved_and_loaded(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("nope", "v.json is no JSON"),
+        ("nope", "v.json is not valid JSON"),
         ('{"words": []}', "expected the fields stems; got words"),
         ('{"stems": "ab"}', "expected a list of words, got str"),
-        ('{"stems": ["a", ""]}', "'' is no word"),
-        ('{"stems": ["a", "b", "a"]}', "'a' is there more than once"),
+        ('{"stems": ["a", ""]}', "got ''"),
+        ('{"stems": ["a", "b", "a"]}', "'a' occurs more than once"),
     ],
 )
 def test_broken_vocabulary(tmp_path, content, message):
@@ -126,7 +126,10 @@ def test_encode_whatever_the_chunks():
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        (PAIRS.select(["id", "hypothesis"]), "no column premise; the columns are: id, hypothesis"),
+        (
+            PAIRS.select(["id", "hypothesis"]),
+            "column premise is missing; the columns are: id, hypothesis",
+        ),
         (PAIRS.set_column(1, "premise", [[1, 2, 3]]), "premise: expected strings, got int64"),
         (PAIRS.set_column(1, "premise", [["a", None, "b"]]), "premise: row 1 is null"),
     ],
@@ -381,14 +384,14 @@ def test_vectors_go_into_a_model(tmp_path):
         ("", "vectors.txt is empty"),
         ("this 1 2 3\n", "vectors.txt:1: expected a word and 2 numbers, .* got 4 fields"),
         ("this 1\n", "vectors.txt:1: expected a word and 2 numbers"),
-        ("10 3\nthis 1 2 3\n", "vectors.txt:1: its vectors have 3 numbers, expected 2"),
+        ("10 3\nthis 1 2 3\n", "vectors.txt:1: expected vectors of 2 numbers; the header says 3"),
         ("a 1 2\n\nthis 1 2\n", "vectors.txt:2: expected"),
         ("a 1 2\nthis 1 2", None),
         ("a 1 2\nthis 1", "vectors.txt:2: expected"),
         ("a 1 2\nthis 1 x\n", "vectors.txt:2: could not convert"),
-        ("a 1 2\nthis 1 nan\n", "vectors.txt:2: not all of its numbers are finite"),
-        ("a 1 2\nthis 1 1e99\n", "vectors.txt:2: not all of its numbers are finite"),
-        (b"a 1 2\nth\xff 1 2\n", "vectors.txt:2: the word is no UTF-8"),
+        ("a 1 2\nthis 1 nan\n", "vectors.txt:2: expected finite numbers"),
+        ("a 1 2\nthis 1 1e99\n", "vectors.txt:2: expected finite numbers"),
+        (b"a 1 2\nth\xff 1 2\n", "vectors.txt:2: the word is not UTF-8"),
         (b"\x1f\x8b\x08\x00 packed", "unpacked"),
     ],
 )

@@ -15,7 +15,7 @@ from .version import BuiltVersion
 
 
 def install_version(version: BuiltVersion) -> list[Path]:
-    """Puts every config of a built version into the cache of ``datasets``.
+    """Put every config of a built version into the cache of ``datasets``.
 
     Afterwards ``load_dataset("nlihub/NAME", CONFIG)`` works offline in any project that shares
     the cache. A config has to be named, and a dataset of that name on the Hub is preferred where
@@ -51,7 +51,7 @@ def install_version(version: BuiltVersion) -> list[Path]:
 
 
 def _replay(version: BuiltVersion, config: str) -> "_Replay":
-    """A builder of one config, known to ``datasets`` by the name that users will type."""
+    """Return a builder of one config, known to ``datasets`` by the name that users will type."""
     manifest = version.manifest
     replay = type(
         "Replay",
@@ -72,7 +72,7 @@ def _replay(version: BuiltVersion, config: str) -> "_Replay":
 
 
 def _refuse_to_hide_splits(target: Path, splits: Collection[str]) -> None:
-    """Refuses where a version with more splits is installed; datasets takes the newest."""
+    """Refuse where a version with more splits is installed; datasets takes the newest."""
     for path in sorted(target.parent.parent.glob("*/*/dataset_info.json")):
         if path.parent == target:
             continue

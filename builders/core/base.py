@@ -1,4 +1,4 @@
-"""What defines a dataset: its declaration, its sources, and how its rows are made.
+"""The definition of a dataset: its declaration, its sources, and how its rows are made.
 
 A definition is read without the ``datasets`` library and without pyarrow, which take long to
 import; ``datasets_builder`` makes a builder of ``datasets`` from it.

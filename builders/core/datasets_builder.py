@@ -1,4 +1,4 @@
-"""Builders of the ``datasets`` library, made from our definitions when they are asked for.
+"""Builders of the ``datasets`` library, made from our definitions on demand.
 
 What is fragile in ``datasets`` is used in this module alone: the hooks of ``ArrowBasedBuilder``
 (``_info``, ``_split_generators``, ``_generate_tables``), ``hash``, which names the folder in its

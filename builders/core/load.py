@@ -1,4 +1,4 @@
-"""Loads a dataset through its builder, as ``datasets.load_dataset`` does with its own."""
+"""Loading through a builder, as ``datasets.load_dataset`` does with its own datasets."""
 
 import re
 from collections.abc import Iterable
@@ -27,15 +27,17 @@ def load(
 ) -> Any:
     """Load one config of a dataset.
 
-    Rows are kept in the cache of ``datasets``, in a place that depends on this package's code, on
-    the sources and on the splits that are needed.
+    Rows are kept in the cache of ``datasets``, in a place that depends on the code of the dataset,
+    on the sources and on the splits that are needed.
 
     Args:
         builder: The builder of the dataset.
         options: Where the sources are; its one config is loaded.
-        split: As in ``datasets.load_dataset``.
-        streaming: As in ``datasets.load_dataset``.
-        **arguments: Some of ``_ARGUMENTS``, as in ``datasets.load_dataset``.
+        split: A split (``"test"``), a part of one (``"test[:10%]"``), a sum of these, or a list;
+            None takes all.
+        streaming: Whether to read rows as they are asked for, with nothing kept.
+        **arguments: ``cache_dir``, ``keep_in_memory``, ``num_proc``, ``download_mode`` and
+            ``verification_mode``, with their meaning in ``datasets``.
 
     Returns:
         What ``datasets.load_dataset`` returns.
@@ -97,6 +99,10 @@ def check_arguments(arguments: Iterable[str]) -> None:
 def check_streamable(split: Any, known: Iterable[str]) -> None:
     """Refuse to stream a part of a split, which ``datasets`` cannot do.
 
+    Args:
+        split: What to stream; None takes all splits.
+        known: The splits that there are.
+
     Raises:
         UsageError: It is neither one of the known splits nor None.
     """
@@ -111,10 +117,10 @@ def needed_splits(split: Any) -> tuple[str, ...]:
     """Return the splits that an argument names; none where it means all.
 
     Args:
-        split: As in ``datasets.load_dataset``.
+        split: A split, a part of one, a sum of these, or a list; None takes all.
 
     Raises:
-        UsageError: It names no split, nor a part of one.
+        UsageError: It names neither a split nor a part of one.
     """
     if split is None:
         return ()

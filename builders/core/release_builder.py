@@ -1,4 +1,7 @@
-"""Base of the datasets that are read from their authors' release files."""
+"""Base of the datasets that are read from their authors' release files.
+
+A definition is read without pyarrow; its rows need it.
+"""
 
 import logging
 from abc import abstractmethod
@@ -51,13 +54,14 @@ def everything(rows: "pa.Table", file: SourceFile) -> None:
 
 @dataclass(frozen=True)
 class Part:
-    """A release file, and what becomes of its rows.
+    """A release file, and the splits that take rows of it.
 
     Attributes:
         source: The file.
         read: Reads it.
-        encoder: Makes what turns its batches into rows of the uniform schema; called once a pass.
-        members: For each split of a config that takes rows of it, which it takes.
+        encoder: Returns the function that turns batches into rows of the uniform schema; called
+            once a pass, as the function may count ids.
+        members: For each split of a config that takes rows of the file, which it takes.
     """
 
     source: Source

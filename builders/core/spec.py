@@ -1,4 +1,4 @@
-"""What a dataset declares of itself, frozen and checked when its builder is imported.
+"""The declaration of a dataset, frozen and checked when its builder is imported.
 
 A declaration is plain: it is read without the ``datasets`` library and without pyarrow.
 """
@@ -47,7 +47,7 @@ class ConfigSpec:
 
 @dataclass(frozen=True)
 class DatasetSpec:
-    """A dataset of this package.
+    """What a dataset declares of itself.
 
     Attributes:
         name: snake_case name, also that of its module, its card and its sources.
@@ -81,6 +81,9 @@ class DatasetSpec:
         changes: Of such a dataset, what was changed of the texts that it is made from.
         known_defects: Names of checks of ``builders.versions.verify`` whose findings belong to the
             release: they are listed, and fail nothing.
+
+    Raises:
+        SchemaError: Fields are wrong; all are listed.
     """
 
     name: str

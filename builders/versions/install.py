@@ -57,7 +57,7 @@ def install_version(version: BuiltVersion) -> list[Path]:
 
 
 def _replay(version: BuiltVersion, config: str) -> "_Replay":
-    """Return a builder of one config, known to ``datasets`` by the name that users type."""
+    """Return a builder of one config, known to ``datasets`` by the name that users will type."""
     manifest = version.manifest
     replay = type(
         "Replay",
@@ -78,7 +78,7 @@ def _replay(version: BuiltVersion, config: str) -> "_Replay":
 
 
 def _refuse_to_hide_splits(target: Path, splits: Collection[str]) -> None:
-    """Refuse where a version with more splits is installed: ``datasets`` would hide it."""
+    """Refuse where a version with more splits is installed; datasets takes the newest."""
     for path in sorted(target.parent.parent.glob("*/*/dataset_info.json")):
         if path.parent == target:
             continue

@@ -199,8 +199,11 @@ def test_no_interval_of_nothing(version, tmp_path):
     ("change", "message"),
     [
         (lambda text: text.replace("b001-0001", "b001-0099"), "'b001-0099' is unknown"),
-        (lambda text: text + text.splitlines()[1] + "\r\n", "answered the pair .* already"),
-        (lambda text: text.replace("<le>.,no", "<le>.,maybe", 1), "'maybe' is none of no, yes"),
+        (lambda text: text + text.splitlines()[1] + "\r\n", "already answered the pair"),
+        (
+            lambda text: text.replace("<le>.,no", "<le>.,maybe", 1),
+            "'maybe' is unknown; expected no",
+        ),
         (lambda text: text.replace("Abstract ", "Abstracts ", 1), "the sentences are not those"),
     ],
 )

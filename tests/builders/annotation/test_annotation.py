@@ -95,7 +95,7 @@ def problems(error):
             lambda t: t.set_column(0, "id", pa.array([None] * len(t), pa.string())),
             "'id' has nulls",
         ),
-        (lambda t: t.set_column(0, "id", pa.array(range(len(t)))), "no strings"),
+        (lambda t: t.set_column(0, "id", pa.array(range(len(t)))), "not strings"),
         (lambda t: t.set_column(3, "label", pa.array(["maybe"] * len(t))), "'maybe'; expected"),
         (lambda t: t.set_column(5, "split", pa.array(["train"] * len(t))), "'train'; expected"),
     ],
@@ -546,7 +546,7 @@ def test_all_defects_of_sheets_are_listed_at_once(tmp_path):
         ("annotator-3.csv", 0, "", "not a CSV in UTF-8; save it as 'CSV UTF-8'"),
         ("notes.txt", 0, "", "neither a .csv sheet nor a .json export of Label Studio"),
     ]
-    assert "Nothing was taken over" in str(error.value)
+    assert "Nothing was imported" in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -759,7 +759,7 @@ def test_defects_of_label_studio_answers_name_the_task(tmp_path):
     with pytest.raises(AnnotationError) as error:
         read_answers(batches)
     assert [(where, message[:16]) for _, _, where, message in problems(error)] == [
-        ("task 2", "8 has answered t"),
+        ("task 2", "8 has already an"),
         ("task 2", "the answer 'mayb"),
     ]
 

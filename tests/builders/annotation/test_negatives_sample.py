@@ -224,7 +224,7 @@ def test_what_makes_no_sense_is_refused(version, tmp_path):
 
     with pytest.raises(UnknownNameError, match=r"'GENND'\. Did you mean 'GEN-ND'"):
         sample(strategies=["GENND"])
-    with pytest.raises(UsageError, match="expected 0 or more, and some"):
+    with pytest.raises(UsageError, match="expected 0 or more, not all 0"):
         sample(per_strategy=0)
     with pytest.raises(UsageError, match="a majority needs 2"):
         sample(n_annotators=1)

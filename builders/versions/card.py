@@ -99,7 +99,10 @@ def fill_blocks(card: str, blocks: Mapping[str, str]) -> str:
 
     def fill(match: re.Match[str]) -> str:
         if match["name"] not in blocks:
-            raise SchemaError(f"The card has a block {match['name']!r} that nothing fills.")
+            raise SchemaError(
+                f"The card has the unknown block {match['name']!r}; expected some of "
+                f"{', '.join(sorted(blocks))}. Correct its name, or remove it."
+            )
         return f"{match['begin']}{blocks[match['name']].rstrip()}\n{match['end']}"
 
     return _BLOCK.sub(fill, card)

@@ -157,8 +157,7 @@ def require_verified(version: BuiltVersion) -> None:
     ]
     if failed:
         raise VerificationError(
-            f"{version.folder} is not sound: the check that {failed[0]!r} failed. "
-            f"See: nlihub verify {version.folder}"
+            f"{version.folder} fails the check {failed[0]!r}. See: nlihub verify {version.folder}"
         )
 
 

@@ -100,8 +100,8 @@ def check_target(target: Path, dataset: str) -> None:
     """
     if target.exists() and not _is_only_ours(dataset, target):
         raise OutputError(
-            f"{target} exists and is no built version of {dataset}, or holds files of others; name "
-            "another folder, or move it away."
+            f"{target} exists and is not a built version of {dataset}, or holds files of others; "
+            "name another folder, or move it away."
         )
 
 
@@ -124,7 +124,7 @@ def _refuse_to_lose_parts(target: Path, keys: frozenset[Key]) -> None:
     lost = [f"{c}/{s}" for c, splits in configs.items() for s in splits if (c, s) not in keys]
     if lost:
         raise OutputError(
-            f"{target} also holds {', '.join(lost)}, which would not be built anew. Build these "
+            f"{target} also holds {', '.join(lost)}, which would not be rebuilt. Build these "
             f"too, name another folder (--output), or remove that one."
         )
 

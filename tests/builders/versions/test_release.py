@@ -71,7 +71,7 @@ def test_building_again_replaces_and_nothing_is_left_beside(built, tmp_path):
 def test_what_is_no_built_version_is_never_replaced(tmp_path):
     (tmp_path / "open_spacenli").mkdir()
     (tmp_path / "open_spacenli" / "thesis.tex").write_text("years of work")
-    with pytest.raises(FileExistsError, match="exists and is no built version"):
+    with pytest.raises(FileExistsError, match="exists and is not a built version"):
         nlihub.build("open_spacenli", tmp_path)
     assert (tmp_path / "open_spacenli" / "thesis.tex").read_text() == "years of work"
 
@@ -91,7 +91,7 @@ def test_a_built_version_with_files_of_others_is_never_replaced(tmp_path):
     (tmp_path / "web").mkdir()
     (tmp_path / "web" / "manifest.json").write_text("{}")
     (tmp_path / "web").rename(tmp_path / "sub" / "open_spacenli")
-    with pytest.raises(FileExistsError, match="is no built version"):
+    with pytest.raises(FileExistsError, match="is not a built version"):
         nlihub.build("open_spacenli", tmp_path / "sub")
 
 

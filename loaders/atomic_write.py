@@ -1,4 +1,7 @@
-"""Writes a folder or a file whole or not at all."""
+"""Writes a folder or a file whole or not at all.
+
+The one other way to do so is a download (``fetching.download``), which keeps what a break left.
+"""
 
 import errno
 import glob

@@ -13,7 +13,7 @@ from ..builders.versions.verify import require_verified
 from ..builders.versions.version import BuiltVersion
 from ..loaders.atomic_write import working_folder
 from ..loaders.errors import UsageError, VersionError
-from ..loaders.fetching.cache import default_cache_dir
+from ..loaders.fetching.obtain import default_cache_dir
 from ..loaders.progress import Tell, silent
 from .card import is_handwritten
 from .compare.changes import Change, compare

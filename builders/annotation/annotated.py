@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...loaders.errors import UsageError
-from ...loaders.releases.oddities import Oddities
+from ...loaders.releases.tables import Oddities
 from ..core.base import Batch
 from ..core.keyed import key_of
 from ..core.options import BuildOptions, Key

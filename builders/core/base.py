@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from ...loaders.errors import DownloadError, SourceNotFoundError
 from ...loaders.fetching import Source, SourceFile, obtain_all
-from ...loaders.releases.oddities import Oddities
+from ...loaders.releases.tables import Oddities
 from .identity import code_digest
 from .options import BuildOptions, Key
 from .spec import DatasetSpec

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from ...loaders.errors import Defect, ReleaseError
 from ...loaders.fetching import Source, SourceFile, list_sources
 from ...loaders.fetching.obtain import HINT
-from ...loaders.releases.oddities import Oddities
+from ...loaders.releases.tables import Oddities
 from ..versions.counts import differing_counts
 from .base import Batch, NLIBuilder
 from .options import BuildOptions, Key

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from ...loaders.atomic_write import whole_folder
 from ...loaders.errors import OutputError, VerificationError
 from ...loaders.hashing import hash_file
-from ...loaders.releases.oddities import Oddities
+from ...loaders.releases.tables import Oddities
 from ..core.base import NLIBuilder
 from ..core.options import BuildOptions, Key
 from ..core.spec import DatasetSpec

@@ -12,8 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .layout import Column, Layout
-from .oddities import Oddities
-from .tables import count_rows, read_batches
+from .tables import Oddities, count_rows, read_batches
 
 #: The release's name of each way in which a pair came to be, and the paper's.
 CATEGORIES = {

@@ -12,9 +12,8 @@ import pyarrow as pa
 
 from ..errors import Defect, ReleaseError
 from .layout import Column, Layout
-from .oddities import Oddities
 from .scinli import SENTENCE_COLUMNS
-from .tables import column_names, read_batches
+from .tables import Oddities, column_names, read_batches
 
 #: Our name of each domain, and how its name in the release may begin, in lower-case letters.
 DOMAINS = {

@@ -10,8 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from .layout import Column, Layout
-from .oddities import Oddities
-from .tables import read_batches
+from .tables import Oddities, read_batches
 
 #: The label ids of the authors' code.
 LABELS = ("contrasting", "reasoning", "entailment", "neutral")

@@ -35,8 +35,8 @@ from .builders.procedures.abstracts.perturb.swap_entities import (
 from .builders.procedures.abstracts.perturb.swap_number import SwapNumber
 from .builders.procedures.abstracts.run import show_left_out
 from .loaders.atomic_write import whole_file
+from .loaders.corpora.abstracts.abstract import Skipped
 from .loaders.corpora.abstracts.read import FORMATS, read_abstracts
-from .loaders.corpora.abstracts.skipped import Skipped
 from .loaders.corpora.papers.files import find_paper_files
 from .loaders.errors import CorpusError, UnknownNameError, UsageError
 

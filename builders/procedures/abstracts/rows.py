@@ -10,7 +10,7 @@ import orjson
 import pyarrow as pa
 
 from ....loaders.errors import CorpusError
-from ....loaders.releases.oddities import Oddities
+from ....loaders.releases.tables import Oddities
 from ...bionli import LABELS
 from ...core.base import Batch
 from ...core.keyed import key_of

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ....loaders.corpora.abstracts.skipped import Skipped
+from ....loaders.corpora.abstracts.abstract import Skipped
 from ..splits import ByRatio
 from .mechanisms.mechanism import Mechanism
 from .mechanisms.mechanism import NoMechanism as Refused

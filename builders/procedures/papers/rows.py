@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from ....loaders.atomic_write import working_folder
-from ....loaders.releases.oddities import Oddities
+from ....loaders.releases.tables import Oddities
 from ...core.base import Batch
 from ...core.options import Key
 from ...core.schema import SPLITS, encode, uniform_features

@@ -14,7 +14,7 @@ from datasets import List, Value
 from ....loaders.corpora.patterns.pattern_bank import LABELS
 from ....loaders.corpora.patterns.records import ReleasedProblem, category_name
 from ....loaders.errors import SchemaError
-from ....loaders.releases.oddities import Oddities
+from ....loaders.releases.tables import Oddities
 from ...core.base import Batch
 from ...core.options import Key
 from ...core.schema import encode, uniform_features

@@ -27,7 +27,7 @@ from ...loaders.fetching import lock_file
 from ...loaders.fetching.obtain import default_cache_dir
 from ...loaders.hashing import hash_file
 from ..compare.numbers import matching, published_numbers, tag_of
-from ..hub.asking import status_of
+from ..hub.calls import status_of
 from ..hub.repository import HubRepository
 
 

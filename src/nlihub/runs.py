@@ -250,7 +250,7 @@ def push_baseline(
         UsageError: The run has nothing to send, or the name is no ``ORG/NAME``.
         HubError: The Hub refuses it or cannot be reached.
     """
-    from .publishing.models.push import push_model
+    from .publishing.models import push_model
 
     folder = RunFolder(Path(run).expanduser())
     return push_model(folder, repo, private=private, license_id=license_id)

@@ -9,7 +9,7 @@ from huggingface_hub import constants
 
 from ...loaders.errors import DownloadError, HubError, RaceError, UsageError
 from ...loaders.network import check_reachable
-from .timeouts import with_timeouts
+from .client import with_timeouts
 
 _Answer = TypeVar("_Answer")
 

@@ -1,1 +1,23 @@
-"""Systems on datasets: their predictions scored by the papers' protocols."""
+"""Baselines: train or prompt systems, score them by the papers' protocols, report on the runs.
+
+Importing this package is cheap: the first call imports the libraries that it needs.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .running import list_presets, report, run
+
+__all__ = ["list_presets", "report", "run"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import running
+
+    return getattr(running, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -23,7 +23,7 @@ import transformers
 from nlihub.baselines.presets import get_preset
 from nlihub.baselines.runs.config import RunConfig
 from nlihub.baselines.runs.folder import RunFolder
-from nlihub.baselines.training.encoded import EncodedRows
+from nlihub.baselines.training.batches import EncodedRows
 from nlihub.baselines.training.execution import Execution
 from nlihub.baselines.training.loop import Training
 

@@ -13,8 +13,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from .errors import OutputError
 
 _MAX_SWAPS = 100
@@ -73,6 +71,8 @@ def working_folder(parent: Path, prefix: str) -> Iterator[Path]:
     Raises:
         OutputError: The parent cannot be written to.
     """
+    from filelock import FileLock  # takes long to import
+
     _make_folder(parent)
     _remove_leftovers(parent, prefix)
     # Locked before it has the name by which leftovers are found.
@@ -103,6 +103,8 @@ def _check_replaceable(target: Path, may_replace: Callable[[Path], bool]) -> Non
 
 
 def _remove_leftovers(folder: Path, prefix: str) -> None:
+    from filelock import FileLock, Timeout
+
     for leftover in folder.glob(f"{glob.escape(prefix)}*"):
         with suppress(Timeout, OSError), FileLock(leftover / "lock", timeout=0):
             shutil.rmtree(leftover, ignore_errors=True)

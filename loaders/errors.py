@@ -162,3 +162,7 @@ class MetadataError(_DefectsError):
 
 class CorpusError(NLIHubError, ValueError):
     """A corpus does not give what was asked for: no pair of a class, too few of them, no paper."""
+
+
+class UnmeasuredError(NLIHubError, ValueError):
+    """A figure has no meaning for a version, or cannot be computed from it; says why."""

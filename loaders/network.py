@@ -13,10 +13,7 @@ import re
 import socket
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from urllib.request import getproxies
-
-from huggingface_hub import constants
 
 from .errors import DownloadError
 
@@ -35,6 +32,8 @@ def check_reachable(url: str, host: str) -> None:
         DownloadError: ``HF_HUB_OFFLINE`` or ``HF_DATASETS_OFFLINE`` is set, or the name of the host
             is not known, as is so where there is no network.
     """
+    from huggingface_hub import constants
+
     wanted = os.environ.get("HF_DATASETS_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")
     if constants.HF_HUB_OFFLINE or wanted:
         raise DownloadError(f"{url} is not asked: HF_HUB_OFFLINE or HF_DATASETS_OFFLINE is set.")
@@ -66,6 +65,8 @@ def wait_asked_for(retry_after: str | None) -> float | None:
         >>> wait_asked_for("7"), wait_asked_for("3600"), wait_asked_for("soon")
         (7.0, 60.0, None)
     """
+    from email.utils import parsedate_to_datetime
+
     header = (retry_after or "").strip()
     if re.fullmatch(r"[0-9]+(?:\.[0-9]+)?", header):
         return min(float(header), _MAX_WAIT_S)

@@ -10,12 +10,10 @@ prints.
 """
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tqdm import tqdm
-
-_Item = TypeVar("_Item")
 
 #: Takes a line on each step.
 Tell = Callable[[str], None]
@@ -27,13 +25,13 @@ def silent(_: str) -> None:
 
 def progress_bar(
     what: str,
-    items: Iterable[_Item] | None = None,
+    items: Iterable[Any] | None = None,
     *,
     n_steps: int | None = None,
     n_done: int = 0,
     unit: str = "it",
     is_transient: bool = False,
-) -> "tqdm[_Item]":
+) -> "tqdm[Any]":
     """Return a bar to iterate over, or to use in a ``with`` block and to ``update``.
 
     Args:

@@ -1,40 +1,37 @@
-"""Turns a scoring function into an ``evaluate`` module without ``evaluate``'s slow, lenient path.
+"""Modules of ``evaluate`` made from scoring functions.
 
-``evaluate`` encodes inputs element by element and on the way makes 1 of 1.7 and of "1". Here
-columns go to the function as they are; batches are checked, then written as Arrow tables.
+``evaluate`` encodes inputs element by element and turns 1.7 and "1" into 1. Here columns go to the
+function unchanged; batches are validated, then stored as Arrow tables.
 """
 
 import inspect
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, ClassVar
 
 import datasets
 import evaluate
 import pyarrow as pa
 
+from .evaluate_store import StoredBatches
 from .inputs.columns import LABEL_COLUMNS, Column, name_classes, read_columns
 from .inputs.problems import MetricInputError, Problems
 
-# No name may be bound to a class of evaluate here: evaluate.load takes the first it finds.
+# Bind no name to a module class of evaluate here: evaluate.load takes the first that it finds.
 _LOADING = frozenset(inspect.signature(evaluate.EvaluationModule.__init__).parameters)
 
-#: Rows of a record batch; the default of datasets makes thousands of small ones.
-_BATCH = 1 << 20
 
-
-class ColumnarModule:
-    """Mixin for a metric of ``evaluate``; goes before it in the bases.
+class ColumnarModule(StoredBatches):
+    """Mixin for a metric of ``evaluate``; it goes before ``evaluate.Metric`` in the bases.
 
     Attributes:
         SCORE: The scoring function; its docstring describes the inputs.
-        DESCRIPTION: What the metric is, in a paragraph.
-        CITATION: BibTeX of the paper that defines it.
-        PAPER: Address of the paper.
-        REQUIRED: Columns that have to be given.
-        OPTIONAL: Columns that may be left out. ``evaluate.combine`` hands over those of them that
-            are named when the module is made: ``columns=["categories"]``.
+        DESCRIPTION: The metric in a paragraph.
+        CITATION: BibTeX of the paper that defines the metric.
+        PAPER: URL of the paper.
+        REQUIRED: Columns that must be given.
+        OPTIONAL: Columns that may be left out. ``evaluate.combine`` passes on only those that are
+            named when the module is made: ``columns=["categories"]``.
     """
 
     SCORE: ClassVar[Callable[..., dict[str, Any]]]
@@ -44,22 +41,10 @@ class ColumnarModule:
     REQUIRED: ClassVar[tuple[str, ...]]
     OPTIONAL: ClassVar[tuple[str, ...]]
 
-    # What the base class from evaluate keeps.
-    num_process: int
-    selected_feature_format: Any
-    writer: Any
-    buf_writer: Any
-    data: Any
-    filelocks: Any
-    file_paths: Any
-    filelock: Any
-    cache_file_name: Any
-    _init_writer: Any
-
     def __init__(self, *args: Any, columns: Sequence[str] = (), **options: Any) -> None:
         loading = {name: options.pop(name) for name in _LOADING & set(options)}
         super().__init__(*args, **loading)
-        if loading.get("seed") is not None:  # that of evaluate is ours too
+        if loading.get("seed") is not None:  # one seed for evaluate and for the bootstrap
             options["seed"] = loading["seed"]
         known = set(inspect.signature(self.SCORE).parameters)
         known -= {"data", *self.REQUIRED, *self.OPTIONAL}
@@ -71,7 +56,6 @@ class ColumnarModule:
         self._columns = (*self.REQUIRED, *columns)
         self._stored: pa.Schema | None = None
         self._label_sets: set[tuple[str, ...]] = set()
-        self._is_reading = False
 
     def _info(self) -> evaluate.MetricInfo:
         return evaluate.MetricInfo(
@@ -83,7 +67,7 @@ class ColumnarModule:
         )
 
     def _features(self) -> list[datasets.Features]:
-        """What the required columns may hold."""
+        """Return the types that the required columns may have."""
         kinds = itertools.product(("int64", "string"), repeat=len(self.REQUIRED))
         return [
             datasets.Features(
@@ -95,18 +79,13 @@ class ColumnarModule:
             for chosen in kinds
         ]
 
-    def _feature_names(self) -> list[str]:
-        if self._is_reading:  # the columns are read in _compute, as they were stored
-            return []
-        return list(self._columns)
-
     def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> Any:
-        """Computes the metric of the given columns and of those added before.
+        """Compute the metric from the given columns and from those added before.
 
         Args:
-            predictions: A column, as described below.
-            references: A column, as described below.
-            **kwargs: Further columns and options, as described below.
+            predictions: The column ``predictions`` that is described below, n values.
+            references: The column ``references`` that is described below, n values.
+            **kwargs: The other columns and the options that are described below, by name.
 
         """
         given = {"predictions": predictions, "references": references, **kwargs}
@@ -114,20 +93,18 @@ class ColumnarModule:
         columns = {name: given.pop(name) for name in sorted(names)}
         columns = {name: column for name, column in columns.items() if column is not None}
         options = self._options | given
-        if columns and self.writer is None and self.num_process == 1:
+        if columns and self._is_empty():
             return self.SCORE(**dict.fromkeys(self.REQUIRED) | columns, **options)
         data = options.pop("data", None)
         if columns:
             self.add_batch(**columns, data=data)
-        self._is_reading = True
         try:
-            return super().compute(**self._label_set(options))  # type: ignore[misc]
+            return self._compute_stored(**self._label_set(options))
         finally:
-            self._is_reading = False
             self._forget()
 
     def _label_set(self, options: dict[str, Any]) -> dict[str, Any]:
-        """The options, with the label set that the batches had, if none is given."""
+        """Return the options, with the label set of the batches if the options have none."""
         default = inspect.signature(self.SCORE).parameters["labels"].default
         if options.get("labels", default) is not None or not self._label_sets:
             return options
@@ -137,12 +114,12 @@ class ColumnarModule:
         return options | {"labels": next(iter(self._label_sets))}
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
-        """Adds a batch of rows to those that the next ``compute`` uses.
+        """Add a batch of n rows to those that the next ``compute`` uses.
 
         Args:
-            predictions: A column, as described below.
-            references: A column, as described below.
-            **kwargs: Further columns, as described below.
+            predictions: The column ``predictions`` that is described below, n values.
+            references: The column ``references`` that is described below, n values.
+            **kwargs: The other columns that are described below, by name.
 
         """
         given = {"predictions": predictions, "references": references, **kwargs}
@@ -154,8 +131,7 @@ class ColumnarModule:
         arrays, label_sets = self._read(given, data)
         table = pa.table({name: _storable(name, array) for name, array in arrays.items()})
         if self._stored is None:
-            self.selected_feature_format = datasets.Features.from_arrow_schema(table.schema)
-            self._init_writer()
+            self._open_store(table.schema)
             self._stored = table.schema
         elif table.schema != self._stored:
             raise MetricInputError(
@@ -165,19 +141,19 @@ class ColumnarModule:
                 ]
             )
         try:
-            self.writer.write_table(table, writer_batch_size=_BATCH)
-        except BaseException:  # a full disk: never compute on a part
+            self._store(table)
+        except BaseException:  # such as a full disk: never compute on a part of the rows
             self._forget()
             raise
         self._label_sets |= label_sets
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
-        """Adds one row to those that the next ``compute`` uses.
+        """Add one row to those that the next ``compute`` uses.
 
         Args:
-            prediction: A value of the column ``predictions``.
-            reference: A value of the column ``references``.
-            **kwargs: A value of each further column, by the column's name.
+            prediction: One value of the column ``predictions``.
+            reference: One value of the column ``references``.
+            **kwargs: One value of each other column, by name of the column.
 
         """
         row = {"predictions": prediction, "references": reference, **kwargs}
@@ -186,9 +162,17 @@ class ColumnarModule:
     def _read(
         self, given: Mapping[str, Any], data: Any
     ) -> tuple[dict[str, pa.Array], set[tuple[str, ...]]]:
-        """The columns of a batch, checked, and the label sets that they bring.
+        """Validate the columns of a batch; a subclass with other kinds of columns overrides it.
 
-        A subclass with other kinds of columns overrides it.
+        Args:
+            given: The columns, n values each, or their names in ``data``.
+            data: A ``Dataset``, Arrow table, data frame or mapping with the columns, or None.
+
+        Returns:
+            The n values of each column, and the label sets of ``ClassLabel`` columns.
+
+        Raises:
+            MetricInputError: A column is missing or malformed, or lengths differ.
         """
         problems = Problems()
         required = {name: given.get(name) for name in self.REQUIRED}
@@ -198,29 +182,31 @@ class ColumnarModule:
         return name_labels(columns)
 
     def _compute(self, **options: Any) -> dict[str, Any]:
-        table = self.data.with_format("arrow")[:]
+        table = self._stored_rows()
         return self.SCORE(**{name: table[name] for name in table.column_names}, **options)
 
     def _forget(self) -> None:
-        """Drops what was added; ``evaluate`` itself does so only where nothing went wrong."""
+        """Drop all batches."""
         self._stored, self._label_sets = None, set()
-        self.data = self.writer = self.buf_writer = None
-        locked = list(zip(self.filelocks or [], self.file_paths or [], strict=True))
-        if self.filelock is not None:  # nothing was read yet
-            locked.append((self.filelock, self.cache_file_name))
-        for lock, path in locked:
-            Path(path).unlink(missing_ok=True)
-            lock.release()
-        self.filelocks = self.file_paths = self.filelock = self.cache_file_name = None
+        self._drop_store()
 
 
 def name_labels(
     columns: Mapping[str, Column],
 ) -> tuple[dict[str, pa.Array], set[tuple[str, ...]]]:
-    """The values of columns, and the label sets that they are from.
+    """Return the values of columns, labels by name where a column has class names.
 
-    Where one column of labels is that of a ``Dataset``, numbers of all of them become names: the
-    number of a class means nothing to another batch or process.
+    If one column of labels has the class names of a ``Dataset``, the numbers in all columns of
+    labels become names: another batch or process may number the classes differently.
+
+    Args:
+        columns: The columns of a batch by name, n values each.
+
+    Returns:
+        The n values of each column, and the label sets of the columns: one or none.
+
+    Raises:
+        MetricInputError: The columns have different label sets, or a number that is not a class.
     """
     arrays = {name: column.values for name, column in columns.items()}
     label_sets = {c.class_names for c in columns.values() if c.class_names is not None}
@@ -237,13 +223,15 @@ def name_labels(
 
 
 def _storable(name: str, values: pa.Array) -> pa.Array:
-    """The values in one of a few types, so that batches of different origin fit together."""
+    """Return integers as int64 and strings as string, so that batches of any origin fit."""
     kind = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
     if pa.types.is_integer(kind):
         try:
             return values.cast(pa.int64())
         except pa.ArrowInvalid:
-            raise MetricInputError([f"{name}: holds integers beyond 63 bits."]) from None
+            raise MetricInputError(
+                [f"{name}: holds integers beyond 63 bits; expected smaller ones."]
+            ) from None
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return values.cast(pa.string())
     return values

@@ -1,26 +1,34 @@
 """A trained model on the Hub, with a card that is made from the folder of its run."""
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from huggingface_hub import EvalResult, ModelCardData
 
 from ..baselines.runs.config import RunConfig
 from ..baselines.runs.folder import CONFIG, METRICS, RECORD, RunFolder
-from ..builders.versions.card import markdown_table
+from ..builders.core.markdown import markdown_table
 from ..loaders.errors import UsageError
 from .hub.repository import Content, HubRepository
 
+#: The scores that a card shows, by metric: how they are called, and their type on the Hub.
+_SHOWN = {
+    "nli_report": {"macro_f1": ("macro-F1", "f1"), "accuracy": ("accuracy", "accuracy")},
+    "pattern_accuracy": {"area_under_curve": ("area under the PA curve", "pattern_accuracy")},
+    "consistency": {"f1_positive": ("F1 of entailment", "f1")},
+}
 
-def push_model(
-    run: RunFolder, repo: str, *, private: bool = False, license_id: str | None = None
+
+def publish_model(
+    run: str | Path, repo: str, *, private: bool = False, license_id: str | None = None
 ) -> str:
-    """Sends the model of a run to the Hub in one commit, with its card and its results.
+    """Send the model of a run to the Hub in one commit, with its card and its results.
 
     A token is read as ``huggingface_hub`` reads it.
 
     Args:
-        run: A run of an encoder that is done, with its checkpoint.
+        run: Folder of a run of an encoder that is done, with its checkpoint.
         repo: The repository, ``ORG/NAME``; it is made if there is none.
         private: Whether a repository that is made is private.
         license_id: Licence of the weights as the Hub names it, such as ``apache-2.0``.
@@ -34,33 +42,26 @@ def push_model(
         HubError: The Hub refuses it or cannot be reached.
     """
     repository = HubRepository(repo, "model")
-    if not run.is_done:
-        raise UsageError(f"{run.path} is no run that is done.")
-    if run.config.method != "encoder" or not (run.checkpoint / "config.json").is_file():
+    folder = RunFolder(Path(run).expanduser())
+    if not folder.is_done:
+        raise UsageError(f"{folder.path} is no run that is done.")
+    if folder.config.method != "encoder" or not (folder.checkpoint / "config.json").is_file():
         raise UsageError(
-            f"{run.path} has no checkpoint of an encoder; only such models load on the Hub."
+            f"{folder.path} has no checkpoint of an encoder; only such models load on the Hub."
         )
     files: dict[str, Content] = {
-        path.relative_to(run.checkpoint).as_posix(): path
-        for path in sorted(run.checkpoint.rglob("*"))
+        path.relative_to(folder.checkpoint).as_posix(): path
+        for path in sorted(folder.checkpoint.rglob("*"))
         if path.is_file()
     }
-    files["README.md"] = model_card(run, repo, license_id).encode()
-    files["metrics.json"] = run.path / METRICS
-    files["run/config.json"] = run.path / CONFIG
-    files["run/record.json"] = run.path / RECORD
+    files["README.md"] = model_card(folder, repo, license_id).encode()
+    files["metrics.json"] = folder.path / METRICS
+    files["run/config.json"] = folder.path / CONFIG
+    files["run/record.json"] = folder.path / RECORD
     repository.create(private=private)
-    name, seed = run.config.name, run.config.seed
+    name, seed = folder.config.name, folder.config.seed
     commit = repository.commit(files, message=f"{name}, seed {seed}", parent=repository.head())
     return f"{repository.url}/commit/{commit}"
-
-
-#: The scores that a card shows, by metric: how they are called, and their type on the Hub.
-_SHOWN = {
-    "nli_report": {"macro_f1": ("macro-F1", "f1"), "accuracy": ("accuracy", "accuracy")},
-    "pattern_accuracy": {"area_under_curve": ("area under the PA curve", "pattern_accuracy")},
-    "consistency": {"f1_positive": ("F1 of entailment", "f1")},
-}
 
 
 def model_card(run: RunFolder, name: str, license_id: str | None = None) -> str:

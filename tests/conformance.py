@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from datasets import ClassLabel, Value
+from nlihub.builders.core.row_digests import digest, row_hashes
 from nlihub.builders.core.schema import COLUMNS, NULLABLE
-from nlihub.builders.versions.digest import digest, row_hashes
 
 
 @dataclass

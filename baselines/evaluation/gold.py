@@ -1,7 +1,8 @@
 """What predictions are scored against: the rows of a split, their label set and metrics."""
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -185,3 +186,51 @@ def _group_metrics(rows: pa.Table, n_labels: int) -> tuple[str, ...]:
     if ends["label_min"].equals(ends["label_max"]):
         return ("pattern_accuracy", "cartography")
     return ("consistency",) if n_labels == 2 else ()
+
+
+def check_labels(rows: Gold, labels: tuple[str, ...], what: str) -> Gold:
+    """Rows with their label ids in the order of another label set.
+
+    Args:
+        rows: The rows.
+        labels: The label set to have.
+        what: What the rows are for, in messages.
+
+    Returns:
+        The rows, their ids mapped by name.
+
+    Raises:
+        SchemaError: They have other labels.
+    """
+    if rows.labels == labels:
+        return rows
+    if not set(rows.labels) <= set(labels) or (
+        rows.has_label_ids and set(rows.labels) != set(labels)
+    ):
+        raise SchemaError(
+            f"{rows.description['name']} ({what}) has the labels {', '.join(rows.labels)}; "
+            f"expected {', '.join(labels)}.{_first_with_others(rows, labels)}"
+        )
+    order = np.array([labels.index(label) for label in rows.labels])
+    ids = pa.chunked_array([order[rows.rows["label"].to_numpy()]])
+    position = rows.rows.column_names.index("label")
+    return replace(
+        rows, rows=rows.rows.set_column(position, "label", ids), labels=labels, has_label_ids=True
+    )
+
+
+def _first_with_others(rows: Gold, labels: tuple[str, ...]) -> str:
+    ids = [id_ for id_, label in enumerate(rows.labels) if label not in labels]
+    found = rows.rows.filter(pc.is_in(rows.rows["label"], pa.array(ids, rows.rows["label"].type)))
+    if not len(found):
+        return ""
+    first = found.slice(0, 1).to_pylist()[0]
+    return f" The first that is none of them: {rows.labels[first['label']]}, of row {first['id']}."
+
+
+def key_of(rows: Gold) -> str:
+    """A name for rows that files can have: ``scinli-default-test``."""
+    described = rows.description
+    parts = [described["name"], described["config"], described["split"]]
+    plain = re.sub(r"[^\w.-]+", "_", "-".join(str(part) for part in parts if part is not None))
+    return plain.removesuffix(".parquet").removesuffix(".jsonl").removesuffix(".csv")

@@ -21,13 +21,8 @@ from ...metrics.inputs.files import read_table
 from ...metrics.inputs.problems import MetricInputError
 from ...metrics.rows import Rows, shorten, show_p_value, show_rows_as_text
 from .gold import Gold
-from .scoring import (
-    ScoringOptions,
-    check_predictions,
-    join_predictions,
-    score_predictions,
-    summarize_runs,
-)
+from .predictions import check_predictions, join_predictions
+from .scoring import ScoringOptions, score_predictions, summarize_runs
 
 #: The metric that each kind of picture shows.
 PLOTS = {

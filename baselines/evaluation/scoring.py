@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -18,14 +17,9 @@ from ...metrics.functional import (
     paired_t_test,
     pattern_accuracy,
 )
-from ...metrics.inputs.columns import read_columns
-from ...metrics.inputs.files import PROBABILITY, probability_matrix
-from ...metrics.inputs.labels import encode_labels
-from ...metrics.inputs.probabilities import read_probabilities
-from ...metrics.inputs.problems import Problems
+from ...metrics.inputs.files import probability_matrix
 from ...metrics.inputs.thresholds import is_many
-
-_N_SHOWN = 5
+from .predictions import has_probabilities
 
 #: SpaceNLI, Table 5; BioNLI, Figure 2, from 50 % in steps of 10.
 PATTERN_THRESHOLDS = (0.5, 0.67, 0.9, 0.95, 1.0)
@@ -57,103 +51,6 @@ class ScoringOptions:
     n_resamples: int = 9999
     seed: int = 0
     per_group: bool = False
-
-
-def check_predictions(
-    predictions: pa.Table, labels: Sequence[str], name: str, *, may_be_ids: bool = True
-) -> list[str]:
-    """Checks the labels and probabilities of predictions.
-
-    Args:
-        predictions: With the column ``prediction``, and perhaps ``probability_LABEL``.
-        labels: The label set in the order of its ids.
-        name: What the predictions are called in messages.
-        may_be_ids: Whether labels may be ids, since the order of the label set is known.
-
-    Returns:
-        What is allowed, but may not be meant: columns that are not used, and predictions that are
-        not the most probable label.
-
-    Raises:
-        PredictionsError: Predictions are no labels of the set, or probabilities are none; names
-            the rows from 0.
-    """
-    problems = Problems()
-    used = {"id", "prediction"}
-    notes = []
-    try:
-        columns = read_columns({"prediction": predictions["prediction"]}, {}, None, problems)
-        encoded = encode_labels(list(columns.values()), labels, problems)
-        if not may_be_ids and pa.types.is_integer(predictions["prediction"].type):
-            problems.add("prediction: holds ids of labels, whose order is not known; name them.")
-        matrix = None
-        if _has_probabilities(predictions):
-            used |= {f"{PROBABILITY}{label}" for label in labels}
-            matrix = read_probabilities(probability_matrix(predictions, labels)[0], None, problems)
-        problems.check()
-    except KeyError:
-        listed = ", ".join(predictions.column_names)
-        raise PredictionsError(f"{name}: there is no column prediction; it has {listed}.") from None
-    except MetricInputError as error:
-        raise PredictionsError(f"{name}: {error}") from None
-    if unused := [column for column in predictions.column_names if column not in used]:
-        notes.append(f"{name}: these columns are not used: {', '.join(unused)}.")
-    if matrix is not None:
-        codes = encoded.codes["prediction"].astype(np.intp)
-        own = np.take_along_axis(matrix, codes[:, None], 1)[:, 0]
-        n_other = int((own < matrix.max(axis=1)).sum())
-        if n_other:
-            notes.append(
-                f"{name}: in {n_other:,} of {len(own):,} rows another label is more probable than "
-                "the predicted one."
-            )
-    return notes
-
-
-def join_predictions(rows: pa.Table, predictions: pa.Table, name: str) -> pa.Table:
-    """Puts predictions in the order of a dataset's rows.
-
-    Args:
-        rows: The rows of a split, with a column ``id``.
-        predictions: A row for each of them, with the column ``id``.
-        name: What the predictions are called in messages.
-
-    Returns:
-        The predictions, row by row for the dataset.
-
-    Raises:
-        PredictionsError: There are no ids; an id is missing, unknown or there twice.
-    """
-    if "id" not in predictions.column_names:
-        listed = ", ".join(predictions.column_names)
-        raise PredictionsError(f"{name}: there is no column id; it has {listed}.")
-    ids = predictions["id"].combine_chunks()
-    if not (pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type)) or ids.null_count:
-        kind = f"{ids.null_count} nulls" if ids.null_count else f"values of type {ids.type}"
-        raise PredictionsError(f"{name}: the column id holds {kind}; expected strings.")
-    ids, known = ids.cast(pa.large_string()), rows["id"].combine_chunks().cast(pa.large_string())
-    counts = ids.value_counts()
-    problems = {
-        "are there more than once": counts.field("values").filter(
-            pc.greater(counts.field("counts"), 1)
-        ),
-        "are not in the dataset": ids.filter(pc.invert(pc.is_in(ids, known))),
-        "of the dataset are missing": known.filter(pc.invert(pc.is_in(known, ids))),
-    }
-    found = {what: values for what, values in problems.items() if len(values)}
-    if found:
-        listed = "; ".join(_listed(values, what) for what, values in found.items())
-        only_more = list(found) == ["are not in the dataset"]
-        hint = " Are these predictions for another config or split?" if only_more else ""
-        raise PredictionsError(
-            f"{name} has not one prediction for each of the {len(known):,} rows: {listed}.{hint}"
-        )
-    return predictions.take(pc.index_in(known, ids))
-
-
-def _listed(ids: pa.Array, what: str) -> str:
-    shown = ", ".join(map(str, ids[:_N_SHOWN].to_pylist()))
-    return f"{len(ids):,} ids {what} ({shown}{', ...' if len(ids) > _N_SHOWN else ''})"
 
 
 def score_predictions(
@@ -235,16 +132,12 @@ def _probabilities(
     labels: Sequence[str], predictions: pa.Table, other: pa.Table | None
 ) -> dict[str, Any]:
     """The probabilities of each system that has them; of neither where the first has none."""
-    if not _has_probabilities(predictions):
+    if not has_probabilities(predictions):
         return {}
     found = {"probabilities": probability_matrix(predictions, labels)[0]}
-    if other is not None and _has_probabilities(other):
+    if other is not None and has_probabilities(other):
         found["other_probabilities"] = probability_matrix(other, labels)[0]
     return found
-
-
-def _has_probabilities(table: pa.Table) -> bool:
-    return any(name.startswith(PROBABILITY) for name in table.column_names)
 
 
 def summarize_runs(

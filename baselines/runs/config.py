@@ -126,7 +126,7 @@ class RunConfig:
     Attributes:
         name: What the system is called in reports.
         method: One of ``METHODS``.
-        tests: What it is tested on; see ``baselines.data``.
+        tests: What it is tested on; see ``baselines.runs.data``.
         model: An encoder or language model: a name on the Hub or a folder.
         revision: Of a model on the Hub.
         preset: The preset that it was made from.

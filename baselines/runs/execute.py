@@ -7,22 +7,20 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
 from ...loaders.errors import OutputError, SchemaError, UsageError
 from ...loaders.hashing import hash_file
 from ...loaders.progress import Tell, silent
-from ..data import check_labels, draw_shots, key_of, read_rows, take_rows
-from ..evaluation.gold import Gold
+from ..evaluation.gold import Gold, check_labels, key_of
+from ..evaluation.predictions import fill_unanswered
 from ..evaluation.scoring import ScoringOptions, score_predictions
 from .config import RunConfig
-from .dynamics import dynamics_table, subset_ids
+from .data import draw_shots, dynamics_table, read_rows, subset_ids, take_rows
 from .folder import DYNAMICS, METRICS, PREDICTIONS, RECORD, RunFolder
 from .record import commit, hardware, versions
 
 if TYPE_CHECKING:
+    from ..systems import System
     from ..training.execution import Execution
-    from .systems import System
 
 
 def execute(
@@ -97,7 +95,7 @@ class _Run:
         self.began, self.started, self._seconds_before = time.monotonic(), _now(), 0.0
 
     def do(self, *, keeps_checkpoint: bool) -> None:
-        from .systems import make_system
+        from ..systems import make_system
 
         config = self.config
         train = self._training_rows()
@@ -279,37 +277,6 @@ def _check_files(folder: RunFolder, config: RunConfig) -> None:
 def _pairs(rows: Gold) -> set[tuple[str, str]]:
     columns = (rows.rows[name].to_pylist() for name in ("premise", "hypothesis"))
     return set(zip(*columns, strict=True))
-
-
-def fill_unanswered(rows: Gold, predictions: pa.Table) -> tuple[pa.Table, int]:
-    """Predictions in which no answer is a wrong one.
-
-    The label that takes its place is the one after the gold label in the label set, so that it is
-    wrong whatever the gold label is.
-
-    Args:
-        rows: The rows.
-        predictions: A prediction for each, null where there is none.
-
-    Returns:
-        The predictions, and how many were null.
-    """
-    column = predictions["prediction"]
-    if not column.null_count:
-        return predictions, 0
-    wrong = (rows.rows["label"].to_numpy() + 1) % len(rows.labels)
-    names = pa.array(rows.labels).take(pa.array(wrong))
-    filled = pa.array(
-        [
-            own if own is not None else other
-            for own, other in zip(column.to_pylist(), names.to_pylist(), strict=True)
-        ],
-        pa.string(),
-    )
-    at = predictions.column_names.index("prediction")
-    return predictions.set_column(at, "prediction", filled).select(
-        [name for name in predictions.column_names if name in ("id", "prediction")]
-    ), column.null_count
 
 
 def _label_set(sets: Sequence[Gold]) -> tuple[str, ...]:

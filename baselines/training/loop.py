@@ -1,8 +1,10 @@
 """The training loop, from the first batch to the best epoch."""
 
 import time
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -11,21 +13,49 @@ from accelerate.utils import gather_object
 from ...loaders.errors import TrainingError
 from ...loaders.progress import Tell, silent
 from ...metrics.functional import nli_report
+from ..evaluation.gold import Gold
 from ..runs.config import Options
 from ..runs.folder import RunFolder
-from .batches import training_batches
-from .encoded import EncodedRows
+from .batches import EncodedRows, training_batches
 from .execution import Execution
-from .optimization import make_optimizer, make_schedule
 from .predict import predict
 from .state import State
-from .trainable import Trainable
 
 #: Steps after which the loss is looked at where that would stop a GPU.
 _CHECK_EVERY = 50
 
+
 #: Steps after which several processes agree whether to keep the state.
 _AGREE_EVERY = 10
+
+
+class Trainable(Protocol):
+    """A model, how rows become its inputs, and how it is kept.
+
+    Attributes:
+        model: Gives logits, b x labels, for the inputs that ``encode`` makes; a label's logit is at
+            the position of its id in the dataset.
+        labels: The label set.
+    """
+
+    model: torch.nn.Module
+    labels: tuple[str, ...]
+
+    def encode(self, rows: Gold) -> EncodedRows:
+        """The inputs of the model for rows with texts."""
+        ...
+
+    def save(self, folder: Path) -> None:
+        """Writes all that ``load`` needs into an empty folder."""
+        ...
+
+    def load(self, folder: Path) -> None:
+        """Takes the weights that ``save`` wrote."""
+        ...
+
+    def facts(self) -> Mapping[str, Any]:
+        """What the record of a run says of it."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -323,3 +353,41 @@ class Training:
             "schedule": self._schedule.state_dict(),
         }
         self._state.save(self._folder.path, tensors)
+
+
+def make_optimizer(
+    parameters: Iterable[torch.nn.Parameter], options: Options, *, fused: bool
+) -> torch.optim.Optimizer:
+    """The optimizer that the options name.
+
+    Args:
+        parameters: What is trained.
+        options: Hyper-parameters.
+        fused: Whether to take all parameters in one step of the device, the same up to rounding.
+    """
+    rate = options.learning_rate
+    if options.optimizer == "adam":
+        return torch.optim.Adam(parameters, lr=rate, fused=fused)
+    return torch.optim.AdamW(parameters, lr=rate, weight_decay=options.weight_decay, fused=fused)
+
+
+def make_schedule(
+    optimizer: torch.optim.Optimizer, options: Options, n_steps: int
+) -> torch.optim.lr_scheduler.LambdaLR:
+    """How the rate changes from step to step.
+
+    Args:
+        optimizer: Whose rate it is.
+        options: Hyper-parameters.
+        n_steps: Steps of an epoch.
+    """
+    warmup, total = options.warmup_steps, n_steps * options.max_epochs
+
+    def share(step: int) -> float:
+        if step < warmup:
+            return step / warmup
+        if options.schedule == "constant":
+            return 1.0
+        return max(total - step, 0) / max(total - warmup, 1)
+
+    return torch.optim.lr_scheduler.LambdaLR(optimizer, share)

@@ -5,16 +5,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import torch
 from accelerate.utils import gather_object
 
 from ...loaders.errors import TrainingError
 from ...loaders.progress import progress_bar
-from ...metrics.inputs.files import PROBABILITY
-from ..evaluation.gold import Gold
-from .batches import prediction_batches
-from .encoded import EncodedRows
+from .batches import EncodedRows, prediction_batches
 from .execution import Execution, is_out_of_memory
 
 _MAX_ROWS = 4_096
@@ -93,21 +89,3 @@ def _logits(
     with execution.autocast():
         logits: torch.Tensor = model(**inputs)
     return logits
-
-
-def prediction_table(rows: Gold, probabilities: np.ndarray) -> pa.Table:
-    """Predictions as a run keeps them.
-
-    Args:
-        rows: n rows.
-        probabilities: n x labels.
-
-    Returns:
-        The columns ``id``, ``prediction`` (the name of the most probable label) and
-        ``probability_LABEL`` for every label.
-    """
-    best = pa.array(rows.labels).take(pa.array(probabilities.argmax(axis=1)))
-    columns = {"id": rows.rows["id"], "prediction": best}
-    for index, label in enumerate(rows.labels):
-        columns[f"{PROBABILITY}{label}"] = pa.array(probabilities[:, index])
-    return pa.table(columns)

@@ -7,13 +7,13 @@ import pyarrow as pa
 
 from ...loaders.progress import Tell
 from ..evaluation.gold import Gold
+from ..evaluation.predictions import prediction_table
 from ..runs.config import RunConfig
 from ..runs.folder import RunFolder
 from ..runs.record import model_facts
 from .execution import Execution
-from .loop import Training
-from .predict import predict, prediction_table
-from .trainable import Trainable
+from .loop import Trainable, Training
+from .predict import predict
 
 
 class TrainedSystem:

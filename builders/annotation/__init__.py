@@ -1,7 +1,7 @@
 """Annotation of evaluation splits: batches for annotators, their answers, agreement, gold labels.
 
-A folder of batches holds all that a later session needs: each batch what it asks and who may
-answer, and the answers that came back.
+A folder of batches holds all that a later session needs: for each batch the question, the
+annotators, and the answers that came back.
 
 Source: SciNLI, section 3.3; MSciNLI, section on its test and development sets.
 """

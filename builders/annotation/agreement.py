@@ -1,4 +1,4 @@
-"""How far annotators agree with each other, and their majority with the automatic labels."""
+"""Agreement of annotators with each other, and of their majority with the automatic labels."""
 
 import math
 from collections import Counter, defaultdict
@@ -9,12 +9,12 @@ from typing import Any
 
 from ...loaders.errors import UsageError
 from .candidates import UNCLEAR
-from .judge import KEPT, NO_MAJORITY, REASONS, UNDECIDED, Judged
+from .gold import KEPT, NO_MAJORITY, REASONS, UNDECIDED, Judged
 
 
 @dataclass(frozen=True)
 class Share:
-    """A part of a whole.
+    """A share of a whole.
 
     Attributes:
         n: Size of the part.
@@ -26,32 +26,32 @@ class Share:
 
     @property
     def value(self) -> float:
-        """The share, from 0 to 1; NaN of nothing."""
+        """The share, from 0 to 1; NaN where the whole is 0."""
         return self.n / self.of if self.of else math.nan
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """What the papers report of an annotation.
+    """The figures that the papers report of an annotation.
 
-    A pair counts as decided once further answers could not change what becomes of it.
+    A pair is decided once further answers could not change its outcome.
 
     Attributes:
-        outcomes: All pairs of the batches by what became of them.
-        overall: Decided pairs whose gold label is the automatic one, of all decided pairs: those
-            without a majority or with an unclear one are in the whole.
+        outcomes: Number of pairs of the batches by outcome.
+        overall: Share of decided pairs whose gold label is the automatic one. The whole includes
+            pairs without a majority and those whose majority is ``unclear``.
         by_class: The same for each automatic label.
         by_domain: The same for each domain.
-        without_majority: Decided pairs without a majority, of all decided pairs.
-        confusion: For each automatic label the decided pairs by what the majority chose: a label,
-            ``unclear`` or ``no majority``.
-        kappa: Fleiss' kappa over the pairs that exactly as many annotators answered as were asked,
+        without_majority: Share of decided pairs without a majority.
+        confusion: By automatic label, the number of decided pairs by majority: a label, ``unclear``
+            or ``no majority``.
+        kappa: Fleiss' kappa over the pairs answered by exactly as many annotators as were asked,
             from -1 to 1, higher is better; ``unclear`` is one of its categories. NaN where it is
-            not defined.
+            undefined.
         n_for_kappa: Number of those pairs.
         n_left_out_of_kappa: Number of the other pairs of the batches.
-        with_majority: For each annotator, the answers that are what the majority chose, of those
-            to pairs with a majority.
+        with_majority: By annotator, the share of answers that equal the majority, among those to
+            pairs with a majority.
     """
 
     outcomes: Mapping[str, int]
@@ -66,7 +66,7 @@ class Agreement:
     with_majority: Mapping[str, Share]
 
     def as_json(self) -> dict[str, Any]:
-        """It all in plain types; a number that is not defined is None."""
+        """Return all figures in plain types, an undefined number as None."""
         values: dict[str, Any] = {
             name: _plain(getattr(self, name)) for name in self.__dataclass_fields__
         }
@@ -76,7 +76,7 @@ class Agreement:
 def measure_agreement(
     judged: Sequence[Judged], labels: Sequence[str], n_annotators: int
 ) -> Agreement:
-    """Measures agreement as the papers do.
+    """Measure agreement as the papers do.
 
     Args:
         judged: The pairs of the batches.
@@ -84,7 +84,7 @@ def measure_agreement(
         n_annotators: How many annotators are asked for each pair.
 
     Returns:
-        The measures.
+        The figures.
 
     Source:
         SciNLI, section 3.3 and last column of Table 3 (6,904 of 8,044 pairs, 2,011 a class);
@@ -118,19 +118,19 @@ def measure_agreement(
 
 
 def fleiss_kappa(counts: Sequence[Sequence[int]]) -> float:
-    """Fleiss' kappa, computed in whole numbers and rounded once, at the end.
+    """Return Fleiss' kappa, computed in integers and rounded once at the end.
 
     Args:
-        counts: For each of n subjects how many raters chose each of k categories; the raters may
-            differ from subject to subject, their number may not.
+        counts: For each of n subjects the number of raters that chose each of k categories. The
+            raters may differ between subjects, their number may not.
 
     Returns:
-        From -1 to 1, higher is better, 0 for agreement as by chance. NaN where it is not defined:
-        without subjects, or where only one category was ever chosen.
+        From -1 to 1, higher is better, 0 for agreement by chance. NaN where it is undefined:
+        without subjects, or where all raters chose one category.
 
     Raises:
-        UsageError: A count is negative, there are fewer than two raters, or another number of
-            raters or categories for one subject than for another.
+        UsageError: A count is negative, there are fewer than two raters, or the number of raters or
+            categories differs between subjects.
 
     Source:
         Fleiss (1971), Measuring nominal scale agreement among many raters.

@@ -1,4 +1,4 @@
-"""Reads the answers of annotators, strictly: what is not an answer to its pair is a defect."""
+"""Strict reading of annotators' answers: whatever is not an answer to its pair is a defect."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,15 +7,14 @@ from pathlib import Path
 
 from ...loaders.atomic_write import whole_file
 from ...loaders.errors import AnnotationError, Defect, UsageError
+from .batches import ANSWERS_FOLDER, Batch
 from .candidates import UNCLEAR
-from .entry import Entries, Entry
 from .label_studio import read_label_studio_answers
-from .sheets import read_sheet_answers
-from .stored import ANSWERS_FOLDER, Batch
+from .sheets import Entries, Entry, read_sheet_answers
 
-#: An export of Label Studio has another name each time; here a later one replaces an earlier one.
+#: Label Studio gives every export another name; here a later export replaces an earlier one.
 LABEL_STUDIO_FILE = "label-studio.json"
-_ADVICE = "Nothing was taken over. Correct the files, or have the annotators correct them."
+_ADVICE = "Nothing was imported. Correct the files, or have the annotators correct them."
 
 
 @dataclass(frozen=True)
@@ -24,9 +23,9 @@ class Answers:
 
     Attributes:
         by_pair: For every pair of the batches, by id, the answers by annotator: a label or
-            ``unclear``. Those without an answer are there, with none.
-        not_answered: For every annotator of whom there is a file, how many pairs of the batches
-            concerned they have not answered.
+            ``unclear``. A pair without answers has an empty mapping.
+        not_answered: By annotator with a file, the number of unanswered pairs in the batches that
+            the files belong to.
     """
 
     by_pair: Mapping[str, Mapping[str, str]]
@@ -34,12 +33,12 @@ class Answers:
 
 
 def read_answers(batches: Sequence[Batch]) -> Answers:
-    """Reads the answers that came back.
+    """Read the answers that came back.
 
-    A sheet's annotator is named by the file, ``annotator-1.csv``; in an export of Label Studio each
-    answer names its own. Labels count whatever their case and the blanks around them. The two
-    sentences must be those of the pair, letter by letter and digit by digit (spreadsheets change
-    other characters): a column that was sorted alone is noticed.
+    The file name of a sheet names its annotator, ``annotator-1.csv``; in an export of Label Studio
+    each answer names its own. Case and surrounding blanks of a label do not count. The sentences
+    must have the letters and digits of the pair (spreadsheets change other characters), so that a
+    column sorted by itself is noticed.
 
     Args:
         batches: All batches of a folder.
@@ -48,31 +47,31 @@ def read_answers(batches: Sequence[Batch]) -> Answers:
         The answers.
 
     Raises:
-        AnnotationError: A file is neither CSV nor JSON of Label Studio, has not its columns or is
-            named after nobody; a pair is unknown, of another batch or has other sentences; an
-            annotator answered a pair twice, even with the same answer; an answer is neither a
-            label nor "unclear". Lists all that is wrong, with file, line and value.
+        AnnotationError: A file is neither a CSV nor a JSON export of Label Studio, lacks a column,
+            or is not named after an annotator; a pair is unknown, of another batch or has other
+            sentences; an annotator answered a pair twice, even with the same answer; an answer is
+            neither a label nor "unclear". Lists every defect with file, line and value.
     """
     return _read({batch.folder: batch.answer_files() for batch in batches}, batches)
 
 
 def add_answers(batches: Sequence[Batch], batch: Batch, files: Sequence[Path]) -> Answers:
-    """Takes files of answers over into the folder of their batch.
+    """Copy files of answers into the folder of their batch.
 
-    A file replaces the one of the same annotator, an export of Label Studio the one before.
+    A sheet replaces the earlier sheet of its annotator, an export of Label Studio the earlier one.
 
     Args:
         batches: All batches of the folder.
-        batch: The one of them that the files answer.
+        batch: The batch that the files answer.
         files: The files.
 
     Returns:
         All answers, these included.
 
     Raises:
-        AnnotationError: As for ``read_answers``; then nothing is taken over.
+        AnnotationError: A file has a defect that ``read_answers`` lists; nothing is copied.
         UsageError: Two of the files would have the same name.
-        OutputError: They cannot be written.
+        OutputError: The folder cannot be written to.
     """
     names = [LABEL_STUDIO_FILE if _is_json(path) else path.name for path in files]
     if double := [name for name, times in Counter(names).items() if times > 1]:
@@ -90,13 +89,13 @@ def add_answers(batches: Sequence[Batch], batch: Batch, files: Sequence[Path]) -
 
 
 def check_answered(batches: Sequence[Batch]) -> None:
-    """Checks that no batch waits for answers, before the next one is drawn.
+    """Check that no batch waits for answers, before the next one is drawn.
 
     Args:
         batches: All batches of a folder.
 
     Raises:
-        AnnotationError: As for ``read_answers``.
+        AnnotationError: A file of the last batch has a defect that ``read_answers`` lists.
         UsageError: The last batch has no answer.
     """
     if batches and not _is_answered(batches[-1]):
@@ -106,7 +105,7 @@ def check_answered(batches: Sequence[Batch]) -> None:
 
 
 def take_in(folder: Path, batches: Sequence[Batch], files: Sequence[Path], command: str) -> None:
-    """Takes in answers to the last batch.
+    """Import answers to the last batch.
 
     Args:
         folder: The folder of batches.
@@ -115,9 +114,9 @@ def take_in(folder: Path, batches: Sequence[Batch], files: Sequence[Path], comma
         command: The command that makes a batch.
 
     Raises:
-        AnnotationError: As for ``read_answers``; then nothing is taken in.
+        AnnotationError: A file has a defect that ``read_answers`` lists; nothing is imported.
         UsageError: There is no batch, nothing is answered, or two files would have one name.
-        OutputError: They cannot be written.
+        OutputError: The folder cannot be written to.
     """
     if not batches:
         raise UsageError(f"{folder} has no batch; make one: {command}.")
@@ -151,11 +150,11 @@ def _read(files: Mapping[Path, Sequence[Path]], batches: Sequence[Batch]) -> Ans
 
 
 class _BatchReader:
-    """Reads the files of one batch.
+    """A reader of the files of one batch.
 
     Attributes:
         given: The labels by annotator and key.
-        defects: What is wrong.
+        defects: The defects of the files.
     """
 
     def __init__(self, batch: Batch, homes: Mapping[str, str]) -> None:
@@ -209,7 +208,7 @@ def _plain(answer: str) -> str:
 
 
 def _core(*texts: str) -> list[str]:
-    """What no spreadsheet changes: it may trim blanks, turn line ends and drop controls."""
+    """Return the characters that spreadsheets keep: they trim blanks and change line ends."""
     return ["".join(filter(str.isalnum, text)) for text in texts]
 
 

@@ -1,4 +1,4 @@
-"""Writes a batch for annotators: the two sentences of each pair, and nothing that tells a label."""
+"""A batch written for annotators: the two texts of each pair, and nothing that tells a label."""
 
 import errno
 import json
@@ -10,12 +10,7 @@ import pyarrow as pa
 from ...loaders.atomic_write import working_folder
 from ...loaders.errors import OutputError, UsageError
 from ..core.keyed import keyed_hash
-from .candidates import check_labels
-from .instructions import instructions
-from .label_studio import labelling_config, tasks
-from .question import RELATION, Question
-from .sheets import SHEET_COLUMNS, write_sheet
-from .stored import (
+from .batches import (
     CONFIG_FILE,
     INSTRUCTIONS_FILE,
     KEY_COLUMNS,
@@ -28,6 +23,10 @@ from .stored import (
     annotator_names,
     batch_name,
 )
+from .candidates import check_labels
+from .label_studio import labelling_config, tasks
+from .questions import RELATION, Question, instructions
+from .sheets import SHEET_COLUMNS, write_sheet
 
 
 def export_batch(
@@ -38,28 +37,29 @@ def export_batch(
     n_annotators: int,
     question: Question = RELATION,
 ) -> Batch:
-    """Writes the next batch of a folder, whole or not at all.
+    """Write the next batch of a folder, whole or not at all.
 
-    Annotators see keys such as ``b002-0017``: the batch, and the pair's place in the order in which
-    it was drawn. Each annotator's sheet is in an order of its own, so that tiredness does not fall
-    on the same pairs; in Label Studio choose random sampling of tasks for the same reason, and a
-    project of its own for each batch.
+    Annotators see keys such as ``b002-0017``: the batch, and the place of the pair in the draw.
+    Each sheet has an order of its own, so that tiredness does not fall on the same pairs; in Label
+    Studio choose random sampling of tasks for the same reason, and one project for each batch.
 
     Args:
-        folder: The folder of batches; made where it is not there.
-        earlier: All batches that are in it, as read when the pairs were drawn.
-        pairs: The pairs, as ``Draw.pairs`` has them.
-        labels: The label set; ``unclear`` is always a choice besides.
+        folder: The folder of batches; made where it does not exist.
+        earlier: All batches in it, as read when the pairs were drawn.
+        pairs: The pairs in the order of their draw, with at least ``id``, ``premise`` and
+            ``hypothesis``.
+        labels: The label set, without ``unclear``, which is always a choice.
         n_annotators: How many annotators are asked; 2 or more.
-        question: What they are asked.
+        question: The question that annotators answer.
 
     Returns:
         The batch.
 
     Raises:
-        UsageError: There are no pairs, fewer than two annotators, labels among which nobody can
-            choose, or another label set or number of annotators than in the earlier batches.
-        OutputError: That batch is there already, as when two sessions draw at once, or the folder
+        UsageError: There are no pairs, there are fewer than two annotators, two labels cannot be
+            told apart, or the label set or the number of annotators is not that of the earlier
+            batches.
+        OutputError: The batch exists already, as when two sessions draw at once, or the folder
             cannot be written to.
 
     Source:

@@ -10,12 +10,19 @@ from ...loaders.errors import UsageError
 from ..versions.open import PathLike
 from ..versions.version import BuiltVersion
 from .answers import check_answered, read_answers, take_in
+from .batches import Batch, check_batches, read_batches
 from .export import export_batch
-from .judge import judge
-from .question import FOLLOWS
-from .sample import CONTROLS, EXPECTED, draw_sample, list_pairs, read_pairs
-from .stored import Batch, check_batches, read_batches
-from .true_negatives import Quality, measure_quality
+from .gold import judge
+from .questions import FOLLOWS
+from .true_negatives import (
+    CONTROLS,
+    EXPECTED,
+    Quality,
+    draw_sample,
+    list_pairs,
+    measure_quality,
+    read_pairs,
+)
 
 __all__ = ["import_judgements", "review_judgements", "sample_negatives"]
 

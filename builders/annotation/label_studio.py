@@ -12,21 +12,21 @@ from xml.etree import ElementTree
 
 from ...loaders.errors import Defect
 from .candidates import UNCLEAR
-from .entry import Entries, Entry
+from .sheets import Entries, Entry
 
-#: Not "id": in JSON-MIN the task's own number takes that place.
+#: Not "id", which is the task's own number in JSON-MIN.
 KEY = "pair"
 ANSWER = "answer"
 
 
 def tasks(pairs: Iterable[tuple[str, str, str]]) -> list[dict[str, dict[str, str]]]:
-    """Tasks to import into a project.
+    """Return the tasks to import into a project.
 
     Args:
         pairs: Key, premise and hypothesis of each pair.
 
     Returns:
-        A task for each, in Label Studio's basic JSON format.
+        A task for each pair, in Label Studio's basic JSON format.
     """
     return [
         {"data": {KEY: key, "premise": premise, "hypothesis": hypothesis}}
@@ -35,11 +35,11 @@ def tasks(pairs: Iterable[tuple[str, str, str]]) -> list[dict[str, dict[str, str
 
 
 def labelling_config(labels: Sequence[str], names: tuple[str, str]) -> str:
-    """The labelling configuration of a project: the two sentences, and one choice.
+    """Return the labelling configuration of a project: the two sentences, and one choice.
 
     Args:
         labels: The label set; "unclear" is added as the last choice.
-        names: What stands above the two sentences.
+        names: The headings of the two sentences.
 
     Returns:
         XML.
@@ -64,16 +64,16 @@ def labelling_config(labels: Sequence[str], names: tuple[str, str]) -> str:
 
 
 def read_label_studio_answers(path: Path) -> Entries:
-    """Reads an export in the format JSON or JSON-MIN.
+    """Read an export in the format JSON or JSON-MIN.
 
-    An annotator is named by ``completed_by`` (JSON) or ``annotator`` (JSON-MIN): a number, or an
-    object with a number or an address. A task that an annotator skipped has no answer from them.
+    ``completed_by`` (JSON) or ``annotator`` (JSON-MIN) names the annotator: a number, or an object
+    with a number or an address. A task that an annotator skipped has no answer from them.
 
     Args:
         path: The file.
 
     Returns:
-        Its entries, and what is wrong with the rest.
+        Its entries, and the defects of the rest.
     """
     try:
         records = json.loads(path.read_bytes().decode("utf-8-sig"))
@@ -95,7 +95,7 @@ def read_label_studio_answers(path: Path) -> Entries:
 
 
 class _MalformedError(Exception):
-    """A task is not of the form of its format."""
+    """A task does not have the form of its format."""
 
 
 def _entries(record: Any, where: str) -> list[Entry]:
@@ -128,7 +128,7 @@ def _in_json(task: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _chosen(result: list[Any]) -> str:
-    """The choice in the result of an annotation; blank where there is none."""
+    """Return the choice in the result of an annotation; blank where there is none."""
     found: list[Any] = []
     for part in result:
         if isinstance(part, dict) and part.get("from_name") == ANSWER:

@@ -16,14 +16,12 @@ from ..versions.open import PathLike
 from ..versions.version import BuiltVersion
 from ..versions.write import build_version
 from .agreement import Agreement, measure_agreement
-from .annotated import AnnotatedRows, candidates_of
+from .annotated_rows import AnnotatedRows
 from .answers import check_answered, read_answers, take_in
-from .batch import draw_batch
-from .candidates import Cell, check_candidates
+from .batches import Batch, check_batches, read_batches
+from .candidates import Cell, candidates_of, check_candidates, draw_batch
 from .export import export_batch
-from .gold import Gold, choose_gold
-from .judge import judge
-from .stored import Batch, check_batches, read_batches
+from .gold import Gold, choose_gold, judge
 
 _NEXT = "Go on with nlihub annotate export, or ask for fewer."
 

@@ -1,37 +1,64 @@
-"""CSV that spreadsheets open and save without changing what it says.
+"""CSV that spreadsheets open and save without changing its texts.
 
-Written in UTF-8 with a byte order mark, without which Excel takes it for the encoding of the
-machine; commas; CRLF at the end of rows.
+Written in UTF-8 with a byte order mark, without which Excel assumes the encoding of the machine;
+separated by commas; rows end in CRLF.
 
-A cell whose first character besides blanks is one of ``= + - @`` would be run as a formula. It gets
-an apostrophe before it, and so does one that begins with an apostrophe of its own; reading removes
-one leading apostrophe. So every text comes back exactly.
+A spreadsheet runs a cell as a formula if its first character besides blanks is one of ``= + - @``.
+Such a cell gets a leading apostrophe, and so does one that begins with an apostrophe of its own;
+reading removes one leading apostrophe. So every text comes back exactly.
 """
 
 import csv
 import io
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from ...loaders.errors import Defect
-from .entry import Entries, Entry
 
 SHEET_COLUMNS = ("id", "premise", "hypothesis", "answer")
-#: Those of the full-width kind are formulas in spreadsheets of East Asia.
+#: Spreadsheets of East Asia take the full-width signs for formulas too.
 _FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # noqa: RUF001
 _MARK = "'"
-#: A spreadsheet saves with the separator of its country.
+#: Spreadsheets save with the separator of their country.
 _SEPARATORS = ",;\t"
-_MAX_FIELD_CHARS = 1 << 30  # of csv, whose own limit of 128 KiB a text may pass
+_MAX_FIELD_CHARS = 1 << 30  # in place of csv's 128 KiB, which a text may exceed
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One pair in a file of answers, as the file has it.
+
+    Attributes:
+        line: Its line in the file, from 1; 0 where the file has no lines.
+        where: The place in a file without lines, e.g. ``"task 3"``; empty elsewhere.
+        annotator: The annotator.
+        key: The key of the pair in its batch.
+        premise: The first sentence.
+        hypothesis: The second sentence.
+        answer: The answer; blank where there is none.
+    """
+
+    line: int
+    where: str
+    annotator: str
+    key: str
+    premise: str
+    hypothesis: str
+    answer: str
+
+
+#: What a reader of answers returns: the entries, and the defects of the rest of the file.
+Entries = tuple[list[Entry], list[Defect]]
 
 
 def write_sheet(path: Path, names: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Writes a CSV file.
+    """Write a CSV file.
 
     Args:
         path: The file.
-        names: Its columns.
-        rows: Their texts, row by row.
+        names: The names of the columns.
+        rows: The texts of each row.
     """
     with path.open("w", encoding="utf-8-sig", newline="") as file:
         writer = csv.writer(file, lineterminator="\r\n")
@@ -42,16 +69,16 @@ def write_sheet(path: Path, names: Sequence[str], rows: Iterable[Sequence[str]])
 def read_sheet(
     path: Path, columns: Sequence[str]
 ) -> tuple[list[tuple[int, dict[str, str]]], list[Defect]]:
-    """Reads a CSV file as ``write_sheet`` writes it, or as a spreadsheet saves it after that.
+    """Read a CSV file as ``write_sheet`` writes it, or as a spreadsheet saves it after that.
 
     Args:
-        path: The file; UTF-8, its cells separated by commas, semicolons or tabs. Blank rows, and
-            columns other than those wanted, are passed over. A row that ends early has blank cells
-            there: Excel leaves out separators at the end of a row.
-        columns: The columns that are wanted.
+        path: The file; UTF-8, its cells separated by commas, semicolons or tabs. Blank rows and
+            other columns are ignored. The missing cells of a short row are blank: Excel leaves out
+            separators at the end of a row.
+        columns: The columns to read.
 
     Returns:
-        The rows with their lines, and the defects of the file; no rows where it is no such CSV.
+        The rows with their lines, and the defects of the file; no rows where it is not such a CSV.
     """
     try:
         text = path.read_bytes().decode("utf-8-sig")
@@ -89,13 +116,13 @@ def read_sheet(
 
 
 def read_sheet_answers(path: Path) -> Entries:
-    """Reads the sheet of an annotator, who is named by the file.
+    """Read the sheet of an annotator, whose name is the name of the file.
 
     Args:
         path: The file.
 
     Returns:
-        Its entries, and what is wrong with the rest.
+        Its entries, and the defects of the rest.
     """
     rows, defects = read_sheet(path, SHEET_COLUMNS)
     entries = [

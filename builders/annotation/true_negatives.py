@@ -1,27 +1,57 @@
-"""What experts make of a blind sample: how many negatives are true ones, by strategy."""
+"""A blind sample of negatives, positives among them as controls, and the share of true negatives.
 
-from collections.abc import Iterable, Sequence
+Source: BioNLI, section 3.5: 25 negatives each of GEN and GEN-ND, judged by two experts. The
+controls, and that mechanisms come once where they can, are ours: a second conclusion for a text
+would tell that one of the two is wrong.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from ...loaders.errors import UnknownNameError, UsageError
+from ...loaders.releases.bionli import LABELS
+from ..core.keyed import keyed_hash
+from ..versions.version import BuiltVersion
 from .agreement import Agreement, Share, measure_agreement
-from .judge import KEPT, UNDECIDED, Judged
-from .sample import CONTROLS, EXPECTED
+from .gold import KEPT, UNDECIDED, Judged
+
+#: The name under which controls are drawn and reported.
+CONTROLS = "controls"
+#: The answer that is expected, by the id of the label.
+EXPECTED = ("no", "yes")
+_ENTAILED = LABELS.index("entailment")
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A blind sample.
+
+    Attributes:
+        ids: The ids of the pairs, in an order that is independent of their labels.
+        short: For every strategy, and for ``controls``, with fewer pairs left than asked for, how
+            many were lacking.
+    """
+
+    ids: Sequence[str]
+    short: Mapping[str, int]
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of the pairs of one kind.
+    """The judgement of the pairs of one kind.
 
     Attributes:
-        n_pairs: How many were drawn.
-        as_expected: Pairs of which the majority says what was expected, "no" of a negative and
-            "yes" of a control, of all decided pairs: those without a majority, or with an unclear
-            one, are in the whole.
+        n_pairs: Number of pairs drawn.
+        as_expected: Share of decided pairs whose majority is as expected, "no" for a negative and
+            "yes" for a control. The whole includes pairs without a majority and those whose
+            majority is ``unclear``.
         interval: Wilson's 95 % interval of that share, from 0 to 1; None where no pair is decided.
-        answers: Single answers that were expected, of all answers.
+        answers: Share of single answers that are as expected.
     """
 
     n_pairs: int
@@ -32,14 +62,14 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Quality:
-    """What a blind sample has come to.
+    """The quality of negatives, as experts judge a blind sample of them.
 
     Attributes:
-        strategies: By strategy the verdict on its negatives.
-        negatives: That on the negatives of all strategies together.
-        controls: That on the positives among them; None where none was drawn.
-        agreement: How far the experts agree, over all pairs; its ``unclear`` are those who cannot
-            judge.
+        strategies: By strategy, the verdict on its negatives.
+        negatives: The verdict on the negatives of all strategies together.
+        controls: The verdict on the positives among them; None where none was drawn.
+        agreement: Agreement of the experts over all pairs; ``unclear`` is the answer of an expert
+            who cannot judge.
     """
 
     strategies: dict[str, Verdict]
@@ -48,7 +78,7 @@ class Quality:
     agreement: Agreement
 
     def as_json(self) -> dict[str, Any]:
-        """It all in plain types; a number that is not defined is None."""
+        """Return all figures in plain types, an undefined number as None."""
         return {
             "strategies": {name: _plain(found) for name, found in self.strategies.items()},
             "negatives": _plain(self.negatives),
@@ -57,21 +87,142 @@ class Quality:
         }
 
 
-def measure_quality(pairs: pa.Table, judged: Sequence[Judged], n_annotators: int) -> Quality:
-    """Measures the share of true negatives.
+def list_pairs(version: BuiltVersion) -> dict[str, list[tuple[str, str]]]:
+    """List the pairs that may be drawn, of all splits of the main config.
 
     Args:
-        pairs: The pairs, as ``read_pairs`` has them.
-        judged: The same pairs, judged.
-        n_annotators: How many experts were asked for each.
+        version: A version with BioNLI's labels.
 
     Returns:
-        What was found.
+        Id and group of every pair, by category for negatives and as ``controls`` for positives. A
+        pair without a group is a group of its own; negatives without a category have no strategy,
+        and are left out.
+
+    Raises:
+        UsageError: The version has other labels, or no negatives with a category.
+        VerificationError: A file is missing or malformed.
+    """
+    found: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    if tuple(version.manifest.labels) != LABELS:
+        raise UsageError(
+            f"{version.folder} has the labels {', '.join(version.manifest.labels)}; expected "
+            f"{' and '.join(LABELS)}, as a version with adversarial negatives has."
+        )
+    columns = ["id", "group", "label", "category"]
+    for split in version.manifest.configs[version.main_config]:
+        for batch in version.batches(version.main_config, split, columns):
+            rows = zip(*(batch[name].to_pylist() for name in columns), strict=True)
+            for id_, group, label, category in rows:
+                kind = CONTROLS if label == _ENTAILED else category
+                if kind is not None:
+                    found[kind].append((id_, f"group {group}" if group is not None else id_))
+    if not found.keys() - {CONTROLS}:
+        raise UsageError(f"{version.folder} has no negatives with a category.")
+    return dict(found)
+
+
+def draw_sample(
+    pairs: Mapping[str, Sequence[tuple[str, str]]],
+    done: Collection[str],
+    wanted: Mapping[str, int],
+    seed: int,
+) -> Sample:
+    """Draw pairs by keyed hashes of their ids, so that the order of the rows does not matter.
+
+    A pair whose group is not yet in this or an earlier sample comes before the others; the kind
+    with the fewest pairs left chooses first.
+
+    Args:
+        pairs: Id and group of the pairs by kind, from ``list_pairs``.
+        done: Ids of the pairs in earlier samples.
+        wanted: Number of pairs to draw for each strategy, and for ``controls``.
+        seed: The key of the hashes.
+
+    Returns:
+        The sample.
+
+    Raises:
+        UnknownNameError: A strategy has no negatives.
+        UsageError: A number is negative, or all are 0.
+    """
+    if not any(wanted.values()) or min(wanted.values()) < 0:
+        raise UsageError(f"{dict(wanted)} pairs are asked for; expected 0 or more, and some.")
+    for name in wanted.keys() - pairs.keys() - {CONTROLS}:
+        raise UnknownNameError.of("strategy", name, pairs.keys() - {CONTROLS})
+    earlier = frozenset(done)
+    used = {group for found in pairs.values() for id_, group in found if id_ in earlier}
+    left = {
+        name: sorted(
+            (keyed_hash(id_, str(seed), "sample"), id_, group)
+            for id_, group in pairs.get(name, ())
+            if id_ not in earlier
+        )
+        for name in wanted
+    }
+    ids: list[str] = []
+    short: dict[str, int] = {}
+    for name in sorted(wanted, key=lambda name: (len(left[name]), name)):
+        first: list[str] = []
+        others: list[str] = []
+        for _, id_, group in left[name]:
+            is_new = group not in used and len(first) < wanted[name]
+            (first if is_new else others).append(id_)
+            if is_new:
+                used.add(group)
+        drawn = (first + others)[: wanted[name]]
+        ids += drawn
+        if len(drawn) < wanted[name]:
+            short[name] = wanted[name] - len(drawn)
+    ids.sort(key=lambda id_: keyed_hash(id_, str(seed), "order"))
+    return Sample(ids, short)
+
+
+def read_pairs(version: BuiltVersion, ids: Collection[str]) -> pa.Table:
+    """Read the pairs with some ids.
+
+    Args:
+        version: A version with BioNLI's labels.
+        ids: The ids; unknown ones are ignored.
+
+    Returns:
+        The columns ``id``, ``premise``, ``hypothesis``, ``domain``, ``category`` (``controls`` for
+        positives) and ``label``, the expected answer: ``no`` or ``yes``.
+
+    Raises:
+        VerificationError: A file is missing or malformed.
+    """
+    columns = ["id", "premise", "hypothesis", "domain", "category", "label"]
+    wanted = pa.array(sorted(ids), pa.string())
+    tables = []
+    for split in version.manifest.configs[version.main_config]:
+        for batch in version.batches(version.main_config, split, columns):
+            rows = batch.filter(pc.is_in(batch["id"], value_set=wanted))
+            label = rows["label"].combine_chunks()
+            kind = pc.if_else(pc.equal(label, _ENTAILED), CONTROLS, rows["category"])
+            tables.append(
+                rows.select(columns[:4])
+                .append_column("category", kind)
+                .append_column("label", pa.array(EXPECTED).take(label))
+                .replace_schema_metadata(None)
+            )
+    return pa.concat_tables(tables)
+
+
+def measure_quality(pairs: pa.Table, judged: Sequence[Judged], n_annotators: int) -> Quality:
+    """Measure the share of true negatives.
+
+    Args:
+        pairs: The pairs, from ``read_pairs``.
+        judged: The same pairs, judged.
+        n_annotators: How many experts were asked for each pair.
+
+    Returns:
+        The verdicts by strategy, and the agreement of the experts.
 
     Source:
         BioNLI, section 3.5: 88 % of GEN and 84 % of GEN-ND are correct negatives to two experts.
-        It does not say what a pair counts as on which they differ: here as none. ``answers`` is
-        the share in which it counts half.
+        It does not say how a pair counts on which they differ: here as not correct. In the share
+        ``answers`` it counts half.
     """
     kinds = dict(zip(pairs["id"].to_pylist(), pairs["category"].to_pylist(), strict=True))
     by_kind = {
@@ -89,14 +240,14 @@ def measure_quality(pairs: pa.Table, judged: Sequence[Judged], n_annotators: int
 
 
 def wilson_interval(n: int, of: int) -> tuple[float, float] | None:
-    """The 95 % interval of a share.
+    """Return the 95 % interval of a share.
 
     Args:
         n: Size of the part.
         of: Size of the whole.
 
     Returns:
-        Its ends, from 0 to 1; None of nothing.
+        Its ends, from 0 to 1; None where the whole is 0.
 
     Source: Wilson (1927), "Probable inference, the law of succession, and statistical inference".
 

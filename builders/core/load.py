@@ -10,6 +10,7 @@ import datasets
 
 from ...loaders.errors import NLIHubError, UsageError
 from .base import NLIBuilder
+from .datasets_builder import datasets_builder
 from .options import BuildOptions, check_split
 
 _PREPARING = ("num_proc", "download_mode", "verification_mode")
@@ -24,7 +25,7 @@ def load(
     streaming: bool = False,
     **arguments: Any,
 ) -> Any:
-    """Loads one config of a dataset.
+    """Load one config of a dataset.
 
     Rows are kept in the cache of ``datasets``, in a place that depends on this package's code, on
     the sources and on the splits that are needed.
@@ -40,7 +41,8 @@ def load(
         What ``datasets.load_dataset`` returns.
 
     Raises:
-        UsageError: An argument has no meaning here.
+        UsageError: An argument has no meaning here, or the split cannot be had.
+        UnknownNameError: There is no such split.
         NLIHubError: The sources are missing, not the pinned ones, or malformed.
     """
     check_arguments(arguments)
@@ -52,7 +54,7 @@ def load(
     if streaming:
         check_streamable(split, known)
     options = replace(options, splits=needed)
-    made = builder(
+    made = datasets_builder(builder)(
         config_name=config,
         cache_dir=arguments.get("cache_dir"),
         hash=builder.fingerprint(options)[:16],
@@ -76,7 +78,7 @@ def load(
 
 
 def check_arguments(arguments: Iterable[str]) -> None:
-    """Refuses arguments of ``datasets.load_dataset`` that have no meaning for our datasets.
+    """Refuse arguments of ``datasets.load_dataset`` that have no meaning for our datasets.
 
     Args:
         arguments: The names of further arguments.
@@ -93,7 +95,7 @@ def check_arguments(arguments: Iterable[str]) -> None:
 
 
 def check_streamable(split: Any, known: Iterable[str]) -> None:
-    """Refuses to stream a part of a split, which ``datasets`` cannot do.
+    """Refuse to stream a part of a split, which ``datasets`` cannot do.
 
     Raises:
         UsageError: It is neither one of the known splits nor None.
@@ -106,7 +108,7 @@ def check_streamable(split: Any, known: Iterable[str]) -> None:
 
 
 def needed_splits(split: Any) -> tuple[str, ...]:
-    """The splits that an argument names; none where it means all.
+    """Return the splits that an argument names; none where it means all.
 
     Args:
         split: As in ``datasets.load_dataset``.

@@ -1,4 +1,4 @@
-"""What negatives that were made from a positive look like beside it, by how they were made."""
+"""Negatives beside the positives that they were made from, by category."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -9,39 +9,38 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..bionli import LABELS
-from ..versions.outline import outline
+from ...loaders.errors import UnmeasuredError
+from ...loaders.releases.bionli import LABELS
+from ..core.repeats import first_rows, outline
 from ..versions.version import BuiltVersion
-from .distance import count_changes, marked_words
-from .repeats import first_rows
 from .sampling import sample_rows
-from .unmeasured import UnmeasuredError
+from .tokens import count_changes, marked_words
 
-#: Negatives of each category whose distance is measured, at most.
+#: Maximal number of negatives of a category whose distance is measured.
 MAX_ROWS = 2_000
 _NEGATIVE, _POSITIVE = range(len(LABELS))
 _ORIGINAL = "original_hypothesis"
 _QUANTILES = (0, 0.25, 0.5, 0.75, 1)
 
-#: The least, the lower quartile, the median, the upper quartile and the greatest.
+#: Minimum, lower quartile, median, upper quartile and maximum.
 Quantiles = tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class CategoryNegatives:
-    """The negatives that were made in one way.
+    """The negatives of one category.
 
     Attributes:
         category: The value of ``category``; ``none`` where a row has none.
-        rows: Their number.
-        same_as_positive: Those whose hypothesis is, to the letter, that of their positive.
-        same_as_another: Those whose hypothesis an earlier negative of their group has, of any
+        rows: Number of negatives.
+        same_as_positive: Number whose hypothesis is exactly that of their positive.
+        same_as_another: Number whose hypothesis an earlier negative of their group has, of any
             category.
-        drawn: Those that were drawn to have their distance measured.
-        without_positive: Those of these whose positive is not there.
-        words: How many words of the positive the others change (see ``count_changes``), as five
-            quantiles: the least, the quartiles and the greatest; None where there are no others.
-        share: The same in percent of the words of the longer of the two.
+        drawn: Number drawn to measure their distance.
+        without_positive: Number drawn whose positive is missing.
+        words: Words changed from the positive (see ``count_changes``) in the other drawn negatives,
+            as five quantiles; None where there are no others.
+        share: The same in percent of the words of the longer hypothesis.
     """
 
     category: str
@@ -55,22 +54,22 @@ class CategoryNegatives:
 
 
 def describe_negatives(version: BuiltVersion, config: str) -> tuple[CategoryNegatives, ...]:
-    """Sets negatives beside their positives, reading some rows at a time.
+    """Compare negatives with their positives, reading rows in batches.
 
-    The positive of a negative is its ``original_hypothesis``, or where it has none the entailed
-    hypothesis of its group, in whatever split; of several the nearest. Duplicates are looked for
-    in all rows. Distances are of at most 2,000 negatives of each category, drawn by a keyed hash
-    of their ids, in words and markers, without regard to case.
+    The positive of a negative is its ``original_hypothesis``; without one, the nearest entailed
+    hypothesis of its group, in any split. Duplicates are counted among all rows. Distances are
+    measured on at most 2,000 negatives of each category, drawn by a keyed hash of their ids, in
+    words and markers, ignoring case.
 
     Args:
         version: The version.
         config: The config.
 
     Returns:
-        What was found, by category, the most frequent first.
+        The figures of each category, the most frequent first.
 
     Raises:
-        UnmeasuredError: Its labels are not those of BioNLI, or it has no negatives.
+        UnmeasuredError: The version does not have the labels of BioNLI, or has no negatives.
         VerificationError: A file is missing or malformed.
     """
     if tuple(version.builder.SPEC.labels) != LABELS:
@@ -97,9 +96,9 @@ def describe_negatives(version: BuiltVersion, config: str) -> tuple[CategoryNega
 def _count_repeats(
     version: BuiltVersion, config: str
 ) -> tuple[Counter[str], Counter[str], Counter[str]]:
-    """By category all negatives, those that are their positive, and those that are another."""
+    """Count, by category, all negatives, those equal to their positive, and those to another."""
     columns = ["label", "group", "category", "hypothesis"]
-    original = [_ORIGINAL] if _ORIGINAL in version.builder.SPEC.features else []
+    original = [_ORIGINAL] if _ORIGINAL in version.builder.SPEC.extra else []
     tables = []
     for split in version.manifest.configs[config]:
         for batch in version.batches(config, split, [*columns, *original]):
@@ -124,11 +123,11 @@ def _count_repeats(
 def _measure_distances(
     version: BuiltVersion, config: str
 ) -> tuple[defaultdict[str, list[tuple[int, float]]], Counter[str]]:
-    """By category the distances of some negatives, in words and percent, and who has no positive.
+    """Measure, by category, the distances of some negatives, and count those without a positive.
 
-    ``sample_rows`` draws of positives as well, which are passed over.
+    A distance is in words and in percent. ``sample_rows`` draws positives too, which are ignored.
     """
-    original = [_ORIGINAL] if _ORIGINAL in version.builder.SPEC.features else []
+    original = [_ORIGINAL] if _ORIGINAL in version.builder.SPEC.extra else []
     columns = ["label", "group", "category", "hypothesis", *original]
     splits = list(version.manifest.configs[config])
     rows = sample_rows(version, config, splits, columns, MAX_ROWS, by="category").to_pylist()
@@ -151,7 +150,7 @@ def _measure_distances(
 def _find_positives(
     version: BuiltVersion, config: str, groups: Collection[str]
 ) -> Mapping[str, Sequence[str]]:
-    """The entailed hypotheses of some groups."""
+    """Find the entailed hypotheses of some groups."""
     found: defaultdict[str, list[str]] = defaultdict(list)
     if not groups:
         return found
@@ -172,7 +171,7 @@ def _distance(negative: str, positive: str) -> tuple[int, float]:
 
 
 def _quantiles(values: Sequence[float], n_digits: int) -> Quantiles | None:
-    """Five values that occur, so that numbers of words stay whole."""
+    """Return five quantiles among the values, so that numbers of words stay whole."""
     if not values:
         return None
     found: npt.NDArray[np.float64] = np.quantile(values, _QUANTILES, method="nearest")

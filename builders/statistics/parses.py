@@ -1,6 +1,6 @@
-"""Whether the sentences of a version parse as sentences, by a CoreNLP server that a user runs.
+"""Share of sentences with an ``S`` root, parsed by a CoreNLP server that the user runs.
 
-Tested against a server that gives fixed trees in the form of CoreNLP; CoreNLP itself was not run.
+Tested with a server that answers fixed trees in the format of CoreNLP, not with CoreNLP itself.
 """
 
 from collections.abc import Iterator
@@ -8,20 +8,20 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from ...loaders.errors import MissingExtraError, NLIHubError, UsageError
-from ..versions.outline import TEXTS
+from ..core.repeats import TEXTS
 from ..versions.version import BuiltVersion
-from .published import published_texts
 from .sampling import sample_rows
 from .tallies import Kind, Sums, add_up
+from .texts import published_texts
 
-#: Rows whose texts are parsed, at most: the share of all rows is within half a point (twice the
-#: standard error of 97 % is 0.5).
+#: Maximal number of rows whose texts are parsed: the share of all rows is within half a point
+#: (twice the standard error of 97 % is 0.5).
 MAX_ROWS = 5_000
-#: How long the server may be silent; its own limit for a text is 15 s unless it is told otherwise.
+#: How long the server may be silent; its own limit for a text is 15 s by default.
 TIMEOUT_S = 120.0
 _PROPERTIES = {
     "annotators": "tokenize,ssplit,pos,parse",
-    # By default a server takes the shift-reduce parser where it has its model.
+    # A server prefers the shift-reduce parser where it has its model.
     "parse.model": "edu/stanford/nlp/models/lexparser/englishPCFG.ser.gz",
 }
 _TRIAL = "The server parses this sentence."
@@ -29,7 +29,7 @@ _N_SUMS = 3
 
 
 class ParserError(NLIHubError, ConnectionError):
-    """A parser cannot be reached, does not answer in time, or not in the form of CoreNLP."""
+    """A parser cannot be reached, does not answer in time, or not in the format of CoreNLP."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,11 @@ class Roots:
     """The roots of the parses of some texts.
 
     Attributes:
-        sentences: How many sentences the parser found in the texts, and parsed.
-        s_roots: The share of these whose tree has ``S`` below its root, in percent; None where
-            there are none.
-        refused: Texts that the server answered with an error, too long ones for instance.
-        published: The paper's share; None where it has none of these rows.
+        sentences: Number of sentences that the parser found and parsed.
+        s_roots: Share of sentences whose tree has ``S`` below its root, in percent; None without
+            sentences.
+        refused: Number of texts that the server answered with an error, for instance too long ones.
+        published: The paper's share; None where it publishes none for these rows.
     """
 
     sentences: int
@@ -55,9 +55,9 @@ class PartRoots:
     """The roots of premises and hypotheses.
 
     Attributes:
-        part: The rows, as ``TextFigures`` names them.
-        premise: Of their premises.
-        hypothesis: Of their hypotheses.
+        part: The rows: ``class NAME``, ``domain NAME``, ``split NAME`` or ``all``.
+        premise: Roots of the premises.
+        hypothesis: Roots of the hypotheses.
     """
 
     part: str
@@ -67,11 +67,11 @@ class PartRoots:
 
 @dataclass(frozen=True)
 class Parses:
-    """What a parser made of the texts of a version.
+    """The parses of the texts of a version.
 
     Attributes:
-        rows: How many rows were parsed.
-        roots: Of every class, domain and split, and of all.
+        rows: Number of rows that were parsed.
+        roots: The roots of every class, domain and split, and of all rows.
     """
 
     rows: int
@@ -81,24 +81,24 @@ class Parses:
 def parse_texts(
     version: BuiltVersion, config: str, url: str, *, timeout_s: float = TIMEOUT_S
 ) -> Parses:
-    """Has the texts of a version parsed, of at most 5,000 rows that a keyed hash draws.
+    """Parse the texts of a version, of at most 5,000 rows drawn by a keyed hash.
 
-    The server splits each text into sentences, and parses them by Stanford's PCFG.
+    The server splits each text into sentences and parses them by Stanford's PCFG.
 
     Args:
         version: The version.
         config: The config.
         url: Address of a CoreNLP server.
-        timeout_s: How long it may be silent.
+        timeout_s: How long the server may be silent, in seconds.
 
     Returns:
         The shares of sentences with the root ``S``. Texts that the server refuses are counted.
 
     Raises:
         MissingExtraError: NLTK is not installed.
-        UsageError: The address is none of HTTP.
-        ParserError: The server cannot be reached, refuses even a plain sentence, does not answer
-            in time, or not in the form of CoreNLP.
+        UsageError: The address is not one of HTTP.
+        ParserError: The server cannot be reached, refuses a plain sentence, does not answer in
+            time, or not in the format of CoreNLP.
         VerificationError: A file is missing or malformed.
 
     Source: SciNLI, section 3.5, and MSciNLI, section 3: the share of sentences that the Stanford
@@ -158,12 +158,12 @@ class _Parser:
         self.last_refusal = ""
 
     def find_roots(self, text: str) -> list[str] | None:
-        """The label below the root of each sentence of a text; None where it is refused."""
+        """Return the label below the root of each sentence of a text; None where it is refused."""
         import requests
 
         try:
             return list(self._ask(text))
-        except requests.HTTPError as error:  # by its status; what the server is still up after
+        except requests.HTTPError as error:  # an error status; the server is still up
             self.last_refusal = " ".join(str(error).split())
             return None
         except requests.Timeout as error:

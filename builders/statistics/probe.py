@@ -1,27 +1,27 @@
-"""What the hypothesis alone gives away: a classifier that never sees a premise.
+"""Hypothesis-only probe: how much of the labels a classifier tells that never sees a premise.
 
-Where it beats chance, the labels can in part be told without any inference: the pairs have
-artefacts of how they were made.
+Where it beats chance, part of the labels needs no inference: the pairs have artefacts of their
+construction.
 """
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import compress
+from itertools import compress, pairwise
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ...loaders.errors import MissingExtraError, UnmeasuredError
 from ..versions.version import BuiltVersion
-from .classifier import Labels, WordClassifier
 from .sampling import draw_number, sample_rows
-from .scoring import Recall, Score, score, score_recall
-from .unmeasured import UnmeasuredError
+from .scoring import Labels, Recall, Score, score, score_recall
+from .tokens import tokenize
 
-#: Rows to train on, and rows to judge, at most.
+#: Maximal number of rows to train on, and of rows to judge.
 MAX_ROWS = 20_000
-#: There is a warning where macro-F1 is surely so many points above chance.
+#: A warning is due where the lower end of macro-F1's interval is so many points above chance.
 MARGIN = 5.0
 N_FOLDS = 5
 N_TOP_WORDS = 10
@@ -31,14 +31,14 @@ _COLUMNS = ("id", "hypothesis", "label", "group", "category", "source")
 
 @dataclass(frozen=True)
 class CategoryScore:
-    """How the probe does on the rows that came to be in one way.
+    """The score of the probe on the rows of one category.
 
     Attributes:
         category: The value of ``category``; ``none`` where a row has none.
-        rows: Number of rows that were judged.
-        right: How many of these it gets right.
-        warns: Whether that is surely more than 5 points above chance: what was done to these
-            hypotheses shows in them.
+        rows: Number of judged rows.
+        right: Share that the probe gets right.
+        warns: Whether the interval of that share is more than 5 points above chance: these
+            hypotheses show how they were made.
     """
 
     category: str
@@ -49,23 +49,23 @@ class CategoryScore:
 
 @dataclass(frozen=True)
 class Probe:
-    """What a linear classifier makes of the hypotheses alone.
+    """The scores of a linear classifier that sees hypotheses alone.
 
     Attributes:
         trained_on: The splits that it was trained on.
         judged_on: The splits that it was judged on; the same ones where there are folds.
-        folds: Number of folds of the cross-validation; 0 where there was none.
-        unit: What is never in two folds, and drawn as a whole by the bootstrap: ``group``,
-            ``source`` (the paper, without positions of sentences in it) or ``row``.
-        training_rows: Number of rows that it was trained on, in all folds together.
-        left_out: Rows that it would have been trained on, but whose unit is among those judged.
-        rows: Number of rows that it was judged on.
-        accuracy: Share of these that it gets right. It may be below chance, since in training every
-            label counts the same, however many rows it has.
+        folds: Number of folds of the cross-validation; 0 without cross-validation.
+        unit: The unit that is never split between folds, and resampled as a whole by the bootstrap:
+            ``group``, ``source`` (the paper, without positions of sentences in it) or ``row``.
+        training_rows: Number of training rows, in all folds together.
+        left_out: Number of training rows left out because their unit is judged.
+        rows: Number of judged rows.
+        accuracy: Share of judged rows that it gets right. It may be below chance, since every label
+            has the same weight in training, however many rows it has.
         macro_f1: Mean of the F1 of the classes.
         warns: Whether the lower end of the interval of macro-F1 is more than 5 points above chance.
-        categories: Recall by category, the most frequent first; empty where no row has one.
-        top_words: For each label the words and pairs of words with most weight, the heaviest first.
+        categories: Recall by category, the most frequent first; empty where no row has a category.
+        top_words: For each label, the words and word pairs with most weight, the heaviest first.
     """
 
     trained_on: tuple[str, ...]
@@ -83,18 +83,20 @@ class Probe:
 
 
 def probe_hypotheses(version: BuiltVersion, config: str) -> Probe:
-    """Trains a linear classifier on hypotheses (see ``WordClassifier``), and judges it on others.
+    """Train a linear classifier on hypotheses (see ``WordClassifier``), and judge it on others.
 
-    It is trained on ``train`` and judged on ``test``, or on ``validation`` where there is no test;
-    rows of ``train`` whose group, or where there are no groups whose paper, is judged are left out.
-    A version without these is judged by 5-fold cross-validation on all its rows; rows of one group,
-    or where there are no groups of one paper, are in the same fold. There are at most 20,000 rows
-    to train on, and 20,000 to judge, drawn by a keyed hash of their ids: the result is the same
-    every time.
+    It is trained on ``train`` and judged on ``test``, or on ``validation`` without a test split.
+    Training rows whose group is judged are left out; without groups, those whose paper is judged. A
+    version without these splits is judged by 5-fold cross-validation on all its rows, with rows of
+    one group, or without groups of one paper, in the same fold. A keyed hash of the ids draws at
+    most 20,000 rows to train on and 20,000 to judge, so the result is the same every time.
 
     Args:
         version: The version.
         config: The config.
+
+    Returns:
+        The scores of the classifier, and its heaviest words.
 
     Raises:
         MissingExtraError: scikit-learn is not installed.
@@ -102,8 +104,8 @@ def probe_hypotheses(version: BuiltVersion, config: str) -> Probe:
         VerificationError: A file is missing or malformed.
 
     Source: SciNLI, Table 7, and MSciNLI, Table 17, show models the second sentence alone for the
-        same end. Theirs are pretrained, and find more than this one. BioNLI, Table 5, has a
-        hypothesis-only model's recall by category.
+        same end; these are pretrained and find more than this one. BioNLI, Table 5, has the recall
+        of a hypothesis-only model by category.
     """
     labels = version.builder.SPEC.labels
     splits = [name for name, s in version.manifest.configs[config].items() if s.rows]
@@ -149,13 +151,81 @@ def probe_hypotheses(version: BuiltVersion, config: str) -> Probe:
     )
 
 
+class WordClassifier:
+    """Logistic regression on the tokens, and pairs of adjacent tokens, that a text has.
+
+    Tokens and pairs of a single training text are left out. Regularized by C = 0.1, which is fast
+    and on SciNLI no worse than 1. Every label has the same weight, however many texts it has: where
+    five of six texts are negatives, the classifier would otherwise call all of them negative.
+    """
+
+    def __init__(self, texts: Sequence[str], labels: Labels) -> None:
+        """Train the classifier.
+
+        Args:
+            texts: n texts.
+            labels: The label of each.
+
+        Raises:
+            MissingExtraError: scikit-learn is not installed.
+            UnmeasuredError: There are fewer than two classes, or no token is in two texts.
+        """
+        try:
+            from sklearn.feature_extraction.text import CountVectorizer
+            from sklearn.linear_model import LogisticRegression
+        except ModuleNotFoundError as error:
+            raise MissingExtraError("pip install 'nlihub[baselines]'") from error
+        if len(np.unique(labels)) < 2:
+            raise UnmeasuredError("the rows to train on are not of two classes")
+        self._words = CountVectorizer(
+            analyzer=_words_and_bigrams, binary=True, min_df=2, dtype=np.float64
+        )
+        try:
+            vectors = self._words.fit_transform(texts)
+        except ValueError as error:  # an empty vocabulary
+            raise UnmeasuredError("no word is in two of the hypotheses to train on") from error
+        self._model = LogisticRegression(C=0.1, max_iter=1_000, class_weight="balanced").fit(
+            vectors, labels
+        )
+
+    def classify(self, texts: Sequence[str]) -> Labels:
+        """Return the label that the classifier gives to each text."""
+        guesses: Labels = self._model.predict(self._words.transform(texts))
+        return guesses
+
+    def top_words(self, n_words: int) -> dict[int, tuple[str, ...]]:
+        """Return the heaviest words for each label that the classifier knows.
+
+        Args:
+            n_words: Maximal number of words for a label.
+
+        Returns:
+            By label, the words and word pairs with most weight, the heaviest first; equally heavy
+            ones in alphabetical order. Only those whose weight is above 0.
+        """
+        weights = self._model.coef_
+        if len(weights) == 1:  # two classes: only the weights of the second are kept
+            weights = np.concatenate([-weights, weights])
+        words = self._words.get_feature_names_out()  # in alphabetical order
+        top = {}
+        for label, own in zip(self._model.classes_.tolist(), weights.round(6), strict=True):
+            order = np.argsort(-own, kind="stable")[:n_words]
+            top[label] = tuple(str(words[i]) for i in order if own[i] > 0)
+        return top
+
+
+def _words_and_bigrams(text: str) -> list[str]:
+    tokens = tokenize(text)
+    return tokens + [f"{one} {other}" for one, other in pairwise(tokens)]
+
+
 def _read_labels(rows: pa.Table) -> Labels:
     labels: Labels = rows["label"].to_numpy()
     return labels
 
 
 def _find_units(rows: pa.Table) -> tuple[str, list[tuple[str, str]]]:
-    """What rows depend on: their group, or the paper of their source, or nothing but themselves."""
+    """Return the unit of each row: its group, the paper of its source, or the row itself."""
     # "P12-1001:34:35" is sentences 34 and 35 of paper P12-1001.
     papers = pc.replace_substring_regex(rows["source"], _POSITIONS, "")
     values = {"group": rows["group"].to_pylist(), "source": papers.to_pylist()}
@@ -168,14 +238,14 @@ def _find_units(rows: pa.Table) -> tuple[str, list[tuple[str, str]]]:
 
 
 def _without(rows: pa.Table, judged: Collection[tuple[str, str]]) -> pa.Table:
-    """The rows that depend on nothing that is judged."""
+    """Return the rows whose unit is not judged."""
     known = frozenset(judged)
     _, units = _find_units(rows)
     return rows.filter(pa.array([found not in known for found in units], pa.bool_()))
 
 
 def _assign_folds(unit: str, units: Sequence[tuple[str, str]]) -> Labels:
-    """The fold of each row, whole units in each, as many units in one as in another."""
+    """Assign each row a fold: whole units, and as many units in one fold as in another."""
     order = sorted(set(units), key=lambda found: (draw_number("\0".join(found)), found))
     if len(order) < 2:
         raise UnmeasuredError(f"all rows are of one {unit}, so none are left to judge")
@@ -184,7 +254,7 @@ def _assign_folds(unit: str, units: Sequence[tuple[str, str]]) -> Labels:
 
 
 def _cross_validate(texts: Sequence[str], gold: Labels, folds: Labels) -> Labels:
-    """What classifiers guess of the rows of each fold that were trained on all others."""
+    """Guess the labels of each fold by a classifier trained on all other folds."""
     guesses = np.empty_like(gold)
     for fold in range(int(folds.max()) + 1):
         is_judged = folds == fold

@@ -1,4 +1,4 @@
-"""A few rows of many, always the same ones."""
+"""A sample of rows, always the same one."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -12,7 +12,7 @@ _DRAW = "nlihub draw"
 
 
 def draw_number(text: str) -> int:
-    """A number that stands in for chance: a keyed hash of a text, 8 bytes."""
+    """Return a number that takes the place of chance: 8 bytes of a keyed hash of a text."""
     return int.from_bytes(keyed_hash(text, "", "survey")[:8], "big")
 
 
@@ -24,19 +24,19 @@ def sample_rows(
     max_rows: int,
     by: str | None = None,
 ) -> pa.Table:
-    """Draws rows by a keyed hash of their ids, and so whatever their order is.
+    """Draw rows by a keyed hash of their ids, whatever the order of the rows.
 
     Args:
         version: The version.
         config: The config.
-        splits: Where to draw from, one or more.
+        splits: The splits to draw from, one or more.
         columns: The columns to read, besides ``split``.
-        max_rows: How many rows to draw; all where there are fewer. Little more is held in memory.
-        by: A column, of each of whose values so many are drawn; None draws so many of all.
+        max_rows: Number of rows to draw; all where there are fewer. Little more is held in memory.
+        by: A column: ``max_rows`` are drawn for each of its values. None draws ``max_rows`` in all.
 
     Returns:
-        The rows, in the order of their hashes, with their ``split``; those of each value together,
-        in the order of the values.
+        The rows with their ``split``, in the order of their hashes; with ``by``, one value after
+        another in their order.
 
     Raises:
         VerificationError: A file is missing or malformed.
@@ -55,7 +55,7 @@ def sample_rows(
 
 
 def _parts(rows: pa.Table, by: str | None) -> Iterator[tuple[str | None, pa.Table]]:
-    """The rows of each value of a column; all of them where there is none, or no row."""
+    """Yield the rows of each value of a column; all rows where there is no column, or no row."""
     if by is None or not len(rows):
         yield None, rows
         return
@@ -65,7 +65,7 @@ def _parts(rows: pa.Table, by: str | None) -> Iterator[tuple[str | None, pa.Tabl
 
 
 def _least(kept: pa.Table | None, rows: pa.Table, max_rows: int) -> pa.Table:
-    """The rows with the least draws, of those that were kept and of others."""
+    """Return the rows with the lowest draws, among the kept ones and others."""
     if kept is None:
         kept = rows.slice(0, 0)
     elif len(kept) == max_rows:  # most rows of a large version end here

@@ -1,4 +1,4 @@
-"""Accuracy and macro-F1 with bootstrap intervals, of rows that may depend on each other."""
+"""Accuracy, macro-F1 and recall with bootstrap intervals, for rows that depend on each other."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -6,11 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .classifier import Labels
-
 _N_RESAMPLES = 1_000
 _SEED = 0
 
+Labels = npt.NDArray[np.int64]
 Counts = npt.NDArray[np.int64]
 
 
@@ -21,9 +20,9 @@ class Score:
     Attributes:
         value: The score.
         interval: Its 95 % bootstrap interval; None where all rows depend on each other.
-        chance: What the score is without reading any text. Accuracy: the share of the class that
-            is the most frequent in training. Macro-F1: 100 divided by the number of classes, which
-            is what guessing by their shares gives.
+        chance: The score without reading any text. Accuracy: the share of the class that is the
+            most frequent in training. Macro-F1: 100 divided by the number of classes, the score of
+            guesses by their shares.
     """
 
     value: float
@@ -33,12 +32,12 @@ class Score:
 
 @dataclass(frozen=True)
 class Recall:
-    """How much of some rows is guessed right, in percent.
+    """The share of some rows that is guessed right, in percent.
 
     Attributes:
-        value: The share of them that is guessed right.
-        chance: How often the same is guessed of rows of other labels, wrongly: what the share would
-            be if these rows were like those.
+        value: The share that is guessed right.
+        chance: How often the same labels are guessed, wrongly, for rows of other labels: the share
+            if these rows were like those.
         above: The 95 % bootstrap interval of ``value`` minus ``chance``; None where all rows depend
             on each other.
     """
@@ -55,14 +54,14 @@ def score(
     n_labels: int,
     majority: int,
 ) -> dict[str, Score]:
-    """Scores guesses.
+    """Score guesses by accuracy and macro-F1.
 
     Args:
-        gold: Of n rows, one or more, the label.
-        guesses: The label that was guessed.
-        units: What each row depends on: whole units are drawn, with replacement, 1,000 times.
-        n_labels: Size of the label set. The F1 of a class that is neither there nor guessed is 0.
-        majority: The label that a guess without reading would be.
+        gold: The labels of n rows, one or more.
+        guesses: The guessed labels of the n rows.
+        units: The unit of each row: whole units are resampled, with replacement, 1,000 times.
+        n_labels: Size of the label set. The F1 of a class that is neither gold nor guessed is 0.
+        majority: The label to guess without reading.
 
     Returns:
         ``accuracy`` and ``macro_f1``.
@@ -87,19 +86,19 @@ def score_recall(
     n_labels: int,
     parts: Sequence[str],
 ) -> dict[str, Recall]:
-    """Scores guesses on each part of the rows.
+    """Score guesses on each part of the rows by recall.
 
     Args:
-        gold: Of n rows, one or more, the label.
-        guesses: The label that was guessed.
-        units: What each row depends on, as for ``score``.
+        gold: The labels of n rows, one or more.
+        guesses: The guessed labels of the n rows.
+        units: The unit of each row: whole units are resampled, with replacement, 1,000 times.
         n_labels: Size of the label set.
         parts: The part of each row.
 
     Returns:
-        By part its recall.
+        The recall of each part.
 
-    Source: BioNLI, Table 5, has recall by category, since a guess of "not entailed" is of none.
+    Source: BioNLI, Table 5, has recall by category, since a guess "not entailed" has no category.
     """
     numbers = {unit: number for number, unit in enumerate(dict.fromkeys(units))}
     of_rows = np.array([numbers[unit] for unit in units])
@@ -116,14 +115,14 @@ def score_recall(
         above = np.array([])
         if len(counts) > 1:
             of_drawn, by_chance = _recall(_resample(counts))
-            above = (of_drawn - by_chance)[np.isfinite(of_drawn)]  # a rare part may not be drawn
+            above = (of_drawn - by_chance)[np.isfinite(of_drawn)]  # a rare part may be missing
         interval = _interval(above) if len(above) else None
         scores[name] = Recall(round(float(recall), 1), round(float(chance), 1), interval)
     return scores
 
 
 def _recall(confusions: Counts) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Recall and chance in percent, of the confusions of all rows and of a part, (..., 2, k, k)."""
+    """Return recall and chance in percent of confusions of all rows and a part, (..., 2, k, k)."""
     everything, part = confusions[..., 0, :, :], confusions[..., 1, :, :]
     by_label = part.sum(-1)
     right = np.diagonal(part, axis1=-2, axis2=-1).sum(-1)
@@ -142,7 +141,7 @@ def _interval(drawn: npt.NDArray[np.float64]) -> tuple[float, float]:
 
 
 def _scores(confusions: Counts) -> dict[str, npt.NDArray[np.float64]]:
-    """Scores in percent of confusions, shape (..., gold, guessed)."""
+    """Return the scores in percent of confusions of shape (..., gold, guessed)."""
     right = np.diagonal(confusions, axis1=-2, axis2=-1)
     either = confusions.sum(-1) + confusions.sum(-2)
     f1 = 2 * right / np.maximum(either, 1)
@@ -153,7 +152,7 @@ def _scores(confusions: Counts) -> dict[str, npt.NDArray[np.float64]]:
 
 
 def _resample(confusions: Counts) -> Counts:
-    """The confusions of 1,000 resamples. Units with the same one are drawn together: far fewer."""
+    """Resample confusions 1,000 times; equal ones are drawn together, which is far fewer."""
     n_units, *shape = confusions.shape
     kinds, n_of_kind = np.unique(confusions.reshape(n_units, -1), axis=0, return_counts=True)
     rng = np.random.default_rng(_SEED)

@@ -3,24 +3,25 @@
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from ..core.markdown import markdown_table
 from ..core.spec import DatasetSpec
-from ..versions.card import markdown_table, statistics_block
+from ..versions.card import statistics_block
 from .negatives import CategoryNegatives, Quantiles
 from .parses import Parses, Roots
 from .probe import MARGIN, CategoryScore, Probe
-from .rows import RowCount
 from .scoring import Score
 from .survey import Survey
+from .tallies import RowCount
 from .texts import TextFigures
 from .vocabulary import Vocabularies
 
 
 def show_survey(spec: DatasetSpec, survey: Survey) -> str:
-    """Shows what was measured: first what is on the card, then the papers' tables.
+    """Show a survey: first the statistics on the card, then the papers' tables.
 
     Args:
-        spec: What the dataset declares.
-        survey: What was measured.
+        spec: The spec of the dataset.
+        survey: The survey.
 
     Returns:
         Markdown.
@@ -181,8 +182,8 @@ def _show_score(score: Score) -> list[str]:
 
 
 def _code(text: str) -> str:
-    """A text as code, in a cell of a table."""
-    return f"`` {text} ``" if "`" in text else f"`{text}`".replace("|", "\\|")
+    """Write a text as code."""
+    return f"`` {text} ``" if "`" in text else f"`{text}`"
 
 
 def _show(figure: float | None, n_digits: int = 2) -> str:

@@ -1,17 +1,15 @@
-"""All that ``nlihub stats`` measures: what the card says, and the papers' tables."""
+"""All that ``nlihub stats`` measures: the statistics on the card, and the papers' tables."""
 
 from dataclasses import dataclass
 
-from ...loaders.errors import MissingExtraError
+from ...loaders.errors import MissingExtraError, UnmeasuredError
+from ..versions.card_statistics import Statistics, measure
 from ..versions.version import BuiltVersion
 from .negatives import CategoryNegatives, describe_negatives
 from .parses import Parses, parse_texts
 from .probe import Probe, probe_hypotheses
-from .rows import RowCount, count_rows
-from .statistics import Statistics, measure
-from .tallies import find_domains
+from .tallies import RowCount, count_rows, find_domains
 from .texts import TextFigures, describe_texts, tally_texts
-from .unmeasured import UnmeasuredError
 from .vocabulary import Vocabularies, compare_vocabularies
 
 
@@ -22,11 +20,11 @@ class Survey(Statistics):
     Attributes:
         row_counts: Rows by split, domain and class.
         texts: Length and overlap of the texts, by class, domain and split.
-        vocabularies: What the vocabularies of its domains share.
-        negatives: What its negatives look like beside their positives, by category.
-        probe: What the hypothesis alone gives away.
-        parses: How many sentences parse as such.
-        unmeasured: Why each of the last four is None, by name.
+        vocabularies: Overlap of the vocabularies of its domains.
+        negatives: Negatives beside their positives, by category.
+        probe: Scores of the hypothesis-only probe.
+        parses: Shares of sentences with an ``S`` root.
+        unmeasured: By name, why one of the last four is None.
     """
 
     row_counts: tuple[RowCount, ...]
@@ -39,26 +37,28 @@ class Survey(Statistics):
 
 
 def survey(version: BuiltVersion, *, probe: bool = False, parser: str | None = None) -> Survey:
-    """Measures a built version, reading some rows at a time.
+    """Measure a built version, reading rows in batches.
 
     Args:
         version: The version.
         probe: Whether to train the hypothesis-only probe, which takes up to half a minute. Where
-            scikit-learn is not installed, the answer says so.
-        parser: Address of a CoreNLP server, which takes a tenth of a second or more a sentence;
-            None asks none.
+            scikit-learn is not installed, ``unmeasured`` says so.
+        parser: Address of a CoreNLP server, which takes a tenth of a second or more for a sentence;
+            None measures no parses.
 
     Returns:
-        What was measured.
+        The survey.
 
     Raises:
-        MissingExtraError: A parser is named, and NLTK is not installed.
-        ParserError: The parser cannot be reached, or does not answer as it should.
-        UsageError: The parser is no address.
+        MissingExtraError: A parser is given, and NLTK is not installed.
+        ParserError: The parser cannot be reached, does not answer in time, or not in the format of
+            CoreNLP.
+        UnknownNameError: This package has no dataset of that name.
+        UsageError: The parser is not an address of HTTP.
         VerificationError: A file is missing or malformed.
     """
     config = version.main_config
-    # First: a parser that does not answer is told at once.
+    # First, so that a parser that does not answer is reported at once.
     parses = parse_texts(version, config, parser) if parser is not None else None
     unmeasured: dict[str, str] = {}
     tallies = tally_texts(version, config)

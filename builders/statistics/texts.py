@@ -1,31 +1,51 @@
-"""How long texts are, and how many tokens the two texts of a row share."""
+"""Lengths of texts and the tokens that the two texts of a row share, beside the papers' figures."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..versions.outline import TEXTS
+from ..core.repeats import TEXTS
 from ..versions.version import BuiltVersion
-from .published import published_texts
-from .tallies import Kind, add_up
+from .tallies import Kind, Tallies, add_up
 from .tokens import tokenize
 
-#: For each kind of row: rows, tokens of premises, tokens of hypotheses, sum of the overlaps.
-TextTallies = Mapping[Kind, Sequence[float]]
+#: Rows, tokens of premises, tokens of hypotheses, sum of the overlaps.
 _N_SUMS = 4
+#: Words of premise and hypothesis, overlap in percent, share of S roots in percent of each.
+_NAMES = ("premise_tokens", "hypothesis_tokens", "overlap", "premise_s_roots", "hypothesis_s_roots")
+#: By dataset and config; over all splits of the release.
+_FIGURES = {
+    # SciNLI, Table 3.
+    ("scinli", "default"): {
+        "class contrasting": (27.41, 24.50, 31.33, 97.3, 97.4),
+        "class reasoning": (28.25, 24.32, 32.75, 97.5, 97.7),
+        "class entailment": (27.08, 28.90, 32.98, 96.9, 95.9),
+        "class neutral": (26.76, 26.02, 23.18, 95.3, 95.6),
+        "all": (27.38, 25.93, 30.06, 96.8, 96.7),
+    },
+    # MSciNLI, Table 2.
+    ("mscinli", "default"): {
+        "domain hardware": (26.10, 24.59, 30.52, 94.3, 94.5),
+        "domain networks": (26.37, 25.01, 30.17, 93.9, 93.7),
+        "domain software_engineering": (25.80, 24.51, 29.83, 93.9, 94.1),
+        "domain security_privacy": (26.14, 24.50, 29.91, 94.0, 94.2),
+        "domain neurips": (29.80, 29.66, 31.04, 96.0, 95.1),
+        "all": (26.84, 25.85, 30.29, 94.4, 94.3),
+    },
+}
 
 
 @dataclass(frozen=True)
 class TextFigures:
-    """What the texts of some rows are like.
+    """Lengths and overlap of the texts of some rows.
 
     Attributes:
         part: The rows: ``class NAME``, ``domain NAME``, ``split NAME`` or ``all``.
-        rows: Their number.
+        rows: Number of rows.
         premise_tokens: Mean number of tokens of a premise (see ``tokenize``); None without rows.
-        hypothesis_tokens: That of a hypothesis.
+        hypothesis_tokens: Mean number of tokens of a hypothesis; None without rows.
         overlap: Mean percentage of the tokens of a hypothesis that its premise has too (see
-            ``find_overlap``).
-        published: The paper's figures, by the name of ours; empty where it has none of these rows.
+            ``find_overlap``); None without rows.
+        published: The paper's figures by name; empty where it has none for these rows.
     """
 
     part: str
@@ -37,10 +57,10 @@ class TextFigures:
 
 
 def find_overlap(premise: Sequence[str], hypothesis: Sequence[str]) -> float:
-    """The share of the tokens of a hypothesis that its premise has too, in percent.
+    """Return the percentage of the tokens of a hypothesis that its premise has too.
 
-    A token counts as often as it occurs in the hypothesis, however often the premise has it, and
-    marks count as words do.
+    A token counts as often as it occurs in the hypothesis, however often it occurs in the premise;
+    marks count like words.
 
     Args:
         premise: Tokens in lower-case letters.
@@ -63,15 +83,16 @@ def find_overlap(premise: Sequence[str], hypothesis: Sequence[str]) -> float:
     return 100 * n_shared / len(hypothesis) if hypothesis else 0.0
 
 
-def tally_texts(version: BuiltVersion, config: str) -> TextTallies:
-    """Counts tokens, reading some rows at a time.
+def tally_texts(version: BuiltVersion, config: str) -> Tallies:
+    """Count the tokens of texts, reading rows in batches.
 
     Args:
         version: The version.
         config: The config.
 
     Returns:
-        The sums, by kind of row.
+        For each kind of row: number of rows, tokens of premises, tokens of hypotheses, and the sum
+        of the overlaps.
 
     Raises:
         VerificationError: A file is missing or malformed.
@@ -91,15 +112,16 @@ def tally_texts(version: BuiltVersion, config: str) -> TextTallies:
     return tallies
 
 
-def describe_texts(
-    version: BuiltVersion, config: str, tallies: TextTallies
-) -> Iterator[TextFigures]:
-    """The figures of every class, domain and split, and of all rows.
+def describe_texts(version: BuiltVersion, config: str, tallies: Tallies) -> Iterator[TextFigures]:
+    """Yield the figures of every class, domain and split, and of all rows.
 
     Args:
         version: The version.
         config: The config.
-        tallies: What ``tally_texts`` counted.
+        tallies: The sums by kind of row, from ``tally_texts``.
+
+    Yields:
+        The figures of each part.
     """
     spec = version.builder.SPEC
     splits = list(version.manifest.configs[config])
@@ -109,3 +131,18 @@ def describe_texts(
         )
         published = published_texts(spec.name, config, str(part))
         yield TextFigures(str(part), int(n_rows), premise, hypothesis, overlap, published)
+
+
+def published_texts(dataset: str, config: str, part: str) -> Mapping[str, float]:
+    """Return the figures that a paper publishes for the texts of some rows.
+
+    Args:
+        dataset: The dataset.
+        config: The config.
+        part: The rows: ``class NAME``, ``domain NAME`` or ``all``.
+
+    Returns:
+        The figures by name; empty where the paper has none.
+    """
+    figures = _FIGURES.get((dataset, config), {}).get(part)
+    return dict(zip(_NAMES, figures, strict=True)) if figures else {}

@@ -1,20 +1,20 @@
-"""How much of their vocabulary domains share."""
+"""The share of their vocabulary that domains have in common."""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from ..versions.outline import TEXTS
+from ...loaders.errors import UnmeasuredError
+from ..core.repeats import TEXTS
 from ..versions.version import BuiltVersion
 from .tokens import find_words
-from .unmeasured import UnmeasuredError
 
-#: Words of each domain that are compared, at most.
+#: Maximal number of words of a domain that are compared.
 MAX_WORDS = 10_000
 
-# English words that say nothing of a field: articles, pronouns, prepositions, auxiliaries,
-# conjunctions, and what is left of contractions ("isn" of "isn't").
+# English words that say nothing about a field: articles, pronouns, prepositions, auxiliaries,
+# conjunctions, and the stems of contractions ("isn" of "isn't").
 _FUNCTION_WORDS = """
 a an the this that these those each every either neither both all any some no none such another
 other others same own several many much more most few fewer less least enough
@@ -32,18 +32,18 @@ is are was were be been being am do does did doing done has have had having will
 should can cannot could may might must ought
 isn aren wasn weren don doesn didn hasn haven hadn won wouldn shouldn couldn mustn ll re ve
 """
-#: Words that are left out.
+#: Words left out of the comparison.
 STOP_WORDS = frozenset(_FUNCTION_WORDS.split())
 
 
 @dataclass(frozen=True)
 class SharedWords:
-    """What the vocabularies of two domains share.
+    """The words that the vocabularies of two domains share.
 
     Attributes:
         domains: The domains.
-        words: How many of the most frequent words of one are among those of the other.
-        share: That in percent of the words that were compared.
+        words: Number of the most frequent words of one that are among those of the other.
+        share: Their percentage among the compared words.
     """
 
     domains: tuple[str, str]
@@ -56,10 +56,10 @@ class Vocabularies:
     """The vocabularies of some domains, compared.
 
     Attributes:
-        compared_words: How many of its most frequent words stand for a domain: 10,000, or all that
-            the domain with the fewest has.
-        different_words: How many different words each domain has.
-        shared: Each pair of domains.
+        compared_words: Number of the most frequent words of a domain that are compared: 10,000, or
+            all words of the domain with the fewest.
+        different_words: Number of distinct words of each domain.
+        shared: The shared words of each pair of domains.
     """
 
     compared_words: int
@@ -70,16 +70,19 @@ class Vocabularies:
 def compare_vocabularies(
     version: BuiltVersion, config: str, domains: Sequence[str]
 ) -> Vocabularies:
-    """Compares the most frequent words of each two domains, over all splits.
+    """Compare the most frequent words of each two domains, over all splits.
 
-    Words are runs of two or more letters in lower case, stop words left out. Words that are
-    equally frequent rank by the alphabet. Only counts are held in memory, not rows. The figures
-    depend on how much text a domain has: compare domains of about the same size.
+    Words are runs of two or more letters in lower case, without stop words. Equally frequent words
+    rank in alphabetical order. Only counts are held in memory, not rows. The figures depend on how
+    much text a domain has: compare domains of about the same size.
 
     Args:
         version: The version.
         config: The config.
-        domains: The domains that it has.
+        domains: The domains of the version.
+
+    Returns:
+        The shared words of each two domains.
 
     Raises:
         UnmeasuredError: There is only one domain, or a domain has no word.

@@ -1,1 +1,1 @@
-"""Built versions: written, verified, described by manifest and card, cached, installed."""
+"""Built versions: written, measured, verified, described by manifest and card, installed."""

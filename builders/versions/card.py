@@ -1,12 +1,12 @@
 """Dataset cards: prose from ``dataset_cards/NAME/README.md``, generated blocks, front matter.
 
-A block stands between ``<!-- nlihub:begin NAME -->`` and ``<!-- nlihub:end NAME -->``; what is
-outside belongs to people and is kept.
+A block stands between ``<!-- nlihub:begin NAME -->`` and ``<!-- nlihub:end NAME -->``; everything
+outside is prose and is kept.
 """
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from importlib.resources import files
 from typing import Any
 
@@ -18,9 +18,10 @@ from huggingface_hub import DatasetCardData
 
 from ...loaders.errors import SchemaError
 from ..core.base import NLIBuilder
+from ..core.markdown import markdown_table
 from ..core.schema import COLUMNS, SPLITS
 from ..core.spec import LICENSES, DatasetSpec
-from ..statistics.statistics import Statistics
+from .card_statistics import Statistics
 from .manifest import Manifest
 
 _BLOCK = re.compile(
@@ -37,60 +38,60 @@ _SIZES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M
 
 
 def card_template(spec: DatasetSpec) -> str:
-    """The card of a dataset as it stands in the package, without front matter."""
+    """Read the card of a dataset from the package, without front matter."""
     folder = files("nlihub.dataset_cards") / (spec.card or spec.name)
     return (folder / "README.md").read_text(encoding="utf-8")
 
 
 def render_card(builder: type[NLIBuilder], manifest: Manifest, statistics: Statistics) -> str:
-    """The card of a built version: its README.md.
+    """Return the card of a built version: its README.md.
 
     Args:
         builder: The builder of the dataset.
-        manifest: What the version holds.
-        statistics: What was measured on its files.
+        manifest: The manifest of the version.
+        statistics: The statistics of the version.
 
     Returns:
         The whole text, front matter included.
 
     Raises:
-        SchemaError: The template has a block that nothing fills.
+        SchemaError: The template has an unknown block.
     """
     body = fill_blocks(card_template(builder.SPEC), card_blocks(builder, manifest, statistics))
     return f"---\n{front_matter(builder.SPEC, manifest)}---\n\n{body}"
 
 
 def declared_card(spec: DatasetSpec) -> str:
-    """The card of a dataset as it stands in the package, fresh in what needs no built version."""
+    """Return the card of the package, with fresh blocks where they need no built version."""
     template = card_template(spec)
     return fill_blocks(template, {**read_blocks(template), **declared_blocks(spec)})
 
 
 def split_card(card: str) -> tuple[str, str]:
-    """Front matter and body of a card."""
+    """Split a card into front matter and body."""
     match = _FRONT_MATTER.match(card)
     return (match[1], match[2]) if match else ("", card)
 
 
 def read_blocks(card: str) -> dict[str, str]:
-    """The generated blocks of a card, by name."""
+    """Read the generated blocks of a card, by name."""
     return {match["name"]: match["body"] for match in _BLOCK.finditer(card)}
 
 
 def block_text(name: str, body: str) -> str:
-    """A block with its markers."""
+    """Return a block with its markers."""
     return f"<!-- nlihub:begin {name} -->\n{body.rstrip()}\n<!-- nlihub:end {name} -->"
 
 
 def fill_blocks(card: str, blocks: Mapping[str, str]) -> str:
-    """Puts fresh text into the generated blocks of a card.
+    """Fill the generated blocks of a card with fresh text.
 
     Args:
         card: The card, with or without front matter.
-        blocks: The text of each block.
+        blocks: The text of each block, by name.
 
     Returns:
-        The card, everything outside its blocks as it was.
+        The card, unchanged outside its blocks.
 
     Raises:
         SchemaError: The card has a block that is not among them.
@@ -105,14 +106,14 @@ def fill_blocks(card: str, blocks: Mapping[str, str]) -> str:
 
 
 def front_matter(spec: DatasetSpec, manifest: Manifest) -> str:
-    """The YAML that the Hub and ``datasets`` read.
+    """Return the YAML that the Hub and ``datasets`` read.
 
-    Each config's description carries a digest of its rows: it enters the key of the cache of
-    ``datasets``, which would otherwise serve the rows of an earlier version.
+    Each config's description carries a digest of its rows: ``datasets`` makes it part of its cache
+    key, and would otherwise serve the rows of an earlier version.
 
     Args:
-        spec: What the dataset declares.
-        manifest: What the version holds.
+        spec: The spec of the dataset.
+        manifest: The manifest of the version.
 
     Returns:
         YAML, without the lines of dashes.
@@ -161,12 +162,15 @@ def front_matter(spec: DatasetSpec, manifest: Manifest) -> str:
 
 
 def is_front_matter(found: str, spec: DatasetSpec, manifest: Manifest) -> bool:
-    """Whether a front matter says what a version's says; people may have added to it.
+    """Tell whether a front matter is that of a version, apart from what people may add to it.
 
     Args:
-        found: The YAML that was found.
-        spec: What the dataset declares.
-        manifest: What the version holds.
+        found: The YAML of the front matter.
+        spec: The spec of the dataset.
+        manifest: The manifest of the version.
+
+    Returns:
+        Whether it has every value of the version's front matter; ``OPEN_LISTS`` may be longer.
     """
     there = yaml.safe_load(found)
     return isinstance(there, dict) and all(
@@ -178,7 +182,7 @@ def is_front_matter(found: str, spec: DatasetSpec, manifest: Manifest) -> bool:
 def card_blocks(
     builder: type[NLIBuilder], manifest: Manifest, statistics: Statistics
 ) -> dict[str, str]:
-    """The generated blocks of a card, by name."""
+    """Return the generated blocks of a card, by name."""
     spec = builder.SPEC
     return {
         **declared_blocks(spec),
@@ -192,12 +196,12 @@ def card_blocks(
 
 
 def version_blocks(spec: DatasetSpec, manifest: Manifest) -> dict[str, str]:
-    """The generated blocks that depend on a version's number and place, by name."""
+    """Return the generated blocks that depend on the number and repository of a version."""
     return {"usage": _usage(spec, manifest), "provenance": _provenance(spec, manifest)}
 
 
 def declared_blocks(spec: DatasetSpec) -> dict[str, str]:
-    """The generated blocks that need no built version, by name."""
+    """Return the generated blocks that need no built version, by name."""
     return {
         "usage": _usage(spec),
         "columns": _columns(spec),
@@ -207,14 +211,8 @@ def declared_blocks(spec: DatasetSpec) -> dict[str, str]:
     }
 
 
-def markdown_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """A table in Markdown: a head and its rows."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
-
-
 def construction_blocks(manifest: Manifest) -> dict[str, str]:
-    """The generated blocks on how a dataset that somebody has made was made, by name."""
+    """Return the generated blocks on how a dataset was constructed, by name."""
     shown: Mapping[str, Callable[[str, Any], str]] = {
         "annotation": lambda _, told: str(told),
         "papers": _unit_counts,
@@ -231,7 +229,7 @@ def construction_blocks(manifest: Manifest) -> dict[str, str]:
 
 
 def _unit_counts(units: str, counts: Mapping[str, Any]) -> str:
-    """How many papers were read and kept, and why the others were not, as a table."""
+    """Return the papers or abstracts read, kept and dropped by reason, as a table."""
     splits = "; ".join(f"{split} {n:,}" for split, n in counts["splits"].items() if n)
     reasons = _reasons(counts["dropped"])
     row = [f"{counts['read']:,}", f"{counts['kept']:,}", splits, reasons]
@@ -239,7 +237,7 @@ def _unit_counts(units: str, counts: Mapping[str, Any]) -> str:
 
 
 def _negative_counts(_: str, negatives: Mapping[str, Any]) -> str:
-    """By kind, how many negatives were made, and why others were not, as a table."""
+    """Return the negatives made and refused by reason, as a table with a row for each kind."""
     rows = [
         [f"`{kind}`", f"{counts['read']:,}", f"{counts['kept']:,}", _reasons(counts["dropped"])]
         for kind, counts in negatives.items()
@@ -261,7 +259,7 @@ def _reasons(dropped: Mapping[str, int]) -> str:
 
 
 def _pair_counts(_: str, pairs: Mapping[str, Any]) -> str:
-    """By category, how many pairs were found and kept, and why the others were not, as a table."""
+    """Return the pairs read, kept and dropped by reason, as a table with a row a category."""
     reasons = sorted({reason for counts in pairs.values() for reason in counts["dropped"]})
     rows = [
         [
@@ -323,7 +321,7 @@ def _columns(spec: DatasetSpec) -> str:
 
 
 def statistics_block(spec: DatasetSpec, statistics: Statistics) -> str:
-    """The measured statistics as a table and a sentence, in Markdown."""
+    """Return the measured statistics as tables and a sentence, in Markdown."""
     head = ["property", *(f"{label} %" for label in spec.labels), "rows %", "rows"]
     rows = [
         [f"`{b.property}`" if "_" in b.property else b.property, *b.labels, b.share, f"{b.rows:,}"]
@@ -355,7 +353,7 @@ def _overlaps(spec: DatasetSpec, statistics: Statistics) -> str:
 
 
 def _oddities(manifest: Manifest) -> str:
-    """What is odd in the sources and was kept, as a table."""
+    """Return the oddities of the sources, which were kept, as a table."""
     rows = [
         [f"`{source}`", what, f"{number:,}"]
         for source, found in manifest.oddities.items()
@@ -365,7 +363,7 @@ def _oddities(manifest: Manifest) -> str:
 
 
 def _published(spec: DatasetSpec) -> str:
-    """The counts of the paper, as a table."""
+    """Return the counts of the paper, as a table."""
     rows = []
     splits = [s for s in SPLITS if any(s in counts for counts in spec.published.values())]
     for config, published in spec.published.items():

@@ -1,26 +1,30 @@
-"""Installs a built version where ``datasets`` looks for ``nlihub/NAME`` when it is offline."""
+"""Installation of a built version where ``datasets`` looks for ``nlihub/NAME`` offline.
+
+The one module that knows the layout of the cache of ``datasets``, which is not documented:
+``NAMESPACE___NAME/CONFIG/VERSION/HASH/dataset_info.json``, of which the newest is loaded offline.
+Seen with ``datasets`` 4.0.0 and 5.2.0; ``test_install.py`` fails where another version differs.
+"""
 
 import json
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Any
 
 import datasets
 import pyarrow as pa
 
 from ...loaders.errors import OutputError
-from ..core.base import dataset_info
+from ..core.datasets_builder import TableBuilder
 from ..core.registry import NAMESPACE
 from .verify import require_verified
 from .version import BuiltVersion
 
 
 def install_version(version: BuiltVersion) -> list[Path]:
-    """Puts every config of a built version into the cache of ``datasets``.
+    """Put every config of a built version into the cache of ``datasets``.
 
-    Afterwards ``load_dataset("nlihub/NAME", CONFIG)`` works offline in any project that shares
-    the cache. A config has to be named, and a dataset of that name on the Hub is preferred where
-    the Hub can be reached.
+    Afterwards ``load_dataset("nlihub/NAME", CONFIG)`` works offline in any project that shares the
+    cache. The config must be named, and where the Hub can be reached, a dataset of that name there
+    is preferred.
 
     Args:
         version: The built version.
@@ -31,6 +35,7 @@ def install_version(version: BuiltVersion) -> list[Path]:
     Raises:
         VerificationError: The version fails a check.
         OutputError: The cache cannot be written, or a version with more splits is installed.
+        UnknownNameError: This package has no dataset of that name.
     """
     require_verified(version)
     manifest = version.manifest
@@ -42,7 +47,7 @@ def install_version(version: BuiltVersion) -> list[Path]:
         _refuse_to_hide_splits(Path(builder.cache_dir), manifest.configs[config])
     for builder in builders:
         try:
-            # Written anew, so that installing again repairs a damaged cache.
+            # Always rewritten, so that installing again repairs a damaged cache.
             builder.download_and_prepare(download_mode="force_redownload")
         except datasets.exceptions.DatasetGenerationError as error:
             raise OutputError(
@@ -52,12 +57,13 @@ def install_version(version: BuiltVersion) -> list[Path]:
 
 
 def _replay(version: BuiltVersion, config: str) -> "_Replay":
-    """A builder of one config, known to ``datasets`` by the name that users will type."""
+    """Return a builder of one config, known to ``datasets`` by the name that users type."""
     manifest = version.manifest
     replay = type(
         "Replay",
         (_Replay,),
         {
+            "SPEC": version.builder.SPEC,
             "version_to_replay": version,
             "BUILDER_CONFIGS": [datasets.BuilderConfig(name=config, version=manifest.version)],
         },
@@ -72,7 +78,7 @@ def _replay(version: BuiltVersion, config: str) -> "_Replay":
 
 
 def _refuse_to_hide_splits(target: Path, splits: Collection[str]) -> None:
-    """Refuses where a version with more splits is installed; datasets takes the newest."""
+    """Refuse where a version with more splits is installed: ``datasets`` would hide it."""
     for path in sorted(target.parent.parent.glob("*/*/dataset_info.json")):
         if path.parent == target:
             continue
@@ -87,17 +93,13 @@ def _refuse_to_hide_splits(target: Path, splits: Collection[str]) -> None:
             )
 
 
-class _Replay(datasets.ArrowBasedBuilder):
+class _Replay(TableBuilder):
     """Yields the rows of a built version."""
 
     version_to_replay: BuiltVersion
 
-    def _info(self) -> datasets.DatasetInfo:
-        return dataset_info(self.version_to_replay.builder.SPEC)
+    def splits(self) -> list[str]:
+        return list(self.version_to_replay.manifest.configs[self.config.name])
 
-    def _split_generators(self, dl_manager: Any) -> list[datasets.SplitGenerator]:
-        splits = self.version_to_replay.manifest.configs[self.config.name]
-        return [datasets.SplitGenerator(name=s, gen_kwargs={"split": s}) for s in splits]
-
-    def _generate_tables(self, split: str) -> Iterator[tuple[int, pa.Table]]:
-        yield 0, self.version_to_replay.table(self.config.name, split)
+    def tables(self, split: str) -> Iterator[pa.Table]:
+        yield self.version_to_replay.table(self.config.name, split)

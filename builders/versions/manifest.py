@@ -1,4 +1,4 @@
-"""The manifest of a built version: what it holds, what it was made from, and by what."""
+"""The manifest of a built version: its content, its sources, and the software that made it."""
 
 import dataclasses
 import json
@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from ...loaders.errors import VerificationError
 
 FILE_NAME = "manifest.json"
-#: Number of the form that is written; a new field needs none, a new meaning of one does.
+#: Number of the format; a new field keeps it, a new meaning of a field raises it.
 FORMAT = 1
 
 
@@ -40,7 +40,7 @@ class Split:
 
     Attributes:
         rows: Its number of rows.
-        digest: Digest of its rows, whatever their order (see ``digest``).
+        digest: Digest of its rows in any order (see ``core.row_digests``).
         order_digest: Digest of its rows in their order.
         arrow_bytes: Its size in memory.
         shards: Its files, in order.
@@ -55,24 +55,24 @@ class Split:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a built version holds.
+    """The content of a built version.
 
     Attributes:
         dataset: Name of the dataset.
         version: Version of the dataset.
-        repository: Where it is published, ``ORG/NAME``; empty where it is not.
+        repository: Where it is published, ``ORG/NAME``; empty where it is unpublished.
         labels: The label set; a label's id is its position.
         columns: The Arrow type of each column, by name, in their order.
         configs: For each config its splits by name.
         sources: The source files: url, bytes and sha256 of each.
         parameters: Seeds and numbers that the rows depend on.
-        oddities: For each source file, how many of its texts have which oddity.
+        oddities: For each source file, the number of texts with each oddity.
         made_with: Versions of nlihub, of the dataset's builder and of the Parquet writer.
         files: sha256 of every other file, by path.
-        declaration: What a dataset that somebody has made by a procedure of this package declares
-            of itself; empty for the datasets of this package.
-        construction: Of such a dataset, what was read, kept and dropped.
-        format: Number of its form.
+        declaration: The declaration of a dataset that somebody constructed by a procedure of this
+            package; empty for the datasets of this package.
+        construction: Of such a dataset, the counts of what was read, kept and dropped.
+        format: Number of the format.
     """
 
     dataset: str
@@ -91,22 +91,25 @@ class Manifest:
     format: int = FORMAT
 
     def write(self, folder: Path) -> None:
-        """Writes it into the version's folder."""
+        """Write the manifest into the folder of its version."""
         (folder / FILE_NAME).write_bytes(self.to_bytes())
 
     def to_bytes(self) -> bytes:
-        """Its file: JSON in UTF-8."""
+        """Return the bytes of its file: JSON in UTF-8."""
         return (json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n").encode()
 
     @classmethod
     def read(cls, folder: Path) -> "Manifest":
-        """Reads it from a version's folder.
+        """Read the manifest from the folder of its version.
 
         Args:
             folder: The folder.
 
+        Returns:
+            The manifest.
+
         Raises:
-            VerificationError: There is none, or it is not of this form.
+            VerificationError: There is none, or it does not have this format.
         """
         path = folder / FILE_NAME
         if not path.is_file():
@@ -122,14 +125,17 @@ class Manifest:
 
     @classmethod
     def parse(cls, content: bytes, where: str) -> "Manifest":
-        """The manifest in a file.
+        """Parse the manifest in a file.
 
         Args:
-            content: What the file holds.
+            content: The content of the file.
             where: The file, for messages.
 
+        Returns:
+            The manifest.
+
         Raises:
-            VerificationError: It is not of this form.
+            VerificationError: It does not have this format.
         """
         try:
             fields = json.loads(content)
@@ -156,7 +162,7 @@ class Manifest:
             raise VerificationError(f"{where} is no manifest of nlihub ({error!r}).") from error
 
     def hashes(self) -> dict[str, str]:
-        """The sha256 of every file of the version but the manifest itself, by path."""
+        """Return the sha256 of every file of the version but the manifest itself, by path."""
         shards = (
             shard
             for splits in self.configs.values()
@@ -166,16 +172,16 @@ class Manifest:
         return {**self.files, **{shard.file: shard.sha256 for shard in shards}}
 
     def main_config(self, default: str) -> str:
-        """The default config where it was built, otherwise the first that was."""
+        """Return the default config where it was built, otherwise the first config."""
         return default if default in self.configs else next(iter(self.configs))
 
     def config_digest(self, config: str) -> str:
-        """One digest for all splits of a config, for its entry on the card."""
+        """Return one digest for all splits of a config, for its entry on the card."""
         splits = self.configs[config]
         return "+".join(f"{name}:{split.digest[:16]}" for name, split in splits.items())
 
 
 def _known(made: type[_Made], fields: Mapping[str, Any]) -> _Made:
-    """One of ours of its fields; those that a later nlihub adds are passed over."""
+    """Make an object of its fields, without those that a later nlihub adds."""
     names = {each.name for each in dataclasses.fields(made)}
     return made(**{name: value for name, value in fields.items() if name in names})

@@ -1,4 +1,4 @@
-"""Re-checks a built version from its files alone."""
+"""Verification of a built version from its files alone."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -14,14 +14,14 @@ from datasets import Features, Version
 
 from ...loaders.errors import NLIHubError, VerificationError
 from ...loaders.progress import progress_bar
-from ..core.schema import COLUMNS, check_required
+from ..core.encode import check_required
+from ..core.published_counts import counted_columns, differing_counts, differing_rows
+from ..core.repeats import TEXTS, RowNumbers, contradicting_rows, first_rows, outline
+from ..core.row_digests import ROW_HASH, digest, order_digest, row_hashes
+from ..core.schema import COLUMNS
 from ..core.spec import PublishedCounts
-from ..statistics.repeats import RowNumbers, contradicting_rows, first_rows
-from ..statistics.statistics import measure
 from .card import card_blocks, card_template, is_front_matter, read_blocks, split_card
-from .counts import counted_columns, differing_counts, differing_rows
-from .digest import ROW_HASH, digest, order_digest, row_hashes
-from .outline import TEXTS, outline
+from .card_statistics import measure
 from .version import BuiltVersion
 
 _MAX_SHOWN = 10
@@ -35,9 +35,9 @@ class Outcome:
     Attributes:
         check: Its name.
         passed: Whether it passed.
-        findings: What it found wrong; or, for a check that only lists, what it found.
-        ran: Whether it was run; a check is not run where one that it builds on failed.
-        applies: Whether it says something of this version: there may be no published counts.
+        findings: The defects that it found; for a check that only lists, the list.
+        ran: Whether it was run; a check is not run where one that it needs failed.
+        applies: Whether it applies to this version: there may be no published counts.
     """
 
     check: str
@@ -52,8 +52,8 @@ class Report:
     """The outcomes of all checks.
 
     Attributes:
-        folder: The version that was checked.
-        outcomes: An outcome a check, in order.
+        folder: The folder of the version.
+        outcomes: The outcome of each check, in order.
     """
 
     folder: Path
@@ -66,10 +66,10 @@ class Report:
 
 
 class _Subject(BuiltVersion):
-    """A version whose outlines and hashes of rows are made once."""
+    """A version that computes outlines and hashes of its rows once."""
 
     def config_splits(self) -> Iterator[tuple[str, str]]:
-        """The configs and splits that the manifest lists."""
+        """Yield the configs and splits that the manifest lists."""
         return ((c, s) for c, splits in self.manifest.configs.items() for s in splits)
 
     @cached_property
@@ -90,7 +90,7 @@ class _Subject(BuiltVersion):
         }
 
     def rows(self, config: str) -> pa.Table:
-        """The outline of all rows of a config, with their ``split``."""
+        """Return the outline of all rows of a config, with their ``split``."""
         return pa.concat_tables(
             table.append_column("split", pa.repeat(split, len(table)))
             for (name, split), table in self.tables.items()
@@ -98,7 +98,7 @@ class _Subject(BuiltVersion):
         )
 
     def texts(self, config: str, rows: RowNumbers) -> Iterator[tuple[str, str]]:
-        """The premise and hypothesis of each of some rows of a config, whose numbers ascend."""
+        """Yield premise and hypothesis of some rows of a config, given by ascending numbers."""
         n_found = start = 0
         for split in self.manifest.configs[config]:
             for batch in self.batches(config, split, TEXTS):
@@ -115,16 +115,15 @@ _Check = Callable[[_Subject], Iterator[str]]
 
 
 def verify_version(folder: Path) -> Report:
-    """Re-checks everything about a built version.
+    """Run every check on a built version.
 
-    The checks run in order; one that would need what a failed one guards is not run, and its
-    outcome says so.
+    The checks run in order; a check that needs a failed one is not run, and its outcome says so.
 
     Args:
         folder: The folder of the version.
 
     Returns:
-        The report; nothing is raised for a version that fails.
+        The report; a version that fails raises nothing.
     """
     subject = _Subject(folder)
     outcomes: list[Outcome] = []
@@ -148,10 +147,10 @@ def verify_version(folder: Path) -> Report:
 
 
 def require_verified(version: BuiltVersion) -> None:
-    """Refuses a version that fails a check.
+    """Refuse a version that fails a check.
 
     Raises:
-        VerificationError: It does; names the first check that failed.
+        VerificationError: A check fails; names the first one.
     """
     failed = [
         outcome.check for outcome in verify_version(version.folder).outcomes if not outcome.passed
@@ -164,7 +163,7 @@ def require_verified(version: BuiltVersion) -> None:
 
 
 def _shorten(findings: Iterator[str]) -> tuple[str, ...]:
-    """The first findings, and how many more there are."""
+    """Return the first findings, and the number of the others."""
     shown = tuple(islice(findings, _MAX_SHOWN))
     n_more = sum(1 for _ in findings)
     return (*shown, f"and {n_more} more") if n_more else shown
@@ -189,7 +188,7 @@ def _passed(outcomes: list[Outcome], check: _Check) -> bool:
 
 
 def manifest_is_readable(version: _Subject) -> Iterator[str]:
-    """There is a manifest of a dataset, version, configs and splits that this package knows."""
+    """Check that dataset, version, configs and splits of the manifest are known here."""
     spec = version.builder.SPEC
     manifest = version.manifest
     if not _is_version(manifest.version):
@@ -220,13 +219,13 @@ def _is_version(text: str) -> bool:
 
 
 def files_have_their_hashes(version: _Subject) -> Iterator[str]:
-    """Every file is listed, every listed file is there, and has the size and hash it had."""
+    """Check that every file is listed, and every listed file exists and has its hash."""
     yield from (f"{name} is not in the manifest" for name in version.unlisted_files())
     yield from version.damaged_files()
 
 
 def schema_is_uniform(version: _Subject) -> Iterator[str]:
-    """Every Parquet file has the columns, types, order and label names of the dataset."""
+    """Check that every Parquet file has the columns, types, order and labels of the dataset."""
     features = version.builder.SPEC.features
     for config, split in version.config_splits():
         for shard in version.manifest.configs[config][split].shards:
@@ -245,7 +244,7 @@ def schema_is_uniform(version: _Subject) -> Iterator[str]:
 
 
 def values_are_allowed(version: _Subject) -> Iterator[str]:
-    """Labels, domains and categories are of their sets, and required texts are there."""
+    """Check that labels, domains and categories are allowed, and no required text is missing."""
     spec = version.builder.SPEC
     allowed: dict[str, set[Any]] = {
         "label": set(range(len(spec.labels))),
@@ -264,7 +263,7 @@ def values_are_allowed(version: _Subject) -> Iterator[str]:
 
 
 def rows_have_their_digest(version: _Subject) -> Iterator[str]:
-    """Numbers and digests of rows are those of the manifest."""
+    """Check that numbers and digests of rows are those of the manifest."""
     for config, split in version.config_splits():
         entry = version.manifest.configs[config][split]
         hashes = [version.hashes[config, split]]
@@ -278,7 +277,7 @@ def rows_have_their_digest(version: _Subject) -> Iterator[str]:
 
 
 def ids_are_unique(version: _Subject) -> Iterator[str]:
-    """An id stands for one row: once in a config, and for the same row in every config."""
+    """Check that an id occurs once in a config, and is the same row in every config."""
     tables = [version.rows(config).select(["id"]) for config in version.manifest.configs]
     hashes = np.frombuffer(b"".join(version.hashes.values()), ROW_HASH)
     is_another = hashes != hashes[first_rows(pa.concat_tables(tables), ["id"])]
@@ -296,7 +295,7 @@ def ids_are_unique(version: _Subject) -> Iterator[str]:
 
 
 def a_group_has_one_label(version: _Subject) -> Iterator[str]:
-    """Where groups are patterns, all problems of a pattern have its label (SpaceNLI, 3.2)."""
+    """Check that all problems of a pattern have its label (SpaceNLI, 3.2)."""
     rows = version.rows(version.main_config)
     for row in contradicting_rows(first_rows(rows, ["group"]), rows["label"]):
         split, group = (rows[name][row].as_py() for name in ("split", "group"))
@@ -308,7 +307,7 @@ def _groups_are_patterns(version: _Subject) -> bool:
 
 
 def no_example_is_in_two_splits(version: _Subject) -> Iterator[str]:
-    """No premise and hypothesis stand in two splits of a config."""
+    """Check that no premise and hypothesis are in two splits of a config."""
     for config in version.manifest.configs:
         rows = version.rows(config)
         first = first_rows(rows, TEXTS)
@@ -319,7 +318,7 @@ def no_example_is_in_two_splits(version: _Subject) -> Iterator[str]:
 
 
 def no_text_has_two_labels(version: _Subject) -> Iterator[str]:
-    """No premise and hypothesis occur with different labels."""
+    """Check that no premise and hypothesis occur with different labels."""
     rows = version.rows(version.main_config)
     again = contradicting_rows(first_rows(rows, TEXTS), rows["label"])
     for text in version.texts(version.main_config, again):
@@ -327,13 +326,13 @@ def no_text_has_two_labels(version: _Subject) -> Iterator[str]:
 
 
 def rows_are_the_published_ones(version: _Subject) -> Iterator[str]:
-    """Every split has as many rows as the paper publishes."""
+    """Check that every split has as many rows as the paper publishes."""
     for config, split, published, table in _published(version):
         yield from (f"{config}/{split}: {d}" for d in differing_rows(published, table))
 
 
 def counts_are_the_published_ones(version: _Subject) -> Iterator[str]:
-    """Every split has the counts that the paper publishes, of classes, categories and domains."""
+    """Check classes, categories and domains of every split against the counts of the paper."""
     for config, split, published, table in _published(version):
         found = differing_counts(published, table, version.builder.SPEC.labels)
         yield from (f"{config}/{split}: {difference}" for difference in found)
@@ -351,7 +350,7 @@ def _has_published(version: _Subject) -> bool:
 
 
 def card_is_true(version: _Subject) -> Iterator[str]:
-    """Front matter and generated blocks of the card are what the files say."""
+    """Check that front matter and generated blocks of the card agree with the files."""
     manifest, builder = version.manifest, version.builder
     path = version.folder / "README.md"
     if not path.is_file():
@@ -368,7 +367,7 @@ def card_is_true(version: _Subject) -> Iterator[str]:
 
 
 def repeated_texts(version: _Subject) -> Iterator[str]:
-    """Lists the texts that occur more than once."""
+    """List the texts that occur more than once."""
     rows = version.rows(version.main_config)
     first = first_rows(rows, TEXTS)
     is_repeated = np.bincount(first, minlength=len(rows))[first] > 1
@@ -395,9 +394,9 @@ CHECKS: dict[_Check, tuple[_Check, ...]] = {
     card_is_true: (schema_is_uniform, values_are_allowed),
     repeated_texts: (schema_is_uniform,),
 }
-#: Checks whose findings are listed and fail nothing.
+#: Checks that list their findings and never fail.
 LISTS_ONLY = frozenset({repeated_texts})
-#: Checks that say nothing of some versions, each with whether it does of one.
+#: Checks that apply to some versions only, each with the condition.
 APPLIES_TO: dict[_Check, Callable[[_Subject], bool]] = {
     a_group_has_one_label: _groups_are_patterns,
     rows_are_the_published_ones: _has_published,

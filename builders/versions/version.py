@@ -14,7 +14,7 @@ from ..core.registry import get_builder
 from ..procedures.registry import declared_builder
 from .manifest import FILE_NAME, Manifest
 
-#: Rows that are read at a time: some megabytes where the texts are paragraphs.
+#: Rows in a batch: some megabytes where the texts are paragraphs.
 MAX_BATCH_ROWS = 2_000
 _BUFFER_BYTES = 1 << 20
 
@@ -34,10 +34,10 @@ class BuiltVersion:
 
     @cached_property
     def manifest(self) -> Manifest:
-        """Its manifest.
+        """The manifest of the version.
 
         Raises:
-            VerificationError: There is none, or it is malformed.
+            VerificationError: There is no manifest, or it is malformed.
         """
         return Manifest.read(self.folder)
 
@@ -46,8 +46,9 @@ class BuiltVersion:
         """The builder of its dataset.
 
         Raises:
-            UnknownNameError: This package has no such dataset.
-            VerificationError: It was made by a procedure that this package has not.
+            UnknownNameError: This package has no dataset of that name.
+            VerificationError: There is no manifest, it is malformed, or it names a procedure that
+                this package does not have.
         """
         if declaration := self.manifest.declaration:
             return declared_builder(declaration)
@@ -55,15 +56,16 @@ class BuiltVersion:
 
     @property
     def main_config(self) -> str:
-        """The default config where it was built, otherwise the first that was.
+        """The default config where it was built, otherwise the first config.
 
         Raises:
+            UnknownNameError: This package has no dataset of that name.
             VerificationError: There is no manifest, or it is malformed.
         """
         return self.manifest.main_config(self.builder.SPEC.default_config)
 
     def unlisted_files(self) -> list[str]:
-        """The files in its folder that its manifest does not list, by path.
+        """Return the files in its folder that its manifest does not list, by path.
 
         Raises:
             VerificationError: There is no manifest, or it is malformed.
@@ -71,7 +73,7 @@ class BuiltVersion:
         return sorted(self._files() - set(self.manifest.hashes()) - {FILE_NAME})
 
     def damaged_files(self) -> Iterator[str]:
-        """What is wrong with the files that its manifest lists: missing, or with another hash.
+        """Yield the listed files that are missing or have another hash, as sentences.
 
         Raises:
             VerificationError: There is no manifest, or it is malformed.
@@ -88,7 +90,7 @@ class BuiltVersion:
         return {path.relative_to(self.folder).as_posix() for path in paths}
 
     def table(self, config: str, split: str, columns: Sequence[str] | None = None) -> pa.Table:
-        """The rows of a split, as they are stored.
+        """Read the rows of a split, as they are stored.
 
         Args:
             config: The config.
@@ -99,7 +101,7 @@ class BuiltVersion:
             The rows in order, in the schema of the files.
 
         Raises:
-            VerificationError: A file is missing or no Parquet.
+            VerificationError: There is no manifest, a file is missing, or it is not Parquet.
         """
         tables = []
         for shard in self.manifest.configs[config][split].shards:
@@ -117,20 +119,19 @@ class BuiltVersion:
         columns: Sequence[str] | None = None,
         max_rows: int = MAX_BATCH_ROWS,
     ) -> Iterator[pa.Table]:
-        """The rows of a split, as they are stored, some at a time: for those that are too many.
+        """Read the rows of a split, as they are stored, in batches that fit into memory.
 
         Args:
             config: The config.
             split: The split.
             columns: The columns to read; None reads all.
-            max_rows: Rows that are read at a time.
+            max_rows: Number of rows in a batch, at most.
 
         Yields:
-            The rows in order, in the schema of the files; one table with no rows where a file has
-            none.
+            The rows in order, in the schema of the files; an empty table for a file without rows.
 
         Raises:
-            VerificationError: A file is missing or no Parquet.
+            VerificationError: There is no manifest, a file is missing, or it is not Parquet.
         """
         for shard in self.manifest.configs[config][split].shards:
             path = self.folder / shard.file

@@ -7,8 +7,6 @@ on another content is refused.
 import json
 from pathlib import Path
 
-from filelock import FileLock
-
 from ..atomic_write import whole_file
 from ..errors import ChecksumError
 
@@ -52,6 +50,8 @@ def record(cache_dir: Path, key: str, sha256: str) -> None:
     path = cache_dir / FILE_NAME
     if is_recorded(cache_dir, key, sha256):
         return
+    from filelock import FileLock  # takes long to import
+
     cache_dir.mkdir(parents=True, exist_ok=True)
     with FileLock(cache_dir / f".{FILE_NAME}.lock"):
         check(cache_dir, key, sha256, Path(key))  # another process may have been faster

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from huggingface_hub.constants import HF_HOME
-
 from ..errors import (
     ChecksumError,
     DownloadError,
@@ -26,7 +24,9 @@ from .web_page import refuse_html
 
 
 def default_cache_dir() -> Path:
-    """``$NLIHUB_CACHE``, or ``nlihub`` in the Hugging Face home."""
+    """Return ``$NLIHUB_CACHE``, or ``nlihub`` in the Hugging Face home."""
+    from huggingface_hub.constants import HF_HOME
+
     return Path(os.environ.get("NLIHUB_CACHE") or Path(HF_HOME) / "nlihub")
 
 

@@ -13,6 +13,9 @@ from typing import Any
 
 from ..errors import Defect
 
+#: Number of texts, or of columns, by what is odd about them, and kept as it is.
+Oddities = Counter[str]
+
 _MAX_SHOWN = 20
 _MAX_VALUE_CHARS = 80
 _MAX_FIELD_CHARS = 1 << 30  # of csv, whose own limit of 128 KiB a text may pass

@@ -9,7 +9,6 @@ and kept as it is.
 import csv
 import io
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -20,10 +19,7 @@ import pyarrow.csv
 import pyarrow.json
 
 from ..errors import Defect, ReleaseError
-from .layout import Column, Layout, find_defects
-
-#: Number of texts, or of columns, by what is odd about them.
-Oddities = Counter[str]
+from .layout import Column, Layout, Oddities, find_defects
 
 FORMATS = (".csv", ".jsonl")
 _BLOCK_BYTES = 2 << 20

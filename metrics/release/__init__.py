@@ -1,1 +1,1 @@
-"""What leaves the house: each metric as files that need nothing of this package."""
+"""Metrics as single files that need nothing of this package, for the Hub and for the cache."""

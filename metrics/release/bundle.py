@@ -1,7 +1,7 @@
-"""Writes a module and all that it imports from this package as one file.
+"""Join a module with all that it imports from this package into one file.
 
-A metric on the Hub, or in the cache of ``evaluate``, is a single script. The source is kept in
-rooms; here they are joined.
+A metric on the Hub, or in the cache of ``evaluate``, is a single script; its source is several
+modules.
 """
 
 import ast
@@ -13,11 +13,11 @@ _PACKAGE = "nlihub.metrics"
 
 
 class BundleError(ValueError):
-    """A module that cannot be joined with others in one file."""
+    """A module cannot be joined with others in one file."""
 
 
 def bundle(module: str) -> str:
-    """The source of a module with everything that it imports from ``nlihub.metrics``.
+    """Return the source of a module with everything that it imports from ``nlihub.metrics``.
 
     Args:
         module: Full name of the module.
@@ -26,8 +26,8 @@ def bundle(module: str) -> str:
         Python source that imports nothing of nlihub.
 
     Raises:
-        BundleError: Two of the joined modules define the same name, or one renames or hides an
-            import of ours.
+        BundleError: There is no such module, two of the joined modules define the same name, or
+            one imports nlihub whole, under another name or inside a function.
     """
     parts = list(_in_order(module, []))
     _check_names(parts)
@@ -52,7 +52,7 @@ class _Part:
         self.package = spec.parent or ""
 
     def target(self, node: ast.AST) -> str | None:
-        """The module of ours that an import takes names from, or None."""
+        """Return the module of this package that an import takes names from, or None."""
         if isinstance(node, ast.ImportFrom):
             name = resolve_name("." * node.level + (node.module or ""), self.package)
             return name if name.startswith(_PACKAGE) else None
@@ -61,7 +61,7 @@ class _Part:
         return None
 
     def internal(self) -> Iterator[str]:
-        """The modules of ours that it imports."""
+        """Yield the modules of this package that it imports."""
         top_level = {id(node) for node in self.tree.body}
         for node in ast.walk(self.tree):
             if (name := self.target(node)) is None or not isinstance(node, ast.ImportFrom):
@@ -71,7 +71,7 @@ class _Part:
             yield name
 
     def defined(self) -> set[str]:
-        """The names that it defines at top level."""
+        """Return the names that it defines at top level."""
         names: set[str] = set()
         for node in self.tree.body:
             if isinstance(node, ast.FunctionDef | ast.ClassDef):
@@ -82,7 +82,7 @@ class _Part:
         return names
 
     def body(self) -> str:
-        """Its source without docstring and imports."""
+        """Return its source without docstring and imports."""
         lines = self.source.splitlines()
         for node in self.tree.body:
             is_docstring = node is self.tree.body[0] and isinstance(node, ast.Expr)
@@ -93,7 +93,7 @@ class _Part:
 
 
 def _in_order(module: str, done: list[str]) -> Iterator[_Part]:
-    """A module after those that it imports, each once."""
+    """Yield a module after those that it imports, each once."""
     if module in done:
         return
     done.append(module)

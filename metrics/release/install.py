@@ -1,4 +1,9 @@
-"""Installs metrics where ``evaluate`` looks for ``pattern_accuracy`` when it is offline."""
+"""Install metrics into the cache where ``evaluate`` looks for a bare name when it is offline.
+
+The layout of that cache is private to ``evaluate``; it was seen in 0.4.5 and 0.4.6 and is written
+down here and nowhere else: ``<modules>/metrics/<name>/<64 digits>/<script>``, where the name is
+``evaluate-metric--NAME`` or ``ORG--NAME``, every folder is a package, and the newest script counts.
+"""
 
 import hashlib
 import os
@@ -10,13 +15,16 @@ from .bundle import bundle
 
 
 def install_metrics() -> list[Path]:
-    """Makes ``evaluate.load("pattern_accuracy")`` and the others work offline in every project.
+    """Make ``evaluate.load("pattern_accuracy")`` and the others work offline in every project.
 
-    They work in all projects that share the cache of Hugging Face modules, by their bare names
-    and as ``nlihub/NAME``. Installing again replaces what is there.
+    The metrics load by their bare names and as ``nlihub/NAME`` in all projects that share the
+    cache of Hugging Face modules. Installing again replaces the scripts.
 
     Returns:
-        The script of each metric.
+        The scripts, two per metric.
+
+    Raises:
+        OSError: The cache cannot be written.
     """
     from evaluate.loading import init_dynamic_modules
 
@@ -35,7 +43,7 @@ def install_metrics() -> list[Path]:
 
 
 def _write(path: Path, source: str) -> Path:
-    """Writes a file whole or not at all; its time is new, since evaluate takes the newest."""
+    """Write a file atomically; its time is new, since ``evaluate`` takes the newest script."""
     handle, partial = tempfile.mkstemp(dir=path.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ...builders.versions.digest import digest, order_digest, row_hashes
+from ...builders.core.row_digests import digest, order_digest, row_hashes
 from ...builders.versions.manifest import Manifest, Split
 from ...builders.versions.version import BuiltVersion
 from .numbers import Level

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from ...builders.versions.digest import row_hashes
+from ...builders.core.row_digests import row_hashes
 from ...builders.versions.manifest import Manifest
 from ...builders.versions.version import BuiltVersion
 from ...loaders.errors import UsageError, VerificationError

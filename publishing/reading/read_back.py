@@ -16,13 +16,53 @@ from typing import Any
 
 import datasets
 
-from ...builders.versions.digest import digest, order_digest, row_hashes
+from ...builders.core.row_digests import digest, order_digest, row_hashes
 from ...builders.versions.manifest import Manifest
 from ...loaders.errors import HubError
 
 _READER = "nlihub.publishing.reading.read_back"
 _ANSWER = "answer: "  # what a line with an answer begins with
 _BATCH_ROWS = 5_000
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to load.
+
+    Attributes:
+        repository: ``ORG/NAME``.
+        revision: A commit or a tag.
+        splits: The splits of each config.
+    """
+
+    repository: str
+    revision: str
+    splits: Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A split as it was loaded.
+
+    Attributes:
+        config: The config.
+        split: The split.
+        way: ``loaded`` or ``streamed``.
+        rows: Number of rows.
+        digest: Digest of the rows, labels by name.
+        order_digest: Digest of the rows in their order.
+        columns: The Arrow type of each column.
+        labels: The names of the labels, by id.
+    """
+
+    config: str
+    split: str
+    way: str
+    rows: int
+    digest: str
+    order_digest: str
+    columns: Mapping[str, str]
+    labels: list[str]
 
 
 def read_back(repository: str, manifest: Manifest, caches: Path, revision: str) -> None:
@@ -88,46 +128,6 @@ def _problems(manifest: Manifest, loaded: Loaded) -> Iterator[str]:
         yield f"{where}: other rows (digest {loaded.digest}, expected {built.digest})"
     elif loaded.order_digest != built.order_digest:
         yield f"{where}: the rows stand in another order"
-
-
-@dataclass(frozen=True)
-class Request:
-    """What to load.
-
-    Attributes:
-        repository: ``ORG/NAME``.
-        revision: A commit or a tag.
-        splits: The splits of each config.
-    """
-
-    repository: str
-    revision: str
-    splits: Mapping[str, Sequence[str]]
-
-
-@dataclass(frozen=True)
-class Loaded:
-    """A split as it was loaded.
-
-    Attributes:
-        config: The config.
-        split: The split.
-        way: ``loaded`` or ``streamed``.
-        rows: Number of rows.
-        digest: Digest of the rows, labels by name.
-        order_digest: Digest of the rows in their order.
-        columns: The Arrow type of each column.
-        labels: The names of the labels, by id.
-    """
-
-    config: str
-    split: str
-    way: str
-    rows: int
-    digest: str
-    order_digest: str
-    columns: Mapping[str, str]
-    labels: list[str]
 
 
 def load(request: Request) -> Iterator[Loaded]:

@@ -14,7 +14,7 @@ pytest.importorskip("transformers", reason="the extra 'baselines' is not install
 import pyarrow.parquet as pq
 from command_line import run_command
 from hub_server import Fault, running_hub
-from nlihub.baselines.plans import ANALYSES, DOMAINS, plan_analysis
+from nlihub.baselines.analyses import ANALYSES, DOMAINS, plan_analysis
 from nlihub.baselines.presets import PRESETS
 from nlihub.baselines.runs.config import Options, RunConfig
 from nlihub.loaders.errors import UnknownNameError, UsageError
@@ -358,7 +358,7 @@ def test_only_a_model_that_is_there_is_pushed(trained, tmp_path):
 def test_reruns_find_their_rows_from_any_folder(trained, tmp_path, monkeypatch):
     run, found = trained
     monkeypatch.chdir(tmp_path)
-    from nlihub.runs import rerun_config
+    from nlihub.baselines.running import rerun_config
 
     config = rerun_config(run)
     assert config == rerun_config(run / "config.json")
@@ -369,7 +369,7 @@ def test_reruns_find_their_rows_from_any_folder(trained, tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_a_part_of_the_rows_is_found_from_any_folder(place, tmp_path, monkeypatch):
     """A run on easy rows names the run that told which as seen from its own folder."""
-    from nlihub.runs import rerun_config
+    from nlihub.baselines.running import rerun_config
 
     config = tiny(place)
     found = nlihub.baselines.run(config, tmp_path / "art", analysis="cartography", on_cpu=True)
@@ -381,7 +381,7 @@ def test_a_part_of_the_rows_is_found_from_any_folder(place, tmp_path, monkeypatc
 
 
 def test_a_dataset_is_meant_though_a_folder_has_its_name(tmp_path, monkeypatch):
-    from nlihub.baselines.data import absolute_name
+    from nlihub.baselines.runs.data import absolute_name
 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "scinli").mkdir()

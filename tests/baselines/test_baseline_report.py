@@ -11,31 +11,28 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from nlihub.baselines.data import key_of
-from nlihub.baselines.evaluation.gold import Gold
+from nlihub.baselines.analyses import cross_dataset, domain_shift
+from nlihub.baselines.evaluation.gold import Gold, key_of
+from nlihub.baselines.evaluation.predictions import fill_unanswered
 from nlihub.baselines.evaluation.scoring import ScoringOptions, score_predictions, summarize_runs
-from nlihub.baselines.plans import cross_dataset, domain_shift
 from nlihub.baselines.presets import PRESETS, get_preset
-from nlihub.baselines.report import benchmarks, collect_runs, published_results, write_report
-from nlihub.baselines.report.names import distinct_names, short_name
-from nlihub.baselines.report.papers import (
+from nlihub.baselines.reports import benchmarks, collect_runs, published_results, write_report
+from nlihub.baselines.reports.comparisons import shot_scores, transfers, view_table
+from nlihub.baselines.reports.differences import difference_table, holm
+from nlihub.baselines.reports.names import distinct_names, short_name
+from nlihub.baselines.reports.papers import (
     changes,
     find_results,
     join_sources,
     merge_results,
     place_of,
 )
-from nlihub.baselines.report.pictures import plot_learning, plot_shots, plot_transfer
-from nlihub.baselines.report.published import read_results
-from nlihub.baselines.report.read import Evaluation
-from nlihub.baselines.report.tables.differences import difference_table, holm
-from nlihub.baselines.report.tables.markdown import markdown
-from nlihub.baselines.report.tables.provenance import data_table
-from nlihub.baselines.report.tables.scores import score_table
-from nlihub.baselines.report.tables.transfers import transfers
-from nlihub.baselines.report.tables.variants import shot_scores, view_table
+from nlihub.baselines.reports.pictures import plot_learning, plot_shots, plot_transfer
+from nlihub.baselines.reports.provenance import data_table
+from nlihub.baselines.reports.published import read_results
+from nlihub.baselines.reports.read_runs import Evaluation
+from nlihub.baselines.reports.scores import score_table
 from nlihub.baselines.runs.config import RunConfig, Subset
-from nlihub.baselines.runs.execute import fill_unanswered
 from nlihub.baselines.runs.folder import RunFolder
 from nlihub.builders.core.registry import builders, get_builder
 from nlihub.loaders.errors import (
@@ -313,8 +310,8 @@ def test_published_results_name_presets_and_data_that_there_are():
 
 def test_features_are_those_of_the_lexicalized_classifier():
     pytest.importorskip("HanTa")
-    from nlihub.baselines.classical.features import GROUPS
-    from nlihub.baselines.report.papers import _FEATURES
+    from nlihub.baselines.reports.papers import _FEATURES
+    from nlihub.baselines.systems.lexical_features import GROUPS
 
     assert set(_FEATURES) == set(GROUPS)
 
@@ -806,38 +803,6 @@ def test_unanswered_rows_are_shown_for_prompted_models(rows, tmp_path):
     assert "unanswered" in text
     shutil.rmtree(tmp_path / "runs" / "a")
     assert "unanswered" not in text_of(tmp_path / "runs", tmp_path / "report")
-
-
-def test_markdown_escapes_what_would_end_a_cell():
-    assert markdown([["a|b", "c"], ["d\ne", 1]]).splitlines() == [
-        "| a\\|b | c |",
-        "| --- | ---: |",
-        "| d e | 1 |",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("cells", "rule"),
-    [
-        ([1, 20], "---:"),
-        (["**78.06 ± 0.39**", "", "> 99.0"], "---:"),
-        (["0.0088 (0.0264)", "<0.0001 (<0.0001)"], "---:"),
-        (["+1.02 to +2.40", "-0.50 to +0.10"], "---:"),
-        (["125.0 M", "500"], "---:"),
-        (["13 (3)", "3 ()", "1,234"], "---:"),
-        (["all", 1, 5], "---:"),
-        (["", ""], "---:"),
-        (["scinli-bert", "tiny"], "---"),
-        (["all", "33 % hard", "33 % easy"], "---"),
-        (["1.0.0", "3.11.7"], "---"),
-        (["c0ffee000000", "ddf03d0692ce+"], "---"),
-        (["fp32", "bf16"], "---"),
-        (["`sha256:1`"], "---"),
-    ],
-)
-def test_numbers_stand_right_and_texts_left(cells, rule):
-    rows = [["first", "second"], *(["1", cell] for cell in cells)]
-    assert markdown(rows).splitlines()[1] == f"| --- | {rule} |"
 
 
 def test_holm():

@@ -11,13 +11,13 @@ import numpy as np
 import pyarrow as pa
 import torch
 import transformers
-from nlihub.baselines.data import read_rows
-from nlihub.baselines.encoders.encoder import Encoder
-from nlihub.baselines.encoders.loading import load_config_and_tokenizer
-from nlihub.baselines.encoders.tokens import tokenize
 from nlihub.baselines.runs.config import Options, RunConfig
+from nlihub.baselines.runs.data import read_rows
 from nlihub.baselines.runs.execute import execute
-from nlihub.baselines.training.encoded import EncodedRows
+from nlihub.baselines.systems.encoders import Encoder
+from nlihub.baselines.systems.pretrained import load_config_and_tokenizer
+from nlihub.baselines.systems.tokens import tokenize
+from nlihub.baselines.training.batches import EncodedRows
 from nlihub.baselines.training.execution import Execution
 from nlihub.loaders.errors import ModelError, SourceNotFoundError
 from tiny_models import LABELS, write_encoder, write_rows, write_tokenizer

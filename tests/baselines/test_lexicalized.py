@@ -13,8 +13,8 @@ pytest.importorskip("nltk")
 pytest.importorskip("HanTa")
 pytest.importorskip("sklearn")
 
-from nlihub.baselines.classical import text
-from nlihub.baselines.classical.features import (
+from nlihub.baselines.systems import words as text
+from nlihub.baselines.systems.lexical_features import (
     ABLATIONS,
     GRAM_GROUPS,
     GROUPS,
@@ -24,8 +24,8 @@ from nlihub.baselines.classical.features import (
     length_difference,
     overlap_scores,
 )
-from nlihub.baselines.classical.lexicalized import FEATURES_FILE, WEIGHTS_FILE, Lexicalized
-from nlihub.baselines.classical.text import (
+from nlihub.baselines.systems.lexicalized import FEATURES_FILE, WEIGHTS_FILE, Lexicalized
+from nlihub.baselines.systems.words import (
     is_word,
     read_saved,
     stem,
@@ -155,7 +155,7 @@ def test_nothing_is_downloaded():
         "def refuse(*_): raise OSError('no network')\n"
         "socket.socket.connect = refuse\n"
         "import nltk; nltk.data.path.clear()\n"
-        "from nlihub.baselines.classical.text import stem_tokens, tokenize, word_classes\n"
+        "from nlihub.baselines.systems.words import stem_tokens, tokenize, word_classes\n"
         "print(stem_tokens('It works. We saw it.'), word_classes(tokenize('It works.')))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
@@ -294,7 +294,7 @@ def test_no_rows():
 
 def test_number_of_processes_does_not_matter(monkeypatch):
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    monkeypatch.setattr("nlihub.baselines.classical.features._N_PAIRS_A_JOB", 2)
+    monkeypatch.setattr("nlihub.baselines.systems.lexical_features._N_PAIRS_A_JOB", 2)
     extractor = FeatureExtractor().fit(HYPOTHESES)
     one, two = (extractor.transform(PREMISES, HYPOTHESES, num_proc=n) for n in (1, 2))
     for part in ("data", "indices", "indptr"):

@@ -7,10 +7,9 @@ pytest.importorskip("nltk")
 pytest.importorskip("HanTa")
 
 import torch
-from nlihub.baselines.neural.encode import encode
-from nlihub.baselines.neural.models import KINDS, NeuralConfig, build
-from nlihub.baselines.neural.vectors import read_vectors
-from nlihub.baselines.neural.vocabulary import PADDING_ID, UNKNOWN_ID, Vocabulary
+from nlihub.baselines.systems.neural import KINDS, NeuralConfig, build
+from nlihub.baselines.systems.vocabulary import PADDING_ID, UNKNOWN_ID, Vocabulary, encode_pairs
+from nlihub.baselines.systems.word_vectors import read_vectors
 from nlihub.loaders.errors import (
     SchemaError,
     SourceNotFoundError,
@@ -99,7 +98,7 @@ def test_bad_vocabulary(tmp_path):
 
 
 def test_encode_by_hand():
-    found = encode(PAIRS, Vocabulary.build(TEXTS))
+    found = encode_pairs(PAIRS, Vocabulary.build(TEXTS))
     assert found.schema == pa.schema(
         {"premise_ids": pa.list_(pa.int32()), "hypothesis_ids": pa.list_(pa.int32())}
     )
@@ -111,17 +110,17 @@ def test_encode_by_hand():
 
 def test_encode_the_hypothesis_alone():
     vocabulary = Vocabulary.build(TEXTS)
-    found = encode(PAIRS.select(["hypothesis"]), vocabulary, "hypothesis")
-    assert found["hypothesis_ids"].equals(encode(PAIRS, vocabulary)["hypothesis_ids"])
+    found = encode_pairs(PAIRS.select(["hypothesis"]), vocabulary, "hypothesis")
+    assert found["hypothesis_ids"].equals(encode_pairs(PAIRS, vocabulary)["hypothesis_ids"])
     assert found["premise_ids"].to_pylist() == [[UNKNOWN_ID]] * 3
 
 
 def test_encode_whatever_the_chunks():
     vocabulary = Vocabulary.build(TEXTS)
     chunked = pa.concat_tables([PAIRS.slice(0, 1), PAIRS.slice(1)])
-    assert encode(chunked, vocabulary).equals(encode(PAIRS, vocabulary))
+    assert encode_pairs(chunked, vocabulary).equals(encode_pairs(PAIRS, vocabulary))
     for view in ("pair", "hypothesis"):
-        assert encode(PAIRS.slice(0, 0), vocabulary, view).num_rows == 0
+        assert encode_pairs(PAIRS.slice(0, 0), vocabulary, view).num_rows == 0
 
 
 @pytest.mark.parametrize(
@@ -134,12 +133,12 @@ def test_encode_whatever_the_chunks():
 )
 def test_bad_tables(table, message):
     with pytest.raises(SchemaError, match=message):
-        encode(table, Vocabulary(()))
+        encode_pairs(table, Vocabulary(()))
 
 
 def test_unknown_view():
     with pytest.raises(UnknownNameError, match="Did you mean 'pair'"):
-        encode(PAIRS, Vocabulary(()), "pairs")
+        encode_pairs(PAIRS, Vocabulary(()), "pairs")
 
 
 # Models

@@ -16,8 +16,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pyarrow as pa
 import pytest
-from nlihub.baselines import prompting
-from nlihub.baselines.prompting import (
+from nlihub.baselines.systems import prompting
+from nlihub.baselines.systems.prompting import (
     FORMS,
     REASONS,
     Answer,
@@ -36,8 +36,8 @@ from nlihub.baselines.prompting import (
     parse_answer,
     read_answer,
 )
-from nlihub.baselines.prompting.answers import _mentions
-from nlihub.baselines.prompting.local import HEADINGS
+from nlihub.baselines.systems.prompting.answers import _mentions
+from nlihub.baselines.systems.prompting.local import HEADINGS
 from nlihub.loaders.errors import (
     ModelError,
     NLIHubError,
@@ -441,7 +441,7 @@ def test_reasons_add_up():
 def test_the_examples_of_the_docstrings_run():
     import doctest
 
-    from nlihub.baselines.prompting import answers
+    from nlihub.baselines.systems.prompting import answers
 
     failed, attempted = doctest.testmod(answers)
     assert (failed, attempted > 0) == (0, True)
@@ -1037,7 +1037,7 @@ def test_an_interrupt_ends_promptly(server, trouble, tmp_path):
         "import signal, sys, pathlib, pyarrow as pa\n"
         # Where the tests run in the background, programs are started to ignore interrupts.
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from nlihub.baselines.prompting import *\n"
+        "from nlihub.baselines.systems.prompting import *\n"
         "texts = [str(number) for number in range(20)]\n"
         "rows = pa.table({'id': texts, 'premise': texts, 'hypothesis': texts})\n"
         "prompt = get_prompt('p1', ['not_entailment', 'entailment'])\n"
@@ -1352,7 +1352,7 @@ def test_missing_libraries_are_named(monkeypatch):
 
 def test_importing_needs_no_model_library():
     code = (
-        "import sys, nlihub.baselines.prompting\n"
+        "import sys, nlihub.baselines.systems.prompting\n"
         "sys.exit(str({'torch', 'transformers', 'jinja2'} & set(sys.modules) or 0))\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

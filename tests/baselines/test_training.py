@@ -18,13 +18,11 @@ pytest.importorskip("torch", reason="the extra 'baselines' is not installed")
 pytest.importorskip("transformers", reason="the extra 'baselines' is not installed")
 
 import torch
-from nlihub.baselines.data import draw_shots, read_rows
 from nlihub.baselines.runs.config import Options, RunConfig, Subset
-from nlihub.baselines.runs.dynamics import subset_ids
+from nlihub.baselines.runs.data import draw_shots, read_rows, subset_ids
 from nlihub.baselines.runs.execute import execute
 from nlihub.baselines.runs.folder import RunFolder
-from nlihub.baselines.training.batches import prediction_batches, training_batches
-from nlihub.baselines.training.encoded import EncodedRows
+from nlihub.baselines.training.batches import EncodedRows, prediction_batches, training_batches
 from nlihub.baselines.training.execution import Execution
 from nlihub.loaders.errors import (
     ModelError,
@@ -279,7 +277,7 @@ import sys
 from pathlib import Path
 from nlihub.baselines.runs.execute import execute
 from nlihub.baselines.training.execution import Execution
-from nlihub.runs import rerun_config
+from nlihub.baselines.running import rerun_config
 execute(rerun_config(sys.argv[1]), Path(sys.argv[2]), Execution(state_every_s=0.0),
         tell=lambda line: print(line, flush=True))
 """
@@ -383,7 +381,7 @@ def test_only_the_top_layers_and_the_head_are_trained(config, encoder, tmp_path)
 
 
 def test_markers_become_tokens_of_their_own(rows, tmp_path):
-    from nlihub.baselines.encoders.encoder import Encoder
+    from nlihub.baselines.systems.encoders import Encoder
 
     path = tmp_path / "marked.jsonl"
     row = {"id": "a", "premise": "w1", "hypothesis": "<re> w2 <er> w3", "label": "neutral"}
@@ -399,7 +397,7 @@ def test_markers_become_tokens_of_their_own(rows, tmp_path):
 
 
 def test_the_hypothesis_alone_is_all_that_is_seen(config, tmp_path):
-    from nlihub.baselines.encoders.encoder import Encoder
+    from nlihub.baselines.systems.encoders import Encoder
 
     made = Encoder(replace(config, view="hypothesis"), LABELS)
     gold = read_rows(config.tests[0], "test")
@@ -436,7 +434,7 @@ def test_a_classifier_keeps_its_head_and_its_order(config, tmp_path):
 
 
 def test_a_new_head_is_drawn_from_the_seed(config, tmp_path):
-    from nlihub.baselines.encoders.encoder import Encoder
+    from nlihub.baselines.systems.encoders import Encoder
 
     model = write_encoder(tmp_path / "m", labels=["a", "b", "c", "d"])
     settings = replace(config, model=str(model), new_head=True)

@@ -26,13 +26,13 @@ pytest.importorskip("transformers", reason="the extra 'baselines' is not install
 import torch
 from accelerate.state import AcceleratorState
 from datasets import ClassLabel, Features, Value
-from nlihub.baselines.data import check_labels, read_rows
+from nlihub.baselines.evaluation.gold import check_labels
 from nlihub.baselines.runs.config import Options, RunConfig
+from nlihub.baselines.runs.data import read_rows
 from nlihub.baselines.runs.execute import execute
 from nlihub.baselines.runs.folder import RunFolder
 from nlihub.baselines.training import loop
-from nlihub.baselines.training.batches import training_batches
-from nlihub.baselines.training.encoded import EncodedRows
+from nlihub.baselines.training.batches import EncodedRows, training_batches
 from nlihub.baselines.training.execution import Execution
 from nlihub.baselines.training.loop import Fitted, Training
 from nlihub.loaders.errors import TrainingError

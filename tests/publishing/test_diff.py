@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from memory import growth_of_peak
-from nlihub.builders.versions.digest import digest, order_digest, row_hashes
+from nlihub.builders.core.row_digests import digest, order_digest, row_hashes
 from nlihub.builders.versions.manifest import Manifest, Shard, Split
 from nlihub.builders.versions.version import BuiltVersion
 from nlihub.loaders.errors import UsageError, VerificationError

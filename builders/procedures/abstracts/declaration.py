@@ -2,21 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from datasets import Value
-
-from ...bionli import LABELS
+from ....loaders.releases.bionli import LABELS
+from ...core.schema import ColumnType
 from ...core.spec import ConfigSpec, DatasetSpec
 from ..procedure import Declaration
 
 #: The category of a conclusion as it stands in its abstract.
 POSITIVE = "positive"
 
-EXTRA: Mapping[str, Any] = {
-    name: Value("string")
-    for name in ("kind", "edit", "regulator", "regulated", "original_hypothesis")
-}
+EXTRA: Mapping[str, ColumnType] = dict.fromkeys(
+    ("kind", "edit", "regulator", "regulated", "original_hypothesis"), "string"
+)
 MEANINGS = {
     "id": "PubMed id and kind",
     "premise": "the supporting set: the sentences before the conclusion",

@@ -2,16 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from datasets import Value
-
+from ...core.schema import ColumnType
 from ...core.spec import ConfigSpec, DatasetSpec
 from ..procedure import Declaration
 
 UNBALANCED = "unbalanced"
 
-EXTRA: Mapping[str, Any] = {"year": Value("int32")}
+EXTRA: Mapping[str, ColumnType] = {"year": "int32"}
 MEANINGS = {
     "id": "the paper's id, and the positions of the two sentences in it",
     "premise": "the first sentence",

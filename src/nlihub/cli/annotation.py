@@ -172,7 +172,7 @@ def _show_quality(found: "Quality", as_json: bool) -> None:
 
 
 def _quality_as_text(found: "Quality") -> Iterator[str]:
-    from ..builders.annotation.judge import (
+    from ..builders.annotation.gold import (
         NO_MAJORITY,
         NOT_ANNOTATED,
         NOT_ENOUGH_ANSWERS,

@@ -7,10 +7,14 @@ from itertools import pairwise
 
 import pytest
 from command_line import run_command
-from nlihub.builders.annotation.sample import CONTROLS, draw_sample, list_pairs
+from nlihub.builders.annotation.batches import read_batches
 from nlihub.builders.annotation.sheets import SHEET_COLUMNS, read_sheet, write_sheet
-from nlihub.builders.annotation.stored import read_batches
-from nlihub.builders.annotation.true_negatives import wilson_interval
+from nlihub.builders.annotation.true_negatives import (
+    CONTROLS,
+    draw_sample,
+    list_pairs,
+    wilson_interval,
+)
 from nlihub.builders.bionli import BioNLI
 from nlihub.builders.scinli import SciNLI
 from nlihub.builders.versions.version import BuiltVersion

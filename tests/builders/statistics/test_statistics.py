@@ -12,13 +12,12 @@ from memory import growth_of_peak
 from nlihub.builders.mscinli import MSciNLI
 from nlihub.builders.scinli import SciNLI
 from nlihub.builders.statistics import sampling, texts, tokens, vocabulary
-from nlihub.builders.statistics.rows import RowCount
 from nlihub.builders.statistics.sampling import sample_rows
 from nlihub.builders.statistics.show import show_survey
 from nlihub.builders.statistics.survey import survey
+from nlihub.builders.statistics.tallies import RowCount
 from nlihub.builders.statistics.texts import TextFigures, find_overlap
 from nlihub.builders.statistics.tokens import find_words, tokenize
-from nlihub.builders.statistics.unmeasured import UnmeasuredError
 from nlihub.builders.statistics.vocabulary import (
     STOP_WORDS,
     SharedWords,
@@ -26,6 +25,7 @@ from nlihub.builders.statistics.vocabulary import (
     compare_vocabularies,
 )
 from nlihub.builders.versions.version import BuiltVersion
+from nlihub.loaders.errors import UnmeasuredError
 from small_versions import build_rows
 
 import nlihub

@@ -12,13 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from memory import growth_of_peak
 from nlihub.builders.core.base import Batch, NLIBuilder
+from nlihub.builders.core.encode import encode
 from nlihub.builders.core.options import BuildOptions
-from nlihub.builders.core.schema import encode
+from nlihub.builders.core.repeats import TEXTS, contradicting_rows, first_rows, outline
+from nlihub.builders.core.row_digests import digest, order_digest
 from nlihub.builders.scinli import SciNLI
-from nlihub.builders.statistics.repeats import contradicting_rows, first_rows
-from nlihub.builders.statistics.statistics import _count_words, measure
-from nlihub.builders.versions.digest import digest, order_digest
-from nlihub.builders.versions.outline import TEXTS, outline
+from nlihub.builders.versions.card_statistics import _count_words, measure
 from nlihub.builders.versions.verify import verify_version
 from nlihub.builders.versions.version import BuiltVersion
 from nlihub.builders.versions.write import build_version
@@ -75,7 +74,7 @@ def test_memory_does_not_grow_with_the_texts(long_texts, built, work):
     assert n_bytes > 100e6
     setup = f"""
     from pathlib import Path
-    from nlihub.builders.statistics.statistics import measure
+    from nlihub.builders.versions.card_statistics import measure
     from nlihub.builders.versions.verify import verify_version
     from nlihub.builders.versions.version import BuiltVersion
     {work.format(str(built))}  # loads what is loaded on first use

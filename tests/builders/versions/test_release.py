@@ -10,10 +10,11 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from nlihub.builders.core.base import BuildOptions
+from nlihub.builders.core.datasets_builder import datasets_builder
 from nlihub.builders.core.registry import get_builder
+from nlihub.builders.core.row_digests import digest, row_hashes
 from nlihub.builders.open_spacenli import OpenSpaceNLI
 from nlihub.builders.spacenli import OFFICIAL_DIGEST
-from nlihub.builders.versions.digest import digest, row_hashes
 from nlihub.builders.versions.manifest import Manifest
 from nlihub.builders.versions.write import build_version
 from nlihub.loaders.atomic_write import whole_file, whole_folder
@@ -242,7 +243,7 @@ def test_few_shot_has_a_hundred_of_each_pattern_and_no_text_twice(built):
 
 
 def test_the_builder_is_an_ordinary_builder_of_datasets(built, tmp_path):
-    builder = OpenSpaceNLI(config_name="projective", cache_dir=str(tmp_path))
+    builder = datasets_builder(OpenSpaceNLI)(config_name="projective", cache_dir=str(tmp_path))
     builder.download_and_prepare()
     rows = builder.as_dataset(split="test")
     expected = pq.read_table(built / "projective" / "test-00000-of-00001.parquet")

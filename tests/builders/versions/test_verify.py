@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from nlihub.builders.core.registry import builders, get_builder
+from nlihub.builders.core.row_digests import digest, order_digest, row_hashes
 from nlihub.builders.versions import verify
-from nlihub.builders.versions.digest import digest, order_digest, row_hashes
 from nlihub.builders.versions.manifest import FILE_NAME, Manifest
 from nlihub.builders.versions.verify import CHECKS, LISTS_ONLY, verify_version
 from nlihub.loaders.hashing import hash_file

@@ -89,7 +89,7 @@ def _new(method: str, name: str, rows: Rows, default: "Options | None") -> "RunC
 
 def _own_validation(train: str) -> str | None:
     """The name of a training set, if it is that of a dataset with rows to validate on."""
-    from ...baselines.data import absolute_name
+    from ...baselines.runs.data import absolute_name
     from ...builders.core.registry import builders
 
     dataset, _, config = train.partition(":")[0].partition("/")

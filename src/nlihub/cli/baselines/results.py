@@ -11,7 +11,7 @@ from .show import presets_as_text
 
 def presets(as_json: Json = False) -> None:
     """List the papers' baselines."""
-    from ...runs import list_presets
+    from ...baselines import list_presets
 
     found = list_presets()
     answer(found, as_json, lambda: presets_as_text(found))
@@ -28,9 +28,9 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Report on runs: means over seeds, tests, the papers' numbers beside ours, pictures."""
-    from ...runs import report_baselines
+    from ... import baselines
 
-    found = report_baselines(runs, output, confidence_level=confidence_level)
+    found = baselines.report(runs, output, confidence_level=confidence_level)
     answer(found, as_json, lambda: str(output / "report.md"))
 
 
@@ -46,7 +46,7 @@ def push(
     as_json: Json = False,
 ) -> None:
     """Send a fine-tuned model to the Hub, with a card that carries its results."""
-    from ...runs import push_baseline
+    from ...hub import publish_model
 
-    url = push_baseline(run, repo, private=private, license_id=license_id)
+    url = publish_model(run, repo, private=private, license_id=license_id)
     answer({"commit": url}, as_json, lambda: url)

@@ -29,7 +29,7 @@ def run_again(
     as_json: Json = False,
 ) -> None:
     """Do what a config says, such as that of an earlier run."""
-    from ...runs import rerun_config
+    from ...baselines.running import rerun_config
 
     run(rerun_config(config), output, computing, seeds=seeds, folder=folder, as_json=as_json)
 
@@ -61,16 +61,16 @@ def run(
         analysis: The analysis that the runs are for.
         num_proc: Processes that count features.
     """
+    from ... import baselines
     from ...baselines.presets import get_preset
-    from ...baselines.runs.extra import extra_explained
-    from ...runs import run_baseline
+    from ...baselines.running import extra_explained
 
     with extra_explained():
         _quieten()
     chosen = whole_numbers("seeds", seeds)
     if not chosen and preset is not None:
         chosen = list(get_preset(preset).seeds)
-    found = run_baseline(
+    found = baselines.run(
         config,
         output,
         seeds=chosen or None,

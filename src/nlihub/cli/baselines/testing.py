@@ -98,6 +98,6 @@ def zero_shot(
 
 
 def _n_labels(config: "RunConfig", folder: Path | None) -> int:
-    from ...baselines.data import read_rows
+    from ...baselines.runs.data import read_rows
 
     return len(read_rows(str(config.train), "train", folder).labels)

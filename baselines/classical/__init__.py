@@ -1,1 +1,0 @@
-"""Models of features that are counted: the lexicalized classifier of the SciNLI paper."""

@@ -1,1 +1,0 @@
-"""Pretrained encoders: fine-tuned, or as they are."""

@@ -1,0 +1,169 @@
+"""Tables of predictions: made, checked, joined to the rows that they are of."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ...loaders.errors import PredictionsError
+from ...metrics.functional import MetricInputError
+from ...metrics.inputs.columns import read_columns
+from ...metrics.inputs.files import PROBABILITY, probability_matrix
+from ...metrics.inputs.labels import encode_labels
+from ...metrics.inputs.probabilities import read_probabilities
+from ...metrics.inputs.problems import Problems
+from .gold import Gold
+
+_N_SHOWN = 5
+
+
+def prediction_table(rows: Gold, probabilities: np.ndarray) -> pa.Table:
+    """Predictions as a run keeps them.
+
+    Args:
+        rows: n rows.
+        probabilities: n x labels.
+
+    Returns:
+        The columns ``id``, ``prediction`` (the name of the most probable label) and
+        ``probability_LABEL`` for every label.
+    """
+    best = pa.array(rows.labels).take(pa.array(probabilities.argmax(axis=1)))
+    columns = {"id": rows.rows["id"], "prediction": best}
+    for index, label in enumerate(rows.labels):
+        columns[f"{PROBABILITY}{label}"] = pa.array(probabilities[:, index])
+    return pa.table(columns)
+
+
+def check_predictions(
+    predictions: pa.Table, labels: Sequence[str], name: str, *, may_be_ids: bool = True
+) -> list[str]:
+    """Checks the labels and probabilities of predictions.
+
+    Args:
+        predictions: With the column ``prediction``, and perhaps ``probability_LABEL``.
+        labels: The label set in the order of its ids.
+        name: What the predictions are called in messages.
+        may_be_ids: Whether labels may be ids, since the order of the label set is known.
+
+    Returns:
+        What is allowed, but may not be meant: columns that are not used, and predictions that are
+        not the most probable label.
+
+    Raises:
+        PredictionsError: Predictions are no labels of the set, or probabilities are none; names
+            the rows from 0.
+    """
+    problems = Problems()
+    used = {"id", "prediction"}
+    notes = []
+    try:
+        columns = read_columns({"prediction": predictions["prediction"]}, {}, None, problems)
+        encoded = encode_labels(list(columns.values()), labels, problems)
+        if not may_be_ids and pa.types.is_integer(predictions["prediction"].type):
+            problems.add("prediction: holds ids of labels, whose order is not known; name them.")
+        matrix = None
+        if has_probabilities(predictions):
+            used |= {f"{PROBABILITY}{label}" for label in labels}
+            matrix = read_probabilities(probability_matrix(predictions, labels)[0], None, problems)
+        problems.check()
+    except KeyError:
+        listed = ", ".join(predictions.column_names)
+        raise PredictionsError(f"{name}: there is no column prediction; it has {listed}.") from None
+    except MetricInputError as error:
+        raise PredictionsError(f"{name}: {error}") from None
+    if unused := [column for column in predictions.column_names if column not in used]:
+        notes.append(f"{name}: these columns are not used: {', '.join(unused)}.")
+    if matrix is not None:
+        codes = encoded.codes["prediction"].astype(np.intp)
+        own = np.take_along_axis(matrix, codes[:, None], 1)[:, 0]
+        n_other = int((own < matrix.max(axis=1)).sum())
+        if n_other:
+            notes.append(
+                f"{name}: in {n_other:,} of {len(own):,} rows another label is more probable than "
+                "the predicted one."
+            )
+    return notes
+
+
+def has_probabilities(table: pa.Table) -> bool:
+    """Return whether a table of predictions has columns ``probability_LABEL``."""
+    return any(name.startswith(PROBABILITY) for name in table.column_names)
+
+
+def join_predictions(rows: pa.Table, predictions: pa.Table, name: str) -> pa.Table:
+    """Puts predictions in the order of a dataset's rows.
+
+    Args:
+        rows: The rows of a split, with a column ``id``.
+        predictions: A row for each of them, with the column ``id``.
+        name: What the predictions are called in messages.
+
+    Returns:
+        The predictions, row by row for the dataset.
+
+    Raises:
+        PredictionsError: There are no ids; an id is missing, unknown or there twice.
+    """
+    if "id" not in predictions.column_names:
+        listed = ", ".join(predictions.column_names)
+        raise PredictionsError(f"{name}: there is no column id; it has {listed}.")
+    ids = predictions["id"].combine_chunks()
+    if not (pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type)) or ids.null_count:
+        kind = f"{ids.null_count} nulls" if ids.null_count else f"values of type {ids.type}"
+        raise PredictionsError(f"{name}: the column id holds {kind}; expected strings.")
+    ids, known = ids.cast(pa.large_string()), rows["id"].combine_chunks().cast(pa.large_string())
+    counts = ids.value_counts()
+    problems = {
+        "are there more than once": counts.field("values").filter(
+            pc.greater(counts.field("counts"), 1)
+        ),
+        "are not in the dataset": ids.filter(pc.invert(pc.is_in(ids, known))),
+        "of the dataset are missing": known.filter(pc.invert(pc.is_in(known, ids))),
+    }
+    found = {what: values for what, values in problems.items() if len(values)}
+    if found:
+        listed = "; ".join(_listed(values, what) for what, values in found.items())
+        only_more = list(found) == ["are not in the dataset"]
+        hint = " Are these predictions for another config or split?" if only_more else ""
+        raise PredictionsError(
+            f"{name} has not one prediction for each of the {len(known):,} rows: {listed}.{hint}"
+        )
+    return predictions.take(pc.index_in(known, ids))
+
+
+def _listed(ids: pa.Array, what: str) -> str:
+    shown = ", ".join(map(str, ids[:_N_SHOWN].to_pylist()))
+    return f"{len(ids):,} ids {what} ({shown}{', ...' if len(ids) > _N_SHOWN else ''})"
+
+
+def fill_unanswered(rows: Gold, predictions: pa.Table) -> tuple[pa.Table, int]:
+    """Predictions in which no answer is a wrong one.
+
+    The label that takes its place is the one after the gold label in the label set, so that it is
+    wrong whatever the gold label is.
+
+    Args:
+        rows: The rows.
+        predictions: A prediction for each, null where there is none.
+
+    Returns:
+        The predictions, and how many were null.
+    """
+    column = predictions["prediction"]
+    if not column.null_count:
+        return predictions, 0
+    wrong = (rows.rows["label"].to_numpy() + 1) % len(rows.labels)
+    names = pa.array(rows.labels).take(pa.array(wrong))
+    filled = pa.array(
+        [
+            own if own is not None else other
+            for own, other in zip(column.to_pylist(), names.to_pylist(), strict=True)
+        ],
+        pa.string(),
+    )
+    at = predictions.column_names.index("prediction")
+    return predictions.set_column(at, "prediction", filled).select(
+        [name for name in predictions.column_names if name in ("id", "prediction")]
+    ), column.null_count

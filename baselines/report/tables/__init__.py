@@ -1,1 +1,0 @@
-"""Tables of a report, rows under a head, and Markdown of them."""

@@ -1,0 +1,127 @@
+"""Short names of data, models and systems, by which a report tells them apart."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ...builders.core.registry import builders, get_builder
+from ..runs.config import RunConfig
+
+
+def short_name(name: str, role: str = "test") -> str:
+    """A dataset by its shortest name: without its default config, and without the usual split.
+
+    Args:
+        name: As for ``baselines.runs.data.read_rows``.
+        role: The split that is usual.
+
+    Returns:
+        ``"scinli"`` for ``"scinli/default:test"``; the last part of a path.
+    """
+    name = name.removesuffix(f":{role}")
+    dataset, _, config = name.partition("/")
+    if dataset in builders():
+        return dataset if config in ("", get_builder(dataset).SPEC.default_config) else name
+    return name.rstrip("/").rpartition("/")[2]
+
+
+def data_name(dataset: Mapping[str, Any]) -> str:
+    """The shortest name of the rows that a description is of, whatever their split."""
+    return short_name("/".join(filter(None, (dataset["name"], dataset["config"]))))
+
+
+def benchmark_name(dataset: Mapping[str, Any]) -> str:
+    """The name of a test set; with the split where that is not ``test``."""
+    name, split = data_name(dataset), dataset["split"]
+    return name if split in (None, "test") else f"{name}, {split}"
+
+
+def subset_name(config: RunConfig) -> str:
+    """The part of the training rows that a run sees, in words; empty where it sees all."""
+    if config.subset is None:
+        return ""
+    share = f"{100 * config.subset.share:g} %"
+    if config.subset.kind == "without_hardest":
+        return f"without the hardest {share}"
+    return f"{share} {config.subset.kind}"
+
+
+def model_name(config: RunConfig) -> str:
+    """The model's name on the Hub, or that of its folder; empty where there is none."""
+    model = config.model or ""
+    is_folder = model.startswith((".", "~")) or Path(model).is_absolute() or model.count("/") > 1
+    return Path(model).name if is_folder else model
+
+
+def identity(config: RunConfig, *without: str) -> str:
+    """A config without its seed and some fields, as a text: the same for all runs of a system."""
+    values = {k: v for k, v in config.as_json().items() if k not in ("seed", *without)}
+    if "tests" in values:
+        values["tests"] = sorted(values["tests"])
+    if values.get("subset") is not None:
+        del values["subset"]["run"]  # which run told easy rows from hard ones
+    if config.method == "prompt" and "n_shots" in without:
+        values.pop("train", None)  # where exemplars come from
+    return json.dumps(values, sort_keys=True)
+
+
+def distinct_names(configs: Sequence[RunConfig], *varied: str) -> list[str]:
+    """Names by which systems can be told apart.
+
+    Args:
+        configs: A config a system.
+        *varied: Fields that do not matter.
+
+    Returns:
+        The names in the configs; where several have one, with as little as sets them apart, and
+        numbered where words do not, as for two folders of one name.
+    """
+    facts = [_facts(config, varied) for config in configs]
+    names = []
+    for config, own in zip(configs, facts, strict=True):
+        alike = [f for f, c in zip(facts, configs, strict=True) if c.name == config.name]
+        words = ", ".join(text for key in _telling(alike) if (text := own.get(key)))
+        names.append(f"{config.name} ({words})" if words else config.name)
+    return [
+        name if names.count(name) == 1 else f"{name} no. {names[: i + 1].count(name)}"
+        for i, name in enumerate(names)
+    ]
+
+
+def _telling(facts: Sequence[Mapping[str, str]]) -> list[str]:
+    """The first facts that set systems apart, none of them for nothing."""
+
+    def n_apart(keys: Sequence[str]) -> int:
+        return len({tuple(found.get(key) for key in keys) for found in facts})
+
+    told: list[str] = []
+    for key in dict.fromkeys(key for found in facts for key in found):
+        if n_apart([*told, key]) > n_apart(told):
+            told.append(key)
+    return told
+
+
+def _facts(config: RunConfig, varied: Sequence[str]) -> dict[str, str]:
+    """What of a config can set it apart, in words, the most telling first."""
+    shots = config.n_shots
+    facts = {
+        "train": f"trained on {short_name(config.train, 'train')}" if config.train else "",
+        "view": "hypothesis alone" if config.view == "hypothesis" else "",
+        "n_shots": "" if shots is None else f"{shots} shot{'s' * (shots != 1)}",
+        "subset": subset_name(config),
+        "model": model_name(config),
+        "method": config.method,
+    }
+    values = config.as_json()
+    values = values.pop("options") | values.pop("details") | values
+    told = {"name", "seed", "tests", *facts}
+    facts |= {name: f"{name} {_shown(value)}" for name, value in values.items() if name not in told}
+    facts["tests"] = f"on {', '.join(sorted(map(short_name, config.tests)))}"
+    return {name: text for name, text in facts.items() if name not in varied}
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list):
+        return "+".join(map(_shown, value)) or "none"
+    return Path(value).name if isinstance(value, str) else str(value)

@@ -1,0 +1,165 @@
+"""What runs took, and what they were made from."""
+
+import itertools
+import statistics
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from ...metrics.rows import Rows
+from ..presets import PRESETS
+from .names import data_name, short_name
+from .papers import join_sources
+from .read_runs import Run
+from .scores import paper_rows, show_table
+from .systems import Collection, System
+
+_COMPARED = (
+    "A paper's number stands under a system only where preset, training rows, view, shots and test "
+    "rows are the same. It is in italics, with its table."
+)
+
+
+def tell_comparability(collection: Collection) -> list[str]:
+    """Which systems stand beside a paper's numbers, which stand alone, and why."""
+    beside: dict[tuple[str, str], list[str]] = {}
+    alone: dict[str, dict[str, list[str]]] = {}
+    for system, benchmark in itertools.product(collection.systems, collection.benchmarks):
+        if system in benchmark.systems:
+            rows, reason = paper_rows(benchmark, system)
+            if reason is not None:
+                alone.setdefault(reason, {}).setdefault(system.name, []).append(benchmark.name)
+            else:
+                sources = join_sources(source for row in rows for source in row.sources)
+                beside.setdefault((system.name, sources), []).append(benchmark.name)
+    together = [f"{name} on {', '.join(on)}: {tables}" for (name, tables), on in beside.items()]
+    apart = [
+        f"{reason[0].upper()}{reason[1:]}: "
+        + "; ".join(f"{name} on {', '.join(on)}" for name, on in found.items())
+        for reason, found in alone.items()
+    ]
+    used = {str(system.config.preset) for system in collection.systems} & set(PRESETS)
+    return [
+        _COMPARED,
+        *_list("These stand beside a paper's numbers:", together),
+        *_list("These stand alone:", apart),
+        *_list("What the presets follow:", [f"`{n}`: {PRESETS[n].source}." for n in sorted(used)]),
+        *_list("Of the papers' numbers:", _notes(collection)),
+    ]
+
+
+def _notes(collection: Collection) -> list[str]:
+    """What is odd about the papers' numbers that are shown, each once."""
+    notes = (
+        note
+        for benchmark in collection.benchmarks
+        for system in benchmark.systems
+        for row in paper_rows(benchmark, system)[0]
+        for note in row.notes
+    )
+    return list(dict.fromkeys(notes))
+
+
+def tell_provenance(collection: Collection) -> list[str]:
+    """The runs, rows and versions that a report was made from, and what was left out."""
+    tables = [run_table(collection.systems), data_table(collection)]
+    versions = version_table(collection.systems)
+    blocks = [show_table(rows) for rows in (*tables, versions) if len(rows) > 1]
+    for title, places in (
+        ("Left out, because they are still at work or were broken off:", collection.unfinished),
+        ("Counted once, because they repeat another run:", collection.repeated),
+    ):
+        blocks += _list(title, [f"`{place}`" for place in places])
+    return blocks
+
+
+def run_table(systems: Sequence[System]) -> Rows:
+    """Every run: folder, system, seed and commit."""
+    rows: Rows = [["run", "system", "seed", "commit"]]
+    for system in systems:
+        for run in system.runs:
+            commit = str(run.record.get("commit") or "")
+            rows.append([f"`{run.place}`", system.name, run.config.seed, commit[:12] + commit[40:]])
+    return rows
+
+
+def version_table(systems: Sequence[System]) -> Rows:
+    """The versions of Python and packages that runs were made with."""
+    found: dict[str, set[str]] = {}
+    for run in (run for system in systems for run in system.runs):
+        for name, version in (run.record.get("versions") or {}).items():
+            found.setdefault(name, set()).add(str(version))
+    rows = [[name, ", ".join(sorted(versions))] for name, versions in sorted(found.items())]
+    return [["package", "versions"], *rows]
+
+
+def data_table(collection: Collection) -> Rows:
+    """The rows that runs were trained, validated and tested on, each number of rows drawn."""
+    runs = [run for system in collection.systems for run in system.runs]
+    described = [pair for run in runs for pair in (run.record.get("data") or {}).items()]
+    described += [("test", benchmark.dataset) for benchmark in collection.benchmarks]
+    found = set()
+    for what, dataset in described:
+        split, version = str(dataset["split"] or what), str(dataset["version"] or "")
+        n_rows, digest = int(dataset["rows"]), str(dataset["digest"])
+        found.add((data_name(dataset), split, n_rows, version, digest))
+    rows: Rows = [["dataset", "version", "split", "rows", "digest"]]
+    for name, split, n_rows, version, digest in sorted(found):
+        rows.append([name, version, split, f"{n_rows:,}", f"`{digest}`"])
+    return rows
+
+
+def _list(title: str, lines: Sequence[str]) -> list[str]:
+    return [title, "\n".join(f"- {line}" for line in lines)] if lines else []
+
+
+def cost_table(systems: Sequence[System]) -> Rows:
+    """Time, speed, size and hardware of the systems' runs; means over the runs."""
+    costs = [_costs(system) for system in systems]
+    filled = [name for name in costs[0] if any(found[name] for found in costs)]
+    return [filled, *([found[name] for name in filled] for found in costs)]
+
+
+def _costs(system: System) -> dict[str, str]:
+    runs, config = system.runs, system.config
+    trains = config.train is not None and config.method != "prompt"
+    n_rows = runs[0].record.get("data", {}).get("train", {}).get("rows")
+    epochs, best = (_mean(runs, name, "{:.3g}".format) for name in ("n_epochs", "best_epoch"))
+    return {
+        "system": system.name,
+        "trained on": short_name(str(config.train), "train") if trains else "nothing",
+        "rows": _mean(runs, "n_train", _whole) or (_whole(n_rows) if n_rows else ""),
+        "parameters": _mean(runs, "n_parameters", _millions),
+        "trained": _mean(runs, "n_trained", _millions),
+        "epochs (best)": epochs and f"{epochs} ({best})",
+        "minutes a run": _mean(runs, "seconds", lambda seconds: f"{seconds / 60:.1f}"),
+        "training pairs/s": _mean(runs, "pairs_per_s", _whole),
+        "precision": _listed(run.record.get("execution", {}).get("precision") for run in runs),
+        "hardware": _listed(_hardware(run) for run in runs),
+    }
+
+
+def _mean(runs: Sequence[Run], name: str, show: Callable[[float], str]) -> str:
+    found = [run.record[name] for run in runs if isinstance(run.record.get(name), int | float)]
+    return show(statistics.fmean(found)) if found else ""
+
+
+def _whole(number: float) -> str:
+    return f"{number:,.0f}"
+
+
+def _millions(number: float) -> str:
+    return f"{number / 1e6:,.1f} M" if number >= 1e5 else _whole(number)
+
+
+def _listed(values: Iterable[Any]) -> str:
+    return ", ".join(dict.fromkeys(str(value) for value in values if value))
+
+
+def _hardware(run: Run) -> str:
+    found = run.record.get("hardware") or {}
+    gpus = found.get("gpus") or []
+    if gpus and str(run.record.get("execution", {}).get("device", "cuda")).startswith("cuda"):
+        return ", ".join(f"{gpus.count(kind)} x {kind}" for kind in dict.fromkeys(gpus))
+    n_threads = found.get("n_threads", found.get("n_cpus"))
+    threads = f"{n_threads} thread{'s' * (n_threads != 1)}" if n_threads else None
+    return ", ".join(filter(None, ("CPU", found.get("machine"), threads)))

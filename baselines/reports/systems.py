@@ -1,0 +1,244 @@
+"""Runs put together: those that differ in their seed are one system, tested on benchmarks."""
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ...loaders.errors import SourceNotFoundError, UsageError
+from ..runs.config import RunConfig
+from ..runs.folder import RunFolder
+from .names import benchmark_name, distinct_names, identity, model_name
+from .read_runs import Evaluation, Run, find_runs, read_run
+
+#: A mean, and the standard deviation (over n - 1) where there are several values.
+Mean = tuple[float, float | None]
+
+#: What systems are compared by: the first metric that a test set has, and its scores.
+_COMPARED = {
+    "pattern_accuracy": ("accuracy", "pattern_accuracy 0.95"),
+    "consistency": ("macro_f1", "consistency 1.0"),
+    "nli_report": ("macro_f1", "accuracy"),
+}
+
+
+@dataclass(frozen=True)
+class System:
+    """Runs that differ in their seed alone.
+
+    Attributes:
+        name: What it is called, unlike any other of the report.
+        config: What its runs were asked to do; of the first.
+        runs: By seed.
+    """
+
+    name: str
+    config: RunConfig
+    runs: tuple[Run, ...]
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """Rows that systems were tested on.
+
+    Attributes:
+        name: Its shortest name, ``mscinli/hardware``; with the split where that is not ``test``.
+        dataset: What the rows are; of configs with the same rows, the first by name.
+        systems: The systems that were tested on it, by name.
+    """
+
+    name: str
+    dataset: Mapping[str, Any]
+    systems: tuple[System, ...]
+
+    def evaluations(self, system: System) -> dict[int, Evaluation]:
+        """How the runs of a system did, by seed; empty where they were not tested on these rows."""
+        digest = str(self.dataset["digest"])
+        runs = (run for run in system.runs if digest in run.evaluations)
+        return {run.config.seed: run.evaluations[digest] for run in runs}
+
+    def means(self, system: System) -> dict[str, Mean]:
+        """The scores of a system by name, over those of its runs that were tested."""
+        found = [evaluation.scores for evaluation in self.evaluations(system).values()]
+        shared = [name for name in found[0] if all(name in f for f in found)] if found else []
+        return {name: _mean_and_std([scores[name] for scores in found]) for name in shared}
+
+    @cached_property
+    def example(self) -> Evaluation:
+        """One of its evaluations, to see which metrics and scores there are."""
+        return next(iter(self.evaluations(self.systems[0]).values()))
+
+    @property
+    def metric(self) -> str:
+        """The metric that systems are compared by."""
+        return next(name for name in _COMPARED if name in self.example.metrics)
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """The scores that systems are compared by; the first one ranks them."""
+        return _COMPARED[self.metric]
+
+    @cached_property
+    def ranked(self) -> list[System]:
+        """The systems, the best first, equal ones by name."""
+        score = self.compared[0]
+        return sorted(self.systems, key=lambda s: (-self.means(s)[score][0], s.name))
+
+    def middle_run(self, system: System) -> Evaluation:
+        """The run in the middle by the first score; of two the lower, of equal ones the first."""
+        found, score = self.evaluations(system), self.compared[0]
+        ranking = sorted(found, key=lambda seed: (found[seed].scores[score], seed))
+        return found[ranking[(len(ranking) - 1) // 2]]
+
+
+def _mean_and_std(values: Sequence[float]) -> Mean:
+    return statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else None
+
+
+@dataclass(frozen=True)
+class Collection:
+    """All runs of a report.
+
+    Attributes:
+        systems: The systems, by name.
+        benchmarks: What they were tested on, by name.
+        unfinished: The places of runs that are at work or were broken off.
+        repeated: The places of runs that repeat another with the same result.
+    """
+
+    systems: tuple[System, ...]
+    benchmarks: tuple[Benchmark, ...]
+    unfinished: Sequence[str]
+    repeated: Sequence[str]
+
+
+def collect_runs(folders: Sequence[Path]) -> Collection:
+    """Reads runs.
+
+    Args:
+        folders: Folders of runs, or that have runs in them at any depth; see ``find_runs``.
+
+    Returns:
+        The systems, and what they were tested on. Runs belong to one system if their configs differ
+        only in the seed, the order of the tests, and which run chose a subset.
+
+    Raises:
+        SourceNotFoundError: A folder has no runs, or a file of a run is missing.
+        UsageError: A run is malformed; two runs of a system have the same seed and different
+            results; rows of one name differ between runs, or the training rows of a system.
+    """
+    done: dict[Path, Run] = {}
+    unfinished = set()
+    for given in folders:
+        for folder in find_runs(given):
+            place = _place(folder, given, is_one_of_many=len(folders) > 1)
+            if not RunFolder(folder).is_done:
+                unfinished.add(place)
+            elif folder.resolve() not in done:
+                done[folder.resolve()] = read_run(folder, place)
+    if not done:
+        raise SourceNotFoundError(
+            f"None of the runs has come to its end: {', '.join(sorted(unfinished))}."
+        )
+    runs = list(done.values())
+    _check_digests(runs)
+    systems = _systems(runs)
+    counted = {run.place for system in systems for run in system.runs}
+    repeated = sorted(run.place for run in runs if run.place not in counted)
+    return Collection(systems, _benchmarks(systems), sorted(unfinished), repeated)
+
+
+def _place(folder: Path, given: Path, *, is_one_of_many: bool) -> str:
+    inner, outer = folder.relative_to(given).as_posix(), given.resolve().name
+    if inner == ".":
+        return outer
+    return f"{outer}/{inner}" if is_one_of_many else inner
+
+
+def _check_digests(runs: Sequence[Run]) -> None:
+    known: dict[str, tuple[str, Run]] = {}
+    for run in runs:
+        for digest, evaluation in run.evaluations.items():
+            other, first = known.setdefault(evaluation.key, (digest, run))
+            if other != digest:
+                raise UsageError(
+                    f"The rows of {evaluation.key} are not the same: {other} in {first.folder}, "
+                    f"{digest} in {run.folder}. Report on them apart, or do one of the runs again."
+                )
+
+
+def _systems(runs: Sequence[Run]) -> tuple[System, ...]:
+    by_config: dict[str, dict[int, Run]] = {}
+    for run in sorted(runs, key=lambda run: (run.config.seed, run.place)):
+        of_system = by_config.setdefault(identity(run.config), {})
+        _check_training_rows(next(iter(of_system.values()), run), run)
+        first = of_system.setdefault(run.config.seed, run)
+        if first is not run:
+            _check_same(first, run)
+    groups = [tuple(found.values()) for found in by_config.values()]
+    configs = [group[0].config for group in groups]
+    systems = map(System, distinct_names(configs), configs, groups)
+    return tuple(sorted(systems, key=lambda system: system.name))
+
+
+def _check_training_rows(first: Run, second: Run) -> None:
+    """Refuses runs of one system that learned from other rows of the same name."""
+    ours, theirs = ((run.record.get("data") or {}).get("train") for run in (first, second))
+    if ours and theirs and ours["digest"] != theirs["digest"]:
+        raise UsageError(
+            f"{first.folder} and {second.folder} are runs of one system, but the rows of "
+            f"{first.config.train} were not the same: {ours['digest']} and {theirs['digest']}. "
+            "Report on them apart, or do one of the runs again."
+        )
+
+
+def _check_same(first: Run, second: Run) -> None:
+    ours, theirs = (
+        {digest: evaluation.metrics for digest, evaluation in run.evaluations.items()}
+        for run in (first, second)
+    )
+    if ours != theirs:
+        raise UsageError(
+            f"{first.folder} and {second.folder} are runs of one system with the seed "
+            f"{first.config.seed}, but their results differ. Leave one of them out, or give the "
+            "systems different names."
+        )
+
+
+def _benchmarks(systems: Sequence[System]) -> tuple[Benchmark, ...]:
+    named: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for run in (run for system in systems for run in system.runs):
+        for digest, evaluation in run.evaluations.items():
+            names = named.setdefault(digest, {})
+            names.setdefault(benchmark_name(evaluation.dataset), evaluation.dataset)
+    benchmarks = []
+    for digest, datasets in named.items():
+        name = min(datasets, key=lambda name: (len(name), name))
+        tested = tuple(s for s in systems if any(digest in run.evaluations for run in s.runs))
+        benchmarks.append(Benchmark(name, datasets[name], tested))
+    return tuple(sorted(benchmarks, key=lambda benchmark: benchmark.name))
+
+
+def families(systems: Sequence[System], *varied: str) -> dict[str, list[System]]:
+    """Systems that differ in some fields of their configs only, besides name, preset and tests.
+
+    Returns:
+        Families of two or more by what they have in common, in the order of their first members.
+    """
+    found: dict[str, list[System]] = {}
+    for system in systems:
+        key = identity(system.config, "name", "preset", "tests", *varied)
+        found.setdefault(key, []).append(system)
+    groups = [group for group in found.values() if len(group) > 1]
+    configs = [replace(group[0].config, name=_common_name(group)) for group in groups]
+    names = distinct_names(configs, "name", "preset", "tests", *varied)
+    return dict(zip(names, groups, strict=True))
+
+
+def _common_name(systems: Sequence[System]) -> str:
+    """What all of them have: a name, else a preset, else a model, else the method."""
+    configs = [system.config for system in systems]
+    told = zip(*((c.name, c.preset, model_name(c), c.method) for c in configs), strict=True)
+    return next(str(names[0]) for names in told if names[0] and len(set(names)) == 1)

@@ -1,0 +1,214 @@
+"""What runs are trained and tested on, by one short name."""
+
+import dataclasses
+import hashlib
+import re
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from ...builders.core.options import BuildOptions, check_config, check_split
+from ...builders.core.registry import builders, get_builder
+from ...builders.core.schema import SPLITS
+from ...builders.versions.cache import ensure_built
+from ...builders.versions.manifest import FILE_NAME as MANIFEST
+from ...builders.versions.version import BuiltVersion
+from ...loaders.errors import SchemaError, SourceNotFoundError, UsageError
+from ..evaluation.gold import Gold
+from .config import Subset
+from .folder import DYNAMICS
+
+
+def read_rows(name: str, role: str, folder: Path | None = None) -> Gold:
+    """The rows that a name means, with their texts.
+
+    Args:
+        name: A dataset, ``scinli``; one of its configs, ``mscinli/hardware``; the folder of a built
+            version, or of a config in it; or a file of rows in the uniform schema, ``.parquet``,
+            ``.jsonl`` or ``.csv``. After ``:`` may follow a split, ``scinli:validation``.
+        role: ``train``, ``validation`` or ``test``: the split that is meant where none is named.
+        folder: Local folder with the source files, where the dataset has to be built first.
+
+    Returns:
+        The rows, in order.
+
+    Raises:
+        UnknownNameError: There is no such dataset, config or split.
+        SourceNotFoundError: There is neither such a dataset nor such a file.
+        SchemaError: A file of rows is malformed or has no texts.
+        NLIHubError: The sources are missing or wrong.
+    """
+    path = Path(name).expanduser()
+    if path.is_file():
+        return Gold.of_file(path, with_texts=True)
+    place, split = _split_of(name, role)
+    if (built := _built_at(place)) is not None:
+        folder_of_version, chosen = built
+        return Gold.of_version(BuiltVersion(folder_of_version), chosen, split, with_texts=True)
+    dataset, _, config = place.partition("/")
+    if dataset in builders():
+        spec = get_builder(dataset).SPEC
+        config = check_config(spec, config or spec.default_config)
+        check_split(split, spec.configs[config].splits, f"split of {dataset}/{config}")
+        options = BuildOptions(
+            folder.expanduser().absolute() if folder else None, configs=(config,), splits=(split,)
+        )
+        version = ensure_built(get_builder(dataset), options)
+        return Gold.of_version(version, config, split, with_texts=True)
+    if Path(place).suffix or "/" in place or Path(place).expanduser().is_dir():
+        raise SourceNotFoundError(f"{name} is no dataset, no built version and no file of rows.")
+    get_builder(dataset)  # raises, with the closest name
+    raise SourceNotFoundError(f"{name} is no dataset.")
+
+
+def absolute_name(name: str) -> str:
+    """A name of rows that means the same from any folder.
+
+    Args:
+        name: As ``read_rows`` takes it.
+
+    Returns:
+        The name with the whole path, where it is that of a file or of a built version.
+    """
+    path = Path(name).expanduser()
+    if path.is_file() or path.suffix in (".jsonl", ".csv", ".parquet"):
+        return str(path.absolute())
+    place, _ = _split_of(name, "")
+    is_built = _built_at(place) is not None
+    return f"{Path(place).expanduser().absolute()}{name[len(place) :]}" if is_built else name
+
+
+def _built_at(place: str) -> tuple[Path, str | None] | None:
+    """The folder of a built version that a place names, and perhaps one of its configs.
+
+    A dataset of this package comes before a folder of its name that is no built version.
+    """
+    path = Path(place).expanduser()
+    if (path / MANIFEST).is_file():
+        return path, None
+    is_dataset = place.partition("/")[0] in builders()
+    if not is_dataset and path.is_dir() and (path.parent / MANIFEST).is_file():
+        return path.parent, path.name
+    return None
+
+
+def _split_of(name: str, role: str) -> tuple[str, str]:
+    found = re.fullmatch(r"(.+):(\w+)", name)
+    if found is None or (len(found[1]) == 1 and not Path(name).exists()) or _built_at(name):
+        return name, role
+    return found[1], check_split(found[2], SPLITS)
+
+
+def draw_shots(rows: Gold, n_shots: int, seed: int) -> Gold:
+    """A few rows of every group, as the paper draws them for few-shot learning.
+
+    The draw of a row depends on the seed and its id alone, and a larger draw holds the smaller one
+    with the same seed.
+
+    Args:
+        rows: The pool; every row has a group.
+        n_shots: Rows of each group; 0 gives none.
+        seed: Of the draw.
+
+    Returns:
+        The rows drawn, in the order of the pool.
+
+    Raises:
+        SchemaError: A row has no group.
+        UsageError: A group has fewer rows.
+
+    Source: SpaceNLI, section 4.2.3: rows drawn from a pool of 100 a pattern, three draws.
+    """
+    table = rows.rows
+    if table["group"].null_count:
+        raise SchemaError(f"{rows.description['name']} has rows without a group to draw shots of.")
+    groups = table["group"].combine_chunks().dictionary_encode()
+    codes = groups.indices.to_numpy()
+    keys = [
+        hashlib.blake2b(f"{seed} {id_}".encode(), digest_size=8).digest()
+        for id_ in table["id"].to_pylist()
+    ]
+    by_group = np.lexsort((np.array(keys, dtype="S8"), codes))
+    starts = np.searchsorted(codes[by_group], np.arange(len(groups.dictionary)))
+    sizes = np.bincount(codes, minlength=len(groups.dictionary))
+    if len(sizes) and sizes.min() < n_shots:
+        least = groups.dictionary[int(sizes.argmin())].as_py()
+        raise UsageError(
+            f"{n_shots} shots a group were asked for; {least} has {sizes.min()} rows to draw from."
+        )
+    chosen = by_group[(starts[:, None] + np.arange(n_shots)).ravel()]
+    description = {**rows.description, "rows": len(chosen)}
+    return dataclasses.replace(
+        rows, rows=table.take(pa.array(np.sort(chosen))), description=description
+    )
+
+
+def take_rows(rows: Gold, ids: pa.Array) -> Gold:
+    """The rows with some ids, in the order that they have."""
+    kept = rows.rows.filter(pc.is_in(rows.rows["id"], ids))
+    return dataclasses.replace(rows, rows=kept, description={**rows.description, "rows": len(kept)})
+
+
+def subset_ids(subset: Subset, run: Path, known: pa.ChunkedArray) -> pa.Array:
+    """The training rows that a run's dynamics call easy, hard or ambiguous.
+
+    Confidence is the mean, variability the standard deviation (over n) of the gold label's
+    probability over the epochs.
+
+    Args:
+        subset: Which rows.
+        run: The folder of a run that is done.
+        known: The ids of the training rows.
+
+    Returns:
+        Their ids; of rows that are equally so, the first in the order of the run's rows.
+
+    Raises:
+        UsageError: The run has no dynamics, or was trained on other rows.
+
+    Source: MSciNLI, section 5.1 and Table 7: a third by confidence, lowest confidence, or
+        variability; or all but the 25 % or 5 % of the lowest confidence.
+    """
+    path = run / DYNAMICS
+    if not path.is_file():
+        raise UsageError(f"{run} has no {DYNAMICS}: it is no run that trained a model to its end.")
+    table = pq.read_table(path)
+    n_epochs = len(set(table["epoch"].to_pylist()))
+    probabilities = table["probability"].to_numpy().reshape(n_epochs, -1)
+    ids = table["id"].combine_chunks()[: probabilities.shape[1]]
+    if set(ids.to_pylist()) != set(known.to_pylist()):
+        raise UsageError(
+            f"{run} was trained on other rows: it cannot tell which of these are easy."
+        )
+    confidence, variability = probabilities.mean(axis=0), probabilities.std(axis=0)
+    n_rows = round(subset.share * len(ids))
+    order = np.argsort(
+        {"easy": -confidence, "ambiguous": -variability}.get(subset.kind, confidence),
+        kind="stable",
+    )
+    chosen = order[n_rows:] if subset.kind == "without_hardest" else order[:n_rows]
+    return ids.take(pa.array(np.sort(chosen)))
+
+
+def dynamics_table(train: Gold, dynamics: np.ndarray) -> pa.Table:
+    """Dynamics as a run keeps them.
+
+    Args:
+        train: n rows.
+        dynamics: Epochs x n, the gold label's probability.
+
+    Returns:
+        The columns ``id``, ``epoch`` (from 1) and ``probability``, epoch by epoch.
+    """
+    n_epochs, n_rows = dynamics.shape
+    ids = train.rows["id"].combine_chunks().cast(pa.string())
+    return pa.table(
+        {
+            "id": pa.chunked_array([ids] * n_epochs),
+            "epoch": pa.array(np.repeat(np.arange(1, n_epochs + 1, dtype=np.int32), n_rows)),
+            "probability": pa.array(dynamics.ravel()),
+        }
+    )

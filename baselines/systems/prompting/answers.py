@@ -1,0 +1,277 @@
+r"""Labels read from what a language model answers.
+
+An answer is read if it names exactly one option, and says nothing against it. Upper and lower case
+are alike; ``*``, quotation marks and backquotes are looked through, and so is what comes before
+``</think>``.
+
+What names an option:
+
+- its label's name as a word of its own, ``_`` also written as a blank or a hyphen: ``Neutral``,
+  ``not entailment``. The longest name counts, so ``not entailment`` does not name ``entailment``.
+- its wording, whole, where that is a definition.
+- its mark after ``option`` or ``choice``, or after ``answer``, ``class``, ``label``, ``category``,
+  ``relation``, ``choose``, ``pick`` or ``select``: ``Answer: 2``, ``The answer is (b).``, ``option
+  b``. A bare letter must end there, since ``the answer is a relation ...`` has an article.
+- its mark at the start of a line, alone or with punctuation, ``2``, ``2.``, ``(b)``; a number also
+  with its label's name or one of ``: , ; = ( -`` after it; a letter in brackets, or with ``)``,
+  ``.``, ``,`` or ``;`` after it, whatever follows. Several, as in ``1 or 2``, are all named.
+
+What names nothing alone, but is a second name beside another option's:
+
+- a number that begins a text, ``1. Sentence 1 describes``: the answer may be a list of remarks;
+- a mark in brackets or before a bracket in the midst of a text, ``as (b) says``;
+- ``Reasoning:`` at the start of a line, and ``my reasoning``: the heading of an explanation.
+
+What speaks against an option: a word such as ``not``, ``no``, ``never``, ``rather than`` or
+``unlikely`` before it in its sentence, or right after it a verb that is denied or a word such as
+``is wrong``. Nothing is concluded from that, even where there are two options only.
+
+Source: MSciNLI reads its models' answers by hand-written rules; these rules are our own.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from .prompts import Prompt
+
+#: Why an answer cannot be read: there is none; no option is named, or the one that is named is
+#: denied; options are named that differ, or that do not exist.
+REASONS = ("empty", "none_named", "several_named")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What an answer says.
+
+    Attributes:
+        label: The id of the label that it names; None where it cannot be read.
+        reason: One of ``REASONS`` where it cannot be read, else None.
+    """
+
+    label: int | None
+    reason: str | None
+
+
+def parse_answer(text: str, prompt: Prompt) -> int | None:
+    """The id of the label that an answer names, or None; see ``read_answer``.
+
+    Args:
+        text: What the model wrote.
+        prompt: The prompt that it answers.
+    """
+    return read_answer(text, prompt).label
+
+
+def read_answer(text: str, prompt: Prompt) -> Reading:
+    """Reads an answer by the rules of this module.
+
+    Args:
+        text: What the model wrote.
+        prompt: The prompt that it answers.
+
+    >>> from nlihub.baselines.systems.prompting import get_prompt
+    >>> prompt = get_prompt("p1", ["not_entailment", "entailment"])
+    >>> read_answer("2. Not entailment", prompt)
+    Reading(label=0, reason=None)
+    >>> read_answer("It is not an entailment.", prompt)
+    Reading(label=None, reason='none_named')
+    """
+    said = _plain(text)
+    if not said:
+        return Reading(None, "empty")
+    mentions = list(_mentions(said, prompt))
+    labels = {mention.label for mention in mentions}
+    if len(labels) > 1:
+        return Reading(None, "several_named")
+    is_named = any(mention.is_firm for mention in mentions)
+    if not is_named or labels == {None} or _is_denied(said, mentions, prompt):
+        return Reading(None, "none_named")
+    return Reading(prompt.labels.index(str(labels.pop())), None)
+
+
+def count_reasons(reasons: Iterable[str | None]) -> dict[str, int]:
+    """How many answers were read, and how many were not, by reason.
+
+    Args:
+        reasons: The reason of each of n answers, None where it was read.
+
+    Returns:
+        Counts that add up to n: ``read``, and each of ``REASONS``.
+    """
+    counts = dict.fromkeys(("read", *REASONS), 0)
+    for reason in reasons:
+        counts[reason or "read"] += 1
+    return counts
+
+
+def _plain(text: str) -> str:
+    """The answer without thoughts, emphasis and quotation marks."""
+    said = text.rpartition("</think>")[2]
+    if said.lstrip().startswith("<think>"):  # cut off before it came to an answer
+        return ""
+    said = re.sub("[\u2018\u2019]", "'", said)
+    return re.sub(r"[*`\"\u201c\u201d«»]+|(?<!\w)'|'(?!\w)", "", said).strip()
+
+
+@dataclass(frozen=True)
+class _Mention:
+    """A place where an answer speaks of an option.
+
+    Attributes:
+        label: The option's label; None for a mark that no option has.
+        start: Where it starts in the answer.
+        end: Where it ends.
+        is_firm: Whether it names the option; otherwise it is a second name at most.
+    """
+
+    label: str | None
+    start: int
+    end: int
+    is_firm: bool
+
+
+@dataclass(frozen=True)
+class _Grammar:
+    """How answers to one prompt name options.
+
+    Attributes:
+        names: The labels' names and wordings, the longest first.
+        by_name: Labels by name and wording, folded.
+        mark: One mark.
+        firm: What has, as the group ``marks``, one or more marks that name options.
+        weak: What has one mark, which is a second name at most.
+        by_mark: Labels by mark.
+        sentence_end: What ends a sentence: neither the dots of ``e.g.``, nor that of ``not 2.
+            Reasoning``.
+    """
+
+    names: re.Pattern[str]
+    by_name: dict[str, str]
+    mark: re.Pattern[str]
+    firm: tuple[re.Pattern[str], ...]
+    weak: re.Pattern[str]
+    by_mark: dict[str, str]
+    sentence_end: re.Pattern[str]
+
+
+_FLAGS = re.IGNORECASE | re.MULTILINE
+_START = r"^[ \t]*(?:[#>•-]+[ \t]+)?"
+_LEAD = (
+    r"(?<!\w)(?:(?:option|choice)\s+|(?P<loose>(?:answer|option|choice|class|label|category|"
+    r"relation|choose|pick|select)\s*(?:(?:is|would be|[:=-])\s*)*))"
+)
+
+
+@lru_cache(maxsize=64)
+def _grammar(prompt: Prompt) -> _Grammar:
+    by_name = {}
+    for option in prompt.options:
+        by_name[_folded(option.label)] = by_name[_folded(option.wording)] = option.label
+    names = "|".join(
+        r"[\s_-]+".join(map(re.escape, name.split()))
+        for name in sorted(by_name, key=len, reverse=True)
+    )
+    name = rf"(?<![^\W_])(?:{names})(?![^\W_])"
+    is_number = prompt.options[0].mark.isdigit()
+    one = "[0-9]{1,3}" if is_number else "[a-z]"
+    atom = rf"[(\[]?{one}(?:[)\]]|(?!\w))"
+    marks = rf"(?P<marks>(?<!\w){atom}(?:\s*(?:[,/&]|or\b|and\b)\s*{atom})*)"
+    alone = r"[ \t]*[.):!,;]*[ \t]*$"
+    if is_number:
+        begins = (
+            rf"(?:{alone}|[ \t]*[:,;=(](?!\d)|[ \t]+[-\u2013\u2014][ \t]|[ \t.)\]]*\s*(?={name}))"
+        )
+        ends = r"(?!\.?\d)"
+    else:
+        begins = rf"(?:{alone}|(?<=[)\]])|[.,;](?!\w))"
+        ends = r"(?(loose)(?:(?<=[)\]])|(?=\s*(?:[.:,;}]|$))))"
+    return _Grammar(
+        names=re.compile(name, _FLAGS),
+        by_name=by_name,
+        mark=re.compile(rf"(?<!\w){one}(?!\w)", _FLAGS),
+        firm=(
+            re.compile(_START + marks + begins, _FLAGS),
+            re.compile(_LEAD + marks + ends, _FLAGS),
+        ),
+        weak=re.compile(
+            rf"(?<!\w)[(\[]{one}[)\]]|(?<![\w.]){one}\)"
+            + (r"|(?:^|(?<=[.!?:;,]\s))[0-9]{1,3}\.(?=\s)" if is_number else ""),
+            _FLAGS,
+        ),
+        by_mark={option.mark: option.label for option in prompt.options},
+        sentence_end=re.compile(
+            rf"(?<!\b[a-z])(?:(?<!\b[0-9])|(?!.\s+{name}))[.!?;]\s+|\n\s*\n", _FLAGS
+        ),
+    )
+
+
+def _folded(name: str) -> str:
+    return re.sub(r"[\s_-]+", " ", name).casefold()
+
+
+def _mentions(said: str, prompt: Prompt) -> Iterator[_Mention]:
+    grammar = _grammar(prompt)
+    for found in grammar.names.finditer(said):
+        label = grammar.by_name[_folded(found[0])]
+        yield _Mention(label, *found.span(), not _is_heading(said, *found.span()))
+    for pattern in grammar.firm:
+        for found in pattern.finditer(said):
+            for mark in grammar.mark.finditer(said, *found.span("marks")):
+                label_or_none = grammar.by_mark.get(mark[0].casefold())
+                yield _Mention(label_or_none, *found.span("marks"), True)
+    for found in grammar.weak.finditer(said):
+        mark_or_none = grammar.mark.search(found[0])
+        weak = grammar.by_mark.get(mark_or_none[0].casefold()) if mark_or_none else None
+        if weak is not None:  # other numbers in brackets are the text's own
+            yield _Mention(weak, *found.span(), False)
+
+
+def _is_heading(said: str, start: int, end: int) -> bool:
+    """Whether ``reasoning`` may announce an explanation, rather than name the relation."""
+    if said[start:end].casefold() != "reasoning":
+        return False
+    begins_line = not said[:start].rpartition("\n")[2].strip(" \t#>•-")
+    if begins_line and said[end:].lstrip().startswith(":"):
+        return True
+    return bool(re.search(r"\b(?:my|our|following)\s+\Z", said[:start], re.IGNORECASE))
+
+
+_DENIAL_BEFORE = re.compile(
+    r"(?<![^\W_])(?:not|no|never|neither|nor|cannot|without|except|rather than|instead of|"
+    r"other than|anything but|far from|lacks?|fails?|unlike|unlikely|hardly|false|wrong|"
+    r"incorrect|untrue)(?![^\W_])|n't\b",
+    re.IGNORECASE,
+)
+
+_VERB = r"(?:is|was|does|do|did|has|can|could|would|should|will|may|might|must)"
+_WRONG = r"(?:not|no|never|false|wrong|incorrect|untrue|unlikely|impossible|excluded)"
+_DENIAL_AFTER = re.compile(
+    rf"[)\]]?\s+(?:(?:relation|class|label|option)\s+)?"
+    rf"(?:{_VERB}(?:n't|\s+(?:\w+\s+)?{_WRONG})\b|cannot\b|can't\b|won't\b)"
+    rf"|\W*(?:no|false|wrong|incorrect|untrue)\s*(?:[.!,]|\Z)",
+    re.IGNORECASE,
+)
+
+
+def _is_denied(said: str, mentions: Iterable[_Mention], prompt: Prompt) -> bool:
+    """Whether an answer speaks against something that it mentions."""
+    grammar = _grammar(prompt)
+    # The ``not`` of ``not entailment`` denies nothing.
+    others = grammar.names.sub(lambda name: " " * len(name[0]), said)
+    denials = [found.end() for found in _DENIAL_BEFORE.finditer(others)]
+    sentences = [found.end() for found in grammar.sentence_end.finditer(said)]
+    return any(
+        _last(denials, mention.start) > _last(sentences, mention.start)
+        or said[max(mention.start - 4, 0) : mention.start].casefold().endswith(("non-", "non "))
+        or _DENIAL_AFTER.match(said, mention.end)
+        for mention in mentions
+    )
+
+
+def _last(places: Sequence[int], end: int) -> int:
+    """The last of some places, in order, that is not after another; -1 if there is none."""
+    index = bisect_right(places, end)
+    return places[index - 1] if index else -1

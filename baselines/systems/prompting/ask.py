@@ -1,0 +1,334 @@
+"""Every row asked once: answers are kept as they come, and a later call goes on with the rest."""
+
+import hashlib
+import json
+import os
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from filelock import FileLock, Timeout
+
+from ....loaders.errors import OutputError, SchemaError, UnknownNameError, UsageError
+from ....loaders.progress import progress_bar
+from ...evaluation.gold import Gold, key_of
+from ...runs.config import RunConfig
+from ...runs.folder import RunFolder
+from .answers import count_reasons, read_answer
+from .prompts import Message, Prompt, get_prompt, messages, shot_turns
+from .shots import Shot, draw_shots
+
+if TYPE_CHECKING:
+    from ...training.execution import Execution
+
+#: What ``details`` of a run may hold: the form of the prompt, and the address of a server.
+DETAILS = ("prompt", "server", "extra", "template_options")
+
+_COLUMNS = ("id", "premise", "hypothesis")
+_SCHEMA = pa.schema([(name, pa.string()) for name in ("id", "prediction", "answer", "reason")])
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked about a row.
+
+    Attributes:
+        id: The row's id.
+        messages: The turns of a chat, the last of which asks.
+    """
+
+    id: str
+    messages: Sequence[Message]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a model wrote.
+
+    Attributes:
+        id: The row's id.
+        text: The answer, as it came.
+    """
+
+    id: str
+    text: str
+
+
+class Asker(Protocol):
+    """A model that answers questions."""
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What decides the answers, such as the model's name; values that JSON knows."""
+
+    def answers(self, questions: Sequence[Question]) -> Generator[Answer, None, None]:
+        """Answers questions.
+
+        Args:
+            questions: The questions, each with another id.
+
+        Yields:
+            An answer to each of them, in any order, as soon as it is there.
+        """
+
+
+def ask(
+    rows: pa.Table, asker: Asker, prompt: Prompt, shots: Sequence[Shot], answers_file: Path
+) -> pa.Table:
+    """Asks a model about every row, and reads its answers.
+
+    Every answer is added to a file as it comes. After a break the same call asks only what has no
+    answer there.
+
+    Args:
+        rows: n rows with ``id``, ``premise`` and ``hypothesis``, strings.
+        asker: The model.
+        prompt: The prompt.
+        shots: Exemplars, in the order in which they are shown; none for zero-shot.
+        answers_file: The file, JSON lines: what was asked of whom, then an answer a line. It is
+            made if it does not exist.
+
+    Returns:
+        n rows, in the order of the rows: ``id``; ``prediction``, the name of a label, or null where
+        the answer cannot be read; ``answer``; ``reason``, one of ``REASONS``, or null where it can
+        be read.
+
+    Raises:
+        SchemaError: A column is missing or is not of strings, or an id is there twice.
+        OutputError: The file has answers to other questions, is no such file, or another process
+            writes to it.
+        NLIHubError: The model cannot answer; answers that came before are kept.
+    """
+    questions = _questions(rows, prompt, shots)
+    header = _header(asker, prompt, shots)
+    with _alone(answers_file):
+        known = _read_known(answers_file, header, questions)
+        missing = [question for question in questions if question.id not in known]
+        asked = {question.id: question for question in missing}
+        progress = progress_bar("answers", n_steps=len(questions), n_done=len(known))
+        with (
+            answers_file.open("ab") as file,
+            closing(asker.answers(missing)) as answers,
+            progress,
+        ):
+            if not file.tell():
+                file.write(_line(header))
+            for answer in answers:
+                text = _writable(answer.text)
+                line = {"id": answer.id, "question": _digest(asked.pop(answer.id)), "answer": text}
+                file.write(_line(line))
+                file.flush()
+                known[answer.id] = text
+                progress.update()
+    return _read(questions, known, prompt)
+
+
+def _questions(rows: pa.Table, prompt: Prompt, shots: Sequence[Shot]) -> list[Question]:
+    if missing := [name for name in _COLUMNS if name not in rows.column_names]:
+        raise SchemaError(f"The rows to ask about have no column {', '.join(missing)}.")
+    for name in _COLUMNS:
+        kind = rows[name].type
+        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+            raise SchemaError(f"The rows' column {name} holds {kind}; expected strings.")
+        if rows[name].null_count:
+            raise SchemaError(f"{rows[name].null_count} of the rows to ask about have no {name}.")
+    if len(pc.unique(rows["id"])) < rows.num_rows:
+        raise SchemaError("Ids of the rows to ask about are there more than once.")
+    turns = shot_turns(prompt, shots)
+    columns = (rows[name].to_pylist() for name in _COLUMNS)
+    return [
+        Question(id_, [*turns, *messages(prompt, premise, hypothesis)])
+        for id_, premise, hypothesis in zip(*columns, strict=True)
+    ]
+
+
+def _header(asker: Asker, prompt: Prompt, shots: Sequence[Shot]) -> dict[str, Any]:
+    """What decides every answer, and its digest."""
+    settings = {
+        **asker.settings,
+        "prompt": prompt.name,
+        "template": _hash(prompt.template),
+        "shots": [shot.id for shot in shots],
+        "shot_turns": _hash(json.dumps(shot_turns(prompt, shots))),
+    }
+    return {"digest": _hash(json.dumps(settings, sort_keys=True)), "settings": settings}
+
+
+def _digest(question: Question) -> str:
+    return _hash(question.messages[-1]["content"])  # the other turns are in the header
+
+
+def _hash(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def _line(value: Mapping[str, Any]) -> bytes:
+    return json.dumps(value, sort_keys=True).encode("ascii") + b"\n"
+
+
+def _writable(text: str) -> str:
+    """The text with ``?`` for halves of characters, as where an answer was cut off in an emoji."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(path.with_name(f".{path.name}.lock"), timeout=0):
+            yield
+    except Timeout:
+        raise OutputError(f"{path}: another process adds answers to it. Wait for it.") from None
+
+
+def _read_known(
+    path: Path, header: Mapping[str, Any], questions: Sequence[Question]
+) -> dict[str, str]:
+    """The answers that the file has, by id, once a torn last line is cut off."""
+    content = path.read_bytes() if path.exists() else b""
+    whole, end, torn = content.rpartition(b"\n")
+    if not end and not _line(header).startswith(torn):
+        raise OutputError(f"{path} has no answers; it is some other file. Name another one.")
+    first, *lines = whole.split(b"\n")
+    if end:
+        _check_header(path, first, header)
+    if torn:  # written when the process was ended
+        os.truncate(path, len(whole) + len(end))
+    digests = {question.id: _digest(question) for question in questions}
+    known: dict[str, str] = {}
+    for number, line in enumerate(lines, start=2):
+        id_, digest, text = _parse(path, number, line)
+        if id_ in known:
+            raise OutputError(f"{path}:{number}: row {id_} has an answer already.")
+        if digests.get(id_, digest) != digest:
+            raise OutputError(
+                f"{path}:{number}: the texts of row {id_} were others when it was asked about. "
+                "Name another file."
+            )
+        if id_ in digests:
+            known[id_] = text
+    return known
+
+
+def _check_header(path: Path, line: bytes, header: Mapping[str, Any]) -> None:
+    try:
+        found = json.loads(line)
+        digest, settings = found["digest"], dict(found["settings"])
+    except (ValueError, KeyError, TypeError):
+        raise OutputError(
+            f"{path}:1: begins with no line on what was asked; it is some other file. Name "
+            "another one."
+        ) from None
+    if digest == header["digest"]:
+        return
+    now = json.loads(json.dumps(header["settings"]))
+    differing = [
+        f"{name} was {settings.get(name)!r}, and is {now.get(name)!r}"
+        for name in sorted(settings.keys() | now.keys())
+        if settings.get(name) != now.get(name)
+    ]
+    raise OutputError(
+        f"{path} has answers that were asked for otherwise: {'; '.join(differing)}. Name another "
+        "file, or ask as before."
+    )
+
+
+def _parse(path: Path, number: int, line: bytes) -> tuple[str, str, str]:
+    try:
+        found = json.loads(line)
+        id_, digest, text = found["id"], found["question"], found["answer"]
+    except (ValueError, KeyError, TypeError):
+        id_ = digest = text = None
+    if not (isinstance(id_, str) and isinstance(digest, str) and isinstance(text, str)):
+        raise OutputError(
+            f"{path}:{number}: is no answer; expected a JSON object with id, question and answer. "
+            "Remove the line, and its row is asked about again."
+        )
+    return id_, digest, text
+
+
+def _read(questions: Sequence[Question], known: Mapping[str, str], prompt: Prompt) -> pa.Table:
+    readings = [read_answer(known[question.id], prompt) for question in questions]
+    return pa.table(
+        [
+            [question.id for question in questions],
+            [None if each.label is None else prompt.labels[each.label] for each in readings],
+            [known[question.id] for question in questions],
+            [each.reason for each in readings],
+        ],
+        schema=_SCHEMA,
+    )
+
+
+class PromptSystem:
+    """A language model that is asked for labels, with one exemplar a class or with none.
+
+    Args:
+        config: The run; ``n_shots`` is 0 or the number of labels.
+        labels: The label set.
+        folder: The run's folder, where every answer is kept as it comes.
+        execution: How a local model computes.
+
+    Raises:
+        UsageError: There is no prompt for these labels, or no such number of shots.
+        UnknownNameError: A detail is unknown.
+    """
+
+    def __init__(
+        self, config: RunConfig, labels: tuple[str, ...], folder: RunFolder, execution: "Execution"
+    ) -> None:
+        for name in config.details:
+            if name not in DETAILS:
+                raise UnknownNameError.of("detail of a prompt", name, DETAILS)
+        if config.n_shots not in (None, 0, len(labels)):
+            raise UsageError(f"n_shots is {config.n_shots}; expected 0 or {len(labels)}.")
+        self._config, self._labels, self._folder = config, labels, folder
+        self._execution = execution
+        self._prompt = get_prompt(str(config.details.get("prompt", "p1")), labels)
+        self._shots: tuple[Shot, ...] = ()
+        self._reasons: dict[str, dict[str, int]] = {}
+        self._asker: Asker | None = None
+
+    def fit(self, train: Gold, validation: Gold | None) -> Mapping[str, Any]:
+        """Draws the exemplars."""
+        self._shots = draw_shots(train.rows, self._labels, self._config.seed)
+        return {"shots": [shot.id for shot in self._shots]}
+
+    def predict(self, rows: Gold) -> pa.Table:
+        """Asks about every row that is not answered yet; what cannot be read has no prediction."""
+        key = key_of(rows)
+        path = self._folder.path / f"answers-{key}.jsonl"
+        shown = {shot.id for shot in self._shots} & set(rows.rows["id"].to_pylist())
+        if shown:
+            raise UsageError(f"Exemplars would be tested too: {', '.join(sorted(shown))}.")
+        found = ask(rows.rows, self._loaded(), self._prompt, self._shots, path)
+        self._reasons[key] = count_reasons(found["reason"].to_pylist())
+        return found
+
+    def _loaded(self) -> Asker:
+        if self._asker is None:
+            config, details = self._config, self._config.details
+            if details.get("server"):
+                from .server import ChatServer
+
+                extra = details.get("extra", {})
+                self._asker = ChatServer(str(details["server"]), str(config.model), extra=extra)
+            else:
+                from .local import LocalModel
+
+                self._asker = LocalModel.load(
+                    str(config.model),
+                    revision=config.revision,
+                    device=str(self._execution.accelerator.device),
+                    precision="bf16" if self._execution.is_bf16 else "fp32",
+                    template_options=details.get("template_options"),
+                )
+        return self._asker
+
+    def facts(self) -> Mapping[str, Any]:
+        """How many answers could not be read, and why."""
+        return {"unread": self._reasons}

@@ -1,0 +1,306 @@
+"""Prompts in the three forms of MSciNLI, for each label set of this package.
+
+The wording is our own, after the paper's description: scores are comparable with the paper's in
+kind, not to the decimal.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from string import Template
+
+from ....loaders.errors import UnknownNameError, UsageError
+from .shots import Shot
+
+Message = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Option:
+    """A label as an answer to choose.
+
+    Attributes:
+        label: The name of the label.
+        mark: What the option is numbered with, ``"2"`` or ``"b"``; how an answer names it, beside
+            the label's name and the option's wording.
+        wording: What the option says: the label's name, or its definition.
+        reply: The answer that chooses it, as exemplars show it.
+    """
+
+    label: str
+    mark: str
+    wording: str
+    reply: str
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A question about a pair of texts, with the answers to choose from.
+
+    Attributes:
+        name: The form, ``p1``, ``p2`` or ``p3``, or a name of your own.
+        template: The question, for ``string.Template``; ``$premise`` and ``$hypothesis`` are where
+            the delimited texts go. A dollar sign is written ``$$``.
+        options: The answers in the order in which they are shown.
+        labels: The label set in the order of its ids.
+    """
+
+    name: str
+    template: str
+    options: tuple[Option, ...]
+    labels: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        template = Template(self.template)
+        names = template.get_identifiers() if template.is_valid() else []
+        if sorted(names) != ["hypothesis", "premise"]:
+            raise UsageError(
+                f"The template of prompt {self.name} must have $premise and $hypothesis, and no "
+                "other name after a dollar sign."
+            )
+        marks = [option.mark for option in self.options]
+        if sorted(option.label for option in self.options) != sorted(self.labels):
+            raise UsageError(
+                f"Prompt {self.name} must have one option for each of {', '.join(self.labels)}."
+            )
+        if not re.fullmatch(r"(?:[0-9]+ )+|(?:[a-z] )+", "".join(f"{mark} " for mark in marks)) or (
+            len(set(marks)) < len(marks)
+        ):
+            raise UsageError(
+                f"The options of prompt {self.name} are marked {', '.join(marks)}; expected "
+                "numbers, or small letters, each once."
+            )
+
+    def question(self, premise: str, hypothesis: str) -> str:
+        """The question about a pair; the texts are kept verbatim.
+
+        Args:
+            premise: Any text.
+            hypothesis: Any text.
+        """
+        # Template looks at the template alone: what the texts hold is never taken for a name.
+        return Template(self.template).substitute(
+            premise=_delimited(premise), hypothesis=_delimited(hypothesis)
+        )
+
+    def reply(self, label: str) -> str:
+        """The answer that chooses a label.
+
+        Args:
+            label: Its name.
+
+        Raises:
+            UnknownNameError: It is not of the label set.
+        """
+        for option in self.options:
+            if option.label == label:
+                return option.reply
+        raise UnknownNameError.of("label", label, self.labels)
+
+
+def _delimited(text: str) -> str:
+    """The text between lines of quotation marks, more of them than it holds anywhere in a row.
+
+    So a text that holds ``Answer: 2`` or a line of quotation marks does not end early.
+    """
+    longest = max(map(len, re.findall(r'"+', text)), default=0)
+    fence = '"' * max(3, longest + 1)
+    return f"{fence}\n{text}\n{fence}"
+
+
+@dataclass(frozen=True)
+class _LabelSet:
+    """What the prompts say about a label set.
+
+    Attributes:
+        opening: What the two texts are.
+        first: What the premise is called.
+        second: What the hypothesis is called.
+        options: The labels in the order in which they are to choose from.
+        definitions: What each label means, in the order in which they are explained. None holds
+            the name of a label, or the wording of another.
+    """
+
+    opening: str
+    first: str
+    second: str
+    options: tuple[str, ...]
+    definitions: Mapping[str, str]
+
+
+_LABEL_SETS = (
+    # MSciNLI, Table 18, has these two orders.
+    _LabelSet(
+        opening="Here are two sentences from a scientific paper.",
+        first="Sentence 1",
+        second="Sentence 2",
+        options=("entailment", "reasoning", "contrasting", "neutral"),
+        definitions={
+            "entailment": "Sentence 1 and Sentence 2 make the same point, one of them perhaps in "
+            "wider or in narrower terms",
+            "contrasting": "Sentence 2 sets something against Sentence 1: it compares, objects, or "
+            "says where something in Sentence 1 falls short",
+            "reasoning": "Sentence 1 explains Sentence 2: it tells why, or under what condition, "
+            "what Sentence 2 finds comes about",
+            "neutral": "Sentence 1 and Sentence 2 have no bearing on each other",
+        },
+    ),
+    _LabelSet(
+        opening="Here are a Premise and a Hypothesis about where things are.",
+        first="Premise",
+        second="Hypothesis",
+        options=("entailment", "neutral", "contradiction"),
+        definitions={
+            "entailment": "Whenever the Premise is true, the Hypothesis is true as well",
+            "neutral": "The Premise leaves open whether the Hypothesis is true",
+            "contradiction": "The Premise and the Hypothesis cannot both be true",
+        },
+    ),
+    _LabelSet(
+        opening="Here are a Premise, the findings of a biomedical study, and a Hypothesis, a "
+        "conclusion that may or may not be theirs.",
+        first="Premise",
+        second="Hypothesis",
+        options=("entailment", "not_entailment"),
+        definitions={
+            "entailment": "The Hypothesis is a conclusion that the Premise bears out",
+            "not_entailment": "The Hypothesis is not borne out by the Premise",
+        },
+    ),
+)
+
+_BY_LABELS = {frozenset(known.options): known for known in _LABEL_SETS}
+
+_PAIR = """\
+$opening
+
+$first:
+$premise
+
+$second:
+$hypothesis
+"""
+
+_BY_NAME = """\
+$options
+
+Reply with the number and the name of your choice, and with nothing else."""
+
+_TEMPLATES = {
+    "p1": f"""\
+{_PAIR}
+Which of these is the relation of the second text to the first?
+{_BY_NAME}""",
+    "p2": f"""\
+Two texts can stand in one of these relations:
+$definitions
+
+{_PAIR}
+Going by these definitions and by what the two texts say, and by nothing besides: which of these \
+is the relation of the second text to the first?
+{_BY_NAME}""",
+    "p3": f"""\
+{_PAIR}
+One of these options describes the two texts. Choose it:
+$options
+
+Reply with the letter of your choice, and with nothing else.""",
+}
+
+#: The names of the forms. ``p1`` names the labels, ``p2`` defines them first, and in ``p3`` the
+#: definitions themselves are to choose from. Source: MSciNLI, Table 18.
+FORMS = tuple(_TEMPLATES)
+
+
+def get_prompt(name: str, labels: Sequence[str]) -> Prompt:
+    """A prompt of one of the three forms.
+
+    Args:
+        name: The form: ``p1``, ``p2`` or ``p3``.
+        labels: The label set in the order of its ids: that of SciNLI and MSciNLI, of SpaceNLI, or
+            of BioNLI.
+
+    Raises:
+        UnknownNameError: There is no such form.
+        UsageError: There are no definitions of these labels.
+
+    Source: MSciNLI, Table 18, for the forms and the order of its options. For the other label sets
+        it has none; entailment comes first here too.
+    """
+    if name not in _TEMPLATES:
+        raise UnknownNameError.of("prompt", name, FORMS)
+    known = _BY_LABELS.get(frozenset(labels))
+    if known is None or len(set(labels)) < len(labels):
+        listed = "; ".join(", ".join(sorted(each)) for each in _BY_LABELS)
+        raise UsageError(
+            f"There is no prompt for the labels {', '.join(labels)}; there are prompts for "
+            f"{listed}. Make a Prompt of your own for others."
+        )
+    options = tuple(_option(name, number, known) for number in range(len(known.options)))
+    shown = "({mark}) {wording}" if name == "p3" else "{mark}. {wording}"
+    template = Template(_TEMPLATES[name]).safe_substitute(
+        opening=known.opening,
+        first=known.first,
+        second=known.second,
+        definitions="\n".join(
+            f"- {_title(label)}: {meaning}." for label, meaning in known.definitions.items()
+        ),
+        options="\n".join(
+            shown.format(mark=option.mark, wording=option.wording) for option in options
+        ),
+    )
+    return Prompt(name, template, options, tuple(labels))
+
+
+def _option(form: str, number: int, known: _LabelSet) -> Option:
+    label = known.options[number]
+    if form == "p3":
+        mark = chr(ord("a") + number)
+        return Option(label, mark, known.definitions[label], f"({mark})")
+    mark = str(number + 1)
+    return Option(label, mark, _title(label), f"{mark}. {_title(label)}")
+
+
+def _title(label: str) -> str:
+    return label.replace("_", " ").capitalize()
+
+
+def messages(
+    prompt: Prompt, premise: str, hypothesis: str, shots: Sequence[Shot] = ()
+) -> list[Message]:
+    """A question as a chat: each exemplar is an earlier turn and its answer.
+
+    Args:
+        prompt: The prompt.
+        premise: The premise of the pair to judge.
+        hypothesis: Its hypothesis.
+        shots: Exemplars, in the order in which they are shown; none for zero-shot.
+
+    Returns:
+        Turns with ``role``, ``user`` or ``assistant``, and ``content``; the last is the user's.
+
+    Raises:
+        UnknownNameError: An exemplar has a label that is none of the prompt's.
+    """
+    return [*shot_turns(prompt, shots), _user(prompt.question(premise, hypothesis))]
+
+
+def shot_turns(prompt: Prompt, shots: Sequence[Shot]) -> list[Message]:
+    """The turns that show exemplars, which the questions of one run share.
+
+    Args:
+        prompt: The prompt.
+        shots: The exemplars.
+
+    Raises:
+        UnknownNameError: An exemplar has a label that is none of the prompt's.
+    """
+    turns = []
+    for shot in shots:
+        turns.append(_user(prompt.question(shot.premise, shot.hypothesis)))
+        turns.append({"role": "assistant", "content": prompt.reply(shot.label)})
+    return turns
+
+
+def _user(content: str) -> Message:
+    return {"role": "user", "content": content}

@@ -1,0 +1,235 @@
+"""What an encoder reads of rows: its tokens, within its limits."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import tokenizers
+from filelock import FileLock
+
+from ...loaders.atomic_write import whole_file
+from ...loaders.errors import ModelError
+from ...loaders.fetching.obtain import default_cache_dir
+from ..evaluation.gold import Gold
+from ..runs.config import RunConfig
+from ..training.batches import EncodedRows
+from .pretrained import load_config_and_tokenizer, pretrained_facts
+
+_N_AT_ONCE = 1_000
+
+
+_N_TRUNCATED = b"n_truncated"
+
+
+class Reader:
+    """The tokenizer of an encoder, and how it is used in a run.
+
+    Args:
+        config: The run: model, revision, view, and of its options length and truncation.
+
+    Attributes:
+        config: The configuration of the model, from ``transformers``.
+        tokenizer: Its tokenizer.
+
+    Raises:
+        ModelError: The tokenizer cannot pad, or the model reads fewer tokens than ``max_length``.
+        SourceNotFoundError: There is no such model at hand.
+    """
+
+    def __init__(self, config: RunConfig) -> None:
+        name = str(config.model)
+        self.config, self.tokenizer = load_config_and_tokenizer(name, config.revision)
+        self._view, self._options = config.view, config.options
+        self._limit = _max_tokens_of(self.config)
+        self._n_truncated: dict[str, int] = {}
+        _check_padding(name, self.tokenizer)
+        _check_length(name, self._limit, config.options.max_length)
+
+    def encode(self, rows: Gold) -> EncodedRows:
+        """The inputs of the model for rows with texts; how many were cut is kept by name.
+
+        Raises:
+            ModelError: A hypothesis is too long, where only the premise may be cut.
+        """
+        table, n_cut = tokenize(
+            rows,
+            self.tokenizer,
+            view=self._view,
+            max_length=self._options.max_length,
+            truncation=self._options.truncation,
+        )
+        described = rows.description
+        parts = (described["name"], described["config"], described["split"])
+        name = " ".join(str(part) for part in parts if part is not None)
+        self._n_truncated[name] = n_cut
+        padding = {
+            column: (
+                self.tokenizer.pad_token_id
+                if column == "input_ids"
+                else self.tokenizer.pad_token_type_id
+            )
+            for column in table.column_names
+        }
+        return EncodedRows.of_table(
+            table,
+            rows.rows["label"].to_numpy().astype(np.int64),
+            padding,
+            "attention_mask",
+            pads_left=self.tokenizer.padding_side == "left",
+            limit=self._limit,
+        )
+
+    def tell_padding(self, model: Any) -> None:
+        """Gives a model the padding of its tokenizer, if it knows none of its own.
+
+        GPT-2 and its kin look for the last token of a row by it.
+        """
+        if model.config.pad_token_id is None:
+            model.config.pad_token_id = self.tokenizer.pad_token_id
+
+    def facts(self) -> Mapping[str, Any]:
+        """What was pretrained, and how many rows were cut."""
+        return {
+            "pretrained": pretrained_facts(self.config, self.tokenizer),
+            "truncated": dict(self._n_truncated),
+        }
+
+
+def _check_padding(name: str, tokenizer: Any) -> None:
+    if tokenizer.pad_token_id is None:
+        raise ModelError(
+            f"The tokenizer of {name} has no token for padding, so rows of unlike length cannot "
+            "be put together. Set tokenizer.pad_token and model.config.pad_token_id, save both "
+            "with save_pretrained, and name that folder."
+        )
+
+
+def _check_length(name: str, limit: int | None, max_length: int) -> None:
+    if limit is not None and max_length > limit:
+        raise ModelError(
+            f"{name} reads {limit} tokens at most; max_length is {max_length}. "
+            f"Set --max-length {limit} or less."
+        )
+
+
+def _max_tokens_of(config: Any) -> int | None:
+    """How many tokens a model can read; None where there is no limit."""
+    limit = getattr(config, "max_position_embeddings", None)
+    if not isinstance(limit, int) or limit <= 0:
+        return None
+    # The position ids of RoBERTa and its kin begin after that of the padding token.
+    begins_later = re.search(r"roberta|camembert|longformer|mpnet", config.model_type)
+    return limit - (config.pad_token_id or 0) - 1 if begins_later else limit
+
+
+def tokenize(
+    rows: Gold,
+    tokenizer: Any,
+    *,
+    view: str,
+    max_length: int,
+    truncation: str,
+    cache_dir: Path | None = None,
+) -> tuple[pa.Table, int]:
+    """The tokens of rows, read from the cache if they were made before.
+
+    Args:
+        rows: n rows with texts.
+        tokenizer: A fast tokenizer of ``transformers``.
+        view: ``pair``, or ``hypothesis`` alone.
+        max_length: Tokens at most, special ones included.
+        truncation: ``longest_first`` or ``only_first``; the hypothesis alone is cut at its end.
+        cache_dir: Where tokens are kept; None takes the cache of this package.
+
+    Returns:
+        A column of lists of int32 for each input of the model, and how many rows were cut.
+
+    Raises:
+        ModelError: A hypothesis alone is longer than ``max_length``, where only the premise may be
+            cut.
+    """
+    folder = (cache_dir or default_cache_dir()) / "tokens"
+    folder.mkdir(parents=True, exist_ok=True)
+    _forget_lengths(tokenizer)
+    settings = [view, max_length, truncation, list(tokenizer.model_input_names)]
+    path = folder / f"{_key(rows, tokenizer, settings)}.arrow"
+    with FileLock(path.with_suffix(".lock")):
+        if not path.is_file():
+            with whole_file(path) as partial:
+                _write(partial, rows, tokenizer, view, max_length, truncation)
+    _forget_lengths(tokenizer)
+    table = pa.ipc.open_file(pa.memory_map(str(path))).read_all()
+    return table.replace_schema_metadata(None), int(table.schema.metadata[_N_TRUNCATED])
+
+
+def _forget_lengths(tokenizer: Any) -> None:
+    """Takes away what calls leave in a tokenizer, which is no part of what it is or is saved as."""
+    tokenizer.backend_tokenizer.no_truncation()
+    tokenizer.backend_tokenizer.no_padding()
+
+
+def _key(rows: Gold, tokenizer: Any, settings: list[Any]) -> str:
+    """What the tokens depend on: the texts, the tokenizer and the settings."""
+    sides = [tokenizer.truncation_side, tokenizer.padding_side]
+    digest = hashlib.sha256(json.dumps([tokenizers.__version__, sides, settings]).encode())
+    digest.update(tokenizer.backend_tokenizer.to_str().encode())
+    for name in ("premise", "hypothesis"):
+        texts = pa.concat_arrays([pa.array([], pa.large_string()), *_large(rows.rows[name])])
+        for buffer in texts.buffers():
+            digest.update(buffer or b"-")
+    return digest.hexdigest()[:40]
+
+
+def _large(column: pa.ChunkedArray) -> list[pa.Array]:
+    return [pa.array(chunk.to_pylist(), pa.large_string()) for chunk in column.chunks]
+
+
+def _write(
+    path: Path, rows: Gold, tokenizer: Any, view: str, max_length: int, truncation: str
+) -> None:
+    names = [name for name in tokenizer.model_input_names if name != "attention_mask"]
+    schema = pa.schema([(name, pa.list_(pa.int32())) for name in names])
+    n_truncated, batches = 0, []
+    for ids, premises, hypotheses in _texts(rows):
+        pair = (hypotheses,) if view == "hypothesis" else (premises, hypotheses)
+        if truncation == "only_first" and view == "pair":
+            _check_hypotheses(ids, hypotheses, tokenizer, max_length)
+        found = tokenizer(
+            *pair,
+            truncation="longest_first" if view == "hypothesis" else truncation,
+            max_length=max_length,
+            return_attention_mask=False,
+        )
+        n_truncated += sum(bool(encoding.overflowing) for encoding in found.encodings)
+        batches.append(pa.record_batch([found[name] for name in names], schema=schema))
+    schema = schema.with_metadata({_N_TRUNCATED: str(n_truncated).encode()})
+    with pa.ipc.new_file(str(path), schema) as writer:
+        for batch in batches:
+            writer.write_batch(batch.replace_schema_metadata(schema.metadata))
+
+
+def _check_hypotheses(
+    ids: list[str], hypotheses: list[str], tokenizer: Any, max_length: int
+) -> None:
+    """Refuses hypotheses that leave no place for a premise, where the premise alone is cut."""
+    n_special = tokenizer.num_special_tokens_to_add(pair=True)
+    encodings = tokenizer(hypotheses, add_special_tokens=False).encodings
+    for id_, encoding in zip(ids, encodings, strict=True):
+        if len(encoding.ids) + n_special > max_length - 1:
+            raise ModelError(
+                f"The hypothesis of {id_} alone has {len(encoding.ids)} tokens, max_length is "
+                f"{max_length}, and only the premise may be cut. Set a greater --max-length, or "
+                "--truncation longest_first."
+            )
+
+
+def _texts(rows: Gold) -> Iterator[tuple[list[str], list[str], list[str]]]:
+    for batch in rows.rows.to_batches(max_chunksize=_N_AT_ONCE):
+        columns = (batch.column(name).to_pylist() for name in ("id", "premise", "hypothesis"))
+        ids, premises, hypotheses = columns
+        yield ids, premises, hypotheses

@@ -1,0 +1,121 @@
+"""The rows of a dataset made from papers, once its evaluation splits are annotated.
+
+Source:
+    SciNLI, sections 3.3 and 3.4: annotated pairs are kept where the gold label is the automatic
+    one, and the larger classes are cut to the size of the smallest.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ...loaders.releases.layout import Oddities
+from ..core.base import Batch
+from ..core.keyed import key_of
+from ..core.options import BuildOptions, Key
+from ..core.schema import SPLITS
+from ..procedures.papers.balance import balance, class_sizes
+from ..procedures.papers.declaration import UNBALANCED
+from ..versions.version import BuiltVersion
+from .candidates import SPLITS as EVALUATION
+
+
+class AnnotatedRows:
+    """The rows of a version, its evaluation splits cut to the pairs that annotators confirmed.
+
+    Args:
+        version: The version whose evaluation pairs were annotated.
+        confirmed: Ids of the confirmed pairs.
+        answers_hash: sha256 of the answers.
+        quotas: By split, the number of pairs of each class and domain; a split without a quota is
+            cut to its smallest class.
+        parameters: Other parameters of the rows, for the manifest.
+
+    Raises:
+        CorpusError: A split and domain has no confirmed pair of a class, or fewer than its quota.
+        VerificationError: A file of the version is missing or malformed.
+    """
+
+    def __init__(
+        self,
+        version: BuiltVersion,
+        confirmed: Collection[str],
+        answers_hash: str,
+        quotas: Mapping[str, int],
+        parameters: Mapping[str, Any],
+    ) -> None:
+        self._version = version
+        self._evaluation = [s for s in EVALUATION if s in version.manifest.configs[UNBALANCED]]
+        self._confirmed = pa.array(sorted(confirmed), pa.string())
+        self._answers_hash = answers_hash
+        self._parameters = parameters
+        self._balanced = self._balance(quotas)
+
+    @property
+    def sources(self) -> list[Mapping[str, Any]]:
+        """The sources of the version, and the answers of the annotators."""
+        answers = {"url": "the answers of the annotators", "sha256": self._answers_hash}
+        return [*self._version.manifest.sources, answers]
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """The parameters of the version, and those of the annotation."""
+        return {**self._version.manifest.parameters, **self._parameters}
+
+    def batches(self, oddities: dict[str, Oddities] | None = None) -> Iterator[Batch]:
+        """Yield the rows in the order of the version; no oddities are counted."""
+        spec = self._version.builder.SPEC
+        keys = BuildOptions().keys(spec)
+        for split in self._version.manifest.configs[UNBALANCED]:
+            for batch in self._version.batches(UNBALANCED, split):
+                table = batch
+                if split in EVALUATION:
+                    table = batch.filter(pc.is_in(batch["id"], self._confirmed))
+                yield Batch(table, self._members(table, split, keys))
+
+    def _members(
+        self, table: pa.Table, split: str, keys: Collection[Key]
+    ) -> dict[Key, pa.BooleanArray | None]:
+        is_balanced = pc.is_in(table["id"], self._balanced).combine_chunks()
+        members: dict[Key, pa.BooleanArray | None] = {}
+        for config, name in keys:
+            if name != split:
+                continue
+            if config == UNBALANCED:
+                members[config, name] = None
+            elif config in self._version.builder.SPEC.domains:
+                is_there = pc.equal(table["domain"], config).combine_chunks()
+                members[config, name] = pc.and_(is_balanced, is_there)
+            else:
+                members[config, name] = is_balanced
+        return members
+
+    def _balance(self, quotas: Mapping[str, int]) -> pa.Array:
+        """Return the ids of the rows that remain once classes are balanced."""
+        columns = ("id", "label", "domain")
+        main = self._version.main_config
+        train = [s for s in self._version.manifest.configs[main] if s not in EVALUATION]
+        ids = [self._version.table(main, split, ("id",))["id"] for split in train]
+        tables = []
+        for split in self._evaluation:
+            table = self._version.table(UNBALANCED, split, columns)
+            number = pa.repeat(SPLITS.index(split), len(table))
+            tables.append(table.append_column("split", number))
+        rows = pa.concat_tables(tables)
+        rows = rows.filter(pc.is_in(rows["id"], self._confirmed))
+        domains = self._version.builder.SPEC.domains
+        label, split = (rows[name].to_numpy().astype(np.int64) for name in ("label", "split"))
+        domain = pc.index_in(rows["domain"], pa.array(domains)).to_numpy().astype(np.int64)
+        labels = self._version.manifest.labels
+        sizes = class_sizes(label, split, domain, self._evaluation, domains, labels, quotas)
+        hashes = [key_of(0, "annotated", key) for key in rows["id"].to_pylist()]
+        left = balance(label, split, domain, np.array(hashes, np.uint64), sizes)
+        return pa.concat_arrays(
+            [
+                *(column.combine_chunks() for column in ids),
+                rows["id"].combine_chunks().filter(pa.array(left)),
+            ]
+        )

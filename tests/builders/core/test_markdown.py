@@ -1,0 +1,45 @@
+"""Tables in Markdown."""
+
+import pytest
+from nlihub.builders.core.markdown import markdown_table
+
+
+def test_markdown_escapes_what_would_end_a_cell():
+    assert markdown_table(["a|b", "c"], [["d\ne", 1], ["`|`", None]]).splitlines() == [
+        "| a\\|b | c |",
+        "| --- | --- |",
+        "| d e | 1 |",
+        "| `\\|` | None |",
+    ]
+
+
+def test_a_table_without_rows_is_a_head():
+    for aligns_numbers in (False, True):
+        table = markdown_table(["name", "rows"], [], aligns_numbers=aligns_numbers)
+        assert table.splitlines()[0] == "| name | rows |"
+        assert len(table.splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("cells", "rule"),
+    [
+        ([1, 20], "---:"),
+        (["**78.06 ± 0.39**", "", "> 99.0"], "---:"),
+        (["0.0088 (0.0264)", "<0.0001 (<0.0001)"], "---:"),
+        (["+1.02 to +2.40", "-0.50 to +0.10"], "---:"),
+        (["125.0 M", "500"], "---:"),
+        (["13 (3)", "3 ()", "1,234"], "---:"),
+        (["all", 1, 5], "---:"),
+        (["", ""], "---:"),
+        (["scinli-bert", "tiny"], "---"),
+        (["all", "33 % hard", "33 % easy"], "---"),
+        (["1.0.0", "3.11.7"], "---"),
+        (["c0ffee000000", "ddf03d0692ce+"], "---"),
+        (["fp32", "bf16"], "---"),
+        (["`sha256:1`"], "---"),
+    ],
+)
+def test_numbers_stand_right_and_texts_left(cells, rule):
+    rows = [["1", cell] for cell in cells]
+    table = markdown_table(["first", "second"], rows, aligns_numbers=True)
+    assert table.splitlines()[1] == f"| --- | {rule} |"

@@ -1,0 +1,153 @@
+"""The undocumented parts of evaluate that this package uses; a new version may change them."""
+
+import inspect
+from pathlib import Path
+
+import datasets
+import evaluate
+import nlihub.metrics.functional
+import pyarrow as pa
+import pytest
+from evaluate.loading import CachedEvaluationModuleFactory, import_main_class, init_dynamic_modules
+from nlihub.metrics import METRICS, evaluate_store
+from nlihub.metrics.evaluate_store import StoredBatches
+from nlihub.metrics.release import install
+from nlihub.metrics.release.install import install_metrics
+
+CHANGED = (
+    f"evaluate {evaluate.__version__} differs from the versions that metrics/evaluate_store.py "
+    "and metrics/release/install.py name; adapt them, then name this version there"
+)
+
+TABLE = pa.table({"predictions": [0, 1], "names": ["a", "b"]})
+
+
+class Store(StoredBatches, evaluate.Metric):
+    """A metric that returns the stored rows."""
+
+    _columns = ("predictions", "names")
+
+    def _info(self):
+        features = datasets.Features.from_arrow_schema(TABLE.schema)
+        return evaluate.MetricInfo(
+            description="", citation="", inputs_description="", features=features
+        )
+
+    def _compute(self, **options):
+        return {"rows": self._stored_rows().to_pylist(), **options}
+
+
+#: The attributes of a module that holds nothing.
+EMPTY = dict.fromkeys(
+    ["writer", "buf_writer", "data", "filelock", "cache_file_name", "selected_feature_format"]
+)
+
+
+def state(store):
+    missing = [name for name in EMPTY if not hasattr(store, name)]
+    assert not missing, f"{CHANGED}: no {missing}"
+    return {name: getattr(store, name) for name in EMPTY}
+
+
+def test_the_versions_are_named():
+    for module in (evaluate_store, install):
+        assert "0.4.5 and 0.4.6" in module.__doc__
+
+
+def test_a_new_module_holds_nothing(tmp_path):
+    store = Store(cache_dir=str(tmp_path))
+    assert state(store) == EMPTY, CHANGED
+    assert store.num_process == 1, CHANGED
+    assert store._is_empty()
+
+
+def test_what_is_overridden_is_there_with_these_parameters():
+    module = evaluate.EvaluationModule
+    expected = {
+        "_feature_names": ["self"],
+        "_init_writer": ["self", "timeout"],
+        "_finalize": ["self"],
+        "_info": ["self"],
+        "_compute": ["self", "predictions", "references", "kwargs"],
+        "compute": ["self", "predictions", "references", "kwargs"],
+        "add_batch": ["self", "predictions", "references", "kwargs"],
+        "add": ["self", "prediction", "reference", "kwargs"],
+    }
+    found = {
+        name: list(inspect.signature(getattr(module, name)).parameters)
+        for name in expected
+        if hasattr(module, name)
+    }
+    assert found == expected, CHANGED
+
+
+def test_options_of_a_module_are_told_from_those_of_a_metric():
+    found = set(inspect.signature(evaluate.EvaluationModule.__init__).parameters)
+    assert found >= {"cache_dir", "keep_in_memory", "num_process", "process_id", "seed"}, CHANGED
+    options = {
+        name
+        for metric in METRICS
+        for name in inspect.signature(getattr(nlihub.metrics.functional, metric)).parameters
+    }
+    assert found & options == {"seed"}, CHANGED
+
+
+@pytest.mark.parametrize("keep_in_memory", [False, True])
+def test_tables_are_stored_read_and_deleted(keep_in_memory, tmp_path):
+    store = Store(cache_dir=str(tmp_path), keep_in_memory=keep_in_memory)
+    store._open_store(TABLE.schema)
+    store._store(TABLE)
+    store._store(TABLE)
+    assert not store._is_empty(), CHANGED
+    files = list(Path(store.data_dir).glob("*.arrow"))
+    if keep_in_memory:
+        assert not files and store.buf_writer is not None, CHANGED
+    else:
+        assert files == [Path(store.cache_file_name)], CHANGED
+        assert store.filelock.is_locked, CHANGED
+    found = store._compute_stored(option=1)
+    assert found == {"rows": TABLE.to_pylist() * 2, "option": 1}, CHANGED
+    store._drop_store()
+    assert {**state(store), "selected_feature_format": None} == EMPTY, CHANGED
+    assert not list(tmp_path.rglob("*.arrow")), CHANGED
+
+
+@pytest.mark.parametrize("is_read", [False, True])
+def test_what_fails_leaves_nothing(is_read, tmp_path):
+    store = Store(cache_dir=str(tmp_path))
+    store._open_store(TABLE.schema)
+    store._store(TABLE)
+    lock = store.filelock
+    if is_read:  # evaluate then holds the file among those of all processes
+        store._finalize()
+        assert store.filelocks == [lock] and len(store.file_paths) == 1, CHANGED
+        store.filelock = store.cache_file_name = None  # as compute does before _compute
+    store._drop_store()
+    assert not lock.is_locked, CHANGED
+    assert not list(tmp_path.rglob("*.arrow")), CHANGED
+    with pytest.raises(ValueError, match="call `add` or `add_batch`"):
+        store._compute_stored()
+
+
+def test_an_installed_metric_is_where_evaluate_looks(monkeypatch, tmp_path):
+    root = tmp_path / "evaluate_modules"
+    root.mkdir()
+    monkeypatch.setattr("evaluate.loading.init_dynamic_modules", lambda: str(root))
+    scripts = install_metrics()
+    for name in METRICS:
+        for folder in (f"evaluate-metric--{name}", f"nlihub--{name}"):
+            found = CachedEvaluationModuleFactory(folder, dynamic_modules_path=str(root))
+            path = found.get_module().module_path.split(".")
+            expected = root.joinpath(*path[1:]).with_suffix(".py")
+            assert path[0] == root.name and expected in scripts, CHANGED
+
+
+def test_the_cache_of_modules_is_below_the_home_of_hugging_face():
+    assert next(iter(inspect.signature(init_dynamic_modules).parameters)) == "name", CHANGED
+    assert Path(init_dynamic_modules()).name == "evaluate_modules", CHANGED
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_evaluate_finds_the_class_of_a_script(name):
+    found = import_main_class(f"nlihub.metrics.{name}.{name}")
+    assert found is getattr(nlihub.metrics, METRICS[name]), CHANGED

@@ -14,7 +14,7 @@ from filelock import FileLock
 
 from ...loaders.atomic_write import whole_file
 from ...loaders.errors import ModelError
-from ...loaders.fetching.cache import default_cache_dir
+from ...loaders.fetching.obtain import default_cache_dir
 from ..evaluation.gold import Gold
 from ..runs.config import RunConfig
 from ..training.batches import EncodedRows

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import torch
 from accelerate.utils import gather_object
-from tqdm.auto import tqdm
 
 from ...loaders.errors import TrainingError
+from ...loaders.progress import progress_bar
 from .batches import EncodedRows, prediction_batches
 from .execution import Execution, is_out_of_memory
 
@@ -42,7 +42,7 @@ def predict(
         else np.array_split(np.arange(len(rows)), max(-(-len(rows) // 64), 1))
     )
     length = int(rows.lengths.max()) if execution.reference and len(rows) else None
-    progress = tqdm(total=len(rows), desc="rows tested", delay=5, disable=None, leave=False)
+    progress = progress_bar("rows tested", n_steps=len(rows), is_transient=True)
     todo = batches[accelerator.process_index :: accelerator.num_processes][::-1]
     done: list[tuple[np.ndarray, np.ndarray]] = []
     most = math.inf  # tokens, padding included, of a batch: halved whenever memory runs out

@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from datasets import Features, Version
-from tqdm.auto import tqdm
 
 from ...loaders.errors import NLIHubError, VerificationError
+from ...loaders.progress import progress_bar
 from ..core.encode import check_required
 from ..core.published_counts import counted_columns, differing_counts, differing_rows
 from ..core.repeats import TEXTS, RowNumbers, contradicting_rows, first_rows, outline
@@ -127,7 +127,7 @@ def verify_version(folder: Path) -> Report:
     """
     subject = _Subject(folder)
     outcomes: list[Outcome] = []
-    for check, needs in tqdm(CHECKS.items(), desc="Verifying", unit="check", delay=1):
+    for check, needs in progress_bar("Verifying", CHECKS.items(), unit="check"):
         unmet = [_name(need) for need in needs if not _passed(outcomes, need)]
         if unmet:
             reason = f"{unmet[0]} did not pass"

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import Defect, ReleaseError
-from .layout import Column, Layout
-from .oddities import Oddities
+from .layout import Column, Layout, Oddities
 from .scinli import SENTENCE_COLUMNS
 
 if TYPE_CHECKING:

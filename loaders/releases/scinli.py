@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .layout import Column, Layout
-from .oddities import Oddities
+from .layout import Column, Layout, Oddities
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pyarrow as pa
 import pyarrow.compute as pc
 from filelock import FileLock, Timeout
-from tqdm.auto import tqdm
 
 from ....loaders.errors import OutputError, SchemaError, UnknownNameError, UsageError
+from ....loaders.progress import progress_bar
 from ...evaluation.gold import Gold, key_of
 from ...runs.config import RunConfig
 from ...runs.folder import RunFolder
@@ -110,7 +110,7 @@ def ask(
         known = _read_known(answers_file, header, questions)
         missing = [question for question in questions if question.id not in known]
         asked = {question.id: question for question in missing}
-        progress = tqdm(total=len(questions), initial=len(known), desc="answers", delay=1)
+        progress = progress_bar("answers", n_steps=len(questions), n_done=len(known))
         with (
             answers_file.open("ab") as file,
             closing(asker.answers(missing)) as answers,

@@ -2,13 +2,10 @@
 
 import json
 import os
-import random
 import re
 import threading
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -16,15 +13,14 @@ import requests
 from requests.auth import AuthBase
 
 from ....loaders.errors import NLIHubError, UsageError
+from ....loaders.network import Retries, is_passing, wait_asked_for
 from .ask import Answer, Question
 
 #: Environment variables that may hold the key; the first one that is set is used.
 KEY_VARIABLES = ("NLIHUB_API_KEY", "OPENAI_API_KEY")
 
 _CONNECT_TIMEOUT_S = 10
-_MAX_WAIT_S = 60.0
 _MAX_SHOWN_CHARS = 300
-_PASSING = frozenset({408, 425, 429})
 _ADVICE = {
     401: f"Is the right key in ${KEY_VARIABLES[0]} or ${KEY_VARIABLES[1]}?",
     403: f"May the key in ${KEY_VARIABLES[0]} or ${KEY_VARIABLES[1]} use this model?",
@@ -141,17 +137,15 @@ class ChatServer:
         self, session: requests.Session, question: Question, stop: threading.Event
     ) -> Answer | ServerError:
         """Ask until there is an answer, at most ``max_attempts`` times."""
+        retries = Retries(self.max_attempts, self.first_wait_s, is_uneven=True)
         attempt = 0
         while True:
             attempt += 1
             outcome = self._try(session, question)
             if isinstance(outcome, str):
                 return Answer(question.id, outcome)
-            backoff = min(self.first_wait_s * 2 ** (attempt - 1), _MAX_WAIT_S)
-            # Uneven, so that not all connections come back at once.
-            wait_s = outcome.wait_s if outcome.wait_s is not None else backoff * _uneven()
-            is_last = not outcome.is_passing or attempt >= self.max_attempts
-            if is_last or stop.wait(wait_s):
+            wait_s = retries.wait_s(attempt, outcome.asked_s) if outcome.is_passing else None
+            if wait_s is None or stop.wait(wait_s):
                 times = f" {attempt} times" if attempt > 1 else ""
                 return ServerError(
                     f"{self._url} did not answer about row {question.id}{times}: {outcome.message}"
@@ -207,12 +201,12 @@ class _Trouble:
     Attributes:
         message: What the server said, or what went wrong.
         is_passing: Whether another attempt may succeed.
-        wait_s: Seconds that the server asks to wait; None if it does not ask.
+        asked_s: Seconds that the server asks to wait; None if it does not ask.
     """
 
     message: str
     is_passing: bool = False
-    wait_s: float | None = None
+    asked_s: float | None = None
 
 
 class _Bearer(AuthBase):
@@ -258,8 +252,8 @@ def _content(response: requests.Response) -> str | _Trouble:
         message += ". It sends elsewhere; give the address where the model is."
     elif status in _ADVICE:
         message += f" {_ADVICE[status]}"
-    is_passing = status in _PASSING or status >= 500
-    return _Trouble(message, is_passing, _wait_asked_for(response.headers.get("Retry-After", "")))
+    asked_s = wait_asked_for(response.headers.get("Retry-After"))
+    return _Trouble(message, is_passing(status), asked_s)
 
 
 def _answer_in(found: Any, text: str) -> str | _Trouble:
@@ -280,19 +274,3 @@ def _error_in(found: Any) -> str | None:
     if isinstance(error, dict):
         error = error.get("message") or json.dumps(error)
     return None if error is None else str(error)
-
-
-def _wait_asked_for(header: str) -> float | None:
-    """Return the seconds of a ``Retry-After``, which may be a date, up to a minute."""
-    if re.fullmatch(r"\d+(?:\.\d+)?", header.strip()):
-        return min(float(header), _MAX_WAIT_S)
-    try:
-        when = parsedate_to_datetime(header)
-    except ValueError:
-        return None
-    left = (when.replace(tzinfo=when.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
-    return min(max(left, 0.0), _MAX_WAIT_S)
-
-
-def _uneven() -> float:
-    return random.uniform(0.5, 1.0)

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from ....loaders.corpora.abstracts.abstract import Skipped
 from ....loaders.corpora.abstracts.read import FORMATS, read_abstracts
-from ....loaders.corpora.abstracts.skipped import Skipped
 from ....loaders.corpora.papers.files import find_paper_files
 from ....loaders.progress import Tell
 from ...core.options import BuildOptions

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from ...errors import BankError, Defect, SourceNotFoundError
-from ..markup import Element, read_xml
+from ..safe_xml import Element, read_xml
 from .constraints import parse_constraint, parse_restrictions
 from .records import (
     Constraint,

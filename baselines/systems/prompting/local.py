@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ....loaders.errors import ModelError, UsageError
+from ....loaders.errors import ModelError, UsageError, needs_extra
 from ...training.batches import prediction_batches
 from .ask import Answer, Question
 from .prompts import Message
@@ -99,7 +99,7 @@ class LocalModel:
 
         Raises:
             ModelError: It cannot be loaded, or its tokenizer is of no use.
-            UsageError: The libraries are not installed.
+            MissingExtraError: ``nlihub[baselines]`` is not installed.
         """
         torch, transformers = _libraries()
         device = device or ("cuda" if torch.cuda.is_available() else "cpu")
@@ -231,12 +231,8 @@ class LocalModel:
 
 def _libraries() -> tuple[Any, Any]:
     """The modules torch and transformers."""
-    try:
+    with needs_extra("baselines", "A local model"):
         return import_module("torch"), import_module("transformers")
-    except ImportError as error:
-        raise UsageError(
-            f"{error.name} is not installed; pip install 'nlihub[baselines]' does that."
-        ) from error
 
 
 def _plain(messages: Sequence[Message]) -> str:

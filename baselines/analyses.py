@@ -1,4 +1,4 @@
-"""Several runs that belong together: seeds, shots, and the papers' analyses."""
+"""Plans of several runs: over seeds, over shots, and for the papers' analyses."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,11 +10,11 @@ from .runs.config import RunConfig, Subset
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """A run and where it goes.
+    """A run that is yet to be done.
 
     Attributes:
-        folder: Its folder, within that of all runs.
-        config: What to do.
+        folder: Its folder, relative to the folder of all runs.
+        config: Its config.
     """
 
     folder: PurePosixPath
@@ -22,7 +22,16 @@ class PlannedRun:
 
 
 def over_seeds(config: RunConfig, seeds: Sequence[int], within: str = "") -> list[PlannedRun]:
-    """A run with several seeds, each in a folder ``seed-N``."""
+    """Plan a run for each seed, in folders ``seed-N``.
+
+    Args:
+        config: The config that the runs share.
+        seeds: The seeds; repeated ones count once.
+        within: The folder, relative to that of all runs, that holds the folders.
+
+    Returns:
+        A run a seed, in the order of the seeds.
+    """
     return [
         PlannedRun(PurePosixPath(within) / f"seed-{seed}", replace(config, seed=seed))
         for seed in dict.fromkeys(seeds)
@@ -30,9 +39,17 @@ def over_seeds(config: RunConfig, seeds: Sequence[int], within: str = "") -> lis
 
 
 def over_shots(config: RunConfig, seeds: Sequence[int], shots: Sequence[int]) -> list[PlannedRun]:
-    """Few-shot learning with several numbers of shots, in folders ``k-N/seed-N``.
+    """Plan few-shot learning with several numbers of shots, in folders ``k-N/seed-N``.
 
-    Without shots there is no draw, but a new head is drawn, so every seed has its run.
+    With 0 shots no rows are drawn, but a new head is, so every seed has its run there too.
+
+    Args:
+        config: The config that the runs share.
+        seeds: The seeds of each number of shots.
+        shots: Numbers of training rows of each pattern, 0 or more.
+
+    Returns:
+        A run for each number of shots and seed.
 
     Source: SpaceNLI, section 4.2.3 and Figure 3.
     """
@@ -68,7 +85,7 @@ PARTS = {
 
 
 def hypothesis_only(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun]:
-    """The whole pair against the hypothesis alone.
+    """Plan training on the pair, and on the hypothesis alone.
 
     Source: SciNLI, section 5 and Table 7; MSciNLI, Table 17; BioNLI, Table 5.
     """
@@ -80,7 +97,7 @@ def hypothesis_only(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun]
 
 
 def domain_shift(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun]:
-    """Training on one domain, testing on all.
+    """Plan training on each domain, and testing on all domains.
 
     Source: MSciNLI, section 5.2 and Table 8.
     """
@@ -101,7 +118,7 @@ def _validation(config: RunConfig, name: str) -> str | None:
 
 
 def cross_dataset(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun]:
-    """Training on one dataset or on both, testing on each and on both.
+    """Plan training on each dataset and on both, and testing on each and on both.
 
     Source: MSciNLI, section 5.3 and Table 9.
     """
@@ -122,12 +139,18 @@ def cross_dataset(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun]:
 
 
 def cartography(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun]:
-    """Training on all rows, then on those that the first such run found easy, hard or ambiguous.
+    """Plan training on all rows, then on those that the first run found easy, hard or ambiguous.
+
+    Raises:
+        UsageError: The method does not train in epochs.
 
     Source: MSciNLI, section 5.1 and Table 7.
     """
     if config.method in ("lexicalized", "zero-shot", "prompt"):
-        raise UsageError(f"Cartography looks at epochs of training; {config.method} has none.")
+        raise UsageError(
+            f"The analysis cartography compares epochs of training; the method {config.method} has "
+            "none. Choose an encoder, cbow, cnn or bilstm."
+        )
     planned = over_seeds(config, seeds, "all")
     first = planned[0].folder
     for name, (kind, share) in PARTS.items():
@@ -145,16 +168,19 @@ ANALYSES = {
 
 
 def plan_analysis(kind: str, config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun]:
-    """The runs of an analysis, in the order in which they have to be done.
+    """Plan the runs of an analysis.
 
     Args:
         kind: One of ``ANALYSES``.
-        config: What all have in common.
-        seeds: The seeds of each.
+        config: The config that the runs share.
+        seeds: The seeds of each system that the analysis compares.
+
+    Returns:
+        The runs, in the order in which they have to be done.
 
     Raises:
         UnknownNameError: There is no such analysis.
-        UsageError: It is none for this method.
+        UsageError: The analysis does not apply to the config's method.
     """
     if kind not in ANALYSES:
         raise UnknownNameError.of("analysis", kind, ANALYSES)

@@ -11,13 +11,13 @@ SEEDS = (1, 2, 3)
 
 @dataclass(frozen=True)
 class Preset:
-    """A baseline as a paper has it.
+    """A baseline of a paper.
 
     Attributes:
-        config: What to run; its name is that of the preset.
-        source: Where the paper describes it, and what is not from there.
-        seeds: The paper's number of runs; which seeds they were is not known.
-        shots: Numbers of few shots, where there are several.
+        config: The config to run; it has the preset's name.
+        source: Where the paper describes the baseline, and what is not from the paper.
+        seeds: As many seeds as the paper has runs; it does not name its seeds.
+        shots: Numbers of training rows of each pattern, for few-shot learning; else empty.
     """
 
     config: RunConfig
@@ -27,16 +27,19 @@ class Preset:
 
     @property
     def command(self) -> str:
-        """The command of ``nlihub baseline`` that does it."""
+        """Return the command of ``nlihub baseline`` that runs the preset."""
         others = {"encoder": "finetune", "zero-shot": "zero-shot", "prompt": "zero-shot"}
         return "few-shot" if self.shots else others.get(self.config.method, "classical")
 
 
 def get_preset(name: str) -> Preset:
-    """A preset by name.
+    """Return the preset of a name.
+
+    Args:
+        name: A name in ``PRESETS``.
 
     Raises:
-        UnknownNameError: There is none of that name.
+        UnknownNameError: There is no preset of that name.
     """
     if name not in PRESETS:
         raise UnknownNameError.of("preset", name, PRESETS)

@@ -22,16 +22,16 @@ from xml.parsers import expat
 
 import orjson
 from nlihub.builders.procedures.papers.extract import Job
+from nlihub.builders.procedures.papers.pair_rules import PairRules
 from nlihub.builders.procedures.papers.pairs import find_pairs
-from nlihub.builders.procedures.papers.procedure import Procedure
 from nlihub.loaders.corpora.papers.files import PaperFile, find_paper_files
 from nlihub.loaders.corpora.papers.metadata import Metadata
 from nlihub.loaders.corpora.papers.paper import Paper, Skipped
 from nlihub.loaders.corpora.papers.read import read_papers
 from nlihub.loaders.corpora.papers.sentences import split_sentences
 
-PROCEDURE = Procedure()
-JOB = Job(PROCEDURE, split_sentences, Metadata(domain="acl"))
+RULES = PairRules()
+JOB = Job(RULES, split_sentences, Metadata(domain="acl"))
 _MEMORY = """
 import resource, sys
 from pathlib import Path
@@ -83,7 +83,7 @@ def parse_xml(files: list[PaperFile]) -> None:
 
 def make_pairs(files: list[PaperFile]) -> None:
     """Every rule, and nothing written."""
-    for _ in find_pairs(read_all(files), PROCEDURE):
+    for _ in find_pairs(read_all(files), RULES):
         pass
 
 

@@ -54,7 +54,7 @@ class RandomRows:
     def batches(self, oddities: Any = None) -> Iterator[Any]:
         """The rows in order; see ``nlihub.builders.core.base.Rows``."""
         from nlihub.builders.core.base import Batch
-        from nlihub.builders.core.schema import encode
+        from nlihub.builders.core.encode import encode
         from nlihub.builders.open_spacenli import OpenSpaceNLI
 
         letters = list("etaoinshrdlucmfwypvbgkqjxz")
@@ -138,7 +138,7 @@ def publish(output: Path) -> None:
 
 def read_back(output: Path) -> None:
     """Loads and streams what was published, as ``publish`` does twice."""
-    from nlihub.publishing.reading.loaded import Request, load
+    from nlihub.publishing.reading.read_back import Request, load
 
     splits = {"default": ("train", "validation", "test")}
     assert len(list(load(Request(REPOSITORY, "v1.0.0", splits)))) == 6

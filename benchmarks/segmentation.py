@@ -40,9 +40,9 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from nlihub.loaders.corpora.markup import Element, read_xml
 from nlihub.loaders.corpora.papers.paper import SplitSentences
 from nlihub.loaders.corpora.papers.sentences import split_sentences
+from nlihub.loaders.corpora.safe_xml import Element, read_xml
 
 #: Source: SciNLI, Table 2.
 LINKING_PHRASES = (

@@ -4,10 +4,6 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable
 
-import pyarrow as pa
-import pyarrow.compute as pc
-from datasets import Value
-
 from ..loaders.fetching import SourceFile, list_sources
 from ..loaders.fetching.by_rows import find_by_rows
 from ..loaders.releases.bionli import (
@@ -19,15 +15,13 @@ from ..loaders.releases.bionli import (
 )
 from .core.options import BuildOptions
 from .core.release_builder import Encoder, Part, ReleaseBuilder, everything
-from .core.schema import encode, uniform_features
+from .core.schema import uniform_features
 from .core.spec import ConfigSpec, DatasetSpec, PublishedCounts
 
 _SPLITS = ("train", "validation", "test")
-_EXTRA = {
-    name: Value("string")
-    for name in ("release_category", "regulator", "regulated", "original_hypothesis")
-}
-_FEATURES = uniform_features(LABELS, _EXTRA)
+_EXTRA = dict.fromkeys(
+    ("release_category", "regulator", "regulated", "original_hypothesis"), "string"
+)
 _CATEGORIES = tuple(dict.fromkeys(CATEGORIES.values()))
 
 #: Tables 2 and 3, in the order of ``_CATEGORIES``.
@@ -123,7 +117,7 @@ class BioNLI(ReleaseBuilder):
 
     @classmethod
     def parts(cls) -> list[Part]:
-        """The files of both distributions, then the test set that they share."""
+        """Return the files of both distributions, then the test set that they share."""
         sources = list_sources("bionli")
         parts = [
             Part(
@@ -140,7 +134,11 @@ class BioNLI(ReleaseBuilder):
 
     @classmethod
     def find_sources(cls, options: BuildOptions) -> list[SourceFile]:
-        """Gets the files; in a folder they are told by their number of rows."""
+        """Get the files; in a folder they are told by their number of rows.
+
+        Raises:
+            NLIHubError: A source is missing or not the pinned one.
+        """
         if options.folder is None:
             return super().find_sources(options)
         sources = cls.wanted_sources(options)
@@ -148,9 +146,19 @@ class BioNLI(ReleaseBuilder):
 
 
 def _encoder(id_prefix: str) -> Callable[[], Encoder]:
-    """What turns batches into rows; ids depend on the rows, not on their order."""
+    """Return what makes the function that turns batches into rows.
+
+    Ids depend on the rows, not on their order.
+    """
 
     def make() -> Encoder:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        from .core.encode import encode
+
+        features = uniform_features(LABELS, _EXTRA)
+        schema = features.arrow_schema
         n_of_id: Counter[str] = Counter()
 
         def make_id(*fields: str) -> str:
@@ -189,7 +197,8 @@ def _encoder(id_prefix: str) -> Callable[[], Encoder]:
                     "regulated": marked_entities(hypotheses, "el"),
                     "original_hypothesis": original,
                 },
-                _FEATURES,
+                features,
+                schema,
             )
 
         return encode_batch

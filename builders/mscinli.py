@@ -1,7 +1,6 @@
 """MSciNLI (Sadat and Caragea, NAACL 2024), from its authors' release."""
 
-import pyarrow as pa
-import pyarrow.compute as pc
+from typing import TYPE_CHECKING
 
 from ..loaders.errors import SourceNotFoundError
 from ..loaders.fetching import SourceFile, list_sources, obtain
@@ -11,6 +10,9 @@ from .core.options import BuildOptions
 from .core.release_builder import Membership, Part, ReleaseBuilder, everything
 from .core.spec import ConfigSpec, DatasetSpec, PublishedCounts
 from .scinli import ACL_SMALL_PER_CLASS, MEANINGS, acl_small, pair_encoder
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _SPLITS = ("train", "validation", "test")
 _ACL_PREFIX = "scinli/"
@@ -27,7 +29,7 @@ _PER_CLASS_ACL = {"train": 25_353, "validation": 500, "test": 1_000}
 
 
 def _published(n_domains: int, per_class_acl: dict[str, int]) -> dict[str, PublishedCounts]:
-    """The counts of a config with some domains of MSciNLI and perhaps some of SciNLI."""
+    """Return the counts of a config with some domains of MSciNLI and perhaps some of SciNLI."""
     published: dict[str, PublishedCounts] = {}
     for split in _SPLITS:
         per_class, acl = _PER_CLASS[split] * n_domains, per_class_acl.get(split, 0)
@@ -48,7 +50,9 @@ def _published(n_domains: int, per_class_acl: dict[str, int]) -> dict[str, Publi
 
 
 def _is_of_domain(domain: str) -> Membership:
-    def is_member(rows: pa.Table, file: SourceFile) -> pa.BooleanArray:
+    def is_member(rows: "pa.Table", file: SourceFile) -> "pa.BooleanArray":
+        import pyarrow.compute as pc
+
         return pc.equal(rows["domain"], domain).combine_chunks()
 
     return is_member
@@ -114,9 +118,13 @@ class MSciNLI(ReleaseBuilder):
 
     @classmethod
     def find_sources(cls, options: BuildOptions) -> list[SourceFile]:
-        """Gets the files; in a folder, those of SciNLI are in its sub-folder ``scinli``.
+        """Get the files; in a folder, those of SciNLI are in its sub-folder ``scinli``.
 
         Otherwise a file of MSciNLI would be taken for that of SciNLI: their names are the same.
+
+        Raises:
+            SourceNotFoundError: The sub-folder is missing.
+            NLIHubError: A source is missing or not the pinned one.
         """
         sources = cls.wanted_sources(options)
         if options.folder is None:
@@ -140,7 +148,7 @@ class MSciNLI(ReleaseBuilder):
 
     @classmethod
     def parts(cls) -> list[Part]:
-        """Train, validation and test of MSciNLI, then those of SciNLI."""
+        """Return train, validation and test of MSciNLI, then those of SciNLI."""
         own, acl = list_sources("mscinli"), list_sources("scinli")
         return [
             Part(

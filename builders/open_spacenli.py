@@ -11,7 +11,8 @@ from ..loaders.errors import UsageError
 from ..loaders.fetching import Source
 from ..loaders.hashing import hash_file
 from .core.options import BuildOptions
-from .procedures.patterns.pattern_builder import PatternBuilder, pattern_spec
+from .procedures.patterns.declaration import pattern_spec
+from .procedures.patterns.pattern_builder import PatternBuilder
 from .procedures.patterns.validation import measure_agreement
 
 BANK = Path(str(files("nlihub.loaders.corpora") / "open_spacenli"))
@@ -39,16 +40,25 @@ class OpenSpaceNLI(PatternBuilder):
         offline=True,
         origins=("construct",),
     )
+    SHIPPED = find_pattern_bank(BANK)
 
     @classmethod
     def wanted_sources(cls, options: BuildOptions) -> list[Source]:
-        """None: the bank is part of the package."""
+        """Return none: the bank is part of the package.
+
+        Raises:
+            UsageError: A folder with sources is given.
+        """
         cls.bank_files(options)
         return []
 
     @classmethod
     def bank_files(cls, options: BuildOptions) -> tuple[Path, Path]:
-        """The bank that the package ships."""
+        """Return the bank that the package ships.
+
+        Raises:
+            UsageError: A folder with sources is given.
+        """
         if options.folder is not None:
             raise UsageError(
                 "open_spacenli is made from the bank that the package ships and takes no source "
@@ -58,7 +68,7 @@ class OpenSpaceNLI(PatternBuilder):
 
     @classmethod
     def bank_sources(cls, options: BuildOptions) -> list[Mapping[str, Any]]:
-        """The two files of the bank."""
+        """Return what a manifest says of the two files of the bank."""
         return [
             {
                 "url": f"nlihub/loaders/corpora/open_spacenli/{path.name}",
@@ -70,7 +80,7 @@ class OpenSpaceNLI(PatternBuilder):
 
     @classmethod
     def card_blocks(cls) -> dict[str, str]:
-        """How far the blind readers agree with the bank's labels."""
+        """Return the block on how far the blind readers agree with the bank's labels."""
         bank = cls.read_bank(BuildOptions())
         found = measure_agreement(bank, BANK / "validation.csv")
         share = 100 * found.agreed_answers / found.answers

@@ -4,18 +4,17 @@ import hashlib
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-
-import pyarrow as pa
-import pyarrow.compute as pc
+from typing import TYPE_CHECKING
 
 from ..loaders.fetching import SourceFile, list_sources
 from ..loaders.releases.scinli import LABELS, read_scinli
-from .core.release_builder import Encoder, Part, ReleaseBuilder, everything
-from .core.schema import encode, uniform_features
+from .core.release_builder import Encoder, Membership, Part, ReleaseBuilder, everything
+from .core.schema import uniform_features
 from .core.spec import ConfigSpec, DatasetSpec, PublishedCounts
 
-FEATURES = uniform_features(LABELS, {})
-_SCHEMA = FEATURES.arrow_schema
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 MEANINGS = {
     "id": "the id of the release; that of a SciNLI row has `scinli/` before it in MSciNLI",
     "premise": "the first sentence, as released",
@@ -32,36 +31,47 @@ _ACL_SMALL_KEY = b"acl_small"
 
 
 def pair_encoder(domain: str | None, id_prefix: str = "") -> Callable[[], Encoder]:
-    """What turns batches of a release into rows.
+    """Return what makes the function that turns batches of a release into rows.
 
     Args:
         domain: The domain of every row; None takes the column ``domain``.
         id_prefix: Goes before each id.
     """
 
-    def encode_pairs(batch: pa.RecordBatch) -> pa.Table:
-        nothing = pa.nulls(len(batch))
-        ids = batch.column("id")
-        return encode(
-            {
-                "id": pc.binary_join_element_wise(id_prefix, ids, "") if id_prefix else ids,
-                "premise": batch.column("sentence1"),
-                "hypothesis": batch.column("sentence2"),
-                "label": batch.column("label"),
-                "group": nothing,
-                "category": nothing,
-                "domain": pa.repeat(domain, len(batch)) if domain else batch.column("domain"),
-                "source": nothing,
-            },
-            FEATURES,
-            _SCHEMA,
-        )
+    def make() -> Encoder:
+        import pyarrow as pa
+        import pyarrow.compute as pc
 
-    return lambda: encode_pairs
+        from .core.encode import encode
+
+        features = uniform_features(LABELS, {})
+        schema = features.arrow_schema
+
+        def encode_pairs(batch: pa.RecordBatch) -> pa.Table:
+            nothing = pa.nulls(len(batch))
+            ids = batch.column("id")
+            return encode(
+                {
+                    "id": pc.binary_join_element_wise(id_prefix, ids, "") if id_prefix else ids,
+                    "premise": batch.column("sentence1"),
+                    "hypothesis": batch.column("sentence2"),
+                    "label": batch.column("label"),
+                    "group": nothing,
+                    "category": nothing,
+                    "domain": pa.repeat(domain, len(batch)) if domain else batch.column("domain"),
+                    "source": nothing,
+                },
+                features,
+                schema,
+            )
+
+        return encode_pairs
+
+    return make
 
 
-def acl_small(id_prefix: str = "") -> Callable[[pa.Table, SourceFile], pa.BooleanArray]:
-    """Which rows of SciNLI's training set are in its cut to the size of one domain of MSciNLI.
+def acl_small(id_prefix: str = "") -> Membership:
+    """Return the membership of SciNLI's training rows in its cut to a domain of MSciNLI's size.
 
     Of each class the ``ACL_SMALL_PER_CLASS`` rows with the lowest keyed hash of their ids. The
     authors' own cut is a random one that they have not published.
@@ -73,7 +83,9 @@ def acl_small(id_prefix: str = "") -> Callable[[pa.Table, SourceFile], pa.Boolea
         MSciNLI, experiment on domain shift (ACL-SMALL).
     """
 
-    def is_member(rows: pa.Table, file: SourceFile) -> pa.BooleanArray:
+    def is_member(rows: "pa.Table", file: SourceFile) -> "pa.BooleanArray":
+        import pyarrow.compute as pc
+
         ids = rows["id"].combine_chunks()
         if id_prefix:
             ids = pc.utf8_slice_codeunits(ids, len(id_prefix))
@@ -83,7 +95,9 @@ def acl_small(id_prefix: str = "") -> Callable[[pa.Table, SourceFile], pa.Boolea
 
 
 @cache
-def _acl_small_ids(path: Path, sha256: str) -> pa.Array:
+def _acl_small_ids(path: Path, sha256: str) -> "pa.Array":
+    import pyarrow as pa
+
     lowest: dict[str, list[tuple[bytes, str]]] = {label: [] for label in LABELS}
     for key, label in _ids_and_labels(path):
         digest = hashlib.blake2b(key.encode(), digest_size=16, key=_ACL_SMALL_KEY).digest()
@@ -170,7 +184,7 @@ class SciNLI(ReleaseBuilder):
 
     @classmethod
     def parts(cls) -> list[Part]:
-        """Train, validation and test, one file each."""
+        """Return train, validation and test, one file each."""
         sources = list_sources("scinli")
         return [
             Part(

@@ -3,19 +3,18 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any
 
 from ..loaders.errors import Defect, ReleaseError
 from ..loaders.fetching import Source, list_sources
 from ..loaders.fetching.local import find_local
-from ..loaders.releases.spacenli import read_released_spacenli
 from .core.base import Rows
 from .core.options import BuildOptions
-from .core.row_digests import order_digest, row_hashes
-from .procedures.patterns.pattern_builder import PatternBuilder, pattern_spec
-from .procedures.patterns.rows import PatternRows, encode_released
+from .procedures.patterns.declaration import pattern_spec
+from .procedures.patterns.pattern_builder import PatternBuilder
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 #: Hash of the hashes of the official rows in their order: by it, a copy of other bytes is known.
 OFFICIAL_DIGEST = "737dcde748ef725f26c2b7bb6d0b46014c3e9c1e6d7268a6f0bf28162b7cf669"
@@ -77,17 +76,29 @@ class SpaceNLI(PatternBuilder):
 
     @classmethod
     def wanted_sources(cls, options: BuildOptions) -> list[Source]:
-        """The authors' bank and mini world, or their released sample."""
+        """Return the authors' bank and mini world, or their released sample.
+
+        Raises:
+            NLIHubError: There is no such config, split or origin.
+        """
         options.wanted(cls.SPEC)  # for its errors
         sources = list_sources("spacenli")
         return [sources[name] for name in _FILES[_origin(options)]]
 
     @classmethod
     def make_rows(cls, options: BuildOptions) -> Rows:
-        """Draws the dataset from the bank, or reads the released sample; both give the same."""
+        """Draw the dataset from the bank, or read the released sample; both give the same.
+
+        Raises:
+            ReleaseError: The released sample is malformed or another one.
+            NLIHubError: A file is missing, not the pinned one, or malformed.
+        """
         keys = options.keys(cls.SPEC)
         if _origin(options) == "construct":
             return super().make_rows(options)
+        from ..loaders.releases.spacenli import read_released_spacenli  # pyarrow is slow to import
+        from .procedures.patterns.rows import PatternRows, encode_released
+
         [file] = cls.find_sources(options)
         table = encode_released(read_released_spacenli(file.path))
         if not (file.is_known or _is_official(table)):
@@ -101,18 +112,26 @@ class SpaceNLI(PatternBuilder):
 
     @classmethod
     def bank_files(cls, options: BuildOptions) -> tuple[Path, Path]:
-        """The authors' bank and mini world, from a local folder or downloaded."""
+        """Return the authors' bank and mini world, from a local folder or downloaded.
+
+        Raises:
+            NLIHubError: A file is missing or not the pinned one.
+        """
         patterns, world = cls.find_sources(replace(options, origin="construct"))
         return patterns.path, world.path
 
     @classmethod
     def bank_sources(cls, options: BuildOptions) -> list[Mapping[str, Any]]:
-        """The two files at the pinned commit."""
+        """Return what a manifest says of the two files.
+
+        Raises:
+            NLIHubError: A file is missing or not the pinned one.
+        """
         return [file.entry for file in cls.find_sources(replace(options, origin="construct"))]
 
 
 def _origin(options: BuildOptions) -> str:
-    """The way that was asked for, or the one for which a folder has the files."""
+    """Return the way that was asked for, or the one for which a folder has the files."""
     if options.origin is not None or options.folder is None:
         return options.origin or "construct"
     sources = list_sources("spacenli")
@@ -120,6 +139,8 @@ def _origin(options: BuildOptions) -> str:
     return "release" if has["release"] and not (has["patterns"] and has["world"]) else "construct"
 
 
-def _is_official(rows: pa.Table) -> bool:
-    """Whether rows are those of the official sample, in their order."""
+def _is_official(rows: "pa.Table") -> bool:
+    """Return whether rows are those of the official sample, in their order."""
+    from .core.row_digests import order_digest, row_hashes
+
     return order_digest(row_hashes(rows, SpaceNLI.SPEC.labels)) == OFFICIAL_DIGEST

@@ -1,4 +1,7 @@
-"""Writes a folder or a file whole or not at all."""
+"""Writes a folder or a file whole or not at all.
+
+The one other way to do so is a download (``fetching.download``), which keeps what a break left.
+"""
 
 import errno
 import glob
@@ -9,8 +12,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-
-from filelock import FileLock, Timeout
 
 from .errors import OutputError
 
@@ -70,6 +71,8 @@ def working_folder(parent: Path, prefix: str) -> Iterator[Path]:
     Raises:
         OutputError: The parent cannot be written to.
     """
+    from filelock import FileLock  # takes long to import
+
     _make_folder(parent)
     _remove_leftovers(parent, prefix)
     # Locked before it has the name by which leftovers are found.
@@ -94,12 +97,14 @@ def _make_folder(folder: Path) -> None:
 def _check_replaceable(target: Path, may_replace: Callable[[Path], bool]) -> None:
     if target.exists() and not may_replace(target):
         raise OutputError(
-            f"{target} exists and is no built version, or holds files of others; "
+            f"{target} exists and is not a built version, or holds files of others; "
             "name another folder, or move it away."
         )
 
 
 def _remove_leftovers(folder: Path, prefix: str) -> None:
+    from filelock import FileLock, Timeout
+
     for leftover in folder.glob(f"{glob.escape(prefix)}*"):
         with suppress(Timeout, OSError), FileLock(leftover / "lock", timeout=0):
             shutil.rmtree(leftover, ignore_errors=True)

@@ -1,28 +1,48 @@
-"""Publishes a version of a dataset."""
+"""Publishes a version of a dataset, under its number on the Hub and in its repository there."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from functools import partial
 
 from datasets import Version
 
+from ..builders.versions.card import (
+    fill_blocks,
+    front_matter,
+    read_blocks,
+    split_card,
+    version_blocks,
+)
 from ..builders.versions.manifest import FILE_NAME as MANIFEST
 from ..builders.versions.manifest import Manifest
 from ..builders.versions.verify import require_verified
 from ..builders.versions.version import BuiltVersion
 from ..loaders.atomic_write import working_folder
 from ..loaders.errors import UsageError, VersionError
-from ..loaders.fetching.cache import default_cache_dir
+from ..loaders.fetching.obtain import default_cache_dir
+from ..loaders.hashing import identify
 from ..loaders.progress import Tell, silent
-from .card import is_handwritten
+from .card import is_handwritten, merge_cards
 from .compare.changes import Change, compare
 from .compare.numbers import Level, parse_number, published_numbers
-from .execute import Publication, publish
-from .hub.repository import HubRepository, StoredFile
-from .plan import CARD, Plan, check_number, check_repository, compare_files, files_to_restore
+from .hub.repository import Content, HubRepository, StoredFile
+from .plan import (
+    CARD,
+    Plan,
+    Publication,
+    check_number,
+    check_repository,
+    compare_files,
+    files_to_restore,
+    publish,
+)
 from .reading.read_back import read_back
-from .stamp import Extra, stamp
+
+#: Files that stay as they are, besides those with the rows.
+_KEPT = ("LICENSE", "CITATION.bib")
+#: Makes files of a manifest, such as a description of the version in another format.
+Extra = Callable[[Manifest], Mapping[str, bytes]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +91,7 @@ def plan_dataset(
     check_repository(repository, head, MANIFEST, private=private)
     tags = published_numbers(repository.tags()) if head is not None else {}
     there = _There.look(repository, head)
-    stamped = stamp(version, str(wanted), repository.name, their_card=there.card, extra=extra)
+    stamped = _stamp(version, str(wanted), repository.name, their_card=there.card, extra=extra)
     there.check_fits(stamped.manifest)
     newest = list(tags)[-1] if tags else None
     compared = wanted if wanted in tags else newest
@@ -159,7 +179,7 @@ def _changes_since(
             "moved. Put it back on the Hub."
         )
     card = repository.read_text(CARD, commit)
-    restamped = stamp(version, str(number), repository.name, their_card=card, extra=extra)
+    restamped = _stamp(version, str(number), repository.name, their_card=card, extra=extra)
     now = restamped.manifest.files
     return [
         *compare(old, version),
@@ -171,6 +191,56 @@ def _changes_since(
             if now.get(name, sha256) != sha256
         ),
     ]
+
+
+@dataclass(frozen=True)
+class _Stamped:
+    """A version under a number.
+
+    Attributes:
+        manifest: Its manifest.
+        files: All its files by path, the manifest too.
+    """
+
+    manifest: Manifest
+    files: Mapping[str, Content]
+
+
+def _stamp(
+    version: BuiltVersion,
+    number: str,
+    repository: str,
+    *,
+    their_card: str | None = None,
+    extra: Extra | None = None,
+) -> _Stamped:
+    """A built version under a number, for a repository; its rows and their files stay.
+
+    Args:
+        version: The built version.
+        number: The number.
+        repository: ``ORG/NAME``.
+        their_card: The card in the repository, of which is kept what people wrote.
+        extra: Makes further files of the manifest.
+
+    Returns:
+        The version as it is to be published.
+
+    Raises:
+        HubError: The front matter of their card cannot be read.
+    """
+    spec = version.builder.SPEC
+    manifest = replace(version.manifest, version=number, repository=repository)
+    body = split_card((version.folder / CARD).read_text(encoding="utf-8"))[1]
+    body = fill_blocks(body, read_blocks(body) | version_blocks(spec, manifest))
+    card = f"---\n{front_matter(spec, manifest)}---\n\n{body}"
+    kept = {name: sha256 for name, sha256 in manifest.files.items() if name in _KEPT}
+    manifest = replace(manifest, files=kept)
+    texts = {CARD: merge_cards(card, their_card).encode(), **(extra(manifest) if extra else {})}
+    hashes = {name: identify(text).sha256 for name, text in texts.items()}
+    stored = {name: version.folder / name for name in manifest.hashes()}
+    manifest = replace(manifest, files={**kept, **hashes})
+    return _Stamped(manifest, {**stored, **texts, MANIFEST: manifest.to_bytes()})
 
 
 @dataclass(frozen=True)

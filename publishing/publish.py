@@ -14,13 +14,10 @@ from .compare.diff import VersionDiff, diff_versions
 from .croissant import FILE_NAME as CROISSANT
 from .croissant import croissant_file, write_croissant
 from .dataset import plan_dataset, publish_dataset
-from .execute import Publication
-from .execute import publish as publish_plan
 from .hub.repository import HubRepository
-from .metrics.files import metric_version, space_files
-from .metrics.space import plan_space
-from .metrics.try_out import difference
-from .plan import Plan
+from .metrics import difference, metric_version, plan_space, space_files
+from .plan import Plan, Publication
+from .plan import publish as publish_plan
 from .reading.remote import (
     PublishedVersion,
     RemoteVersion,

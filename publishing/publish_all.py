@@ -11,9 +11,8 @@ from ..builders.versions.open import PathLike, open_version
 from ..loaders.errors import NLIHubError
 from ..loaders.progress import Tell, silent
 from ..metrics import METRICS
-from .execute import Publication
 from .hub.collection import Entry, publish_collection
-from .plan import Plan
+from .plan import Plan, Publication
 from .publish import Publishing, plan_metric, plan_publication
 
 __all__ = ["publish_all"]

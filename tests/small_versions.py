@@ -2,8 +2,8 @@
 
 import pyarrow as pa
 from nlihub.builders.core.base import Batch, NLIBuilder
+from nlihub.builders.core.encode import encode
 from nlihub.builders.core.options import BuildOptions
-from nlihub.builders.core.schema import encode
 from nlihub.builders.versions.write import build_version
 
 ROW = {"premise": "A.", "hypothesis": "B.", "group": None, "category": None, "source": None}

@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
-from datasets import Value
 from nlihub.builders import open_spacenli
 from nlihub.builders.core.base import Batch
-from nlihub.builders.core.schema import encode
+from nlihub.builders.core.encode import encode
 from nlihub.builders.core.spec import ConfigSpec
 
 from nlihub.cli import main
@@ -81,7 +80,7 @@ class Toy(open_spacenli.OpenSpaceNLI):
             "default": ConfigSpec("the toy", ("train", "test")),
             "whole": ConfigSpec("all of it", ("test",)),
         },
-        extra={"words": Value("int32")} if CHANGES.get("column") else {},
+        extra={"words": "int32"} if CHANGES.get("column") else {},
         meanings={"words": "Words of the premise."} if CHANGES.get("column") else {},
         license=CHANGES.get("license", "apache-2.0"),
     )

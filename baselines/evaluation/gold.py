@@ -1,4 +1,4 @@
-"""What predictions are scored against: the rows of a split, their label set and metrics."""
+"""Gold labels: the rows of a split, with their label set and the metrics that apply."""
 
 import re
 from collections.abc import Mapping
@@ -28,9 +28,10 @@ class Gold:
     """The rows of a split.
 
     Attributes:
-        description: What they are: name, version, config, split, rows and digest.
-        rows: The columns ``id``, ``label`` (ids), ``group``, ``category`` and ``domain``; where
-            texts were asked for, also ``premise`` and ``hypothesis``.
+        description: ``name``, ``version``, ``config``, ``split``, ``rows`` (their number) and
+            ``digest``.
+        rows: The columns ``id``, ``label`` (ids), ``group``, ``category`` and ``domain``; with
+            texts, also ``premise`` and ``hypothesis``.
         labels: The label set in the order of its ids.
         metrics: Names of the metrics that apply.
         has_label_ids: Whether the order of the label set is known, so that predictions may be ids.
@@ -51,13 +52,13 @@ class Gold:
         *,
         with_texts: bool = False,
     ) -> "Gold":
-        """A split of a built version.
+        """Read a split of a built version.
 
         Args:
             version: The version.
-            config: Its config; None takes the default one.
-            split: Its split; None takes ``test``, or the only one.
-            with_texts: Whether to read the texts too.
+            config: The config; None takes the default one.
+            split: The split; None takes ``test``, or the only one.
+            with_texts: Whether to read ``premise`` and ``hypothesis`` too.
 
         Raises:
             UnknownNameError: There is no such config or split.
@@ -82,7 +83,7 @@ class Gold:
 
     @classmethod
     def of_file(cls, path: Path, *, with_texts: bool = False) -> "Gold":
-        """A file of rows in the uniform schema, such as ``nlihub sample`` writes.
+        """Read a file of rows in the uniform schema, such as ``nlihub sample`` writes.
 
         Its metrics follow from its groups: pattern accuracy and cartography where every group has
         one gold label, else consistency where there are two labels, of which the second is the
@@ -95,7 +96,7 @@ class Gold:
             with_texts: Whether to read ``premise`` and ``hypothesis`` too.
 
         Raises:
-            SchemaError: It is malformed, has no such columns, or an id is there twice.
+            SchemaError: The file is malformed, lacks a column, or repeats an id.
         """
         try:
             table = read_table(path)
@@ -105,7 +106,7 @@ class Gold:
         missing = [name for name in needed if name not in table.column_names]
         if missing:
             raise SchemaError(
-                f"{path} has no column {', '.join(missing)}; "
+                f"{path} lacks the columns {', '.join(missing)}; "
                 f"it has {', '.join(table.column_names)}."
             )
         _check_columns(table, path)
@@ -144,11 +145,11 @@ def _check_columns(table: pa.Table, path: Path) -> None:
     doubled = counts.filter(pc.greater(counts["count_all"], 1))["id"]
     if len(doubled):
         shown = ", ".join(doubled.slice(0, 3).to_pylist())
-        raise SchemaError(f"{path}: {len(doubled)} ids are there more than once, such as {shown}.")
+        raise SchemaError(f"{path}: {len(doubled)} ids occur more than once, such as {shown}.")
 
 
 def _labels(table: pa.Table, path: Path) -> tuple[tuple[str, ...], np.ndarray, bool]:
-    """The label set of a file, the id of each row's label, and whether the order is known."""
+    """Return a file's label set, the id of each row's label, and whether the order is known."""
     column = table["label"]
     if column.null_count:
         raise SchemaError(f"{path}: {column.null_count} rows have no label.")
@@ -189,18 +190,18 @@ def _group_metrics(rows: pa.Table, n_labels: int) -> tuple[str, ...]:
 
 
 def check_labels(rows: Gold, labels: tuple[str, ...], what: str) -> Gold:
-    """Rows with their label ids in the order of another label set.
+    """Map the label ids of rows, by name, to the order of another label set.
 
     Args:
         rows: The rows.
-        labels: The label set to have.
-        what: What the rows are for, in messages.
+        labels: The label set to map to.
+        what: The role of the rows in messages, such as ``training``.
 
     Returns:
-        The rows, their ids mapped by name.
+        The rows with that label set.
 
     Raises:
-        SchemaError: They have other labels.
+        SchemaError: The rows have other labels.
     """
     if rows.labels == labels:
         return rows
@@ -225,11 +226,11 @@ def _first_with_others(rows: Gold, labels: tuple[str, ...]) -> str:
     if not len(found):
         return ""
     first = found.slice(0, 1).to_pylist()[0]
-    return f" The first that is none of them: {rows.labels[first['label']]}, of row {first['id']}."
+    return f" The first other label is {rows.labels[first['label']]}, in row {first['id']}."
 
 
 def key_of(rows: Gold) -> str:
-    """A name for rows that files can have: ``scinli-default-test``."""
+    """Return a name of rows that can be part of a file name, such as ``scinli-default-test``."""
     described = rows.description
     parts = [described["name"], described["config"], described["split"]]
     plain = re.sub(r"[^\w.-]+", "_", "-".join(str(part) for part in parts if part is not None))

@@ -1,4 +1,4 @@
-"""Tables of predictions: made, checked, joined to the rows that they are of."""
+"""Tables of predictions: make them, check them, and join them to a dataset by id."""
 
 from collections.abc import Sequence
 
@@ -19,11 +19,11 @@ _N_SHOWN = 5
 
 
 def prediction_table(rows: Gold, probabilities: np.ndarray) -> pa.Table:
-    """Predictions as a run keeps them.
+    """Make a table of predictions from probabilities.
 
     Args:
         rows: n rows.
-        probabilities: n x labels.
+        probabilities: Shape ``(n, n_labels)``, from 0 to 1, in the order of the rows and labels.
 
     Returns:
         The columns ``id``, ``prediction`` (the name of the most probable label) and
@@ -39,21 +39,20 @@ def prediction_table(rows: Gold, probabilities: np.ndarray) -> pa.Table:
 def check_predictions(
     predictions: pa.Table, labels: Sequence[str], name: str, *, may_be_ids: bool = True
 ) -> list[str]:
-    """Checks the labels and probabilities of predictions.
+    """Check the labels and probabilities of predictions.
 
     Args:
-        predictions: With the column ``prediction``, and perhaps ``probability_LABEL``.
+        predictions: A table with the column ``prediction``, and optionally ``probability_LABEL``.
         labels: The label set in the order of its ids.
-        name: What the predictions are called in messages.
-        may_be_ids: Whether labels may be ids, since the order of the label set is known.
+        name: The name of the predictions in messages.
+        may_be_ids: Whether predictions may be label ids; only if the order of the labels is known.
 
     Returns:
-        What is allowed, but may not be meant: columns that are not used, and predictions that are
-        not the most probable label.
+        Warnings about unused columns, and about predictions that are not the most probable label.
 
     Raises:
-        PredictionsError: Predictions are no labels of the set, or probabilities are none; names
-            the rows from 0.
+        PredictionsError: The column ``prediction`` is missing, a prediction is not in the label
+            set, or a probability is not between 0 and 1; names the rows, counted from 0.
     """
     problems = Problems()
     used = {"id", "prediction"}
@@ -62,7 +61,9 @@ def check_predictions(
         columns = read_columns({"prediction": predictions["prediction"]}, {}, None, problems)
         encoded = encode_labels(list(columns.values()), labels, problems)
         if not may_be_ids and pa.types.is_integer(predictions["prediction"].type):
-            problems.add("prediction: holds ids of labels, whose order is not known; name them.")
+            problems.add(
+                "prediction: holds label ids, but the order of the labels is not known; give names."
+            )
         matrix = None
         if has_probabilities(predictions):
             used |= {f"{PROBABILITY}{label}" for label in labels}
@@ -70,7 +71,9 @@ def check_predictions(
         problems.check()
     except KeyError:
         listed = ", ".join(predictions.column_names)
-        raise PredictionsError(f"{name}: there is no column prediction; it has {listed}.") from None
+        raise PredictionsError(
+            f"{name}: the column prediction is missing; the columns are {listed}."
+        ) from None
     except MetricInputError as error:
         raise PredictionsError(f"{name}: {error}") from None
     if unused := [column for column in predictions.column_names if column not in used]:
@@ -93,22 +96,22 @@ def has_probabilities(table: pa.Table) -> bool:
 
 
 def join_predictions(rows: pa.Table, predictions: pa.Table, name: str) -> pa.Table:
-    """Puts predictions in the order of a dataset's rows.
+    """Put predictions in the order of a dataset's rows.
 
     Args:
-        rows: The rows of a split, with a column ``id``.
-        predictions: A row for each of them, with the column ``id``.
-        name: What the predictions are called in messages.
+        rows: n rows of a split, with the column ``id``.
+        predictions: n predictions in any order, with the column ``id``.
+        name: The name of the predictions in messages.
 
     Returns:
-        The predictions, row by row for the dataset.
+        The predictions in the order of the rows.
 
     Raises:
-        PredictionsError: There are no ids; an id is missing, unknown or there twice.
+        PredictionsError: There are no ids, or an id is missing, unknown or repeated.
     """
     if "id" not in predictions.column_names:
         listed = ", ".join(predictions.column_names)
-        raise PredictionsError(f"{name}: there is no column id; it has {listed}.")
+        raise PredictionsError(f"{name}: the column id is missing; the columns are {listed}.")
     ids = predictions["id"].combine_chunks()
     if not (pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type)) or ids.null_count:
         kind = f"{ids.null_count} nulls" if ids.null_count else f"values of type {ids.type}"
@@ -116,7 +119,7 @@ def join_predictions(rows: pa.Table, predictions: pa.Table, name: str) -> pa.Tab
     ids, known = ids.cast(pa.large_string()), rows["id"].combine_chunks().cast(pa.large_string())
     counts = ids.value_counts()
     problems = {
-        "are there more than once": counts.field("values").filter(
+        "occur more than once": counts.field("values").filter(
             pc.greater(counts.field("counts"), 1)
         ),
         "are not in the dataset": ids.filter(pc.invert(pc.is_in(ids, known))),
@@ -128,7 +131,7 @@ def join_predictions(rows: pa.Table, predictions: pa.Table, name: str) -> pa.Tab
         only_more = list(found) == ["are not in the dataset"]
         hint = " Are these predictions for another config or split?" if only_more else ""
         raise PredictionsError(
-            f"{name} has not one prediction for each of the {len(known):,} rows: {listed}.{hint}"
+            f"{name}: expected one prediction for each of the {len(known):,} rows: {listed}.{hint}"
         )
     return predictions.take(pc.index_in(known, ids))
 
@@ -139,17 +142,17 @@ def _listed(ids: pa.Array, what: str) -> str:
 
 
 def fill_unanswered(rows: Gold, predictions: pa.Table) -> tuple[pa.Table, int]:
-    """Predictions in which no answer is a wrong one.
+    """Replace missing predictions by a wrong label, so that no answer counts as an error.
 
-    The label that takes its place is the one after the gold label in the label set, so that it is
-    wrong whatever the gold label is.
+    The label taken is the one after the gold label in the label set, which is always wrong.
 
     Args:
-        rows: The rows.
-        predictions: A prediction for each, null where there is none.
+        rows: n rows.
+        predictions: n predictions in the order of the rows, null where an answer could not be
+            read.
 
     Returns:
-        The predictions, and how many were null.
+        The predictions, and how many of them were null.
     """
     column = predictions["prediction"]
     if not column.null_count:

@@ -1,4 +1,4 @@
-"""Predictions joined to a dataset by id, and scored with every metric that applies."""
+"""Score predictions with every metric that applies, and summarize runs."""
 
 import statistics
 from collections.abc import Mapping, Sequence
@@ -36,14 +36,15 @@ SUMMARIZED = {
 
 @dataclass(frozen=True)
 class ScoringOptions:
-    """How to score.
+    """Options of scoring.
 
     Attributes:
-        thresholds: Consistency thresholds, or one; None takes those of the papers.
-        confidence_level: Of intervals; None computes none.
-        n_resamples: Resamples of the bootstrap.
+        thresholds: One or more consistency thresholds, from 0 to 1; None takes those of the papers.
+        confidence_level: Level of the confidence intervals, above 0 and below 1; None computes
+            none.
+        n_resamples: Resamples of the bootstrap, from 1.
         seed: Seed of the bootstrap.
-        per_group: Whether to keep the counts of every group.
+        per_group: Whether to return the counts of every group.
     """
 
     thresholds: Sequence[float] | float | None = None
@@ -61,20 +62,20 @@ def score_predictions(
     options: ScoringOptions,
     other: pa.Table | None = None,
 ) -> dict[str, dict[str, Any]]:
-    """Scores predictions with several metrics.
+    """Score predictions with several metrics.
 
     Args:
         rows: The rows of a split, with the uniform columns ``label`` (ids), ``group``,
             ``category`` and ``domain``.
         labels: The label set in the order of its ids.
-        metrics: Names of the metrics; cartography is left out where there are no probabilities.
-        predictions: The labels in the column ``prediction``, in the order of the rows; columns
-            ``probability_LABEL`` have the probabilities of every label, if there are any.
-        options: How to score.
-        other: Predictions of a second system, to compare with.
+        metrics: Names of the metrics; cartography is left out without probabilities.
+        predictions: Predictions in the order of the rows: the column ``prediction``, and optionally
+            ``probability_LABEL`` for every label.
+        options: Thresholds, intervals and what else to compute.
+        other: Predictions of a second system to compare with, in the order of the rows.
 
     Returns:
-        What each metric returned, by its name.
+        By name of the metric, its result.
 
     Raises:
         UsageError: An option is out of its range.
@@ -131,7 +132,7 @@ def _as_list(given: Any, default: Sequence[float]) -> Any:
 def _probabilities(
     labels: Sequence[str], predictions: pa.Table, other: pa.Table | None
 ) -> dict[str, Any]:
-    """The probabilities of each system that has them; of neither where the first has none."""
+    """Return the probabilities of each system that has them; of neither if the first has none."""
     if not has_probabilities(predictions):
         return {}
     found = {"probabilities": probability_matrix(predictions, labels)[0]}
@@ -144,11 +145,11 @@ def summarize_runs(
     runs: Sequence[Mapping[str, Mapping[str, Any]]],
     others: Sequence[Mapping[str, Mapping[str, Any]]] = (),
 ) -> dict[str, dict[str, dict[str, Any]]]:
-    """Mean and standard deviation of the scores over runs with several seeds.
+    """Compute mean and standard deviation of the scores over runs with several seeds.
 
     Args:
-        runs: What ``score_predictions`` gave for each seed of a system, two or more.
-        others: The same for a second system, seed by seed.
+        runs: For each seed of a system, two or more, the result of ``score_predictions``.
+        others: For the same seeds of a second system, the results of ``score_predictions``.
 
     Returns:
         By metric and score: ``mean`` and ``std`` (over n - 1); with a second system also
@@ -162,7 +163,9 @@ def summarize_runs(
         paired t-test.
     """
     if len({tuple(run) for run in (*runs, *others)}) > 1:
-        raise PredictionsError("Some of the files have probabilities, and others have none.")
+        raise PredictionsError(
+            "Some files have probabilities and others do not; give them in all files or in none."
+        )
     summary: dict[str, dict[str, dict[str, Any]]] = {}
     for metric in runs[0]:
         columns = [flat_scores(metric, run[metric]) for run in runs]
@@ -179,14 +182,15 @@ def summarize_runs(
 
 
 def flat_scores(metric: str, result: Mapping[str, Any]) -> dict[str, float]:
-    """The scores of a metric that runs are summarized by, each under a name of its own.
+    """Flatten the scores of a metric: one name for each score, threshold, class and domain.
 
     Args:
         metric: Name of the metric.
-        result: What it returned.
+        result: Its result.
 
     Returns:
-        By name: ``macro_f1``, ``f1 neutral``, ``macro_f1 networks``, ``pattern_accuracy 0.95`` ...
+        Scores by name: ``macro_f1``, ``f1 neutral``, ``macro_f1 networks``,
+        ``pattern_accuracy 0.95`` ...
     """
     flat: dict[str, float] = {}
     for score in SUMMARIZED[metric]:

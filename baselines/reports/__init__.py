@@ -1,4 +1,4 @@
-"""Reports on runs: tables and pictures, with the papers' numbers beside what they can stand by."""
+"""Reports on runs: tables and pictures, with the papers' numbers where they are comparable."""
 
 from .published import published_results
 from .systems import collect_runs

@@ -13,8 +13,17 @@ from .scores import score_blocks, score_table, score_title, show_table
 from .systems import Benchmark, System
 
 
-def tell_benchmark(benchmark: Benchmark, pictures: Pictures, level: float | None) -> list[str]:
-    """Scores of systems on a test set, with intervals at a confidence level, tests and pictures."""
+def show_benchmark(benchmark: Benchmark, pictures: Pictures, level: float | None) -> list[str]:
+    """Report the scores of systems on a test set, with tests and pictures.
+
+    Args:
+        benchmark: The test set, with its systems.
+        pictures: Receives the pictures.
+        level: Confidence level of intervals, above 0 and below 1; None leaves them out.
+
+    Returns:
+        Blocks of Markdown.
+    """
     blocks = []
     for title, names in score_blocks(benchmark).items():
         blocks += [f"### {title}"] * bool(title)
@@ -37,7 +46,7 @@ def tell_benchmark(benchmark: Benchmark, pictures: Pictures, level: float | None
 
 
 def _find_gold(benchmark: Benchmark) -> tuple[Gold | None, str | None]:
-    """The rows of a test set if they can be had, or why they cannot, in words."""
+    """Return the rows of a test set, or why they are not available, in words."""
     tests = {e.test for s in benchmark.systems for e in benchmark.evaluations(s).values()}
     reason = "they are not at hand."
     for test in sorted(tests):

@@ -1,4 +1,4 @@
-"""Systems that differ in one thing: what they see of a pair, shots, parts of the training rows."""
+"""Sections on systems that differ in one thing: training data, view, shots, subset of the rows."""
 
 import itertools
 from collections import Counter
@@ -27,17 +27,15 @@ from .systems import Benchmark, Collection, Mean, System, families
 #: The order of training and test sets, after domains as in MSciNLI, Table 8; others follow.
 _ORDER = ("scinli/acl_small", "scinli", "mscinli", "mscinli/plus_small", "mscinli/plus")
 
-
 #: By training and test set macro-F1 from 0 to 1, None where there is none; and the table.
 Transfer = tuple[dict[str, dict[str, float | None]], Rows]
-
 
 #: By the number of shots the scores of a system.
 Shots = dict[int, dict[str, Mean]]
 
 
-def tell_transfers(collection: Collection, pictures: Pictures) -> list[str]:
-    """Systems that were trained on one set of rows and tested on another."""
+def show_transfers(collection: Collection, pictures: Pictures) -> list[str]:
+    """Report on systems that were trained on one set of rows and tested on another."""
     blocks = []
     for name, (scores, rows) in transfers(collection).items():
         alt = f"Macro-F1 of {name} by training and test set"
@@ -48,11 +46,11 @@ def tell_transfers(collection: Collection, pictures: Pictures) -> list[str]:
 
 
 def transfers(collection: Collection) -> dict[str, Transfer]:
-    """How systems do on data that they were not trained on.
+    """Collect macro-F1 by training and test set.
 
     Returns:
-        By what a family of systems has in common its scores, where it was trained on two or more
-        training sets, with two or more test sets in common.
+        By the common name of a family of systems its scores and their table, if the family has two
+        or more training sets that share two or more test sets.
 
     Source: MSciNLI, Tables 8, 9 and 19.
     """
@@ -89,16 +87,16 @@ def _macro_f1(benchmark: Benchmark, system: System) -> dict[str, Mean]:
 
 
 def _means(systems: Sequence[System], benchmarks: Sequence[Benchmark]) -> dict[str, Mean]:
-    """Macro-F1 of systems by test set, domains apart; of the first that was tested on it."""
+    """Return macro-F1 by test set and domain, of the first system that was tested on it."""
     found: dict[str, Mean] = {}
     for system, benchmark in itertools.product(systems, benchmarks):
         for name, mean in _macro_f1(benchmark, system).items():
-            found.setdefault(_told(*place_of(benchmark.name, name)), mean)
+            found.setdefault(_place_name(*place_of(benchmark.name, name)), mean)
     return found
 
 
 def _published(systems: Sequence[System], benchmarks: Sequence[Benchmark]) -> list[PaperRow]:
-    """What papers say of systems; tables that do not contradict each other are put together."""
+    """Return the papers' results of systems; tables that agree are merged."""
     results: list[PublishedResult] = []
     places = set()
     for system, benchmark in itertools.product(systems, benchmarks):
@@ -107,10 +105,10 @@ def _published(systems: Sequence[System], benchmarks: Sequence[Benchmark]) -> li
         if found:
             results += [result for result in found if result not in results]
             places |= {place_of(benchmark.name, name) for name in names}
-    return merge_results(results, {place: _told(*place) for place in places})
+    return merge_results(results, {place: _place_name(*place) for place in places})
 
 
-def _told(test: str, score: str) -> str:
+def _place_name(test: str, score: str) -> str:
     return test if score == "macro_f1" else f"{test}, {score.partition(' ')[2]}"
 
 
@@ -120,14 +118,14 @@ def _in_order(names: Iterable[str]) -> list[str]:
     return sorted(names, key=lambda name: (known.get(name, len(known)), name))
 
 
-def tell_views(collection: Collection) -> list[str]:
-    """What systems do with the hypothesis alone."""
+def show_views(collection: Collection) -> list[str]:
+    """Report on systems that see the hypothesis alone."""
     rows = view_table(collection)
     return [show_table(rows)] if len(rows) > 1 else []
 
 
 def view_table(collection: Collection) -> Rows:
-    """What systems do with the hypothesis alone, beside what they do with the pair.
+    """Tabulate scores with the hypothesis alone beside those with the pair.
 
     Source: SciNLI, Table 7; MSciNLI, Table 17; BioNLI, Table 5.
     """
@@ -146,7 +144,7 @@ def view_table(collection: Collection) -> Rows:
 
 
 def _published_views(by_view: Mapping[str, System], benchmark: Benchmark, score: str) -> Rows:
-    """A row for each paper that has both views of a system in one table."""
+    """Return a row for each paper that has both views of a system in one table."""
     pairs, alone = (paper_rows(benchmark, by_view[view])[0] for view in ("pair", "hypothesis"))
     rows: Rows = []
     for row in alone:
@@ -158,8 +156,8 @@ def _published_views(by_view: Mapping[str, System], benchmark: Benchmark, score:
     return rows
 
 
-def tell_shots(collection: Collection, pictures: Pictures) -> list[str]:
-    """What systems do by the number of shots."""
+def show_shots(collection: Collection, pictures: Pictures) -> list[str]:
+    """Report scores by the number of shots."""
     blocks = []
     for benchmark, curves, rows in shot_scores(collection):
         # Macro-F1 and accuracy are too much alike for one picture.
@@ -176,12 +174,12 @@ def tell_shots(collection: Collection, pictures: Pictures) -> list[str]:
 
 
 def shot_scores(collection: Collection) -> list[tuple[Benchmark, dict[str, Shots], Rows]]:
-    """How systems do by the number of shots.
+    """Collect scores by the number of shots.
 
     Returns:
-        For each test set the systems' means and standard deviations over draws, by system, number
-        of shots (-1 for all rows) and score; and the table. A zero-shot run of the same model
-        counts as no shots.
+        For each test set the means and standard deviations over draws, by system, number of shots
+        (-1 for all rows) and score; and their table. A zero-shot run of the same model counts as 0
+        shots.
 
     Source: SpaceNLI, section 4.2.3 and Figure 3; MSciNLI, Table 5.
     """
@@ -208,7 +206,7 @@ def shot_scores(collection: Collection) -> list[tuple[Benchmark, dict[str, Shots
 
 
 def _by_shots(systems: Sequence[System], benchmark: Benchmark) -> dict[int, System]:
-    """The first system for each number of shots, -1 for one that was trained on all rows."""
+    """Return the first system for each number of shots; -1 is training on all rows."""
     by_shots = {}
     for system in reversed(systems):
         all_or_none = 0 if system.config.train is None else -1  # a prompt takes no training rows
@@ -223,8 +221,8 @@ def _by_shots(systems: Sequence[System], benchmark: Benchmark) -> dict[int, Syst
     return by_shots
 
 
-def tell_subsets(collection: Collection) -> list[str]:
-    """What systems do that were trained on parts of the training rows."""
+def show_subsets(collection: Collection) -> list[str]:
+    """Report on systems that were trained on subsets of the training rows."""
     blocks = []
     for benchmark in collection.benchmarks:
         rows = subset_table(benchmark)
@@ -233,7 +231,7 @@ def tell_subsets(collection: Collection) -> list[str]:
 
 
 def subset_table(benchmark: Benchmark) -> Rows:
-    """Systems that were trained on parts of the training rows, beside that which saw all.
+    """Tabulate systems that were trained on subsets of the rows, beside that trained on all.
 
     Source: MSciNLI, Table 7.
     """

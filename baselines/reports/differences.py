@@ -1,4 +1,4 @@
-"""Systems on a test set compared two at a time, and intervals of their scores."""
+"""Tests of the differences between systems on a test set, and intervals of their scores."""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -15,10 +15,10 @@ from .read_runs import Evaluation, read_columns
 from .scores import percent, score_title, signed
 from .systems import Benchmark, System
 
-#: Of more pairs than six systems have, those with the best one are shown.
+#: Number of pairs of six systems; of more pairs only those with the best system are shown.
 _MAX_PAIRS = 15
 
-#: Of the scores that systems are compared by.
+#: Thresholds of the scores that systems are compared by.
 _THRESHOLDS = {"pattern_accuracy": 0.95, "consistency": 1.0}
 
 T_TEST = "t-test: p (Holm)"
@@ -29,22 +29,25 @@ MCNEMAR = "McNemar: p (Holm)"
 def difference_table(
     benchmark: Benchmark, gold: Gold | None, level: float | None = None
 ) -> Rows | None:
-    """Tests for the systems on a test set, two at a time.
+    """Test the differences between systems on a test set, pair by pair.
 
-    The paired t-test is over the seeds that both have. The tests on rows compare the runs that are
-    in the middle by the first score (see ``Benchmark.middle_run``), since the rows of several seeds
-    are no independent rows: a bootstrap, and McNemar's test where the score is a share of rows, or
-    of the patterns or mechanisms that rows belong to. All p-values are corrected by Holm's method
-    for all pairs.
+    The paired t-test is over the seeds that both systems have. The tests on rows compare the median
+    runs by the first score (see ``Benchmark.middle_run``), since the rows of several seeds are not
+    independent: a bootstrap, and McNemar's test where the score is a share of rows, or of the
+    patterns or mechanisms that rows belong to. Holm's method corrects all p-values for all pairs.
 
     Args:
-        benchmark: The test set.
-        gold: Its rows; None leaves the tests on rows out.
-        level: Of the intervals of differences on the rows; None shows none.
+        benchmark: The test set, with its systems.
+        gold: The rows of the test set; None leaves the tests on rows out.
+        level: Confidence level of the intervals of differences, above 0 and below 1; None leaves
+            them out.
 
     Returns:
-        A row a pair and score; only pairs with the best system where there are more than 15. None
-        where nothing can be tested.
+        A row for each pair and score; of more than 15 pairs only those with the best system. None
+        if nothing can be tested.
+
+    Raises:
+        PredictionsError: Predictions cannot be read, or do not match the rows.
 
     Source: SciNLI, Table 6, and MSciNLI, Table 4: paired t-test over the seeds.
     """
@@ -57,10 +60,10 @@ def difference_table(
         ]
         for score in benchmark.compared
     }
-    told = {name for found in tests.values() for cells in found for name in cells}
+    known = {name for found in tests.values() for cells in found for name in cells}
     on_seeds = ("difference of means", "seeds", T_TEST)
     order = (*on_seeds, "difference on rows", _interval(level), BOOTSTRAP, MCNEMAR)
-    columns = [name for name in order if name in told]
+    columns = [name for name in order if name in known]
     for found, name in itertools.product(tests.values(), (T_TEST, BOOTSTRAP, MCNEMAR)):
         _correct(found, name)
     n_shown = len(pairs) if len(pairs) <= _MAX_PAIRS else len(benchmark.systems) - 1
@@ -69,7 +72,7 @@ def difference_table(
         for score, found in tests.items():
             cells = [found[i].get(name, "") for name in columns]
             rows.append([first.name, second.name, score_title(score), *cells])
-    return rows if told else None
+    return rows if known else None
 
 
 def _interval(level: float | None) -> str:
@@ -77,7 +80,7 @@ def _interval(level: float | None) -> str:
 
 
 def _test_seeds(benchmark: Benchmark, pair: tuple[System, System], score: str) -> dict[str, Any]:
-    """The paired t-test as cells, the p-value not yet corrected."""
+    """Return the paired t-test as cells, with the uncorrected p-value."""
     ours, theirs = map(benchmark.evaluations, pair)
     seeds = [seed for seed in ours if seed in theirs]
     if len(seeds) < 2:
@@ -90,7 +93,7 @@ def _test_seeds(benchmark: Benchmark, pair: tuple[System, System], score: str) -
 def _test_rows(
     benchmark: Benchmark, pairs: Sequence[tuple[System, System]], gold: Gold, level: float | None
 ) -> list[dict[str, dict[str, Any]]]:
-    """For each pair the tests on rows by score, as cells, the p-values not yet corrected."""
+    """Return for each pair the tests on rows by score, as cells with uncorrected p-values."""
     tables = {s.name: aligned_predictions(benchmark.middle_run(s), gold) for s in benchmark.systems}
     compared = (
         _score_rows(benchmark, gold, level, tables[first.name], tables[second.name])["comparison"]
@@ -102,14 +105,14 @@ def _test_rows(
 def _score_rows(
     benchmark: Benchmark, gold: Gold, level: float | None, first: pa.Table, *second: pa.Table
 ) -> Mapping[str, Any]:
-    """What the metric that systems are compared by says of one, or of two."""
+    """Compute the metric that systems are compared by, for one system or two."""
     metric = benchmark.metric
     options = ScoringOptions(_THRESHOLDS.get(metric), level)
     return score_predictions(gold.rows, gold.labels, [metric], first, options, *second)[metric]
 
 
 def _of(found: Mapping[str, Any], score: str) -> Any:
-    """What is said of a score; those at a threshold are lists, here of one."""
+    """Return the entry of a score; entries at a threshold are lists, here of length one."""
     name, _, threshold = score.partition(" ")
     return found[name][0] if threshold else found[name]
 
@@ -124,10 +127,14 @@ def _cells(found: Mapping[str, Any], level: float | None) -> dict[str, Any]:
 
 
 def aligned_predictions(evaluation: Evaluation, gold: Gold) -> pa.Table:
-    """A run's predictions in the order of the rows; what is unanswered is a wrong label.
+    """Read a run's predictions in the order of the rows; a missing one becomes a wrong label.
+
+    Args:
+        evaluation: The run on the test set.
+        gold: The rows of the test set.
 
     Raises:
-        PredictionsError: They cannot be read, are malformed, or are not of these rows.
+        PredictionsError: The predictions cannot be read, are malformed, or do not match the rows.
     """
     name = str(evaluation.file)
     predictions = read_columns(evaluation.file, "id", "prediction")
@@ -138,7 +145,7 @@ def aligned_predictions(evaluation: Evaluation, gold: Gold) -> pa.Table:
 
 
 def _correct(cells: Sequence[dict[str, Any]], name: str) -> None:
-    """Puts texts in the place of p-values: each, and what Holm's method makes of it."""
+    """Replace p-values by texts: the value, and its correction by Holm's method."""
     values = [found.get(name) for found in cells]
     n_tests = sum(value is not None for value in values)
     for found, p_value, corrected in zip(cells, values, holm(values), strict=True):
@@ -148,13 +155,14 @@ def _correct(cells: Sequence[dict[str, Any]], name: str) -> None:
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Holm's correction for several tests.
+    """Correct p-values for several tests by Holm's method.
 
     Args:
-        p_values: A value a test; None where nothing could be tested, which counts as no test.
+        p_values: A value a test, from 0 to 1; None where nothing could be tested, which does not
+            count as a test.
 
     Returns:
-        The corrected values, from 0 to 1, in the same order.
+        The corrected values, from 0 to 1, in the same order; None stays None.
 
     Source: Holm, Scandinavian Journal of Statistics 6 (1979).
 
@@ -172,7 +180,16 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def interval_table(benchmark: Benchmark, gold: Gold, level: float) -> Rows:
-    """Bootstrap intervals of the systems' scores, each of the run in the middle."""
+    """Tabulate bootstrap intervals of the systems' scores, each of the system's median run.
+
+    Args:
+        benchmark: The test set, with its systems.
+        gold: The rows of the test set.
+        level: Confidence level, above 0 and below 1.
+
+    Raises:
+        PredictionsError: Predictions cannot be read, or do not match the rows.
+    """
     rows: Rows = [["system", "seed", "score", "value", _interval(level)]]
     for system in benchmark.ranked:
         run = benchmark.middle_run(system)

@@ -1,4 +1,4 @@
-"""Short names of data, models and systems, by which a report tells them apart."""
+"""Short, distinct names of data, models and systems in a report."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -10,11 +10,12 @@ from ..runs.config import RunConfig
 
 
 def short_name(name: str, role: str = "test") -> str:
-    """A dataset by its shortest name: without its default config, and without the usual split.
+    """Shorten the name of a dataset: leave out its default config and the usual split.
 
     Args:
-        name: As for ``baselines.runs.data.read_rows``.
-        role: The split that is usual.
+        name: A dataset or config, the folder of a built version, or a file of rows; perhaps with a
+            split after ``:``.
+        role: The usual split.
 
     Returns:
         ``"scinli"`` for ``"scinli/default:test"``; the last part of a path.
@@ -27,18 +28,18 @@ def short_name(name: str, role: str = "test") -> str:
 
 
 def data_name(dataset: Mapping[str, Any]) -> str:
-    """The shortest name of the rows that a description is of, whatever their split."""
+    """Return the shortest name of described rows, without their split."""
     return short_name("/".join(filter(None, (dataset["name"], dataset["config"]))))
 
 
 def benchmark_name(dataset: Mapping[str, Any]) -> str:
-    """The name of a test set; with the split where that is not ``test``."""
+    """Return the name of a test set, with its split if that is not ``test``."""
     name, split = data_name(dataset), dataset["split"]
     return name if split in (None, "test") else f"{name}, {split}"
 
 
 def subset_name(config: RunConfig) -> str:
-    """The part of the training rows that a run sees, in words; empty where it sees all."""
+    """Describe the subset of the training rows that a run sees; empty if it sees all."""
     if config.subset is None:
         return ""
     share = f"{100 * config.subset.share:g} %"
@@ -48,14 +49,14 @@ def subset_name(config: RunConfig) -> str:
 
 
 def model_name(config: RunConfig) -> str:
-    """The model's name on the Hub, or that of its folder; empty where there is none."""
+    """Return the model's name on the Hub or the name of its folder; empty without a model."""
     model = config.model or ""
     is_folder = model.startswith((".", "~")) or Path(model).is_absolute() or model.count("/") > 1
     return Path(model).name if is_folder else model
 
 
 def identity(config: RunConfig, *without: str) -> str:
-    """A config without its seed and some fields, as a text: the same for all runs of a system."""
+    """Write a config without its seed and some fields: equal for all runs of a system."""
     values = {k: v for k, v in config.as_json().items() if k not in ("seed", *without)}
     if "tests" in values:
         values["tests"] = sorted(values["tests"])
@@ -67,21 +68,21 @@ def identity(config: RunConfig, *without: str) -> str:
 
 
 def distinct_names(configs: Sequence[RunConfig], *varied: str) -> list[str]:
-    """Names by which systems can be told apart.
+    """Make distinct names of systems.
 
     Args:
-        configs: A config a system.
-        *varied: Fields that do not matter.
+        configs: The config of each system.
+        *varied: Fields that must not become part of a name.
 
     Returns:
-        The names in the configs; where several have one, with as little as sets them apart, and
-        numbered where words do not, as for two folders of one name.
+        The names of the configs; equal ones with the few facts that distinguish them, or with a
+        number where no fact does, as for two folders of one name.
     """
     facts = [_facts(config, varied) for config in configs]
     names = []
     for config, own in zip(configs, facts, strict=True):
         alike = [f for f, c in zip(facts, configs, strict=True) if c.name == config.name]
-        words = ", ".join(text for key in _telling(alike) if (text := own.get(key)))
+        words = ", ".join(text for key in _distinguishing(alike) if (text := own.get(key)))
         names.append(f"{config.name} ({words})" if words else config.name)
     return [
         name if names.count(name) == 1 else f"{name} no. {names[: i + 1].count(name)}"
@@ -89,8 +90,8 @@ def distinct_names(configs: Sequence[RunConfig], *varied: str) -> list[str]:
     ]
 
 
-def _telling(facts: Sequence[Mapping[str, str]]) -> list[str]:
-    """The first facts that set systems apart, none of them for nothing."""
+def _distinguishing(facts: Sequence[Mapping[str, str]]) -> list[str]:
+    """Return the first facts that distinguish the systems, each of which adds a distinction."""
 
     def n_apart(keys: Sequence[str]) -> int:
         return len({tuple(found.get(key) for key in keys) for found in facts})
@@ -103,7 +104,7 @@ def _telling(facts: Sequence[Mapping[str, str]]) -> list[str]:
 
 
 def _facts(config: RunConfig, varied: Sequence[str]) -> dict[str, str]:
-    """What of a config can set it apart, in words, the most telling first."""
+    """Return the facts by which a config can be distinguished, in words, the main ones first."""
     shots = config.n_shots
     facts = {
         "train": f"trained on {short_name(config.train, 'train')}" if config.train else "",

@@ -1,4 +1,4 @@
-"""Which of the papers' results a run can stand beside."""
+"""Match runs with the papers' results that they can be compared with."""
 
 import dataclasses
 import re
@@ -19,12 +19,12 @@ _SAME_TEST = {
     "bionli/balanced": "bionli",
 }
 
-#: Test sets that are put together from the domains of MSciNLI and, in part, that of SciNLI.
+#: Test sets that combine the domains of MSciNLI, and for ``plus`` that of SciNLI.
 _OF_DOMAINS = ("mscinli", "mscinli/plus")
 
 _VIEWS = {"pair": "the pair", "hypothesis": "the hypothesis alone"}
 
-#: Decimals of the percentages that papers print, where they are not two.
+#: Number of decimals of the percentages that papers print, if not two.
 _DECIMALS = {"BioNLI": 0, "SpaceNLI": 1}
 
 #: 33 % in a paper is a third of a run's rows.
@@ -34,20 +34,20 @@ _SAME_SHARE = 0.005
 #: ``classical.features.GROUPS``, which needs packages that a report does not.
 _FEATURES = ("bleu", "length", "overlap", "unigrams", "bigrams")
 
-#: Details that set results of one preset apart, or that do not matter: where a model runs.
+#: Details that distinguish results of one preset, or that do not matter: where a model runs.
 _NOT_COMPARED = ("groups", "vectors", "server")
 
 
 @dataclass(frozen=True)
 class PaperRow:
-    """What one or more tables say alike of one system on one test set.
+    """The results of one system on one test set, merged from tables that agree.
 
     Attributes:
         sources: The tables.
-        system: The system as the paper calls it.
-        scores: Its scores.
-        n_runs: Over how many runs the means are; None where that is not said.
-        notes: What is odd about them, with the table.
+        system: The paper's name of the system.
+        scores: The scores by name.
+        n_runs: Number of runs of the means; None if the paper does not state it.
+        notes: What is odd about the results, with the table.
     """
 
     sources: tuple[str, ...]
@@ -58,21 +58,21 @@ class PaperRow:
 
     @property
     def source(self) -> str:
-        """The tables, told together."""
+        """Return the tables as one text."""
         return join_sources(self.sources)
 
     @property
     def decimals(self) -> int:
-        """How many decimals of a percentage the paper prints."""
+        """Return the number of decimals of the paper's percentages."""
         return _DECIMALS.get(self.sources[0].partition(",")[0], 2)
 
 
 def place_of(test: str, score: str) -> tuple[str, str]:
-    """The test set that a score is on, and its name there.
+    """Return the smallest test set that a score covers, and the score's name there.
 
     Args:
         test: Short name of a test set.
-        score: Name of a score.
+        score: Name of a score on it.
 
     Returns:
         ``("mscinli/networks", "macro_f1")`` for ``macro_f1 networks`` on ``mscinli``: the rows of a
@@ -88,16 +88,16 @@ def place_of(test: str, score: str) -> tuple[str, str]:
 def find_results(
     config: RunConfig, dataset: Mapping[str, Any], scores: Iterable[str]
 ) -> tuple[list[PublishedResult], str | None]:
-    """What the papers say of the same system, trained and tested on the same data.
+    """Find the papers' results of the same system, trained and tested on the same data.
 
     Args:
-        config: What the run was asked to do.
-        dataset: What it was tested on: ``name``, ``config``, ``split`` and ``rows``.
-        scores: The scores that the run has.
+        config: The config of the run.
+        dataset: The description of the test set: ``name``, ``config``, ``split`` and ``rows``.
+        scores: Names of the run's scores.
 
     Returns:
-        The results with the same preset, training rows, view, shots and test rows, none where the
-        run is not as its preset says; and why there is none, in words.
+        The results with the same preset, training rows, view, shots and test rows, none if the run
+        departs from its preset; and, if there are none, the reason in words, else None.
     """
     test = data_name(dataset)
     reason = _not_the_papers(test, dataset) or _not_the_presets(config)
@@ -115,7 +115,7 @@ def find_results(
 def _conditions(
     config: RunConfig, test: str, places: Set[tuple[str, str]]
 ) -> list[tuple[str, Callable[[PublishedResult], bool]]]:
-    """What has to be the same for a result to stand beside a run, and what to say if none is."""
+    """Return the conditions of comparing a result with a run, each with its reason if none does."""
     trained, n_shots = _training_set(config), config.n_shots or None
     no_table = f"no table has {config.preset}"
     on_train = f"{no_table} on {test}, trained on {trained or 'nothing'}"
@@ -135,7 +135,7 @@ def _conditions(
 
 
 def _training_set(config: RunConfig) -> str | None:
-    """What a run was trained on, by its shortest name; None if on nothing."""
+    """Return the shortest name of a run's training set; None if it has none."""
     if config.train is None or config.method == "prompt":  # exemplars are no training set
         return None
     if re.split("[/:]", config.train)[0] not in builders():
@@ -151,13 +151,13 @@ def _same_part(result: PublishedResult, config: RunConfig) -> bool:
 
 
 def _same_features(result: PublishedResult, config: RunConfig) -> bool:
-    """Whether a lexicalized classifier has the same features; one that names none has all."""
+    """Return whether a lexicalized classifier has the same features; none named means all."""
     ours, theirs = (set(d.get("groups") or _FEATURES) for d in (config.details, result.details))
     return ours == theirs
 
 
 def _not_the_papers(test: str, dataset: Mapping[str, Any]) -> str | None:
-    """Why no paper has results on a test set."""
+    """Return why no paper has results on a test set, or None if one has."""
     known = {place_of(r.test, score)[0] for r in published_results() for score in r.scores}
     if _SAME_TEST.get(test, test) not in known:
         return f"no paper has results on {test}"
@@ -172,7 +172,7 @@ def _not_the_papers(test: str, dataset: Mapping[str, Any]) -> str | None:
 
 
 def _not_the_presets(config: RunConfig) -> str | None:
-    """Why a run is not the system of a paper."""
+    """Return why a run is not the system of a paper, or None if it is."""
     if config.preset is None or config.preset not in PRESETS:
         return "it follows no paper's system"
     changed = changes(config)
@@ -180,15 +180,15 @@ def _not_the_presets(config: RunConfig) -> str | None:
 
 
 def changes(config: RunConfig) -> list[str]:
-    """What of a run is not as its preset says, data, view, shots and part of the rows aside.
+    """List the settings in which a run departs from its preset, except data, view and shots.
 
     Args:
-        config: A run with a preset.
+        config: The config of a run with a preset.
 
     Returns:
         Names and values, such as ``learning_rate 1e-05``. The folder of a model counts as the model
-        of its name, features and vectors are left to the results, and it does not matter which
-        server a model runs on.
+        of its name, features and vectors are compared with each result, and the address of a server
+        does not matter.
     """
     preset = PRESETS[str(config.preset)].config
     takes_last_epoch = config.train is not None and config.validation is None
@@ -212,11 +212,11 @@ def changes(config: RunConfig) -> list[str]:
 def merge_results(
     results: Iterable[PublishedResult], wanted: Mapping[tuple[str, str], str]
 ) -> list[PaperRow]:
-    """Rows in which no two tables contradict each other, each with as many tables as possible.
+    """Merge results into rows of tables that agree, each of as many tables as possible.
 
     Args:
         results: The results.
-        wanted: The names that scores get in the rows, by their place; see ``place_of``.
+        wanted: Names of scores in the rows, by the result of ``place_of``; others are left out.
     """
     rows: list[tuple[list[PublishedResult], dict[str, PublishedScore]]] = []
     for result in results:
@@ -244,7 +244,7 @@ def _paper_row(alike: Sequence[PublishedResult], scores: Mapping[str, PublishedS
 
 
 def join_sources(sources: Iterable[str]) -> str:
-    """Tables of papers, told together.
+    """Join tables of papers into one text.
 
     Returns:
         ``"MSciNLI, Tables 4 and 6"`` for ``["MSciNLI, Table 4", "MSciNLI, Table 6"]``.

@@ -1,4 +1,4 @@
-"""Pictures of runs, in the style of those of the metrics."""
+"""Pictures of a report, in the style of the metrics' plots."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.figure import Figure
 
-#: As many systems as colours and lines tell apart.
+#: Number of systems that colours and lines can distinguish.
 N_SYSTEMS = len(COLORS)
 
-#: Inches that a legend takes: a letter, a mark with the space around it, a line.
+#: Inches in a legend: of a letter, of a mark with the space around it, of a line.
 _IN_A_LETTER, _IN_A_MARK, _IN_A_LINE = 0.058, 0.55, 0.17
 
 #: One hue from light to dark, which print and colour-blind readers keep apart.
@@ -35,11 +35,11 @@ class Pictures:
         self.names: list[str] = []
 
     def add(self, name: str, alt: str, figure: "Figure") -> str:
-        """Saves a picture; gives what embeds it in Markdown.
+        """Save a picture, and return the Markdown that embeds it.
 
         Args:
-            name: What it is called; a number is added where an earlier one has that name.
-            alt: What it shows, in words.
+            name: Name of the picture; a number is added if an earlier one has that name.
+            alt: Description of what it shows.
             figure: The picture.
         """
         stem = re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-")
@@ -55,11 +55,11 @@ class Pictures:
 def plot_transfer(
     scores: Mapping[str, Mapping[str, float | None]], *, title: str | None = None
 ) -> "Figure":
-    """A heat map of macro-F1 by training and test set.
+    """Plot a heat map of macro-F1 by training and test set.
 
     Args:
-        scores: By training and test set, from 0 to 1; None where there is none.
-        title: What stands above it, such as the name of the system.
+        scores: Macro-F1 by training and test set, from 0 to 1; None where there is none.
+        title: Title, such as the name of the system; None for no title.
 
     Source: MSciNLI, Table 8.
     """
@@ -94,12 +94,12 @@ def plot_shots(
     systems: Mapping[str, Mapping[int, Mapping[str, tuple[float, float | None]]]],
     scores: Mapping[str, str],
 ) -> "Figure":
-    """Scores by the number of shots, the standard deviation over draws as error bars.
+    """Plot scores by the number of shots, with the standard deviation over draws as error bars.
 
     Args:
         systems: By the name of the system and the number of shots: mean and standard deviation of
             each score, from 0 to 1; 1 to 7 systems.
-        scores: Shown name of each score; one or two.
+        scores: Title of each score by its name; one or two.
 
     Source: SpaceNLI, Figure 3.
     """
@@ -119,11 +119,11 @@ def plot_shots(
 
 
 def plot_learning(systems: Mapping[str, Sequence[Mapping[int, float]]]) -> "Figure":
-    """Validation macro-F1 by epoch: a thin line a run, and a thick one for their mean.
+    """Plot validation macro-F1 by epoch: a thin line for each run, a thick one for their mean.
 
     Args:
         systems: For each run of a system, macro-F1 from 0 to 1 by epoch; 1 to 7 systems. The mean
-            ends where the first of the runs does.
+            ends with the shortest run.
     """
     with new_figure() as (figure, axes):
         styles = zip(COLORS, LINES, MARKERS, strict=True)
@@ -147,12 +147,15 @@ def _percent(scores: Mapping[int, float]) -> tuple[list[int], list[float]]:
 
 
 def with_legend_above(figure: "Figure") -> "Figure":
-    """A picture with its legend above, in as many columns as its names leave room for.
+    """Move the legend of a picture above it, in as many columns as fit.
 
-    Names of systems in reports are long: inside the axes they would cover what is drawn.
+    Names of systems in reports are long; inside the axes they would cover the plot.
 
     Args:
-        figure: A picture with one pair of axes, with or without a legend; it is changed.
+        figure: A picture with one pair of axes, with or without a legend; changed in place.
+
+    Returns:
+        The same picture.
     """
     axes, title = figure.axes[0], None
     for legend in filter(None, [axes.get_legend(), *figure.legends]):
@@ -170,11 +173,11 @@ def with_legend_above(figure: "Figure") -> "Figure":
 
 
 def plot_training_map(result: Mapping[str, Any], *, title: str | None = None) -> "Figure":
-    """A map of training rows: how many have which confidence and variability over the epochs.
+    """Plot the number of training rows by confidence and variability over the epochs.
 
     Args:
-        result: What ``cartography`` returned for rows in place of groups.
-        title: What stands above it, such as the name of the system.
+        result: Result of the metric ``cartography`` with rows in place of groups.
+        title: Title, such as the name of the system; None for no title.
 
     Source: Swayamdipta et al., EMNLP 2020, Figure 1; MSciNLI, section 5.1.
     """

@@ -1,4 +1,4 @@
-"""What runs took, and what they were made from."""
+"""Sections on comparability with the papers, cost and provenance of runs."""
 
 import itertools
 import statistics
@@ -19,8 +19,8 @@ _COMPARED = (
 )
 
 
-def tell_comparability(collection: Collection) -> list[str]:
-    """Which systems stand beside a paper's numbers, which stand alone, and why."""
+def show_comparability(collection: Collection) -> list[str]:
+    """Report which systems can be compared with a paper's numbers, which cannot, and why."""
     beside: dict[tuple[str, str], list[str]] = {}
     alone: dict[str, dict[str, list[str]]] = {}
     for system, benchmark in itertools.product(collection.systems, collection.benchmarks):
@@ -48,7 +48,7 @@ def tell_comparability(collection: Collection) -> list[str]:
 
 
 def _notes(collection: Collection) -> list[str]:
-    """What is odd about the papers' numbers that are shown, each once."""
+    """Return the notes on the papers' numbers that are shown, each once."""
     notes = (
         note
         for benchmark in collection.benchmarks
@@ -59,8 +59,8 @@ def _notes(collection: Collection) -> list[str]:
     return list(dict.fromkeys(notes))
 
 
-def tell_provenance(collection: Collection) -> list[str]:
-    """The runs, rows and versions that a report was made from, and what was left out."""
+def show_provenance(collection: Collection) -> list[str]:
+    """Report the runs, rows and versions that a report was made from, and what was left out."""
     tables = [run_table(collection.systems), data_table(collection)]
     versions = version_table(collection.systems)
     blocks = [show_table(rows) for rows in (*tables, versions) if len(rows) > 1]
@@ -73,7 +73,7 @@ def tell_provenance(collection: Collection) -> list[str]:
 
 
 def run_table(systems: Sequence[System]) -> Rows:
-    """Every run: folder, system, seed and commit."""
+    """Tabulate the runs: folder, system, seed and commit."""
     rows: Rows = [["run", "system", "seed", "commit"]]
     for system in systems:
         for run in system.runs:
@@ -83,7 +83,7 @@ def run_table(systems: Sequence[System]) -> Rows:
 
 
 def version_table(systems: Sequence[System]) -> Rows:
-    """The versions of Python and packages that runs were made with."""
+    """Tabulate the versions of Python and packages that runs were made with."""
     found: dict[str, set[str]] = {}
     for run in (run for system in systems for run in system.runs):
         for name, version in (run.record.get("versions") or {}).items():
@@ -93,7 +93,7 @@ def version_table(systems: Sequence[System]) -> Rows:
 
 
 def data_table(collection: Collection) -> Rows:
-    """The rows that runs were trained, validated and tested on, each number of rows drawn."""
+    """Tabulate the rows that runs were trained, validated and tested on."""
     runs = [run for system in collection.systems for run in system.runs]
     described = [pair for run in runs for pair in (run.record.get("data") or {}).items()]
     described += [("test", benchmark.dataset) for benchmark in collection.benchmarks]
@@ -113,7 +113,7 @@ def _list(title: str, lines: Sequence[str]) -> list[str]:
 
 
 def cost_table(systems: Sequence[System]) -> Rows:
-    """Time, speed, size and hardware of the systems' runs; means over the runs."""
+    """Tabulate time, speed, size and hardware of the systems, as means over their runs."""
     costs = [_costs(system) for system in systems]
     filled = [name for name in costs[0] if any(found[name] for found in costs)]
     return [filled, *([found[name] for name in filled] for found in costs)]

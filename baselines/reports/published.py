@@ -1,4 +1,4 @@
-"""The results that the papers print, as ``published.json`` holds them."""
+"""The papers' published results, read from ``published.json``."""
 
 import json
 import re
@@ -21,12 +21,15 @@ _SOURCE = re.compile(r"(\w+), (Tables? .+|section .+)")
 
 @dataclass(frozen=True)
 class PublishedScore:
-    """A score as a paper prints it.
+    """A published score.
 
     Attributes:
-        mean: From 0 to 1.
-        std: Its standard deviation over runs; None where none is printed.
-        is_lower_bound: Whether the paper says only that the score is above the mean.
+        mean: Mean over runs, from 0 to 1.
+        std: Standard deviation over runs, from 0 to 0.5; None if the paper prints none.
+        is_lower_bound: Whether the paper only states that the score is above ``mean``.
+
+    Raises:
+        SchemaError: A number is out of its range.
     """
 
     mean: float
@@ -35,27 +38,33 @@ class PublishedScore:
 
     def __post_init__(self) -> None:
         if not 0 <= self.mean <= 1 or not (self.std is None or 0 <= self.std <= 0.5):
-            raise SchemaError(f"{self.mean} ± {self.std} is no score; expected shares of 1.")
+            raise SchemaError(
+                f"{self.mean} ± {self.std} is not a score; expected a mean from 0 to 1 and a "
+                "standard deviation from 0 to 0.5."
+            )
 
 
 @dataclass(frozen=True)
 class PublishedResult:
-    """What a table of a paper says of one system on one test set.
+    """The published result of one system on one test set.
 
     Attributes:
         source: The paper and its table, ``"SciNLI, Table 6"``.
-        system: The system as the paper calls it.
-        preset: The preset that sets a run up in the same way.
-        train: What it was trained on, ``scinli`` or ``mscinli/hardware``; None if on nothing.
-        test: What it was tested on.
-        view: What of a pair it saw.
-        n_shots: Rows a pattern that it was trained on, or exemplars in its prompt; None for none.
-        scores: Its scores, named like those of ``Evaluation.scores``.
-        n_runs: Over how many runs the means are; None where that is not said.
-        subset: The part of the training rows that it saw.
-        details: What else sets it apart, as in ``RunConfig.details``.
-        needs: Details that a run has to have to be the same system, though its preset has them not.
-        note: What is odd about it.
+        system: The paper's name of the system.
+        preset: The preset of the same system.
+        train: Short name of the training set, ``scinli`` or ``mscinli/hardware``; None without one.
+        test: Short name of the test set.
+        view: What the system saw of a pair: ``pair`` or ``hypothesis``.
+        n_shots: Training rows of each pattern, or exemplars in the prompt; None for none.
+        scores: The scores, named like those of ``read_runs.Evaluation.scores``.
+        n_runs: Number of runs of the means; None if the paper does not state it.
+        subset: The subset of the training rows that the system saw.
+        details: Further settings of the system, a part of ``RunConfig.details``.
+        needs: Details that a run needs to be the same system, although the preset lacks them.
+        note: What is odd about the result.
+
+    Raises:
+        SchemaError: A score, the source or the view is malformed.
     """
 
     source: str
@@ -75,16 +84,21 @@ class PublishedResult:
     def __post_init__(self) -> None:
         unknown = [name for name in self.scores if not _SCORE.fullmatch(name)]
         if unknown or not self.scores:
-            raise SchemaError(f"{', '.join(unknown) or 'nothing'} is no score.")
+            raise SchemaError(
+                f"{', '.join(unknown) or 'nothing'} is not the name of a score; expected one such "
+                "as macro_f1."
+            )
         if not _SOURCE.fullmatch(self.source):
-            raise SchemaError(f"{self.source!r} names no paper and table.")
+            raise SchemaError(
+                f"{self.source!r} is not a source; expected one such as 'SciNLI, Table 6'."
+            )
         if self.view not in VIEWS:
-            raise SchemaError(f"{self.view!r} is no view; expected one of {', '.join(VIEWS)}.")
+            raise SchemaError(f"{self.view!r} is not a view; expected one of {', '.join(VIEWS)}.")
 
 
 @cache
 def published_results() -> tuple[PublishedResult, ...]:
-    """The results of the papers' tables, in the order of the papers and their tables.
+    """Return the results of the papers' tables, in the order of the papers and their tables.
 
     Source: SciNLI, Tables 4 to 7; MSciNLI, Tables 3 to 9, 14, 15, 17 and 19; BioNLI, Table 5;
         SpaceNLI, Tables 4 and 5, section 4.2.3.
@@ -94,10 +108,13 @@ def published_results() -> tuple[PublishedResult, ...]:
 
 
 def read_results(entries: Sequence[Mapping[str, Any]]) -> tuple[PublishedResult, ...]:
-    """Reads published results, objects with the fields of ``PublishedResult``.
+    """Read published results.
+
+    Args:
+        entries: JSON objects with the fields of ``PublishedResult``.
 
     Raises:
-        SchemaError: Some are malformed; all of them are listed.
+        SchemaError: Some results are malformed; the message lists all of them.
     """
     results, problems = [], []
     for number, entry in enumerate(entries, 1):

@@ -1,4 +1,4 @@
-"""Reads runs: their folders, found and checked."""
+"""Find the folders of runs, and read and check their files."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,15 +21,16 @@ _DESCRIBED = ("name", "version", "config", "split", "rows", "digest")
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A run on one test set.
+    """The results of a run on one test set.
 
     Attributes:
-        key: A name for the test set that files can have.
-        test: What the run calls it.
-        dataset: What it is: ``name``, ``version``, ``config``, ``split``, ``rows``, ``digest``.
+        key: The name of the test set in file names.
+        test: The name of the test set in the run's config.
+        dataset: The description of the test set: ``name``, ``version``, ``config``, ``split``,
+            ``rows`` and ``digest``.
         file: The file of predictions.
-        n_unanswered: Rows without a prediction, counted as wrong.
-        metrics: What each metric returned, by its name.
+        n_unanswered: Number of rows without a prediction, which count as wrong.
+        metrics: By name of the metric, its result.
     """
 
     key: str
@@ -41,7 +42,7 @@ class Evaluation:
 
     @cached_property
     def scores(self) -> Mapping[str, float]:
-        """The scores of all metrics, from 0 to 1, by name.
+        """Return the scores of all metrics by name, from 0 to 1.
 
         The names are those of ``flat_scores``, and ``recall SEN``, ``macro_recall neural``,
         ``accuracy projective`` and ``pattern_accuracy 0.95 projective``.
@@ -65,10 +66,14 @@ def _scores_by_category(result: Mapping[str, Any]) -> dict[str, float]:
 
 
 def read_columns(file: Path, *columns: str) -> pa.Table:
-    """A file of rows of a run.
+    """Read a file of rows of a run.
+
+    Args:
+        file: The file.
+        *columns: Names of columns that it must have.
 
     Raises:
-        PredictionsError: It cannot be read, or has not these columns.
+        PredictionsError: The file cannot be read, or lacks a column.
     """
     try:
         table = read_table(file)
@@ -76,20 +81,22 @@ def read_columns(file: Path, *columns: str) -> pa.Table:
         raise PredictionsError(f"{file} cannot be read: {error}") from None
     if missing := [name for name in columns if name not in table.column_names]:
         listed = ", ".join(table.column_names)
-        raise PredictionsError(f"{file}: there is no column {', '.join(missing)}; it has {listed}.")
+        raise PredictionsError(
+            f"{file}: the column {', '.join(missing)} is missing; the columns are {listed}."
+        )
     return table
 
 
 @dataclass(frozen=True)
 class Run:
-    """A run that came to its end.
+    """A finished run.
 
     Attributes:
-        folder: Its folder.
-        place: Its folder as seen from the one that was given.
-        config: What it was asked to do.
-        record: What it was made with.
-        evaluations: How it did, by the digest of the test rows.
+        folder: The run's folder.
+        place: The run's folder, relative to the folder that the report is on.
+        config: The run's config.
+        record: The run's record.
+        evaluations: The results by the digest of the test rows.
     """
 
     folder: Path
@@ -100,18 +107,24 @@ class Run:
 
 
 def find_runs(folder: Path) -> list[Path]:
-    """The folders of runs in a folder, which may be one, in the order of their paths.
+    """Find the folders of runs in a folder, which may itself be one.
 
-    A run has a ``config.json`` and, once it is done, a ``record.json``. Other folders with a
-    ``config.json``, such as those of models, are no runs.
+    A run has a ``config.json``, and a ``record.json`` since its start. Other folders with a
+    ``config.json``, such as those of models, do not count.
+
+    Args:
+        folder: The folder to search, at any depth.
+
+    Returns:
+        The folders in the order of their paths.
 
     Raises:
-        SourceNotFoundError: There are none.
+        SourceNotFoundError: There are no runs.
     """
     found = sorted(path.parent for path in folder.rglob(CONFIG) if _is_run(path.parent))
     if not found:
         raise SourceNotFoundError(
-            f"{folder} has no runs; expected folders with {CONFIG} and {RECORD}."
+            f"{folder} contains no runs; expected folders with {CONFIG} and {RECORD}."
         )
     return found
 
@@ -126,26 +139,26 @@ def _is_run(folder: Path) -> bool:
 
 
 def read_run(folder: Path, place: str) -> Run:
-    """Reads a run that is done.
+    """Read a finished run.
 
     Args:
-        folder: Its folder.
-        place: What the folder is called in the report.
+        folder: The run's folder.
+        place: The name of the folder in the report.
 
     Raises:
         SourceNotFoundError: A file is missing.
-        UsageError: A file is malformed, or a test has no result.
+        UsageError: A file is malformed, or a test set has no result.
     """
     kept = RunFolder(folder)
     record = kept.read_json(RECORD)
     try:
         config = RunConfig.from_json(kept.read_json(CONFIG))
     except (NLIHubError, TypeError, ValueError, AttributeError) as error:
-        raise UsageError(f"{folder / CONFIG} is no config of a run: {error}") from error
+        raise UsageError(f"{folder / CONFIG} is not the config of a run: {error}") from error
     path = folder / METRICS
     entries = kept.read_json(METRICS).get("evaluations")
     if not isinstance(entries, dict) or not entries:
-        raise UsageError(f"{path} has no evaluations.")
+        raise UsageError(f"{path} has no evaluations; expected one for each test set.")
     read = [_read_evaluation(folder, key, entry) for key, entry in entries.items()]
     if missing := sorted(set(config.tests) - {evaluation.test for evaluation in read}):
         raise UsageError(f"{path} has no evaluation of {', '.join(missing)}.")
@@ -162,7 +175,9 @@ def _read_evaluation(folder: Path, key: str, entry: Any) -> Evaluation:
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UsageError(f"{path}: the evaluation {key} is malformed: {error!r}.") from error
     if wrong:
-        raise UsageError(f"{path}: {', '.join(wrong)} of {key} are no scores from 0 to 1.")
+        raise UsageError(
+            f"{path}: expected scores from 0 to 1; {', '.join(wrong)} of {key} are not."
+        )
     if not file.is_file():
-        raise SourceNotFoundError(f"{file} is missing; the run is not whole.")
+        raise SourceNotFoundError(f"{file} is missing; the run in {folder} is incomplete.")
     return found

@@ -1,4 +1,4 @@
-"""Scores of systems on a test set, and under each system what papers say of it."""
+"""Tables of scores, with the papers' results under each system."""
 
 import statistics
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ _TITLES = {
 
 
 def score_title(name: str) -> str:
-    """The name of a score as the head of a column."""
+    """Return the title of a score as the head of a column."""
     kind, _, part = name.partition(" ")
     if kind == "recall" or (kind == "macro_f1" and part):
         return part
@@ -30,10 +30,10 @@ def score_title(name: str) -> str:
 
 
 def score_blocks(benchmark: Benchmark) -> dict[str, list[str]]:
-    """The scores that matter for a test set.
+    """Choose the scores to show for a test set.
 
     Returns:
-        By the title of a table the names of its scores; the first table has no title.
+        Names of scores by the title of their table; the first table has no title.
     """
     names = _as_declared(list(benchmark.example.scores), benchmark.dataset["name"])
 
@@ -59,7 +59,7 @@ def score_blocks(benchmark: Benchmark) -> dict[str, list[str]]:
 
 
 def _as_declared(names: list[str], dataset: str) -> list[str]:
-    """Scores by name, those of categories and domains in the order of the declaration."""
+    """Sort names of scores: categories and domains in the order of their declaration."""
     if dataset not in builders():
         return names
     spec = get_builder(dataset).SPEC
@@ -68,7 +68,11 @@ def _as_declared(names: list[str], dataset: str) -> list[str]:
 
 
 def score_table(benchmark: Benchmark, names: Sequence[str]) -> Rows:
-    """Some scores of the systems on a test set, and under each system what papers say of it.
+    """Tabulate scores of the systems on a test set, with the papers' results under each system.
+
+    Args:
+        benchmark: The test set, with its systems.
+        names: Names of the scores, one a column.
 
     Returns:
         Percentages: the mean over the runs and its standard deviation (over n - 1), the best mean
@@ -86,7 +90,7 @@ def score_table(benchmark: Benchmark, names: Sequence[str]) -> Rows:
 
 
 def _unanswered(benchmark: Benchmark, system: System) -> str:
-    """The share of rows that a prompted model did not answer."""
+    """Return the percentage of rows that a prompted model did not answer; else empty."""
     if system.config.method != "prompt":
         return ""
     found = [evaluation.n_unanswered for evaluation in benchmark.evaluations(system).values()]
@@ -94,7 +98,7 @@ def _unanswered(benchmark: Benchmark, system: System) -> str:
 
 
 def best_of(means: Sequence[Mapping[str, Mean]], names: Sequence[str]) -> dict[str, float]:
-    """The best mean of each score that several systems have, not all the same."""
+    """Return the best mean of each score that has at least two different means."""
     by_name = {name: [found[name][0] for found in means if name in found] for name in names}
     return {name: max(values) for name, values in by_name.items() if len(set(values)) > 1}
 
@@ -102,7 +106,7 @@ def best_of(means: Sequence[Mapping[str, Mean]], names: Sequence[str]) -> dict[s
 def system_rows(
     benchmark: Benchmark, system: System, names: Sequence[str], best: Mapping[str, float]
 ) -> Rows:
-    """A system's name, number of runs and scores; then a row for each that papers have of it."""
+    """Return a row of a system's name, number of runs and scores; then a row a paper's result."""
     means = benchmark.means(system)
     own = [mean_cell(means, name, best) for name in names]
     rows: Rows = [[system.name, len(benchmark.evaluations(system)), *own]]
@@ -114,7 +118,7 @@ def system_rows(
 
 
 def mean_cell(means: Mapping[str, Mean], name: str, best: Mapping[str, float]) -> str:
-    """A mean as a percentage, bold if it is the best; empty where there is none."""
+    """Write a mean as a percentage, bold if it is the best; empty if there is none."""
     if name not in means:
         return ""
     shown = percent(*means[name])
@@ -122,14 +126,14 @@ def mean_cell(means: Mapping[str, Mean], name: str, best: Mapping[str, float]) -
 
 
 def paper_rows(benchmark: Benchmark, system: System) -> tuple[list[PaperRow], str | None]:
-    """What papers say of a system on a test set, or why they say nothing."""
+    """Return the papers' results of a system on a test set, or why there are none."""
     scores, test = benchmark.means(system), data_name(benchmark.dataset)
     found, reason = find_results(system.config, benchmark.dataset, scores)
     return merge_results(found, {place_of(test, score): score for score in scores}), reason
 
 
 def paper_cell(row: PaperRow, name: str) -> str:
-    """A paper's score as a percentage, with its decimals; empty where the paper has none."""
+    """Write a paper's score as a percentage with the paper's decimals; empty if it has none."""
     if name not in row.scores:
         return ""
     score = row.scores[name]
@@ -137,7 +141,7 @@ def paper_cell(row: PaperRow, name: str) -> str:
 
 
 def percent(mean: float, std: float | None = None, decimals: int = 2) -> str:
-    """A share as a percentage.
+    """Write a share, from 0 to 1, as a percentage.
 
     Example:
         >>> percent(0.7806, 0.0039)
@@ -148,7 +152,7 @@ def percent(mean: float, std: float | None = None, decimals: int = 2) -> str:
 
 
 def signed(difference: float) -> str:
-    """A difference of shares in percentage points, with its sign."""
+    """Write a difference of shares in percentage points, with its sign."""
     return f"{100 * difference:+.2f}"
 
 

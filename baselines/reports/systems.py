@@ -1,4 +1,4 @@
-"""Runs put together: those that differ in their seed are one system, tested on benchmarks."""
+"""Group runs into systems, which differ in more than the seed, and their test sets."""
 
 import statistics
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from .read_runs import Evaluation, Run, find_runs, read_run
 #: A mean, and the standard deviation (over n - 1) where there are several values.
 Mean = tuple[float, float | None]
 
-#: What systems are compared by: the first metric that a test set has, and its scores.
+#: Metrics and scores by which systems are compared; the first metric that a test set has counts.
 _COMPARED = {
     "pattern_accuracy": ("accuracy", "pattern_accuracy 0.95"),
     "consistency": ("macro_f1", "consistency 1.0"),
@@ -26,12 +26,12 @@ _COMPARED = {
 
 @dataclass(frozen=True)
 class System:
-    """Runs that differ in their seed alone.
+    """A system: runs that differ in their seed alone.
 
     Attributes:
-        name: What it is called, unlike any other of the report.
-        config: What its runs were asked to do; of the first.
-        runs: By seed.
+        name: The name in the report, which is unique there.
+        config: The config of the first run.
+        runs: The runs in the order of their seeds.
     """
 
     name: str
@@ -41,12 +41,12 @@ class System:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """Rows that systems were tested on.
+    """A test set, with the systems that were tested on it.
 
     Attributes:
-        name: Its shortest name, ``mscinli/hardware``; with the split where that is not ``test``.
-        dataset: What the rows are; of configs with the same rows, the first by name.
-        systems: The systems that were tested on it, by name.
+        name: The shortest name, ``mscinli/hardware``; with the split if that is not ``test``.
+        dataset: The description of the rows; of configs with the same rows, the first by name.
+        systems: The systems that were tested on it, sorted by name.
     """
 
     name: str
@@ -54,40 +54,40 @@ class Benchmark:
     systems: tuple[System, ...]
 
     def evaluations(self, system: System) -> dict[int, Evaluation]:
-        """How the runs of a system did, by seed; empty where they were not tested on these rows."""
+        """Return the results of a system's runs by seed; empty if not tested on these rows."""
         digest = str(self.dataset["digest"])
         runs = (run for run in system.runs if digest in run.evaluations)
         return {run.config.seed: run.evaluations[digest] for run in runs}
 
     def means(self, system: System) -> dict[str, Mean]:
-        """The scores of a system by name, over those of its runs that were tested."""
+        """Compute means and standard deviations of a system's scores over its tested runs."""
         found = [evaluation.scores for evaluation in self.evaluations(system).values()]
         shared = [name for name in found[0] if all(name in f for f in found)] if found else []
         return {name: _mean_and_std([scores[name] for scores in found]) for name in shared}
 
     @cached_property
     def example(self) -> Evaluation:
-        """One of its evaluations, to see which metrics and scores there are."""
+        """Return one of its evaluations, to see which metrics and scores there are."""
         return next(iter(self.evaluations(self.systems[0]).values()))
 
     @property
     def metric(self) -> str:
-        """The metric that systems are compared by."""
+        """Return the metric by which systems are compared."""
         return next(name for name in _COMPARED if name in self.example.metrics)
 
     @property
     def compared(self) -> tuple[str, ...]:
-        """The scores that systems are compared by; the first one ranks them."""
+        """Return the scores by which systems are compared; the first one ranks them."""
         return _COMPARED[self.metric]
 
     @cached_property
     def ranked(self) -> list[System]:
-        """The systems, the best first, equal ones by name."""
+        """Return the systems, the best first, equal ones by name."""
         score = self.compared[0]
         return sorted(self.systems, key=lambda s: (-self.means(s)[score][0], s.name))
 
     def middle_run(self, system: System) -> Evaluation:
-        """The run in the middle by the first score; of two the lower, of equal ones the first."""
+        """Return the median run by the first score; of two the lower, of equal ones the first."""
         found, score = self.evaluations(system), self.compared[0]
         ranking = sorted(found, key=lambda seed: (found[seed].scores[score], seed))
         return found[ranking[(len(ranking) - 1) // 2]]
@@ -99,13 +99,13 @@ def _mean_and_std(values: Sequence[float]) -> Mean:
 
 @dataclass(frozen=True)
 class Collection:
-    """All runs of a report.
+    """The runs of a report.
 
     Attributes:
-        systems: The systems, by name.
-        benchmarks: What they were tested on, by name.
-        unfinished: The places of runs that are at work or were broken off.
-        repeated: The places of runs that repeat another with the same result.
+        systems: The systems, sorted by name.
+        benchmarks: The test sets, sorted by name.
+        unfinished: Folders of runs that are running or were interrupted.
+        repeated: Folders of runs that repeat another with the same result.
     """
 
     systems: tuple[System, ...]
@@ -115,14 +115,14 @@ class Collection:
 
 
 def collect_runs(folders: Sequence[Path]) -> Collection:
-    """Reads runs.
+    """Read runs, and group them into systems.
 
     Args:
-        folders: Folders of runs, or that have runs in them at any depth; see ``find_runs``.
+        folders: Folders of runs, or folders that contain runs at any depth.
 
     Returns:
-        The systems, and what they were tested on. Runs belong to one system if their configs differ
-        only in the seed, the order of the tests, and which run chose a subset.
+        The systems and their test sets. Runs belong to one system if their configs differ only in
+        the seed, the order of the tests, and the run that chose a subset.
 
     Raises:
         SourceNotFoundError: A folder has no runs, or a file of a run is missing.
@@ -165,7 +165,7 @@ def _check_digests(runs: Sequence[Run]) -> None:
             if other != digest:
                 raise UsageError(
                     f"The rows of {evaluation.key} are not the same: {other} in {first.folder}, "
-                    f"{digest} in {run.folder}. Report on them apart, or do one of the runs again."
+                    f"{digest} in {run.folder}. Report on them apart, or repeat one of the runs."
                 )
 
 
@@ -184,13 +184,13 @@ def _systems(runs: Sequence[Run]) -> tuple[System, ...]:
 
 
 def _check_training_rows(first: Run, second: Run) -> None:
-    """Refuses runs of one system that learned from other rows of the same name."""
+    """Refuse runs of one system that were trained on different rows of the same name."""
     ours, theirs = ((run.record.get("data") or {}).get("train") for run in (first, second))
     if ours and theirs and ours["digest"] != theirs["digest"]:
         raise UsageError(
             f"{first.folder} and {second.folder} are runs of one system, but the rows of "
             f"{first.config.train} were not the same: {ours['digest']} and {theirs['digest']}. "
-            "Report on them apart, or do one of the runs again."
+            "Report on them apart, or repeat one of the runs."
         )
 
 
@@ -222,10 +222,14 @@ def _benchmarks(systems: Sequence[System]) -> tuple[Benchmark, ...]:
 
 
 def families(systems: Sequence[System], *varied: str) -> dict[str, list[System]]:
-    """Systems that differ in some fields of their configs only, besides name, preset and tests.
+    """Group systems that differ only in some fields, besides name, preset and tests.
+
+    Args:
+        systems: The systems.
+        *varied: The fields in which members of a family may differ.
 
     Returns:
-        Families of two or more by what they have in common, in the order of their first members.
+        Families of two or more by a common name, in the order of their first members.
     """
     found: dict[str, list[System]] = {}
     for system in systems:
@@ -238,7 +242,7 @@ def families(systems: Sequence[System], *varied: str) -> dict[str, list[System]]
 
 
 def _common_name(systems: Sequence[System]) -> str:
-    """What all of them have: a name, else a preset, else a model, else the method."""
+    """Return the name that all share, else their preset, else their model, else the method."""
     configs = [system.config for system in systems]
-    told = zip(*((c.name, c.preset, model_name(c), c.method) for c in configs), strict=True)
-    return next(str(names[0]) for names in told if names[0] and len(set(names)) == 1)
+    shared = zip(*((c.name, c.preset, model_name(c), c.method) for c in configs), strict=True)
+    return next(str(names[0]) for names in shared if names[0] and len(set(names)) == 1)

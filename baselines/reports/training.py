@@ -1,4 +1,4 @@
-"""What was kept of training: scores by epoch, and maps of the training rows."""
+"""The section of a report on training: scores by epoch, and maps of the training rows."""
 
 import json
 from collections.abc import Mapping
@@ -19,8 +19,8 @@ _WORDS = (
 )
 
 
-def tell_training(collection: Collection, pictures: Pictures) -> list[str]:
-    """Scores by epoch, a picture for each set of validation rows; then maps of training rows."""
+def show_training(collection: Collection, pictures: Pictures) -> list[str]:
+    """Report scores by epoch, a picture for each validation set, and maps of training rows."""
     by_validation: dict[str, dict[str, list[dict[int, float]]]] = {}
     for system in collection.systems:
         curves = [curve for run in system.runs if (curve := learning_curve(run))]
@@ -35,11 +35,11 @@ def tell_training(collection: Collection, pictures: Pictures) -> list[str]:
         whose = f", the best {N_SYSTEMS} of {len(found)} systems" * (len(found) > N_SYSTEMS)
         alt = f"Macro-F1 on the validation rows of {place} by epoch{whose}"
         blocks.append(pictures.add(f"learning {place}", alt, figure))
-    return blocks + _tell_maps(collection, pictures)
+    return blocks + _show_maps(collection, pictures)
 
 
 def learning_curve(run: Run) -> dict[int, float]:
-    """Macro-F1 on the validation rows by epoch, as it was logged; empty where there is none.
+    """Read macro-F1 on the validation rows by epoch from a run's log; empty if there is none.
 
     Raises:
         UsageError: The log is malformed; names the line.
@@ -56,14 +56,14 @@ def learning_curve(run: Run) -> dict[int, float]:
                     curve[epoch] = float(validation["macro_f1"])
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise UsageError(
-                f"{path}:{number} is no JSON object, or no epoch with a number and macro_f1: "
-                f"{error!r}."
+                f"{path}:{number}: expected a JSON object, for an epoch with its number and "
+                f"macro_f1: {error!r}."
             ) from error
     return curve
 
 
-def _tell_maps(collection: Collection, pictures: Pictures) -> list[str]:
-    """A map of the rows of each system's first run, if it was trained on all rows."""
+def _show_maps(collection: Collection, pictures: Pictures) -> list[str]:
+    """Report a map of the rows of each system's first run, if it was trained on all rows."""
     head = ["system", "seed", "training rows", "epochs", "confidence", "variability"]
     rows: list[list[Any]] = [head]
     shown = []
@@ -84,11 +84,11 @@ def _tell_maps(collection: Collection, pictures: Pictures) -> list[str]:
 
 
 def training_map(run: Run) -> Mapping[str, Any] | None:
-    """What ``cartography`` says of a run's training rows over its epochs.
+    """Compute the cartography of a run's training rows over its epochs.
 
     Returns:
-        Its result, the rows in place of groups; None where no dynamics were kept, or those of one
-        epoch only.
+        Result of the metric ``cartography``, with rows in place of groups; None if the run has
+        dynamics of fewer than two epochs.
 
     Raises:
         PredictionsError: The dynamics are malformed.
@@ -105,5 +105,5 @@ def training_map(run: Run) -> Mapping[str, Any] | None:
         raise PredictionsError(f"{path}: {error}") from None
     n_epochs = len(table["epoch"].unique())
     if set(found["groups"]["n_samples"]) != {n_epochs}:
-        raise PredictionsError(f"{path}: its epochs are not of the same rows.")
+        raise PredictionsError(f"{path}: expected the same rows in each of its {n_epochs} epochs.")
     return found if n_epochs > 1 else None

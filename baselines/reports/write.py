@@ -1,4 +1,4 @@
-"""Writes a report: Markdown, and the pictures that it shows."""
+"""Write a report: Markdown, and the pictures that it shows."""
 
 import re
 from collections.abc import Sequence
@@ -7,17 +7,17 @@ from typing import Any
 
 from ...loaders.atomic_write import whole_folder
 from ...loaders.errors import OutputError, UsageError
-from .benchmarks import tell_benchmark
-from .comparisons import tell_shots, tell_subsets, tell_transfers, tell_views
+from .benchmarks import show_benchmark
+from .comparisons import show_shots, show_subsets, show_transfers, show_views
 from .pictures import Pictures
-from .provenance import cost_table, tell_comparability, tell_provenance
+from .provenance import cost_table, show_comparability, show_provenance
 from .scores import show_table
 from .systems import Collection, collect_runs
-from .training import tell_training
+from .training import show_training
 
 FILE_NAME = "report.md"
 
-#: How a report is known, so that nothing else is replaced.
+#: The first line of a report, so that no other file is replaced.
 _MARK = "<!-- nlihub: report on baselines -->"
 _EMBEDDED = re.compile(r"!\[[^\]]*\]\(([^)]+)\)")
 
@@ -25,26 +25,26 @@ _EMBEDDED = re.compile(r"!\[[^\]]*\]\(([^)]+)\)")
 def write_report(
     runs: Sequence[Path], output: Path, *, confidence_level: float | None = None
 ) -> dict[str, Any]:
-    """Writes a report on runs into a folder, whole or not at all.
+    """Write a report on runs into a folder, whole or not at all.
 
-    The same runs give the same bytes with the same versions of matplotlib and of the rows that
-    they were tested on. Where these rows cannot be had, or are not those of the runs, tests on rows
-    are left out, and the report says so.
+    The same runs give the same bytes with the same versions of matplotlib and of the test rows.
+    Tests on rows are left out, with a note, if the test rows are not available or have changed.
 
     Args:
-        runs: Folders of runs, or that have runs in them; see ``collect_runs``.
+        runs: Folders of runs, or folders that contain runs at any depth.
         output: The folder to write, ``report.md`` and pictures; an earlier report is replaced.
-        confidence_level: Of bootstrap intervals of scores and differences; None shows none.
+        confidence_level: Confidence level of bootstrap intervals of scores and differences, above 0
+            and below 1; None leaves them out.
 
     Returns:
         ``report`` (the path of the Markdown), ``pictures`` (their names), ``n_systems``,
-        ``n_runs``, ``benchmarks`` (their names) and ``unfinished`` (places of runs).
+        ``n_runs``, ``benchmarks`` (their names) and ``unfinished`` (folders of runs).
 
     Raises:
-        SourceNotFoundError: A folder has no runs that are done, or a file of a run is missing.
-        UsageError: A run is malformed, runs contradict each other, or the level is none.
-        PredictionsError: Predictions cannot be read, or are not of the rows of their test set.
-        OutputError: There is something at the output that is no report, or it cannot be written.
+        SourceNotFoundError: A folder contains no finished run, or a file of a run is missing.
+        UsageError: A run is malformed, runs contradict each other, or the level is out of range.
+        PredictionsError: Predictions cannot be read, or do not match the rows of their test set.
+        OutputError: The output folder holds something other than a report, or is not writable.
         MissingExtraError: There are pictures to draw, and matplotlib is not installed.
     """
     if confidence_level is not None and not 0 < confidence_level < 1:
@@ -70,13 +70,13 @@ def write_report(
 def _check_output(output: Path) -> None:
     if output.exists() and not _is_report(output):
         raise OutputError(
-            f"{output} exists and is no report, or holds files of others; name another folder, or "
-            "move it away."
+            f"{output} exists and is not a report, or holds other files too. Name another folder, "
+            "or move it away."
         )
 
 
 def _is_report(folder: Path) -> bool:
-    """Whether a folder is empty, or holds a report and nothing else."""
+    """Return whether a folder is empty, or holds a report and nothing else."""
     if not folder.is_dir():
         return False
     names = {path.name for path in folder.iterdir()}
@@ -90,20 +90,20 @@ def _is_report(folder: Path) -> bool:
 
 def _text(collection: Collection, pictures: Pictures, confidence_level: float | None) -> str:
     blocks = {
-        f"{benchmark.name}: {benchmark.dataset['rows']:,} rows": tell_benchmark(
+        f"{benchmark.name}: {benchmark.dataset['rows']:,} rows": show_benchmark(
             benchmark, pictures, confidence_level
         )
         for benchmark in collection.benchmarks
     }
     blocks |= {
-        "Trained on one, tested on another": tell_transfers(collection, pictures),
-        "The hypothesis alone": tell_views(collection),
-        "Few shots": tell_shots(collection, pictures),
-        "Parts of the training rows": tell_subsets(collection),
-        "Training": tell_training(collection, pictures),
+        "Trained on one, tested on another": show_transfers(collection, pictures),
+        "The hypothesis alone": show_views(collection),
+        "Few shots": show_shots(collection, pictures),
+        "Parts of the training rows": show_subsets(collection),
+        "Training": show_training(collection, pictures),
         "What it took": [show_table(cost_table(collection.systems))],
-        "What can be compared with the papers": tell_comparability(collection),
-        "How it was made": tell_provenance(collection),
+        "What can be compared with the papers": show_comparability(collection),
+        "How it was made": show_provenance(collection),
     }
     parts = [_MARK, "# Baselines", _introduction(collection)]
     for title, found in blocks.items():

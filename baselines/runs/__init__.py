@@ -1,1 +1,1 @@
-"""A run: what was asked, where it is kept, and what came out."""
+"""A run: its config, its data, its execution and its folder."""

@@ -1,4 +1,4 @@
-"""What a run is asked to do."""
+"""The config of a run, and its hyper-parameters."""
 
 import dataclasses
 import math
@@ -12,7 +12,7 @@ METHODS = ("encoder", "lexicalized", "cbow", "cnn", "bilstm", "zero-shot", "prom
 
 _TRAINED = ("train", "validation", "n_shots", "subset", "reference")
 
-#: The fields of a config that mean something to a method, besides those that all have.
+#: The fields of a config that a method uses, besides those that all methods use.
 _FIELDS = {
     "encoder": ("model", "revision", "view", "new_head", "model_labels", *_TRAINED),
     "lexicalized": ("train", "n_shots", "subset", "view", "details"),
@@ -22,10 +22,10 @@ _FIELDS = {
 }
 _FIELDS_OF_ALL = ("name", "method", "tests", "preset", "seed", "options")
 
-#: What of a pair a model sees.
+#: What a model sees of a pair.
 VIEWS = ("pair", "hypothesis")
 
-#: Which training rows are kept, by what cartography says of them; MSciNLI, Table 7.
+#: Subsets of the training rows, chosen by their cartography; MSciNLI, Table 7.
 SUBSETS = ("easy", "hard", "ambiguous", "without_hardest")
 
 _OF_ENCODERS = ("max_length", "truncation", "n_trained_layers", "special_tokens")
@@ -38,21 +38,26 @@ class Options:
     """Hyper-parameters.
 
     Attributes:
-        learning_rate: Of the optimizer; with ``schedule`` linear, after the warm-up.
-        batch_size: Pairs to a step, over all devices and micro-batches.
-        max_epochs: Passes over the training rows at most.
-        patience: Epochs without a better validation macro-F1 after which training stops; None
-            trains for all epochs, and takes the best.
-        max_length: Tokens of a pair at most, special ones included.
-        truncation: What is cut where a pair has more: ``longest_first`` or ``only_first``, the
+        learning_rate: Learning rate of the optimizer, 0 or more, reached after the warm-up.
+        batch_size: Pairs of an optimizer step, over all devices and micro-batches; from 1.
+        max_epochs: Maximum number of passes over the training rows, from 1.
+        patience: Epochs without a better validation macro-F1 after which training stops, from 1;
+            None trains all epochs and keeps the best.
+        max_length: Maximum number of tokens of a pair, special tokens included; from 4.
+        truncation: What to cut from a longer pair: ``longest_first``, or ``only_first`` for the
             premise alone.
-        optimizer: ``adam`` or ``adamw``, both without weight decay unless ``weight_decay`` says.
-        weight_decay: Of ``adamw``.
-        schedule: ``constant``, or ``linear`` to zero at the end of the last epoch.
-        warmup_steps: Steps over which the rate rises from zero.
-        max_grad_norm: To which gradients are clipped; None clips none.
-        n_trained_layers: Top layers of an encoder that are trained, with its head; None trains all.
+        optimizer: ``adam`` or ``adamw``.
+        weight_decay: Weight decay of ``adamw``, 0 or more.
+        schedule: ``constant``, or ``linear`` decay to zero at the end of the last epoch.
+        warmup_steps: Steps over which the learning rate rises from zero, 0 or more.
+        max_grad_norm: Norm to which gradients are clipped, 0 or more; None does not clip.
+        n_trained_layers: Number of top layers of an encoder to train, with its head; None trains
+            the whole encoder.
         special_tokens: Markers in the texts that become tokens of their own.
+
+    Raises:
+        UnknownNameError: There is no such truncation, optimizer or schedule.
+        UsageError: A number is out of its range, or weight decay is set for ``adam``.
     """
 
     learning_rate: float = 2e-5
@@ -93,18 +98,25 @@ class Options:
                 kind = "a whole number" if whole else "a finite number"
                 raise UsageError(f"{name} ({flag(name)}) is {value}; expected {kind}.")
         if self.weight_decay and self.optimizer == "adam":
-            raise UsageError("weight_decay goes with the optimizer adamw, not with adam.")
+            raise UsageError(
+                f"weight_decay is {self.weight_decay}, but the optimizer adam has none. Use adamw, "
+                "or leave weight_decay at 0."
+            )
 
 
 @dataclass(frozen=True)
 class Subset:
-    """A part of the training rows, chosen by their cartography.
+    """A subset of the training rows, chosen by their cartography.
 
     Attributes:
-        kind: ``easy``, ``hard`` or ``ambiguous``, the share that is most so, or
-            ``without_hardest``, all but that share.
-        share: Of the training rows, between 0 and 1.
-        run: The run whose training told easy rows from hard ones, as a path from this run's folder.
+        kind: ``easy``, ``hard`` or ``ambiguous`` for the share of rows that is most so;
+            ``without_hardest`` for all rows but the hardest share.
+        share: Share of the training rows, above 0 and below 1.
+        run: Path, from this run's folder, of the run whose training dynamics decide.
+
+    Raises:
+        UnknownNameError: There is no such kind.
+        UsageError: The share is out of its range.
 
     Source: MSciNLI, section 5.1 and Table 7.
     """
@@ -116,33 +128,42 @@ class Subset:
     def __post_init__(self) -> None:
         _check_choice("subset", self.kind, SUBSETS)
         if not 0 < self.share < 1:
-            raise UsageError(f"The share of a subset is {self.share}; expected one in (0, 1).")
+            raise UsageError(
+                f"The share of a subset is {self.share}; expected a number above 0 and below 1."
+            )
 
 
 @dataclass(frozen=True)
 class RunConfig:
-    """One system, trained or not, on one training set, with one seed.
+    """The config of a run: one system, one training set, one seed.
 
     Attributes:
-        name: What the system is called in reports.
+        name: The name of the system in reports.
         method: One of ``METHODS``.
-        tests: What it is tested on; see ``baselines.runs.data``.
-        model: An encoder or language model: a name on the Hub or a folder.
-        revision: Of a model on the Hub.
-        preset: The preset that it was made from.
-        train: What it is trained on; None where it is not trained.
-        validation: What epochs are compared on; None takes the last epoch.
-        view: What of a pair it sees, ``pair`` or ``hypothesis``.
-        seed: Of everything that is drawn: a new head, dropout, the order of rows, few shots.
-        n_shots: Training rows a pattern (few-shot learning), or exemplars in a prompt.
-        subset: A part of the training rows.
-        new_head: Whether a classifier's head is replaced by a new one.
-        model_labels: The labels of a classifier in the order of its ids, where its own
-            configuration does not name them.
+        tests: The test sets, by a name that ``runs.data.read_rows`` takes: a dataset, a config, the
+            folder of a built version or a file of rows.
+        model: An encoder or language model: a name on the Hub, or a folder.
+        revision: Commit, tag or branch of a model on the Hub.
+        preset: The preset that the config comes from.
+        train: The training set, named like a test set; None if nothing is trained.
+        validation: The rows on which epochs are compared, named like a test set; None takes the
+            last epoch.
+        view: What the system sees of a pair: ``pair``, or ``hypothesis`` alone.
+        seed: Seed of all draws: a new head, dropout, the order of rows, few shots; 0 or more.
+        n_shots: Training rows of each pattern (few-shot learning), or exemplars in a prompt; 0 or
+            more.
+        subset: A subset of the training rows.
+        new_head: Whether to replace the head of a classifier by a new one.
+        model_labels: Labels of a classifier in the order of its ids, if its own configuration does
+            not name them.
         options: Hyper-parameters.
-        details: What a method needs besides: features, a file of vectors, a prompt.
-        reference: Whether to train as plainly as the papers did: every row padded to the
-            longest, single precision, nothing fused or compiled.
+        details: Settings of single methods: groups of features, a file of word vectors, a prompt.
+        reference: Whether to train as plainly as the papers did: every row padded to the longest,
+            in single precision, nothing fused or compiled.
+
+    Raises:
+        UnknownNameError: There is no such method or view.
+        UsageError: A value is missing or out of its range.
     """
 
     name: str
@@ -170,37 +191,47 @@ class RunConfig:
         if isinstance(tests, str) or not all(isinstance(name, str) for name in tests):
             raise UsageError(f"tests is {tests!r}; expected a list of names.")
         if not self.tests:
-            raise UsageError("A run needs something to be tested on.")
+            raise UsageError("tests is empty; a run needs at least one test set.")
         if not isinstance(self.seed, int) or self.seed < 0:
             raise UsageError(f"seed is {self.seed}; expected a whole number, 0 or more.")
         if self.n_shots is not None and self.n_shots < 0:
             raise UsageError(f"n_shots is {self.n_shots}; expected 0 or more.")
 
     def check_complete(self) -> None:
-        """Refuses a config that lacks what its method needs, or has what it would not look at.
+        """Check that a config has what its method needs, and nothing that the method ignores.
 
         Raises:
-            UsageError: A model or training rows are missing, or something is there for nothing.
+            UsageError: A model or training rows are missing, or a value would have no effect.
         """
         has_train = self.train is not None
         if self.method in ("encoder", "zero-shot", "prompt") and self.model is None:
-            raise UsageError(f"{self.method} needs a model.")
+            raise UsageError(f"The method {self.method} needs a model; name one.")
         if self.method == "prompt" and bool(self.n_shots) != has_train:
-            raise UsageError("A prompt with shots needs rows to draw them from, and only then.")
+            raise UsageError(
+                f"The prompt has n_shots {self.n_shots} and train {self.train!r}; expected rows to "
+                "draw from (train) with shots, and none without."
+            )
         if self.method not in ("zero-shot", "prompt") and not has_train:
-            raise UsageError(f"{self.method} needs a training set.")
+            raise UsageError(f"The method {self.method} needs a training set; name one.")
         idle = [name for name in _changed(self, RunConfig) if not self.takes(name)]
         idle += [name for name in _changed(self.options, Options) if not self._uses(name)]
         if idle:
             shown = ", ".join(f"{name} ({flag(name)})" for name in idle)
-            raise UsageError(f"{shown} would do nothing: {self.method} has no use for it.")
+            raise UsageError(
+                f"{shown} would have no effect: the method {self.method} does not use it. Leave it "
+                "out."
+            )
 
     def takes(self, field: str) -> bool:
-        """Whether a field of the config means something to the method."""
+        """Return whether the method uses a field of the config.
+
+        Args:
+            field: Name of the field.
+        """
         return field in _FIELDS_OF_ALL or field in _FIELDS[self.method]
 
     def _uses(self, option: str) -> bool:
-        """Whether a hyper-parameter means something to the method."""
+        """Return whether the method uses a hyper-parameter."""
         if self.method == "zero-shot":
             return option in ("max_length", "truncation")
         if self.method in ("cbow", "cnn", "bilstm"):
@@ -208,20 +239,23 @@ class RunConfig:
         return self.method == "encoder"
 
     def as_json(self) -> dict[str, Any]:
-        """The config as JSON holds it; ``from_json`` reads it."""
+        """Return the config as a JSON object, which ``from_json`` reads."""
         plain: dict[str, Any] = _plain(dataclasses.asdict(self))
         return plain
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> "RunConfig":
-        """A config from JSON.
+        """Make a config from a JSON object.
 
         Args:
-            found: What ``as_json`` gave; values that are left out are the default ones.
+            found: The fields, as ``as_json`` returns them; missing ones take their defaults.
+
+        Returns:
+            The config.
 
         Raises:
-            UnknownNameError: It names something that a config does not have.
-            UsageError: A value is missing or out of its range.
+            UnknownNameError: A field, method, view or other name is unknown.
+            UsageError: A value is missing, of the wrong type or out of its range.
         """
         values = dict(found)
         for name in ("subset", "options", "details"):
@@ -240,7 +274,7 @@ class RunConfig:
 
 
 def flag(name: str) -> str:
-    """The option of the command for a field of a config or a hyper-parameter."""
+    """Return the option of the command for a field of a config or a hyper-parameter."""
     known = {
         "max_epochs": "epochs",
         "n_trained_layers": "trained-layers",
@@ -260,15 +294,15 @@ def _made(kind: type[_T], values: Mapping[str, Any]) -> _T:
         if part.default is part.default_factory is dataclasses.MISSING and part.name not in values
     ]
     if needed:
-        raise UsageError(f"This is no config of a run: it has no {', '.join(needed)}.")
+        raise UsageError(f"This is not the config of a run: {', '.join(needed)} is missing.")
     try:
         return kind(**values)
     except TypeError as error:  # a field is missing, or a text stands where a number should
-        raise UsageError(f"This is no config of a run: {error}.") from error
+        raise UsageError(f"This is not the config of a run: {error}.") from error
 
 
 def _changed(value: Any, kind: type) -> list[str]:
-    """The fields that have another value than by default."""
+    """Return the fields whose value is not the default."""
     return [
         part.name
         for part in dataclasses.fields(kind)

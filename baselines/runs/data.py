@@ -1,4 +1,4 @@
-"""What runs are trained and tested on, by one short name."""
+"""The rows that a run trains and tests on: read by name, drawn as shots, chosen by cartography."""
 
 import dataclasses
 import hashlib
@@ -23,23 +23,23 @@ from .folder import DYNAMICS
 
 
 def read_rows(name: str, role: str, folder: Path | None = None) -> Gold:
-    """The rows that a name means, with their texts.
+    """Read the rows of a name, with their texts.
 
     Args:
         name: A dataset, ``scinli``; one of its configs, ``mscinli/hardware``; the folder of a built
             version, or of a config in it; or a file of rows in the uniform schema, ``.parquet``,
-            ``.jsonl`` or ``.csv``. After ``:`` may follow a split, ``scinli:validation``.
-        role: ``train``, ``validation`` or ``test``: the split that is meant where none is named.
-        folder: Local folder with the source files, where the dataset has to be built first.
+            ``.jsonl`` or ``.csv``. A split may follow after ``:``, ``scinli:validation``.
+        role: The split to read if the name has none: ``train``, ``validation`` or ``test``.
+        folder: Local folder with the source files, if the dataset has to be built first.
 
     Returns:
-        The rows, in order.
+        The rows in their order.
 
     Raises:
         UnknownNameError: There is no such dataset, config or split.
         SourceNotFoundError: There is neither such a dataset nor such a file.
         SchemaError: A file of rows is malformed or has no texts.
-        NLIHubError: The sources are missing or wrong.
+        NLIHubError: The sources of a dataset that has to be built are missing or wrong.
     """
     path = Path(name).expanduser()
     if path.is_file():
@@ -59,19 +59,23 @@ def read_rows(name: str, role: str, folder: Path | None = None) -> Gold:
         version = ensure_built(get_builder(dataset), options)
         return Gold.of_version(version, config, split, with_texts=True)
     if Path(place).suffix or "/" in place or Path(place).expanduser().is_dir():
-        raise SourceNotFoundError(f"{name} is no dataset, no built version and no file of rows.")
+        raise SourceNotFoundError(
+            f"{name} not found; expected a dataset, the folder of a built version, or a file of "
+            "rows (.parquet, .jsonl, .csv)."
+        )
     get_builder(dataset)  # raises, with the closest name
-    raise SourceNotFoundError(f"{name} is no dataset.")
+    raise SourceNotFoundError(f"{name} is not a dataset.")
 
 
 def absolute_name(name: str) -> str:
-    """A name of rows that means the same from any folder.
+    """Make the path in a name of rows absolute.
 
     Args:
-        name: As ``read_rows`` takes it.
+        name: A dataset or config, the folder of a built version, or a file of rows; perhaps with a
+            split after ``:``.
 
     Returns:
-        The name with the whole path, where it is that of a file or of a built version.
+        The name with an absolute path if it names a file or a built version; else the name.
     """
     path = Path(name).expanduser()
     if path.is_file() or path.suffix in (".jsonl", ".csv", ".parquet"):
@@ -82,9 +86,10 @@ def absolute_name(name: str) -> str:
 
 
 def _built_at(place: str) -> tuple[Path, str | None] | None:
-    """The folder of a built version that a place names, and perhaps one of its configs.
+    """Return the folder of a built version that a place names, and perhaps one of its configs.
 
-    A dataset of this package comes before a folder of its name that is no built version.
+    A dataset of this package takes precedence over a folder of its name that is not a built
+    version.
     """
     path = Path(place).expanduser()
     if (path / MANIFEST).is_file():
@@ -103,28 +108,31 @@ def _split_of(name: str, role: str) -> tuple[str, str]:
 
 
 def draw_shots(rows: Gold, n_shots: int, seed: int) -> Gold:
-    """A few rows of every group, as the paper draws them for few-shot learning.
+    """Draw a few rows of every group for few-shot learning.
 
-    The draw of a row depends on the seed and its id alone, and a larger draw holds the smaller one
-    with the same seed.
+    Whether a row is drawn depends only on the seed and on the ids of its group, and a larger draw
+    contains the smaller one of the same seed.
 
     Args:
         rows: The pool; every row has a group.
-        n_shots: Rows of each group; 0 gives none.
-        seed: Of the draw.
+        n_shots: Rows to draw of each group, 0 or more.
+        seed: Seed of the draw.
 
     Returns:
         The rows drawn, in the order of the pool.
 
     Raises:
         SchemaError: A row has no group.
-        UsageError: A group has fewer rows.
+        UsageError: A group has fewer than ``n_shots`` rows.
 
     Source: SpaceNLI, section 4.2.3: rows drawn from a pool of 100 a pattern, three draws.
     """
     table = rows.rows
     if table["group"].null_count:
-        raise SchemaError(f"{rows.description['name']} has rows without a group to draw shots of.")
+        raise SchemaError(
+            f"{rows.description['name']}: {table['group'].null_count} rows have no group; few "
+            "shots are drawn from each group."
+        )
     groups = table["group"].combine_chunks().dictionary_encode()
     codes = groups.indices.to_numpy()
     keys = [
@@ -137,7 +145,8 @@ def draw_shots(rows: Gold, n_shots: int, seed: int) -> Gold:
     if len(sizes) and sizes.min() < n_shots:
         least = groups.dictionary[int(sizes.argmin())].as_py()
         raise UsageError(
-            f"{n_shots} shots a group were asked for; {least} has {sizes.min()} rows to draw from."
+            f"Expected at least {n_shots} rows in every group to draw shots from; {least} has "
+            f"{sizes.min()} rows. Ask for fewer shots."
         )
     chosen = by_group[(starts[:, None] + np.arange(n_shots)).ravel()]
     description = {**rows.description, "rows": len(chosen)}
@@ -147,24 +156,30 @@ def draw_shots(rows: Gold, n_shots: int, seed: int) -> Gold:
 
 
 def take_rows(rows: Gold, ids: pa.Array) -> Gold:
-    """The rows with some ids, in the order that they have."""
+    """Select rows by id, in their own order.
+
+    Args:
+        rows: The rows.
+        ids: The ids to keep.
+    """
     kept = rows.rows.filter(pc.is_in(rows.rows["id"], ids))
     return dataclasses.replace(rows, rows=kept, description={**rows.description, "rows": len(kept)})
 
 
 def subset_ids(subset: Subset, run: Path, known: pa.ChunkedArray) -> pa.Array:
-    """The training rows that a run's dynamics call easy, hard or ambiguous.
+    """Select the training rows that are easy, hard or ambiguous by the dynamics of a run.
 
     Confidence is the mean, variability the standard deviation (over n) of the gold label's
     probability over the epochs.
 
     Args:
-        subset: Which rows.
-        run: The folder of a run that is done.
+        subset: The kind of rows, and their share.
+        run: The folder of a finished run.
         known: The ids of the training rows.
 
     Returns:
-        Their ids; of rows that are equally so, the first in the order of the run's rows.
+        The ids of the subset, in the order of the run's rows. Of rows with equal values the earlier
+        ones come first.
 
     Raises:
         UsageError: The run has no dynamics, or was trained on other rows.
@@ -174,14 +189,18 @@ def subset_ids(subset: Subset, run: Path, known: pa.ChunkedArray) -> pa.Array:
     """
     path = run / DYNAMICS
     if not path.is_file():
-        raise UsageError(f"{run} has no {DYNAMICS}: it is no run that trained a model to its end.")
+        raise UsageError(
+            f"{run} has no {DYNAMICS}; expected the folder of a run that trained a model to the "
+            "end."
+        )
     table = pq.read_table(path)
     n_epochs = len(set(table["epoch"].to_pylist()))
     probabilities = table["probability"].to_numpy().reshape(n_epochs, -1)
     ids = table["id"].combine_chunks()[: probabilities.shape[1]]
     if set(ids.to_pylist()) != set(known.to_pylist()):
         raise UsageError(
-            f"{run} was trained on other rows: it cannot tell which of these are easy."
+            f"{run} was trained on other rows, so its dynamics do not cover these training rows. "
+            "Name a run with the same training set."
         )
     confidence, variability = probabilities.mean(axis=0), probabilities.std(axis=0)
     n_rows = round(subset.share * len(ids))
@@ -194,11 +213,11 @@ def subset_ids(subset: Subset, run: Path, known: pa.ChunkedArray) -> pa.Array:
 
 
 def dynamics_table(train: Gold, dynamics: np.ndarray) -> pa.Table:
-    """Dynamics as a run keeps them.
+    """Make the table of training dynamics that a run keeps.
 
     Args:
-        train: n rows.
-        dynamics: Epochs x n, the gold label's probability.
+        train: n training rows.
+        dynamics: Shape ``(n_epochs, n)``, the probability of the gold label, from 0 to 1.
 
     Returns:
         The columns ``id``, ``epoch`` (from 1) and ``probability``, epoch by epoch.

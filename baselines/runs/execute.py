@@ -1,4 +1,4 @@
-"""Does a run: trains a system, or takes it as it is, and tests it."""
+"""Execute a run: train its system where there is something to train, test it, record the scores."""
 
 import datetime
 import time
@@ -32,31 +32,35 @@ def execute(
     keeps_checkpoint: bool = True,
     tell: Tell = silent,
 ) -> RunFolder:
-    """Does a run, or goes on with one that was broken off; one that is done is left as it is.
+    """Execute a run, resume an interrupted one, or leave a finished one as it is.
 
-    Of a run that is done, files of rows that are at hand must not have changed.
+    The local files of rows of a finished run must not have changed.
 
     Args:
-        config: What to do.
+        config: The config of the run.
         path: The run's folder.
-        execution: How to compute.
+        execution: Device and precision of the computation.
         sources: Local folder with the source files of datasets that have to be built first.
-        keeps_checkpoint: Whether the trained model stays when the run is done.
-        tell: Is told of progress, in words.
+        keeps_checkpoint: Whether to keep the trained model when the run is finished.
+        tell: Receives progress messages.
 
     Returns:
-        The folder, with all that ``folder.RunFolder`` names.
+        The folder, with the files that ``runs.folder`` names.
 
     Raises:
-        OutputError: The folder is that of another run, or another process works in it; or the run
-            was begun or done with other rows, or begun with another commit of the model.
-        UsageError: The config lacks what its method needs, or several processes do what only one
-            can.
-        SchemaError: Training, validation and test rows have other labels.
-        NLIHubError: Data are missing or malformed, the model cannot be used, or training broke off.
+        OutputError: The folder belongs to another run, another process is using it, or the run was
+            started with other rows or another commit of the model.
+        UsageError: The config lacks what its method needs, two test sets have one name, or several
+            processes were started for a method that runs in one.
+        SchemaError: Rows are missing or malformed, or training, validation and test rows have
+            different labels.
+        NLIHubError: Data are missing, the model does not fit, or training failed.
     """
     if config.method in ("lexicalized", "prompt") and execution.accelerator.num_processes > 1:
-        raise UsageError(f"{config.method} runs in one process; start it without a launcher.")
+        raise UsageError(
+            f"The method {config.method} runs in one process; "
+            f"{execution.accelerator.num_processes} were started. Start it without a launcher."
+        )
     accelerator = execution.accelerator
     main = accelerator.is_main_process
     begun: AbstractContextManager[RunFolder] = (
@@ -142,7 +146,7 @@ class _Run:
     def _rows(self, name: str, role: str) -> Gold:
         rows = read_rows(name, role, self.sources)
         if not len(rows.rows):
-            raise SchemaError(f"{name} has no rows.")
+            raise SchemaError(f"{name} has no rows; a run needs at least one.")
         return rows
 
     def _training_rows(self) -> Gold | None:
@@ -163,7 +167,7 @@ class _Run:
         return ", ".join([*shown, f"{sum(len(rows.rows) for rows in tests):,} rows to test"])
 
     def _shared(self, train: Gold | None, tests: Mapping[str, Gold]) -> dict[str, int]:
-        """How many pairs of each test set are among the training rows, where there are such."""
+        """Count the pairs of each test set that are among the training rows, if there are any."""
         if train is None or self.config.method == "prompt":  # which refuses its own exemplars
             return {}
         learned = _pairs(train)
@@ -213,7 +217,7 @@ class _Run:
         return dict(self.folder.read_json(METRICS)["evaluations"])
 
     def _begin_record(self, data: dict[str, Any], tests: dict[str, Any]) -> None:
-        """Begins the record, or goes on with it if the rows are those that it was begun with."""
+        """Start the record, or continue it if the rows are those that it was started with."""
         if (self.folder.path / RECORD).is_file():
             record = self.folder.read_json(RECORD)
             self._seconds_before, self.started = record["seconds"], record["started"]
@@ -225,7 +229,7 @@ class _Run:
             ]
             if other:
                 raise OutputError(
-                    f"{self.folder.path} was begun with other rows: {'; '.join(other)}. "
+                    f"{self.folder.path} was started with other rows: {'; '.join(other)}. "
                     "Name another folder."
                 )
         self._note(
@@ -251,13 +255,13 @@ class _Run:
         before = self.folder.read_json(RECORD).get("pretrained", {}).get("commit")
         if before is not None and before != commit:
             raise OutputError(
-                f"{self.folder.path} was begun with the model at the commit {before}; now it is at "
-                f"{commit}. Go on with --revision {before}, in another folder."
+                f"{self.folder.path} was started with the model at commit {before}, which is now "
+                f"at {commit}. Start over in another folder with --revision {before}."
             )
 
 
 def _check_files(folder: RunFolder, config: RunConfig) -> None:
-    """Refuses files of rows that are at hand and have changed since a run was done."""
+    """Refuse a finished run whose local files of rows have changed since."""
     record, evaluations = folder.read_json(RECORD), folder.read_json(METRICS)["evaluations"]
     known = {config.train: record["data"].get("train")}
     known[config.validation] = record["data"].get("validation")
@@ -269,8 +273,8 @@ def _check_files(folder: RunFolder, config: RunConfig) -> None:
         digest = f"sha256:{hash_file(path)}"
         if digest != rows["digest"]:
             raise OutputError(
-                f"{folder.path} is done, with other rows: {path} had the digest {rows['digest']}, "
-                f"and has {digest}. Name another folder."
+                f"{folder.path} is finished, but with other rows: {path} had the digest "
+                f"{rows['digest']}, and now has {digest}. Name another folder."
             )
 
 
@@ -280,7 +284,7 @@ def _pairs(rows: Gold) -> set[tuple[str, str]]:
 
 
 def _label_set(sets: Sequence[Gold]) -> tuple[str, ...]:
-    """The label set of rows: the first whose order is known, else the largest."""
+    """Return the label set of a run: the first whose order is known, else the largest."""
     ordered = [rows for rows in sets if rows.has_label_ids]
     return (ordered or [max(sets, key=lambda rows: len(rows.labels))])[0].labels
 

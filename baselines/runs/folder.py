@@ -1,4 +1,4 @@
-"""The folder of a run."""
+"""The folder of a run: its files, and how they are written."""
 
 import json
 import os
@@ -26,17 +26,17 @@ STATE = "resume.pt"
 PREDICTIONS = "predictions"
 _LOCK = ".lock"
 
-#: Facts that are told by test set, one after the other.
+#: Facts that are recorded by test set, one after the other.
 _GROWING = ("truncated", "unread")
 
-#: Details that may change between a kill and the restart: a server moves, and its model stays.
+#: Details that may change when a run resumes: the model of a server may move to another address.
 _MAY_CHANGE = ("server",)
 
 
 class RunFolder:
-    """Where a run keeps what it was asked and what came out.
+    """The folder of a run: config, record, log, predictions, metrics and checkpoint.
 
-    Every file appears whole or not at all, but the log, which grows line by line.
+    Every file appears whole or not at all, except the log, which grows line by line.
 
     Args:
         path: The folder.
@@ -51,35 +51,40 @@ class RunFolder:
     @classmethod
     @contextmanager
     def begin(cls, path: Path, config: RunConfig) -> Iterator["RunFolder"]:
-        """A run's folder, new, or that of the same run, to be continued by this process alone.
+        """Lock the folder of a new or interrupted run for this process.
 
-        A folder in which nothing came of another run, say for a misspelt name, is taken over.
+        The folder of another run that produced nothing, for example because of a misspelt name, is
+        taken over.
 
         Args:
             path: The folder.
-            config: What the run is asked to do.
+            config: The config of the run.
 
         Yields:
             The folder, with the config in it.
 
         Raises:
-            OutputError: It is the folder of another run or of something else, another process
-                works in it, or it cannot be written to.
+            OutputError: The folder belongs to another run or holds other files, another process is
+                using it, or it is not writable.
         """
         folder = cls(path)
         if path.exists() and not path.is_dir():
-            raise OutputError(f"{path} is a file; a run needs a folder.")
+            raise OutputError(f"{path} is a file; expected a folder for the run. Name another one.")
         is_ours = (path / CONFIG).is_file()
         if not is_ours and folder._holds_other_than(_LOCK):
-            raise OutputError(f"{path} holds files and is no run; name another folder.")
+            raise OutputError(
+                f"{path} contains files that are not of a run (no {CONFIG}). Name another folder."
+            )
         try:
             path.mkdir(parents=True, exist_ok=True)
             lock = FileLock(path / _LOCK, timeout=0)
             lock.acquire()
         except Timeout:
-            raise OutputError(f"Another process is at work in {path}.") from None
+            raise OutputError(
+                f"Another process is using {path}. Wait for it, or name another folder."
+            ) from None
         except OSError as error:
-            raise OutputError(f"{path} cannot be written to: {error.strerror}.") from error
+            raise OutputError(f"{path} is not writable: {error.strerror}.") from error
         try:
             folder._remove_partials()
             if is_ours and folder._holds_other_than(_LOCK, CONFIG, RECORD):
@@ -92,12 +97,12 @@ class RunFolder:
             lock.release()
 
     def _holds_other_than(self, *names: str) -> bool:
-        """Whether there is anything but files of these names and what a kill left of such."""
+        """Return whether there is anything but files of these names and leftovers of a kill."""
         found = self.path.iterdir() if self.path.is_dir() else ()
         return any(path.name not in names and not _is_partial(path) for path in found)
 
     def _remove_partials(self) -> None:
-        """Removes half-written files and folders of a process that was killed."""
+        """Remove half-written files and folders of a process that was killed."""
         for folder in (self.path, self.path / PREDICTIONS):
             for path in folder.iterdir() if folder.is_dir() else ():
                 if _is_partial(path):
@@ -108,14 +113,12 @@ class RunFolder:
         other = [name for name in found | wanted if found.get(name) != wanted.get(name)]
         if other:
             shown = "; ".join(
-                f"{name} was {found.get(name)!r}, asked for {wanted.get(name)!r}" for name in other
+                f"{name} is {found.get(name)!r} there, {wanted.get(name)!r} here" for name in other
             )
-            raise OutputError(
-                f"{self.path} is the folder of another run: {shown}. Name another folder."
-            )
+            raise OutputError(f"{self.path} belongs to another run: {shown}. Name another folder.")
 
     def _lasting(self, config: RunConfig) -> dict[str, Any]:
-        """The values of a config, one by one, that must not change between kill and restart."""
+        """Return the values of a config, one by one, that must stay the same when a run resumes."""
         found: dict[str, Any] = {}
         for name, value in config.as_json().items():
             found |= value if isinstance(value, Mapping) else {name: value}
@@ -127,41 +130,47 @@ class RunFolder:
 
     @property
     def config(self) -> RunConfig:
-        """What the run was asked to do.
+        """Read the config of the run.
 
         Raises:
             SourceNotFoundError: There is no config.
-            UsageError: It is malformed.
+            UnknownNameError: The config has an unknown field.
+            UsageError: The config is malformed.
         """
         return RunConfig.from_json(self.read_json(CONFIG))
 
     @property
     def is_done(self) -> bool:
-        """Whether the run came to its end."""
+        """Return whether the run is finished."""
         record = self.path / RECORD
         return record.is_file() and self.read_json(RECORD).get("status") == "done"
 
     def note(self, facts: Mapping[str, Any]) -> None:
-        """Adds to the record; what is there is replaced, or added to if it is told by test set."""
+        """Add facts to the record.
+
+        Args:
+            facts: The facts by name. They replace earlier ones of the same name, except those
+                that are recorded by test set, which are added to.
+        """
         record = self.read_json(RECORD) if (self.path / RECORD).is_file() else {}
         for name, value in facts.items():
             record[name] = {**record.get(name, {}), **value} if name in _GROWING else value
         self.write_json(RECORD, record)
 
     def save_checkpoint(self, save: Callable[[Path], None]) -> None:
-        """Keeps a model in the place of an earlier one, whole or not at all.
+        """Replace the checkpoint, whole or not at all.
 
         Args:
-            save: Writes it into an empty folder.
+            save: Writes the model into an empty folder.
         """
         with whole_folder(self.checkpoint, lambda _: True) as folder:
             save(folder)
 
     def tidy(self, *, keeps_checkpoint: bool) -> None:
-        """Removes what a run that is done needs no more.
+        """Remove what a finished run no longer needs.
 
         Args:
-            keeps_checkpoint: Whether the trained model stays.
+            keeps_checkpoint: Whether to keep the trained model.
         """
         (self.path / STATE).unlink(missing_ok=True)
         if not keeps_checkpoint:
@@ -169,38 +178,42 @@ class RunFolder:
 
     @property
     def checkpoint(self) -> Path:
-        """The folder of the best model."""
+        """Return the path of the best model's folder."""
         return self.path / CHECKPOINT
 
     def read_json(self, name: str) -> dict[str, Any]:
-        """A JSON file of the run.
+        """Read a JSON file of the run.
 
         Args:
-            name: Its name.
+            name: File name.
 
         Raises:
             SourceNotFoundError: There is no such file.
-            UsageError: It is no JSON object.
+            UsageError: The file is not a JSON object.
         """
         path = self.path / name
         try:
             found = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
-            raise SourceNotFoundError(f"{path} is missing; {self.path} is no such run.") from None
+            raise SourceNotFoundError(
+                f"{path} is missing; expected {self.path} to be the folder of a run."
+            ) from None
         except ValueError as error:
-            raise UsageError(f"{path} is no JSON: {error}.") from error
+            raise UsageError(f"{path} is not valid JSON: {error}.") from error
         if not isinstance(found, dict):
-            raise UsageError(f"{path} holds no JSON object.")
+            raise UsageError(
+                f"{path} holds a JSON {type(found).__name__}; expected an object with fields."
+            )
         return found
 
     def write_json(self, name: str, content: Mapping[str, Any]) -> None:
-        """Writes a JSON file of the run, whole or not at all."""
+        """Write a JSON file of the run, whole or not at all."""
         text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
         with whole_file(self.path / name) as path:
             path.write_text(text + "\n", encoding="utf-8")
 
     def write_table(self, name: str, table: pa.Table) -> Path:
-        """Writes a Parquet file of the run, whole or not at all."""
+        """Write a Parquet file of the run, whole or not at all, and return its path."""
         target = self.path / name
         target.parent.mkdir(exist_ok=True)
         with whole_file(target) as path:
@@ -208,7 +221,7 @@ class RunFolder:
         return target
 
     def log(self, entry: Mapping[str, Any]) -> None:
-        """Appends a line to the log."""
+        """Append a line to the log."""
         with (self.path / LOG).open("a", encoding="utf-8") as file:
             file.write(json.dumps(entry) + "\n")
             file.flush()
@@ -216,17 +229,21 @@ class RunFolder:
 
     @property
     def log_size(self) -> int:
-        """Bytes of the log."""
+        """Return the size of the log in bytes."""
         path = self.path / LOG
         return path.stat().st_size if path.exists() else 0
 
     def shorten_log(self, n_bytes: int) -> None:
-        """Cuts the log to what it was when a state was kept; what followed will come again."""
+        """Truncate the log to its size at the last saved state; later lines will be written again.
+
+        Args:
+            n_bytes: The size at that state.
+        """
         path = self.path / LOG
         if path.exists():
             os.truncate(path, n_bytes)
 
 
 def _is_partial(path: Path) -> bool:
-    """Whether a process left it that was killed while it wrote."""
+    """Return whether a file or folder is the leftover of a process killed while writing."""
     return path.name.startswith(".new-") or (path.name.startswith(".") and ".partial" in path.name)

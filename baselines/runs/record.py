@@ -1,4 +1,4 @@
-"""What a run was made with, so that its scores can be told from those of another."""
+"""Facts for the record of a run: versions, commit, hardware, size of the model."""
 
 import importlib.metadata
 import os
@@ -24,7 +24,7 @@ _PACKAGES = (
 
 
 def versions() -> dict[str, str]:
-    """The versions of Python and of the packages that decide a result, as far as installed."""
+    """Return the versions of Python and of the installed packages that influence a result."""
     found = {"python": platform.python_version()}
     for name in _PACKAGES:
         try:
@@ -35,7 +35,7 @@ def versions() -> dict[str, str]:
 
 
 def commit() -> str | None:
-    """The commit of this code where it runs from a checkout, with ``+`` if files were changed."""
+    """Return the commit of a checkout of this code, with ``+`` if files were changed; else None."""
     here = Path(__file__).resolve().parent
 
     def git(*arguments: str) -> str:
@@ -51,7 +51,7 @@ def commit() -> str | None:
 
 
 def hardware() -> dict[str, Any]:
-    """What the machine computes with."""
+    """Return the machine's type, number of CPUs and threads, and GPUs."""
     found: dict[str, Any] = {"machine": platform.machine(), "n_cpus": os.cpu_count()}
     try:
         import torch
@@ -67,7 +67,7 @@ def hardware() -> dict[str, Any]:
 
 
 def model_facts(model: Any) -> Mapping[str, int]:
-    """The number of a model's parameters, and of those that are trained."""
+    """Count the parameters of a model, and those that are trained."""
     parameters = list(model.parameters())
     return {
         "n_parameters": sum(p.numel() for p in parameters),

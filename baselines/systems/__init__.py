@@ -59,7 +59,7 @@ def make_system(
         config: The config of the run.
         labels: The label set in the order of its ids.
         folder: The run's folder.
-        execution: On which device and in which precision to compute.
+        execution: Device and precision of the computation.
         tell: Receives progress messages.
 
     Returns:

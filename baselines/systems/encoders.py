@@ -1,4 +1,4 @@
-"""A pretrained encoder with a head for the labels of a dataset."""
+"""Pretrained encoders as classifiers of a dataset's labels: fine-tuned, or as they are."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -25,17 +25,18 @@ from .tokens import Reader
 class Encoder:
     """An encoder to fine-tune.
 
-    A model without a head for classification gets a new one, drawn from the seed. A classifier
-    keeps its head, whose labels have to be those of the dataset, in any order.
+    A model without a classification head gets a new one, drawn from the seed. A classifier keeps
+    its head; its labels must be those of the dataset, in any order.
 
     Args:
-        config: The run: model, revision, view, options, seed, and what of its head is to be used.
+        config: The config of the run.
         labels: The dataset's labels in the order of their ids.
 
     Raises:
-        ModelError: Its labels are others, its tokenizer cannot pad, it reads fewer tokens than
-            ``max_length``, or its layers cannot be told apart where only some are to be trained.
-        SourceNotFoundError: There is no such model at hand.
+        ModelError: The labels differ, the tokenizer cannot pad or is not a fast one, the model
+            reads fewer tokens than ``max_length``, or its layers are not found and only some are to
+            be trained.
+        SourceNotFoundError: The model cannot be loaded.
     """
 
     def __init__(self, config: RunConfig, labels: tuple[str, ...]) -> None:
@@ -51,8 +52,8 @@ class Encoder:
             weights = label_weights(named_labels(reader.config, config.model_labels), labels)
             if weights.shape[0] != weights.shape[1]:
                 raise ModelError(
-                    f"{name} has {weights.shape[0]} labels and the dataset has {len(labels)}: its "
-                    "head cannot be trained further. Start with a new one: --new-head."
+                    f"{name} has {weights.shape[0]} labels and the dataset has {len(labels)}, so "
+                    "its head cannot be fine-tuned. Start with a new head: --new-head."
                 )
             order = [int(row) for row in weights.argmax(axis=0)]
         else:
@@ -65,31 +66,31 @@ class Encoder:
             inner.resize_token_embeddings(len(reader.tokenizer), mean_resizing=False)
         if options.n_trained_layers is not None:
             _freeze(name, inner, options.n_trained_layers)
-        reader.tell_padding(inner)
+        reader.set_padding(inner)
         self.inner, self._has_new_head = inner, config.new_head or not has_head
         self.model: torch.nn.Module = _LabelLogits(inner, order)
 
     def encode(self, rows: Gold) -> EncodedRows:
-        """The inputs of the model for rows with texts."""
+        """Tokenize rows with texts."""
         return self.reader.encode(rows)
 
     def save(self, folder: Path) -> None:
-        """Writes the model and its tokenizer as ``transformers`` does."""
+        """Write the model and its tokenizer into a folder, in the form of ``transformers``."""
         self.inner.save_pretrained(folder)
         self.reader.tokenizer.save_pretrained(folder)
 
     def load(self, folder: Path) -> None:
-        """Takes the weights that ``save`` wrote."""
+        """Load the weights that ``save`` wrote."""
         kept = load_classifier(str(folder), None)
         self.inner.load_state_dict(kept.state_dict())
 
     def facts(self) -> Mapping[str, Any]:
-        """What was pretrained, whether its head was, and how many rows were cut."""
+        """Return the pretrained model's facts, whether its head is new, and the truncated rows."""
         return {**self.reader.facts(), "new_head": self._has_new_head}
 
 
 class _LabelLogits(torch.nn.Module):
-    """A classifier of ``transformers`` whose logits are in the order of a dataset's labels."""
+    """A classifier of ``transformers`` that returns logits in the order of a dataset's labels."""
 
     order: torch.Tensor
 
@@ -104,7 +105,7 @@ class _LabelLogits(torch.nn.Module):
 
 
 def _freeze(name: str, model: Any, n_layers: int) -> None:
-    """Trains the top layers and the head alone; embeddings and the pooler stay as they are."""
+    """Freeze all but the top layers and the head; embeddings and the pooler are frozen too."""
     encoder = model.base_model
     stacks = [
         stack
@@ -113,26 +114,32 @@ def _freeze(name: str, model: Any, n_layers: int) -> None:
         and len(stack) == getattr(model.config, "num_hidden_layers", -1)
     ]
     if len(stacks) != 1:
-        raise ModelError(f"The layers of {name} cannot be told apart, so all have to be trained.")
+        raise ModelError(
+            f"{name} has {len(stacks)} stacks of layers that could be meant; expected one. Train "
+            "all layers: leave n_trained_layers (--trained-layers) out."
+        )
     if n_layers > len(stacks[0]):
-        raise ModelError(f"{name} has {len(stacks[0])} layers; {n_layers} are to be trained.")
+        raise ModelError(
+            f"{name} has {len(stacks[0])} layers, but {n_layers} are to be trained. Set "
+            f"--trained-layers {len(stacks[0])} or less."
+        )
     encoder.requires_grad_(False)
     for layer in stacks[0][len(stacks[0]) - n_layers :]:
         layer.requires_grad_(True)
 
 
 class ZeroShot:
-    """An NLI classifier that is not trained here.
+    """A pretrained NLI classifier, applied without training.
 
     Args:
-        config: The run: model, revision, view, and of its options length and truncation.
+        config: The config of the run.
         labels: The dataset's labels in the order of their ids.
-        execution: How to compute.
+        execution: Device and precision of the computation.
 
     Raises:
-        ModelError: Its labels cannot be aligned, its tokenizer cannot pad, or it reads fewer tokens
-            than ``max_length``.
-        SourceNotFoundError: There is no such model at hand.
+        ModelError: The labels cannot be aligned, the tokenizer cannot pad or is not a fast one, or
+            the model reads fewer tokens than ``max_length``.
+        SourceNotFoundError: The model cannot be loaded.
 
     Source: SpaceNLI, section 4.2.1.
     """
@@ -142,14 +149,14 @@ class ZeroShot:
         own = named_labels(self._reader.config, config.model_labels)
         self._weights = label_weights(own, labels)
         self._inner = load_classifier(str(config.model), config.revision).eval()
-        self._reader.tell_padding(self._inner)
+        self._reader.set_padding(self._inner)
 
     def fit(self, train: Gold, validation: Gold | None) -> Mapping[str, Any]:
-        """Nothing is trained."""
+        """Train nothing."""
         return {}
 
     def predict(self, rows: Gold) -> pa.Table:
-        """Predictions with the probabilities of the dataset's labels."""
+        """Predict labels, with the probabilities of the dataset's labels."""
         encoded = self._reader.encode(rows)
         self._inner.to(self._execution.accelerator.device)
 
@@ -161,26 +168,27 @@ class ZeroShot:
         return prediction_table(rows, found @ self._weights)
 
     def facts(self) -> Mapping[str, Any]:
-        """What was pretrained, and the numbers of parameters and of rows that were cut."""
+        """Return the pretrained model's facts, its number of parameters, and the truncated rows."""
         return {**model_facts(self._inner), "n_trained": 0, **self._reader.facts()}
 
 
 def named_labels(config: Any, given: Sequence[str] = ()) -> tuple[str, ...]:
-    """The labels of a classifier, in lower-case letters, in the order of its ids.
+    """Return the labels of a classifier in lower case, in the order of its ids.
 
     Args:
-        config: Its configuration, from ``transformers``.
-        given: The labels, where its own configuration does not name them.
+        config: The classifier's configuration, from ``transformers``.
+        given: The labels, if the configuration does not name them; else empty.
 
     Raises:
-        ModelError: They are not named, or not as many as the classifier has.
+        ModelError: The labels are not named, or their number is not that of the classifier.
     """
     id2label = {int(index): str(label) for index, label in (config.id2label or {}).items()}
     own = [id2label[index] for index in sorted(id2label)]
     if given:
         if len(given) != len(own):
             raise ModelError(
-                f"The model has {len(own)} labels; {len(given)} were given: {', '.join(given)}."
+                f"The model has {len(own)} labels, but {len(given)} were given: "
+                f"{', '.join(given)}. Name each once with --model-labels."
             )
         return tuple(_plain(label) for label in given)
     if all(re.fullmatch(r"LABEL_\d+", label) for label in own):
@@ -192,18 +200,17 @@ def named_labels(config: Any, given: Sequence[str] = ()) -> tuple[str, ...]:
 
 
 def label_weights(model: Sequence[str], labels: Sequence[str]) -> np.ndarray:
-    """What each label of a model means for each label of a dataset.
+    """Align the labels of a model with those of a dataset.
 
-    The labels are either the same, in some order, or the dataset tells entailment from the rest,
-    and every label of the model is entailment or not; then the probabilities of those that are not
-    add up.
+    Either both have the same labels in some order, or the dataset has only entailment and not
+    entailment; then the probabilities of the model's labels other than entailment are added up.
 
     Args:
-        model: m labels, in the order of the model's ids.
-        labels: n labels, in the order of the dataset's ids.
+        model: m labels in the order of the model's ids.
+        labels: n labels in the order of the dataset's ids.
 
     Returns:
-        m x n zeros and ones, by which the model's probabilities are multiplied.
+        Shape ``(m, n)``, zeros and ones: multiply probabilities, shape ``(rows, m)``, by it.
 
     Raises:
         ModelError: The labels cannot be aligned.
@@ -216,7 +223,8 @@ def label_weights(model: Sequence[str], labels: Sequence[str]) -> np.ndarray:
         if set(wanted) != set(scheme.labels) or not set(model) <= set(scheme.names):
             raise ModelError(
                 f"The model's labels ({', '.join(model)}) cannot be aligned with the dataset's "
-                f"({', '.join(labels)})."
+                f"({', '.join(labels)}). Choose a model with these labels, or name the model's "
+                "labels with --model-labels."
             )
         meant = [scheme.names[label] for label in model]
     return np.array([[float(name == own) for name in wanted] for own in meant])

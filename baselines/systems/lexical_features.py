@@ -1,6 +1,6 @@
-"""The features of the lexicalized classifier: overlap of the two texts, and n-grams of the second.
+"""Features of the lexicalized classifier: overlap of the two texts, and n-grams of the second.
 
-Tokens are compared in lower-case letters, and are not stemmed.
+Tokens are compared in lower case, and are not stemmed.
 """
 
 import math
@@ -37,7 +37,7 @@ PAIR_GROUPS = {
         f"overlap_{kind}{unit}" for kind in ("all", *WORD_CLASSES) for unit in ("", "_share")
     ),
 }
-#: Groups of n-grams of the hypothesis (feature 4), and how many tokens each has.
+#: Groups of n-grams of the hypothesis (feature 4), and their n.
 GRAM_GROUPS = {"unigrams": 1, "bigrams": 2}
 GROUPS = (*PAIR_GROUPS, *GRAM_GROUPS)
 
@@ -55,12 +55,12 @@ _N_PAIRS_A_JOB = 256
 
 
 class FeatureExtractor:
-    """Turns pairs into rows of numbers: first what compares the texts, then an n-gram a column.
+    """An extractor of features: first those that compare the texts, then one column an n-gram.
 
     Attributes:
         groups: The groups of features, in the order of ``GROUPS``.
-        view: What is seen of a pair.
-        min_count: An n-gram is a feature if that many training hypotheses, at least, have it.
+        view: What the extractor sees of a pair: ``"pair"``, or ``"hypothesis"`` alone.
+        min_count: Minimum number of training hypotheses that contain an n-gram, from 1.
 
     Source: SciNLI, section 4.2.
     """
@@ -68,17 +68,18 @@ class FeatureExtractor:
     def __init__(
         self, groups: Sequence[str] | None = None, *, view: str = "pair", min_count: int = 1
     ) -> None:
-        """Sets up an extractor that is yet to see its n-grams.
+        """Set up an extractor, without n-grams until ``fit``.
 
         Args:
             groups: Some of ``GROUPS``; None takes all that the view allows.
-            view: ``"pair"``, or ``"hypothesis"``, which has n-grams alone.
-            min_count: From 1, which keeps every n-gram; the paper names no other.
+            view: ``"pair"``, or ``"hypothesis"``, which allows n-grams alone.
+            min_count: Minimum number of training hypotheses that contain an n-gram; 1 keeps every
+                n-gram. The paper names no threshold.
 
         Raises:
             UnknownNameError: There is no such group or view.
-            UsageError: There are no groups, a group needs a premise that the view has not, or
-                ``min_count`` is no count.
+            UsageError: There are no groups, a group needs the premise but the view has none, or
+                ``min_count`` is not a whole number from 1.
         """
         check_view(view)
         allowed = GROUPS if view == "pair" else tuple(GRAM_GROUPS)
@@ -87,7 +88,10 @@ class FeatureExtractor:
             if group not in GROUPS:
                 raise UnknownNameError.of("group of features", group, GROUPS)
             if group not in allowed:
-                raise UsageError(f"The features {group} need the premise; the view is {view}.")
+                raise UsageError(
+                    f"The features {group} need the premise, but the view is {view}. Choose from "
+                    f"{', '.join(allowed)}."
+                )
         if not wanted:
             raise UsageError(f"groups: expected some of {', '.join(allowed)}; got none.")
         if isinstance(min_count, bool) or not isinstance(min_count, int) or min_count < 1:
@@ -99,17 +103,17 @@ class FeatureExtractor:
 
     @property
     def needs_premises(self) -> bool:
-        """Whether any feature compares the two texts."""
+        """Return whether any feature compares the two texts."""
         return any(group in PAIR_GROUPS for group in self.groups)
 
     @property
     def dense_names(self) -> list[str]:
-        """The names of the columns that compare the two texts; they come first."""
+        """Return the names of the columns that compare the two texts; they come first."""
         return [name for group in self.groups for name in PAIR_GROUPS.get(group, ())]
 
     @property
     def names(self) -> list[str]:
-        """The names of all columns; an n-gram is its own, such as ``of the``.
+        """Return the names of all columns; the name of an n-gram is the n-gram, ``of the``.
 
         Raises:
             UsageError: ``fit`` was not called.
@@ -117,16 +121,16 @@ class FeatureExtractor:
         return [*self.dense_names, *self._fitted()]
 
     def fit(self, hypotheses: Sequence[str]) -> "FeatureExtractor":
-        """Learns which n-grams there are.
+        """Learn the n-grams of the training set.
 
         Args:
-            hypotheses: Those of the training set.
+            hypotheses: The hypotheses of the training set.
 
         Returns:
             The extractor itself.
 
         Raises:
-            UsageError: They are no list of texts.
+            UsageError: The hypotheses are not a list of texts.
         """
         _check_texts(hypotheses, "hypotheses")
         counts: Counter[str] = Counter()
@@ -141,29 +145,32 @@ class FeatureExtractor:
     def transform(
         self, premises: Sequence[str] | None, hypotheses: Sequence[str], *, num_proc: int = 1
     ) -> csr_matrix:
-        """Computes the features of pairs.
+        """Compute the features of pairs.
 
         Args:
-            premises: n texts; may be None where no feature needs them.
-            hypotheses: n texts; n-grams that were not there in training have no feature.
-            num_proc: Processes to spread the pairs over; the result does not depend on it.
+            premises: n texts; may be None if no feature needs them.
+            hypotheses: n texts; n-grams that do not occur in training are ignored.
+            num_proc: Number of processes, from 1; the result does not depend on it.
 
         Returns:
             Shape ``(n, len(names))``, float64.
 
         Raises:
-            UsageError: The texts are not as described, or ``fit`` was not called.
+            UsageError: The texts are not lists of texts of equal length, or ``fit`` was not called.
         """
         self._fitted()
         _check_texts(hypotheses, "hypotheses")
         if not self.needs_premises:
             premises = hypotheses  # are not looked at
         elif premises is None:
-            raise UsageError(f"premises: the features {', '.join(self.groups)} need them.")
+            raise UsageError(
+                f"premises is None, but the features {', '.join(self.groups)} need premises."
+            )
         _check_texts(premises, "premises")
         if len(premises) != len(hypotheses):
             raise UsageError(
-                f"There are {len(premises)} premises, but {len(hypotheses)} hypotheses."
+                f"Expected as many premises as hypotheses; got {len(premises)} premises and "
+                f"{len(hypotheses)} hypotheses."
             )
         pairs = list(zip(premises, hypotheses, strict=True))
         starts = range(0, len(pairs), _N_PAIRS_A_JOB)
@@ -172,7 +179,10 @@ class FeatureExtractor:
             return vstack(list(rows), format="csr")
 
     def save(self, path: Path) -> None:
-        """Writes the extractor as JSON.
+        """Write the extractor as JSON.
+
+        Args:
+            path: The file to write.
 
         Raises:
             UsageError: ``fit`` was not called.
@@ -182,11 +192,15 @@ class FeatureExtractor:
 
     @classmethod
     def load(cls, path: Path) -> "FeatureExtractor":
-        """Reads an extractor that ``save`` wrote.
+        """Read an extractor that ``save`` wrote.
+
+        Args:
+            path: The file to read.
 
         Raises:
             SourceNotFoundError: There is no such file.
-            UsageError: It holds no extractor.
+            UnknownNameError: The file names an unknown group or view.
+            UsageError: The file is not that of an extractor.
         """
         found = read_saved(path, _FIELDS)
         extractor = cls(found["groups"], view=found["view"], min_count=found["min_count"])
@@ -197,7 +211,7 @@ class FeatureExtractor:
     def _fitted(self) -> dict[str, int]:
         if self._grams is None:
             raise UsageError(
-                "The features are not known yet: call fit with the training set first."
+                "The extractor has no n-grams yet; call fit with the training set first."
             )
         return self._grams
 
@@ -231,7 +245,7 @@ class FeatureExtractor:
 
 
 def _measure(group: str, premise: str, hypothesis: str) -> list[float]:
-    """The columns of a group that compares the two texts."""
+    """Compute the columns of a group that compares the two texts."""
     if group == "overlap":
         return overlap_scores(premise, hypothesis)
     ours, theirs = tokenize_lower(premise), tokenize_lower(hypothesis)
@@ -239,19 +253,19 @@ def _measure(group: str, premise: str, hypothesis: str) -> list[float]:
 
 
 def bleu_scores(premise: Sequence[str], hypothesis: Sequence[str]) -> list[float]:
-    """BLEU-1 to BLEU-4 of a hypothesis, with its premise as the only reference.
+    """Compute BLEU-1 to BLEU-4 of a hypothesis, with its premise as the only reference.
 
-    BLEU-N is the geometric mean of the shares of the hypothesis' n-grams, n = 1 to N, that the
-    premise has, each counted at most as often as there; times exp(1 - p / h) where the hypothesis
-    has fewer tokens (h) than the premise (p). There is no smoothing: where no n-gram is shared, or
-    there is none, BLEU-N is 0.
+    BLEU-N is the geometric mean of the shares of the hypothesis' n-grams, n = 1 to N, that occur in
+    the premise, each counted at most as often as there; times exp(1 - p / h) where the hypothesis
+    has fewer tokens (h) than the premise (p). There is no smoothing: without a shared n-gram BLEU-N
+    is 0.
 
     Args:
-        premise: Tokens.
-        hypothesis: Tokens.
+        premise: Tokens of the premise.
+        hypothesis: Tokens of the hypothesis.
 
     Returns:
-        Four scores from 0 to 1, higher where the texts are more alike.
+        Four scores from 0 to 1; higher means more alike.
 
     Source: SciNLI, section 4.2, feature 1; Papineni et al. (2002).
 
@@ -272,7 +286,7 @@ def bleu_scores(premise: Sequence[str], hypothesis: Sequence[str]) -> list[float
 
 
 def length_difference(premise: Sequence[str], hypothesis: Sequence[str]) -> int:
-    """By how many tokens the hypothesis is longer than the premise; negative where shorter.
+    """Return by how many tokens the hypothesis is longer than the premise; negative if shorter.
 
     Source: SciNLI, section 4.2, feature 2.
     """
@@ -280,19 +294,19 @@ def length_difference(premise: Sequence[str], hypothesis: Sequence[str]) -> int:
 
 
 def overlap_scores(premise: str, hypothesis: str) -> list[float]:
-    """How many words two texts share: all, then nouns, verbs, adjectives and adverbs alone.
+    """Count the words that two texts share: all, then nouns, verbs, adjectives and adverbs.
 
-    A word counts as often as both texts have it, and among the nouns only where it is a noun in
+    A word counts as often as it occurs in both texts, and among the nouns only if it is a noun in
     both. The possible overlap is the number of words, or of nouns, of the text that has fewer.
-    Punctuation is no word.
+    Punctuation does not count.
 
     Args:
-        premise: A text.
-        hypothesis: A text.
+        premise: The text of the premise.
+        hypothesis: The text of the hypothesis.
 
     Returns:
         Ten numbers: for each kind the count, and its share of the possible overlap, from 0 to 1;
-        0 where either text has no such word.
+        0 if either text has no such word.
 
     Source: SciNLI, section 4.2, feature 3.
     """
@@ -307,7 +321,7 @@ def overlap_scores(premise: str, hypothesis: str) -> list[float]:
 # Datasets repeat their texts: BioNLI has many hypotheses for each premise.
 @lru_cache(maxsize=1 << 10)
 def _words_by_kind(text: str) -> list[Counter[str]]:
-    """Counts a text's words: all, then those of each class."""
+    """Count a text's words: all, then those of each class."""
     tokens = tokenize(text)
     classes = word_classes(tokens)
     tagged = [

@@ -21,30 +21,26 @@ from .lexical_features import FeatureExtractor
 if TYPE_CHECKING:
     from ..training.execution import Execution
 
-#: What ``details`` of a run may hold: groups of features, in how many training hypotheses an n-gram
-#: occurs at least, and the penalty.
+#: Keys of ``details`` of a run: groups of features, the minimum number of training hypotheses that
+#: contain an n-gram, and the penalty.
 DETAILS = ("groups", "min_count", "l2")
 
-
 FEATURES_FILE = "features.json"
-
-
 WEIGHTS_FILE = "weights.npz"
-
 
 _MAX_ITERATIONS = 1000
 
 
 class Lexicalized:
-    """A maximum-entropy classifier on features that are counted.
+    """A maximum-entropy classifier on counted features.
 
     Columns that compare the two texts are standardized by the training set, so that the penalty
-    weighs them alike; indicators of n-grams are 0 or 1 as they are. There is no seed: with the
-    penalty there is one optimum, and the same rows lead to it by the same steps.
+    weighs them alike; indicators of n-grams are 0 or 1. There is no seed: with the penalty there is
+    one optimum, and the same rows lead to it by the same steps.
 
     Attributes:
-        features: The extractor of its features.
-        l2: The penalty on the weights.
+        features: The extractor of features.
+        l2: The penalty on the weights, above 0.
 
     Source: SciNLI, sections 4.2 and 4.3; the classifier is that of Bowman et al. (2015).
     """
@@ -57,18 +53,20 @@ class Lexicalized:
         min_count: int = 1,
         l2: float = 1.0,
     ) -> None:
-        """Sets up a classifier that is yet to be trained.
+        """Set up an untrained classifier.
 
         Args:
-            groups: Groups of features; None takes all that the view allows.
+            groups: Groups of features, of ``lexical_features.GROUPS``; None takes all that the view
+                allows.
             view: ``"pair"``, or ``"hypothesis"`` to see the hypothesis alone.
-            min_count: An n-gram is a feature if that many training hypotheses, at least, have it.
-            l2: Half this times the sum of squared weights is added to the loss, which is the sum
-                over the rows; above 0. The paper names none.
+            min_count: Minimum number of training hypotheses that contain an n-gram, from 1.
+            l2: Penalty, above 0: ``l2 / 2`` times the sum of squared weights is added to the loss,
+                which is the sum over the rows. The paper names none.
 
         Raises:
             UnknownNameError: There is no such group or view.
-            UsageError: A number or a group is not as described.
+            UsageError: A number is out of its range, there are no groups, or a group needs the
+                premise but the view has none.
         """
         if not 0 < l2 < float("inf"):
             raise UsageError(f"l2: expected a number above 0, got {l2!r}.")
@@ -78,7 +76,7 @@ class Lexicalized:
 
     @property
     def n_labels(self) -> int:
-        """The number of labels.
+        """Return the number of labels.
 
         Raises:
             UsageError: ``fit`` was not called.
@@ -94,20 +92,21 @@ class Lexicalized:
         *,
         num_proc: int = 1,
     ) -> "Lexicalized":
-        """Trains the classifier.
+        """Train the classifier.
 
         Args:
-            premises: n texts; may be None where no feature needs them.
+            premises: n texts; may be None if no feature needs them.
             hypotheses: n texts.
-            labels: n ids from 0 to below ``n_labels``, of two labels at least.
-            n_labels: How many labels there are; one that no row has gets the probability 0.
-            num_proc: Processes to compute the features in.
+            labels: n label ids, 0 to ``n_labels - 1``, of at least two labels.
+            n_labels: Number of labels; a label without rows gets the probability 0.
+            num_proc: Number of processes that compute the features, from 1.
 
         Returns:
             The classifier itself.
 
         Raises:
-            UsageError: The texts or labels are not as described.
+            UsageError: The texts are not lists of texts of equal length, or the labels are not n
+                ids of at least two labels.
         """
         targets = _check_labels(labels, len(hypotheses), n_labels)
         rows = self.features.fit(hypotheses).transform(premises, hypotheses, num_proc=num_proc)
@@ -128,18 +127,18 @@ class Lexicalized:
     def probabilities(
         self, premises: Sequence[str] | None, hypotheses: Sequence[str], *, num_proc: int = 1
     ) -> np.ndarray:
-        """The probability of each label.
+        """Compute the probability of each label.
 
         Args:
-            premises: n texts; may be None where no feature needs them.
+            premises: n texts; may be None if no feature needs them.
             hypotheses: n texts.
-            num_proc: Processes to compute the features in.
+            num_proc: Number of processes that compute the features, from 1.
 
         Returns:
-            Shape ``(n, n_labels)``, float64, each row summing to 1.
+            Shape ``(n, n_labels)``, float64, from 0 to 1; each row sums to 1.
 
         Raises:
-            UsageError: The texts are not as described, or ``fit`` was not called.
+            UsageError: The texts are not lists of texts of equal length, or ``fit`` was not called.
         """
         fitted = self._parameters()
         rows = self.features.transform(premises, hypotheses, num_proc=num_proc)
@@ -148,7 +147,10 @@ class Lexicalized:
         return found
 
     def save(self, folder: Path) -> None:
-        """Writes ``features.json`` and ``weights.npz`` into a folder, which is made if need be.
+        """Write ``features.json`` and ``weights.npz``.
+
+        Args:
+            folder: The folder to write to; it is created if it does not exist.
 
         Raises:
             UsageError: ``fit`` was not called.
@@ -160,11 +162,15 @@ class Lexicalized:
 
     @classmethod
     def load(cls, folder: Path) -> "Lexicalized":
-        """Reads a classifier that ``save`` wrote.
+        """Read a classifier that ``save`` wrote.
+
+        Args:
+            folder: The folder with ``features.json`` and ``weights.npz``.
 
         Raises:
             SourceNotFoundError: A file is missing.
-            UsageError: A file is not of this form, or the two do not belong together.
+            UnknownNameError: The features have an unknown group or view.
+            UsageError: A file is malformed, or the two do not belong together.
         """
         features = FeatureExtractor.load(folder / FEATURES_FILE)
         path = folder / WEIGHTS_FILE
@@ -173,19 +179,22 @@ class Lexicalized:
                 fitted = {name: file[name] for name in ("weights", "bias", "mean", "scale")}
                 model = cls(l2=float(file["l2"]))
         except FileNotFoundError:
-            raise SourceNotFoundError(f"There is no file {path}.") from None
+            raise SourceNotFoundError(f"The file {path} does not exist.") from None
         except (ValueError, TypeError, KeyError, EOFError, BadZipFile) as error:
-            raise UsageError(f"{path} holds no classifier: {error}") from None
+            raise UsageError(f"{path} is not the file of a classifier: {error}") from None
         n_dense = len(features.dense_names)
         shapes = [(len(fitted["bias"]), len(features.names)), (n_dense,), (n_dense,)]
         if [fitted[name].shape for name in ("weights", "mean", "scale")] != shapes:
-            raise UsageError(f"{path} is not of the features in {folder / FEATURES_FILE}.")
+            raise UsageError(
+                f"{path} has weights for other features than {folder / FEATURES_FILE}; the two "
+                "files do not belong together."
+            )
         model.features, model._fitted = features, fitted
         return model
 
     def _parameters(self) -> dict[str, np.ndarray]:
         if self._fitted is None:
-            raise UsageError("The classifier is not trained yet: call fit first.")
+            raise UsageError("The classifier is not trained yet; call fit first.")
         return self._fitted
 
 
@@ -197,28 +206,28 @@ def _standardize(rows: csr_matrix, mean: np.ndarray, scale: np.ndarray) -> csr_m
 def _check_labels(labels: Any, n_rows: int, n_labels: int) -> np.ndarray:
     found = np.asarray(labels)
     if found.shape != (n_rows,):
-        raise UsageError(f"labels: expected {n_rows}, one a row; got the shape {found.shape}.")
+        raise UsageError(f"labels: expected shape ({n_rows},), one a row; got {found.shape}.")
     if found.dtype.kind not in "iu":
         raise UsageError(f"labels: expected ids from 0, got values of type {found.dtype}.")
     if len(bad := np.flatnonzero((found < 0) | (found >= n_labels))):
         raise UsageError(f"labels: row {bad[0]} has {found[bad[0]]}, expected 0 to {n_labels - 1}.")
     if len(np.unique(found)) < 2:
-        raise UsageError("labels: expected rows of two labels at least.")
+        raise UsageError("labels: expected at least two different labels; all rows have one.")
     return found
 
 
 class LexicalizedSystem:
-    """The lexicalized classifier, trained and tested; nothing in it is drawn.
+    """The lexicalized classifier as the system of a run; it does not depend on the seed.
 
     Args:
-        config: The run.
-        labels: The label set.
+        config: The config of the run.
+        labels: The label set in the order of its ids.
         folder: The run's folder.
-        execution: Of it the number of processes.
+        execution: Gives the number of processes.
 
     Raises:
         UnknownNameError: A detail or a group of features is unknown.
-        UsageError: A detail is not as expected.
+        UsageError: A detail has a wrong value.
     """
 
     def __init__(
@@ -232,7 +241,7 @@ class LexicalizedSystem:
         self._model = Lexicalized(chosen.pop("groups", None), view=config.view, **chosen)
 
     def fit(self, train: Gold, validation: Gold | None) -> Mapping[str, Any]:
-        """Trains it, unless the run has trained it before."""
+        """Train the classifier, or load it if the run has trained it before."""
         checkpoint = self._folder.checkpoint
         if checkpoint.is_dir():
             self._model = Lexicalized.load(checkpoint)
@@ -248,7 +257,7 @@ class LexicalizedSystem:
         return {"n_train": len(train.rows)}
 
     def predict(self, rows: Gold) -> pa.Table:
-        """Predictions with probabilities."""
+        """Predict labels, with probabilities."""
         found = self._model.probabilities(
             rows.rows["premise"].to_pylist(),
             rows.rows["hypothesis"].to_pylist(),
@@ -257,6 +266,6 @@ class LexicalizedSystem:
         return prediction_table(rows, found)
 
     def facts(self) -> Mapping[str, Any]:
-        """The number of weights."""
+        """Return the number of weights."""
         n_weights = (len(self._model.features.names) + 1) * len(self._labels)
         return {"n_parameters": n_weights, "n_trained": n_weights}

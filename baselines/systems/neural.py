@@ -26,27 +26,27 @@ from .words import read_saved, write_saved
 
 KINDS = ("cbow", "cnn", "bilstm")
 
-#: What ``details`` of a run may hold: the file of word vectors, and their length.
+#: Keys of ``details`` of a run: the file of word vectors, their length, and the hidden units.
 DETAILS = ("vectors", "dimension", "hidden")
 
 
 @dataclass(frozen=True)
 class NeuralConfig:
-    """What a model is built from.
+    """The kind and the sizes of a model.
 
     Attributes:
         kind: One of ``KINDS``.
-        n_words: The number of ids, padding and [UNK] included: ``len(vocabulary)``.
-        n_labels: The number of labels.
-        dimension: Length of a word vector.
-        hidden: Hidden units, of each direction of the BiLSTM and of the layer before the labels.
-            The paper gives the size of the first only.
-        n_filters: Filters of each width, of the CNN.
-        widths: Widths of the filters, in tokens.
+        n_words: Number of word ids, padding and [UNK] included: ``len(vocabulary)``; from 2.
+        n_labels: Number of labels, from 2.
+        dimension: Length of a word vector, from 1.
+        hidden: Hidden units of each direction of the BiLSTM, and of the layer before the labels;
+            from 1. The paper gives the size of the BiLSTM only.
+        n_filters: Filters of each width of the CNN, from 1.
+        widths: Widths of the filters of the CNN, in tokens.
 
     Raises:
         UnknownNameError: There is no such kind.
-        UsageError: A number is none, or too small.
+        UsageError: A size is not a whole number, or is too small.
 
     Source: SciNLI, sections 4.1 and 4.3.
     """
@@ -72,22 +72,23 @@ class NeuralConfig:
                 raise UsageError(f"{name}: expected a whole number from {low}, got {size!r}.")
 
     def save(self, path: Path) -> None:
-        """Writes the configuration as JSON."""
+        """Write the configuration as JSON."""
         write_saved(path, asdict(self))
 
     @classmethod
     def load(cls, path: Path) -> "NeuralConfig":
-        """Reads a configuration that ``save`` wrote.
+        """Read a configuration that ``save`` wrote.
 
         Raises:
             SourceNotFoundError: There is no such file.
-            UsageError: It holds no configuration.
+            UnknownNameError: The file names an unknown kind of model.
+            UsageError: The file is not that of a configuration.
         """
         return cls(**read_saved(path, [field.name for field in fields(cls)]))
 
 
 class CBOW(nn.Module):
-    """A text is the sum of its word vectors.
+    """An encoder of a text by the sum of its word vectors.
 
     Attributes:
         size: Length of the vector of a text.
@@ -98,11 +99,11 @@ class CBOW(nn.Module):
         self.size = config.dimension
 
     def forward(self, words: Tensor, is_token: Tensor) -> Tensor:
-        """The vector of each text.
+        """Compute the vector of each text.
 
         Args:
             words: Word vectors, shape ``(b, t, dimension)``, zero at the padding.
-            is_token: False at the padding, shape ``(b, t)``.
+            is_token: Shape ``(b, t)``, False at the padding.
 
         Returns:
             Shape ``(b, size)``.
@@ -111,11 +112,11 @@ class CBOW(nn.Module):
 
 
 class CNN(nn.Module):
-    """A text is, for each width, the mean of what the filters find around its tokens.
+    """An encoder of a text by the mean of its filters' activations over the tokens.
 
-    A filter is centred on each token, and sees zeros before the first and after the last, so that
-    a text may be shorter than the filter is wide. What it finds goes through a ReLU: without one
-    the mean would be that of the word vectors, transformed. The paper speaks of neither.
+    A filter is centred on each token, and sees zeros before the first and after the last, so that a
+    text may be shorter than the filter is wide. The activation is a ReLU: without it the mean would
+    be a linear function of the mean word vector. The paper mentions neither.
 
     Attributes:
         size: Length of the vector of a text.
@@ -130,14 +131,22 @@ class CNN(nn.Module):
         self.size = config.n_filters * len(config.widths)
 
     def forward(self, words: Tensor, is_token: Tensor) -> Tensor:
-        """The vector of each text; see ``CBOW.forward``."""
+        """Compute the vector of each text.
+
+        Args:
+            words: Word vectors, shape ``(b, t, dimension)``, zero at the padding.
+            is_token: Shape ``(b, t)``, False at the padding.
+
+        Returns:
+            Shape ``(b, size)``.
+        """
         channels = words.transpose(1, 2)
         found = torch.cat([torch.relu(filters(channels)) for filters in self.filters], dim=1)
         return _mean(found.transpose(1, 2), is_token)
 
 
 class BiLSTM(nn.Module):
-    """A text is the mean of the hidden states at its tokens, of both directions.
+    """An encoder of a text by the mean of its hidden states over the tokens, in both directions.
 
     Attributes:
         size: Length of the vector of a text.
@@ -149,7 +158,15 @@ class BiLSTM(nn.Module):
         self.size = 2 * config.hidden
 
     def forward(self, words: Tensor, is_token: Tensor) -> Tensor:
-        """The vector of each text; see ``CBOW.forward``."""
+        """Compute the vector of each text.
+
+        Args:
+            words: Word vectors, shape ``(b, t, dimension)``, zero at the padding.
+            is_token: Shape ``(b, t)``, False at the padding.
+
+        Returns:
+            Shape ``(b, size)``.
+        """
         lengths = is_token.sum(dim=1).clamp(min=1).cpu()  # packing wants them there
         packed = pack_padded_sequence(words, lengths, batch_first=True, enforce_sorted=False)
         states, _ = pad_packed_sequence(
@@ -159,20 +176,20 @@ class BiLSTM(nn.Module):
 
 
 class PairClassifier(nn.Module):
-    """Scores the labels of a pair by the vectors of its two texts.
+    """A classifier of a pair by the vectors of its two texts.
 
     The vectors S1 and S2 are joined as [S1, S2, S1 * S2, S1 - S2], sent through a linear layer
-    with a ReLU, and projected on the labels. The two texts share word vectors, and but for the
-    BiLSTM, of which each has its own, the layer above them.
+    with a ReLU, and projected on the labels. The two texts share the word vectors and the encoder,
+    except the BiLSTM, of which each text has its own.
 
     Attributes:
-        config: What the model was built from.
+        config: Kind and sizes of the model.
 
     Source: SciNLI, section 4.1, equation 1, and section 4.3.
     """
 
     def __init__(self, config: NeuralConfig) -> None:
-        """Draws all weights by torch's generator: seed it before."""
+        """Draw all weights by torch's generator; seed it before."""
         super().__init__()
         self.config = config
         self.embedding = nn.Embedding(config.n_words, config.dimension, padding_idx=PADDING_ID)
@@ -185,12 +202,12 @@ class PairClassifier(nn.Module):
         self.labels = nn.Linear(config.hidden, config.n_labels)
 
     def forward(self, premise_ids: Tensor, hypothesis_ids: Tensor) -> Tensor:
-        """The score of each label, before the softmax.
+        """Compute the logits of a batch.
 
         Args:
-            premise_ids: int64, shape ``(b, p)``, 0 after the last token; p is 1 or more. A row of
-                padding alone, which ``encode_pairs`` never gives, counts as a vector of zeros.
-            hypothesis_ids: The same, shape ``(b, h)``.
+            premise_ids: Word ids, int64, shape ``(b, p)`` with p from 1, 0 after the last token. A
+                row of padding alone, which ``encode_pairs`` never returns, counts as zeros.
+            hypothesis_ids: Word ids, int64, shape ``(b, h)`` with h from 1, 0 after the last token.
 
         Returns:
             Logits, shape ``(b, n_labels)``.
@@ -211,13 +228,13 @@ _ENCODERS: Mapping[str, Any] = {"cbow": CBOW, "cnn": CNN, "bilstm": BiLSTM}
 
 
 def build(config: NeuralConfig, vectors: np.ndarray | None = None) -> PairClassifier:
-    """Builds a model.
+    """Build a model.
 
     Args:
-        config: What to build.
-        vectors: The word vectors to begin with, shape ``(n_words, dimension)``; None draws them,
-            as all other weights are, by torch's generator. All of them are trained but that of
-            the padding, which is zero and remains so.
+        config: Kind and sizes of the model.
+        vectors: Initial word vectors, shape ``(n_words, dimension)``; None draws them by torch's
+            generator, like all other weights. All are trained except that of the padding, which
+            stays zero.
 
     Returns:
         The model, on the CPU; ``model.to(device)`` moves it.
@@ -238,7 +255,7 @@ def build(config: NeuralConfig, vectors: np.ndarray | None = None) -> PairClassi
 
 
 def _mean(states: Tensor, is_token: Tensor) -> Tensor:
-    """The mean over the tokens of each text; of ``(b, t, size)``, the shape ``(b, size)``."""
+    """Compute the mean over the tokens of each text: ``(b, t, size)`` to ``(b, size)``."""
     weights = is_token.unsqueeze(2).to(states.dtype)
     return (states * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1)
 
@@ -247,13 +264,14 @@ class Neural:
     """A model without pretraining, with the vocabulary of its training rows.
 
     Args:
-        config: The run: its method is the kind of model; ``DETAILS`` may name a file of GloVe's
-            form and sizes.
-        labels: The label set.
+        config: The config of the run: its method is the kind of model, and its details may name a
+            file of word vectors and sizes (``DETAILS``).
+        labels: The label set in the order of its ids.
         train: The training rows.
 
     Raises:
-        UsageError: A detail is not as expected.
+        UnknownNameError: The config has a detail that is not in ``DETAILS``.
+        UsageError: A detail has a wrong value, or the file of vectors is malformed.
         SourceNotFoundError: There is no such file of vectors.
     """
 
@@ -286,23 +304,23 @@ class Neural:
         self.model: torch.nn.Module = build(self.config, vectors)
 
     def encode(self, rows: Gold) -> EncodedRows:
-        """The ids of the stems of rows with texts."""
+        """Encode rows with texts as ids of their stems."""
         table = encode_pairs(rows.rows, self.vocabulary, self._view)
         labels = rows.rows["label"].to_numpy().astype(np.int64)
         return EncodedRows.of_table(table, labels, dict.fromkeys(table.column_names, PADDING_ID))
 
     def save(self, folder: Path) -> None:
-        """Writes the configuration, the vocabulary and the weights into a folder."""
+        """Write the configuration, the vocabulary and the weights into a folder."""
         self.config.save(folder / "model.json")
         self.vocabulary.save(folder / "vocabulary.json")
         torch.save(self.model.state_dict(), folder / "weights.pt")
 
     def load(self, folder: Path) -> None:
-        """Takes the weights that ``save`` wrote."""
+        """Load the weights that ``save`` wrote."""
         weights = torch.load(folder / "weights.pt", map_location="cpu", weights_only=True)
         self.model.load_state_dict(weights)
 
     def facts(self) -> Mapping[str, Any]:
-        """The size of the vocabulary, how many of its stems have a vector, and of what file."""
+        """Return the size of the vocabulary, and how many of its stems the file of vectors has."""
         found = {"vectors": self._found} if self._found else {}
         return {"n_words": len(self.vocabulary), **found}

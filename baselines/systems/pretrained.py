@@ -1,4 +1,4 @@
-"""Pretrained models and their tokenizers, as ``transformers`` loads them."""
+"""Load pretrained encoders and their tokenizers."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -14,11 +14,15 @@ from ...loaders.errors import ModelError, SourceNotFoundError
 
 
 def load_config_and_tokenizer(name: str, revision: str | None) -> tuple[Any, Any]:
-    """The configuration and the tokenizer of a model.
+    """Load the configuration and the tokenizer of a model.
+
+    Args:
+        name: The model: a name on the Hub, or a folder.
+        revision: Commit, tag or branch of a model on the Hub; None takes the newest.
 
     Raises:
-        SourceNotFoundError: There is no such model at hand.
-        ModelError: Its tokenizer is none that maps texts to tokens quickly.
+        SourceNotFoundError: The model cannot be loaded.
+        ModelError: It has no fast tokenizer.
     """
     try:
         config = AutoConfig.from_pretrained(name, revision=revision)
@@ -29,7 +33,10 @@ def load_config_and_tokenizer(name: str, revision: str | None) -> tuple[Any, Any
     except (OSError, ValueError) as error:
         raise _not_loaded(name, error) from error
     if not tokenizer.is_fast:
-        raise ModelError(f"{name} has no fast tokenizer (tokenizer.json); convert it first.")
+        raise ModelError(
+            f"{name} has no fast tokenizer (tokenizer.json). Convert its tokenizer with "
+            "transformers, save both, and name that folder."
+        )
     return config, tokenizer
 
 
@@ -40,18 +47,18 @@ def load_classifier(
     id2label: Mapping[int, str] | None = None,
     new_head: bool = False,
 ) -> Any:
-    """A classifier in single precision.
+    """Load a classifier in single precision.
 
     Args:
-        name: The model.
-        revision: Of a model on the Hub.
-        id2label: The labels, where what the model lacks of a head is to be drawn; None expects it
-            to be whole. What a model has of a head from another task is drawn anew too.
-        new_head: Whether to draw the whole head, what the model has of it included.
+        name: The model: a name on the Hub, or a folder.
+        revision: Commit, tag or branch of a model on the Hub; None takes the newest.
+        id2label: Labels of a new head; the parts of a head that the model lacks, or has from
+            another task, are drawn by torch's generator. None expects the model to have a head.
+        new_head: Whether to draw the whole head, even the parts that the model has.
 
     Raises:
-        SourceNotFoundError: Its weights are not at hand, or are damaged.
-        ModelError: It lacks weights of its own, or a head where it was expected to have one.
+        SourceNotFoundError: The weights are missing or damaged.
+        ModelError: Weights of the encoder, or of an expected head, are missing.
     """
     arguments: dict[str, Any] = {}
     if id2label is not None:
@@ -76,25 +83,27 @@ def load_classifier(
 
 
 def _check_whole(name: str, model: Any, lacking: Collection[str], *, is_head_drawn: bool) -> None:
-    """Refuses a model that would be filled in at random; poolers are no part of pretraining."""
+    """Refuse a model with weights drawn at random; a pooler is not part of pretraining."""
     encoder = f"{model.base_model_prefix}."
     if is_head_drawn:
         lacking = [key for key in lacking if key.startswith(encoder) and "pooler" not in key]
     if lacking:
-        raise ModelError(f"{name} lacks weights: {', '.join(sorted(lacking)[:5])}.")
+        raise ModelError(
+            f"{name} lacks weights: {', '.join(sorted(lacking)[:5])}. Choose a model that has them."
+        )
 
 
 def _is_of_pretraining(config: Any) -> bool:
-    """Whether what a model has of a head comes from pretraining, not from another task."""
+    """Return whether a model's head comes from pretraining, not from another task."""
     kinds = config.architectures or ()
     sign = r"(MaskedLM|PreTraining|CausalLM|ConditionalGeneration|Model)$"
     return bool(kinds) and all(re.search(sign, kind) for kind in kinds)
 
 
 def _draw_head(model: Any, lacking: Collection[str], *, whole: bool) -> None:
-    """Draws parameters anew: those that are lacking, and perhaps all that are not the encoder's.
+    """Draw the missing parameters, or all that are not the encoder's.
 
-    So they follow from the seed alone, however the others were loaded. A part of the head may be
+    So they depend on the seed alone, however the others were loaded. A part of the head may be
     pretrained, as ModernBERT's is.
     """
     drawn = AutoModelForSequenceClassification.from_config(model.config)  # type: ignore[no-untyped-call]
@@ -109,13 +118,13 @@ def _draw_head(model: Any, lacking: Collection[str], *, whole: bool) -> None:
 
 def _not_loaded(name: str, error: Exception) -> SourceNotFoundError:
     if name.startswith((".", "/", "~")) and not Path(name).expanduser().is_dir():
-        return SourceNotFoundError(f"There is no folder {name}.")
+        return SourceNotFoundError(f"The model folder {name} does not exist.")
     first = str(error).strip().splitlines()[0]
     return SourceNotFoundError(f"The model {name} cannot be loaded: {first}")
 
 
 def pretrained_facts(config: Any, tokenizer: Any) -> dict[str, Any]:
-    """What tells one pretrained model from another of its name: its commit, and its tokenizer."""
+    """Return what identifies a pretrained model besides its name: its commit and tokenizer."""
     return {
         "commit": getattr(config, "_commit_hash", None),
         "tokenizer": type(tokenizer).__name__,
@@ -125,10 +134,10 @@ def pretrained_facts(config: Any, tokenizer: Any) -> dict[str, Any]:
 
 
 def _loses_case(tokenizer: Any) -> bool:
-    """Whether texts are lower-cased for a vocabulary that has capital letters.
+    """Return whether a tokenizer lower-cases texts although its vocabulary has capital letters.
 
-    Repositories of old, such as SciBERT's cased one, may not say that they are cased, and what is
-    not said is taken for lower case.
+    Old repositories, such as SciBERT's cased one, may not state that they are cased; the default
+    is then lower case.
     """
     if not _lower_cases(tokenizer):
         return False

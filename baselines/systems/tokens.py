@@ -1,4 +1,4 @@
-"""What an encoder reads of rows: its tokens, within its limits."""
+"""Tokens of texts, as an encoder reads them: within its limits, and cached."""
 
 import hashlib
 import json
@@ -14,7 +14,7 @@ from filelock import FileLock
 
 from ...loaders.atomic_write import whole_file
 from ...loaders.errors import ModelError
-from ...loaders.fetching.cache import default_cache_dir
+from ...loaders.fetching.obtain import default_cache_dir
 from ..evaluation.gold import Gold
 from ..runs.config import RunConfig
 from ..training.batches import EncodedRows
@@ -22,23 +22,23 @@ from .pretrained import load_config_and_tokenizer, pretrained_facts
 
 _N_AT_ONCE = 1_000
 
-
 _N_TRUNCATED = b"n_truncated"
 
 
 class Reader:
-    """The tokenizer of an encoder, and how it is used in a run.
+    """The tokenizer of an encoder, with the settings of a run.
 
     Args:
-        config: The run: model, revision, view, and of its options length and truncation.
+        config: The config of the run: model, revision, view, ``max_length`` and truncation.
 
     Attributes:
         config: The configuration of the model, from ``transformers``.
-        tokenizer: Its tokenizer.
+        tokenizer: The tokenizer of the model.
 
     Raises:
-        ModelError: The tokenizer cannot pad, or the model reads fewer tokens than ``max_length``.
-        SourceNotFoundError: There is no such model at hand.
+        ModelError: The tokenizer is not a fast one or cannot pad, or the model reads fewer tokens
+            than ``max_length``.
+        SourceNotFoundError: The model cannot be loaded.
     """
 
     def __init__(self, config: RunConfig) -> None:
@@ -51,10 +51,10 @@ class Reader:
         _check_length(name, self._limit, config.options.max_length)
 
     def encode(self, rows: Gold) -> EncodedRows:
-        """The inputs of the model for rows with texts; how many were cut is kept by name.
+        """Tokenize rows with texts, and count those that were truncated.
 
         Raises:
-            ModelError: A hypothesis is too long, where only the premise may be cut.
+            ModelError: A hypothesis is too long, and only the premise may be cut.
         """
         table, n_cut = tokenize(
             rows,
@@ -84,16 +84,16 @@ class Reader:
             limit=self._limit,
         )
 
-    def tell_padding(self, model: Any) -> None:
-        """Gives a model the padding of its tokenizer, if it knows none of its own.
+    def set_padding(self, model: Any) -> None:
+        """Set the padding token of a model to that of its tokenizer, if it has none.
 
-        GPT-2 and its kin look for the last token of a row by it.
+        GPT-2 and its kin need it to find the last token of a row.
         """
         if model.config.pad_token_id is None:
             model.config.pad_token_id = self.tokenizer.pad_token_id
 
     def facts(self) -> Mapping[str, Any]:
-        """What was pretrained, and how many rows were cut."""
+        """Return the pretrained model's facts, and how many rows of each dataset were truncated."""
         return {
             "pretrained": pretrained_facts(self.config, self.tokenizer),
             "truncated": dict(self._n_truncated),
@@ -103,22 +103,22 @@ class Reader:
 def _check_padding(name: str, tokenizer: Any) -> None:
     if tokenizer.pad_token_id is None:
         raise ModelError(
-            f"The tokenizer of {name} has no token for padding, so rows of unlike length cannot "
-            "be put together. Set tokenizer.pad_token and model.config.pad_token_id, save both "
-            "with save_pretrained, and name that folder."
+            f"The tokenizer of {name} has no padding token, so rows of different lengths cannot "
+            "share a batch. Set tokenizer.pad_token and model.config.pad_token_id, save both with "
+            "save_pretrained, and name that folder."
         )
 
 
 def _check_length(name: str, limit: int | None, max_length: int) -> None:
     if limit is not None and max_length > limit:
         raise ModelError(
-            f"{name} reads {limit} tokens at most; max_length is {max_length}. "
+            f"{name} reads at most {limit} tokens, but max_length is {max_length}. "
             f"Set --max-length {limit} or less."
         )
 
 
 def _max_tokens_of(config: Any) -> int | None:
-    """How many tokens a model can read; None where there is no limit."""
+    """Return how many tokens a model can read; None if there is no limit."""
     limit = getattr(config, "max_position_embeddings", None)
     if not isinstance(limit, int) or limit <= 0:
         return None
@@ -136,22 +136,22 @@ def tokenize(
     truncation: str,
     cache_dir: Path | None = None,
 ) -> tuple[pa.Table, int]:
-    """The tokens of rows, read from the cache if they were made before.
+    """Tokenize rows, or read their tokens from the cache.
 
     Args:
         rows: n rows with texts.
         tokenizer: A fast tokenizer of ``transformers``.
         view: ``pair``, or ``hypothesis`` alone.
-        max_length: Tokens at most, special ones included.
-        truncation: ``longest_first`` or ``only_first``; the hypothesis alone is cut at its end.
-        cache_dir: Where tokens are kept; None takes the cache of this package.
+        max_length: Maximum number of tokens, special tokens included.
+        truncation: ``longest_first`` or ``only_first``; a hypothesis alone is cut at its end.
+        cache_dir: Folder of the cached tokens; None takes this package's cache.
 
     Returns:
-        A column of lists of int32 for each input of the model, and how many rows were cut.
+        A table of n rows with a column of int32 lists for each input of the model, and the number
+        of rows that were truncated.
 
     Raises:
-        ModelError: A hypothesis alone is longer than ``max_length``, where only the premise may be
-            cut.
+        ModelError: A hypothesis leaves no room for its premise, and only the premise may be cut.
     """
     folder = (cache_dir or default_cache_dir()) / "tokens"
     folder.mkdir(parents=True, exist_ok=True)
@@ -168,13 +168,13 @@ def tokenize(
 
 
 def _forget_lengths(tokenizer: Any) -> None:
-    """Takes away what calls leave in a tokenizer, which is no part of what it is or is saved as."""
+    """Remove the settings that calls leave in a tokenizer, so that they are not saved with it."""
     tokenizer.backend_tokenizer.no_truncation()
     tokenizer.backend_tokenizer.no_padding()
 
 
 def _key(rows: Gold, tokenizer: Any, settings: list[Any]) -> str:
-    """What the tokens depend on: the texts, the tokenizer and the settings."""
+    """Hash what the tokens depend on: the texts, the tokenizer and the settings."""
     sides = [tokenizer.truncation_side, tokenizer.padding_side]
     digest = hashlib.sha256(json.dumps([tokenizers.__version__, sides, settings]).encode())
     digest.update(tokenizer.backend_tokenizer.to_str().encode())
@@ -216,15 +216,15 @@ def _write(
 def _check_hypotheses(
     ids: list[str], hypotheses: list[str], tokenizer: Any, max_length: int
 ) -> None:
-    """Refuses hypotheses that leave no place for a premise, where the premise alone is cut."""
+    """Refuse hypotheses that leave no room for a premise, where only the premise may be cut."""
     n_special = tokenizer.num_special_tokens_to_add(pair=True)
     encodings = tokenizer(hypotheses, add_special_tokens=False).encodings
     for id_, encoding in zip(ids, encodings, strict=True):
         if len(encoding.ids) + n_special > max_length - 1:
             raise ModelError(
-                f"The hypothesis of {id_} alone has {len(encoding.ids)} tokens, max_length is "
-                f"{max_length}, and only the premise may be cut. Set a greater --max-length, or "
-                "--truncation longest_first."
+                f"The hypothesis of row {id_} has {len(encoding.ids)} tokens, which leaves no room "
+                f"for its premise: max_length is {max_length}, and only the premise may be cut. "
+                "Set a greater --max-length, or --truncation longest_first."
             )
 
 

@@ -1,4 +1,4 @@
-"""The stems that a neural model knows, and their ids."""
+"""The vocabulary of a neural model: its stems, their ids, and rows encoded as ids."""
 
 from array import array
 from collections import Counter
@@ -20,7 +20,7 @@ PADDING_ID = 0
 UNKNOWN_ID = 1
 _N_SPECIAL = 2
 
-#: A stem is known if it occurs that often in training (SciNLI, section 4.1).
+#: Minimum number of occurrences of a stem in training (SciNLI, section 4.1).
 MIN_COUNT = 2
 
 _FIELD = "stems"
@@ -31,7 +31,10 @@ class Vocabulary:
     """Stems and their ids; id 0 is padding, id 1 is [UNK], which stands for every other stem.
 
     Attributes:
-        stems: The stems that have an id of their own, from 2 on.
+        stems: The stems that have an id of their own, in the order of their ids, which start at 2.
+
+    Raises:
+        UsageError: A stem is not a string, is empty or is repeated.
     """
 
     stems: tuple[str, ...]
@@ -41,19 +44,18 @@ class Vocabulary:
 
     @classmethod
     def build(cls, texts: Iterable[str], min_count: int = MIN_COUNT) -> "Vocabulary":
-        """Collects the stems of the training set.
+        """Collect the stems of the training set.
 
         Args:
-            texts: Its premises and its hypotheses; the hypotheses alone for a model that sees no
-                premise.
-            min_count: A stem is known if it occurs that often, over all texts; from 1.
+            texts: The texts that the model sees: premises and hypotheses, or hypotheses alone.
+            min_count: Minimum number of occurrences of a stem over all texts, from 1.
 
         Returns:
-            The stems, the most frequent first, those as frequent by their characters: the order of
-            the texts does not matter.
+            The vocabulary, the most frequent stems first, equally frequent ones in the order of
+            their characters; the order of the texts does not matter.
 
         Raises:
-            UsageError: ``min_count`` is no count, or the texts are one text.
+            UsageError: ``min_count`` is below 1, or ``texts`` is a single string.
 
         Source: SciNLI, section 4.1.
         """
@@ -66,16 +68,16 @@ class Vocabulary:
         return cls(tuple(sorted(kept, key=lambda stem: (-counts[stem], stem))))
 
     def __len__(self) -> int:
-        """The number of ids, padding and [UNK] included."""
+        """Return the number of ids, padding and [UNK] included."""
         return len(self.stems) + _N_SPECIAL
 
     @cached_property
     def ids(self) -> dict[str, int]:
-        """The id of each stem."""
+        """Return the id of each stem."""
         return {stem: number for number, stem in enumerate(self.stems, _N_SPECIAL)}
 
     def encode(self, text: str) -> list[int]:
-        """The ids of a text's stems; one [UNK] where it has no token.
+        """Return the ids of a text's stems; one [UNK] if the text has no token.
 
         >>> Vocabulary(("model", "improv")).encode("Models improve greatly")
         [2, 3, 1]
@@ -83,36 +85,36 @@ class Vocabulary:
         return [self.ids.get(stem, UNKNOWN_ID) for stem in stem_tokens(text)] or [UNKNOWN_ID]
 
     def save(self, path: Path) -> None:
-        """Writes the vocabulary as JSON."""
+        """Write the vocabulary as JSON."""
         write_saved(path, {_FIELD: self.stems})
 
     @classmethod
     def load(cls, path: Path) -> "Vocabulary":
-        """Reads a vocabulary that ``save`` wrote.
+        """Read a vocabulary that ``save`` wrote.
 
         Raises:
             SourceNotFoundError: There is no such file.
-            UsageError: It holds no vocabulary.
+            UsageError: The file is not that of a vocabulary.
         """
         return cls(check_words(read_saved(path, [_FIELD])[_FIELD], f"{path}: {_FIELD}"))
 
 
 def encode_pairs(table: pa.Table, vocabulary: Vocabulary, view: str = "pair") -> pa.Table:
-    """Encodes the pairs of a table.
+    """Encode pairs of texts as ids of their stems.
 
     Args:
-        table: With the string columns ``premise`` and ``hypothesis``; under the view
-            ``"hypothesis"`` the premise is not read, and need not be there.
+        table: n rows with the string columns ``premise`` and ``hypothesis``; the view
+            ``"hypothesis"`` does not need the premise.
         vocabulary: The stems that the model knows.
-        view: ``"pair"``, or ``"hypothesis"``: every premise is then one [UNK], so that the same
+        view: ``"pair"``, or ``"hypothesis"``, which makes every premise one [UNK], so that the same
             models learn from the hypothesis alone.
 
     Returns:
-        A table of the columns ``premise_ids`` and ``hypothesis_ids``, each ``list<int32>``, row by
-        row for the one given. No list is empty, and none is cut or padded.
+        n rows in the same order with the columns ``premise_ids`` and ``hypothesis_ids``, each
+        ``list<int32>``. No list is empty, and none is truncated or padded.
 
     Raises:
-        SchemaError: A column is missing, holds no strings, or has nulls.
+        SchemaError: A column is missing, does not hold strings, or has nulls.
         UnknownNameError: There is no such view.
     """
     check_view(view)
@@ -127,7 +129,7 @@ def encode_pairs(table: pa.Table, vocabulary: Vocabulary, view: str = "pair") ->
 def _texts(table: pa.Table, name: str) -> pa.ChunkedArray:
     if name not in table.column_names:
         listed = ", ".join(table.column_names) or "none"
-        raise SchemaError(f"There is no column {name}; the columns are: {listed}.")
+        raise SchemaError(f"The column {name} is missing; the columns are: {listed}.")
     column = table[name]
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         raise SchemaError(f"{name}: expected strings, got {column.type}.")

@@ -1,4 +1,4 @@
-"""Word vectors of others, such as GloVe's, for the stems that a model knows."""
+"""Pretrained word vectors, such as GloVe's, for the stems that a model knows."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,10 +19,10 @@ class WordVectors:
     """A vector for each id of a vocabulary.
 
     Attributes:
-        matrix: Shape ``(len(vocabulary), dimension)``, float32; the padding's is zero.
-        n_by_word: Stems with the vector of a word whose stem they are.
-        n_by_spelling: Further stems, with the vector of what is spelled like them.
-        n_drawn: Stems that are in the file in neither way; their vectors are drawn at random.
+        matrix: Shape ``(len(vocabulary), dimension)``, float32; the row of the padding is zero.
+        n_by_word: Number of stems with the vector of a word that has this stem.
+        n_by_spelling: Number of further stems with the vector of a word spelled like them.
+        n_drawn: Number of stems that the file has in neither way; their vectors are random.
     """
 
     matrix: np.ndarray
@@ -39,38 +39,38 @@ def read_vectors(
     seed: int = 0,
     deviation: float = VECTORS_DEVIATION,
 ) -> WordVectors:
-    """Reads the vectors of a vocabulary from a file of text, which is never whole in memory.
+    """Read the vectors of a vocabulary from a text file, line by line.
 
-    Such files hold words, and a vocabulary holds stems, of which many are no words (``signific``),
-    or other words (``thi`` is the stem of "this"). A stem gets the vector of the first word in the
-    file whose stem it is, which in GloVe's files is the most frequent one: ``model`` that of
-    "model", ``thi`` that of "this". Failing that, it gets the vector of what is spelled exactly
-    like it, for files whose words were stemmed. Of words that are there twice, the first counts.
+    Such files hold words, and a vocabulary holds stems, many of which are not words (``signific``)
+    or are other words (``thi`` is the stem of "this"). A stem gets the vector of the first word in
+    the file that has this stem, which in GloVe's files is the most frequent one: ``model`` that of
+    "model", ``thi`` that of "this". Failing that, it gets the vector of the word spelled like it,
+    for files of stemmed words. Of repeated words the first counts.
 
     Args:
-        path: UTF-8; on each line a word, which may have blanks in it, and its numbers, separated
+        path: UTF-8 file; each line has a word, which may contain blanks, and its numbers, separated
             by single blanks. The first line may be a header with the numbers of words and of
-            dimensions, as word2vec writes it. Numbers of words that are not needed are not read.
+            dimensions, as word2vec writes it. Numbers of other words are not parsed.
         vocabulary: The stems to look for.
-        dimension: Numbers in a vector.
-        seed: Seed of the vectors that are drawn, that of [UNK] too; each depends on nothing but
-            the seed and the id.
-        deviation: Standard deviation of the normal distribution that they are drawn from.
+        dimension: Length of a vector, from 1.
+        seed: Seed of the random vectors, that of [UNK] included; each depends only on the seed and
+            the id.
+        deviation: Standard deviation, 0 or more, of the normal distribution of random vectors.
 
     Returns:
         The vectors, and how many stems were found.
 
     Raises:
         SourceNotFoundError: There is no such file.
-        UsageError: A line is not of this form; names the file and the line. Or a number is too
-            small.
+        UsageError: A line is malformed (names the file and the line), or ``dimension`` or
+            ``deviation`` is out of its range.
 
-    Source: SciNLI, section 4.1: GloVe vectors of 300 dimensions; how its stems met GloVe's words,
-        and what became of those that did not, it does not say.
+    Source: SciNLI, section 4.1: GloVe vectors of 300 dimensions. It does not say how its stems were
+        matched with GloVe's words, nor what vectors the others got.
     """
     if dimension < 1 or not deviation >= 0:
         raise UsageError(
-            "Expected a dimension from 1 and a deviation from 0, "
+            "Expected a dimension from 1 and a deviation from 0; "
             f"got {dimension!r} and {deviation!r}."
         )
     generator = np.random.default_rng(seed)
@@ -94,11 +94,11 @@ def read_vectors(
 
 
 def _read_lines(path: Path, dimension: int) -> Iterator[tuple[int, str, list[bytes]]]:
-    """Yields the number of each line, its word and its numbers as they stand there."""
+    """Yield the number of each line, its word, and its numbers as bytes."""
     try:
         file = path.open("rb")
     except FileNotFoundError:
-        raise SourceNotFoundError(f"There is no file {path}.") from None
+        raise SourceNotFoundError(f"The file {path} does not exist.") from None
     line = 0
     with file:
         # Only b"\n" ends a line: words may hold U+0085 and other line breaks of Unicode.
@@ -112,16 +112,16 @@ def _read_lines(path: Path, dimension: int) -> Iterator[tuple[int, str, list[byt
                 n_fields = len(content.split(b" "))
                 raise UsageError(
                     f"{path}:{line}: expected a word and {dimension} numbers, separated by "
-                    f"blanks; got {n_fields} fields. Is the file whole, unpacked, and of that "
+                    f"blanks; got {n_fields} fields. Is the file complete, unpacked, and of that "
                     "dimension?"
                 )
             try:
                 word = fields[0].decode("utf-8")
             except UnicodeDecodeError as error:
-                raise UsageError(f"{path}:{line}: the word is no UTF-8: {error}") from None
+                raise UsageError(f"{path}:{line}: the word is not UTF-8: {error}") from None
             yield line, word, fields[1:]
     if not line:
-        raise UsageError(f"{path} is empty.")
+        raise UsageError(f"{path} is empty; expected a word and its vector on each line.")
 
 
 def _is_header(fields: list[bytes], path: Path, dimension: int) -> bool:
@@ -129,7 +129,7 @@ def _is_header(fields: list[bytes], path: Path, dimension: int) -> bool:
         return False
     if int(fields[1]) != dimension:
         raise UsageError(
-            f"{path}:1: its vectors have {int(fields[1])} numbers, expected {dimension}."
+            f"{path}:1: expected vectors of {dimension} numbers; the header says {int(fields[1])}."
         )
     return True
 
@@ -141,5 +141,5 @@ def _parse(numbers: list[bytes], path: Path, line: int) -> np.ndarray:
     except ValueError as error:
         raise UsageError(f"{path}:{line}: {error}") from None
     if not np.isfinite(vector).all():
-        raise UsageError(f"{path}:{line}: not all of its numbers are finite.")
+        raise UsageError(f"{path}:{line}: expected finite numbers; some are infinite or NaN.")
     return vector

@@ -1,8 +1,7 @@
-"""Texts as the models without pretraining see them: tokens, stems and word classes.
+"""Words of texts, as models without pretraining see them: tokens, stems and word classes.
 
-NLTK's tokenizer and stemmer and HanTa's tagger come with all that they need, so nothing is
-downloaded. This module also has what those models share: their views of a pair, and the files
-that they are kept in.
+NLTK's tokenizer and stemmer and HanTa's tagger need no downloads. This module also has what those
+models share: their views of a pair, and how they are saved as JSON.
 """
 
 import json
@@ -20,7 +19,7 @@ from nltk.tokenize import NLTKWordTokenizer
 from ...loaders.errors import SourceNotFoundError, UnknownNameError, UsageError
 from ...metrics.inputs.problems import MissingExtraError
 
-#: What a model is shown of a pair: both texts, or the hypothesis alone (SciNLI, Table 7).
+#: What a model sees of a pair: both texts, or the hypothesis alone (SciNLI, Table 7).
 VIEWS = ("pair", "hypothesis")
 
 WORD_CLASSES = ("noun", "verb", "adjective", "adverb")
@@ -41,17 +40,17 @@ _stemmer = PorterStemmer()
 
 
 def tokenize(text: str) -> list[str]:
-    """Splits a text into tokens, in their own case.
+    """Split a text into tokens, without changing their case.
 
-    The tokenizer takes a period off a word only at the end of its input, so a text of several
+    The tokenizer separates a period from a word only at the end of its input, so a text of several
     sentences is first cut where ``.``, ``!`` or ``?`` is followed by a blank and a capital letter.
 
     Args:
-        text: Any text, with line breaks or empty too.
+        text: Any text, even with line breaks or empty.
 
     Returns:
-        Its tokens, none of them empty and none with a blank in it; quotation marks are written as
-        in the Penn Treebank.
+        The tokens, none of which is empty or contains a blank; quotation marks are written as in
+        the Penn Treebank.
 
     Source: SciNLI, section 4.1: NLTK's tokenizer.
 
@@ -64,18 +63,17 @@ def tokenize(text: str) -> list[str]:
 
 
 def tokenize_lower(text: str) -> list[str]:
-    """The tokens of a text in lower-case letters.
+    """Split a text into lower-case tokens.
 
-    A word is then the same at the start of a sentence as elsewhere. The papers say nothing of case.
+    A word is then the same at the start of a sentence as elsewhere. The papers do not mention case.
     """
     return [token.lower() for token in tokenize(text)]
 
 
 def stem_tokens(text: str) -> list[str]:
-    """The stems of the tokens of a text, in lower-case letters.
+    """Split a text into tokens, and return their stems in lower case.
 
-    Source: SciNLI, section 4.1: NLTK's tokenizer and Porter stemmer, which by itself makes letters
-        lower-case.
+    Source: SciNLI, section 4.1: NLTK's tokenizer and Porter stemmer, which lower-cases.
 
     >>> stem_tokens("Models were significantly improved.")
     ['model', 'were', 'significantli', 'improv', '.']
@@ -85,24 +83,24 @@ def stem_tokens(text: str) -> list[str]:
 
 @lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
-    """The Porter stem of a word, in lower-case letters."""
+    """Return the Porter stem of a word in lower case."""
     found: str = _stemmer.stem(word)
     return found
 
 
 def is_word(token: str) -> bool:
-    """Whether a token has a letter or digit, and so is no mere punctuation."""
+    """Return whether a token has a letter or digit, and so is not mere punctuation."""
     return any(character.isalnum() for character in token)
 
 
 def word_classes(tokens: Sequence[str]) -> list[str | None]:
-    """Tags tokens by HanTa's English model.
+    """Tag tokens by HanTa's English model.
 
-    Sentences, which end at ``.``, ``!`` or ``?``, are tagged one by one. The tagger sees only the
-    last 100 characters of a token that is longer, such as an address or a formula.
+    Sentences, which end at ``.``, ``!`` or ``?``, are tagged one by one. Of a token longer than 100
+    characters, such as an address or a formula, the tagger sees the last 100.
 
     Args:
-        tokens: What ``tokenize`` gave: in their own case, by which the tagger knows names.
+        tokens: The result of ``tokenize``; the tagger recognizes names by their case.
 
     Returns:
         For each token one of ``WORD_CLASSES``, or None. Modal verbs are verbs, and names are nouns.
@@ -128,7 +126,7 @@ def _tagger() -> HanoverTagger:
     tagger = HanoverTagger("morphmodel_en.pgz")
     if "AJ0" not in tagger.tag2int:  # up to 1.1 its tags are those of the Brown corpus
         raise MissingExtraError(
-            "Word classes need the tags that HanTa has from 1.2.1 on: install nlihub[baselines]."
+            "HanTa is older than 1.2.1, which word classes need: pip install 'nlihub[baselines]'"
         )
     # A pure function of a word, which the tagger works out anew each time the word occurs.
     tagger.analyze_forward = lru_cache(maxsize=1 << 16)(tagger.analyze_forward)
@@ -136,63 +134,65 @@ def _tagger() -> HanoverTagger:
 
 
 def check_view(view: str) -> None:
-    """Checks the name of a view.
+    """Check the name of a view.
 
     Raises:
-        UnknownNameError: It is none of ``VIEWS``.
+        UnknownNameError: The name is not in ``VIEWS``.
     """
     if view not in VIEWS:
         raise UnknownNameError.of("view", view, VIEWS)
 
 
 def check_words(words: Any, what: str) -> tuple[str, ...]:
-    """Checks a list of words, each of which has its own number.
+    """Check a list of words, whose positions are their ids.
 
     Args:
-        words: What a file holds.
-        what: What they are called in messages.
+        words: The content of a file.
+        what: The name of the list in messages.
 
     Returns:
         The words.
 
     Raises:
-        UsageError: It is no list, or one of its words is no string, is empty or there twice.
+        UsageError: ``words`` is not a list, or a word is not a string, is empty or is repeated.
     """
     if not isinstance(words, list | tuple):
         raise UsageError(f"{what}: expected a list of words, got {type(words).__name__}.")
     if bad := [word for word in words if not isinstance(word, str) or not word]:
-        raise UsageError(f"{what}: {bad[0]!r} is no word.")
+        raise UsageError(
+            f"{what}: expected words, that is strings with characters; got {bad[0]!r}."
+        )
     if len(set(words)) < len(words):
         [(word, _)] = Counter(words).most_common(1)
-        raise UsageError(f"{what}: {word!r} is there more than once.")
+        raise UsageError(f"{what}: {word!r} occurs more than once; expected each word once.")
     return tuple(words)
 
 
 def write_saved(path: Path, content: Mapping[str, Any]) -> None:
-    """Writes an object as JSON, the same bytes for the same content."""
+    """Write an object as JSON; the same content gives the same bytes."""
     path.write_text(json.dumps(content, indent=0) + "\n", encoding="utf-8")
 
 
 def read_saved(path: Path, names: Collection[str]) -> dict[str, Any]:
-    """Reads an object that ``write_saved`` wrote.
+    """Read an object that ``write_saved`` wrote.
 
     Args:
         path: The file.
-        names: The fields that it should have.
+        names: The fields that the object must have, no more and no fewer.
 
     Returns:
-        Its fields.
+        The fields.
 
     Raises:
         SourceNotFoundError: There is no such file.
-        UsageError: It is no JSON, or has other fields.
+        UsageError: The file is not JSON, or has other fields.
     """
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise SourceNotFoundError(f"There is no file {path}.") from None
+        raise SourceNotFoundError(f"The file {path} does not exist.") from None
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{path} is no JSON: {error}") from None
+        raise UsageError(f"{path} is not valid JSON: {error}") from None
     if not isinstance(found, dict) or set(found) != set(names):
         has = ", ".join(sorted(found)) or "none" if isinstance(found, dict) else "no object"
         raise UsageError(f"{path}: expected the fields {', '.join(sorted(names))}; got {has}.")

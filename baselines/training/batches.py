@@ -1,4 +1,4 @@
-"""Which rows go together."""
+"""Batches of rows: which rows go together, and their token ids as tensors."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-#: Batches whose rows are sorted by length among themselves: enough for little padding (see
+#: Number of batches whose rows are sorted by length together: enough for little padding (see
 #: ``benchmarks/``), few enough that the batches of an epoch stay random.
 _N_SORTED_TOGETHER = 50
 
@@ -21,14 +21,13 @@ class EncodedRows:
     """Token ids of rows, without padding.
 
     Attributes:
-        columns: For each input of the model, a list of ids a row.
-        padding: The id that fills up each of them.
+        columns: For each input of the model, n lists of ids.
+        padding: For each input, the id of the padding.
         labels: n label ids.
-        lengths: n numbers of tokens, of the longest column of each row.
-        mask: The input that marks the tokens of the first column that are no padding, if the model
-            has one.
-        pads_left: Whether padding stands before the tokens, as XLNet needs it.
-        limit: Tokens that the model reads at most, padding included; None where there is no limit.
+        lengths: n lengths in tokens, of the longest input of each row.
+        mask: Name of the input that is 1 at tokens and 0 at padding, if the model has one.
+        pads_left: Whether padding comes before the tokens, as XLNet needs it.
+        limit: Maximum number of tokens that the model reads, padding included; None for no limit.
     """
 
     columns: Mapping[str, pa.ListArray]
@@ -50,15 +49,16 @@ class EncodedRows:
         pads_left: bool = False,
         limit: int | None = None,
     ) -> "EncodedRows":
-        """Encoded rows.
+        """Make encoded rows from a table.
 
         Args:
-            table: A column of lists of int32 for each input.
+            table: n rows with a column of int32 lists for each input of the model.
             labels: n label ids.
-            padding: The id that fills up each of the columns.
-            mask: See the class.
-            pads_left: See the class.
-            limit: See the class.
+            padding: For each input, the id of the padding.
+            mask: Name of the input that is 1 at tokens and 0 at padding, if the model has one.
+            pads_left: Whether padding comes before the tokens.
+            limit: Maximum number of tokens that the model reads, padding included; None for no
+                limit.
         """
         columns = {name: _one_array(table[name]) for name in table.column_names}
         sizes = [np.diff(column.offsets.to_numpy()) for column in columns.values()]
@@ -71,15 +71,16 @@ class EncodedRows:
     def batch(
         self, rows: np.ndarray, *, multiple: int = 1, length: int | None = None
     ) -> "dict[str, torch.Tensor]":
-        """The inputs of a model for some rows.
+        """Make the inputs of a model for some rows.
 
         Args:
             rows: Positions of b rows.
-            multiple: Of which the padded length is one, unless the model reads fewer tokens.
-            length: To which all are padded; None pads to the longest of them.
+            multiple: The padded length is a multiple of this, from 1, unless the model reads fewer
+                tokens.
+            length: Padded length; None pads to the longest of the rows.
 
         Returns:
-            For each input a tensor of int64, b x the padded length; the mask too, if there is one.
+            For each input, and the mask if there is one, int64 of shape ``(b, padded length)``.
         """
         import torch
 
@@ -114,18 +115,18 @@ def _one_array(column: pa.ChunkedArray) -> pa.ListArray:
 def training_batches(
     lengths: np.ndarray, batch_size: int, seed: int, epoch: int, *, by_length: bool = True
 ) -> list[np.ndarray]:
-    """The batches of an epoch: every row once, in an order that seed and epoch decide.
+    """Split the rows of an epoch into batches, in an order that depends on seed and epoch.
 
     Args:
-        lengths: Tokens of each of n rows.
-        batch_size: Rows of a batch; the last one may have fewer.
-        seed: Of the run.
-        epoch: From 1.
-        by_length: Whether rows of like length go together, so that little is padding. Otherwise
+        lengths: n lengths in tokens.
+        batch_size: Rows of a batch, from 1; one batch may have fewer.
+        seed: Seed of the run, 0 or more.
+        epoch: Number of the epoch, from 1.
+        by_length: Whether to put rows of similar length together, which saves padding; otherwise
             every batch is a simple random sample.
 
     Returns:
-        Positions of rows, batch by batch.
+        Positions of rows, batch by batch; every row occurs once.
     """
     draws = np.random.default_rng([seed, epoch])
     order = draws.permutation(len(lengths))
@@ -142,15 +143,15 @@ def _cut(rows: np.ndarray, size: int) -> list[np.ndarray]:
 
 
 def prediction_batches(lengths: np.ndarray, max_tokens: int, max_rows: int) -> Iterator[np.ndarray]:
-    """Batches of rows of like length, the longest first, so that short memory shows at once.
+    """Split rows into batches of similar length, longest first, so lack of memory shows early.
 
     Args:
-        lengths: Tokens of each of n rows.
-        max_tokens: Of a batch, padding included, unless one row alone has more.
-        max_rows: Of a batch.
+        lengths: n lengths in tokens.
+        max_tokens: Maximum number of tokens of a batch, padding included, unless one row has more.
+        max_rows: Maximum number of rows of a batch, from 1.
 
     Yields:
-        Positions of rows.
+        Positions of the rows of a batch; every row occurs once.
     """
     order = np.argsort(-lengths, kind="stable")
     start = 0

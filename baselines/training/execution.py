@@ -1,4 +1,4 @@
-"""On what a model computes, and how: the same results, up to rounding, at another speed."""
+"""Device, precision and speed of a model's computation; results are the same up to rounding."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,27 +11,31 @@ from accelerate import Accelerator, DistributedDataParallelKwargs
 
 from ...loaders.errors import TrainingError, UsageError
 
-#: Of a base model a GPU trains some thousand pairs a second, and compiling takes about a minute.
+#: A GPU trains a base model on some thousand pairs a second, and compiling takes about a minute.
 _MIN_PAIRS_COMPILED = 200_000
 
 
 @dataclass(frozen=True)
 class Execution:
-    """How to compute.
+    """Device and precision of a run, and what makes it fast.
 
-    ``accelerate launch`` decides on how many devices; started otherwise, it is one GPU if there is
-    one, else the processor.
+    ``accelerate launch`` sets the number of devices; without it a run uses one GPU if there is one,
+    else the CPU.
 
     Attributes:
-        micro_batch: Pairs in memory at once in training, on each device; None is the whole batch.
-        precision: ``fp32`` or ``bf16``; None takes bf16 on a GPU.
-        compiled: Whether to compile the model in training; None does on a GPU, where training is
-            long enough to make up for the time that compiling takes.
+        micro_batch: Training pairs in memory at once on each device, from 1; None takes the whole
+            batch.
+        precision: ``fp32`` or ``bf16``; None takes bf16 on a GPU that supports it, else fp32.
+        compiled: Whether to compile the model for training; None compiles on a GPU if training is
+            long enough to gain from it.
         reference: Whether to compute as plainly as the papers did: fp32 without TF32, 32 pairs at
             once, each padded to the longest, nothing fused or compiled.
-        on_cpu: Whether to leave a GPU alone.
-        num_proc: Processes that count features of texts.
-        state_every_s: Seconds after which the state of training is kept, besides every epoch's end.
+        on_cpu: Whether to compute on the CPU even if there is a GPU.
+        num_proc: Processes that compute features of texts, from 1.
+        state_every_s: Seconds between saved states of training; every epoch's end is saved too.
+
+    Raises:
+        UsageError: A value is out of its range, or contradicts ``reference``.
     """
 
     micro_batch: int | None = None
@@ -48,17 +52,20 @@ class Execution:
         if self.micro_batch is not None and self.micro_batch < 1:
             raise UsageError(f"micro_batch is {self.micro_batch}; expected 1 or more.")
         if self.reference and (self.precision == "bf16" or self.compiled):
-            raise UsageError("The reference computes in fp32 and compiles nothing.")
+            raise UsageError(
+                "reference computes in fp32 without compiling, but bf16 or compiled was asked for. "
+                "Leave one of them out."
+            )
 
     @cached_property
     def accelerator(self) -> Accelerator:
-        """What places models and batches on devices; made once."""
+        """Return the accelerator, which places models and batches on devices; made once."""
         unused = DistributedDataParallelKwargs(find_unused_parameters=True)
         # Of one process all accelerators have one precision, so that ours is set by ``autocast``.
         return Accelerator(cpu=self.on_cpu, mixed_precision="no", kwargs_handlers=[unused])
 
     def autocast(self) -> torch.autocast:
-        """A context in which a model computes in the chosen precision."""
+        """Return a context in which a model computes in the chosen precision."""
         torch.set_float32_matmul_precision("highest" if self.reference else "high")
         torch.backends.cudnn.allow_tf32 = not self.reference
         device = self.accelerator.device.type
@@ -66,12 +73,12 @@ class Execution:
 
     @property
     def is_on_gpu(self) -> bool:
-        """Whether there is a GPU to compute on."""
+        """Return whether the run computes on a GPU."""
         return torch.cuda.is_available() and not self.on_cpu
 
     @property
     def is_bf16(self) -> bool:
-        """Whether a model computes in bfloat16 where that is safe, not in float32."""
+        """Return whether a model computes in bfloat16 where that is safe, else in float32."""
         if self.precision is not None:
             return self.precision == "bf16"
         return (
@@ -81,10 +88,10 @@ class Execution:
         )
 
     def compiles(self, n_pairs: int) -> bool:
-        """Whether the model is compiled in training.
+        """Return whether to compile the model for training.
 
         Args:
-            n_pairs: Pairs that training sees at most, in all epochs.
+            n_pairs: Maximum number of pairs of training, over all epochs.
         """
         if self.compiled is not None:
             return self.compiled
@@ -92,21 +99,21 @@ class Execution:
 
     @property
     def n_at_once(self) -> int | None:
-        """Pairs in memory at once in training; None is the whole batch."""
+        """Return the number of training pairs in memory at once; None is the whole batch."""
         return self.micro_batch or (32 if self.reference else None)
 
     @property
     def length_multiple(self) -> int:
-        """Of which padded lengths are multiples, as the matrix units of a GPU like them."""
+        """Return the number of which padded lengths are multiples, for a GPU's matrix units."""
         return 16 if self.is_on_gpu and not self.reference else 1
 
     @property
     def max_prediction_tokens(self) -> int:
-        """Tokens of a batch where nothing is learned."""
+        """Return the maximum number of tokens of a batch in prediction."""
         return 131_072 if self.is_on_gpu else 8_192
 
     def as_json(self) -> dict[str, Any]:
-        """What was chosen, for the record of a run."""
+        """Return the chosen settings, for the record of a run."""
         return {
             "device": str(self.accelerator.device),
             "n_processes": self.accelerator.num_processes,
@@ -117,11 +124,11 @@ class Execution:
 
     @contextmanager
     def out_of_memory_explained(self, n_pairs: int, kept: str) -> Iterator[None]:
-        """Turns an error for want of memory in training into one that says what to try.
+        """Turn an out-of-memory error in training into one that says what to try.
 
         Args:
-            n_pairs: Pairs that were in memory at once.
-            kept: What was finished and where it is, for the message.
+            n_pairs: Number of pairs that were in memory at once.
+            kept: A sentence for the message on what is finished, and where it is.
 
         Raises:
             TrainingError: Memory ran out.
@@ -134,7 +141,7 @@ class Execution:
             advice = (
                 f"try --micro-batch {max(n_pairs // 2, 1)}, which changes only rounding and dropout"
                 if n_pairs > 1
-                else "not even one pair fits: take a smaller model or --max-length"
+                else "not even one pair fits; choose a smaller model or --max-length"
             )
             raise TrainingError(
                 f"Memory ran out with {n_pairs} pairs at once: {advice}. {kept}"
@@ -142,7 +149,7 @@ class Execution:
 
 
 def is_out_of_memory(error: Exception) -> bool:
-    """Whether an error is one for want of memory, of a GPU or of the processor."""
+    """Return whether an error says that memory ran out, on a GPU or on the CPU."""
     return isinstance(error, torch.OutOfMemoryError | MemoryError) or any(
         sign in str(error)
         for sign in ("not enough memory", "can't allocate memory", "out of memory")

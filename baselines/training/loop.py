@@ -1,4 +1,4 @@
-"""The training loop, from the first batch to the best epoch."""
+"""The training loop, from the first batch to the best epoch, with optimizer and schedule."""
 
 import time
 from collections.abc import Iterable, Mapping
@@ -21,54 +21,54 @@ from .execution import Execution
 from .predict import predict
 from .state import State
 
-#: Steps after which the loss is looked at where that would stop a GPU.
+#: Steps between checks of the loss on a GPU, which each check interrupts.
 _CHECK_EVERY = 50
 
-
-#: Steps after which several processes agree whether to keep the state.
+#: Steps after which several processes agree whether to save the state.
 _AGREE_EVERY = 10
 
 
 class Trainable(Protocol):
-    """A model, how rows become its inputs, and how it is kept.
+    """A model that the loop trains, with its encoding of rows and its files.
 
     Attributes:
-        model: Gives logits, b x labels, for the inputs that ``encode`` makes; a label's logit is at
-            the position of its id in the dataset.
-        labels: The label set.
+        model: Returns logits, shape ``(b, n_labels)`` in the order of the label ids, for the inputs
+            that ``encode`` makes.
+        labels: The label set in the order of its ids.
     """
 
     model: torch.nn.Module
     labels: tuple[str, ...]
 
     def encode(self, rows: Gold) -> EncodedRows:
-        """The inputs of the model for rows with texts."""
+        """Make the inputs of the model for rows with texts."""
         ...
 
     def save(self, folder: Path) -> None:
-        """Writes all that ``load`` needs into an empty folder."""
+        """Write all that ``load`` needs into an empty folder."""
         ...
 
     def load(self, folder: Path) -> None:
-        """Takes the weights that ``save`` wrote."""
+        """Load the weights that ``save`` wrote."""
         ...
 
     def facts(self) -> Mapping[str, Any]:
-        """What the record of a run says of it."""
+        """Return facts for the record of a run."""
         ...
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """How training went.
+    """The outcome of training.
 
     Attributes:
         best_epoch: The epoch whose weights the checkpoint has, from 1.
-        n_epochs: Epochs that were trained.
-        seconds: Time spent on training steps.
-        pairs_per_s: Training pairs a second, padding and evaluation aside.
+        n_epochs: Number of epochs trained.
+        seconds: Seconds spent on training steps.
+        pairs_per_s: Training pairs a second, without evaluation.
         is_compiled: Whether the model was compiled.
-        dynamics: Epochs x n, the gold label's probability as each row was trained on.
+        dynamics: Shape ``(n_epochs, n)``, the probability of the gold label when each row was
+            trained on, from 0 to 1.
     """
 
     best_epoch: int
@@ -80,25 +80,24 @@ class Fitted:
 
 
 class Training:
-    """The training of a model, of which that of the best epoch is kept in the run's checkpoint.
+    """The training of a model; the run's checkpoint keeps the weights of the best epoch.
 
-    Whatever is drawn at a step follows from the seed, the epoch and the number of the step, so that
-    training that was killed goes on from the last state that was kept, and comes to the result that
-    it would have had. A batch is shared out between the devices; their number and the micro-batch
-    change nothing but rounding and dropout.
+    All draws of a step depend only on the seed, the epoch and the number of the step, so that
+    interrupted training resumes from the last saved state and reaches the same result. A batch is
+    divided between the devices; their number and the micro-batch change only rounding and dropout.
 
     Args:
         trainable: The model.
-        train: n rows.
-        validation: On what epochs are compared, by macro-F1; None takes the last epoch.
+        train: n training rows.
+        validation: Rows on which epochs are compared by macro-F1; None takes the last epoch.
         options: Hyper-parameters.
         folder: The run's folder.
-        seed: Of the order of rows and of dropout.
-        execution: How to compute.
-        tell: Is told of every epoch, in words.
+        seed: Seed of the order of rows and of dropout, 0 or more.
+        execution: Device and precision of the computation.
+        tell: Receives a message about every epoch.
 
     Raises:
-        UsageError: The state that was kept is damaged.
+        UsageError: The saved state is damaged.
 
     Source: SciNLI, section 4.3, and MSciNLI, section 4.2: early stopping on validation macro-F1.
     """
@@ -131,7 +130,7 @@ class Training:
             self._schedule.load_state_dict(tensors["schedule"])
             if not self._state.is_over:
                 self._tell(
-                    f"goes on in epoch {self._state.epoch}, after step {self._state.step} of "
+                    f"resumes in epoch {self._state.epoch}, after step {self._state.step} of "
                     f"{self._n_steps}"
                 )
         self._model = self._accelerator.prepare_model(trainable.model)
@@ -144,13 +143,13 @@ class Training:
         self._accelerator.wait_for_everyone()  # for all will load it, if training was over
 
     def run(self) -> Fitted:
-        """Trains, from the state that was kept on.
+        """Train from the last saved state to the end.
 
         Returns:
-            How it went; the model has the weights of the best epoch.
+            The outcome; the model then has the weights of the best epoch.
 
         Raises:
-            TrainingError: The loss is no number, or memory ran out. The last state and the best
+            TrainingError: The loss is not finite, or memory ran out. The last state and the best
                 checkpoint are kept.
         """
         while not self._state.is_over:
@@ -202,7 +201,7 @@ class Training:
         self._end_epoch(time.monotonic() - began)
 
     def _main_says(self, here: bool, step: int) -> bool:
-        """Whether it is so in the main process, whose word goes for all, now and then."""
+        """Return the main process's value of ``here``, in all processes at the same steps."""
         if self._accelerator.num_processes == 1:
             return here
         if (step + 1) % _AGREE_EVERY:
@@ -213,7 +212,7 @@ class Training:
     def _step(
         self, step: int, rows: np.ndarray, gold: list[tuple[np.ndarray, torch.Tensor]]
     ) -> torch.Tensor:
-        """One step of the optimizer; returns the sum of the rows' losses on this device."""
+        """Do a step of the optimizer, and return the sum of the rows' losses on this device."""
         world, rank = self._accelerator.num_processes, self._accelerator.process_index
         draws = np.random.SeedSequence([self._seed, self._state.epoch, step, rank])
         torch.manual_seed(int(draws.generate_state(1, np.uint64)[0]))
@@ -264,9 +263,9 @@ class Training:
         if not is_sound:
             since = max(step + 1 - _CHECK_EVERY, 0)
             raise TrainingError(
-                f"The loss is no number in epoch {self._state.epoch}, between steps {since} and "
-                f"{step + 1} of {self._n_steps}. A lower --learning-rate may help, or --precision "
-                "fp32, either with another folder; what was finished before is kept in "
+                f"The loss or a weight is not finite in epoch {self._state.epoch}, between steps "
+                f"{since} and {step + 1} of {self._n_steps}. Try a lower --learning-rate or "
+                "--precision fp32, in another folder; what was finished before is kept in "
                 f"{self._folder.path}."
             )
 
@@ -277,7 +276,7 @@ class Training:
         step: int,
         since: float,
     ) -> None:
-        """Takes what was summed up since the last time into the state."""
+        """Move what was summed up since the last call into the state."""
         self._check_loss(total, step, weights=True)
         state = self._state
         found = [(rows, values.float().cpu()) for rows, values in gold]
@@ -337,7 +336,7 @@ class Training:
         return {name: report[name] for name in ("macro_f1", "accuracy")}
 
     def _save_best(self) -> None:
-        """Saves the model where the epoch that just ended is the best; without validation, once."""
+        """Save the model if the last epoch is the best; without validation, only at the end."""
         state = self._state
         is_best = state.step == 0 and 0 < state.best_epoch == state.epoch - 1
         if is_best and (self._validation is not None or state.is_over):
@@ -358,12 +357,12 @@ class Training:
 def make_optimizer(
     parameters: Iterable[torch.nn.Parameter], options: Options, *, fused: bool
 ) -> torch.optim.Optimizer:
-    """The optimizer that the options name.
+    """Make the optimizer of some hyper-parameters.
 
     Args:
-        parameters: What is trained.
+        parameters: The parameters to train.
         options: Hyper-parameters.
-        fused: Whether to take all parameters in one step of the device, the same up to rounding.
+        fused: Whether to update all parameters in one kernel, with the same result up to rounding.
     """
     rate = options.learning_rate
     if options.optimizer == "adam":
@@ -374,12 +373,12 @@ def make_optimizer(
 def make_schedule(
     optimizer: torch.optim.Optimizer, options: Options, n_steps: int
 ) -> torch.optim.lr_scheduler.LambdaLR:
-    """How the rate changes from step to step.
+    """Make the schedule of the learning rate.
 
     Args:
-        optimizer: Whose rate it is.
+        optimizer: The optimizer whose learning rate changes.
         options: Hyper-parameters.
-        n_steps: Steps of an epoch.
+        n_steps: Number of steps of an epoch, from 1.
     """
     warmup, total = options.warmup_steps, n_steps * options.max_epochs
 

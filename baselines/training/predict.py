@@ -1,4 +1,4 @@
-"""Probabilities of rows, in batches as large as memory takes."""
+"""Predict probabilities, in batches as large as memory allows."""
 
 import math
 from collections.abc import Callable
@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import torch
 from accelerate.utils import gather_object
-from tqdm.auto import tqdm
 
 from ...loaders.errors import TrainingError
+from ...loaders.progress import progress_bar
 from .batches import EncodedRows, prediction_batches
 from .execution import Execution, is_out_of_memory
 
@@ -19,19 +19,20 @@ _MAX_ROWS = 4_096
 def predict(
     model: Callable[..., Any], rows: EncodedRows, n_labels: int, execution: Execution
 ) -> np.ndarray:
-    """The probability of every label.
+    """Compute the probability of every label.
 
     Args:
-        model: Gives logits, b x labels, for the inputs that the rows have; set to evaluate.
+        model: Returns logits, shape ``(b, n_labels)``, for the inputs that the rows have; must be
+            in evaluation mode.
         rows: n rows.
         n_labels: Number of labels.
-        execution: How to compute.
+        execution: Device and precision of the computation.
 
     Returns:
-        float64, n x labels; each row adds up to 1.
+        Shape ``(n, n_labels)``, float64, from 0 to 1; each row sums to 1.
 
     Raises:
-        TrainingError: Memory does not even take one row, or the model gives no numbers.
+        TrainingError: Not even one row fits into memory, or a probability is not finite.
     """
     accelerator = execution.accelerator
     found = np.zeros((len(rows), n_labels))
@@ -41,7 +42,7 @@ def predict(
         else np.array_split(np.arange(len(rows)), max(-(-len(rows) // 64), 1))
     )
     length = int(rows.lengths.max()) if execution.reference and len(rows) else None
-    progress = tqdm(total=len(rows), desc="rows tested", delay=5, disable=None, leave=False)
+    progress = progress_bar("rows tested", n_steps=len(rows), is_transient=True)
     todo = batches[accelerator.process_index :: accelerator.num_processes][::-1]
     done: list[tuple[np.ndarray, np.ndarray]] = []
     most = math.inf  # tokens, padding included, of a batch: halved whenever memory runs out
@@ -59,8 +60,8 @@ def predict(
                     raise
                 if len(batch) == 1:
                     raise TrainingError(
-                        f"Memory does not take the model and one row of {rows.lengths[batch[0]]} "
-                        "tokens: take a smaller model or --max-length."
+                        f"The model and one row of {rows.lengths[batch[0]]} tokens do not fit into "
+                        "memory; choose a smaller model or --max-length."
                     ) from error
                 most = n_tokens // 2
                 todo.append(batch)
@@ -72,7 +73,10 @@ def predict(
     for batch, probabilities in done:
         found[batch] = probabilities
     if not np.isfinite(found).all():
-        raise TrainingError("The model gives probabilities that are no numbers.")
+        raise TrainingError(
+            f"{(~np.isfinite(found).all(axis=1)).sum()} of {len(found)} rows have probabilities "
+            "that are not finite. Try --precision fp32, or train again at a lower --learning-rate."
+        )
     return found
 
 

@@ -1,4 +1,4 @@
-"""The state of training, kept so that a killed run goes on to the same result."""
+"""The state of training, saved so that an interrupted run resumes to the same result."""
 
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -13,21 +13,21 @@ from ..runs.folder import STATE
 
 @dataclass
 class State:
-    """How far training has come.
+    """The state of training.
 
     Attributes:
-        epoch: The epoch at work, from 1.
-        step: Steps of it that are done.
-        loss: Sum of its rows' losses so far.
-        best_epoch: The best epoch so far; 0 before the first.
-        best_score: Its validation macro-F1.
-        n_without_gain: Epochs since.
-        seconds: Time spent on steps.
-        n_pairs: Pairs seen, in all epochs.
-        log_size: Bytes of the log.
+        epoch: The current epoch, from 1.
+        step: Finished steps of the current epoch.
+        loss: Sum of the losses of the current epoch's rows so far.
+        best_epoch: The best epoch so far; 0 before the end of the first.
+        best_score: Validation macro-F1 of the best epoch, from 0 to 1; -1 before any.
+        n_without_gain: Epochs since the best epoch.
+        seconds: Seconds spent on steps.
+        n_pairs: Training pairs seen, over all epochs.
+        log_size: Size of the log in bytes.
         is_over: Whether training has ended.
-        dynamics: For each finished or begun epoch, the gold label's probability of every training
-            row as it was trained on; NaN where it was not yet.
+        dynamics: For each epoch so far n probabilities of the gold label when the row was trained
+            on; NaN for rows of the current epoch that were not yet.
     """
 
     epoch: int = 1
@@ -43,21 +43,24 @@ class State:
     dynamics: list[torch.Tensor] = field(default_factory=list)
 
     def save(self, folder: Path, tensors: dict[str, Any]) -> None:
-        """Keeps the state.
+        """Save the state.
 
         Args:
             folder: The folder of the run.
-            tensors: States of the model, the optimizer and the schedule.
+            tensors: The states of the model, the optimizer and the schedule.
         """
         with whole_file(folder / STATE) as path:
             torch.save({**asdict(self), "tensors": tensors}, path)
 
     @classmethod
     def load(cls, folder: Path) -> tuple["State", dict[str, Any] | None]:
-        """The state that was kept, or a new one.
+        """Load the saved state, or make a new one.
+
+        Args:
+            folder: The folder of the run.
 
         Returns:
-            The state and what was given to ``save``; None with a new state.
+            The state, and the tensors that were saved with it; None with a new state.
 
         Raises:
             UsageError: The file is damaged.

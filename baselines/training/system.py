@@ -1,4 +1,4 @@
-"""A system that the training loop trains."""
+"""Models that the training loop trains, as the systems of runs."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -17,15 +17,15 @@ from .predict import predict
 
 
 class TrainedSystem:
-    """A model of padded token ids, trained and tested.
+    """A model that reads padded token ids, trained by the training loop.
 
     Args:
-        make: Makes the model, given the training rows.
-        config: The run.
-        labels: The label set.
+        make: Makes the model from the training rows.
+        config: The config of the run.
+        labels: The label set in the order of its ids.
         folder: The run's folder.
-        execution: How to compute.
-        tell: Is told of every epoch.
+        execution: Device and precision of the computation.
+        tell: Receives a message about every epoch.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class TrainedSystem:
         self._trainable: Trainable
 
     def fit(self, train: Gold, validation: Gold | None) -> Mapping[str, Any]:
-        """Trains the model; without rows it stays as it is."""
+        """Train the model; without training rows it stays as it is."""
         trainable = self._trainable = self._make(train)
         if not len(train.rows):
             trainable.model.to(self._execution.accelerator.device).eval()
@@ -73,11 +73,11 @@ class TrainedSystem:
         }
 
     def predict(self, rows: Gold) -> pa.Table:
-        """Predictions with probabilities."""
+        """Predict labels, with probabilities."""
         encoded = self._trainable.encode(rows)
         found = predict(self._trainable.model, encoded, len(self._labels), self._execution)
         return prediction_table(rows, found)
 
     def facts(self) -> Mapping[str, Any]:
-        """Numbers of parameters, of rows that were cut, of vectors that were found."""
+        """Return the number of parameters, and the facts of the model."""
         return {**model_facts(self._trainable.model), **self._trainable.facts()}

@@ -144,12 +144,12 @@ def fleiss_kappa(counts: Sequence[Sequence[int]]) -> float:
     shapes = {(sum(row), len(row)) for row in counts}
     if len(shapes) > 1 or any(count < 0 for row in counts for count in row):
         raise UsageError(
-            "The counts are negative, or the numbers of raters or of categories differ between "
-            "subjects; leave out the subjects with fewer answers."
+            "A count is negative, or the number of raters or categories differs between subjects; "
+            "leave out the subjects with fewer answers."
         )
     ((n_raters, _),) = shapes
     if n_raters < 2:
-        raise UsageError(f"{n_raters} raters a subject; agreement needs 2 or more.")
+        raise UsageError(f"There are {n_raters} raters a subject; agreement needs 2 or more.")
     n_ratings = n_raters * len(counts)
     n_agreeing = sum(count * (count - 1) for row in counts for count in row)
     observed = Fraction(n_agreeing, n_ratings * (n_raters - 1))

@@ -76,8 +76,8 @@ def add_answers(batches: Sequence[Batch], batch: Batch, files: Sequence[Path]) -
     names = [LABEL_STUDIO_FILE if _is_json(path) else path.name for path in files]
     if double := [name for name, times in Counter(names).items() if times > 1]:
         raise UsageError(
-            f"More than one file for {', '.join(double)}; give one sheet an annotator and one "
-            "export of Label Studio a batch."
+            f"There is more than one file for {', '.join(double)}; give one sheet for each "
+            "annotator, and one export of Label Studio for each batch."
         )
     sources = {each.folder: each.answer_files() for each in batches}
     kept = [path for path in sources[batch.folder] if path.name not in names]
@@ -100,7 +100,7 @@ def check_answered(batches: Sequence[Batch]) -> None:
     """
     if batches and not _is_answered(batches[-1]):
         raise UsageError(
-            f"{batches[-1].folder} has no answers yet; take them in first: nlihub annotate import."
+            f"{batches[-1].folder} has no answers yet; import them first: nlihub annotate import."
         )
 
 
@@ -185,10 +185,10 @@ class _BatchReader:
         if _core(entry.premise, entry.hypothesis) != _core(pair.premise, pair.hypothesis):
             yield f"the sentences are not those of the pair {key!r}: were they moved or edited?"
         if answer and key in given:
-            yield f"{entry.annotator} has answered the pair {key!r} already"
+            yield f"{entry.annotator} has already answered the pair {key!r}"
         if answer and answer not in self._labels:
             expected = ", ".join(self._labels.values())
-            yield f"the answer {entry.answer!r} is none of {expected}"
+            yield f"the answer {entry.answer!r} is unknown; expected {expected}"
 
 
 def _entries(path: Path, batch: Batch) -> Entries:
@@ -199,7 +199,8 @@ def _entries(path: Path, batch: Batch) -> Entries:
         problem = "neither a .csv sheet nor a .json export of Label Studio"
     elif path.stem not in batch.annotators:
         # Not any name: "annotator-1 (1).csv", saved twice, would vote twice.
-        problem = f"named after nobody; expected {', '.join(f'{n}.csv' for n in batch.annotators)}"
+        names = ", ".join(f"{name}.csv" for name in batch.annotators)
+        problem = f"not named after an annotator; expected {names}"
     return ([], [Defect(str(path), 0, "", problem)]) if problem else read_sheet_answers(path)
 
 

@@ -154,7 +154,7 @@ def check_batches(batches: Iterable[Batch], candidates: pa.Table) -> None:
             str(batch.folder / KEY_FILE),
             0,
             f"pair {key}",
-            f"{pair.id!r} has another text now" if pair.id in now else f"no candidate {pair.id!r}",
+            f"{pair.id!r} {'has another text now' if pair.id in now else 'is not a candidate'}",
         )
         for batch in batches
         for key, pair in batch.pairs.items()
@@ -197,7 +197,7 @@ def _read_json(path: Path, defects: list[Defect]) -> Any:
     except OSError as error:
         defects.append(Defect(str(path), 0, "", f"cannot be read: {error.strerror}"))
     except (ValueError, RecursionError) as error:
-        defects.append(Defect(str(path), 0, "", f"no JSON: {error}"))
+        defects.append(Defect(str(path), 0, "", f"not JSON: {error}"))
     return None
 
 
@@ -215,7 +215,7 @@ def _contradictions(batches: Sequence[Batch]) -> list[Defect]:
     ]
     times = Counter(pair.id for batch in batches for pair in batch.pairs.values())
     defects += [
-        Defect(str(batch.folder / KEY_FILE), 0, f"pair {key}", f"{pair.id!r} is there twice")
+        Defect(str(batch.folder / KEY_FILE), 0, f"pair {key}", f"{pair.id!r} occurs twice")
         for batch in batches
         for key, pair in batch.pairs.items()
         if times[pair.id] > 1

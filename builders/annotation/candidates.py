@@ -92,11 +92,11 @@ def check_candidates(candidates: pa.Table, labels: Sequence[str]) -> None:
             raise SchemaError(f"The candidates have no column {name!r}.")
         column = candidates[name]
         if column.type != pa.string() or column.null_count:
-            raise SchemaError(f"Column {name!r} has nulls, or values that are no strings.")
+            raise SchemaError(f"Column {name!r} has nulls, or values that are not strings.")
     counts = pc.value_counts(candidates["id"])
     twice = pc.index(pc.greater(counts.field("counts"), 1), True).as_py()
     if twice >= 0:
-        raise SchemaError(f"The id {counts.field('values')[twice].as_py()!r} comes twice.")
+        raise SchemaError(f"The id {counts.field('values')[twice].as_py()!r} occurs twice.")
     for name, known in (("label", labels), ("split", SPLITS)):
         if unknown := set(pc.unique(candidates[name]).to_pylist()) - set(known):
             raise SchemaError(

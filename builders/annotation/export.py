@@ -69,7 +69,7 @@ def export_batch(
     if n_annotators < 2:
         raise UsageError(f"n_annotators is {n_annotators}; a majority needs 2 or more.")
     if not pairs.num_rows:
-        raise UsageError("There are no pairs to annotate: none is left where any is missing.")
+        raise UsageError("There are no pairs to annotate: no class that lacks pairs has any left.")
     for batch in earlier:
         if (batch.labels, batch.n_annotators) != (tuple(labels), n_annotators):
             raise UsageError(

@@ -101,8 +101,8 @@ def judge(
     known = {id_: (domain, label) for id_, domain, label in zip(*columns, strict=True)}
     if unknown := sorted(by_pair.keys() - known.keys()):
         raise UsageError(
-            f"{len(unknown):,} annotated pairs are no candidates, {unknown[0]!r} among them; "
-            "build from the papers and with the seed of the batches."
+            f"{len(unknown):,} annotated pairs are not candidates, {unknown[0]!r} among them; "
+            "give the version that the batches were drawn from."
         )
     judged = []
     for id_, answers in sorted(by_pair.items()):

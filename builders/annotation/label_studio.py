@@ -80,7 +80,7 @@ def read_label_studio_answers(path: Path) -> Entries:
     except OSError as error:
         return [], [Defect(str(path), 0, "", f"cannot be read: {error.strerror}")]
     except (ValueError, RecursionError) as error:
-        return [], [Defect(str(path), 0, "", f"no JSON: {error}")]
+        return [], [Defect(str(path), 0, "", f"not JSON: {error}")]
     if not isinstance(records, list):
         return [], [Defect(str(path), 0, "", "expected a list of tasks, as JSON or JSON-MIN has")]
     entries: list[Entry] = []

@@ -85,7 +85,7 @@ def read_sheet(
     except OSError as error:
         return [], [Defect(str(path), 0, "", f"cannot be read: {error.strerror}")]
     except UnicodeDecodeError:
-        return [], [Defect(str(path), 0, "", "no CSV in UTF-8; save it as 'CSV UTF-8'")]
+        return [], [Defect(str(path), 0, "", "not a CSV in UTF-8; save it as 'CSV UTF-8'")]
     first = text.partition("\n")[0]
     separator = max(_SEPARATORS, key=first.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
@@ -110,7 +110,7 @@ def read_sheet(
                 texts = dict(zip(names, map(_unprotected, cells), strict=False))
                 rows.append((line, {name: texts[name] for name in columns}))
     except csv.Error as error:
-        return rows, [*defects, Defect(str(path), line, "", f"no CSV from here on: {error}")]
+        return rows, [*defects, Defect(str(path), line, "", f"not CSV from here on: {error}")]
     finally:
         csv.field_size_limit(before)
 
@@ -144,5 +144,5 @@ def _header_problem(names: Sequence[str], columns: Sequence[str]) -> str:
     if missing := [name for name in columns if name not in names]:
         return f"no column {', '.join(missing)}; expected {', '.join(columns)}"
     if double := [name for name in columns if names.count(name) > 1]:
-        return f"column {', '.join(double)} is there twice"
+        return f"column {', '.join(double)} occurs twice"
     return ""

@@ -146,7 +146,7 @@ def draw_sample(
         UsageError: A number is negative, or all are 0.
     """
     if not any(wanted.values()) or min(wanted.values()) < 0:
-        raise UsageError(f"{dict(wanted)} pairs are asked for; expected 0 or more, and some.")
+        raise UsageError(f"The numbers of pairs are {dict(wanted)}; expected 0 or more, not all 0.")
     for name in wanted.keys() - pairs.keys() - {CONTROLS}:
         raise UnknownNameError.of("strategy", name, pairs.keys() - {CONTROLS})
     earlier = frozenset(done)

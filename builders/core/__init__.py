@@ -1,1 +1,1 @@
-"""The uniform schema, what a dataset declares, and the base of every builder."""
+"""What every dataset shares: schema, declaration, definition, identity, and how it is found."""

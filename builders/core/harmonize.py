@@ -24,13 +24,13 @@ DATASET = "dataset"
 
 @dataclass(frozen=True)
 class Scheme:
-    """A label set, and what it makes of the labels of the datasets.
+    """A label set, and the label in it for each label of the datasets.
 
     Attributes:
         name: Its name.
         labels: Its labels; a label's id is its position.
-        names: For each label that it knows, in lower-case letters, its own.
-        meaning: What it says, in a line.
+        names: For each label that it knows, in lower case, its own label.
+        meaning: What it distinguishes, in a line.
     """
 
     name: str
@@ -73,7 +73,7 @@ def harmonize(
     label2id: Mapping[str, int] | None = None,
     name: str | None = None,
 ) -> AnyDataset:
-    """Gives a dataset the labels of a scheme, by name, and the columns that all datasets share.
+    """Give a dataset the labels of a scheme, by name, and the columns that all datasets share.
 
     Datasets that were harmonized to one scheme have equal features, so that
     ``datasets.concatenate_datasets`` takes them together.
@@ -114,7 +114,7 @@ def harmonize(
 def align_predictions(
     predictions: Any, scheme: str, *, id2label: Mapping[int, str] | Sequence[str]
 ) -> Any:
-    """Turns a model's predictions into those of a scheme, by the names of its labels.
+    """Turn a model's predictions into those of a scheme, by the names of its labels.
 
     Args:
         predictions: n label ids, or n rows of probabilities, a column for each label of the model.
@@ -127,8 +127,9 @@ def align_predictions(
 
     Raises:
         UnknownNameError: There is no such scheme.
-        SchemaError: The model has a label that the scheme does not know, an id is none of its ids,
-            or the columns are not its labels.
+        SchemaError: The model has a label that the scheme does not know, its ids are not 0, 1, 2
+            and so on, a prediction is not one of its ids, or the columns are not one probability
+            for each of its labels.
 
     Example:
         >>> import nlihub
@@ -178,7 +179,7 @@ def _scheme(name: str) -> Scheme:
 
 
 def _order(scheme: Scheme, label2id: Mapping[str, int] | None) -> tuple[str, ...]:
-    """The labels of a scheme in the order of a model."""
+    """Return the labels of a scheme in the order of a model."""
     if label2id is None:
         return scheme.labels
     by_id = {int(i): name.casefold() for name, i in label2id.items()}

@@ -1,28 +1,155 @@
-"""A hash of this package's code and data, so that no cache serves rows of an earlier one."""
+"""Hashes of the code that rows depend on, so that no cache serves rows of an earlier rule.
 
+An identity is local: it covers the modules that it is asked for, all that these import of this
+package, directly or not, and the data files that they read from their own folders. A change
+anywhere else discards nothing.
+
+- Imports inside functions count; those for type checkers do not (``if TYPE_CHECKING:``).
+- Modules that are found by a name at run time (``import_module``) do not count.
+- The top of the package does not count: it only finds names.
+"""
+
+import ast
 import hashlib
+import sys
+from collections.abc import Iterable, Iterator
 from functools import cache
-from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 
-_PACKAGES = ("builders", "dataset_cards", "loaders")
+_PACKAGE = __package__.partition(".")[0]
+_DATA = {".csv", ".json", ".xml", ".yaml"}
 
 
 @cache
-def code_digest(extra: str = "") -> str:
-    """A hash of every file of the package that rows or cards can depend on.
+def code_identity(*module_names: str) -> str:
+    """Return a hash of modules and of all code and data of this package that they depend on.
 
     Args:
-        extra: Anything else to depend on, e.g. the version of a library.
+        module_names: Modules of this package; others, where they are imported, count with what
+            they import of it.
 
     Returns:
         64 hexadecimal digits.
     """
-    digest = hashlib.sha256(extra.encode())
-    for package in _PACKAGES:
-        root = Path(str(files(f"nlihub.{package}")))
-        for path in sorted(root.rglob("*")):
-            if path.is_file() and path.suffix != ".pyc":
-                digest.update(f"{package}/{path.relative_to(root).as_posix()}\n".encode())
-                digest.update(path.read_bytes())
+    digest = hashlib.sha256()
+    modules = _reached(module_names)
+    for name, module in modules.items():
+        digest.update(f"{name} {len(module.source)}\n".encode() + module.source)
+    for path in _data_files(modules.values()):
+        content = path.read_bytes()
+        digest.update(f"{path.name} {len(content)}\n".encode() + content)
     return digest.hexdigest()
+
+
+def covered_files(*module_names: str) -> list[Path]:
+    """Return the files that an identity covers, modules first, in the order of their names."""
+    modules = _reached(module_names)
+    return [*(module.path for module in modules.values()), *_data_files(modules.values())]
+
+
+class _Module(NamedTuple):
+    path: Path
+    source: bytes
+    imports: frozenset[str]
+
+
+def _reached(names: Iterable[str]) -> dict[str, _Module]:
+    """Return the modules that some depend on, these too, by name in alphabetical order."""
+    found: dict[str, _Module] = {}
+    waiting = [*names]
+    while waiting:
+        name = waiting.pop()
+        if name not in found and (module := _read(name)) is not None:
+            found[name] = module
+            waiting += module.imports
+    return dict(sorted(found.items()))
+
+
+@cache
+def _read(name: str) -> _Module | None:
+    """Return a module with the names that it imports of this package; some may be no modules."""
+    path = _find(name)
+    if path is None:
+        return None
+    source = path.read_bytes()
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    imported = {
+        f"{_PACKAGE}.{whole}"
+        for statement in _imports(ast.parse(source, path).body)
+        for target in _targets(statement, package)
+        for whole in _with_parents(target)
+    }
+    return _Module(path, source, frozenset(imported))
+
+
+def _imports(statements: Iterable[ast.AST]) -> Iterator[ast.Import | ast.ImportFrom]:
+    for node in statements:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield node
+        elif isinstance(node, ast.If) and _is_for_type_checkers(node.test):
+            yield from _imports(node.orelse)
+        else:
+            for part in ("body", "handlers", "cases", "orelse", "finalbody"):
+                yield from _imports(getattr(node, part, ()))
+
+
+def _is_for_type_checkers(test: ast.expr) -> bool:
+    return "TYPE_CHECKING" in (getattr(test, "id", ""), getattr(test, "attr", ""))
+
+
+def _targets(statement: ast.Import | ast.ImportFrom, package: str) -> Iterator[str]:
+    """Yield the full names that a statement of a module in a package imports."""
+    if isinstance(statement, ast.Import):
+        yield from (alias.name for alias in statement.names)
+        return
+    base = statement.module or ""
+    if statement.level:
+        parts = package.split(".")
+        base = ".".join([*parts[: len(parts) + 1 - statement.level], *base.split()])
+    yield base
+    yield from (f"{base}.{alias.name}" for alias in statement.names)
+
+
+def _with_parents(name: str) -> Iterator[str]:
+    """Yield a module of this package and the packages around it, without the name of the top."""
+    top, *parts = name.split(".")
+    if top == _PACKAGE:
+        yield from (".".join(parts[:n]) for n in range(1, len(parts) + 1))
+
+
+def _data_files(modules: Iterable[_Module]) -> list[Path]:
+    """Return the data files that modules name and that lie beside them."""
+    sources: dict[Path, bytes] = {}
+    for module in modules:
+        folder = module.path.parent
+        sources[folder] = sources.get(folder, b"") + module.source
+    return [
+        path
+        for folder, source in sources.items()
+        for path in sorted(folder.iterdir())
+        if path.suffix in _DATA and path.name.encode() in source
+    ]
+
+
+def _find(name: str) -> Path | None:
+    """Return the file of a module, which need not be imported yet."""
+    room, _, inside = name.partition(".")[2].partition(".")
+    if name.partition(".")[0] != _PACKAGE:
+        file = getattr(sys.modules.get(name), "__file__", None)
+        return Path(file) if file else None
+    place = _folder(room)
+    if place is None:
+        return None
+    path = place.joinpath(*inside.split(".")) if inside else place
+    files = (path / "__init__.py", path.with_suffix(".py"))
+    return next((file for file in files if file.is_file()), None)
+
+
+@cache
+def _folder(room: str) -> Path | None:
+    spec = find_spec(f"{_PACKAGE}.{room}") if room else None
+    if spec is None or not spec.origin or spec.submodule_search_locations is None:
+        return None
+    return Path(spec.origin).parent

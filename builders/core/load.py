@@ -1,4 +1,4 @@
-"""Loads a dataset through its builder, as ``datasets.load_dataset`` does with its own."""
+"""Loading through a builder, as ``datasets.load_dataset`` does with its own datasets."""
 
 import re
 from collections.abc import Iterable
@@ -10,6 +10,7 @@ import datasets
 
 from ...loaders.errors import NLIHubError, UsageError
 from .base import NLIBuilder
+from .datasets_builder import datasets_builder
 from .options import BuildOptions, check_split
 
 _PREPARING = ("num_proc", "download_mode", "verification_mode")
@@ -24,23 +25,26 @@ def load(
     streaming: bool = False,
     **arguments: Any,
 ) -> Any:
-    """Loads one config of a dataset.
+    """Load one config of a dataset.
 
-    Rows are kept in the cache of ``datasets``, in a place that depends on this package's code, on
-    the sources and on the splits that are needed.
+    Rows are kept in the cache of ``datasets``, in a place that depends on the code of the dataset,
+    on the sources and on the splits that are needed.
 
     Args:
         builder: The builder of the dataset.
         options: Where the sources are; its one config is loaded.
-        split: As in ``datasets.load_dataset``.
-        streaming: As in ``datasets.load_dataset``.
-        **arguments: Some of ``_ARGUMENTS``, as in ``datasets.load_dataset``.
+        split: A split (``"test"``), a part of one (``"test[:10%]"``), a sum of these, or a list;
+            None takes all.
+        streaming: Whether to read rows as they are asked for, with nothing kept.
+        **arguments: ``cache_dir``, ``keep_in_memory``, ``num_proc``, ``download_mode`` and
+            ``verification_mode``, with their meaning in ``datasets``.
 
     Returns:
         What ``datasets.load_dataset`` returns.
 
     Raises:
-        UsageError: An argument has no meaning here.
+        UsageError: An argument has no meaning here, or the split cannot be had.
+        UnknownNameError: There is no such split.
         NLIHubError: The sources are missing, not the pinned ones, or malformed.
     """
     check_arguments(arguments)
@@ -52,7 +56,7 @@ def load(
     if streaming:
         check_streamable(split, known)
     options = replace(options, splits=needed)
-    made = builder(
+    made = datasets_builder(builder)(
         config_name=config,
         cache_dir=arguments.get("cache_dir"),
         hash=builder.fingerprint(options)[:16],
@@ -76,7 +80,7 @@ def load(
 
 
 def check_arguments(arguments: Iterable[str]) -> None:
-    """Refuses arguments of ``datasets.load_dataset`` that have no meaning for our datasets.
+    """Refuse arguments of ``datasets.load_dataset`` that have no meaning for our datasets.
 
     Args:
         arguments: The names of further arguments.
@@ -93,7 +97,11 @@ def check_arguments(arguments: Iterable[str]) -> None:
 
 
 def check_streamable(split: Any, known: Iterable[str]) -> None:
-    """Refuses to stream a part of a split, which ``datasets`` cannot do.
+    """Refuse to stream a part of a split, which ``datasets`` cannot do.
+
+    Args:
+        split: What to stream; None takes all splits.
+        known: The splits that there are.
 
     Raises:
         UsageError: It is neither one of the known splits nor None.
@@ -106,13 +114,13 @@ def check_streamable(split: Any, known: Iterable[str]) -> None:
 
 
 def needed_splits(split: Any) -> tuple[str, ...]:
-    """The splits that an argument names; none where it means all.
+    """Return the splits that an argument names; none where it means all.
 
     Args:
-        split: As in ``datasets.load_dataset``.
+        split: A split, a part of one, a sum of these, or a list; None takes all.
 
     Raises:
-        UsageError: It names no split, nor a part of one.
+        UsageError: It names neither a split nor a part of one.
     """
     if split is None:
         return ()

@@ -1,11 +1,11 @@
-"""How a dataset is to be made: from what, by which way, and which part of it."""
+"""The options of a build: where its sources are, its origin, and the part to make."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...loaders.errors import UnknownNameError, UsageError
-from ...loaders.fetching.cache import default_cache_dir
+from ...loaders.fetching.obtain import default_cache_dir
 from .schema import SPLITS
 from .spec import DatasetSpec
 
@@ -15,7 +15,7 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True)
 class BuildOptions:
-    """How to get and make the rows.
+    """Where the sources are, and which rows to make from them.
 
     Attributes:
         folder: Local folder with the source files, or one file; None takes what the package ships
@@ -36,7 +36,7 @@ class BuildOptions:
     origin: str | None = None
 
     def wanted(self, spec: DatasetSpec) -> Mapping[str, tuple[str, ...]]:
-        """The splits to make, by config, in the order of the declaration.
+        """Return the splits to make, by config, in the order of the declaration.
 
         Args:
             spec: The declaration of the dataset.
@@ -68,12 +68,20 @@ class BuildOptions:
         return {name: splits for name, splits in wanted.items() if splits}
 
     def keys(self, spec: DatasetSpec) -> frozenset[Key]:
-        """The splits to make, as pairs of config and split; see ``wanted``."""
+        """Return the splits to make, as pairs of config and split.
+
+        Args:
+            spec: The declaration of the dataset.
+
+        Raises:
+            UnknownNameError: The dataset has no such config, or there is no such split.
+            UsageError: No split is left, or the dataset has no such origin.
+        """
         return frozenset((c, s) for c, splits in self.wanted(spec).items() for s in splits)
 
 
 def check_config(spec: DatasetSpec, config: str) -> str:
-    """The name of a config, if the dataset has it.
+    """Return the name of a config, if the dataset has it.
 
     Raises:
         UnknownNameError: It does not; names the closest.
@@ -84,15 +92,15 @@ def check_config(spec: DatasetSpec, config: str) -> str:
 
 
 def check_split(split: str, known: Sequence[str], of: str = "split") -> str:
-    """The name of a split, if it is a known one.
+    """Return the name of a split, if it is a known one.
 
     Args:
         split: The name.
         known: The splits that there are.
-        of: How to call it in a message.
+        of: What the message calls it.
 
     Raises:
-        UnknownNameError: It is none; names the closest.
+        UnknownNameError: It is not; names the closest.
     """
     if split in known:
         return split

@@ -1,4 +1,4 @@
-"""Finds the datasets of this package: every module of ``builders`` that declares one."""
+"""The datasets of this package: every module of ``builders`` that declares one."""
 
 import pkgutil
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ _ROOM = __package__.rpartition(".")[0]
 
 @cache
 def builders() -> Mapping[str, type[NLIBuilder]]:
-    """The builders by the name of their dataset, in alphabetical order."""
+    """Return the builders by the name of their dataset, in alphabetical order."""
     names = (module.name for module in pkgutil.iter_modules(_folders) if not module.ispkg)
     found = {name: builder for name in names if (builder := _find(name)) is not None}
     return dict(sorted(found.items()))
@@ -25,7 +25,7 @@ def builders() -> Mapping[str, type[NLIBuilder]]:
 
 @cache
 def _find(name: str) -> type[NLIBuilder] | None:
-    """The builder in the module of a dataset's name, if it is one."""
+    """Return the builder in the module of a dataset's name, if there is one."""
     for value in vars(import_module(f"{_ROOM}.{name}")).values():
         is_builder = isinstance(value, type) and issubclass(value, NLIBuilder)
         if is_builder and "SPEC" in vars(value) and value.SPEC.name == name:
@@ -34,7 +34,7 @@ def _find(name: str) -> type[NLIBuilder] | None:
 
 
 def get_builder(name: str) -> type[NLIBuilder]:
-    """The builder of a dataset, named with or without ``nlihub/`` before it.
+    """Return the builder of a dataset, named with or without ``nlihub/`` before it.
 
     Raises:
         UnknownNameError: There is no such dataset; names the closest.

@@ -1,23 +1,25 @@
-"""Base of the datasets that are read from their authors' release files."""
+"""Base of the datasets that are read from their authors' release files.
+
+A definition is read without pyarrow; its rows need it.
+"""
 
 import logging
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
-
-import pyarrow as pa
-import pyarrow.compute as pc
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from ...loaders.errors import Defect, ReleaseError
 from ...loaders.fetching import Source, SourceFile, list_sources
 from ...loaders.fetching.obtain import HINT
-from ...loaders.releases.oddities import Oddities
+from ...loaders.releases.layout import Oddities
 from .base import Batch, NLIBuilder
 from .options import BuildOptions, Key
-from .published_counts import differing_counts
 from .spec import DatasetSpec
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -27,28 +29,39 @@ class Reader(Protocol):
 
     def __call__(
         self, path: Path, oddities: Oddities | None = None, *, is_known: bool = False
-    ) -> Iterator[pa.RecordBatch]:
-        """The rows in batches."""
+    ) -> "Iterator[pa.RecordBatch]":
+        """Yield the rows in batches.
+
+        Args:
+            path: The file.
+            oddities: Counts to add to; None counts nothing.
+            is_known: Whether the file is, by its hash, a published one.
+
+        Raises:
+            ReleaseError: The file is malformed.
+        """
+        ...
 
 
-Encoder = Callable[[pa.RecordBatch], pa.Table]
+Encoder: TypeAlias = "Callable[[pa.RecordBatch], pa.Table]"
 #: Which of some rows a split has, given the rows and the file that they are from.
-Membership = Callable[[pa.Table, SourceFile], pa.BooleanArray | None]
+Membership: TypeAlias = "Callable[[pa.Table, SourceFile], pa.BooleanArray | None]"
 
 
-def everything(rows: pa.Table, file: SourceFile) -> None:
-    """The membership of a split that has every row of a file."""
+def everything(rows: "pa.Table", file: SourceFile) -> None:
+    """Take every row of a file into a split: the membership of most."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """A release file, and what becomes of its rows.
+    """A release file, and the splits that take rows of it.
 
     Attributes:
         source: The file.
         read: Reads it.
-        encoder: Makes what turns its batches into rows of the uniform schema; called once a pass.
-        members: For each split of a config that takes rows of it, which it takes.
+        encoder: Returns the function that turns batches into rows of the uniform schema; called
+            once a pass, as the function may count ids.
+        members: For each split of a config that takes rows of the file, which it takes.
     """
 
     source: Source
@@ -63,16 +76,25 @@ class ReleaseBuilder(NLIBuilder):
     @classmethod
     @abstractmethod
     def parts(cls) -> list[Part]:
-        """Every file of the release, in the order of the rows."""
+        """Return every file of the release, in the order of the rows."""
 
     @classmethod
     def wanted_sources(cls, options: BuildOptions) -> list[Source]:
-        """See ``NLIBuilder``."""
+        """Return the release files that the rows asked for are read from.
+
+        Raises:
+            UnknownNameError: The dataset has no such config, or there is no such split.
+            UsageError: No split is left, or the dataset has no such origin.
+        """
         return [part.source for part in cls._wanted_parts(options)]
 
     @classmethod
     def make_rows(cls, options: BuildOptions) -> "ReleaseRows":
-        """See ``NLIBuilder``."""
+        """Open the release files that the rows asked for are read from.
+
+        Raises:
+            NLIHubError: A file is missing or not the pinned one.
+        """
         return ReleaseRows(
             cls._wanted_parts(options), cls.find_sources(options), options.keys(cls.SPEC), cls.SPEC
         )
@@ -107,7 +129,7 @@ class ReleaseRows:
         return [file.entry for file in self.files]
 
     def batches(self, oddities: dict[str, Oddities] | None = None) -> Iterator[Batch]:
-        """The rows of each file in the order of the release; see ``Rows``.
+        """Yield the rows of each file in the order of the release; see ``Rows``.
 
         Raises:
             ReleaseError: A file is malformed, has another number of rows than was published, or an
@@ -145,14 +167,19 @@ class ReleaseRows:
             yield Batch(table, members)
         _check_rows(file, sum(map(len, ids)))
         _check_ids(file, ids)
-        if is_known or not self._differs(part, file, pa.concat_tables(counted)):
+        if is_known or not self._differs(part, file, counted):
             file.accept()
 
-    def _differs(self, part: Part, file: SourceFile, counted: pa.Table) -> bool:
-        """Whether a file whose content nobody has published differs from the paper's counts.
+    def _differs(self, part: Part, file: SourceFile, batches: "list[pa.Table]") -> bool:
+        """Return whether a file of unpublished content differs from the paper's counts.
 
         Then a warning says by how much, and its hash is not recorded.
         """
+        import pyarrow as pa  # takes long to import
+
+        from .published_counts import differing_counts
+
+        counted = pa.concat_tables(batches)
         for (config, split), member in part.members.items():
             published = self.spec.published.get(config, {}).get(split, {})
             if member is everything and published.get("rows") == len(counted):
@@ -190,7 +217,10 @@ def _check_rows(file: SourceFile, n_rows: int) -> None:
     )
 
 
-def _check_ids(file: SourceFile, ids: list[pa.ChunkedArray]) -> None:
+def _check_ids(file: SourceFile, ids: "list[pa.ChunkedArray]") -> None:
+    import pyarrow as pa  # takes long to import
+    import pyarrow.compute as pc
+
     chunks = [chunk for column in ids for chunk in column.chunks]
     counts = pa.chunked_array(chunks, pa.string()).value_counts()
     if len(counts) == sum(map(len, chunks)):

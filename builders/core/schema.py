@@ -2,28 +2,13 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import pyarrow as pa
-import pyarrow.compute as pc
-from datasets import ClassLabel, Features, Value
-
-from ...loaders.errors import SchemaError
+if TYPE_CHECKING:
+    from datasets import Features
 
 #: The only names of splits.
 SPLITS = ("train", "validation", "test")
-
-#: Domains of the published datasets; a maker of a corpus may add their own.
-DOMAINS = (
-    "acl",
-    "hardware",
-    "networks",
-    "software_engineering",
-    "security_privacy",
-    "neurips",
-    "biomedical",
-    "spatial",
-)
 
 #: The uniform columns in order, with their meaning.
 COLUMNS = {
@@ -38,113 +23,52 @@ COLUMNS = {
 }
 NULLABLE = ("group", "category", "source")
 
+#: The type of a column in plain values: the name of a scalar type (``"string"``), a list with the
+#: type of its items (``["string"]``), or a mapping with that of each field.
+ColumnType: TypeAlias = "str | Sequence[ColumnType] | Mapping[str, ColumnType]"
+SCALARS = ("bool", "float32", "float64", "int8", "int16", "int32", "int64", "string")
+
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 def is_name(text: str) -> bool:
-    """Whether a text is a snake_case name, as configs, splits and domains need."""
+    """Return whether a text is a snake_case name, as configs, splits and domains need."""
     return _NAME.fullmatch(text) is not None
 
 
-def uniform_features(labels: Sequence[str], extra: Mapping[str, Any]) -> Features:
-    """The features of a dataset: the uniform columns, then its own.
+def is_column_type(found: Any) -> bool:
+    """Return whether a value describes the type of a column; see ``ColumnType``."""
+    if isinstance(found, Mapping):
+        return bool(found) and all(map(is_column_type, found.values()))
+    if isinstance(found, list | tuple):
+        return len(found) == 1 and is_column_type(found[0])
+    return isinstance(found, str) and found in SCALARS
+
+
+def uniform_features(labels: Sequence[str], extra: Mapping[str, ColumnType]) -> "Features":
+    """Return the features of a dataset: the uniform columns, then its own.
 
     Args:
         labels: The label set; a label's id is its position.
-        extra: Features of the dataset's own columns, in order.
+        extra: Types of the dataset's own columns, in order.
 
     Returns:
         Features whose order is that of the columns.
     """
+    from datasets import ClassLabel, Features, Value  # takes long to import
+
     uniform = {
         name: ClassLabel(names=list(labels)) if name == "label" else Value("string")
         for name in COLUMNS
     }
-    return Features(uniform | dict(extra))
+    return Features(uniform | {name: _feature(kind) for name, kind in extra.items()})
 
 
-def encode(
-    columns: Mapping[str, Any], features: Features, schema: pa.Schema | None = None
-) -> pa.Table:
-    """Encodes columns strictly: nothing is dropped, filled in or coerced.
+def _feature(kind: ColumnType) -> Any:
+    from datasets import List, Value
 
-    Args:
-        columns: For every feature its values, n of each; the labels as strings.
-        features: As ``uniform_features`` gives them.
-        schema: Their Arrow schema, where it is at hand: making it takes long for a small batch.
-
-    Returns:
-        A table of n rows in the features' Arrow schema, label names included.
-
-    Raises:
-        SchemaError: A column is missing, unknown or of another length, a label is not of the
-            label set, a value is null where it may not be, or of another type.
-    """
-    if list(columns) != list(features):
-        raise SchemaError(f"The columns are {list(columns)}, expected {list(features)}.")
-    schema = schema or features.arrow_schema
-    arrays = []
-    for name, values in columns.items():
-        if name == "label":
-            values = _label_ids(values, features["label"].names)
-        arrays.append(_array(name, values, schema.field(name).type))
-    lengths = {name: len(array) for name, array in zip(columns, arrays, strict=True)}
-    if len(set(lengths.values())) > 1:
-        raise SchemaError(f"The columns differ in length: {lengths}.")
-    table = pa.Table.from_arrays(arrays, schema=schema)
-    check_required(table)
-    return table
-
-
-def check_required(table: pa.Table) -> None:
-    """Checks that the uniform columns hold a value wherever they must.
-
-    Raises:
-        SchemaError: A required column has a null or an empty text; names the first row.
-    """
-    for name in COLUMNS:
-        if name in NULLABLE:
-            continue
-        missing = pc.is_null(table.column(name))
-        if name != "label":
-            missing = pc.or_kleene(missing, pc.equal(table.column(name), ""))
-        row = pc.index(missing, True).as_py()
-        if row >= 0:
-            raise SchemaError(f"Column {name!r} has no value in row {row}.")
-
-
-def _array(name: str, values: Any, expected: pa.DataType) -> pa.Array:
-    """Values as an array of the expected type, if they are of that type.
-
-    ``pa.array(values, type)`` alone would turn 2.5 into 2 and True into 1.
-    """
-    try:
-        array = values if isinstance(values, pa.Array) else pa.array(values)
-        if not _is_same_kind(array.type, expected):
-            raise SchemaError(f"Column {name!r} has values of type {array.type}, not {expected}.")
-        return array.cast(expected)
-    except pa.ArrowException as error:
-        raise SchemaError(f"Column {name!r}: {error}") from None
-
-
-def _is_same_kind(found: pa.DataType, expected: pa.DataType) -> bool:
-    if pa.types.is_null(found) or found == expected:
-        return True
-    if pa.types.is_list(found) and pa.types.is_list(expected):
-        return _is_same_kind(found.value_type, expected.value_type)
-    return bool(pa.types.is_integer(found) and pa.types.is_integer(expected))
-
-
-def _label_ids(labels: Any, names: Sequence[str]) -> pa.Array:
-    if isinstance(labels, pa.Array) and pa.types.is_string(labels.type):
-        ids = pc.index_in(labels, pa.array(names, pa.string()))
-        row = pc.index(pc.is_null(ids), True).as_py()
-    else:
-        known = {name: i for i, name in enumerate(names)}
-        labels = list(labels)
-        row = next((row for row, label in enumerate(labels) if label not in known), -1)
-        ids = pa.array([known.get(label) for label in labels], pa.int64())
-    if row >= 0:
-        label = labels[row].as_py() if isinstance(labels, pa.Array) else labels[row]
-        raise SchemaError(f"Label {label!r} in row {row} is none of {', '.join(names)}.")
-    return ids
+    if isinstance(kind, str):
+        return Value(kind)
+    if isinstance(kind, Mapping):
+        return {name: _feature(field) for name, field in kind.items()}
+    return List(_feature(kind[0]))

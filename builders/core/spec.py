@@ -1,13 +1,18 @@
-"""What a dataset declares of itself, frozen and checked when its builder is imported."""
+"""The declaration of a dataset, frozen and checked when its builder is imported.
 
+A declaration is plain: it is read without the ``datasets`` library and without pyarrow.
+"""
+
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
-
-from datasets import Features, Version
+from typing import TYPE_CHECKING, Any
 
 from ...loaders.errors import SchemaError
-from .schema import COLUMNS, DOMAINS, SPLITS, is_name, uniform_features
+from .schema import COLUMNS, SPLITS, ColumnType, is_column_type, is_name, uniform_features
+
+if TYPE_CHECKING:
+    from datasets import Features
 
 #: How a dataset can be made.
 ORIGINS = ("construct", "release")
@@ -20,7 +25,7 @@ LICENSES = {
     "cc-by-sa-4.0": "Creative Commons Attribution-ShareAlike 4.0",
     "other": "that of the texts that it is made from",
 }
-
+_VERSION = re.compile(r"\d+\.\d+\.\d+")
 
 #: What a paper counts in a split, by what is counted: ``rows``, ``groups``, ``repeated texts``, the
 #: values of a column, or the combined values of columns (``"category, label"``). Labels by name.
@@ -42,7 +47,7 @@ class ConfigSpec:
 
 @dataclass(frozen=True)
 class DatasetSpec:
-    """A dataset of this package.
+    """What a dataset declares of itself.
 
     Attributes:
         name: snake_case name, also that of its module, its card and its sources.
@@ -56,7 +61,7 @@ class DatasetSpec:
         group: What a group is (``pattern``), or None where there is none.
         metrics: The metrics of this package that apply, by name.
         configs: Its configs by name; the first is the default.
-        extra: Features of the columns after the uniform ones.
+        extra: Types of the columns after the uniform ones; see ``schema.ColumnType``.
         meanings: The meaning of each of those, in a line, and of uniform columns where the
             dataset can say more than the schema does.
         license: Identifier, one of ``LICENSES``.
@@ -71,11 +76,14 @@ class DatasetSpec:
         published: Counts that its paper publishes, by config and split (see ``PublishedCounts``).
         card: The folder of ``dataset_cards`` with its card's prose; empty for that of its name.
         language: Code of its language.
-        is_own: Whether it is somebody's own, made by a procedure of this package: then its domains
-            may have any name, and this package cannot make it by its name.
+        is_own: Whether it is somebody's own, made by a procedure of this package, which cannot
+            build it by its name.
         changes: Of such a dataset, what was changed of the texts that it is made from.
         known_defects: Names of checks of ``builders.versions.verify`` whose findings belong to the
             release: they are listed, and fail nothing.
+
+    Raises:
+        SchemaError: Fields are wrong; all are listed.
     """
 
     name: str
@@ -88,7 +96,7 @@ class DatasetSpec:
     group: str | None
     metrics: tuple[str, ...]
     configs: Mapping[str, ConfigSpec]
-    extra: Mapping[str, Any]
+    extra: Mapping[str, ColumnType]
     meanings: Mapping[str, str]
     license: str
     copyright: str
@@ -106,14 +114,14 @@ class DatasetSpec:
     known_defects: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        Version(self.version)  # raises ValueError unless it is X.Y.Z
         problems = [
             f"{n!r} is no snake_case name" for n in (self.name, *self.configs) if not is_name(n)
         ]
+        if _VERSION.fullmatch(self.version) is None:
+            problems.append(f"version {self.version!r} is not of the form X.Y.Z")
         if self.license not in LICENSES:
             problems.append(f"license {self.license!r} is none of {', '.join(LICENSES)}")
-        if not self.is_own:
-            problems += [f"unknown domain {d!r}" for d in self.domains if d not in DOMAINS]
+        problems += [f"domain {d!r} is no snake_case name" for d in self.domains if not is_name(d)]
         problems += [
             f"config {name!r} has the unknown split {split!r}"
             for name, config in self.configs.items()
@@ -123,6 +131,11 @@ class DatasetSpec:
         if set(self.meanings) - set(COLUMNS) != set(self.extra):
             problems.append("extra and meanings name different columns")
         problems += [f"column {name!r} is a uniform one" for name in self.extra if name in COLUMNS]
+        problems += [
+            f"column {name!r} has the unknown type {kind!r}"
+            for name, kind in self.extra.items()
+            if not is_column_type(kind)
+        ]
         problems += [f"unknown origin {o!r}" for o in self.origins if o not in ORIGINS]
         problems += [
             f"published counts of {config!r}, {split!r}, which it has not"
@@ -143,6 +156,11 @@ class DatasetSpec:
         return next(iter(self.configs))
 
     @property
-    def features(self) -> Features:
-        """Its features: the uniform columns, then its own."""
+    def columns(self) -> tuple[str, ...]:
+        """The names of its columns: the uniform ones, then its own."""
+        return (*COLUMNS, *self.extra)
+
+    @property
+    def features(self) -> "Features":
+        """Its features for ``datasets``, in the order of ``columns``."""
         return uniform_features(self.labels, self.extra)

@@ -19,7 +19,7 @@ _job: Callable[[Any], Any] | None = None  # of this process, where it is a worke
 def map_in_order(
     job: Callable[[Item], Result], items: Sequence[Item], num_proc: int
 ) -> Generator[Result, None, None]:
-    """Maps a job over items, at most a few items ahead of the reader.
+    """Map a job over items, at most a few items ahead of the reader.
 
     Close the generator when its results are no longer wanted, so that the workers stop.
 
@@ -63,7 +63,7 @@ def _signals_held() -> Iterator[None]:
 
 
 def _start(job: Callable[[Any], Any]) -> None:
-    """Gives a worker its job, once, and its life its end.
+    """Give a worker its job, once, and end it with its parent.
 
     Signals are left to the parent: a worker that died while it hands over a result would leave
     the parent waiting for the rest. And a worker ends when its parent was killed.

@@ -15,6 +15,7 @@ from typing import Annotated, Any, ClassVar, Protocol, Self
 from ...loaders.errors import CorpusError
 from ...loaders.progress import Tell
 from ..core.base import NLIBuilder, Rows
+from ..core.markdown import markdown_table
 from ..core.options import BuildOptions
 from ..core.spec import DatasetSpec
 from .about import Declared
@@ -73,6 +74,14 @@ class Declaration:
             value = found[field.name]
             values[field.name] = tuple(value) if isinstance(value, list) else value
         return cls(**values | {"declared": Declared(**found["declared"])})
+
+    def card_blocks(self, construction: Mapping[str, Any]) -> dict[str, str]:
+        """Return the blocks of the card on how the dataset was made, by name.
+
+        Args:
+            construction: The counts of the report, as the manifest has them.
+        """
+        return {"annotation": construction["annotation"]} if construction else {}
 
     def spec(self) -> DatasetSpec:
         """Return the declaration of the dataset.
@@ -165,6 +174,23 @@ class Run(Protocol):
         ...
 
 
-def reasons(dropped: Mapping[str, int]) -> str:
+def list_reasons(dropped: Mapping[str, int]) -> str:
     """Return reasons with their numbers as the end of a line: ``; 3: too short``."""
     return "".join(f"; {n:,}: {reason}" for reason, n in dropped.items())
+
+
+def units_table(units: str, counts: Mapping[str, Any]) -> str:
+    """Return in Markdown how many papers or abstracts were read, kept and dropped, and why.
+
+    Args:
+        units: What they are called.
+        counts: ``read``, ``kept``, ``splits`` and ``dropped``, the latter two by name.
+    """
+    splits = "; ".join(f"{split} {n:,}" for split, n in counts["splits"].items() if n)
+    row = [f"{counts['read']:,}", f"{counts['kept']:,}", splits, reasons_cell(counts["dropped"])]
+    return markdown_table([f"{units} read", "kept", "of these", "dropped"], [row])
+
+
+def reasons_cell(dropped: Mapping[str, int]) -> str:
+    """Return reasons with their numbers as the cell of a table: ``3: too short; 1: no end``."""
+    return "; ".join(f"{n:,}: {reason}" for reason, n in dropped.items()) or "none"

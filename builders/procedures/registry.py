@@ -105,6 +105,7 @@ def declared_builder(
             "SPEC": spec,
             "DECLARATION": declaration.as_json(),
             "CONSTRUCTION": construction or {},
+            "construction_blocks": staticmethod(declaration.card_blocks),
             "make_rows": classmethod(make_rows),
         },
     )

@@ -98,7 +98,7 @@ def _count_repeats(
 ) -> tuple[Counter[str], Counter[str], Counter[str]]:
     """Count, by category, all negatives, those equal to their positive, and those to another."""
     columns = ["label", "group", "category", "hypothesis"]
-    original = [_ORIGINAL] if _ORIGINAL in version.builder.SPEC.features else []
+    original = [_ORIGINAL] if _ORIGINAL in version.builder.SPEC.extra else []
     tables = []
     for split in version.manifest.configs[config]:
         for batch in version.batches(config, split, [*columns, *original]):
@@ -127,7 +127,7 @@ def _measure_distances(
 
     A distance is in words and in percent. ``sample_rows`` draws positives too, which are ignored.
     """
-    original = [_ORIGINAL] if _ORIGINAL in version.builder.SPEC.features else []
+    original = [_ORIGINAL] if _ORIGINAL in version.builder.SPEC.extra else []
     columns = ["label", "group", "category", "hypothesis", *original]
     splits = list(version.manifest.configs[config])
     rows = sample_rows(version, config, splits, columns, MAX_ROWS, by="category").to_pylist()

@@ -181,7 +181,7 @@ class _Parser:
             raise self._wrong_form(error) from error
 
     def _wrong_form(self, error: Exception) -> ParserError:
-        return ParserError(f"{self._url} does not answer in the form of CoreNLP: {error!r}.")
+        return ParserError(f"{self._url} does not answer in the format of CoreNLP: {error!r}.")
 
     def _ask(self, text: str) -> Iterator[str]:
         trees = self._server.parse_text(text, properties=_PROPERTIES, timeout=self._timeout_s)

@@ -1,23 +1,32 @@
-"""The cache of built versions: a dataset is built once on a machine."""
+"""Keeps built versions, so that a dataset is built once on a machine.
+
+The place of a version depends on what its rows depend on: the dataset's own code, the sources, and
+what writes rows. Card, licence and citation depend on more; where that has changed, they are
+written anew beside the same rows.
+"""
 
 import hashlib
+import json
+from importlib.resources import files
+from pathlib import Path
 
 import pyarrow as pa
 from filelock import FileLock
 
 from ...loaders.errors import VerificationError
+from ...loaders.hashing import hash_file
 from ..core.base import NLIBuilder
+from ..core.identity import code_identity
 from ..core.options import BuildOptions
+from . import write, write_rows
 from .version import BuiltVersion
-from .write import build_version
 
 
 def ensure_built(builder: type[NLIBuilder], options: BuildOptions) -> BuiltVersion:
-    """Return the built version of a dataset in the cache; build it unless it is there whole.
+    """Return the built version of a dataset in the cache, built now if it is not there whole.
 
-    Its folder depends on the fingerprint of the builder, which covers code and sources, so that a
-    changed builder never finds rows of an earlier one. A whole version is never replaced, so that
-    processes that read it are not disturbed.
+    The rows of a whole version are never replaced, so that processes that read it are not
+    disturbed.
 
     Args:
         builder: The builder of the dataset.
@@ -31,17 +40,42 @@ def ensure_built(builder: type[NLIBuilder], options: BuildOptions) -> BuiltVersi
         NLIHubError: The sources are missing, not the pinned ones, or malformed.
     """
     spec = builder.SPEC
-    made_of = hashlib.sha256(f"{builder.fingerprint(options)} {pa.__version__}".encode())
-    folder = options.cache_dir / "built" / f"{spec.version}-{made_of.hexdigest()[:16]}"
+    folder = options.cache_dir / "built" / f"{spec.version}-{_rows_identity(builder, options)[:16]}"
     version = BuiltVersion(folder / spec.name)
-    if _is_whole(version):
+    texts = folder / f".{spec.name}.texts"  # of what its texts were made
+    identity = _texts_identity(builder)
+    if _is_whole(version) and _read(texts) == identity:
         builder.read_unknown_sources(options)
         return version
     folder.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder / f".{spec.name}.lock"):
-        if _is_whole(version):  # built by another process while this one waited
-            return version
-        return build_version(builder, folder, options, may_replace=lambda _: True)
+    with FileLock(folder / f".{spec.name}.lock"):  # another process may do it meanwhile
+        if not _is_whole(version):
+            write.build_version(builder, folder, options, may_replace=lambda _: True)
+        elif _read(texts) != identity:
+            write.write_texts(builder, version.folder, version.manifest)
+            vars(version).pop("manifest")
+        texts.write_text(identity)
+    return version
+
+
+def _rows_identity(builder: type[NLIBuilder], options: BuildOptions) -> str:
+    """Return a hash of all that the rows and their files depend on."""
+    parts = [builder.fingerprint(options), code_identity(write_rows.__name__), pa.__version__]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _texts_identity(builder: type[NLIBuilder]) -> str:
+    """Return a hash of all that card, licence and citation depend on besides the rows."""
+    cards = Path(str(files("nlihub.dataset_cards")))
+    prose = [*cards.glob("*/*.md"), *cards.glob("*/*.txt")]
+    shipped = [path for folder in {p.parent for p in builder.SHIPPED} for path in folder.iterdir()]
+    hashes = sorted((path.parent.name, path.name, hash_file(path)) for path in [*prose, *shipped])
+    parts = [builder.code_identity(), code_identity(write.__name__), hashes]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _read(path: Path) -> str:
+    return path.read_text() if path.is_file() else ""
 
 
 def _is_whole(version: BuiltVersion) -> bool:

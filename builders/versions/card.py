@@ -6,7 +6,7 @@ outside is prose and is kept.
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
@@ -99,7 +99,10 @@ def fill_blocks(card: str, blocks: Mapping[str, str]) -> str:
 
     def fill(match: re.Match[str]) -> str:
         if match["name"] not in blocks:
-            raise SchemaError(f"The card has a block {match['name']!r} that nothing fills.")
+            raise SchemaError(
+                f"The card has the unknown block {match['name']!r}; expected some of "
+                f"{', '.join(sorted(blocks))}. Correct its name, or remove it."
+            )
         return f"{match['begin']}{blocks[match['name']].rstrip()}\n{match['end']}"
 
     return _BLOCK.sub(fill, card)
@@ -186,7 +189,7 @@ def card_blocks(
     spec = builder.SPEC
     return {
         **declared_blocks(spec),
-        **construction_blocks(manifest),
+        **builder.construction_blocks(manifest.construction),
         **version_blocks(spec, manifest),
         "configs": _configs(spec, statistics),
         "statistics": statistics_block(spec, statistics),
@@ -209,68 +212,6 @@ def declared_blocks(spec: DatasetSpec) -> dict[str, str]:
         "citation": f"```bibtex\n{spec.citation}```",
         "about": f"# {spec.pretty_name}\n\n{spec.summary}",
     }
-
-
-def construction_blocks(manifest: Manifest) -> dict[str, str]:
-    """Return the generated blocks on how a dataset was constructed, by name."""
-    shown: Mapping[str, Callable[[str, Any], str]] = {
-        "annotation": lambda _, told: str(told),
-        "papers": _unit_counts,
-        "abstracts": _unit_counts,
-        "pairs": _pair_counts,
-        "negatives": _negative_counts,
-        "patterns": _pattern_counts,
-    }
-    return {
-        name: shown[name](name, told)
-        for name, told in manifest.construction.items()
-        if name in shown
-    }
-
-
-def _unit_counts(units: str, counts: Mapping[str, Any]) -> str:
-    """Return the papers or abstracts read, kept and dropped by reason, as a table."""
-    splits = "; ".join(f"{split} {n:,}" for split, n in counts["splits"].items() if n)
-    reasons = _reasons(counts["dropped"])
-    row = [f"{counts['read']:,}", f"{counts['kept']:,}", splits, reasons]
-    return markdown_table([f"{units} read", "kept", "of these", "dropped"], [row])
-
-
-def _negative_counts(_: str, negatives: Mapping[str, Any]) -> str:
-    """Return the negatives made and refused by reason, as a table with a row for each kind."""
-    rows = [
-        [f"`{kind}`", f"{counts['read']:,}", f"{counts['kept']:,}", _reasons(counts["dropped"])]
-        for kind, counts in negatives.items()
-    ]
-    return markdown_table(["kind", "tried", "made", "refused"], rows)
-
-
-def _pattern_counts(_: str, counts: Mapping[str, Any]) -> str:
-    """How many patterns gave how many problems, and which gave fewer than asked for."""
-    text = f"{counts['read']:,} patterns gave {counts['problems']:,} problems"
-    if not (short := counts["short"]):
-        return f"{text}."
-    listed = ", ".join(f"`{pattern}` ({n:,})" for pattern, n in short.items())
-    return f"{text}. Fewer than asked for: {listed}."
-
-
-def _reasons(dropped: Mapping[str, int]) -> str:
-    return "; ".join(f"{n:,}: {reason}" for reason, n in dropped.items()) or "none"
-
-
-def _pair_counts(_: str, pairs: Mapping[str, Any]) -> str:
-    """Return the pairs read, kept and dropped by reason, as a table with a row a category."""
-    reasons = sorted({reason for counts in pairs.values() for reason in counts["dropped"]})
-    rows = [
-        [
-            f"`{category}`",
-            f"{counts['read']:,}",
-            f"{counts['kept']:,}",
-            *(f"{counts['dropped'].get(reason, 0):,}" for reason in reasons),
-        ]
-        for category, counts in pairs.items()
-    ]
-    return markdown_table(["category", "read", "kept", *reasons], rows)
 
 
 def _usage(spec: DatasetSpec, manifest: Manifest | None = None) -> str:

@@ -8,13 +8,12 @@ Seen with ``datasets`` 4.0.0 and 5.2.0; ``test_install.py`` fails where another 
 import json
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Any
 
 import datasets
 import pyarrow as pa
 
 from ...loaders.errors import OutputError
-from ..core.base import dataset_info
+from ..core.datasets_builder import TableBuilder
 from ..core.registry import NAMESPACE
 from .verify import require_verified
 from .version import BuiltVersion
@@ -58,12 +57,13 @@ def install_version(version: BuiltVersion) -> list[Path]:
 
 
 def _replay(version: BuiltVersion, config: str) -> "_Replay":
-    """Return a builder of one config, known to ``datasets`` by the name that users type."""
+    """Return a builder of one config, known to ``datasets`` by the name that users will type."""
     manifest = version.manifest
     replay = type(
         "Replay",
         (_Replay,),
         {
+            "SPEC": version.builder.SPEC,
             "version_to_replay": version,
             "BUILDER_CONFIGS": [datasets.BuilderConfig(name=config, version=manifest.version)],
         },
@@ -78,7 +78,7 @@ def _replay(version: BuiltVersion, config: str) -> "_Replay":
 
 
 def _refuse_to_hide_splits(target: Path, splits: Collection[str]) -> None:
-    """Refuse where a version with more splits is installed: ``datasets`` would hide it."""
+    """Refuse where a version with more splits is installed; datasets takes the newest."""
     for path in sorted(target.parent.parent.glob("*/*/dataset_info.json")):
         if path.parent == target:
             continue
@@ -93,17 +93,13 @@ def _refuse_to_hide_splits(target: Path, splits: Collection[str]) -> None:
             )
 
 
-class _Replay(datasets.ArrowBasedBuilder):
-    """A builder that yields the rows of a built version."""
+class _Replay(TableBuilder):
+    """Yields the rows of a built version."""
 
     version_to_replay: BuiltVersion
 
-    def _info(self) -> datasets.DatasetInfo:
-        return dataset_info(self.version_to_replay.builder.SPEC)
+    def splits(self) -> list[str]:
+        return list(self.version_to_replay.manifest.configs[self.config.name])
 
-    def _split_generators(self, dl_manager: Any) -> list[datasets.SplitGenerator]:
-        splits = self.version_to_replay.manifest.configs[self.config.name]
-        return [datasets.SplitGenerator(name=s, gen_kwargs={"split": s}) for s in splits]
-
-    def _generate_tables(self, split: str) -> Iterator[tuple[int, pa.Table]]:
-        yield 0, self.version_to_replay.table(self.config.name, split)
+    def tables(self, split: str) -> Iterator[pa.Table]:
+        yield self.version_to_replay.table(self.config.name, split)

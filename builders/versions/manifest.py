@@ -116,7 +116,7 @@ class Manifest:
             inside = sorted(folder.glob(f"*/{FILE_NAME}"))
             hint = f"Did you mean {inside[0].parent}?" if inside else "Make one: nlihub build."
             raise VerificationError(
-                f"{folder} has no {FILE_NAME}, so it is no built version. {hint}"
+                f"{folder} has no {FILE_NAME}, so it is not a built version. {hint}"
             )
         try:
             return cls.parse(path.read_bytes(), str(path))
@@ -159,7 +159,7 @@ class Manifest:
                     raise TypeError(f"{name} must be a list")
             return manifest
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-            raise VerificationError(f"{where} is no manifest of nlihub ({error!r}).") from error
+            raise VerificationError(f"{where} is not a manifest of nlihub ({error!r}).") from error
 
     def hashes(self) -> dict[str, str]:
         """Return the sha256 of every file of the version but the manifest itself, by path."""

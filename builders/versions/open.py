@@ -8,7 +8,7 @@ from ...loaders.errors import (
     SourceNotFoundError,
     UsageError,
 )
-from ...loaders.fetching.cache import default_cache_dir
+from ...loaders.fetching.obtain import default_cache_dir
 from ..core.options import BuildOptions
 from ..core.registry import NAMESPACE, builders, get_builder
 from .cache import ensure_built

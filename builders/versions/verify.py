@@ -11,13 +11,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from datasets import Features, Version
-from tqdm.auto import tqdm
 
 from ...loaders.errors import NLIHubError, VerificationError
+from ...loaders.progress import progress_bar
+from ..core.encode import check_required
 from ..core.published_counts import counted_columns, differing_counts, differing_rows
 from ..core.repeats import TEXTS, RowNumbers, contradicting_rows, first_rows, outline
 from ..core.row_digests import ROW_HASH, digest, order_digest, row_hashes
-from ..core.schema import COLUMNS, check_required
+from ..core.schema import COLUMNS
 from ..core.spec import PublishedCounts
 from .card import card_blocks, card_template, is_front_matter, read_blocks, split_card
 from .card_statistics import measure
@@ -126,7 +127,7 @@ def verify_version(folder: Path) -> Report:
     """
     subject = _Subject(folder)
     outcomes: list[Outcome] = []
-    for check, needs in tqdm(CHECKS.items(), desc="Verifying", unit="check", delay=1):
+    for check, needs in progress_bar("Verifying", CHECKS.items(), unit="check"):
         unmet = [_name(need) for need in needs if not _passed(outcomes, need)]
         if unmet:
             reason = f"{unmet[0]} did not pass"
@@ -156,8 +157,7 @@ def require_verified(version: BuiltVersion) -> None:
     ]
     if failed:
         raise VerificationError(
-            f"{version.folder} is not sound: the check that {failed[0]!r} failed. "
-            f"See: nlihub verify {version.folder}"
+            f"{version.folder} fails the check {failed[0]!r}. See: nlihub verify {version.folder}"
         )
 
 

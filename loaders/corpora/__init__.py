@@ -1,1 +1,1 @@
-"""Readers of raw material: pattern banks and mini worlds."""
+"""Readers of raw material: papers, annotated abstracts, pattern banks and mini worlds."""

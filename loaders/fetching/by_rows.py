@@ -8,7 +8,7 @@ from ..hashing import hash_file
 from .catalogue import Source, Variant
 from .local import unpacked
 from .obtain import PARTS_HINT, SourceFile, accept_file
-from .sniff import refuse_html
+from .web_page import refuse_html
 
 _FORMATS = (".csv", ".jsonl")
 

@@ -1,14 +1,13 @@
 """Finds source files in a local folder, or takes the one file that was named."""
 
 import gzip
-import os
 import shutil
-import tempfile
 import zlib
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from ..atomic_write import whole_file
 from ..errors import SourceNotFoundError
 from ..hashing import hash_file, identify_file
 from .catalogue import Source, Variant
@@ -86,16 +85,12 @@ def unpacked(path: Path, cache_dir: Path) -> Path:
     target = cache_dir / "unpacked" / hash_file(path) / path.stem
     if target.exists():
         return target
-    target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(".partial", f".{target.name}.", target.parent)
-    try:
-        with os.fdopen(handle, "wb") as file, gzip.open(path) as packed:
-            shutil.copyfileobj(packed, file)
-        Path(name).replace(target)  # only now is all of it written
-    except (OSError, EOFError, zlib.error) as error:
-        raise SourceNotFoundError(f"{path} cannot be unpacked: {error}.") from error
-    finally:
-        Path(name).unlink(missing_ok=True)
+    with whole_file(target) as partial:
+        try:
+            with partial.open("wb") as file, gzip.open(path) as packed:
+                shutil.copyfileobj(packed, file)
+        except (OSError, EOFError, zlib.error) as error:
+            raise SourceNotFoundError(f"{path} cannot be unpacked: {error}.") from error
     return target
 
 

@@ -1,5 +1,6 @@
 """Gets a source file, whole and verified, from wherever it is to be had."""
 
+import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -15,11 +16,19 @@ from ..errors import (
     SourceNotFoundError,
 )
 from ..hashing import FileHash, identify, identify_file
-from . import lock
+from ..network import check_reachable
+from . import lock_file
 from .catalogue import Location, Source, Variant, WebFile, find_by_content
 from .local import describe_lack, find_local, unpacked
-from .reach import check_reachable
-from .sniff import refuse_html
+from .web_page import refuse_html
+
+
+def default_cache_dir() -> Path:
+    """Return ``$NLIHUB_CACHE``, or ``nlihub`` in the Hugging Face home."""
+    from huggingface_hub.constants import HF_HOME
+
+    return Path(os.environ.get("NLIHUB_CACHE") or Path(HF_HOME) / "nlihub")
+
 
 _PARALLEL = 4
 HINT = (
@@ -72,7 +81,9 @@ class SourceFile:
     @property
     def is_known(self) -> bool:
         """Whether its content is a published one, or was recorded when it was read earlier."""
-        return self.variant.is_pinned or lock.is_recorded(self.cache_dir, self.key, self.sha256)
+        return self.variant.is_pinned or lock_file.is_recorded(
+            self.cache_dir, self.key, self.sha256
+        )
 
     def accept(self) -> None:
         """Records its hash, after it was read and found to fit, where none is published.
@@ -84,7 +95,7 @@ class SourceFile:
         if now.sha256 != self.sha256:
             raise ChecksumError(f"{self.path} was changed while it was read. Try again.")
         if not self.variant.is_pinned:
-            lock.record(self.cache_dir, self.key, self.sha256)
+            lock_file.record(self.cache_dir, self.key, self.sha256)
 
     def reject(self) -> bool:
         """Removes it, after it was read and found not to fit, if it is a download.
@@ -163,7 +174,7 @@ def accept_file(
     found = verify(source, variant, path, origin or str(path))
     result = SourceFile(source, variant, path, found.bytes, found.sha256, cache_dir)
     if not variant.is_pinned:
-        lock.check(cache_dir, result.key, result.sha256, path)
+        lock_file.check(cache_dir, result.key, result.sha256, path)
     return result
 
 
@@ -253,11 +264,11 @@ def _download_from(
 
     if isinstance(location, WebFile):
         check_reachable(location.url, urlsplit(location.url).hostname or "")
-        from .http import download  # requests takes long to import
+        from .download import download
 
         download(location.url, target, verify=accept)
         return accept(target)
-    from .hub import download_from_hub
+    from .download import download_from_hub
 
     try:
         return accept(download_from_hub(location))

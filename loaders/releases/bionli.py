@@ -7,13 +7,12 @@ writes. Their names are not documented.
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
-import pyarrow.compute as pc
+from .layout import Column, Layout, Oddities
 
-from .layout import Column, Layout
-from .oddities import Oddities
-from .tables import count_rows, read_batches
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 LABELS = ("not_entailment", "entailment")
 #: The release's name of each way in which a pair came to be, and the paper's.
@@ -48,7 +47,7 @@ _CLOSING = r"<(?:er|le)>"
 
 def read_bionli(
     path: Path, oddities: Oddities | None = None, *, is_known: bool = False
-) -> Iterator[pa.RecordBatch]:
+) -> "Iterator[pa.RecordBatch]":
     """Reads a file of the release, CSV or JSON lines.
 
     Args:
@@ -63,6 +62,8 @@ def read_bionli(
     Raises:
         ReleaseError: The file is malformed; lists what is wrong, with line and value.
     """
+    from .tables import read_batches  # pyarrow takes long to import
+
     for batch in read_batches(path, LAYOUT, oddities, is_known=is_known):
         if oddities is not None:
             _count_markers(batch.column("conclusion"), oddities)
@@ -75,10 +76,14 @@ def count_bionli_rows(path: Path) -> int:
     Raises:
         ReleaseError: It is not.
     """
+    from .tables import count_rows
+
     return count_rows(path, LAYOUT)
 
 
-def _count_markers(conclusions: pa.Array, oddities: Oddities) -> None:
+def _count_markers(conclusions: "pa.Array", oddities: Oddities) -> None:
+    import pyarrow.compute as pc
+
     for entity, marker in (("regulator", "<re>"), ("regulated entity", "<el>")):
         counts = pc.count_substring(conclusions, marker)
         for what, is_odd in (
@@ -89,7 +94,7 @@ def _count_markers(conclusions: pa.Array, oddities: Oddities) -> None:
                 oddities[what] += found
 
 
-def marked_entities(texts: pa.Array, marker: str) -> pa.Array:
+def marked_entities(texts: "pa.Array", marker: str) -> "pa.Array":
     """The first entity between markers in each text.
 
     Args:
@@ -100,6 +105,8 @@ def marked_entities(texts: pa.Array, marker: str) -> pa.Array:
     Returns:
         n strings; null where there is none.
     """
+    import pyarrow.compute as pc
+
     closing = marker[::-1]
     found = pc.extract_regex(texts, rf"(?s)<{marker}>\s*(?P<entity>.*?)\s*<{closing}>")
     return pc.struct_field(found, "entity")

@@ -7,14 +7,14 @@ recognised by its values.
 
 from collections.abc import Iterator
 from pathlib import Path
-
-import pyarrow as pa
+from typing import TYPE_CHECKING
 
 from ..errors import Defect, ReleaseError
-from .layout import Column, Layout
-from .oddities import Oddities
+from .layout import Column, Layout, Oddities
 from .scinli import SENTENCE_COLUMNS
-from .tables import column_names, read_batches
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 #: Our name of each domain, and how its name in the release may begin, in lower-case letters.
 DOMAINS = {
@@ -28,7 +28,7 @@ DOMAINS = {
 
 def read_mscinli(
     path: Path, oddities: Oddities | None = None, *, is_known: bool = False
-) -> Iterator[pa.RecordBatch]:
+) -> "Iterator[pa.RecordBatch]":
     """Reads one of train, dev and test, CSV or JSON lines.
 
     Args:
@@ -43,6 +43,10 @@ def read_mscinli(
     Raises:
         ReleaseError: The file is malformed; lists what is wrong, with line and value.
     """
+    import pyarrow as pa  # takes long to import
+
+    from .tables import read_batches
+
     name = _domain_column(path)
     beginnings = tuple(beginning for known in DOMAINS.values() for beginning in known)
     layout = Layout((*SENTENCE_COLUMNS, Column(name, beginnings=beginnings)))
@@ -64,6 +68,8 @@ def read_mscinli(
 
 def _domain_column(path: Path) -> str:
     """The one column that is none of SciNLI's."""
+    from .tables import column_names
+
     known = {column.name for column in SENTENCE_COLUMNS}
     names = column_names(path)
     others = [name for name in names if name and name not in known]

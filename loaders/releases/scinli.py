@@ -6,12 +6,12 @@ control characters of the PDFs that they are from; ``dev.csv`` has a column with
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
+from .layout import Column, Layout, Oddities
 
-from .layout import Column, Layout
-from .oddities import Oddities
-from .tables import read_batches
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 #: The label ids of the authors' code.
 LABELS = ("contrasting", "reasoning", "entailment", "neutral")
@@ -26,7 +26,7 @@ LAYOUT = Layout(SENTENCE_COLUMNS)
 
 def read_scinli(
     path: Path, oddities: Oddities | None = None, *, is_known: bool = False
-) -> Iterator[pa.RecordBatch]:
+) -> "Iterator[pa.RecordBatch]":
     """Reads one of train, dev and test, CSV or JSON lines.
 
     Args:
@@ -40,4 +40,6 @@ def read_scinli(
     Raises:
         ReleaseError: The file is malformed; lists what is wrong, with line and value.
     """
+    from .tables import read_batches  # pyarrow takes long to import
+
     yield from read_batches(path, LAYOUT, oddities, is_known=is_known)

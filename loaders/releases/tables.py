@@ -1,14 +1,15 @@
 """Reads CSV and JSON lines in batches, strictly, in memory that does not grow with the file.
 
-A file whose content nobody has published is first read by ``defects``, slowly and strictly, line by
-line. Then, and at once where the content is known, Arrow reads it: fast, but more lenient than the
-formats are, and without a word on where a fault is.
+A file whose content nobody has published is first read by ``find_defects``, slowly and strictly,
+line by line. Then, and at once where the content is known, Arrow reads it: fast, but more lenient
+than the formats are, and without a word on where a fault is. What is odd in the texts is counted,
+and kept as it is.
 """
 
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -18,13 +19,20 @@ import pyarrow.csv
 import pyarrow.json
 
 from ..errors import Defect, ReleaseError
-from .defects import find_defects
-from .layout import Column, Layout
-from .oddities import Oddities, count_oddities
+from .layout import Column, Layout, Oddities, find_defects
 
 FORMATS = (".csv", ".jsonl")
 _BLOCK_BYTES = 2 << 20
 _BLOCKS_A_BATCH = 4
+
+#: What a text may hold that a reader would not expect, with an example of where it is from.
+_KINDS = {
+    "line breaks": r"[\r\n]",
+    "control characters": r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]",  # U+0002, a hyphen of a PDF
+    "replacement characters": "\ufffd",  # an encoding was lost before the release
+    "no-break blanks": "\u00a0",
+    "blanks at an end": r"^ | $",
+}
 
 
 def read_batches(
@@ -165,7 +173,7 @@ def _checked(
     checked = pa.RecordBatch.from_pydict(arrays)
     if batch.num_rows and oddities is not None:
         texts = [c.name for c in columns if not c.has_few_values and not c.is_number]
-        count_oddities(checked, texts, oddities)
+        _count_oddities(checked, texts, oddities)
     return checked
 
 
@@ -179,3 +187,19 @@ def _whole_numbers(array: pa.Array, name: str, oddities: Oddities | None) -> pa.
     if texts.null_count or not pc.all(pc.match_substring_regex(texts, "^[0-9]+$")).as_py():
         raise _FaultError(f"{name} has values that are no whole numbers")
     return texts
+
+
+def _count_oddities(batch: pa.RecordBatch, columns: Sequence[str], oddities: Oddities) -> None:
+    """Adds the number of texts that have each kind of oddity.
+
+    Args:
+        batch: n rows.
+        columns: Its columns of text.
+        oddities: The counts, ``"KIND in COLUMN"``, to add to.
+    """
+    for column in columns:
+        texts = batch.column(column)
+        for kind, pattern in _KINDS.items():
+            found = pc.sum(pc.match_substring_regex(texts, pattern)).as_py()
+            if found:
+                oddities[f"{kind} in {column}"] += found

@@ -27,7 +27,7 @@ _CITATION = """
 
 
 class Cartography(ColumnarModule, evaluate.Metric):
-    """Cartography; ``compute`` takes what the function ``cartography`` takes."""
+    """Cartography; ``compute`` takes the arguments of the function ``cartography``."""
 
     SCORE = staticmethod(cartography)
     DESCRIPTION = (

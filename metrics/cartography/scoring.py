@@ -18,7 +18,7 @@ from ..signature import sign
 
 CARTOGRAPHY_VERSION = "1.0.0"
 
-#: A standard deviation of equal numbers, however they were added up.
+#: Below this, a standard deviation is rounding.
 _NO_DEVIATION = 1e-12
 
 
@@ -35,46 +35,50 @@ def cartography(
     seed: int = 0,
     data: Any = None,
 ) -> dict[str, Any]:
-    """Confidence and variability of the probability of the gold label, over each group's rows.
+    """Compute confidence and variability of the gold label's probability by group.
 
-    A group is a pattern and its rows the pattern's samples (SpaceNLI), or a group is a training
-    example and its rows the epochs (MSciNLI, dataset cartography).
+    A group is a pattern, with one row per sample (SpaceNLI), or a training example, with one row
+    per epoch (MSciNLI, dataset cartography).
 
     Args:
-        probabilities: Of every label, ``(n, L)``, each row summing to 1, or of the gold label
-            alone, n; nested lists, arrays, tensors or columns of lists.
-        references: Gold labels, n integers or strings, the same for all rows of a group; needed
-            where there are probabilities of every label.
+        probabilities: Probabilities of every label, ``(n, L)``, each row summing to 1, or of the
+            gold label alone, n numbers from 0 to 1: nested lists, an array, a tensor or a column
+            of lists.
+        references: Gold labels, n integers or strings, the same for all rows of a group; may be
+            None if the probabilities are those of the gold label.
         groups: Ids of the groups, n integers or strings.
         fraction: Share of the groups in each subset, above 0 and up to 1.
-        labels: Names of the label set in the order of the probabilities.
-        other_probabilities: A second system's, of the same rows, to compare with.
-        confidence_level: Share of resamples inside the confidence intervals, e.g. 0.95; None
-            computes none.
-        n_resamples: Resamples of the bootstrap, which draws whole groups.
-        seed: Seed of the bootstrap.
-        data: A ``Dataset``, Arrow table or data frame; the columns are then given by name.
+        labels: Names of the label set in the order of the probabilities; None takes the class
+            names of a ``Dataset`` column, or positions if the references are integers.
+        other_probabilities: Probabilities of a second system to compare with, of the same shape
+            and rows; None compares nothing.
+        confidence_level: Share of resamples inside the confidence intervals, above 0 and below 1,
+            such as 0.95; None computes no intervals.
+        n_resamples: Number of bootstrap resamples, from 1; each draws whole groups.
+        seed: Seed of the bootstrap, from 0.
+        data: A ``Dataset``, Arrow table or data frame with the columns, which are then given by
+            name; None if they are given themselves.
 
     Returns:
-        - ``confidence`` and ``variability``: means over the groups, 0 to 1 and 0 to 0.5;
+        - ``confidence``, from 0 to 1, and ``variability``, from 0 to 0.5: means over the groups;
         - ``n_groups``, ``n_samples``;
-        - ``groups``: lists ``group``, ``reference`` (where given), ``n_samples``, ``confidence``
+        - ``groups``: lists ``group``, ``reference`` (if given), ``n_samples``, ``confidence``
           (mean probability of the gold label), ``variability`` (its population standard
-          deviation) and ``correctness`` (share of rows with no label more probable than the gold
-          one, where there are probabilities of every label), sorted by group;
+          deviation) and ``correctness`` (share of rows in which no label is more probable than
+          the gold label, if there are probabilities of every label), sorted by group;
         - ``subsets``: ids of the groups that are ``easy`` (highest confidence), ``hard`` (lowest
           confidence) and ``ambiguous`` (highest variability), the most so first, as many of each
           as the fraction of the groups, rounded down; a group may be in two;
-        - ``labels``: the label set, where references are given;
-        - ``confidence_intervals``: low and high end by score, where asked for;
-        - ``comparison``: by score the ``other`` system's, the ``difference`` (first minus other),
-          its ``interval`` and bootstrap ``p_value``, where there are other probabilities;
-        - ``confidence_level`` of the intervals, where there are any;
-        - ``signature``.
+        - ``labels``: the label set, if references are given;
+        - ``confidence_intervals``: low and high end by score, if asked for;
+        - ``comparison``: for each score the ``other`` system's, the ``difference`` (first minus
+          other), its ``interval`` and bootstrap ``p_value``, if there are other probabilities;
+        - ``confidence_level`` of the intervals, if there are any;
+        - ``signature``: what the scores depend on, in one line.
 
     Raises:
-        MetricInputError: Columns differ in length or are empty; probabilities are no numbers from
-            0 to 1 or do not sum to 1; a group has two gold labels; an option is out of its
+        MetricInputError: Columns differ in length or are empty; probabilities are not numbers
+            from 0 to 1 or do not sum to 1; a group has two gold labels; an option is out of its
             range. All problems are listed.
 
     Source: SpaceNLI, section 5 and Figure 4; MSciNLI, cartography of the training set (thirds of
@@ -146,14 +150,14 @@ def cartography(
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """The inputs, checked.
+    """The n rows of the inputs, validated.
 
     Attributes:
-        ids: Group of each of the n rows.
-        gold: For each system the probability of the gold label, n.
-        is_right: Whether no label is more probable than the gold one, n; None where unknown.
-        references: Gold label of each group; None where unknown.
-        labels: The label set; None where there are no references.
+        ids: Group of each row.
+        gold: Probability of the gold label in each row, ``(n,)``, for each system.
+        is_right: Whether no label is more probable than the gold label, ``(n,)``; None if unknown.
+        references: Gold label of each group; None if unknown.
+        labels: The label set; None if there are no references.
     """
 
     ids: EncodedIds
@@ -186,7 +190,7 @@ def _read_rows(
         elif n_labels is not None and not encoded.is_given:
             encoded = _encode_positions(columns["references"], n_labels, problems)
     elif n_labels is not None:
-        problems.add("references: missing; which of the probabilities is that of the gold label?")
+        problems.add("references: missing; expected the gold labels of the rows.")
     problems.check()
     matrices = [matrix for matrix in systems.values() if matrix is not None]
     ids = encode_sorted(columns["groups"])
@@ -207,7 +211,7 @@ def _read_rows(
 
 
 def _encode_positions(column: Column, n_labels: int, problems: Problems) -> EncodedLabels | None:
-    """Gold labels that are positions among the probabilities, since no label set is given."""
+    """Encode gold labels as positions among the probabilities, since no label set is given."""
     positions = [str(i) for i in range(n_labels)]
     if not pa.types.is_integer(column.values.type):
         problems.add("labels: missing; name the label set in the order of the probabilities.")
@@ -217,9 +221,9 @@ def _encode_positions(column: Column, n_labels: int, problems: Problems) -> Enco
 
 
 def _means(values: np.ndarray, ids: EncodedIds) -> np.ndarray:
-    """Means by group of numbers from 0 to 1, whatever the order of the rows, to the last bit.
+    """Return the means by group of numbers from 0 to 1, to the last bit in any order of the rows.
 
-    Each number is split into three whole ones of 30 bits, whose sums floats hold exactly.
+    Each number is split into three integers of 30 bits, whose sums are exact in floats.
     """
     rest, sums = values * 1.0, []
     for _ in range(3):
@@ -227,7 +231,7 @@ def _means(values: np.ndarray, ids: EncodedIds) -> np.ndarray:
         whole = np.floor(rest)
         sums.append(np.bincount(ids.codes, weights=whole))
         rest = rest - whole
-    # In extended precision, so that the mean of equal numbers is that number.
+    # Use extended precision, so that the mean of equal numbers is that number.
     upper, middle, lower = (part.astype(np.longdouble) for part in sums)
     total = (upper + (middle + lower * 2.0**-30) * 2.0**-30) * 2.0**-30
     means: np.ndarray = (total / np.bincount(ids.codes)).astype(np.float64)
@@ -235,7 +239,7 @@ def _means(values: np.ndarray, ids: EncodedIds) -> np.ndarray:
 
 
 def _moments(gold: np.ndarray, ids: EncodedIds) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and population standard deviation by group; what is but rounding is 0."""
+    """Return mean and population standard deviation by group; deviations by rounding are 0."""
     means = _means(gold, ids)
     deviations = np.sqrt(_means((gold - means[ids.codes]) ** 2, ids))
     return means, np.where(deviations < _NO_DEVIATION, 0.0, deviations)

@@ -1,4 +1,4 @@
-"""How far the predictions within a group agree with each other, whatever the gold labels."""
+"""Agreement of the predictions within a group, whatever the gold labels."""
 
 import math
 from typing import Any
@@ -15,20 +15,23 @@ from ..inputs.problems import Problems
 def agreement(
     predictions: Any, groups: Any, *, labels: Any = None, data: Any = None
 ) -> dict[str, Any]:
-    """Agreement of the predictions within groups of two or more samples.
+    """Compute the agreement of the predictions within groups of two or more samples.
 
     Args:
         predictions: Predicted labels, n integers or strings.
         groups: Ids of the groups, n integers or strings.
-        labels: Names of the label set; None takes whatever occurs.
-        data: A ``Dataset``, Arrow table or data frame; the columns are then given by name.
+        labels: Names of the label set in the order of their ids; None takes the class names of a
+            ``Dataset`` column, or the labels that occur.
+        data: A ``Dataset``, Arrow table or data frame with the columns, which are then given by
+            name; None if they are given themselves.
 
     Returns:
-        As ``agreement_scores`` gives it.
+        ``pairwise``, ``majority`` and ``unanimous``, from 0 to 1, higher is more agreement, and
+        ``n_groups``; ``agreement_scores`` defines them.
 
     Raises:
-        MetricInputError: Columns differ in length, are empty or hold anything but integers or
-            strings; labels are outside the set.
+        MetricInputError: Columns differ in length, are empty or hold values other than integers
+            and strings; labels are outside the set.
 
     Example:
         >>> from nlihub.metrics.functional import agreement
@@ -47,20 +50,20 @@ def agreement(
 
 
 def agreement_scores(counts: np.ndarray) -> dict[str, Any]:
-    """Agreement from how often each group has each predicted label.
+    """Compute agreement from how often each group has each predicted label.
 
     Args:
-        counts: Shape ``(groups, L)``.
+        counts: Samples by group and predicted label, ``(groups, L)``, from 0.
 
     Returns:
-        - ``pairwise``: share of the pairs of samples of a group with the same prediction, mean
-          over groups, from 0 to 1;
-        - ``majority``: share of a group's samples with its most frequent prediction, mean over
-          groups, from 1/L to 1;
-        - ``unanimous``: share of groups with one prediction for all samples;
-        - ``n_groups``: groups with two or more samples; others cannot agree and are left out.
+        - ``pairwise``: share of the pairs of samples of a group that have the same prediction,
+          mean over groups, from 0 to 1;
+        - ``majority``: share of a group's samples that have its most frequent prediction, mean
+          over groups, from 1/L to 1;
+        - ``unanimous``: share of groups with one prediction for all samples, from 0 to 1;
+        - ``n_groups``: groups with two samples or more; smaller groups are left out.
 
-        The first three are None where there is no such group.
+        The first three are None if there is no such group.
 
     Source: Fleiss, Psychological Bulletin 76 (1971), the agreement P_i of a subject.
     """
@@ -71,7 +74,7 @@ def agreement_scores(counts: np.ndarray) -> dict[str, Any]:
     same_pairs = (counts * (counts - 1)).sum(axis=1) / (n_samples * (n_samples - 1))
     largest = counts.max(axis=1)
     return {
-        # Summed exactly, so that the order of the groups does not matter.
+        # Sum exactly, so that the order of the groups has no effect.
         "pairwise": math.fsum(same_pairs) / len(counts),
         "majority": math.fsum(largest / n_samples) / len(counts),
         "unanimous": float((largest == n_samples).mean()),

@@ -18,7 +18,7 @@ _CITATION = """
 
 
 class Consistency(ColumnarModule, evaluate.Metric):
-    """Consistency; ``compute`` takes what the function ``consistency`` takes."""
+    """Consistency; ``compute`` takes the arguments of the function ``consistency``."""
 
     SCORE = staticmethod(consistency)
     DESCRIPTION = (

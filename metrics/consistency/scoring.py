@@ -1,4 +1,4 @@
-"""Consistency over a positive and its adversarial negatives (BioNLI, section 4.4)."""
+"""Consistency over a positive and its adversarial negatives, as in BioNLI (section 4.4)."""
 
 from fractions import Fraction
 from typing import Any
@@ -43,56 +43,63 @@ def consistency(
     seed: int = 0,
     data: Any = None,
 ) -> dict[str, Any]:
-    """Share of groups, a positive and its adversarial negatives, that are solved to some extent.
+    """Compute the share of groups of which at least the share t of the samples is right.
+
+    A group is a positive and its adversarial negatives.
 
     Args:
         predictions: Predicted labels, n integers or strings: a list, NumPy or Arrow array, pandas
             or Polars series, tensor or column of a ``Dataset``.
-        references: Gold labels, n.
+        references: Gold labels, n integers or strings.
         groups: Ids of the groups (BioNLI: the mechanism), n integers or strings.
-        thresholds: The share of a group's samples that has to be right, from 0 to 1, or a list
-            of shares. A float stands for the simplest fraction that is rounded to it.
-        categories: How each sample came to be (BioNLI: ``positive`` or the perturbation), n
-            integers or strings; all samples of a category have the same gold label.
+        thresholds: The share t of a group's samples that must be right, from 0 to 1, or a list
+            of shares. A float stands for the simplest fraction that rounds to it and is compared
+            exactly.
+        categories: Category of each sample (BioNLI: ``positive`` or the perturbation), n integers
+            or strings; all samples of a category have the same gold label. None gives no
+            breakdown.
         labels: The negative and the positive label, in the order of their ids; None takes the
-            class labels of a ``Dataset``.
-        other_predictions: Predictions of a second system, n, to compare with.
+            class names of a ``Dataset`` column.
+        other_predictions: Predicted labels of a second system to compare with, n integers or
+            strings; None compares nothing.
         per_group: Whether to return the counts of every group.
-        confidence_level: Share of resamples inside the confidence intervals, e.g. 0.95; None
-            computes none.
-        n_resamples: Resamples of the bootstrap, which draws whole groups.
-        seed: Seed of the bootstrap.
-        data: A ``Dataset``, Arrow table or data frame; the columns are then given by name.
+        confidence_level: Share of resamples inside the confidence intervals, above 0 and below 1,
+            such as 0.95; None computes no intervals.
+        n_resamples: Number of bootstrap resamples, from 1; each draws whole groups.
+        seed: Seed of the bootstrap, from 0.
+        data: A ``Dataset``, Arrow table or data frame with the columns, which are then given by
+            name; None if they are given themselves.
 
     Returns:
-        - ``consistency``: share of groups solved to at least the threshold, from 0 to 1, higher
-          is better; a list if thresholds are one; ``thresholds`` as given;
-        - ``accuracy``; ``area_under_curve``: mean accuracy of the groups;
-        - ``f1_positive``, ``f1_negative`` and ``macro_f1``, their mean; 0 for a label that is
-          neither in references nor in predictions;
+        - ``consistency``: from 0 to 1, higher is better; a list if ``thresholds`` is one;
+        - ``thresholds`` as given;
+        - ``accuracy``: share of samples that are right, from 0 to 1;
+        - ``area_under_curve``: mean accuracy of the groups, from 0 to 1;
+        - ``f1_positive``, ``f1_negative`` and ``macro_f1``, their mean, from 0 to 1; 0 for a label
+          that is neither in references nor in predictions;
         - ``n_groups``, ``n_samples``, ``n_wholly_solved``;
         - ``n_positive_right``: groups that have positives, all right; ``n_negatives_right``: groups
           that have negatives, all right; ``n_positive_and_negatives_right``: groups that have
           both, all right, out of ``n_complete_groups``;
-        - ``curve``: ``thresholds`` and ``consistency`` wherever it changes; between two thresholds
-          it is that of the upper one;
-        - ``agreement``: of the predictions within a group, whatever the gold labels (see
-          ``agreement_scores``);
+        - ``curve``: the ``thresholds`` at which ``consistency`` changes, and its values; between
+          two thresholds it has the value of the upper one;
+        - ``agreement`` of the predictions within a group, whatever the gold labels: ``pairwise``,
+          ``majority``, ``unanimous``, from 0 to 1, and ``n_groups`` with two samples or more;
         - ``recall_by_category``: ``recall``, ``n_correct`` and ``n_samples`` of each category,
           and ``macro_recall``, the mean over each family of BioNLI's perturbations (None unless
-          all of a family occur), where categories are given;
+          all of a family occur), if categories are given;
         - ``groups``: lists ``group``, ``n_samples``, ``n_correct`` and ``accuracy``, sorted by
-          group, where ``per_group``;
-        - ``confidence_intervals``: low and high end by score, where asked for;
-        - ``comparison``: by score the ``other`` system's, the ``difference`` (first minus other),
-          its ``interval`` and bootstrap ``p_value``, and ``mcnemar`` over the groups, where there
-          are other predictions;
-        - ``confidence_level`` of the intervals, where there are any;
-        - ``signature``.
+          group, if ``per_group``;
+        - ``confidence_intervals``: low and high end by score, if asked for;
+        - ``comparison``: for each score the ``other`` system's, the ``difference`` (first minus
+          other), its ``interval`` and bootstrap ``p_value``, and ``mcnemar`` over the groups, if
+          there are other predictions;
+        - ``confidence_level`` of the intervals, if there are any;
+        - ``signature``: what the scores depend on, in one line.
 
     Raises:
-        MetricInputError: Columns differ in length, are empty or hold anything but integers or
-            strings; labels are outside the set or not two; a category has two gold labels; an
+        MetricInputError: Columns differ in length, are empty or hold values other than integers
+            and strings; labels are outside the set or not two; a category has two gold labels; an
             option is out of its range. All problems are listed.
 
     Source: BioNLI, section 4.4 and Figure 2 (consistency), Table 5 (F1, recall by category).
@@ -209,7 +216,7 @@ def _recall_by_category(
     both = np.flatnonzero((counts.sum(axis=2) > 0).all(axis=1)).tolist()
     if both:
         listed = ", ".join(repr(keys[i]) for i in both)
-        problems.add(f"categories: {listed} has samples of both labels; expected of one.")
+        problems.add(f"categories: {listed} has samples of both labels; expected one label.")
     n_samples, n_correct = counts.sum(axis=(1, 2)), np.trace(counts, axis1=1, axis2=2)
     recalls = {
         key: {"recall": right / n, "n_correct": right, "n_samples": n}
@@ -225,7 +232,7 @@ def _recall_by_category(
 
 
 def _vectors(table: np.ndarray, shares: list[Fraction]) -> np.ndarray:
-    """For each group the numbers whose totals the scores depend on."""
+    """Return for each group the numbers whose totals the scores depend on."""
     n_samples, n_correct = table.sum(axis=(1, 2)), np.trace(table, axis1=1, axis2=2)
     ones = np.ones(len(table))
     solved = [reaches(n_correct, n_samples, share) for share in shares]

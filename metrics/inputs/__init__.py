@@ -1,1 +1,1 @@
-"""Inputs of any kind, read strictly: nothing is cast, filled in or cut off."""
+"""Inputs of metrics: columns, labels, groups, probabilities and thresholds, validated."""

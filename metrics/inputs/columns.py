@@ -1,4 +1,4 @@
-"""Columns of any kind as Arrow arrays: lists, NumPy, Arrow, pandas, Polars, tensors, Datasets."""
+"""Columns of any type as Arrow arrays: list, NumPy, Arrow, pandas, Polars, tensor, Dataset."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ from .problems import Problems, show_rows
 
 EXPECTED = "expected integers or strings"
 
-#: Texts that the type string can hold in one array.
+#: Largest size of an array of Arrow's type string.
 _MAX_STRING_BYTES = 2**31 - 1
 
-#: Columns whose values are labels; the values of all others are ids.
+#: Names of the columns that hold labels; all others hold ids.
 LABEL_COLUMNS = ("references", "predictions", "other_predictions", "prediction")
 
 
@@ -24,10 +24,10 @@ class Column:
     """A column of integers or strings without nulls.
 
     Attributes:
-        name: Its name among the inputs, e.g. ``"predictions"``.
-        values: Integers, strings, or a dictionary of one of them.
-        class_names: The names of labels that are a ``ClassLabel`` column of a ``Dataset``, else
-            None; ids that are one have become those names.
+        name: Name of the argument, such as ``"predictions"``.
+        values: n integers or strings, or a dictionary of strings.
+        class_names: Class names of labels from a ``ClassLabel`` column of a ``Dataset``, else
+            None; ids from such a column are replaced by the names.
     """
 
     name: str
@@ -38,17 +38,19 @@ class Column:
 def read_columns(
     required: Mapping[str, Any], optional: Mapping[str, Any], data: Any, problems: Problems
 ) -> dict[str, Column]:
-    """Reads columns of labels or ids, all of the same length.
+    """Read columns of labels or ids, all of the same length.
 
     Args:
-        required: The columns by name, or, where there is ``data``, their names in it.
-        optional: More of them; None leaves a column out.
-        data: A ``Dataset``, Arrow table, data frame or mapping that has the columns, or None.
-        problems: Takes what is wrong, columns that differ in length among it: a result never
-            rests on fewer rows than were given.
+        required: The columns that must be given: n integers or strings each, or names of columns
+            of ``data``.
+        optional: The columns that may be None: n integers or strings each, or names of columns of
+            ``data``.
+        data: A ``Dataset``, Arrow table, data frame or mapping with the columns, or None.
+        problems: Collects missing and malformed columns, and columns of different lengths; no
+            column is truncated.
 
     Returns:
-        The columns without problems.
+        The valid columns by name.
     """
     columns = {}
     for name, given in {**required, **optional}.items():
@@ -73,25 +75,34 @@ def read_columns(
 
 
 def check_lengths(lengths: Mapping[str, int], problems: Problems) -> None:
-    """Notes columns that differ in length."""
+    """Check that all columns have the same length.
+
+    Args:
+        lengths: Number of rows by name of the column.
+        problems: Collects a difference.
+    """
     if len(set(lengths.values())) > 1:
         listed = ", ".join(f"{name} has {length}" for name, length in lengths.items())
         problems.add(f"The columns differ in their number of rows: {listed}.")
 
 
 class UnreadableError(Exception):
-    """What was given is no column; the message says why."""
+    """The given value is not a column; the message says why."""
 
 
 def as_arrow(given: Any, data: Any = None) -> tuple[pa.Array, tuple[str, ...] | None]:
-    """A column as one Arrow array, and its class names if it is a ``ClassLabel``.
+    """Return a column as one Arrow array.
 
     Args:
-        given: The column, or its name in ``data``.
-        data: What has the column, or None.
+        given: The column, n values, or its name in ``data``.
+        data: A ``Dataset``, Arrow table, data frame or mapping with the column, or None.
+
+    Returns:
+        The n values, and the class names of a ``ClassLabel`` column, else None.
 
     Raises:
-        UnreadableError: It is no column.
+        UnreadableError: The value is not a column, its values have no common type, or ``data``
+            does not have the column.
     """
     class_names = None
     if data is not None and isinstance(given, str):
@@ -108,14 +119,17 @@ def as_arrow(given: Any, data: Any = None) -> tuple[pa.Array, tuple[str, ...] | 
 
 
 def take_column(data: Any, name: str) -> tuple[Any, tuple[str, ...] | None]:
-    """A column by name, and its class names if it is a ``ClassLabel``.
+    """Return a column by its name.
 
     Args:
         data: A ``Dataset``, Arrow table, data frame or mapping.
-        name: The column.
+        name: Name of the column.
+
+    Returns:
+        The column as ``data`` has it, and the class names of a ``ClassLabel`` column, else None.
 
     Raises:
-        UnreadableError: There is no such column, or there are two.
+        UnreadableError: There is no such column or more than one, or ``data`` has no columns.
     """
     names = _column_names(data)
     if names.count(name) != 1:
@@ -134,7 +148,7 @@ def _column_names(data: Any) -> list[Any]:
     if _is_dataset(data) or isinstance(data, pa.Table):
         return list(data.column_names)
     is_frame = _is_from("pandas", data) or _is_from("polars", data)
-    if is_frame and hasattr(data, "__len__") and hasattr(data, "columns"):  # and not a lazy one
+    if is_frame and hasattr(data, "__len__") and hasattr(data, "columns"):  # not a lazy frame
         return list(data.columns)
     raise UnreadableError(
         f"data is a {type(data).__name__}; expected a Dataset (one split), an Arrow table, "
@@ -147,12 +161,12 @@ def _listed(names: list[Any]) -> str:
 
 
 def _is_from(library: str, value: Any) -> bool:
-    """Whether a value is of a class of a library, which need not be there."""
+    """Return whether a value's class is from a library, without importing the library."""
     return any(base.__module__.split(".")[0] == library for base in type(value).__mro__)
 
 
 def _is_dataset(data: Any) -> bool:
-    """Whether it is a ``Dataset``, and no ``DatasetDict`` or ``IterableDataset``."""
+    """Return whether data is a ``Dataset``, not a ``DatasetDict`` or ``IterableDataset``."""
     is_table = hasattr(data, "select_columns") and hasattr(data, "__len__")
     return _is_from("datasets", data) and is_table and not isinstance(data, Mapping)
 
@@ -161,7 +175,7 @@ def _convert(given: Any) -> pa.Array | pa.ChunkedArray:
     if isinstance(given, pa.Array | pa.ChunkedArray):
         return given
     if isinstance(given, str | bytes | Mapping) or not hasattr(given, "__len__"):
-        raise UnreadableError(f"is {_short(given)}, a {type(given).__name__}, and no column")
+        raise UnreadableError(f"is {_short(given)}, a {type(given).__name__}, not a column")
     if (_is_from("pandas", given) or _is_from("polars", given)) and hasattr(given, "shape"):
         if len(given.shape) != 1:
             raise UnreadableError(f"has the shape {given.shape}; expected one value a row")
@@ -175,7 +189,7 @@ def _convert(given: Any) -> pa.Array | pa.ChunkedArray:
             given = given.astype(given.dtype.newbyteorder("="))
         return _to_array(given)
     if not isinstance(given, Sequence):
-        raise UnreadableError(f"is {_short(given)}, a {type(given).__name__}, and no column")
+        raise UnreadableError(f"is {_short(given)}, a {type(given).__name__}, not a column")
     return _to_array(given if isinstance(given, list | tuple) else list(given))
 
 
@@ -196,7 +210,7 @@ def _join_chunks(values: pa.ChunkedArray) -> pa.Array:
     if pa.types.is_dictionary(values.type):
         try:
             values = values.unify_dictionaries()
-        except pa.ArrowInvalid:  # more values together than the type of the indices can count
+        except pa.ArrowInvalid:  # the index type is too narrow for all values
             chunks = [chunk.dictionary_decode() for chunk in values.chunks]
             values = pa.chunked_array(chunks, values.type.value_type)
     if pa.types.is_string(values.type) and values.nbytes > _MAX_STRING_BYTES:
@@ -210,7 +224,7 @@ def _short(value: Any) -> str:
 
 
 def _mixed(values: list[Any]) -> str:
-    """What is wrong with values that have no common type: those unlike most of the others."""
+    """Describe values without a common type: list the rows that differ from the majority."""
     n_strings = sum(isinstance(value, str) for value in values)
     n_integers = sum(map(_is_integer, values))
     noun, usual = "integers", _is_integer
@@ -243,7 +257,7 @@ def _check(values: pa.Array) -> str | None:
     if pa.types.is_integer(kind) or _is_text(kind):
         return None
     rows = np.arange(len(values))
-    if pa.types.is_floating(kind):  # of integers and floats, name the floats
+    if pa.types.is_floating(kind):  # among integers and floats, list the floats
         numbers = values.to_numpy(zero_copy_only=False)
         fractions = np.flatnonzero(~(np.floor(numbers) == numbers))  # NaN among them
         rows = fractions if len(fractions) else rows
@@ -256,7 +270,7 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _plain(values: pa.Array) -> pa.Array:
-    """The values as integers, strings or a dictionary of different strings."""
+    """Return the values as integers, strings or a dictionary of distinct strings."""
     kind = values.type
     if pa.types.is_dictionary(kind):
         keys = values.dictionary
@@ -264,7 +278,7 @@ def _plain(values: pa.Array) -> pa.Array:
         if not is_proper or len(pc.unique(_plain(keys))) < len(keys):
             return _plain(values.dictionary_decode())
         indices = values.indices
-        if pa.types.is_uint64(indices.type):  # which NumPy before 2 does not count
+        if pa.types.is_uint64(indices.type):  # which np.bincount refuses before NumPy 2
             indices = indices.cast(pa.int64())
         return pa.DictionaryArray.from_arrays(indices, _plain(keys))
     if _is_text(kind) and not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
@@ -278,13 +292,16 @@ def _plain(values: pa.Array) -> pa.Array:
 def name_classes(
     name: str, values: pa.Array, class_names: tuple[str, ...], problems: Problems
 ) -> pa.Array:
-    """Numbers of classes as the classes' names.
+    """Replace the numbers of classes by their names.
 
     Args:
-        name: Name of the column.
-        values: The numbers.
-        class_names: The names.
-        problems: Takes numbers that no class has.
+        name: Name of the column, for the problem.
+        values: n numbers from 0.
+        class_names: Names of the classes, in the order of their numbers.
+        problems: Collects numbers outside the classes.
+
+    Returns:
+        The n names as a dictionary; the numbers if there are problems.
     """
     numbers = values.to_numpy()
     rows = np.flatnonzero((numbers < 0) | (numbers >= len(class_names)))

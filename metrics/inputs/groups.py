@@ -1,4 +1,4 @@
-"""Ids of groups, categories and domains as numbers from 0."""
+"""Ids of groups, categories and domains, encoded as integers from 0."""
 
 from dataclasses import dataclass
 
@@ -12,11 +12,11 @@ from .problems import N_SHOWN, Problems
 
 @dataclass(frozen=True, slots=True)
 class EncodedIds:
-    """Ids as positions among their different values.
+    """Ids, encoded as positions among the distinct ids.
 
     Attributes:
-        codes: For each of the n rows the position of its id in ``keys``.
-        keys: The ids; some may have no row.
+        codes: Position of each row's id in ``keys``, ``(n,)``.
+        keys: The distinct ids; some may have no row.
     """
 
     codes: np.ndarray
@@ -26,25 +26,25 @@ class EncodedIds:
         return len(self.keys)
 
     def take(self, rows: np.ndarray | slice) -> "EncodedIds":
-        """The ids of some rows, without the keys that none of them has."""
+        """Return the ids of some rows, without the keys that none of these rows has."""
         used, codes = np.unique(self.codes[rows], return_inverse=True)
         return EncodedIds(codes.reshape(-1), self.keys.take(pa.array(used)))
 
     def rows(self) -> list[np.ndarray]:
-        """For each key its rows, in order."""
+        """Return the rows of each key, ascending."""
         order = np.argsort(self.codes, kind="stable")
         ends = np.cumsum(np.bincount(self.codes, minlength=len(self.keys)))
         return np.split(order, ends[:-1])
 
 
 def encode_ids(column: Column) -> EncodedIds:
-    """Encodes ids of any kind.
+    """Encode ids of any type.
 
     Args:
-        column: Integers or strings.
+        column: n integers or strings.
 
     Returns:
-        The encoded ids. Integers that lie close together stand for themselves.
+        The encoded ids; small integers from 0 keep their values.
     """
     if (ids := encode_ready_ids(column)) is not None:
         return ids
@@ -53,13 +53,13 @@ def encode_ids(column: Column) -> EncodedIds:
 
 
 def encode_ready_ids(column: Column) -> EncodedIds | None:
-    """Ids that need no hashing: a dictionary, or integers from 0 that fit a table of counts.
+    """Encode ids without hashing: a dictionary, or integers from 0 that fit a table of counts.
 
     Args:
-        column: Integers or strings.
+        column: n integers or strings.
 
     Returns:
-        The encoded ids; None where they would have to be hashed.
+        The encoded ids; None if they must be hashed.
     """
     values = column.values
     if pa.types.is_dictionary(values.type):
@@ -71,16 +71,19 @@ def encode_ready_ids(column: Column) -> EncodedIds | None:
     if low < 0 or high >= 2**16 + len(values) // 8:
         return None
     codes = values.to_numpy()
-    if codes.dtype == np.uint64:  # which NumPy before 2 does not count
+    if codes.dtype == np.uint64:  # which np.bincount refuses before NumPy 2
         codes = codes.astype(np.int64)
     return EncodedIds(codes, pa.array(np.arange(high + 1)))
 
 
 def encode_sorted(column: Column) -> EncodedIds:
-    """Encodes ids so that their keys are sorted, and each has a row.
+    """Encode ids so that the keys are sorted and each key has a row.
 
     Args:
-        column: Integers or strings.
+        column: n integers or strings.
+
+    Returns:
+        The encoded ids.
     """
     ids = encode_ids(column)
     used = np.bincount(ids.codes, minlength=len(ids)) > 0
@@ -94,14 +97,14 @@ def encode_sorted(column: Column) -> EncodedIds:
 def check_one_value_per_group(
     groups: Column, name: str, codes: np.ndarray, names: list[str], problems: Problems
 ) -> None:
-    """Notes groups whose rows have different values where there must be one.
+    """Check that all rows of a group have the same value.
 
     Args:
-        groups: The column of groups.
-        name: The column that must be constant.
-        codes: Its values, as positions in ``names``.
-        names: What the values are called.
-        problems: Takes the groups that have several.
+        groups: The group of each of the n rows.
+        name: Name of the column that must be constant, for the problem.
+        codes: Values of that column as positions in ``names``, ``(n,)``.
+        names: Displayed names of the values.
+        problems: Collects the groups with several values.
     """
     ids = encode_ids(groups)
     first_row = np.full(len(ids), -1)

@@ -1,4 +1,4 @@
-"""Labels as the numbers of a label set."""
+"""Labels, encoded as positions in a label set."""
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,24 +12,24 @@ import pyarrow.compute as pc
 from .columns import LABEL_COLUMNS, Column, read_columns
 from .problems import Problems, show_rows
 
-#: More different labels than this are no labels, but ids passed in their place.
+#: Largest size of a label set; a column with more distinct values holds ids.
 MAX_LABELS = 1000
 
-#: Rows from which threads are worth starting.
+#: Smallest number of rows for which threads pay off.
 _MIN_PARALLEL = 100_000
 
-#: Below this, numbers stand for themselves; above, only those that occur are labels.
+#: All integers up to the largest are labels if it is below this; else only those that occur.
 _MAX_DENSE = 64
 
 
 @dataclass(frozen=True, slots=True)
 class EncodedLabels:
-    """Columns of labels as positions in one label set.
+    """Columns of labels, encoded as positions in one label set.
 
     Attributes:
-        names: The label set: names, or numbers where only numbers are known.
-        codes: For every column its n positions in ``names``.
-        is_given: Whether the set was given; otherwise it is what the columns hold.
+        names: The label set: names, or numbers if the labels have no names.
+        codes: Positions in ``names`` by column, ``(n,)`` each.
+        is_given: Whether the label set was given, not observed in the columns.
     """
 
     names: tuple[str | int, ...]
@@ -47,17 +47,20 @@ def read_judged_columns(
     data: Any,
     problems: Problems,
 ) -> tuple[dict[str, Column], EncodedLabels]:
-    """Reads the columns of a metric, and encodes those that are labels.
+    """Read the columns of a metric and encode the labels among them.
 
     Args:
-        required: As for ``read_columns``.
-        optional: As for ``read_columns``.
-        labels: As for ``encode_labels``.
-        data: As for ``read_columns``.
-        problems: Takes what is wrong with any of them.
+        required: The columns that must be given: n integers or strings each, or names of columns
+            of ``data``.
+        optional: The columns that may be None: n integers or strings each, or names of columns of
+            ``data``.
+        labels: The label set in the order of the ids; None takes the class names of a ``Dataset``
+            column, or the labels that the columns hold.
+        data: A ``Dataset``, Arrow table, data frame or mapping with the columns, or None.
+        problems: Collects missing and malformed columns, and labels outside the set.
 
     Returns:
-        The columns, and the labels: ``references`` first, then those predicted.
+        The columns by name, and the encoded labels: ``references`` first, then the predictions.
     """
     columns = read_columns(required, optional, data, problems)
     judged = [columns[name] for name in LABEL_COLUMNS if name in columns]
@@ -65,19 +68,24 @@ def read_judged_columns(
 
 
 def check_label_set(labels: Any, problems: Problems) -> tuple[str, ...] | None:
-    """The label set as a tuple of names, or None where none is given."""
+    """Return the label set as a tuple of names; None if there is none or it is invalid.
+
+    Args:
+        labels: A list of two to ``MAX_LABELS`` distinct names, or None.
+        problems: Collects what is wrong with the list.
+    """
     if labels is None:
         return None
     if isinstance(labels, str) or not isinstance(labels, Sequence | np.ndarray):
-        problems.add(f"labels: {labels!r} is no list of names.")
+        problems.add(f"labels: {labels!r} is not a list of names.")
         return None
     names = tuple(labels)
     if not all(isinstance(name, str) for name in names):
         problems.add(f"labels: {list(names)!r} are not all strings; a label's id is its position.")
     elif len(names) > MAX_LABELS:
-        problems.add(f"labels: {len(names):,} names; expected a few.")
+        problems.add(f"labels: {len(names):,} names; expected {MAX_LABELS:,} at most.")
     elif len(set(names)) != len(names) or len(names) < 2:
-        problems.add(f"labels: {list(names)!r} must be two or more, all different.")
+        problems.add(f"labels: {list(names)!r}; expected two or more names, all different.")
     else:
         return names
     return None
@@ -86,16 +94,17 @@ def check_label_set(labels: Any, problems: Problems) -> tuple[str, ...] | None:
 def encode_labels(
     columns: Sequence[Column], labels: Sequence[str] | None, problems: Problems
 ) -> EncodedLabels:
-    """Encodes columns of labels, all over the same label set.
+    """Encode columns of labels over one label set.
 
     Args:
-        columns: The columns; integers are positions in the label set, strings its names.
-        labels: The label set; None takes the class names of a ``Dataset`` column, or else
-            whatever labels the columns hold.
-        problems: Takes labels outside the set, and columns that do not fit together.
+        columns: The columns, n values each; integers are positions in the label set, strings are
+            its names.
+        labels: The label set in the order of the ids; None takes the class names of a ``Dataset``
+            column, or the labels that the columns hold.
+        problems: Collects labels outside the set, and columns with different label sets.
 
     Returns:
-        The encoded columns; those with problems are not among them.
+        The valid columns, encoded.
     """
     columns = _hash_texts(columns)
     names = check_label_set(labels, problems)
@@ -175,7 +184,7 @@ def _encode_observed(columns: Sequence[Column], problems: Problems) -> EncodedLa
         values.update(found.dictionary.filter(pa.array(used)).to_pylist())
     names = tuple(sorted(values | set(range(top + 1))))
     if len(names) > MAX_LABELS:
-        problems.add(f"There are {len(names):,} different labels; expected a few.")
+        problems.add(f"There are {len(names):,} different labels; expected {MAX_LABELS:,} at most.")
         return EncodedLabels((), {}, False)
     position = {name: i for i, name in enumerate(names)}
     codes = {}
@@ -190,7 +199,7 @@ def _encode_observed(columns: Sequence[Column], problems: Problems) -> EncodedLa
 
 
 def _hash_texts(columns: Sequence[Column]) -> list[Column]:
-    """Long columns of texts as dictionaries, each made by a thread of its own."""
+    """Encode long columns of strings as dictionaries, one thread per column."""
     texts = [c for c in columns if not pa.types.is_integer(c.values.type)]
     if len(texts) < 2 or len(texts[0].values) < _MIN_PARALLEL:
         return list(columns)

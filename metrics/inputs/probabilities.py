@@ -1,4 +1,4 @@
-"""Probabilities: of every label, or of the gold label alone."""
+"""Probabilities of every label, or of the gold label alone."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,30 +10,30 @@ import pyarrow.compute as pc
 from .columns import UnreadableError, as_arrow, take_column
 from .problems import Problems, show_rows
 
-#: How far the probabilities of a sample may sum up beside 1: half-precision models come this far.
+#: Largest difference of a sample's sum from 1: half precision comes this far.
 SUM_TOLERANCE = 1e-3
 
-#: How far a probability may exceed 1: in single precision some do.
+#: Largest excess of a probability over 1: single precision comes this far.
 _MAX_EXCESS = 1e-6
 
-_EXPECTED = "expected one number a sample, or one for every label"
+_EXPECTED = "expected one number per sample, or one per label"
 
 
 def read_probabilities(
     given: Any, data: Any, problems: Problems, name: str = "probabilities"
 ) -> np.ndarray | None:
-    """Reads a column of probabilities.
+    """Read a column of probabilities.
 
     Args:
-        given: Probabilities of the gold label, n, or of all labels, ``(n, L)``: nested lists,
-            arrays, tensors, columns of lists; or, where there is ``data``, the column's name.
-        data: What has the column, or None.
-        problems: Takes what is wrong: nulls, NaN, values outside [0, 1], rows of different
-            lengths, rows that do not sum to 1.
-        name: Name of the column.
+        given: Probabilities of the gold label, n numbers, or of all labels, ``(n, L)``: nested
+            lists, an array, a tensor or a column of lists; or the name of a column of ``data``.
+        data: A ``Dataset``, Arrow table, data frame or mapping with the column, or None.
+        problems: Collects nulls, NaN, values outside [0, 1], rows of different lengths, and rows
+            whose sum is further than ``SUM_TOLERANCE`` from 1.
+        name: Name of the column, for the problems.
 
     Returns:
-        Floats of shape ``(n,)`` or ``(n, L)``; None where there are problems.
+        Floats from 0 to 1 of shape ``(n,)`` or ``(n, L)``; None if there are problems.
     """
     if given is None:
         problems.add(f"{name}: missing; {_EXPECTED}.")
@@ -50,29 +50,30 @@ def read_probabilities(
     outside = ~((rows >= 0) & (rows <= 1 + _MAX_EXCESS)).all(axis=1)  # NaN is neither
     if outside.any():
         found = show_rows(np.flatnonzero(outside), values.tolist())
-        problems.add(f"{name}: not from 0 to 1 in {found}; expected probabilities, and no logits.")
+        problems.add(f"{name}: not from 0 to 1 in {found}; expected probabilities, not logits.")
         return None
     if values.ndim == 2:
         sums = rows.sum(axis=1)
         wrong = np.flatnonzero(np.abs(sums - 1) > SUM_TOLERANCE)
         if len(wrong):
-            problems.add(f"{name}: not a sum of 1 in {show_rows(wrong, sums)}.")
+            problems.add(f"{name}: do not sum to 1 in {show_rows(wrong, sums)}.")
             return None
     return values
 
 
 def as_numbers(given: Any, data: Any = None) -> np.ndarray:
-    """Numbers, one or several a row, as floats; booleans and texts are none.
+    """Return numbers, one or several per row, as floats; booleans and texts are not numbers.
 
     Args:
-        given: The numbers, or the name of their column in ``data``.
-        data: What has the column, or None.
+        given: The n numbers or n lists of L numbers, or the name of their column in ``data``.
+        data: A ``Dataset``, Arrow table, data frame or mapping with the column, or None.
 
     Returns:
-        Shape ``(n,)`` or ``(n, L)``.
+        Floats of shape ``(n,)`` or ``(n, L)``.
 
     Raises:
-        UnreadableError: There are nulls, other values than numbers, or rows of different lengths.
+        UnreadableError: There are nulls, values that are not numbers, or rows of different
+            lengths.
     """
     if data is not None and isinstance(given, str):
         given = take_column(data, given)[0]
@@ -101,7 +102,7 @@ def as_numbers(given: Any, data: Any = None) -> np.ndarray:
     usual = np.bincount(lengths).argmax()
     if len(odd := np.flatnonzero(lengths != usual)):
         found = show_rows(odd, lengths)
-        raise UnreadableError(f"rows with another number than {usual} of labels: {found}")
+        raise UnreadableError(f"another number of labels than {usual} in {found}")
     flat = values.flatten()
     if flat.null_count:
         nulls = np.flatnonzero(flat.is_null().to_numpy(zero_copy_only=False))
@@ -110,10 +111,10 @@ def as_numbers(given: Any, data: Any = None) -> np.ndarray:
 
 
 def _check_numbers(given: Sequence[Any]) -> None:
-    """Refuses rows that are neither a number nor a list; Arrow would name others."""
+    """Check that rows are numbers or lists; Arrow's own error would name other rows."""
     odd = np.flatnonzero([not (_is_number(row) or _is_row(row)) for row in given])
     if len(odd):
-        raise UnreadableError(f"no number in {show_rows(odd, given)}")
+        raise UnreadableError(f"not a number in {show_rows(odd, given)}")
 
 
 def _is_number(value: Any) -> bool:

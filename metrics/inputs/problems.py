@@ -1,4 +1,4 @@
-"""What is wrong with an input, collected and raised once."""
+"""Problems of inputs, collected and raised together."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,14 +6,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+#: Rows or groups that a problem lists, at most.
 N_SHOWN = 5
 
 
 class MetricInputError(ValueError):
-    """Inputs that a metric refuses; every problem found is listed.
+    """The inputs of a metric are invalid; the message lists all problems found.
 
     Attributes:
-        problems: A line for each problem: the column, how many rows, which, and what was expected.
+        problems: One line per problem: the column, the number of rows, some of them, and what was
+            expected.
     """
 
     def __init__(self, problems: Sequence[str]) -> None:
@@ -22,21 +24,21 @@ class MetricInputError(ValueError):
 
 
 class MissingExtraError(ImportError):
-    """A library that only some features need is not installed; names the extra that has it."""
+    """An optional library is not installed; the message names the extra that provides it."""
 
 
 class Problems:
-    """Collects problems; ``check`` raises them together."""
+    """A collection of problems; ``check`` raises them together."""
 
     def __init__(self) -> None:
         self.found: list[str] = []
 
     def add(self, problem: str) -> None:
-        """Notes a problem."""
+        """Add a problem: one line that names the column or option."""
         self.found.append(problem)
 
     def check(self) -> None:
-        """Ends here if anything was found.
+        """Raise the problems, if there are any.
 
         Raises:
             MetricInputError: There are problems.
@@ -46,14 +48,14 @@ class Problems:
 
 
 def show_rows(rows: np.ndarray, values: pa.Array | np.ndarray | Sequence[Any]) -> str:
-    """Names rows and their values.
+    """List rows with their values, for a problem.
 
     Args:
-        rows: Positions of the rows, from 0.
-        values: The column.
+        rows: Positions of the rows, from 0 to n - 1.
+        values: The n values of the column.
 
     Returns:
-        ``"3 of 10 rows: 0 (-1), 4 (7), 9 (-1)"``.
+        Text such as ``"3 of 10 rows: 0 (-1), 4 (7), 9 (-1)"``, with five rows at most.
     """
     shown = []
     for row in rows[:N_SHOWN].tolist():

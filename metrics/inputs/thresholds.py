@@ -1,4 +1,4 @@
-"""Consistency thresholds, exactly."""
+"""Consistency thresholds as exact fractions."""
 
 import math
 from collections.abc import Sequence
@@ -12,13 +12,19 @@ from .problems import Problems
 
 
 def as_fraction(threshold: Any) -> Fraction:
-    """The fraction that a threshold stands for: 19/20 for 0.95, 5/6 for ``5 / 6``.
+    """Return the fraction that a number stands for: 19/20 for 0.95, 5/6 for ``5 / 6``.
 
-    Of all fractions that a float may stand for, those that are rounded to it, the simplest is
-    taken.
+    For a float it is the simplest of the fractions that round to it.
 
     Args:
-        threshold: A finite number of any kind.
+        threshold: A finite number of any type.
+
+    Returns:
+        The fraction.
+
+    Raises:
+        ValueError: The number is NaN.
+        OverflowError: The number is infinite.
 
     Example:
         >>> as_fraction(0.95), as_fraction(5 / 6)
@@ -26,18 +32,21 @@ def as_fraction(threshold: Any) -> Fraction:
     """
     if not isinstance(threshold, float | np.floating):
         return Fraction(threshold)
-    value = float(str(threshold))  # a float32 of 0.95 is meant as 0.95
+    value = float(str(threshold))  # a float32 of 0.95 means 0.95
     exact = Fraction(value)
     limits = (exact.limit_denominator(10**digits) for digits in range(1, 18))
     return next((simple for simple in limits if float(simple) == value), exact)
 
 
 def read_thresholds(thresholds: Any, problems: Problems) -> list[Fraction]:
-    """Thresholds as fractions.
+    """Return thresholds as fractions.
 
     Args:
-        thresholds: One number from 0 to 1 or a list of them.
-        problems: Takes what is not.
+        thresholds: One number from 0 to 1, or a list of them.
+        problems: Collects the values that are not numbers from 0 to 1.
+
+    Returns:
+        One fraction per valid threshold.
     """
     is_list = is_many(thresholds)
     values = list(thresholds) if is_list else [thresholds]
@@ -67,22 +76,22 @@ def _read_number(value: Any) -> Fraction | None:
 
 
 def is_many(thresholds: Any) -> bool:
-    """Whether thresholds are a list, so that a list is answered."""
+    """Return whether thresholds are a list, so that the scores are lists too."""
     if isinstance(thresholds, np.ndarray):
         return thresholds.ndim > 0
     return isinstance(thresholds, Sequence) and not isinstance(thresholds, str | bytes)
 
 
 def reaches(n_correct: np.ndarray, n_samples: np.ndarray, threshold: Fraction) -> np.ndarray:
-    """Whether groups have at least a share of their samples right, in exact arithmetic.
+    """Return which groups have at least a given share of their samples right, exactly.
 
     Args:
-        n_correct: Samples right, by group.
-        n_samples: Samples, by group.
-        threshold: The share.
+        n_correct: Correct samples of each group, ``(groups,)``, from 0.
+        n_samples: Samples of each group, ``(groups,)``, from 1.
+        threshold: The share, from 0 to 1.
 
     Returns:
-        A boolean for every group.
+        One boolean per group, ``(groups,)``.
     """
     sizes, which = np.unique(n_samples, return_inverse=True)
     least = [-(-threshold.numerator * size // threshold.denominator) for size in sizes.tolist()]

@@ -26,12 +26,12 @@ _CITATION = """
 
 
 class NLIReport(ColumnarModule, evaluate.Metric):
-    """The NLI report; ``compute`` takes what the function ``nli_report`` takes."""
+    """The NLI report; ``compute`` takes the arguments of the function ``nli_report``."""
 
     SCORE = staticmethod(nli_report)
     DESCRIPTION = (
         "F1 of every class, macro-F1 and accuracy over a fixed label set, in which an absent class "
-        "counts 0, also by domain."
+        "scores 0, also by domain."
     )
     CITATION = _CITATION
     PAPER = "https://aclanthology.org/2022.acl-long.511"

@@ -35,44 +35,44 @@ def nli_report(
     seed: int = 0,
     data: Any = None,
 ) -> dict[str, Any]:
-    """F1 of every class, macro-F1 and accuracy over a fixed label set, also by domain.
+    """Compute F1 of every class, macro-F1 and accuracy over a fixed label set, also by domain.
 
     Args:
         predictions: Predicted labels, n integers or strings: a list, NumPy or Arrow array, pandas
             or Polars series, tensor or column of a ``Dataset``.
-        references: Gold labels, n.
-        labels: Names of the label set in the order of their ids; required unless a column has
-            the class labels of a ``Dataset``.
-        domains: Domain of each sample, n integers or strings, for a breakdown.
-        groups: Ids of groups of samples that depend on each other, n integers or strings; the
-            bootstrap then draws whole groups. None means that every sample stands alone.
-        other_predictions: Predictions of a second system, n, to compare with.
-        confidence_level: Share of resamples inside the confidence intervals, e.g. 0.95; None
-            computes none.
-        n_resamples: Resamples of the bootstrap.
-        seed: Seed of the bootstrap.
-        data: A ``Dataset``, Arrow table or data frame; the columns are then given by name.
+        references: Gold labels, n integers or strings.
+        labels: Names of the label set in the order of their ids; None takes the class names of a
+            ``Dataset`` column, which there must be.
+        domains: Domain of each sample, n integers or strings; None gives no breakdown.
+        groups: Group of each sample, n integers or strings, if samples of a group are dependent;
+            the bootstrap then draws whole groups. None means that all samples are independent.
+        other_predictions: Predicted labels of a second system to compare with, n integers or
+            strings; None compares nothing.
+        confidence_level: Share of resamples inside the confidence intervals, above 0 and below 1,
+            such as 0.95; None computes no intervals.
+        n_resamples: Number of bootstrap resamples, from 1.
+        seed: Seed of the bootstrap, from 0.
+        data: A ``Dataset``, Arrow table or data frame with the columns, which are then given by
+            name; None if they are given themselves.
 
     Returns:
         - ``macro_f1``: mean F1 of the classes of the label set, from 0 to 1, higher is better; a
-          class that is neither in references nor in predictions counts 0;
+          class that is neither in references nor in predictions scores 0;
         - ``accuracy``, from 0 to 1; ``n_samples``;
         - ``per_class``: ``precision``, ``recall``, ``f1``, ``n_references`` and ``n_predictions``
           by label;
         - ``confusion_matrix``: lists of samples by gold label, then by predicted label;
-        - ``by_domain``: the same scores of every domain, where domains are given;
-        - ``confidence_intervals``: low and high end by score (also of every domain), where asked
-          for;
-        - ``comparison``: by score the ``other`` system's, the ``difference`` (first minus other),
-          its ``interval`` and bootstrap ``p_value``, and for the accuracy ``mcnemar`` over the
-          samples, unless groups say that they are not independent, where there are other
-          predictions;
-        - ``confidence_level`` of the intervals, where there are any;
-        - ``signature``.
+        - ``by_domain``: the same scores of every domain, if domains are given;
+        - ``confidence_intervals``: low and high end by score (also of every domain), if asked for;
+        - ``comparison``: for each score the ``other`` system's, the ``difference`` (first minus
+          other), its ``interval`` and bootstrap ``p_value``, and for the accuracy ``mcnemar`` over
+          the samples unless there are groups; if there are other predictions;
+        - ``confidence_level`` of the intervals, if there are any;
+        - ``signature``: what the scores depend on, in one line.
 
     Raises:
-        MetricInputError: Columns differ in length, are empty or hold anything but integers or
-            strings; there is no label set, or labels are outside it; an option is out of its
+        MetricInputError: Columns differ in length, are empty or hold values other than integers
+            and strings; there is no label set, or labels are outside it; an option is out of its
             range. All problems are listed.
 
     Source: SciNLI, Table 6 (by class); MSciNLI, Table 4 (by domain).
@@ -160,18 +160,18 @@ def _scores(confusion: np.ndarray, names: tuple[str | int, ...]) -> dict[str, An
 def _clusters(
     references: np.ndarray, systems: list[np.ndarray], n_labels: int, groups: EncodedIds | None
 ) -> tuple[list[np.ndarray], np.ndarray | None]:
-    """What the bootstrap draws: samples, or groups of them.
+    """Return the clusters that the bootstrap draws: samples, or groups of them.
 
     Args:
-        references: Gold labels, n.
-        systems: Predicted labels of each system, n.
-        n_labels: Size of the label set L.
-        groups: Group of each sample; None draws samples.
+        references: Gold labels as positions in the label set, ``(n,)``.
+        systems: Predicted labels of each system as positions in the label set, ``(n,)``.
+        n_labels: Size L of the label set.
+        groups: Group of each of the n samples; None draws samples.
 
     Returns:
         For each system an array of shape ``(clusters, 3 * L)``: by class the samples that are
-        right, that are predicted so, and that are so; and how many clusters are alike, None
-        meaning one each.
+        right, that are predicted, and that are gold; and the number of equal clusters,
+        ``(clusters,)``, None meaning one each.
     """
     if groups is None:
         (gold, *predicted), counts = distinct_rows([references, *systems], n_labels)

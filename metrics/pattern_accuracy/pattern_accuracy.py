@@ -17,7 +17,7 @@ _CITATION = """
 
 
 class PatternAccuracy(ColumnarModule, evaluate.Metric):
-    """Pattern accuracy; ``compute`` takes what the function ``pattern_accuracy`` takes."""
+    """Pattern accuracy; ``compute`` takes the arguments of the function ``pattern_accuracy``."""
 
     SCORE = staticmethod(pattern_accuracy)
     DESCRIPTION = (

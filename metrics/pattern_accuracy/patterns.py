@@ -1,4 +1,4 @@
-"""Solved samples by pattern: the counts that pattern accuracy rests on."""
+"""Counts of samples and of correct samples by pattern, for pattern accuracy."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from ..inputs.groups import (
 from ..inputs.labels import EncodedLabels
 from ..inputs.problems import Problems
 
-#: Cells of a table of counts that are always affordable.
+#: A table of counts may always have this many cells.
 _N_CELLS = 1 << 22
 
 
@@ -27,11 +27,12 @@ class Patterns:
     """The patterns, in no particular order.
 
     Attributes:
-        keys: Their ids.
-        n_samples: Samples of each.
-        n_correct: Samples right of each, for every system.
-        reference: Gold label of each, as a position in the label set.
-        category: Category of each, as a position in ``category_keys``; None without categories.
+        keys: Ids, ``(patterns,)``.
+        n_samples: Samples of each pattern, ``(patterns,)``.
+        n_correct: Correct samples of each pattern, ``(patterns,)``, for every system.
+        reference: Gold label of each pattern as a position in the label set, ``(patterns,)``.
+        category: Category of each pattern as a position in ``category_keys``, ``(patterns,)``;
+            None without categories.
         category_keys: The categories, sorted.
     """
 
@@ -43,7 +44,7 @@ class Patterns:
     category_keys: list[str | int]
 
     def by_category(self) -> Iterator[tuple[str | int, "Patterns"]]:
-        """The patterns of each category, categories sorted."""
+        """Yield each category with its patterns, categories sorted."""
         if self.category is None:
             return
         ids = EncodedIds(self.category, pa.array(self.category_keys))
@@ -64,13 +65,17 @@ class Patterns:
 def tally_patterns(
     groups: Column, labels: EncodedLabels, categories: Column | None, problems: Problems
 ) -> Patterns:
-    """Counts the samples of every pattern, and those that each system has right.
+    """Count the samples of every pattern, and those that each system has right.
 
     Args:
         groups: The pattern of each of the n samples.
-        labels: ``references``, ``predictions`` and perhaps ``other_predictions``.
+        labels: The encoded columns ``references``, ``predictions`` and perhaps
+            ``other_predictions``, n positions each.
         categories: The category of each sample, or None.
-        problems: Takes patterns with two gold labels or two categories.
+        problems: Collects patterns with two gold labels or two categories.
+
+    Returns:
+        The patterns; not to be used if problems were added.
     """
     references = labels.codes["references"]
     systems = [c for name, c in labels.codes.items() if name != "references"]
@@ -101,7 +106,7 @@ _Counts = tuple[pa.Array, np.ndarray, list[np.ndarray], dict[str, tuple[np.ndarr
 
 
 def _count_dense(ids: EncodedIds, systems: list[np.ndarray], constants: _Constants) -> _Counts:
-    """Ids that are small integers, or come with a dictionary: a table of counts."""
+    """Count ids that are small integers or a dictionary, in a table of counts."""
     n_labels = constants["references"][1]
     by_group = (ids.codes, len(ids))
     tables = [joint_counts(by_group, constants["references"], (s, n_labels)) for s in systems]
@@ -120,13 +125,13 @@ def _count_dense(ids: EncodedIds, systems: list[np.ndarray], constants: _Constan
 
 
 def _first_and_last(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The first and the last column that is not 0, by row."""
+    """Return the first and the last column of each row that is not 0."""
     present = counts > 0
     return present.argmax(axis=1), present.shape[1] - 1 - present[:, ::-1].argmax(axis=1)
 
 
 def _count_hashed(groups: Column, systems: list[np.ndarray], constants: _Constants) -> _Counts:
-    """Ids of any other kind: Arrow's hash aggregation, which uses all cores."""
+    """Count ids of any other kind by Arrow's hash aggregation, which uses all cores."""
     references = constants["references"][0]
     ids = groups.values
     dictionary = ids.dictionary if pa.types.is_dictionary(ids.type) else None

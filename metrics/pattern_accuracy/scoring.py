@@ -1,4 +1,4 @@
-"""Pattern accuracy (SpaceNLI, section 4.2.2) as a function."""
+"""Pattern accuracy, the metric of SpaceNLI (section 4.2.2)."""
 
 from fractions import Fraction
 from typing import Any
@@ -32,48 +32,51 @@ def pattern_accuracy(
     seed: int = 0,
     data: Any = None,
 ) -> dict[str, Any]:
-    """Share of patterns of which at least the share t of the samples is solved.
+    """Compute the share of patterns of which at least the share t of the samples is solved.
 
     Args:
         predictions: Predicted labels, n integers or strings: a list, NumPy or Arrow array, pandas
             or Polars series, tensor or column of a ``Dataset``.
-        references: Gold labels, n; the same for all samples of a pattern.
+        references: Gold labels, n integers or strings; the same for all samples of a pattern.
         groups: Ids of the patterns, n integers or strings.
         thresholds: The share t, from 0 to 1, or a list of shares. A float stands for the simplest
-            fraction that is rounded to it, and is compared exactly: 190 of 200 reach 0.95.
-        categories: Category of each pattern, n integers or strings, for a breakdown.
-        labels: Names of the label set in the order of their ids; None takes the class labels of a
-            ``Dataset``, or else whatever occurs.
-        other_predictions: Predictions of a second system, n, to compare with.
+            fraction that rounds to it and is compared exactly: 190 of 200 reach 0.95.
+        categories: Category of each sample, n integers or strings, the same for all samples of a
+            pattern; None gives no breakdown.
+        labels: Names of the label set in the order of their ids; None takes the class names of a
+            ``Dataset`` column, or the labels that occur.
+        other_predictions: Predicted labels of a second system to compare with, n integers or
+            strings; None compares nothing.
         per_group: Whether to return the counts of every pattern.
-        confidence_level: Share of resamples inside the confidence intervals, e.g. 0.95; None
-            computes none.
-        n_resamples: Resamples of the bootstrap, which draws whole patterns.
-        seed: Seed of the bootstrap.
-        data: A ``Dataset``, Arrow table or data frame; the columns are then given by name.
+        confidence_level: Share of resamples inside the confidence intervals, above 0 and below 1,
+            such as 0.95; None computes no intervals.
+        n_resamples: Number of bootstrap resamples, from 1; each draws whole patterns.
+        seed: Seed of the bootstrap, from 0.
+        data: A ``Dataset``, Arrow table or data frame with the columns, which are then given by
+            name; None if they are given themselves.
 
     Returns:
-        - ``pattern_accuracy``: from 0 to 1, higher is better; a list if thresholds are one;
+        - ``pattern_accuracy``: from 0 to 1, higher is better; a list if ``thresholds`` is one;
         - ``thresholds`` as given;
         - ``accuracy``: share of samples solved, from 0 to 1;
-        - ``area_under_curve``: mean accuracy of the patterns; equal to ``accuracy`` if all have
-          the same number of samples, otherwise every pattern weighs the same;
+        - ``area_under_curve``: mean accuracy of the patterns, from 0 to 1, each with the same
+          weight; equal to ``accuracy`` if all patterns have the same number of samples;
         - ``n_groups``, ``n_samples``;
-        - ``curve``: ``thresholds`` and ``pattern_accuracy`` wherever it changes; between two
-          thresholds it is that of the upper one;
-        - ``by_category``: the scores of each category, where categories are given;
+        - ``curve``: the ``thresholds`` at which ``pattern_accuracy`` changes, and its values;
+          between two thresholds it has the value of the upper one;
+        - ``by_category``: the scores of each category, if categories are given;
         - ``groups``: lists ``group``, ``reference``, ``category``, ``n_samples``, ``n_correct``
-          and ``accuracy``, sorted by group, where ``per_group``;
-        - ``confidence_intervals``: low and high end by score, where asked for;
-        - ``comparison``: by score the ``other`` system's, the ``difference`` (first minus
+          and ``accuracy``, sorted by group, if ``per_group``;
+        - ``confidence_intervals``: low and high end by score, if asked for;
+        - ``comparison``: for each score the ``other`` system's, the ``difference`` (first minus
           other), its ``interval`` and bootstrap ``p_value``, and ``mcnemar`` over the patterns,
-          where there are other predictions;
-        - ``confidence_level`` of the intervals, where there are any;
-        - ``signature``.
+          if there are other predictions;
+        - ``confidence_level`` of the intervals, if there are any;
+        - ``signature``: what the scores depend on, in one line.
 
     Raises:
-        MetricInputError: Columns differ in length, are empty or hold anything but integers or
-            strings; labels are outside the set; a pattern has two gold labels or categories;
+        MetricInputError: Columns differ in length, are empty or hold values other than integers
+            and strings; labels are outside the set; a pattern has two gold labels or categories;
             an option is out of its range. All problems are listed.
 
     Source: SpaceNLI, section 4.2.2 (PA_t and its curve), Figure 5 (categories), Figure 6 (area).
@@ -143,7 +146,7 @@ def _scores(patterns: Patterns, shares: list[Fraction], is_list: bool) -> dict[s
 
 
 def _vectors(patterns: Patterns, shares: list[Fraction], system: int) -> np.ndarray:
-    """For each pattern the numbers whose totals the scores depend on."""
+    """Return for each pattern the numbers whose totals the scores depend on."""
     n_correct, n_samples = patterns.n_correct[system], patterns.n_samples
     solved = [reaches(n_correct, n_samples, share) for share in shares]
     ones = np.ones(len(n_samples))

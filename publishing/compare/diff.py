@@ -6,12 +6,12 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-from tqdm.auto import tqdm
 
 from ...builders.core.row_digests import row_hashes
 from ...builders.versions.manifest import Manifest
 from ...builders.versions.version import BuiltVersion
 from ...loaders.errors import UsageError, VerificationError
+from ...loaders.progress import progress_bar
 
 _HASH_BYTES = 8
 
@@ -174,7 +174,7 @@ def diff_versions(old: BuiltVersion, new: BuiltVersion) -> VersionDiff:
         splits=_names(_splits(before), _splits(after)),
         rows={
             config: _diff_config(old, new, config)
-            for config in tqdm(configs, desc="Comparing", unit="config", delay=1)
+            for config in progress_bar("Comparing", configs, unit="config")
         },
     )
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from huggingface_hub import CollectionItem, HfApi
 
-from .asking import ask
+from .calls import ask
 
 _MAX_NOTE_CHARS = 500
 

@@ -21,7 +21,7 @@ from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
 from ...loaders.errors import HubError, RaceError, UsageError
 from ...loaders.hashing import FileHash, identify, identify_file
-from .asking import ask
+from .calls import ask
 
 Content = Path | bytes
 _Answer = TypeVar("_Answer")

@@ -1,19 +1,68 @@
-"""Reads a published version back as its users do, and compares it with what was built."""
+"""Reads a published version back as its users do, and compares it with what was built.
+
+Run as a program, this module loads a version with the plain ``datasets`` library: a request in JSON
+on standard input, an answer a line on standard output.
+"""
 
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
+import datasets
+
+from ...builders.core.row_digests import digest, order_digest, row_hashes
 from ...builders.versions.manifest import Manifest
 from ...loaders.errors import HubError
-from .loaded import ANSWER, Loaded, Request
 
-_READER = "nlihub.publishing.reading.loaded"
+_READER = "nlihub.publishing.reading.read_back"
+_ANSWER = "answer: "  # what a line with an answer begins with
+_BATCH_ROWS = 5_000
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to load.
+
+    Attributes:
+        repository: ``ORG/NAME``.
+        revision: A commit or a tag.
+        splits: The splits of each config.
+    """
+
+    repository: str
+    revision: str
+    splits: Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A split as it was loaded.
+
+    Attributes:
+        config: The config.
+        split: The split.
+        way: ``loaded`` or ``streamed``.
+        rows: Number of rows.
+        digest: Digest of the rows, labels by name.
+        order_digest: Digest of the rows in their order.
+        columns: The Arrow type of each column.
+        labels: The names of the labels, by id.
+    """
+
+    config: str
+    split: str
+    way: str
+    rows: int
+    digest: str
+    order_digest: str
+    columns: Mapping[str, str]
+    labels: list[str]
 
 
 def read_back(repository: str, manifest: Manifest, caches: Path, revision: str) -> None:
@@ -49,8 +98,8 @@ def read_back(repository: str, manifest: Manifest, caches: Path, revision: str) 
                 "USE_TORCH": "0",  # importing it takes as long as all the rest
             },
         )
-    lines = (line for line in done.stdout.splitlines() if line.startswith(ANSWER))
-    answers = [json.loads(line.removeprefix(ANSWER)) for line in lines]
+    lines = (line for line in done.stdout.splitlines() if line.startswith(_ANSWER))
+    answers = [json.loads(line.removeprefix(_ANSWER)) for line in lines]
     where = f"{repository} at {revision}"
     expected = sum(map(len, splits.values())) * 2  # loaded and streamed
     # Not by its exit code: threads of the clients may crash a process that has told all.
@@ -79,3 +128,54 @@ def _problems(manifest: Manifest, loaded: Loaded) -> Iterator[str]:
         yield f"{where}: other rows (digest {loaded.digest}, expected {built.digest})"
     elif loaded.order_digest != built.order_digest:
         yield f"{where}: the rows stand in another order"
+
+
+def load(request: Request) -> Iterator[Loaded]:
+    """Loads and streams every config and split of a request.
+
+    Args:
+        request: What to load.
+
+    Yields:
+        What came, a split at a time.
+    """
+    for config, splits in request.splits.items():
+        for streaming in (False, True):
+            rows = datasets.load_dataset(
+                request.repository, config, revision=request.revision, streaming=streaming
+            )
+            if unexpected := set(rows) - set(splits):
+                raise ValueError(f"{config} has the unexpected splits {', '.join(unexpected)}")
+            for split in splits:
+                yield _describe(config, split, rows[split], "streamed" if streaming else "loaded")
+
+
+def _describe(config: str, split: str, rows: Any, way: str) -> Loaded:
+    labels = list(rows.features["label"].names)
+    hashes: list[bytes] = []
+    for table in rows.with_format("arrow").iter(batch_size=_BATCH_ROWS):
+        hashes += row_hashes(table, labels)
+    return Loaded(
+        config=config,
+        split=split,
+        way=way,
+        rows=len(hashes),
+        digest=digest(hashes),
+        order_digest=order_digest(hashes),
+        columns={field.name: str(field.type) for field in rows.features.arrow_schema},
+        labels=labels,
+    )
+
+
+def main() -> None:
+    """Answers the request on standard input."""
+    try:
+        for loaded in load(Request(**json.load(sys.stdin))):
+            print(_ANSWER + json.dumps(asdict(loaded)), flush=True)
+    except Exception as error:  # of whatever library: the caller is told, in a line
+        lines = str(error.__cause__ or error).strip().splitlines() or [repr(error)]
+        print(_ANSWER + json.dumps({"error": f"{type(error).__name__}: {lines[0]}"}))
+
+
+if __name__ == "__main__":
+    main()

@@ -15,12 +15,19 @@ from huggingface_hub.file_download import repo_folder_name
 from ...builders.versions.manifest import FILE_NAME as MANIFEST
 from ...builders.versions.manifest import Manifest
 from ...builders.versions.version import BuiltVersion
-from ...loaders.errors import ChecksumError, HubError, UsageError, VerificationError, VersionError
-from ...loaders.fetching import lock
-from ...loaders.fetching.cache import default_cache_dir
+from ...loaders.errors import (
+    ChecksumError,
+    HubError,
+    OutputError,
+    UsageError,
+    VerificationError,
+    VersionError,
+)
+from ...loaders.fetching import lock_file
+from ...loaders.fetching.obtain import default_cache_dir
 from ...loaders.hashing import hash_file
 from ..compare.numbers import matching, published_numbers, tag_of
-from ..hub.asking import status_of
+from ..hub.calls import status_of
 from ..hub.repository import HubRepository
 
 
@@ -200,9 +207,9 @@ class RemoteVersion:
         known = hashlib.sha256(text.encode()).hexdigest()
         major, minor = self.number.major, self.number.minor
         key = f"{self.repository.url}@{major}.{minor}"
-        lock.check(cache_dir, key, known, self.folder / MANIFEST)
-        with suppress(PermissionError):  # a cache that only others may fill
-            lock.record(cache_dir, key, known)
+        lock_file.check(cache_dir, key, known, self.folder / MANIFEST)
+        with suppress(PermissionError, OutputError):  # a cache that only others may fill
+            lock_file.record(cache_dir, key, known)
 
 
 def parse_reference(text: str) -> tuple[str, str]:

@@ -32,7 +32,7 @@ def describe(name: str) -> dict[str, Any]:
         "summary": spec.summary,
         "labels": list(spec.labels),
         "configs": {config: asdict(value) for config, value in spec.configs.items()},
-        "columns": list(spec.features),
+        "columns": list(spec.columns),
         "group": spec.group,
         "metrics": list(spec.metrics),
         "license": spec.license,

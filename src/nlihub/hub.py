@@ -3,7 +3,7 @@
 A version is published once: one commit, read back by its readers, then tagged.
 """
 
-from .publishing.models.push import publish_model
+from .publishing.models import publish_model
 from .publishing.publish import croissant, diff, publish, publish_metric, versions
 from .publishing.publish_all import publish_all
 

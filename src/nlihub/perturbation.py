@@ -12,7 +12,7 @@ import orjson
 from .builders.procedures.abstracts.mechanisms.find import find_mechanisms
 from .builders.procedures.abstracts.mechanisms.mechanism import Mechanism, Mention, NoMechanism
 from .builders.procedures.abstracts.mechanisms.options import MechanismOptions
-from .builders.procedures.abstracts.perturb import apply as run
+from .builders.procedures.abstracts.perturb import apply
 from .builders.procedures.abstracts.perturb.apply import (
     AllNegatives,
     Negatives,
@@ -35,8 +35,8 @@ from .builders.procedures.abstracts.perturb.swap_entities import (
 from .builders.procedures.abstracts.perturb.swap_number import SwapNumber
 from .builders.procedures.abstracts.run import show_left_out
 from .loaders.atomic_write import whole_file
+from .loaders.corpora.abstracts.abstract import Skipped
 from .loaders.corpora.abstracts.read import FORMATS, read_abstracts
-from .loaders.corpora.abstracts.skipped import Skipped
 from .loaders.corpora.papers.files import find_paper_files
 from .loaders.errors import CorpusError, UnknownNameError, UsageError
 
@@ -127,7 +127,7 @@ def perturb(
         'no number in the conclusion'
     """
     chosen = _choose(strategies, pool or EntityPool({}), antonyms)
-    return run.perturb(_as_mechanism(given), chosen, seed, ignore_markers=ignore_markers)
+    return apply.perturb(_as_mechanism(given), chosen, seed, ignore_markers=ignore_markers)
 
 
 def perturb_all(
@@ -166,7 +166,7 @@ def perturb_all(
     """
     chosen = _choose(strategies, pool or EntityPool({}), antonyms)
     mechanism = _as_mechanism(given)
-    return run.perturb_all(mechanism, chosen, seed, limit=limit, ignore_markers=ignore_markers)
+    return apply.perturb_all(mechanism, chosen, seed, limit=limit, ignore_markers=ignore_markers)
 
 
 def perturb_files(
@@ -238,7 +238,7 @@ def perturb_files(
             if not isinstance(one, Mechanism):
                 counts.leave_out(one)
                 continue
-            made = run.perturb_all(one, chosen, seed, limit=limit, ignore_markers=ignore_markers)
+            made = apply.perturb_all(one, chosen, seed, limit=limit, ignore_markers=ignore_markers)
             counts.add(made)
             for line in list_lines(one, made):
                 stream.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))

@@ -13,7 +13,8 @@ from .builders.procedures.patterns.fresh_sample import (
     write_fresh_sample,
 )
 from .builders.procedures.patterns.pattern_builder import PatternBuilder
-from .builders.procedures.patterns.sampling import ONLY_EXAMPLES, SamplingConfig, Text, sample_bank
+from .builders.procedures.patterns.recipe import ONLY_EXAMPLES, SamplingConfig
+from .builders.procedures.patterns.sampling import Text, sample_bank
 from .builders.procedures.patterns.upstream_json import OFFICIAL_COMMAND, write_upstream_json
 from .builders.versions.open import (
     PathLike,

@@ -233,7 +233,7 @@ def test_presets_name_datasets_that_there_are():
         (["finetune", "--train", "x.jsonl"], "needs a model"),
         (["finetune", "--model", "m", "--train", "scinly"], "Did you mean 'scinli'"),
         (["finetune", "--model", "m", "--train", "scinli/acl"], "no config of scinli 'acl'"),
-        (["finetune", "--model", "m", "--train", "no/such.jsonl"], "no file of rows"),
+        (["finetune", "--model", "m", "--train", "no/such.jsonl"], "or a file of rows"),
         (["finetune", "--preset", "scinli-bert", "--seeds", "one"], "expected whole numbers"),
         (["finetune", "--preset", "scinli-bert", "--precision", "fp8"], "expected fp32 or bf16"),
         (
@@ -247,7 +247,7 @@ def test_presets_name_datasets_that_there_are():
         (["classical"], "either --preset or --kind"),
         (
             ["classical", "--kind", "lexicalized", "--train", "scinli", "--epochs", "3"],
-            "max_epochs (--epochs) would do nothing",
+            "max_epochs (--epochs) would have no effect",
         ),
         (["classical", "--kind", "gru", "--train", "scinli"], "Known: bilstm, cbow"),
         (["zero-shot", "--model", "m", "--test", "scinli", "--server", "x"], "go with --prompt"),
@@ -266,7 +266,7 @@ def test_presets_name_datasets_that_there_are():
                 "p1",
                 "--hypothesis-only",
             ],
-            "view (--hypothesis-only) would do nothing: prompt has no use for it",
+            "view (--hypothesis-only) would have no effect: the method prompt does not use it",
         ),
         (["analyse", "domain-shift", "--model", "m", "--train", "scinli"], "sets of its paper"),
         (["analyse", "art", "--model", "m", "--train", "scinli"], "no analysis 'art'"),
@@ -275,7 +275,7 @@ def test_presets_name_datasets_that_there_are():
 def test_wrong_use_is_explained(arguments, message, tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "300")
     done = run_command("baseline", *arguments, "--output", tmp_path / "r")
-    assert done.returncode == 2 if "no file of rows" not in message else done.returncode
+    assert done.returncode == 2 if "or a file of rows" not in message else done.returncode
     assert message in " ".join(done.stderr.split()), done.stderr
     assert "Traceback" not in done.stderr
 

@@ -331,16 +331,16 @@ GOOD = {
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"scores": {"macro_f1": {"mean": 78.06}}}, "no score; expected shares of 1"),
-        ({"scores": {"macro_f1": {"mean": 0.7, "std": -0.1}}}, "no score"),
-        ({"scores": {"macro_f2": {"mean": 0.7}}}, "macro_f2 is no score"),
-        ({"scores": {}}, "nothing is no score"),
+        ({"scores": {"macro_f1": {"mean": 78.06}}}, "not a score; expected a mean from 0 to 1"),
+        ({"scores": {"macro_f1": {"mean": 0.7, "std": -0.1}}}, "not a score"),
+        ({"scores": {"macro_f2": {"mean": 0.7}}}, "macro_f2 is not the name of a score"),
+        ({"scores": {}}, "nothing is not the name of a score"),
         ({"scores": {"macro_f1": {"average": 0.7}}}, "average"),
         ({"scores": [0.7]}, "items"),
-        ({"source": "Table 6"}, "names no paper and table"),
-        ({"view": "premise"}, "'premise' is no view"),
+        ({"source": "Table 6"}, "is not a source"),
+        ({"view": "premise"}, "'premise' is not a view"),
         ({"subset": {"kind": "odd", "share": 0.3}}, "'odd'"),
-        ({"subset": {"kind": "easy", "share": 33}}, "expected one in"),
+        ({"subset": {"kind": "easy", "share": 33}}, "expected a number above 0 and below 1"),
         ({"colour": "red"}, "colour"),
     ],
 )
@@ -609,11 +609,11 @@ def break_evaluation(**changed):
 @pytest.mark.parametrize(
     ("file", "change", "error", "message"),
     [
-        ("config.json", "{", UsageError, "config.json is no JSON"),
+        ("config.json", "{", UsageError, "config.json is not valid JSON"),
         ("config.json", lambda c: c.update(colour=1), UsageError, "config.json.*'colour'"),
-        ("config.json", lambda c: c.update(options=3), UsageError, "config.json is no config"),
-        ("record.json", "[]", UsageError, "record.json holds no JSON object"),
-        ("metrics.json", "", UsageError, "metrics.json is no JSON"),
+        ("config.json", lambda c: c.update(options=3), UsageError, "config.json is not the config"),
+        ("record.json", "[]", UsageError, "record.json holds a JSON list; expected an object"),
+        ("metrics.json", "", UsageError, "metrics.json is not valid JSON"),
         ("metrics.json", None, SourceNotFoundError, "metrics.json is missing"),
         ("metrics.json", "{}", UsageError, "metrics.json has no evaluations"),
         ("metrics.json", break_evaluation(dataset={}), UsageError, "scinli-default-test is malf"),
@@ -626,7 +626,7 @@ def break_evaluation(**changed):
                 macro_f1=78.0
             ),
             UsageError,
-            "macro_f1 of scinli-default-test are no scores from 0 to 1",
+            "expected scores from 0 to 1; macro_f1 of scinli-default-test are not",
         ),
         (
             "predictions/scinli-default-test.parquet",
@@ -651,13 +651,19 @@ def test_malformed_runs_are_refused(small, file, change, error, message):
 @pytest.mark.parametrize("name", ["nothing", "missing"])
 def test_a_folder_without_runs_is_refused(tmp_path, name):
     (tmp_path / "nothing" / "deeper").mkdir(parents=True)
-    with pytest.raises(SourceNotFoundError, match=f"{name} has no runs; expected folders with"):
+    with pytest.raises(
+        SourceNotFoundError, match=f"{name} contains no runs; expected folders with"
+    ):
         collect_runs([tmp_path / name])
 
 
 @pytest.mark.parametrize(
     ("line", "message"),
-    [("{", "log.jsonl:2 is no JSON"), ("3", "no JSON object"), ('{"kind": "epoch"}', "'epoch'")],
+    [
+        ("{", "log.jsonl:2: expected a JSON"),
+        ("3", "expected a JSON object"),
+        ('{"kind": "epoch"}', "'epoch'"),
+    ],
 )
 def test_a_malformed_log_is_refused(small, tmp_path, line, message):
     (small / "tiny" / "training_log.jsonl").write_text(f'{{"kind": "other"}}\n{line}\n')
@@ -669,8 +675,11 @@ def test_a_malformed_log_is_refused(small, tmp_path, line, message):
 def test_malformed_dynamics_are_refused(small, tmp_path):
     kept = RunFolder(small / "tiny")
     for table, message in (
-        ({"id": ["a"], "epoch": [1]}, "no column probability"),
-        ({"id": ["a", "b", "a"], "epoch": [1, 1, 2], "probability": [0.5] * 3}, "not of the same"),
+        ({"id": ["a"], "epoch": [1]}, "column probability is missing"),
+        (
+            {"id": ["a", "b", "a"], "epoch": [1, 1, 2], "probability": [0.5] * 3},
+            "expected the same rows",
+        ),
         ({"id": ["a", "a"], "epoch": [1, 2], "probability": [0.5, 1.5]}, "probabilities"),
     ):
         kept.write_table("dynamics.parquet", pa.table(table))
@@ -682,8 +691,8 @@ def test_malformed_predictions_are_refused(small, tmp_path):
     kept = RunFolder(small / "tiny")
     name = "predictions/scinli-default-test.parquet"
     for table, message in (
-        ({"id": ["a"], "label": ["neutral"]}, "no column prediction"),
-        ({"id": ["a"], "prediction": ["neutral"]}, "has not one prediction for each"),
+        ({"id": ["a"], "label": ["neutral"]}, "column prediction is missing"),
+        ({"id": ["a"], "prediction": ["neutral"]}, "expected one prediction for each"),
     ):
         kept.write_table(name, pa.table(table))
         with pytest.raises(PredictionsError, match=message):
@@ -1161,13 +1170,13 @@ def test_only_a_report_is_replaced(small, tmp_path):
     write_report([small], output)
     write_report([small], output)
     (output / "notes.txt").write_text("mine")
-    with pytest.raises(OutputError, match="is no report, or holds files of others"):
+    with pytest.raises(OutputError, match="is not a report, or holds other files"):
         write_report([small], output)
     (output / "notes.txt").unlink()
     (output / "report.md").write_text("# My own report")
-    with pytest.raises(OutputError, match="is no report"):
+    with pytest.raises(OutputError, match="is not a report"):
         write_report([small], output)
-    with pytest.raises(OutputError, match="is no report"):
+    with pytest.raises(OutputError, match="is not a report"):
         write_report([small], output / "report.md")
     assert (output / "report.md").read_text() == "# My own report"
 

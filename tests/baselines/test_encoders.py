@@ -148,7 +148,7 @@ def test_a_classifier_of_another_size_than_it_says_is_refused(rows, tmp_path):
 
 
 def test_a_folder_that_is_not_there_is_named(rows):
-    with pytest.raises(SourceNotFoundError, match=r"There is no folder \./nowhere"):
+    with pytest.raises(SourceNotFoundError, match=r"The model folder \./nowhere does not exist"):
         Encoder(config_of("./nowhere", rows), LABELS)
 
 
@@ -247,5 +247,5 @@ def test_a_batch_too_large_for_memory_is_tested_in_parts(rows, tmp_path, monkeyp
     found = [run.read_json("metrics.json")["evaluations"] for run in (whole, parts)]
     assert found[0] == found[1]
     limit = 0
-    with pytest.raises(TrainingError, match=r"does not take the model and one row of \d+ tokens"):
+    with pytest.raises(TrainingError, match=r"The model and one row of \d+ tokens do not fit"):
         execute(config, tmp_path / "none", Execution())

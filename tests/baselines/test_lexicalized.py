@@ -144,7 +144,7 @@ def test_an_old_tagger_is_refused(monkeypatch):
 
     monkeypatch.setattr(text, "HanoverTagger", Old)
     text._tagger.cache_clear()
-    with pytest.raises(ImportError, match=r"from 1\.2\.1 on"):
+    with pytest.raises(ImportError, match=r"older than 1\.2\.1"):
         word_classes(["new"])
 
 
@@ -333,12 +333,12 @@ def test_bad_options(make, error, message):
 @pytest.mark.parametrize(
     ("premises", "hypotheses", "message"),
     [
-        (["a"], ["a", "b"], "1 premises, but 2 hypotheses"),
+        (["a"], ["a", "b"], "1 premises and 2 hypotheses"),
         ("a", ["a"], "premises: expected a list"),
         (["a"], "a", "hypotheses: expected a list"),
         (["a", None], ["a", "b"], "premises: row 1 is None"),
         (["a"], [3], "hypotheses: row 0 is 3"),
-        (None, ["a"], "premises: .* need them"),
+        (None, ["a"], "premises is None.* need premises"),
     ],
 )
 def test_bad_texts(premises, hypotheses, message):
@@ -425,14 +425,14 @@ def test_classifier_is_saved_and_loaded(tmp_path, options):
 @pytest.mark.parametrize(
     ("labels", "n_labels", "message"),
     [
-        ([0, 1], 3, r"expected 6, one a row; got the shape \(2,\)"),
+        ([0, 1], 3, r"expected shape \(6,\), one a row; got \(2,\)"),
         ([0, 1, 2, 0, 1, 3], 3, "row 5 has 3, expected 0 to 2"),
         ([0, -1, 2, 0, 1, 3], 3, "row 1 has -1"),
         ([0, 1, 0, 1, 0, 1.5], 3, "values of type float64"),
         ([True, False] * 3, 2, "values of type bool"),
         (["0", "1"] * 3, 2, "values of type <U1"),
         ([0, None] * 3, 2, "values of type object"),
-        ([1] * 6, 3, "two labels at least"),
+        ([1] * 6, 3, "at least two different labels"),
     ],
 )
 def test_bad_labels(labels, n_labels, message):
@@ -446,34 +446,34 @@ def test_broken_files(tmp_path):
     good = {path: path.read_bytes() for path in (features, weights)}
     held = json.loads(good[features])
     for path, content, message in (
-        (features, b"{", "features.json is no JSON"),
+        (features, b"{", "features.json is not valid JSON"),
         (features, b"[]", "got no object"),
         (features, b"{}", "expected the fields .* got none"),
         (features, json.dumps(held | {"extra": 1}).encode(), "got extra, grams"),
         (features, json.dumps(held | {"grams": 1}).encode(), "grams: expected a list"),
-        (features, json.dumps(held | {"grams": ["a", "a"]}).encode(), "'a' is there more"),
-        (features, json.dumps(held | {"grams": ["a", 1]}).encode(), "1 is no word"),
-        (features, json.dumps(held | {"grams": ["a"]}).encode(), "is not of the features"),
-        (weights, b"", "weights.npz holds no classifier"),
-        (weights, b"PK\x03\x04 broken", "weights.npz holds no classifier"),
+        (features, json.dumps(held | {"grams": ["a", "a"]}).encode(), "'a' occurs more"),
+        (features, json.dumps(held | {"grams": ["a", 1]}).encode(), "got 1"),
+        (features, json.dumps(held | {"grams": ["a"]}).encode(), "has weights for other features"),
+        (weights, b"", "weights.npz is not the file of a classifier"),
+        (weights, b"PK\x03\x04 broken", "weights.npz is not the file of a classifier"),
     ):
         path.write_bytes(content)
         with pytest.raises(UsageError, match=message):
             Lexicalized.load(tmp_path)
         path.write_bytes(good[path])
     np.savez(weights, bias=np.zeros(3))
-    with pytest.raises(UsageError, match="holds no classifier"):
+    with pytest.raises(UsageError, match="is not the file of a classifier"):
         Lexicalized.load(tmp_path)
     np.savez(weights, weights=np.array([{}], dtype=object))  # would have to be unpickled
-    with pytest.raises(UsageError, match="holds no classifier"):
+    with pytest.raises(UsageError, match="is not the file of a classifier"):
         Lexicalized.load(tmp_path)
     for path in (weights, features):
         path.unlink()
-        with pytest.raises(SourceNotFoundError, match=f"no file .*{path.name}"):
+        with pytest.raises(SourceNotFoundError, match=f"{path.name} does not exist"):
             Lexicalized.load(tmp_path)
 
 
 def test_deeply_nested_json_is_no_surprise(tmp_path):
     (tmp_path / "x.json").write_text("[" * 100_000)
-    with pytest.raises(UsageError, match="is no JSON"):
+    with pytest.raises(UsageError, match="is not valid JSON"):
         read_saved(tmp_path / "x.json", ["a"])

@@ -8,7 +8,7 @@ pytest.importorskip("HanTa")
 
 import torch
 from nlihub.baselines.systems.neural import KINDS, NeuralConfig, build
-from nlihub.baselines.systems.vocabulary import PADDING_ID, UNKNOWN_ID, Vocabulary, encode
+from nlihub.baselines.systems.vocabulary import PADDING_ID, UNKNOWN_ID, Vocabulary, encode_pairs
 from nlihub.baselines.systems.word_vectors import read_vectors
 from nlihub.loaders.errors import (
     SchemaError,
@@ -72,11 +72,11 @@ def test_vocabulary_is_saved_and_loaded(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("nope", "v.json is no JSON"),
+        ("nope", "v.json is not valid JSON"),
         ('{"words": []}', "expected the fields stems; got words"),
         ('{"stems": "ab"}', "expected a list of words, got str"),
-        ('{"stems": ["a", ""]}', "'' is no word"),
-        ('{"stems": ["a", "b", "a"]}', "'a' is there more than once"),
+        ('{"stems": ["a", ""]}', "got ''"),
+        ('{"stems": ["a", "b", "a"]}', "'a' occurs more than once"),
     ],
 )
 def test_broken_vocabulary(tmp_path, content, message):
@@ -98,7 +98,7 @@ def test_bad_vocabulary(tmp_path):
 
 
 def test_encode_by_hand():
-    found = encode(PAIRS, Vocabulary.build(TEXTS))
+    found = encode_pairs(PAIRS, Vocabulary.build(TEXTS))
     assert found.schema == pa.schema(
         {"premise_ids": pa.list_(pa.int32()), "hypothesis_ids": pa.list_(pa.int32())}
     )
@@ -110,35 +110,38 @@ def test_encode_by_hand():
 
 def test_encode_the_hypothesis_alone():
     vocabulary = Vocabulary.build(TEXTS)
-    found = encode(PAIRS.select(["hypothesis"]), vocabulary, "hypothesis")
-    assert found["hypothesis_ids"].equals(encode(PAIRS, vocabulary)["hypothesis_ids"])
+    found = encode_pairs(PAIRS.select(["hypothesis"]), vocabulary, "hypothesis")
+    assert found["hypothesis_ids"].equals(encode_pairs(PAIRS, vocabulary)["hypothesis_ids"])
     assert found["premise_ids"].to_pylist() == [[UNKNOWN_ID]] * 3
 
 
 def test_encode_whatever_the_chunks():
     vocabulary = Vocabulary.build(TEXTS)
     chunked = pa.concat_tables([PAIRS.slice(0, 1), PAIRS.slice(1)])
-    assert encode(chunked, vocabulary).equals(encode(PAIRS, vocabulary))
+    assert encode_pairs(chunked, vocabulary).equals(encode_pairs(PAIRS, vocabulary))
     for view in ("pair", "hypothesis"):
-        assert encode(PAIRS.slice(0, 0), vocabulary, view).num_rows == 0
+        assert encode_pairs(PAIRS.slice(0, 0), vocabulary, view).num_rows == 0
 
 
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        (PAIRS.select(["id", "hypothesis"]), "no column premise; the columns are: id, hypothesis"),
+        (
+            PAIRS.select(["id", "hypothesis"]),
+            "column premise is missing; the columns are: id, hypothesis",
+        ),
         (PAIRS.set_column(1, "premise", [[1, 2, 3]]), "premise: expected strings, got int64"),
         (PAIRS.set_column(1, "premise", [["a", None, "b"]]), "premise: row 1 is null"),
     ],
 )
 def test_bad_tables(table, message):
     with pytest.raises(SchemaError, match=message):
-        encode(table, Vocabulary(()))
+        encode_pairs(table, Vocabulary(()))
 
 
 def test_unknown_view():
     with pytest.raises(UnknownNameError, match="Did you mean 'pair'"):
-        encode(PAIRS, Vocabulary(()), "pairs")
+        encode_pairs(PAIRS, Vocabulary(()), "pairs")
 
 
 # Models
@@ -381,14 +384,14 @@ def test_vectors_go_into_a_model(tmp_path):
         ("", "vectors.txt is empty"),
         ("this 1 2 3\n", "vectors.txt:1: expected a word and 2 numbers, .* got 4 fields"),
         ("this 1\n", "vectors.txt:1: expected a word and 2 numbers"),
-        ("10 3\nthis 1 2 3\n", "vectors.txt:1: its vectors have 3 numbers, expected 2"),
+        ("10 3\nthis 1 2 3\n", "vectors.txt:1: expected vectors of 2 numbers; the header says 3"),
         ("a 1 2\n\nthis 1 2\n", "vectors.txt:2: expected"),
         ("a 1 2\nthis 1 2", None),
         ("a 1 2\nthis 1", "vectors.txt:2: expected"),
         ("a 1 2\nthis 1 x\n", "vectors.txt:2: could not convert"),
-        ("a 1 2\nthis 1 nan\n", "vectors.txt:2: not all of its numbers are finite"),
-        ("a 1 2\nthis 1 1e99\n", "vectors.txt:2: not all of its numbers are finite"),
-        (b"a 1 2\nth\xff 1 2\n", "vectors.txt:2: the word is no UTF-8"),
+        ("a 1 2\nthis 1 nan\n", "vectors.txt:2: expected finite numbers"),
+        ("a 1 2\nthis 1 1e99\n", "vectors.txt:2: expected finite numbers"),
+        (b"a 1 2\nth\xff 1 2\n", "vectors.txt:2: the word is not UTF-8"),
         (b"\x1f\x8b\x08\x00 packed", "unpacked"),
     ],
 )

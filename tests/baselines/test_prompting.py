@@ -161,7 +161,7 @@ YES, NO = Option("yes", "1", "Yes", "1. Yes"), Option("no", "2", "No", "2. No")
         ({"options": (YES,)}, "one option for each"),
         ({"options": (YES, YES)}, "one option for each"),
         ({"options": (YES, dataclasses.replace(NO, mark="1"))}, "each once"),
-        ({"options": (YES, dataclasses.replace(NO, mark="b"))}, "numbers, or small letters"),
+        ({"options": (YES, dataclasses.replace(NO, mark="b"))}, "numbers, or lower-case letters"),
     ],
 )
 def test_a_prompt_of_ones_own_is_checked(changes, message):
@@ -210,18 +210,21 @@ def test_excluded_rows_are_not_drawn():
     second = draw_shots(pool(), SCIENCE, seed=1, exclude_ids=excluded)
     assert not excluded & {shot.id for shot in second}
     assert second[2:] == first[2:]
-    with pytest.raises(UsageError, match="no row to show of reasoning"):
+    with pytest.raises(UsageError, match="no exemplar of reasoning"):
         draw_shots(pool(8), SCIENCE, seed=1, exclude_ids=["row_1", "row_5"])
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda rows: rows.drop_columns("premise"), "no column premise"),
+        (lambda rows: rows.drop_columns("premise"), "lacks the columns premise"),
         (lambda rows: pa.concat_tables([rows, rows]), "more than once"),
         (lambda rows: rows.set_column(3, "label", pa.array(["a"] * 8)), "expected ids"),
-        (lambda rows: rows.set_column(3, "label", pa.array([0, 1, 2, 4] * 2)), r"labels \[4\]"),
-        (lambda rows: rows.set_column(3, "label", pa.array([0, 1, -1, 3] * 2)), r"labels \[-1\]"),
+        (lambda rows: rows.set_column(3, "label", pa.array([0, 1, 2, 4] * 2)), r"label ids \[4\]"),
+        (
+            lambda rows: rows.set_column(3, "label", pa.array([0, 1, -1, 3] * 2)),
+            r"label ids \[-1\]",
+        ),
         (lambda rows: rows.set_column(3, "label", pa.array([0, 1, 2, None] * 2)), "2 rows have no"),
         (lambda rows: rows.set_column(1, "premise", pa.array([None] + ["P"] * 7)), "1 rows have"),
     ],
@@ -587,10 +590,10 @@ SHOTS = [Shot("s", "P", "H SAY 1", "neutral")]
 @pytest.mark.parametrize(
     ("other", "message"),
     [
-        ({"asker": Oracle(model="another")}, "model was 'oracle', and is 'another'"),
-        ({"prompt": get_prompt("p2", SCIENCE)}, "prompt was 'p1', and is 'p2'"),
-        ({"prompt": dataclasses.replace(P1, template=P1.template + "!")}, "template was"),
-        ({"shots": SHOTS}, r"shots was \[\], and is \['s'\]"),
+        ({"asker": Oracle(model="another")}, "model is 'oracle' there, 'another' here"),
+        ({"prompt": get_prompt("p2", SCIENCE)}, "prompt is 'p1' there, 'p2' here"),
+        ({"prompt": dataclasses.replace(P1, template=P1.template + "!")}, "template is"),
+        ({"shots": SHOTS}, r"shots is \[\] there, \['s'\] here"),
     ],
 )
 def test_answers_to_other_questions_are_refused(tmp_path, other, message):
@@ -606,7 +609,7 @@ def test_shots_with_other_texts_are_other_shots(tmp_path):
     file = tmp_path / "answers.jsonl"
     run(file, shots=SHOTS)
     run(file, Oracle(n_answers=0), shots=SHOTS)
-    with pytest.raises(OutputError, match="shot_turns was"):
+    with pytest.raises(OutputError, match="shot_turns is"):
         run(file, shots=[dataclasses.replace(SHOTS[0], hypothesis="H SAY 2")])
 
 
@@ -615,17 +618,17 @@ def test_rows_with_other_texts_are_refused(tmp_path):
     run(file)
     rows = asked_rows()
     rows = rows.set_column(1, "premise", pa.array(["another"] * len(rows)))
-    with pytest.raises(OutputError, match=r"answers.jsonl:2: the texts of row id 7 were others"):
+    with pytest.raises(OutputError, match=r"answers.jsonl:2: row id 7 had other texts"):
         run(file, rows=rows)
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"my notes", "some other file"),
-        (b"my notes\n", "jsonl:1: begins with no line"),
-        (b'{"id": 1}\n', "jsonl:1: begins with no line"),
-        (b'[1, 2]\n{"torn', "jsonl:1: begins with no line"),
+        (b"my notes", "not a file of answers"),
+        (b"my notes\n", "jsonl:1: expected the settings"),
+        (b'{"id": 1}\n', "jsonl:1: expected the settings"),
+        (b'[1, 2]\n{"torn', "jsonl:1: expected the settings"),
     ],
 )
 def test_a_file_of_another_kind_is_left_as_it_is(tmp_path, content, message):
@@ -639,10 +642,10 @@ def test_a_file_of_another_kind_is_left_as_it_is(tmp_path, content, message):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (b"{}", "jsonl:3: is no answer"),
-        (b'{"id": 1, "question": "", "answer": ""}', "jsonl:3: is no answer"),
-        (b'{"id": "id 7", "question"', "jsonl:3: is no answer"),
-        (b"\xff", "jsonl:3: is no answer"),
+        (b"{}", "jsonl:3: expected a JSON object"),
+        (b'{"id": 1, "question": "", "answer": ""}', "jsonl:3: expected a JSON object"),
+        (b'{"id": "id 7", "question"', "jsonl:3: expected a JSON object"),
+        (b"\xff", "jsonl:3: expected a JSON object"),
     ],
 )
 def test_a_damaged_line_is_named(tmp_path, line, message):
@@ -659,7 +662,7 @@ def test_an_answer_that_is_there_twice_is_named(tmp_path):
     run(file)
     content = file.read_bytes()
     file.write_bytes(content + content.split(b"\n")[1] + b"\n")
-    with pytest.raises(OutputError, match="row id 7 has an answer already"):
+    with pytest.raises(OutputError, match="row id 7 has a second answer"):
         run(file)
 
 
@@ -672,7 +675,7 @@ def test_two_at_once_are_refused(tmp_path):
             return
             yield
 
-    with pytest.raises(OutputError, match="another process"):
+    with pytest.raises(OutputError, match="Another process"):
         run(file, Nested())
 
 
@@ -691,7 +694,7 @@ def test_half_a_character_becomes_a_question_mark(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda rows: rows.drop_columns("hypothesis"), "no column hypothesis"),
+        (lambda rows: rows.drop_columns("hypothesis"), "lack the columns hypothesis"),
         (lambda rows: pa.concat_tables([rows, rows]), "more than once"),
         (lambda rows: rows.set_column(0, "id", pa.array(range(8))), "id holds int64"),
         (lambda rows: rows.set_column(1, "premise", pa.array([None] + ["P"] * 7)), "no premise"),
@@ -1016,9 +1019,9 @@ def test_an_address_with_a_secret_is_refused_unseen(url):
 @pytest.mark.parametrize(
     ("url", "options", "message"),
     [
-        ("localhost:8000", {}, "no address"),
-        ("file:///etc/passwd", {}, "no address"),
-        ("http:///v1", {}, "no address"),
+        ("localhost:8000", {}, "not the address"),
+        ("file:///etc/passwd", {}, "not the address"),
+        ("http:///v1", {}, "not the address"),
         ("http://h", {"n_concurrent": 0}, "n_concurrent is 0"),
         ("http://h", {"max_attempts": 0}, "max_attempts is 0"),
         ("http://h", {"max_new_tokens": -1}, "max_new_tokens is -1"),
@@ -1284,7 +1287,7 @@ def test_a_tokenizer_without_padding_says_so(libraries, tokenizer, caplog):
 
 def test_a_chat_that_cannot_be_written_is_refused(libraries, tokenizer):
     model = tiny(libraries, "llama")
-    with pytest.raises(UsageError, match="tiny has no chat template that takes them"):
+    with pytest.raises(UsageError, match="tiny has no chat template"):
         LocalModel(model, tokenizer, "tiny", template_options={"enable_thinking": False})
     kind = type("MistralCommonBackend", (), {"eos_token_id": 2, "chat_template": None})
     with pytest.raises(ModelError, match="comes from mistral-common"):
@@ -1304,8 +1307,9 @@ def test_a_question_that_is_too_long_names_its_row(libraries, tokenizer):
             assert len(generate(local)) == 5
             continue
         message = (
-            rf"1 of 5 questions are too long for tiny. That about row id 2 has {max(n_tokens)} "
-            rf"tokens, and its answer may have 5; the model takes {limit - 1} together"
+            rf"1 of 5 questions are too long for tiny. The question about row id 2 has "
+            rf"{max(n_tokens)} tokens, and its answer may have 5; "
+            rf"the model allows {limit - 1} together"
         )
         with pytest.raises(ModelError, match=message):
             generate(local)
@@ -1322,7 +1326,7 @@ def test_a_model_is_loaded_from_a_folder_and_asked(libraries, tokenizer, tmp_pat
     table = run(tmp_path / "answers.jsonl", local)
     expected = dict(generate(LocalModel(model, tokenizer, "t", max_new_tokens=6), questions()))
     assert dict(zip(table["id"].to_pylist(), table["answer"].to_pylist(), strict=True)) == expected
-    with pytest.raises(ModelError, match="nothing is no language model that can be loaded"):
+    with pytest.raises(ModelError, match="nothing cannot be loaded as a language model"):
         LocalModel.load(str(tmp_path / "nothing"))
 
 

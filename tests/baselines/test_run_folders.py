@@ -96,7 +96,7 @@ def test_training_tells_where_it_goes_on(config, tmp_path):
         path, told = tmp_path / word[:5], []
         break_off(config, path, word)
         execute(config, path, Execution(), tell=told.append)
-        assert any(line.startswith("goes on in epoch") for line in told) == expected, told
+        assert any(line.startswith("resumes in epoch") for line in told) == expected, told
 
 
 @pytest.mark.slow
@@ -107,7 +107,7 @@ def test_rows_that_changed_since_a_kill_are_noticed(config, tmp_path, changed):
     file = tmp_path / f"{changed}.jsonl"
     lines = file.read_text().splitlines()
     file.write_text("\n".join(lines[:-1]) + "\n")
-    with pytest.raises(OutputError, match=f"was begun with other rows: {changed} had the digest"):
+    with pytest.raises(OutputError, match=f"was started with other rows: {changed} had the digest"):
         execute(config, path, Execution())
     file.write_text("\n".join(lines) + "\n")
     assert execute(config, path, Execution()).is_done
@@ -182,7 +182,7 @@ def test_a_server_that_moved_has_the_same_model(config, tmp_path):
     with RunFolder.begin(tmp_path / "run", moved):
         pass
     with (
-        pytest.raises(OutputError, match="server was True, asked for None; prompt was None"),
+        pytest.raises(OutputError, match="server is True there, None here; prompt is None"),
         RunFolder.begin(tmp_path / "run", replace(moved, details={"prompt": "p2"})),
     ):
         pass
@@ -195,7 +195,9 @@ def test_rows_that_changed_since_a_run_was_done_are_noticed(config, tmp_path, ch
     file = tmp_path / f"{changed}.jsonl"
     text = file.read_text()
     file.write_text(text.replace("w1", "w2", 1))
-    with pytest.raises(OutputError, match=f"is done, with other rows: {file} had the digest"):
+    with pytest.raises(
+        OutputError, match=f"is finished, but with other rows: {file} had the digest"
+    ):
         execute(config, path, Execution())
     file.unlink()  # what is not there cannot have changed
     assert execute(config, path, Execution()).is_done
@@ -223,7 +225,7 @@ def test_a_model_that_moved_since_a_kill_is_noticed(config, tmp_path, monkeypatc
     monkeypatch.setattr(reader, "pretrained_facts", lambda *a: {**real(*a), "commit": commit})
     break_off(config, tmp_path / "run", "one: macro-F1")
     commit = "2222"
-    with pytest.raises(OutputError, match=r"at the commit 1111; now it is at 2222"):
+    with pytest.raises(OutputError, match=r"at commit 1111, which is now at 2222"):
         execute(config, tmp_path / "run", Execution())
 
 
@@ -278,7 +280,9 @@ def test_what_one_process_does_is_not_done_by_several(config, tmp_path, monkeypa
     ],
 )
 def test_what_would_do_nothing_is_refused(method, changes, named):
-    with pytest.raises(UsageError, match=rf"^{named} \(--[a-z-]+\) would do nothing: {method} "):
+    with pytest.raises(
+        UsageError, match=rf"^{named} \(--[a-z-]+\) would have no effect: the method {method} "
+    ):
         RunConfig("x", method, ("t",), **changes).check_complete()
 
 

@@ -108,15 +108,15 @@ def test_every_row_needs_one_prediction(built, rows, tmp_path):
     first = table["id"][0].as_py()
     assert f"1 ids of the dataset are missing ({first})" in refused(table.slice(1))
     doubled = pa.concat_tables([table, table.slice(0, 1)])
-    assert f"1 ids are there more than once ({first})" in refused(doubled)
+    assert f"1 ids occur more than once ({first})" in refused(doubled)
     ids = pa.array(["unknown", *table["id"].to_pylist()[1:]])
     text = refused(table.set_column(0, "id", ids))
     assert "1 ids are not in the dataset (unknown)" in text and "missing" in text
     assert f"one prediction for each of the {n:,} rows" in text
     more = pa.concat_tables([table, table.slice(0, 1).set_column(0, "id", pa.array(["unknown"]))])
     assert refused(more).endswith("Are these predictions for another config or split?")
-    assert "there is no column id" in refused(table.drop_columns(["id"]))
-    assert "there is no column prediction" in refused(table.drop_columns(["prediction"]))
+    assert "the column id is missing" in refused(table.drop_columns(["id"]))
+    assert "the column prediction is missing" in refused(table.drop_columns(["prediction"]))
     assert "expected strings" in refused(table.set_column(0, "id", pa.array(range(n))))
     nulls = pa.array([None, *table["id"].to_pylist()[1:]])
     assert "1 nulls" in refused(table.set_column(0, "id", nulls))
@@ -133,7 +133,7 @@ def test_predictions_that_are_no_labels(built, rows, tmp_path):
     with pytest.raises(PredictionsError, match="probabilities of entailment, contradiction"):
         nlihub.score(write(missing, tmp_path / "p.csv"), str(built))
     sums = table.set_column(3, "probability_entailment", pa.array([0.5] * rows.num_rows))
-    with pytest.raises(PredictionsError, match="not a sum of 1"):
+    with pytest.raises(PredictionsError, match="do not sum to 1"):
         nlihub.score(write(sums, tmp_path / "p.csv"), str(built))
     for thresholds in ([95], 95, []):
         with pytest.raises(UsageError, match="thresholds"):
@@ -182,7 +182,9 @@ def test_runs_with_several_seeds(built, rows, tmp_path):
     assert "f1 neutral" in found["summary"]["nli_report"]
     bare = write(predict(rows, 9, probabilities=False), tmp_path / "bare.csv")
     for files in ([paths[0], bare], [bare, paths[0]]):
-        with pytest.raises(PredictionsError, match="Some of the files have probabilities"):
+        with pytest.raises(
+            PredictionsError, match="Some files have probabilities and others do not"
+        ):
             nlihub.score(files, str(built))
 
 
@@ -238,7 +240,7 @@ def test_files_of_rows_of_other_kinds(tmp_path):
     # Which of the two labels is the positive one, nobody has said.
     assert list(nlihub.score(predictions, str(gold))["metrics"]) == ["nli_report"]
     ids = write(named.set_column(1, "prediction", pa.array([0, 1, 0, 0])), tmp_path / "n.csv")
-    with pytest.raises(PredictionsError, match="whose order is not known; name them"):
+    with pytest.raises(PredictionsError, match="order of the labels is not known; give names"):
         nlihub.score(ids, str(gold))
     features = datasets.Features(
         {
@@ -264,10 +266,10 @@ def test_files_of_rows_of_other_kinds(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("id,x\na,x\n", "has no column label"),
+        ("id,x\na,x\n", "lacks the columns label"),
         ("id,label\na,1\n", "expected names of labels"),
         ("id,label\na,x,y\n", "CSV parse error"),
-        ("id,label\na,x\na,y\n", "ids are there more than once"),
+        ("id,label\na,x\na,y\n", "ids occur more than once"),
     ],
 )
 def test_files_that_are_no_rows(text, message, tmp_path):
@@ -361,7 +363,7 @@ def test_on_the_command_line(built, rows, tmp_path):
     (tmp_path / "short.csv").write_text("id,prediction\nx,neutral\n")
     done = run("score", "short.csv", "--dataset", built, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("nlihub: short.csv has not one prediction")
+    assert done.stderr.startswith("nlihub: short.csv: expected one prediction")
     assert (
         run("score", "0.csv", "--dataset", built, "--thresholds", "x", cwd=tmp_path).returncode == 2
     )

@@ -521,7 +521,7 @@ def test_what_a_ruinous_step_leaves_is_not_kept(
         return gradient * float("nan") if is_time else None
 
     trainable.model.out.bias.register_hook(ruin)
-    with pytest.raises(TrainingError, match="The loss is no number in epoch"):
+    with pytest.raises(TrainingError, match="The loss or a weight is not finite in epoch"):
         train(tmp_path, trainable=trainable, **others)
     assert len(trainable.model.sizes) <= n_steps + 1
     log = log_of(tmp_path) if n_epochs_before else []

@@ -91,5 +91,5 @@ def test_blocks():
     assert read_blocks(card) == {"x": "old\n"}
     filled = fill_blocks(card, {"x": "new", "y": "unused"})
     assert filled == "a\n<!-- nlihub:begin x -->\nnew\n<!-- nlihub:end x -->\nb\n"
-    with pytest.raises(SchemaError, match="block 'x' that nothing fills"):
+    with pytest.raises(SchemaError, match="unknown block 'x'"):
         fill_blocks(card, {})

@@ -89,6 +89,30 @@ def test_importing_is_cheap_and_silent():
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (["list"], "open_spacenli    1.0.0"),
+        (["show", "spacenli"], "made from: construct or release"),
+        (["show", "mscinli", "--json"], '"pretty_name": "MSciNLI"'),
+    ],
+)
+def test_what_is_declared_is_shown_without_heavy_libraries(words, shown):
+    """The whole program, so that nothing imports them at its end either."""
+    code = (
+        "import sys, nlihub.cli\n"
+        f"sys.argv = ['nlihub', *{words}]\n"
+        "try: nlihub.cli.main()\n"
+        "except SystemExit as end: assert not end.code, end.code\n"
+        "heavy = {'datasets', 'evaluate', 'huggingface_hub', 'numpy', 'pandas', 'pyarrow',\n"
+        "         'requests', 'scipy', 'yaml'} & set(sys.modules)\n"
+        "sys.exit(f'imported {heavy}' if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert shown in done.stdout
+
+
 def test_the_functions_need_no_heavy_library():
     """Scoring in a hot loop does not wait for evaluate, datasets, matplotlib or scipy."""
     code = (

@@ -21,11 +21,10 @@ from abstract_samples import (
 )
 from conftest import SHARED
 from memory import growth_of_peak
-from nlihub.loaders.corpora.abstracts.abstract import Abstract, Relation
+from nlihub.loaders.corpora.abstracts.abstract import REASONS, UNITS, Abstract, Relation, Skipped
 from nlihub.loaders.corpora.abstracts.markers import mark, read_marked
 from nlihub.loaders.corpora.abstracts.mechanism_records import MechanismRecord
 from nlihub.loaders.corpora.abstracts.read import read_abstracts
-from nlihub.loaders.corpora.abstracts.skipped import REASONS, UNITS, Skipped
 
 
 @pytest.fixture

@@ -15,7 +15,14 @@ from pathlib import Path
 import pytest
 from nlihub.loaders.errors import ChecksumError, DownloadError, NLIHubError, NotDataError
 from nlihub.loaders.errors import SourceNotFoundError as NotFound
-from nlihub.loaders.fetching import Source, Variant, list_sources, lock, obtain, obtain_all
+from nlihub.loaders.fetching import (
+    Source,
+    Variant,
+    list_sources,
+    lock_file,
+    obtain,
+    obtain_all,
+)
 from nlihub.loaders.fetching.catalogue import HubFile, WebFile
 
 CONTENT = b"".join(b"<pattern id='%d'/>\n" % number for number in range(40_000))  # many chunks
@@ -128,7 +135,7 @@ def waits(monkeypatch):
     """The seconds waited between retries, which take none here."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     waited = []
-    monkeypatch.setattr("nlihub.loaders.fetching.http.time.sleep", waited.append)
+    monkeypatch.setattr("nlihub.loaders.fetching.download.time.sleep", waited.append)
     return waited
 
 
@@ -188,7 +195,7 @@ def put(folder, name, content=CONTENT):
 
 
 def test_every_recorded_source_is_well_formed():
-    recorded = json.loads((Path(lock.__file__).parent.parent / "sources.json").read_text())
+    recorded = json.loads((Path(lock_file.__file__).parent.parent / "sources.json").read_text())
     assert set(recorded) >= {"scinli", "mscinli", "bionli", "spacenli"}
     for dataset, entry in recorded.items():
         sources = list_sources(dataset)
@@ -439,14 +446,16 @@ def test_an_unpinned_file_is_recorded_when_it_is_accepted(tmp_path, cache):
     found.accept()
     assert found.is_known
     assert files(cache) == ["sources.lock.json"]
-    assert json.loads((cache / lock.FILE_NAME).read_text()) == {"bionli/test.csv": found.sha256}
+    assert json.loads((cache / lock_file.FILE_NAME).read_text()) == {
+        "bionli/test.csv": found.sha256
+    }
 
 
 def test_a_later_change_of_an_unpinned_file_is_refused(tmp_path, cache):
     path = put(tmp_path, "test.csv", b"a,b\n")
     obtain(unpinned(), place=path, cache_dir=cache).accept()
     path.write_bytes(b"a,c\n")
-    recorded = cache / lock.FILE_NAME
+    recorded = cache / lock_file.FILE_NAME
     with pytest.raises(ChecksumError, match=rf"was recorded with .* the entry from {recorded}"):
         obtain(unpinned(), place=path, cache_dir=cache)
     recorded.write_text("{}")
@@ -462,12 +471,12 @@ def test_a_pinned_file_is_not_recorded(tmp_path, cache):
 
 @pytest.mark.parametrize("content", [b'{"a": ', b"[]", b"\xff"])
 def test_a_damaged_lock_file_is_reported(tmp_path, cache, content):
-    path = put(cache, lock.FILE_NAME, content)
+    path = put(cache, lock_file.FILE_NAME, content)
     put(tmp_path, "test.csv", b"a,b\n")
     with pytest.raises(ChecksumError, match=rf"{path} is no lock file\. Restore it, or remove it"):
         obtain(unpinned(), place=tmp_path, cache_dir=cache)
     with pytest.raises(ChecksumError, match="is no lock file"):
-        lock.record(cache, "a/b", sha256(b""))
+        lock_file.record(cache, "a/b", sha256(b""))
     assert path.read_bytes() == content
 
 
@@ -475,11 +484,11 @@ RECORD = """
 import sys
 from pathlib import Path
 from threading import Thread
-from nlihub.loaders.fetching import lock
+from nlihub.loaders.fetching import lock_file
 
 def record(thread):
     for number in range(15):
-        lock.record(Path(sys.argv[1]), f"{sys.argv[2]}/{thread}/{number}", "0" * 64)
+        lock_file.record(Path(sys.argv[1]), f"{sys.argv[2]}/{thread}/{number}", "0" * 64)
 
 threads = [Thread(target=record, args=[thread]) for thread in range(2)]
 for thread in threads:
@@ -497,8 +506,8 @@ def start(program, *arguments, **environment):
 def test_processes_and_threads_that_record_at_once_lose_nothing(cache):
     for process in [start(RECORD, cache, name) for name in "ab"]:
         assert process.communicate(timeout=30) == (None, "")
-    assert len(json.loads((cache / lock.FILE_NAME).read_text())) == 60
-    assert files(cache) == [lock.FILE_NAME]
+    assert len(json.loads((cache / lock_file.FILE_NAME).read_text())) == 60
+    assert files(cache) == [lock_file.FILE_NAME]
 
 
 # Downloads
@@ -636,7 +645,7 @@ def test_a_change_of_an_unpinned_download_is_refused(server, cache):
     server.content = CHANGED
     with pytest.raises(ChecksumError, match="was recorded with"):
         obtain(unpinned(server.url), cache_dir=cache)
-    assert files(cache) == [lock.FILE_NAME]
+    assert files(cache) == [lock_file.FILE_NAME]
 
 
 # Resumption

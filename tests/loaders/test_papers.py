@@ -18,7 +18,7 @@ from nlihub.loaders.corpora.papers.files import find_paper_files
 from nlihub.loaders.corpora.papers.ids import id_of_file, year_of_anthology_id, year_told
 from nlihub.loaders.corpora.papers.paper import REASONS, Paper, Skipped
 from nlihub.loaders.corpora.papers.read import read_papers
-from nlihub.loaders.corpora.papers.skips import MAX_PAPER_BYTES
+from nlihub.loaders.corpora.streams import MAX_RECORD_BYTES
 from nlihub.loaders.errors import SourceNotFoundError
 
 COMPRESSORS = {
@@ -472,7 +472,7 @@ def test_a_text_in_parquet_that_is_no_utf8(tmp_path):
 
 
 def test_papers_that_are_too_large(read):
-    filler = b" " * MAX_PAPER_BYTES
+    filler = b" " * MAX_RECORD_BYTES
     assert only(read(b"<PAPER>" + filler + b"</PAPER>")).reason == "too large"
     assert only(read(b'{"id": "a",' + filler + b"}", "a.json")).reason == "too large"
     line = b'{"id": "a", "text": "' + filler + b'"}\n'

@@ -8,8 +8,8 @@ import pytest
 from nlihub.loaders.errors import ReleaseError
 from nlihub.loaders.releases import tables
 from nlihub.loaders.releases.bionli import marked_entities, read_bionli, strip_markers
+from nlihub.loaders.releases.layout import Oddities
 from nlihub.loaders.releases.mscinli import read_mscinli
-from nlihub.loaders.releases.oddities import Oddities
 from nlihub.loaders.releases.scinli import read_scinli
 from nlihub.loaders.releases.spacenli import read_released_spacenli
 from release_files import bionli_rows, mscinli_rows, scinli_rows, write_csv, write_jsonl

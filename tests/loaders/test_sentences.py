@@ -9,9 +9,9 @@ import pytest
 from conftest import SHARED
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nlihub.loaders.corpora.markup import read_xml
 from nlihub.loaders.corpora.papers import sentences
 from nlihub.loaders.corpora.papers.sentences import split_sentences
+from nlihub.loaders.corpora.safe_xml import read_xml
 
 PHRASES = (
     *("However", "On the other hand", "In contrast", "On the contrary"),

@@ -22,7 +22,7 @@ from nlihub.metrics import METRICS, functional
 from nlihub.metrics.functional import MetricInputError
 from nlihub.metrics.release.bundle import BundleError, bundle
 from nlihub.metrics.release.install import install_metrics
-from nlihub.publishing.metrics.files import space_files
+from nlihub.publishing.metrics import space_files
 
 ROWS = {
     "predictions": [0, 0, 1, 0, 1, 1],

@@ -6,7 +6,7 @@ import pytest
 from hub_faults import Fault
 from hub_users import use
 from nlihub.metrics import METRICS
-from nlihub.publishing.metrics.files import space_files
+from nlihub.publishing.metrics import space_files
 
 SPACES = [f"spaces/someone/{name}" for name in sorted(METRICS)]
 

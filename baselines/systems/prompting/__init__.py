@@ -1,4 +1,4 @@
-"""Large language models asked for labels: zero-shot and few-shot prompts (MSciNLI, Table 5)."""
+"""Large language models prompted for labels, zero-shot and few-shot (MSciNLI, Table 5)."""
 
 from .answers import REASONS, Reading, count_reasons, parse_answer, read_answer
 from .ask import Answer, Asker, Question, ask

@@ -1,4 +1,4 @@
-r"""Labels read from what a language model answers.
+r"""Read labels from the answers of a language model.
 
 An answer is read if it names exactly one option, and says nothing against it. Upper and lower case
 are alike; ``*``, quotation marks and backquotes are looked through, and so is what comes before
@@ -37,18 +37,18 @@ from functools import lru_cache
 
 from .prompts import Prompt
 
-#: Why an answer cannot be read: there is none; no option is named, or the one that is named is
-#: denied; options are named that differ, or that do not exist.
+#: Why an answer cannot be read: it is empty; it names no option, or denies the one that it names;
+#: it names several options, or one that does not exist.
 REASONS = ("empty", "none_named", "several_named")
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What an answer says.
+    """The label that an answer names, or why it cannot be read.
 
     Attributes:
-        label: The id of the label that it names; None where it cannot be read.
-        reason: One of ``REASONS`` where it cannot be read, else None.
+        label: The label id; None if the answer cannot be read.
+        reason: One of ``REASONS`` if the answer cannot be read, else None.
     """
 
     label: int | None
@@ -56,20 +56,20 @@ class Reading:
 
 
 def parse_answer(text: str, prompt: Prompt) -> int | None:
-    """The id of the label that an answer names, or None; see ``read_answer``.
+    """Return the id of the label that an answer names, or None if it cannot be read.
 
     Args:
-        text: What the model wrote.
+        text: The text that the model wrote.
         prompt: The prompt that it answers.
     """
     return read_answer(text, prompt).label
 
 
 def read_answer(text: str, prompt: Prompt) -> Reading:
-    """Reads an answer by the rules of this module.
+    """Read an answer by the rules of this module.
 
     Args:
-        text: What the model wrote.
+        text: The text that the model wrote.
         prompt: The prompt that it answers.
 
     >>> from nlihub.baselines.systems.prompting import get_prompt
@@ -93,10 +93,10 @@ def read_answer(text: str, prompt: Prompt) -> Reading:
 
 
 def count_reasons(reasons: Iterable[str | None]) -> dict[str, int]:
-    """How many answers were read, and how many were not, by reason.
+    """Count the answers that were read, and those that were not, by reason.
 
     Args:
-        reasons: The reason of each of n answers, None where it was read.
+        reasons: For each of n answers, why it could not be read; None if it was read.
 
     Returns:
         Counts that add up to n: ``read``, and each of ``REASONS``.
@@ -108,7 +108,7 @@ def count_reasons(reasons: Iterable[str | None]) -> dict[str, int]:
 
 
 def _plain(text: str) -> str:
-    """The answer without thoughts, emphasis and quotation marks."""
+    """Remove thoughts, emphasis and quotation marks from an answer."""
     said = text.rpartition("</think>")[2]
     if said.lstrip().startswith("<think>"):  # cut off before it came to an answer
         return ""
@@ -118,13 +118,13 @@ def _plain(text: str) -> str:
 
 @dataclass(frozen=True)
 class _Mention:
-    """A place where an answer speaks of an option.
+    """A mention of an option in an answer.
 
     Attributes:
         label: The option's label; None for a mark that no option has.
-        start: Where it starts in the answer.
-        end: Where it ends.
-        is_firm: Whether it names the option; otherwise it is a second name at most.
+        start: Start offset in the answer.
+        end: End offset.
+        is_firm: Whether it names the option by itself; otherwise it only counts as a second name.
     """
 
     label: str | None
@@ -135,17 +135,17 @@ class _Mention:
 
 @dataclass(frozen=True)
 class _Grammar:
-    """How answers to one prompt name options.
+    """The patterns by which answers to one prompt name options.
 
     Attributes:
-        names: The labels' names and wordings, the longest first.
-        by_name: Labels by name and wording, folded.
-        mark: One mark.
-        firm: What has, as the group ``marks``, one or more marks that name options.
-        weak: What has one mark, which is a second name at most.
+        names: Matches the labels' names and wordings, the longest first.
+        by_name: Labels by name and wording, case-folded.
+        mark: Matches one mark.
+        firm: Match, as the group ``marks``, one or more marks that name options.
+        weak: Matches one mark that only counts as a second name.
         by_mark: Labels by mark.
-        sentence_end: What ends a sentence: neither the dots of ``e.g.``, nor that of ``not 2.
-            Reasoning``.
+        sentence_end: Matches the end of a sentence, but neither the dots of ``e.g.`` nor that of
+            ``not 2. Reasoning``.
     """
 
     names: re.Pattern[str]
@@ -230,7 +230,7 @@ def _mentions(said: str, prompt: Prompt) -> Iterator[_Mention]:
 
 
 def _is_heading(said: str, start: int, end: int) -> bool:
-    """Whether ``reasoning`` may announce an explanation, rather than name the relation."""
+    """Return whether ``reasoning`` may announce an explanation rather than name the relation."""
     if said[start:end].casefold() != "reasoning":
         return False
     begins_line = not said[:start].rpartition("\n")[2].strip(" \t#>•-")
@@ -257,7 +257,7 @@ _DENIAL_AFTER = re.compile(
 
 
 def _is_denied(said: str, mentions: Iterable[_Mention], prompt: Prompt) -> bool:
-    """Whether an answer speaks against something that it mentions."""
+    """Return whether an answer denies something that it mentions."""
     grammar = _grammar(prompt)
     # The ``not`` of ``not entailment`` denies nothing.
     others = grammar.names.sub(lambda name: " " * len(name[0]), said)
@@ -272,6 +272,6 @@ def _is_denied(said: str, mentions: Iterable[_Mention], prompt: Prompt) -> bool:
 
 
 def _last(places: Sequence[int], end: int) -> int:
-    """The last of some places, in order, that is not after another; -1 if there is none."""
+    """Return the last of some sorted places that is not after ``end``; -1 if there is none."""
     index = bisect_right(places, end)
     return places[index - 1] if index else -1

@@ -1,4 +1,4 @@
-"""Every row asked once: answers are kept as they come, and a later call goes on with the rest."""
+"""Ask a language model about every row once: answers are kept as they come, and asking resumes."""
 
 import hashlib
 import json
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pyarrow as pa
 import pyarrow.compute as pc
 from filelock import FileLock, Timeout
-from tqdm.auto import tqdm
 
 from ....loaders.errors import OutputError, SchemaError, UnknownNameError, UsageError
+from ....loaders.progress import progress_bar
 from ...evaluation.gold import Gold, key_of
 from ...runs.config import RunConfig
 from ...runs.folder import RunFolder
@@ -25,7 +25,8 @@ from .shots import Shot, draw_shots
 if TYPE_CHECKING:
     from ...training.execution import Execution
 
-#: What ``details`` of a run may hold: the form of the prompt, and the address of a server.
+#: Keys of ``details`` of a run: the form of the prompt, the address of a server, further fields of
+#: its requests, and options of a local model's chat template.
 DETAILS = ("prompt", "server", "extra", "template_options")
 
 _COLUMNS = ("id", "premise", "hypothesis")
@@ -34,11 +35,11 @@ _SCHEMA = pa.schema([(name, pa.string()) for name in ("id", "prediction", "answe
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked about a row.
+    """A question about a row.
 
     Attributes:
         id: The row's id.
-        messages: The turns of a chat, the last of which asks.
+        messages: The turns of a chat; the last one asks.
     """
 
     id: str
@@ -47,11 +48,11 @@ class Question:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a model wrote.
+    """A model's answer to a question.
 
     Attributes:
         id: The row's id.
-        text: The answer, as it came.
+        text: The text, unchanged.
     """
 
     id: str
@@ -63,45 +64,45 @@ class Asker(Protocol):
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """What decides the answers, such as the model's name; values that JSON knows."""
+        """Return what the answers depend on, such as the model's name, as a JSON object."""
 
     def answers(self, questions: Sequence[Question]) -> Generator[Answer, None, None]:
-        """Answers questions.
+        """Answer questions.
 
         Args:
-            questions: The questions, each with another id.
+            questions: The questions, each with its own id.
 
         Yields:
-            An answer to each of them, in any order, as soon as it is there.
+            An answer to each question, in any order, as soon as it arrives.
         """
 
 
 def ask(
     rows: pa.Table, asker: Asker, prompt: Prompt, shots: Sequence[Shot], answers_file: Path
 ) -> pa.Table:
-    """Asks a model about every row, and reads its answers.
+    """Ask a model about every row, and read its answers.
 
-    Every answer is added to a file as it comes. After a break the same call asks only what has no
-    answer there.
+    Every answer is added to a file as it comes. After an interruption the same call asks only about
+    the rows without an answer in the file.
 
     Args:
-        rows: n rows with ``id``, ``premise`` and ``hypothesis``, strings.
+        rows: n rows with the string columns ``id``, ``premise`` and ``hypothesis``.
         asker: The model.
         prompt: The prompt.
-        shots: Exemplars, in the order in which they are shown; none for zero-shot.
-        answers_file: The file, JSON lines: what was asked of whom, then an answer a line. It is
-            made if it does not exist.
+        shots: Exemplars in the order in which they are shown; empty for zero-shot.
+        answers_file: A file of JSON lines: first the settings, then an answer a line. It is created
+            if it does not exist.
 
     Returns:
-        n rows, in the order of the rows: ``id``; ``prediction``, the name of a label, or null where
-        the answer cannot be read; ``answer``; ``reason``, one of ``REASONS``, or null where it can
-        be read.
+        n rows in the same order: ``id``; ``prediction``, the name of a label, or null if the answer
+        cannot be read; ``answer``, the text; ``reason``, one of ``answers.REASONS``, or null if it
+        can be read.
 
     Raises:
-        SchemaError: A column is missing or is not of strings, or an id is there twice.
-        OutputError: The file has answers to other questions, is no such file, or another process
-            writes to it.
-        NLIHubError: The model cannot answer; answers that came before are kept.
+        SchemaError: A column is missing or does not hold strings, or an id is repeated.
+        OutputError: The file has answers to other questions or is of another kind, or another
+            process is writing to it.
+        NLIHubError: The model cannot answer; earlier answers are kept.
     """
     questions = _questions(rows, prompt, shots)
     header = _header(asker, prompt, shots)
@@ -109,7 +110,7 @@ def ask(
         known = _read_known(answers_file, header, questions)
         missing = [question for question in questions if question.id not in known]
         asked = {question.id: question for question in missing}
-        progress = tqdm(total=len(questions), initial=len(known), desc="answers", delay=1)
+        progress = progress_bar("answers", n_steps=len(questions), n_done=len(known))
         with (
             answers_file.open("ab") as file,
             closing(asker.answers(missing)) as answers,
@@ -129,15 +130,20 @@ def ask(
 
 def _questions(rows: pa.Table, prompt: Prompt, shots: Sequence[Shot]) -> list[Question]:
     if missing := [name for name in _COLUMNS if name not in rows.column_names]:
-        raise SchemaError(f"The rows to ask about have no column {', '.join(missing)}.")
+        raise SchemaError(
+            f"The rows to ask about lack the columns {', '.join(missing)}; they have "
+            f"{', '.join(rows.column_names)}."
+        )
     for name in _COLUMNS:
         kind = rows[name].type
         if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-            raise SchemaError(f"The rows' column {name} holds {kind}; expected strings.")
+            raise SchemaError(
+                f"The column {name} of the rows to ask about holds {kind}; expected strings."
+            )
         if rows[name].null_count:
             raise SchemaError(f"{rows[name].null_count} of the rows to ask about have no {name}.")
     if len(pc.unique(rows["id"])) < rows.num_rows:
-        raise SchemaError("Ids of the rows to ask about are there more than once.")
+        raise SchemaError("Ids of the rows to ask about occur more than once; expected each once.")
     turns = shot_turns(prompt, shots)
     columns = (rows[name].to_pylist() for name in _COLUMNS)
     return [
@@ -147,7 +153,7 @@ def _questions(rows: pa.Table, prompt: Prompt, shots: Sequence[Shot]) -> list[Qu
 
 
 def _header(asker: Asker, prompt: Prompt, shots: Sequence[Shot]) -> dict[str, Any]:
-    """What decides every answer, and its digest."""
+    """Return what every answer depends on, and its digest."""
     settings = {
         **asker.settings,
         "prompt": prompt.name,
@@ -171,7 +177,7 @@ def _line(value: Mapping[str, Any]) -> bytes:
 
 
 def _writable(text: str) -> str:
-    """The text with ``?`` for halves of characters, as where an answer was cut off in an emoji."""
+    """Replace half characters by ``?``, as where an answer was cut off within an emoji."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -182,17 +188,19 @@ def _alone(path: Path) -> Iterator[None]:
         with FileLock(path.with_name(f".{path.name}.lock"), timeout=0):
             yield
     except Timeout:
-        raise OutputError(f"{path}: another process adds answers to it. Wait for it.") from None
+        raise OutputError(
+            f"Another process is adding answers to {path}. Wait for it, or name another file."
+        ) from None
 
 
 def _read_known(
     path: Path, header: Mapping[str, Any], questions: Sequence[Question]
 ) -> dict[str, str]:
-    """The answers that the file has, by id, once a torn last line is cut off."""
+    """Read the file's answers by id, after cutting off an incomplete last line."""
     content = path.read_bytes() if path.exists() else b""
     whole, end, torn = content.rpartition(b"\n")
     if not end and not _line(header).startswith(torn):
-        raise OutputError(f"{path} has no answers; it is some other file. Name another one.")
+        raise OutputError(f"{path} is not a file of answers. Name another one.")
     first, *lines = whole.split(b"\n")
     if end:
         _check_header(path, first, header)
@@ -203,11 +211,13 @@ def _read_known(
     for number, line in enumerate(lines, start=2):
         id_, digest, text = _parse(path, number, line)
         if id_ in known:
-            raise OutputError(f"{path}:{number}: row {id_} has an answer already.")
+            raise OutputError(
+                f"{path}:{number}: row {id_} has a second answer; expected one. Remove the line."
+            )
         if digests.get(id_, digest) != digest:
             raise OutputError(
-                f"{path}:{number}: the texts of row {id_} were others when it was asked about. "
-                "Name another file."
+                f"{path}:{number}: row {id_} had other texts when it was asked about. Name another "
+                "file."
             )
         if id_ in digests:
             known[id_] = text
@@ -220,20 +230,20 @@ def _check_header(path: Path, line: bytes, header: Mapping[str, Any]) -> None:
         digest, settings = found["digest"], dict(found["settings"])
     except (ValueError, KeyError, TypeError):
         raise OutputError(
-            f"{path}:1: begins with no line on what was asked; it is some other file. Name "
-            "another one."
+            f"{path}:1: expected the settings of the questions; this is not a file of answers. "
+            "Name another one."
         ) from None
     if digest == header["digest"]:
         return
     now = json.loads(json.dumps(header["settings"]))
     differing = [
-        f"{name} was {settings.get(name)!r}, and is {now.get(name)!r}"
+        f"{name} is {settings.get(name)!r} there, {now.get(name)!r} here"
         for name in sorted(settings.keys() | now.keys())
         if settings.get(name) != now.get(name)
     ]
     raise OutputError(
-        f"{path} has answers that were asked for otherwise: {'; '.join(differing)}. Name another "
-        "file, or ask as before."
+        f"{path} has answers to other questions: {'; '.join(differing)}. Name another file, or ask "
+        "with the settings there."
     )
 
 
@@ -245,8 +255,8 @@ def _parse(path: Path, number: int, line: bytes) -> tuple[str, str, str]:
         id_ = digest = text = None
     if not (isinstance(id_, str) and isinstance(digest, str) and isinstance(text, str)):
         raise OutputError(
-            f"{path}:{number}: is no answer; expected a JSON object with id, question and answer. "
-            "Remove the line, and its row is asked about again."
+            f"{path}:{number}: expected a JSON object with id, question and answer. Remove the "
+            "line, and its row is asked about again."
         )
     return id_, digest, text
 
@@ -265,17 +275,18 @@ def _read(questions: Sequence[Question], known: Mapping[str, str], prompt: Promp
 
 
 class PromptSystem:
-    """A language model that is asked for labels, with one exemplar a class or with none.
+    """A language model prompted for labels, with one exemplar a class or with none.
 
     Args:
-        config: The run; ``n_shots`` is 0 or the number of labels.
-        labels: The label set.
+        config: The config of the run; ``n_shots`` is 0 or the number of labels.
+        labels: The label set in the order of its ids.
         folder: The run's folder, where every answer is kept as it comes.
-        execution: How a local model computes.
+        execution: Device and precision of a local model.
 
     Raises:
-        UsageError: There is no prompt for these labels, or no such number of shots.
-        UnknownNameError: A detail is unknown.
+        UnknownNameError: There is no such detail or form of prompt.
+        UsageError: There is no prompt for these labels, or the number of shots is neither 0 nor
+            that of the labels.
     """
 
     def __init__(
@@ -285,7 +296,10 @@ class PromptSystem:
             if name not in DETAILS:
                 raise UnknownNameError.of("detail of a prompt", name, DETAILS)
         if config.n_shots not in (None, 0, len(labels)):
-            raise UsageError(f"n_shots is {config.n_shots}; expected 0 or {len(labels)}.")
+            raise UsageError(
+                f"n_shots is {config.n_shots}; expected 0, or {len(labels)} for one exemplar a "
+                "class."
+            )
         self._config, self._labels, self._folder = config, labels, folder
         self._execution = execution
         self._prompt = get_prompt(str(config.details.get("prompt", "p1")), labels)
@@ -294,17 +308,20 @@ class PromptSystem:
         self._asker: Asker | None = None
 
     def fit(self, train: Gold, validation: Gold | None) -> Mapping[str, Any]:
-        """Draws the exemplars."""
+        """Draw the exemplars from the training rows."""
         self._shots = draw_shots(train.rows, self._labels, self._config.seed)
         return {"shots": [shot.id for shot in self._shots]}
 
     def predict(self, rows: Gold) -> pa.Table:
-        """Asks about every row that is not answered yet; what cannot be read has no prediction."""
+        """Ask about every row without an answer; unreadable answers have no prediction."""
         key = key_of(rows)
         path = self._folder.path / f"answers-{key}.jsonl"
         shown = {shot.id for shot in self._shots} & set(rows.rows["id"].to_pylist())
         if shown:
-            raise UsageError(f"Exemplars would be tested too: {', '.join(sorted(shown))}.")
+            raise UsageError(
+                f"The exemplars {', '.join(sorted(shown))} are among the test rows. Draw them from "
+                "another split."
+            )
         found = ask(rows.rows, self._loaded(), self._prompt, self._shots, path)
         self._reasons[key] = count_reasons(found["reason"].to_pylist())
         return found
@@ -330,5 +347,5 @@ class PromptSystem:
         return self._asker
 
     def facts(self) -> Mapping[str, Any]:
-        """How many answers could not be read, and why."""
+        """Return how many answers of each test set could not be read, and why."""
         return {"unread": self._reasons}

@@ -1,4 +1,4 @@
-"""Models on this machine, through transformers."""
+"""Language models on this machine, through ``transformers``."""
 
 import logging
 from collections.abc import Generator, Mapping, Sequence
@@ -14,9 +14,8 @@ from .prompts import Message
 
 _LOGGER = logging.getLogger(__name__)
 
-#: How a chat is written for a model whose tokenizer has no chat template: the turns under these
-#: headings, an empty line after each. What a model writes after its answer, beginning with the
-#: heading of another question, is no part of the answer.
+#: Headings of the turns of a chat, for a model whose tokenizer has no chat template; an empty line
+#: follows each turn. An answer ends where the model writes the heading of another question.
 HEADINGS = {"user": "### Question", "assistant": "### Answer"}
 
 
@@ -29,20 +28,21 @@ class LocalModel:
     almost equally likely.
 
     Args:
-        model: A causal language model of transformers. Its generation settings are replaced by
-            plain greedy decoding: no sampling and no penalties, whatever it was published with.
-        tokenizer: Its tokenizer.
-        name: What it is called in the record of a run.
-        max_new_tokens: Length of an answer at most. Source: MSciNLI, Table 5.
-        batch_size: Questions of a batch at most.
-        max_batch_tokens: Tokens of a batch at most, padding and answers included.
-        template_options: Of the chat template, such as ``{"enable_thinking": False}`` for models
-            that would spend the answer on thoughts.
+        model: A causal language model of ``transformers``. Its generation settings are replaced by
+            plain greedy decoding, without sampling and penalties.
+        tokenizer: The model's tokenizer.
+        name: The model's name in the record of a run.
+        max_new_tokens: Maximum number of tokens of an answer, from 1. Source: MSciNLI, Table 5.
+        batch_size: Maximum number of questions of a batch, from 1.
+        max_batch_tokens: Maximum number of tokens of a batch, padding and answers included; from 1.
+        template_options: Options of the chat template, such as ``{"enable_thinking": False}`` for
+            models that would spend the answer on thoughts.
 
     Raises:
-        ModelError: The tokenizer has neither a padding token nor an end token, or is of a kind
-            whose chats cannot be written.
-        UsageError: A number is below 1, or there are options for a template that does not exist.
+        ModelError: The tokenizer has neither a padding token nor an end token, or is of a kind that
+            cannot write chats.
+        UsageError: A number is below 1, there are options but no chat template, or
+            ``nlihub[baselines]`` is not installed.
     """
 
     def __init__(
@@ -88,18 +88,21 @@ class LocalModel:
         precision: str | None = None,
         **options: Any,
     ) -> "LocalModel":
-        """Loads a model.
+        """Load a model.
 
         Args:
-            name: A repository of the Hub, or a folder.
-            revision: Its commit, tag or branch.
-            device: Such as ``cuda:1``; None takes the GPU if there is one.
-            precision: ``fp32`` or ``bf16``; None takes bf16 on a GPU.
-            options: See the class.
+            name: A repository on the Hub, or a folder.
+            revision: Commit, tag or branch of the repository; None takes the newest.
+            device: A device such as ``cuda:1``; None takes the GPU if there is one, else the CPU.
+            precision: ``fp32`` or ``bf16``; None takes bf16 on a GPU, else fp32.
+            options: Further arguments of the class: ``max_new_tokens``, ``batch_size``,
+                ``max_batch_tokens`` and ``template_options``.
 
         Raises:
-            ModelError: It cannot be loaded, or its tokenizer is of no use.
-            UsageError: The libraries are not installed.
+            ModelError: The model cannot be loaded, or its tokenizer has no padding and end token or
+                cannot write chats.
+            UsageError: A number is below 1, there are options but no chat template, or
+                ``nlihub[baselines]`` is not installed.
         """
         torch, transformers = _libraries()
         device = device or ("cuda" if torch.cuda.is_available() else "cpu")
@@ -111,12 +114,12 @@ class LocalModel:
                 name, revision=revision, dtype=dtype
             )
         except (OSError, ValueError, ImportError) as error:
-            raise ModelError(f"{name} is no language model that can be loaded: {error}") from error
+            raise ModelError(f"{name} cannot be loaded as a language model: {error}") from error
         return cls(model.to(device), tokenizer, name, **options)
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """What decides the answers."""
+        """Return what the answers depend on."""
         return {
             "model": self._name,
             "commit": getattr(self._model.config, "_commit_hash", None),
@@ -127,17 +130,17 @@ class LocalModel:
         }
 
     def answers(self, questions: Sequence[Question]) -> Generator[Answer, None, None]:
-        """Answers questions in batches of like length, the longest first.
+        """Answer questions in batches of similar length, the longest first.
 
         Args:
-            questions: The questions.
+            questions: The questions, each with its own id.
 
         Yields:
-            An answer to each of them.
+            An answer to each question.
 
         Raises:
-            ModelError: The model takes no text as long as one of the questions and its answer; or
-                its chat template does not take the turns.
+            ModelError: A question with its answer is longer than the model allows, or the chat
+                template rejects the turns.
         """
         encoded = [self._encode(question) for question in questions]
         lengths = np.array([len(ids) for ids in encoded], dtype=np.int64) + self._max_new_tokens
@@ -155,8 +158,8 @@ class LocalModel:
             )
         if self._template_options and self._tokenizer.chat_template is None:
             raise UsageError(
-                f"There are template_options, but the tokenizer of {self._name} has no chat "
-                "template that takes them."
+                f"template_options are given, but the tokenizer of {self._name} has no chat "
+                "template. Leave them out."
             )
 
     def _choose_padding(self) -> int:
@@ -170,7 +173,7 @@ class LocalModel:
         if padding is None:
             raise ModelError(
                 f"The tokenizer of {self._name} has neither a padding token nor an end token. Set "
-                "tokenizer.pad_token."
+                "tokenizer.pad_token, save it with save_pretrained, and name that folder."
             )
         return int(padding)
 
@@ -201,9 +204,9 @@ class LocalModel:
             row = int(too_long[0])
             raise ModelError(
                 f"{len(too_long)} of {len(questions)} questions are too long for {self._name}. "
-                f"That about row {questions[row].id} has "
+                f"The question about row {questions[row].id} has "
                 f"{lengths[row] - self._max_new_tokens} tokens, and its answer may have "
-                f"{self._max_new_tokens}; the model takes {limit} together. Use fewer shots, a "
+                f"{self._max_new_tokens}; the model allows {limit} together. Use fewer shots, a "
                 "prompt without definitions, or another model."
             )
 
@@ -230,7 +233,7 @@ class LocalModel:
 
 
 def _libraries() -> tuple[Any, Any]:
-    """The modules torch and transformers."""
+    """Import torch and transformers."""
     try:
         return import_module("torch"), import_module("transformers")
     except ImportError as error:
@@ -240,20 +243,20 @@ def _libraries() -> tuple[Any, Any]:
 
 
 def _plain(messages: Sequence[Message]) -> str:
-    """A chat under headings, with the one of the answer to be written at its end."""
+    """Write a chat under headings, ending with the heading of the answer."""
     turns = [f"{HEADINGS[turn['role']]}\n{turn['content']}\n\n" for turn in messages]
     return "".join(turns) + HEADINGS["assistant"] + "\n"
 
 
 def _end_tokens(model: Any, tokenizer: Any) -> frozenset[int]:
-    """What ends an answer: some chat models have an end of turn beside the tokenizer's own end."""
+    """Return the ids that end an answer; some chat models have an end of turn besides."""
     ends = model.generation_config.eos_token_id
     listed = ends if isinstance(ends, list) else [ends]
     return frozenset(end for end in (*listed, tokenizer.eos_token_id) if end is not None)
 
 
 def _max_length(model: Any, tokenizer: Any) -> int | None:
-    """The most tokens that the model takes, question and answer; None where it has no limit."""
+    """Return the model's maximum number of tokens, answer included; None if it has no limit."""
     limit = getattr(model.config.get_text_config(), "max_position_embeddings", None)
     if limit is None and tokenizer.model_max_length < 1 << 30:  # a huge number stands for unknown
         limit = tokenizer.model_max_length

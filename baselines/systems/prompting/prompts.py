@@ -17,14 +17,13 @@ Message = dict[str, str]
 
 @dataclass(frozen=True)
 class Option:
-    """A label as an answer to choose.
+    """A label as an option of a question.
 
     Attributes:
         label: The name of the label.
-        mark: What the option is numbered with, ``"2"`` or ``"b"``; how an answer names it, beside
-            the label's name and the option's wording.
-        wording: What the option says: the label's name, or its definition.
-        reply: The answer that chooses it, as exemplars show it.
+        mark: The number or letter of the option, ``"2"`` or ``"b"``.
+        wording: The text of the option: the label's name, or its definition.
+        reply: The answer that chooses the option, as exemplars show it.
     """
 
     label: str
@@ -35,14 +34,18 @@ class Option:
 
 @dataclass(frozen=True)
 class Prompt:
-    """A question about a pair of texts, with the answers to choose from.
+    """A question about a pair of texts, with the options to choose from.
 
     Attributes:
         name: The form, ``p1``, ``p2`` or ``p3``, or a name of your own.
-        template: The question, for ``string.Template``; ``$premise`` and ``$hypothesis`` are where
+        template: The question, for ``string.Template``; ``$premise`` and ``$hypothesis`` mark where
             the delimited texts go. A dollar sign is written ``$$``.
-        options: The answers in the order in which they are shown.
+        options: The options in the order in which they are shown.
         labels: The label set in the order of its ids.
+
+    Raises:
+        UsageError: The template lacks a text or has other names, or the options do not match the
+            labels or are not marked by different numbers or lower-case letters.
     """
 
     name: str
@@ -68,15 +71,15 @@ class Prompt:
         ):
             raise UsageError(
                 f"The options of prompt {self.name} are marked {', '.join(marks)}; expected "
-                "numbers, or small letters, each once."
+                "numbers, or lower-case letters, each once."
             )
 
     def question(self, premise: str, hypothesis: str) -> str:
-        """The question about a pair; the texts are kept verbatim.
+        """Write the question about a pair; the texts are kept verbatim.
 
         Args:
-            premise: Any text.
-            hypothesis: Any text.
+            premise: The premise, any text.
+            hypothesis: The hypothesis, any text.
         """
         # Template looks at the template alone: what the texts hold is never taken for a name.
         return Template(self.template).substitute(
@@ -84,13 +87,13 @@ class Prompt:
         )
 
     def reply(self, label: str) -> str:
-        """The answer that chooses a label.
+        """Return the answer that chooses a label.
 
         Args:
-            label: Its name.
+            label: The name of the label.
 
         Raises:
-            UnknownNameError: It is not of the label set.
+            UnknownNameError: The label is not in the label set.
         """
         for option in self.options:
             if option.label == label:
@@ -99,9 +102,9 @@ class Prompt:
 
 
 def _delimited(text: str) -> str:
-    """The text between lines of quotation marks, more of them than it holds anywhere in a row.
+    """Put a text between lines of quotation marks, one more than its longest run of them.
 
-    So a text that holds ``Answer: 2`` or a line of quotation marks does not end early.
+    So a text that contains ``Answer: 2`` or a line of quotation marks does not end early.
     """
     longest = max(map(len, re.findall(r'"+', text)), default=0)
     fence = '"' * max(3, longest + 1)
@@ -110,15 +113,15 @@ def _delimited(text: str) -> str:
 
 @dataclass(frozen=True)
 class _LabelSet:
-    """What the prompts say about a label set.
+    """The wording of the prompts for a label set.
 
     Attributes:
-        opening: What the two texts are.
-        first: What the premise is called.
-        second: What the hypothesis is called.
-        options: The labels in the order in which they are to choose from.
-        definitions: What each label means, in the order in which they are explained. None holds
-            the name of a label, or the wording of another.
+        opening: A sentence on what the two texts are.
+        first: The name of the premise in the prompt.
+        second: The name of the hypothesis in the prompt.
+        options: The labels in the order of the options.
+        definitions: The definitions in the order in which they are given. No definition contains
+            the name of a label, or another definition.
     """
 
     opening: str
@@ -213,12 +216,11 @@ FORMS = tuple(_TEMPLATES)
 
 
 def get_prompt(name: str, labels: Sequence[str]) -> Prompt:
-    """A prompt of one of the three forms.
+    """Make a prompt of one of the three forms.
 
     Args:
         name: The form: ``p1``, ``p2`` or ``p3``.
-        labels: The label set in the order of its ids: that of SciNLI and MSciNLI, of SpaceNLI, or
-            of BioNLI.
+        labels: The label set of SciNLI and MSciNLI, SpaceNLI or BioNLI, in the order of its ids.
 
     Raises:
         UnknownNameError: There is no such form.
@@ -234,7 +236,7 @@ def get_prompt(name: str, labels: Sequence[str]) -> Prompt:
         listed = "; ".join(", ".join(sorted(each)) for each in _BY_LABELS)
         raise UsageError(
             f"There is no prompt for the labels {', '.join(labels)}; there are prompts for "
-            f"{listed}. Make a Prompt of your own for others."
+            f"{listed}. For other labels make your own Prompt."
         )
     options = tuple(_option(name, number, known) for number in range(len(known.options)))
     shown = "({mark}) {wording}" if name == "p3" else "{mark}. {wording}"
@@ -268,32 +270,35 @@ def _title(label: str) -> str:
 def messages(
     prompt: Prompt, premise: str, hypothesis: str, shots: Sequence[Shot] = ()
 ) -> list[Message]:
-    """A question as a chat: each exemplar is an earlier turn and its answer.
+    """Write a question as a chat: each exemplar is an earlier turn and its answer.
 
     Args:
         prompt: The prompt.
         premise: The premise of the pair to judge.
-        hypothesis: Its hypothesis.
-        shots: Exemplars, in the order in which they are shown; none for zero-shot.
+        hypothesis: The hypothesis of the pair to judge.
+        shots: Exemplars in the order in which they are shown; empty for zero-shot.
 
     Returns:
         Turns with ``role``, ``user`` or ``assistant``, and ``content``; the last is the user's.
 
     Raises:
-        UnknownNameError: An exemplar has a label that is none of the prompt's.
+        UnknownNameError: The label of an exemplar is not one of the prompt's.
     """
     return [*shot_turns(prompt, shots), _user(prompt.question(premise, hypothesis))]
 
 
 def shot_turns(prompt: Prompt, shots: Sequence[Shot]) -> list[Message]:
-    """The turns that show exemplars, which the questions of one run share.
+    """Write the turns that show exemplars, which the questions of one run share.
 
     Args:
         prompt: The prompt.
-        shots: The exemplars.
+        shots: Exemplars in the order in which they are shown.
+
+    Returns:
+        Two turns an exemplar: the question and its answer.
 
     Raises:
-        UnknownNameError: An exemplar has a label that is none of the prompt's.
+        UnknownNameError: The label of an exemplar is not one of the prompt's.
     """
     turns = []
     for shot in shots:

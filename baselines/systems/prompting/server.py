@@ -1,14 +1,11 @@
-"""Models behind a server that speaks the chat interface of OpenAI, as most servers do."""
+"""Language models behind a server with OpenAI's chat interface, which most servers offer."""
 
 import json
 import os
-import random
 import re
 import threading
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -16,15 +13,14 @@ import requests
 from requests.auth import AuthBase
 
 from ....loaders.errors import NLIHubError, UsageError
+from ....loaders.network import Retries, is_passing, wait_asked_for
 from .ask import Answer, Question
 
-#: Environment variables that may hold the key, the first that is set being taken.
+#: Environment variables that may hold the key; the first one that is set is used.
 KEY_VARIABLES = ("NLIHUB_API_KEY", "OPENAI_API_KEY")
 
 _CONNECT_TIMEOUT_S = 10
-_MAX_WAIT_S = 60.0
 _MAX_SHOWN_CHARS = 300
-_PASSING = frozenset({408, 425, 429})
 _ADVICE = {
     401: f"Is the right key in ${KEY_VARIABLES[0]} or ${KEY_VARIABLES[1]}?",
     403: f"May the key in ${KEY_VARIABLES[0]} or ${KEY_VARIABLES[1]} use this model?",
@@ -33,7 +29,7 @@ _ADVICE = {
 
 
 class ServerError(NLIHubError, ConnectionError):
-    """A server does not answer a question, or not in the form that was expected."""
+    """An error of a server that does not answer a question, or not in the expected form."""
 
 
 @dataclass(frozen=True)
@@ -43,17 +39,20 @@ class ChatServer:
     The key is read from the environment for every request, and is kept nowhere else.
 
     Attributes:
-        base_url: Up to ``/chat/completions``: ``http://127.0.0.1:8000/v1``.
-        model: The model's name there.
-        max_new_tokens: Length of an answer at most. Source: MSciNLI, Table 5.
-        seed: Sent along if given; few servers need one for greedy decoding.
-        n_concurrent: Questions that are under way at a time.
-        timeout_s: How long the server may be silent.
-        max_attempts: How often a question is sent before the server is given up.
-        first_wait_s: The wait after the first failure; it doubles with every other, up to a minute.
-            A ``Retry-After`` of the server comes before it, up to a minute too.
-        extra: More fields of the request, or other values for it; None leaves a field out. Newer
-            models of OpenAI take ``{"max_tokens": None, "max_completion_tokens": 40}``.
+        base_url: The address up to ``/chat/completions``, such as ``http://127.0.0.1:8000/v1``.
+        model: The model's name on the server.
+        max_new_tokens: Maximum number of tokens of an answer, from 1. Source: MSciNLI, Table 5.
+        seed: Seed to send along; few servers need one for greedy decoding.
+        n_concurrent: Number of questions sent at a time, from 1.
+        timeout_s: Seconds that the server may be silent, above 0.
+        max_attempts: Number of times a question is sent before giving up, from 1.
+        first_wait_s: Seconds to wait after the first failure; doubles with each further failure, up
+            to a minute. A ``Retry-After`` of the server takes precedence, up to a minute too.
+        extra: Further or other fields of the request; None leaves a field out. Newer models of
+            OpenAI take ``{"max_tokens": None, "max_completion_tokens": 40}``.
+
+    Raises:
+        UsageError: The address is malformed or holds a password, or a number is not above 0.
     """
 
     base_url: str
@@ -74,7 +73,7 @@ class ChatServer:
             )
         if not re.match(r"https?://[^/\s]", self.base_url):
             raise UsageError(
-                f"{self.base_url!r} is no address of a server; expected one like "
+                f"{self.base_url!r} is not the address of a server; expected one like "
                 "'http://127.0.0.1:8000/v1'."
             )
         for name in ("max_new_tokens", "n_concurrent", "max_attempts", "timeout_s"):
@@ -83,23 +82,23 @@ class ChatServer:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """What decides the answers; the address does not, since a server may move."""
+        """Return what the answers depend on; not the address, since a server may move."""
         return {name: value for name, value in self._body([]).items() if name != "messages"}
 
     def answers(self, questions: Sequence[Question]) -> Generator[Answer, None, None]:
-        """Answers questions, several at a time.
+        """Answer questions, several at a time.
 
         Args:
-            questions: The questions.
+            questions: The questions, each with its own id.
 
         Yields:
-            An answer to each of them, in the order in which they come.
+            An answer to each question, in the order of arrival.
 
         Raises:
-            ServerError: A question is refused, or is still not answered after some attempts.
-            UsageError: The key cannot be sent.
+            ServerError: A question is refused, or is not answered after ``max_attempts``.
+            UsageError: The key in the environment has characters that no key has.
         """
-        _key()  # a key that cannot be sent is no trouble of the server
+        _key()  # fails here, since the server is not to blame for a malformed key
         todo: SimpleQueue[Question] = SimpleQueue()
         done: SimpleQueue[Answer | Exception] = SimpleQueue()
         stop = threading.Event()
@@ -123,7 +122,7 @@ class ChatServer:
         done: "SimpleQueue[Answer | Exception]",
         stop: threading.Event,
     ) -> None:
-        """Asks one question after the other until there are none."""
+        """Ask one question after the other until there are none."""
         try:
             with requests.Session() as session:
                 session.auth = _Bearer()
@@ -137,18 +136,16 @@ class ChatServer:
     def _answer(
         self, session: requests.Session, question: Question, stop: threading.Event
     ) -> Answer | ServerError:
-        """Asks until there is an answer, some times at most."""
+        """Ask until there is an answer, at most ``max_attempts`` times."""
+        retries = Retries(self.max_attempts, self.first_wait_s, is_uneven=True)
         attempt = 0
         while True:
             attempt += 1
             outcome = self._try(session, question)
             if isinstance(outcome, str):
                 return Answer(question.id, outcome)
-            backoff = min(self.first_wait_s * 2 ** (attempt - 1), _MAX_WAIT_S)
-            # Uneven, lest all connections come back at once.
-            wait_s = outcome.wait_s if outcome.wait_s is not None else backoff * _uneven()
-            is_last = not outcome.is_passing or attempt >= self.max_attempts
-            if is_last or stop.wait(wait_s):
+            wait_s = retries.wait_s(attempt, outcome.asked_s) if outcome.is_passing else None
+            if wait_s is None or stop.wait(wait_s):
                 times = f" {attempt} times" if attempt > 1 else ""
                 return ServerError(
                     f"{self._url} did not answer about row {question.id}{times}: {outcome.message}"
@@ -199,21 +196,21 @@ class ChatServer:
 
 @dataclass(frozen=True)
 class _Trouble:
-    """Why there is no answer.
+    """A failed attempt to get an answer.
 
     Attributes:
         message: What the server said, or what went wrong.
-        is_passing: Whether it may have gone the next time.
-        wait_s: How long the server asks to wait.
+        is_passing: Whether another attempt may succeed.
+        asked_s: Seconds that the server asks to wait; None if it does not ask.
     """
 
     message: str
     is_passing: bool = False
-    wait_s: float | None = None
+    asked_s: float | None = None
 
 
 class _Bearer(AuthBase):
-    """Puts the key into a request, and keeps ``.netrc`` from putting another one there."""
+    """Authentication by the key, which also keeps ``.netrc`` from setting another one."""
 
     def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
         if key := _key():
@@ -233,7 +230,7 @@ def _key() -> str | None:
 
 
 def _shown(message: str) -> str:
-    """A message on one line, at bounded length, without the key, which some servers repeat."""
+    """Put a message on one line, shorten it, and remove the key, which some servers repeat."""
     if key := _key():
         message = message.replace(key, "[the key]")
     message = " ".join(message.split())
@@ -241,7 +238,7 @@ def _shown(message: str) -> str:
 
 
 def _content(response: requests.Response) -> str | _Trouble:
-    """The answer in a response, or what is wrong."""
+    """Return the answer in a response, or what is wrong."""
     status = response.status_code
     try:
         found = json.loads(response.content)
@@ -255,8 +252,8 @@ def _content(response: requests.Response) -> str | _Trouble:
         message += ". It sends elsewhere; give the address where the model is."
     elif status in _ADVICE:
         message += f" {_ADVICE[status]}"
-    is_passing = status in _PASSING or status >= 500
-    return _Trouble(message, is_passing, _wait_asked_for(response.headers.get("Retry-After", "")))
+    asked_s = wait_asked_for(response.headers.get("Retry-After"))
+    return _Trouble(message, is_passing(status), asked_s)
 
 
 def _answer_in(found: Any, text: str) -> str | _Trouble:
@@ -270,26 +267,10 @@ def _answer_in(found: Any, text: str) -> str | _Trouble:
 
 
 def _error_in(found: Any) -> str | None:
-    """The message in the form of OpenAI, or of FastAPI."""
+    """Return an error's message, in the form of OpenAI or of FastAPI."""
     if not isinstance(found, dict):
         return None
     error = found.get("error") or found.get("detail") or found.get("message")
     if isinstance(error, dict):
         error = error.get("message") or json.dumps(error)
     return None if error is None else str(error)
-
-
-def _wait_asked_for(header: str) -> float | None:
-    """Seconds from a ``Retry-After``, which may be a date, a minute at most."""
-    if re.fullmatch(r"\d+(?:\.\d+)?", header.strip()):
-        return min(float(header), _MAX_WAIT_S)
-    try:
-        when = parsedate_to_datetime(header)
-    except ValueError:
-        return None
-    left = (when.replace(tzinfo=when.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
-    return min(max(left, 0.0), _MAX_WAIT_S)
-
-
-def _uneven() -> float:
-    return random.uniform(0.5, 1.0)

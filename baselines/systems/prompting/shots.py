@@ -1,4 +1,4 @@
-"""Exemplars for few-shot prompts: one of each class."""
+"""Draw exemplars for few-shot prompts, one of each class."""
 
 import hashlib
 from collections.abc import Collection, Sequence
@@ -14,13 +14,13 @@ _COLUMNS = ("id", "premise", "hypothesis", "label")
 
 @dataclass(frozen=True)
 class Shot:
-    """A pair that is shown with its label.
+    """An exemplar: a pair that is shown with its label.
 
     Attributes:
         id: The row's id.
-        premise: Its premise.
-        hypothesis: Its hypothesis.
-        label: The name of its label.
+        premise: The premise.
+        hypothesis: The hypothesis.
+        label: The name of the label.
     """
 
     id: str
@@ -32,22 +32,23 @@ class Shot:
 def draw_shots(
     rows: pa.Table, labels: Sequence[str], seed: int, exclude_ids: Collection[str] = ()
 ) -> tuple[Shot, ...]:
-    """One exemplar of each class, drawn by a keyed hash of its id.
+    """Draw one exemplar of each class by a keyed hash of its id.
 
-    Neither the order of the rows nor the rows of other classes matter to the draw of a class.
+    The draw of a class depends neither on the order of the rows nor on those of other classes.
 
     Args:
         rows: The pool: ``id``, ``premise`` and ``hypothesis`` (strings), ``label`` (ids).
         labels: The label set in the order of its ids.
-        seed: Of the draw.
-        exclude_ids: Rows that are not to be shown, such as those to be judged.
+        seed: Seed of the draw.
+        exclude_ids: Ids of rows that must not be shown, such as those to be judged.
 
     Returns:
         The exemplars, in the order of the label set.
 
     Raises:
-        SchemaError: A column is missing or holds nulls, ids are there twice, or a label is none.
-        UsageError: No row is left of a class.
+        SchemaError: A column is missing or holds nulls, an id is repeated, or a label is not in the
+            label set.
+        UsageError: A class has no rows left.
 
     Source: MSciNLI, Table 18: four human-annotated exemplars, one of each class. Which ones, and
         how they were drawn, is not known; this draw is our own.
@@ -63,8 +64,8 @@ def draw_shots(
             best[label] = min(best.get(label, drawn), drawn)
     if missing := [name for label, name in enumerate(labels) if label not in best]:
         raise UsageError(
-            f"There is no row to show of {', '.join(missing)}: the pool has {rows.num_rows:,} "
-            f"rows, and {len(excluded):,} ids are excluded. Draw from a larger pool."
+            f"The pool has no exemplar of {', '.join(missing)}: it has {rows.num_rows:,} rows, and "
+            f"{len(excluded):,} ids are excluded. Draw from a larger pool."
         )
     return tuple(
         Shot(
@@ -79,15 +80,18 @@ def draw_shots(
 
 def _check(rows: pa.Table, labels: Sequence[str]) -> None:
     if missing := [name for name in _COLUMNS if name not in rows.column_names]:
-        raise SchemaError(f"The pool of shots has no column {', '.join(missing)}.")
+        raise SchemaError(
+            f"The pool of shots lacks the columns {', '.join(missing)}; it has "
+            f"{', '.join(rows.column_names)}."
+        )
     problems = [
         f"{rows[name].null_count} rows have no {name}" for name in _COLUMNS if rows[name].null_count
     ]
     if len(pc.unique(rows["id"])) < rows.num_rows:
-        problems.append("ids are there more than once")
+        problems.append("ids occur more than once")
     if not pa.types.is_integer(rows["label"].type):
         problems.append(f"labels are of type {rows['label'].type}; expected ids")
     elif beyond := set(pc.unique(rows["label"].drop_null()).to_pylist()) - set(range(len(labels))):
-        problems.append(f"labels {sorted(beyond)} are none of {', '.join(labels)}")
+        problems.append(f"label ids {sorted(beyond)} are not among {', '.join(labels)}")
     if problems:
         raise SchemaError(f"The pool of shots is malformed: {'; '.join(problems)}.")

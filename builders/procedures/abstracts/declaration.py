@@ -4,19 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from datasets import Value
-
 from ....loaders.releases.bionli import LABELS
+from ...core.markdown import markdown_table
+from ...core.schema import ColumnType
 from ...core.spec import ConfigSpec, DatasetSpec
-from ..procedure import Declaration
+from ..procedure import Declaration, reasons_cell, units_table
 
 #: The category of a conclusion as it stands in its abstract.
 POSITIVE = "positive"
 
-EXTRA: Mapping[str, Any] = {
-    name: Value("string")
-    for name in ("kind", "edit", "regulator", "regulated", "original_hypothesis")
-}
+EXTRA: Mapping[str, ColumnType] = dict.fromkeys(
+    ("kind", "edit", "regulator", "regulated", "original_hypothesis"), "string"
+)
 MEANINGS = {
     "id": "PubMed id and kind",
     "premise": "the supporting set: the sentences before the conclusion",
@@ -54,6 +53,25 @@ class AbstractsDeclaration(Declaration):
     categories: tuple[str, ...]
     domain: str
     splits: tuple[str, ...]
+
+    def card_blocks(self, construction: Mapping[str, Any]) -> dict[str, str]:
+        """Return the counts of abstracts, and those of negatives by kind and reason."""
+        if not construction:
+            return {}
+        rows = [
+            [
+                f"`{kind}`",
+                f"{counts['read']:,}",
+                f"{counts['kept']:,}",
+                reasons_cell(counts["dropped"]),
+            ]
+            for kind, counts in construction["negatives"].items()
+        ]
+        return {
+            **super().card_blocks(construction),
+            "abstracts": units_table("abstracts", construction["abstracts"]),
+            "negatives": markdown_table(["kind", "tried", "made", "refused"], rows),
+        }
 
     def spec(self) -> DatasetSpec:
         """Return the declaration of the dataset.

@@ -11,10 +11,9 @@ from .generate.sentence_kinds import KINDS
 from .mechanisms.mechanism import Mechanism
 from .perturb.apply import SAME_AS_ANOTHER, SAME_AS_POSITIVE, Negatives, make_strategies, perturb
 from .perturb.replace_entities import EntityPool
-from .perturb.strategy import NoNegative as Refused
-from .perturb.strategy import Perturbed, Strategy
+from .perturb.strategy import NoNegative, Perturbed, Strategy
 
-Outcomes = Mapping[str, Perturbed | Refused]
+Outcomes = Mapping[str, Perturbed | NoNegative]
 
 
 class Writer(Protocol):
@@ -87,7 +86,7 @@ def make_negatives(
         made.append([_as_negative(k, one) for k, one in both.items() if isinstance(one, Perturbed)])
         for kind, one in both.items():
             reasons = refused.setdefault(kind, Counter())
-            if isinstance(one, Refused):
+            if isinstance(one, NoNegative):
                 reasons[one.reason] += 1
     return made, refused
 
@@ -100,13 +99,13 @@ def _perturb(
 
 def _join(mechanism: Mechanism, by_rule: Negatives, by_model: Outcomes) -> Outcomes:
     """Both, without what a model wrote that is there already."""
-    outcomes: dict[str, Perturbed | Refused] = {**by_rule.made, **by_rule.refused}
+    outcomes: dict[str, Perturbed | NoNegative] = {**by_rule.made, **by_rule.refused}
     taken = {mechanism.conclusion: SAME_AS_POSITIVE}
     taken |= {one.text: SAME_AS_ANOTHER for one in by_rule.made.values()}
     for kind, one in by_model.items():
         outcomes[kind] = one
         if isinstance(one, Perturbed) and one.text in taken:
-            outcomes[kind] = Refused(taken[one.text])
+            outcomes[kind] = NoNegative(taken[one.text])
         elif isinstance(one, Perturbed):
             taken[one.text] = SAME_AS_ANOTHER
     return outcomes

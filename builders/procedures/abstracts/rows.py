@@ -11,11 +11,12 @@ import pyarrow as pa
 
 from ....loaders.errors import CorpusError
 from ....loaders.releases.bionli import LABELS
-from ....loaders.releases.oddities import Oddities
+from ....loaders.releases.layout import Oddities
 from ...core.base import Batch
+from ...core.encode import encode
 from ...core.keyed import key_of
 from ...core.options import Key
-from ...core.schema import encode, uniform_features
+from ...core.schema import uniform_features
 from .declaration import EXTRA, POSITIVE
 from .distributions import BALANCED
 from .mechanisms.mechanism import Mechanism

@@ -6,13 +6,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from ....loaders.corpora.abstracts.abstract import Skipped
 from ....loaders.corpora.abstracts.read import FORMATS, read_abstracts
-from ....loaders.corpora.abstracts.skipped import Skipped
 from ....loaders.corpora.papers.files import find_paper_files
 from ....loaders.progress import Tell
 from ...core.options import BuildOptions
 from ..about import Declared
-from ..procedure import Construction, Report, TooFewError, reasons
+from ..procedure import Construction, Report, TooFewError, list_reasons
 from .declaration import POSITIVE, AbstractsDeclaration
 from .distributions import choose_balanced, choose_full
 from .mechanisms.find import find_mechanisms
@@ -113,12 +113,12 @@ def _summary(not_taken: Sequence[Skipped | NoMechanism]) -> Iterator[str]:
 
 def _summary_of_counts(counts: Mapping[str, Any]) -> Iterator[str]:
     abstracts = counts["abstracts"]
-    dropped = reasons(abstracts["dropped"])
+    dropped = list_reasons(abstracts["dropped"])
     yield f"{abstracts['kept']:,} of {abstracts['read']:,} abstracts{dropped}"
     for what, n in abstracts["left_out"].items():
         yield f"{n:,} left out of their abstracts: {what}"
     for kind, made in counts.get("negatives", {}).items():
-        dropped = reasons(made["dropped"])
+        dropped = list_reasons(made["dropped"])
         yield f"{kind}: {made['kept']:,} of {made['read']:,} mechanisms{dropped}"
 
 

@@ -4,10 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ....loaders.corpora.abstracts.skipped import Skipped
+from ....loaders.corpora.abstracts.abstract import Skipped
 from ..splits import ByRatio
-from .mechanisms.mechanism import Mechanism
-from .mechanisms.mechanism import NoMechanism as Refused
+from .mechanisms.mechanism import Mechanism, NoMechanism
 
 #: Why a mechanism is not taken.
 SAME_TEXTS = "another abstract has the same supporting set"
@@ -30,7 +29,7 @@ class Selection:
     mechanisms: Sequence[Mechanism]
     splits: Sequence[str]
     n_read: int
-    not_taken: Sequence[Skipped | Refused]
+    not_taken: Sequence[Skipped | NoMechanism]
     left_out: Sequence[Skipped]
 
     def dropped(self) -> dict[str, int]:
@@ -39,7 +38,7 @@ class Selection:
 
 
 def select_mechanisms(
-    found: Iterable[Mechanism | Refused | Skipped], splitting: ByRatio, seed: int
+    found: Iterable[Mechanism | NoMechanism | Skipped], splitting: ByRatio, seed: int
 ) -> Selection:
     """Takes each mechanism once, and puts each into a split by its pmid.
 
@@ -53,12 +52,12 @@ def select_mechanisms(
         seed: Decides which split an abstract is in.
     """
     mechanisms: list[Mechanism] = []
-    not_taken: list[Skipped | Refused] = []
+    not_taken: list[Skipped | NoMechanism] = []
     left_out: list[Skipped] = []
     for one in found:
         if isinstance(one, Mechanism):
             mechanisms.append(one)
-        elif isinstance(one, Refused) or one.unit in ("abstract", "record", "file"):
+        elif isinstance(one, NoMechanism) or one.unit in ("abstract", "record", "file"):
             not_taken.append(one)
         else:
             left_out.append(one)
@@ -68,7 +67,7 @@ def select_mechanisms(
         first = taken.setdefault(" ".join(" ".join(one.supporting).split()), one)
         if first is not one:
             detail = f"that of {first.pmid} is taken"
-            not_taken.append(Refused("", 0, one.pmid, SAME_TEXTS, detail))
+            not_taken.append(NoMechanism("", 0, one.pmid, SAME_TEXTS, detail))
     chosen = list(taken.values())
     splits = [splitting.place_of(one.pmid, None, seed).split or "" for one in chosen]
     return Selection(chosen, splits, n_read, not_taken, left_out)

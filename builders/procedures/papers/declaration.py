@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from datasets import Value
-
+from ...core.markdown import markdown_table
+from ...core.schema import ColumnType
 from ...core.spec import ConfigSpec, DatasetSpec
-from ..procedure import Declaration
+from ..procedure import Declaration, units_table
 
 UNBALANCED = "unbalanced"
 
-EXTRA: Mapping[str, Any] = {"year": Value("int32")}
+EXTRA: Mapping[str, ColumnType] = {"year": "int32"}
 MEANINGS = {
     "id": "the paper's id, and the positions of the two sentences in it",
     "premise": "the first sentence",
@@ -58,6 +58,27 @@ class PapersDeclaration(Declaration):
     categories: tuple[str, ...]
     domains: tuple[str, ...]
     splits: tuple[str, ...]
+
+    def card_blocks(self, construction: Mapping[str, Any]) -> dict[str, str]:
+        """Return the counts of papers, and those of pairs by category and reason."""
+        if not construction:
+            return {}
+        pairs = construction["pairs"]
+        reasons = sorted({reason for counts in pairs.values() for reason in counts["dropped"]})
+        rows = [
+            [
+                f"`{category}`",
+                f"{counts['read']:,}",
+                f"{counts['kept']:,}",
+                *(f"{counts['dropped'].get(reason, 0):,}" for reason in reasons),
+            ]
+            for category, counts in pairs.items()
+        ]
+        return {
+            **super().card_blocks(construction),
+            "papers": units_table("papers", construction["papers"]),
+            "pairs": markdown_table(["category", "read", "kept", *reasons], rows),
+        }
 
     def spec(self) -> DatasetSpec:
         """Return the declaration of the dataset.

@@ -19,8 +19,8 @@ from ....loaders.corpora.papers.metadata import Metadata
 from ....loaders.corpora.papers.paper import Paper, Skipped, SplitSentences
 from ....loaders.corpora.papers.read import read_papers
 from .arrays import Words
+from .pair_rules import PairRules
 from .pairs import PairBlock, find_pairs
-from .recipe import PairRules
 
 PAIRS, PAPERS, REPORT = "pairs.arrow", "papers.arrow", "report.json"
 

@@ -19,7 +19,7 @@ from .cleaning import FIT, RULES
 from .draws import subkeys
 from .linking import AFTER_A_MARK, Linking, find_linking
 from .neutral import draw_neutral_pairs
-from .recipe import PairRules
+from .pair_rules import PairRules
 from .texts import Texts
 
 #: Why a pair is dropped before it reaches a split; those on texts are the rules of ``cleaning``.

@@ -1,7 +1,7 @@
 """What a dataset that is made from papers depends on, besides the papers."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version as installed_version
 from pathlib import Path
@@ -14,7 +14,7 @@ from ..about import check_domain
 from ..option_groups import Option
 from ..procedure import Recipe
 from ..splits import GROUP, ByRatio, ByYear, Ratio, Splitting, Years, parse_years
-from .cleaning import Cleaning
+from .pair_rules import PairRules
 from .phrases import LinkingPhrases
 
 if TYPE_CHECKING:
@@ -37,36 +37,6 @@ def _start_spark(wanted: bool) -> "Engine | None":
     from .spark import spark_engine
 
     return spark_engine() if wanted else None
-
-
-@dataclass(frozen=True)
-class PairRules:
-    """How pairs are taken from a paper.
-
-    Attributes:
-        phrases: The linking phrases.
-        cleaning: The bounds of the rules on sentences.
-        within: What two adjacent sentences must share, ``paragraph`` or ``section``.
-        seed: Decides every random choice.
-    """
-
-    phrases: LinkingPhrases = field(default_factory=LinkingPhrases.read)
-    cleaning: Cleaning = field(default_factory=Cleaning)
-    within: str = "paragraph"
-    seed: int = 1
-
-    def __post_init__(self) -> None:
-        if self.within not in ("paragraph", "section"):
-            raise UsageError(f"within is {self.within!r}; expected paragraph or section.")
-
-    def as_json(self) -> Mapping[str, Any]:
-        """Return the rules as plain values."""
-        return {
-            **self.phrases.as_json(),
-            "cleaning": asdict(self.cleaning),
-            "within": self.within,
-            "seed": self.seed,
-        }
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,11 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from ....loaders.atomic_write import working_folder
-from ....loaders.releases.oddities import Oddities
+from ....loaders.releases.layout import Oddities
 from ...core.base import Batch
+from ...core.encode import encode
 from ...core.options import Key
-from ...core.schema import SPLITS, encode, uniform_features
+from ...core.schema import SPLITS, uniform_features
 from .declaration import EXTRA, UNBALANCED
 from .phrases import LinkingPhrases
 from .select_pairs import Pairs, taken_pairs

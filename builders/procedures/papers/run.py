@@ -15,7 +15,7 @@ from ....loaders.errors import CorpusError
 from ....loaders.progress import Tell
 from ...core.options import BuildOptions
 from ..about import Declared
-from ..procedure import Construction, Report, TooFewError, reasons
+from ..procedure import Construction, Report, TooFewError, list_reasons
 from .declaration import PapersDeclaration
 from .extract import Job, ShardReport
 from .recipe import PapersRecipe
@@ -101,7 +101,7 @@ def _summary(skipped: Sequence[Skipped], unknown: Sequence[str]) -> Iterator[str
 
 def _summary_of_counts(counts: Mapping[str, Any]) -> Iterator[str]:
     papers = counts["papers"]
-    yield f"{papers['kept']:,} of {papers['read']:,} papers{reasons(papers['dropped'])}"
+    yield f"{papers['kept']:,} of {papers['read']:,} papers{list_reasons(papers['dropped'])}"
     if pairs := counts.get("pairs", {}).values():
         kept, read = sum(one["kept"] for one in pairs), sum(one["read"] for one in pairs)
         yield f"{kept:,} of {read:,} pairs"

@@ -17,7 +17,7 @@ from .arrays import Flags, Numbers, Words
 from .balance import balance, class_sizes
 from .draws import draw, mix
 from .extract import PAIRS, ShardReport, read_table
-from .recipe import PairRules
+from .pair_rules import PairRules
 from .select_papers import Papers
 
 NOT_TAKEN = "its paper is not taken"

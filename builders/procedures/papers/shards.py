@@ -16,7 +16,7 @@ from filelock import FileLock, Timeout
 from tqdm.auto import tqdm
 
 from ....loaders.corpora.papers.files import PaperFile
-from ...core.identity import code_digest
+from ...core.identity import code_identity
 from ...core.workers import map_in_order
 from .extract import Job, ShardReport
 
@@ -80,7 +80,7 @@ def worked_off(
     """
     recipe = cache_dir / "construct" / _key(job)
     recipe.mkdir(parents=True, exist_ok=True)
-    place = recipe / code_digest()[:16]
+    place = recipe / _code(job)[:16]
     shards = [Shard(group, place / _shard_key(group)) for group in _group(files)]
     with _alone(recipe):
         for other in recipe.iterdir():
@@ -131,6 +131,11 @@ def _group(files: Sequence[PaperFile]) -> Iterator[list[PaperFile]]:
             group, size = [], 0
     if group:
         yield group
+
+
+def _code(job: Job) -> str:
+    """Return a hash of the code that the pairs of a paper depend on."""
+    return code_identity(Job.__module__, job.split_sentences.__module__)
 
 
 def _key(job: Job) -> str:

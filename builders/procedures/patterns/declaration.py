@@ -1,12 +1,114 @@
 """What a dataset that is made from a pattern bank declares of itself."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from ....loaders.corpora.patterns.pattern_bank import LABELS
-from ...core.spec import DatasetSpec
+from ...core.base import NLIBuilder
+from ...core.schema import ColumnType
+from ...core.spec import ConfigSpec, DatasetSpec
 from ..procedure import Declaration
-from .pattern_builder import PatternProperties
-from .rows import EXTRA, MEANINGS, pattern_configs
+from .recipe import OFFICIAL_PER_PATTERN
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+CATEGORIES = ("directional", "argument_orientation", "projective", "non_projective")
+
+#: Columns after the uniform ones.
+EXTRA: Mapping[str, ColumnType] = {
+    "n_premises": "int32",
+    "has_negation": "bool",
+    "expressions": ["string"],
+    "inference_type": "string",
+    "related_pattern": "string",
+    "seed_pattern": "string",
+    "fillers": [{"variable": "string", "phrase": "string"}],
+}
+MEANINGS = {
+    "group": "the pattern: the unit of consistency",
+    "category": "the inference class",
+    "source": "where the pattern is from, by the key that its authors use; may be null",
+    "n_premises": "number of premises, each a sentence of `premise`",
+    "has_negation": 'whether the word "not" occurs',
+    "expressions": "the spatial expressions that the inference turns on",
+    "inference_type": "type of inference in the literature that the pattern is from; often null",
+    "related_pattern": "the pattern that it was derived from; often null",
+    "seed_pattern": "the first pattern of its family; often null",
+    "fillers": "the phrase that fills each variable of the pattern",
+}
+
+
+def pattern_configs(
+    per_pattern: int | None,
+    categories: Sequence[str] = CATEGORIES,
+    *,
+    has_few_shot: bool = True,
+) -> dict[str, ConfigSpec]:
+    """Return the configs of a pattern dataset: all, one an inference class, and few-shot.
+
+    Args:
+        per_pattern: Problems of each pattern; None where patterns differ in that.
+        categories: The inference classes of its patterns.
+        has_few_shot: Whether patterns give problems enough to draw shots from.
+
+    Source:
+        SpaceNLI, section 4.1 (the sample), section 2.2 (the classes) and section 4.2.3 (few-shot).
+    """
+    what = f"all patterns, {per_pattern} problems each" if per_pattern else "all patterns"
+    configs = {"default": ConfigSpec(what, ("test",))}
+    for category in categories:
+        name = category.replace("non_", "non-").replace("_", " ")
+        configs[category] = ConfigSpec(f"the {name} patterns", ("test",))
+    if has_few_shot:
+        pool = per_pattern // 2 if per_pattern else "half of the"
+        rest = per_pattern - per_pattern // 2 if per_pattern else "the others"
+        configs["few_shot"] = ConfigSpec(
+            f"{pool} problems a pattern to draw shots from (train), {rest} to test",
+            ("train", "test"),
+        )
+    return configs
+
+
+def pattern_spec(**declared: Any) -> DatasetSpec:
+    """Return the declaration of a pattern dataset of this package.
+
+    Args:
+        **declared: What is the dataset's own: every field of ``DatasetSpec`` but labels, domains,
+            categories, group, configs and columns, which all of them share.
+
+    Raises:
+        SchemaError: A field is wrong.
+    """
+    return DatasetSpec(
+        labels=LABELS,
+        domains=("spatial",),
+        categories=CATEGORIES,
+        group="pattern",
+        metrics=("nli_report", "pattern_accuracy", "cartography"),
+        configs=pattern_configs(OFFICIAL_PER_PATTERN),
+        extra=EXTRA,
+        meanings=MEANINGS,
+        **declared,
+    )
+
+
+class PatternProperties(NLIBuilder):
+    """A dataset whose card breaks labels down as SpaceNLI's Table 3 does."""
+
+    PROPERTY_COLUMNS = ("category", "n_premises", "has_negation")
+
+    @classmethod
+    def properties(cls, rows: "pa.Table") -> dict[str, list[bool]]:
+        """Return the properties of SpaceNLI's Table 3: class, negation and number of premises."""
+        categories = rows["category"].to_pylist()
+        n_premises = rows["n_premises"].to_pylist()
+        properties = {name: [c == name for c in categories] for name in cls.SPEC.categories}
+        properties["with negation"] = rows["has_negation"].to_pylist()
+        for n in sorted(set(n_premises)):
+            properties[f"{n} premise{'s' * (n > 1)}"] = [value == n for value in n_premises]
+        return properties
 
 
 @dataclass(frozen=True)
@@ -28,6 +130,17 @@ class PatternsDeclaration(Declaration):
     categories: tuple[str, ...]
     domain: str
     has_few_shot: bool
+
+    def card_blocks(self, construction: Mapping[str, Any]) -> dict[str, str]:
+        """Return how many problems the patterns gave, and which gave fewer than asked for."""
+        if not construction:
+            return {}
+        counts = construction["patterns"]
+        text = f"{counts['read']:,} patterns gave {counts['problems']:,} problems."
+        if short := counts["short"]:
+            listed = ", ".join(f"`{pattern}` ({n:,})" for pattern, n in short.items())
+            text += f" Fewer than asked for: {listed}."
+        return {**super().card_blocks(construction), "patterns": text}
 
     def spec(self) -> DatasetSpec:
         """Return the declaration of the dataset.

@@ -1,64 +1,22 @@
-"""Base of the datasets that are sampled from a pattern bank."""
+"""Base of the datasets of this package that are sampled from a pattern bank."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
-from ....loaders.corpora.patterns.pattern_bank import LABELS, read_pattern_bank
+from ....loaders.corpora.patterns.pattern_bank import read_pattern_bank
 from ....loaders.corpora.patterns.records import PatternBank
-from ...core.base import NLIBuilder, Rows
+from ...core.base import Rows
 from ...core.options import BuildOptions
-from ...core.spec import DatasetSpec
-from .rows import (
-    CATEGORIES,
-    EXTRA,
-    MEANINGS,
-    PatternRows,
-    encode_samples,
-    pattern_configs,
-    pattern_properties,
-)
-from .sampling import OFFICIAL_PER_PATTERN, SamplingConfig, sample_bank
-
-
-def pattern_spec(**declared: Any) -> DatasetSpec:
-    """The declaration of a pattern dataset.
-
-    Args:
-        **declared: What is the dataset's own: every field of ``DatasetSpec`` but labels, domains,
-            categories, group, configs and columns, which all of them share.
-    """
-    return DatasetSpec(
-        labels=LABELS,
-        domains=("spatial",),
-        categories=CATEGORIES,
-        group="pattern",
-        metrics=("nli_report", "pattern_accuracy", "cartography"),
-        configs=pattern_configs(OFFICIAL_PER_PATTERN),
-        extra=EXTRA,
-        meanings=MEANINGS,
-        **declared,
-    )
-
-
-class PatternProperties(NLIBuilder):
-    """A dataset whose card breaks labels down as SpaceNLI's Table 3 does."""
-
-    PROPERTY_COLUMNS = ("category", "n_premises", "has_negation")
-
-    @classmethod
-    def properties(cls, rows: pa.Table) -> dict[str, list[bool]]:
-        """Return the properties of SpaceNLI's Table 3."""
-        return pattern_properties(rows, cls.SPEC.categories)
+from .declaration import PatternProperties
+from .recipe import SamplingConfig
 
 
 class PatternBuilder(PatternProperties):
     """A dataset sampled from a pattern bank; a subclass says where its bank is.
 
-    Attributes:
+    Class attributes:
         SAMPLING: The draw that is the dataset.
         HAS_TEXT_DEFECTS: Whether its texts have the defects that ``mending`` mends.
     """
@@ -69,16 +27,24 @@ class PatternBuilder(PatternProperties):
     @classmethod
     @abstractmethod
     def bank_files(cls, options: BuildOptions) -> tuple[Path, Path]:
-        """The pattern file and the world file, verified."""
+        """Return the pattern file and the world file, verified.
+
+        Raises:
+            NLIHubError: A file is missing or not the pinned one.
+        """
 
     @classmethod
     @abstractmethod
     def bank_sources(cls, options: BuildOptions) -> list[Mapping[str, Any]]:
-        """Address, size and hash of both files, for the manifest."""
+        """Return address, size and hash of both files, for the manifest.
+
+        Raises:
+            NLIHubError: A file is missing or not the pinned one.
+        """
 
     @classmethod
     def read_bank(cls, options: BuildOptions) -> PatternBank:
-        """Reads the bank.
+        """Read the bank.
 
         Raises:
             NLIHubError: A file is missing, not the pinned one, or malformed.
@@ -87,7 +53,14 @@ class PatternBuilder(PatternProperties):
 
     @classmethod
     def make_rows(cls, options: BuildOptions) -> Rows:
-        """Draws the dataset from its bank."""
+        """Draw the dataset from its bank.
+
+        Raises:
+            NLIHubError: A file is missing, not the pinned one, or malformed.
+        """
+        from .rows import PatternRows, encode_samples  # numpy and pyarrow take long to import
+        from .sampling import sample_bank
+
         keys = options.keys(cls.SPEC)
         samples = list(
             sample_bank(

@@ -11,6 +11,36 @@ from ..procedure import Recipe
 
 _GROUP = "Problems"
 
+OFFICIAL_SEED = 42
+OFFICIAL_PER_PATTERN = 200
+ALL_PROBLEMS = -1
+ONLY_EXAMPLES = 0
+
+
+@dataclass(frozen=True)
+class SamplingConfig:
+    """What to draw.
+
+    Attributes:
+        per_pattern: Problems a pattern; a pattern that has fewer gives all. ``-1`` draws every
+            problem, ``0`` all hand-written examples and nothing else.
+        seed: Seed of Python's ``random``, used anew for each pattern.
+        with_examples: Whether hand-written examples may be drawn.
+    """
+
+    per_pattern: int = OFFICIAL_PER_PATTERN
+    seed: int = OFFICIAL_SEED
+    with_examples: bool = True
+
+    def __post_init__(self) -> None:
+        for name, value in (("per_pattern", self.per_pattern), ("seed", self.seed)):
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise UsageError(f"{name} is {value!r}; expected a whole number")
+        if self.per_pattern < ALL_PROBLEMS:
+            raise UsageError(f"per_pattern is {self.per_pattern}; expected -1, 0 or more")
+        if self.per_pattern == ONLY_EXAMPLES and not self.with_examples:
+            raise UsageError("per_pattern 0 means examples only, which were to be left out")
+
 
 @dataclass(frozen=True)
 class PatternsRecipe(Recipe):

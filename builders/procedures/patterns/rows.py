@@ -9,79 +9,23 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from datasets import List, Value
 
 from ....loaders.corpora.patterns.pattern_bank import LABELS
 from ....loaders.corpora.patterns.records import ReleasedProblem, category_name
 from ....loaders.errors import SchemaError
-from ....loaders.releases.oddities import Oddities
+from ....loaders.releases.layout import Oddities
 from ...core.base import Batch
+from ...core.encode import encode
 from ...core.options import Key
-from ...core.schema import encode, uniform_features
-from ...core.spec import ConfigSpec
+from ...core.schema import uniform_features
+from .declaration import CATEGORIES, EXTRA
 from .sampling import PatternSample
-
-CATEGORIES = ("directional", "argument_orientation", "projective", "non_projective")
-
-#: Columns after the uniform ones.
-EXTRA: Mapping[str, Any] = {
-    "n_premises": Value("int32"),
-    "has_negation": Value("bool"),
-    "expressions": List(Value("string")),
-    "inference_type": Value("string"),
-    "related_pattern": Value("string"),
-    "seed_pattern": Value("string"),
-    "fillers": List({"variable": Value("string"), "phrase": Value("string")}),
-}
-MEANINGS = {
-    "group": "the pattern: the unit of consistency",
-    "category": "the inference class",
-    "source": "where the pattern is from, by the key that its authors use; may be null",
-    "n_premises": "number of premises, each a sentence of `premise`",
-    "has_negation": 'whether the word "not" occurs',
-    "expressions": "the spatial expressions that the inference turns on",
-    "inference_type": "type of inference in the literature that the pattern is from; often null",
-    "related_pattern": "the pattern that it was derived from; often null",
-    "seed_pattern": "the first pattern of its family; often null",
-    "fillers": "the phrase that fills each variable of the pattern",
-}
 
 _FROM_ATTRIBUTE = {
     "inference_type": "cat",
     "related_pattern": "rel",
     "seed_pattern": "seed",
 }
-
-
-def pattern_configs(
-    per_pattern: int | None,
-    categories: Sequence[str] = CATEGORIES,
-    *,
-    has_few_shot: bool = True,
-) -> dict[str, ConfigSpec]:
-    """Return the configs of a pattern dataset: all, one an inference class, and few-shot.
-
-    Args:
-        per_pattern: Problems of each pattern; None where patterns differ in that.
-        categories: The inference classes of its patterns.
-        has_few_shot: Whether patterns give problems enough to draw shots from.
-
-    Source:
-        SpaceNLI, section 4.1 (the sample), section 2.2 (the classes) and section 4.2.3 (few-shot).
-    """
-    what = f"all patterns, {per_pattern} problems each" if per_pattern else "all patterns"
-    configs = {"default": ConfigSpec(what, ("test",))}
-    for category in categories:
-        name = category.replace("non_", "non-").replace("_", " ")
-        configs[category] = ConfigSpec(f"the {name} patterns", ("test",))
-    if has_few_shot:
-        pool = per_pattern // 2 if per_pattern else "half of the"
-        rest = per_pattern - per_pattern // 2 if per_pattern else "the others"
-        configs["few_shot"] = ConfigSpec(
-            f"{pool} problems a pattern to draw shots from (train), {rest} to test",
-            ("train", "test"),
-        )
-    return configs
 
 
 def encode_samples(
@@ -249,21 +193,3 @@ class PatternRows:
             members["few_shot", "train"] = pool
             members["few_shot", "test"] = pc.invert(pool)
         yield Batch(self.table, {key: members[key] for key in self.keys})
-
-
-def pattern_properties(
-    rows: pa.Table, classes: Sequence[str] = CATEGORIES
-) -> dict[str, list[bool]]:
-    """Return the properties of SpaceNLI's Table 3: class, negation and number of premises.
-
-    Args:
-        rows: n rows with ``category``, ``has_negation`` and ``n_premises``.
-        classes: The inference classes to break down by.
-    """
-    categories = rows["category"].to_pylist()
-    n_premises = rows["n_premises"].to_pylist()
-    properties = {name: [c == name for c in categories] for name in classes}
-    properties["with negation"] = rows["has_negation"].to_pylist()
-    for n in sorted(set(n_premises)):
-        properties[f"{n} premise{'s' * (n > 1)}"] = [value == n for value in n_premises]
-    return properties

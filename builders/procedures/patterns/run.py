@@ -14,10 +14,10 @@ from ....loaders.progress import Tell
 from ...core.options import BuildOptions
 from ..about import Declared
 from ..procedure import Construction, Report
-from .declaration import PatternsDeclaration
-from .recipe import PatternsRecipe
-from .rows import CATEGORIES, PatternRows, encode_samples, few_shot_pool
-from .sampling import PatternSample, SamplingConfig, sample_bank
+from .declaration import CATEGORIES, PatternsDeclaration
+from .recipe import PatternsRecipe, SamplingConfig
+from .rows import PatternRows, encode_samples, few_shot_pool
+from .sampling import PatternSample, sample_bank
 
 _MAX_SHOWN = 10
 

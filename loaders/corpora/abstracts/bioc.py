@@ -1,4 +1,4 @@
-"""Reads a document of BioC, from JSON or from XML, as PubTator 3 serves them.
+"""Reads documents of BioC, from JSON or from XML, as PubTator 3 serves them.
 
 Read are the passages whose ``type`` or ``section_type`` says title or abstract; several of an
 abstract are joined with a blank. All others, of a full text, are passed over with what is annotated
@@ -8,16 +8,18 @@ An entity has its id in the infon ``identifier``. A relation has its two in ``ro
 (in JSON an object with an ``identifier``, or, as always in XML, ``Chemical|MESH:D003911``), and its
 kind in ``type``. Where there are no roles, its two nodes name annotations by their ids.
 
+XML is read one ``<document>`` at a time; each becomes the fields that it has in BioC JSON.
+
 Source: the BioC format (Comeau et al., 2013), and what PubTator 3 exports as BioC XML and JSON.
 """
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import IO, Any
 
-from ..papers.skips import PaperError
-from .annotations import Mention, Read, Told, annotate
-from .skipped import Skipped
+from ..safe_xml import XML_ERRORS, Element, new_parser, xml_problem
+from ..streams import MAX_RECORD_BYTES, RecordError, too_large
+from .abstract import Mention, Read, Skipped, Told, annotate
 
 #: A JSON object with one of these keys is a document; one of the others holds several.
 DOCUMENT_KEY = "passages"
@@ -25,6 +27,9 @@ COLLECTION_KEYS = ("PubTator3", "documents")
 _TITLES = frozenset({"title", "front"})
 _ABSTRACT = "abstract"
 _NUMBER = re.compile(r"[0-9]+", re.ASCII)
+#: The elements of BioC XML that hold documents, and a document.
+_ROOT, _DOCUMENT = "collection", "document"
+_CHUNK_BYTES = 1 << 16
 
 Fields = Mapping[str, Any]
 
@@ -42,7 +47,7 @@ class _Document:
         self.elsewhere: set[str] = set()
         self.skipped: list[Skipped] = []
 
-    def skip(self, fields: Fields, unit: str, error: PaperError) -> None:
+    def skip(self, fields: Fields, unit: str, error: RecordError) -> None:
         line = error.line or _line(fields, self.line)
         entry = Skipped(self.file, line, self.pmid, unit, error.reason, error.detail)
         self.skipped.append(entry)
@@ -56,13 +61,13 @@ class _Document:
             begin = shift + (len(title) + 1 if part == _ABSTRACT else 0)
             try:
                 self.mentions.append(self._mention(annotation, begin))
-            except PaperError as error:
+            except RecordError as error:
                 self.skip(annotation, "entity", error)
         for holder in (*passages, document):
             for relation in _objects(holder, "relations"):
                 try:
                     self.relations.append(self._relation(relation))
-                except PaperError as error:
+                except RecordError as error:
                     self.skip(relation, "relation", error)
         made = annotate(
             self.pmid,
@@ -90,7 +95,7 @@ class _Document:
             return
         text = passage.get("text") or ""
         if not isinstance(text, str):
-            raise PaperError("malformed", f"text: expected text, got {type(text).__name__}")
+            raise RecordError("malformed", f"text: expected text, got {type(text).__name__}")
         before = self.texts[part]
         shift = sum(map(len, before)) + len(before)
         before.append(text)
@@ -101,14 +106,14 @@ class _Document:
         infons = _infons(annotation)
         kind, text = _word(infons.get("type")), annotation.get("text") or ""
         if kind is None:
-            raise PaperError("malformed", "expected a type of entity, got none")
+            raise RecordError("malformed", "expected a type of entity, got none")
         if not isinstance(text, str):
-            raise PaperError("malformed", f"text: expected text, got {type(text).__name__}")
+            raise RecordError("malformed", f"text: expected text, got {type(text).__name__}")
         locations = _objects(annotation, "locations")
         if not locations:
-            raise PaperError("malformed", "expected a location, got none")
+            raise RecordError("malformed", "expected a location, got none")
         if len(locations) > 1:
-            raise PaperError("mention in pieces", f"expected one location, got {len(locations)}")
+            raise RecordError("mention in pieces", f"expected one location, got {len(locations)}")
         start = shift + _whole_number(locations[0].get("offset"), "offset")
         end = start + _whole_number(locations[0].get("length"), "length")
         identifier = _word(infons.get("identifier")) or ""
@@ -118,11 +123,11 @@ class _Document:
         infons = _infons(relation)
         kind = _word(infons.get("type"))
         if kind is None:
-            raise PaperError("malformed", "expected a type of relation, got none")
+            raise RecordError("malformed", "expected a type of relation, got none")
         ids = list(self._related(relation, infons))
         if len(ids) != 2 or not all(ids):
             got = ", ".join(repr(one) for one in ids) or "none"
-            raise PaperError("malformed", f"{kind}: expected two ids, got {got:.200}")
+            raise RecordError("malformed", f"{kind}: expected two ids, got {got:.200}")
         return Told(kind, ids[0], ids[1], _line(relation, self.line))
 
     def _related(self, relation: Fields, infons: Fields) -> Iterator[str]:
@@ -150,7 +155,7 @@ def read_document(document: Fields, file: str, line: int) -> Read:
         return Read(Skipped(file, line, None, "abstract", "malformed", detail), [])
     try:
         return _Document(pmid, file, line).read(document)
-    except PaperError as error:
+    except RecordError as error:
         return Read(Skipped(file, line, pmid, "abstract", error.reason, error.detail), [])
 
 
@@ -165,14 +170,14 @@ def _part(infons: Fields) -> str | None:
 def _objects(holder: Fields, key: str) -> list[dict[str, Any]]:
     values = holder.get(key) or []
     if not isinstance(values, list) or not all(isinstance(value, dict) for value in values):
-        raise PaperError("malformed", f"{key}: expected a list of objects, got {values!r:.80}")
+        raise RecordError("malformed", f"{key}: expected a list of objects, got {values!r:.80}")
     return values
 
 
 def _infons(holder: Fields) -> Fields:
     infons = holder.get("infons") or {}
     if not isinstance(infons, dict):
-        raise PaperError("malformed", f"infons: expected an object, got {infons!r:.80}")
+        raise RecordError("malformed", f"infons: expected an object, got {infons!r:.80}")
     return infons
 
 
@@ -185,10 +190,127 @@ def _word(value: object) -> str | None:
 def _whole_number(value: object, where: str) -> int:
     word = _word(value)
     if word is None or not _NUMBER.fullmatch(word):
-        raise PaperError("malformed", f"{where}: expected a whole number, got {value!r:.80}")
+        raise RecordError("malformed", f"{where}: expected a whole number, got {value!r:.80}")
     return int(word)
 
 
 def _line(fields: Fields, otherwise: int) -> int:
     line = fields.get("line")
     return line if isinstance(line, int) else otherwise
+
+
+class _Parser:
+    """Cuts a collection into the elements of its documents."""
+
+    def __init__(self) -> None:
+        self.documents: list[Element] = []
+        self.open: list[Element] = []  # the document that is being read, and what is open in it
+        self._pieces: list[str] = []
+        self._is_root = True
+        self._expat = new_parser(self._pieces.append)
+        self._expat.StartElementHandler = self._start
+        self._expat.EndElementHandler = self._end
+
+    def feed(self, chunk: bytes) -> RecordError | None:
+        """Reads on; an empty chunk is the end. Says what is wrong."""
+        try:
+            self._expat.Parse(chunk, not chunk)
+        except RecordError as error:
+            return error
+        except XML_ERRORS as error:
+            return xml_problem(error)
+        return None
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        if self._is_root and tag != _ROOT:
+            detail = f"the root is <{tag:.80}>, expected <{_ROOT}>"
+            raise RecordError("unknown format", detail, self._expat.CurrentLineNumber)
+        self._is_root = False
+        self._pieces.clear()
+        if self.open or tag == _DOCUMENT:
+            element = Element(tag, attributes, self._expat.CurrentLineNumber)
+            if self.open:
+                self.open[-1].children.append(element)
+            self.open.append(element)
+
+    def _end(self, tag: str) -> None:
+        if self.open:
+            element = self.open.pop()
+            if not element.children:
+                element.text = "".join(self._pieces)
+            if not self.open:
+                self.documents.append(element)
+        self._pieces.clear()
+
+
+def read_bioc_xml(stream: IO[bytes], file: str) -> Iterator[Read]:
+    """Reads the documents of a collection.
+
+    Args:
+        stream: The file; it says its encoding itself, else it is UTF-8.
+        file: What it is called.
+
+    Yields:
+        The abstracts in the order of the file, with what was left out of each; last what is wrong
+        with the file, if it is not well-formed to its end.
+    """
+    parser = _Parser()
+    n_bytes = 0  # since a document ended
+    chunk, broken = b"start", None
+    while chunk and broken is None:
+        chunk = stream.read(_CHUNK_BYTES)
+        broken = parser.feed(chunk)
+        n_bytes = 0 if parser.documents else n_bytes + len(chunk)
+        if broken is None and n_bytes > MAX_RECORD_BYTES:
+            broken = too_large()
+        for element in parser.documents:
+            yield read_document(_xml_document(element), file, element.line)
+        parser.documents.clear()
+    if broken is not None:
+        pmid = _xml_text(parser.open[0], "id") if parser.open else None
+        yield Read(Skipped(file, broken.line, pmid, "file", broken.reason, broken.detail), [])
+
+
+def _xml_document(element: Element) -> dict[str, Any]:
+    """A document with the fields that it has in BioC JSON, and with lines."""
+    return {
+        "id": _xml_text(element, "id"),
+        "infons": _xml_infons(element),
+        "passages": [
+            {
+                "infons": _xml_infons(passage),
+                "offset": _xml_text(passage, "offset"),
+                "text": _xml_text(passage, "text", is_stripped=False),
+                "annotations": [_xml_annotation(one) for one in passage.all("annotation")],
+                "relations": [_xml_relation(one) for one in passage.all("relation")],
+            }
+            for passage in element.all("passage")
+        ],
+        "relations": [_xml_relation(one) for one in element.all("relation")],
+    }
+
+
+def _xml_annotation(element: Element) -> dict[str, Any]:
+    return {
+        "id": element.attributes.get("id"),
+        "infons": _xml_infons(element),
+        "text": _xml_text(element, "text", is_stripped=False),
+        "locations": [location.attributes for location in element.all("location")],
+        "line": element.line,
+    }
+
+
+def _xml_relation(element: Element) -> dict[str, Any]:
+    nodes = [node.attributes for node in element.all("node")]
+    return {"infons": _xml_infons(element), "nodes": nodes, "line": element.line}
+
+
+def _xml_infons(element: Element) -> dict[str, str]:
+    return {infon.attributes.get("key", ""): infon.text for infon in element.all("infon")}
+
+
+def _xml_text(element: Element, tag: str, *, is_stripped: bool = True) -> str | None:
+    child = next(element.all(tag), None)
+    if child is None:
+        return None
+    return child.text.strip() if is_stripped else child.text

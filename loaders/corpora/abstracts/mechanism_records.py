@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..papers.skips import PaperError
+from ..streams import RecordError
 from .markers import read_marked
 
 _ID = ("pmid", "id")
@@ -71,19 +71,19 @@ def read_record(fields: Mapping[str, Any], file: str, line: int) -> MechanismRec
         line: The line of the record, from 1; 0 where it has none.
 
     Raises:
-        PaperError: A field is missing or of another type, the markers are broken, or the polarity
+        RecordError: A field is missing or of another type, the markers are broken, or the polarity
             is not known.
     """
     if (pmid := record_pmid(fields)) is None:
         got = " and ".join(repr(fields.get(key)) for key in _ID)
-        raise PaperError("malformed", f"pmid, id: expected an id, got {got:.160}")
+        raise RecordError("malformed", f"pmid, id: expected an id, got {got:.160}")
     supporting = _supporting(fields)
     conclusion = fields[KEY]
     if not isinstance(conclusion, str):
         raise _type_error(KEY, "text", conclusion)
     marked = read_marked(" ".join(conclusion.split()))
     if isinstance(marked, str):
-        raise PaperError("broken markers", marked)
+        raise RecordError("broken markers", marked)
     return MechanismRecord(
         pmid,
         supporting,
@@ -126,7 +126,7 @@ def _polarity(fields: Mapping[str, Any]) -> str | None:
         return None
     told = _POLARITIES.fullmatch(value.strip()) if isinstance(value, str) else None
     if told is None:
-        raise PaperError(
+        raise RecordError(
             "unknown polarity", f"{key}: expected positive or negative, got {value!r:.80}"
         )
     return "positive" if told[1].lower() == "pos" else "negative"
@@ -144,5 +144,5 @@ def _optional(fields: Mapping[str, Any], key: str) -> str | None:
     raise _type_error(key, "text", value)
 
 
-def _type_error(key: str, expected: str, value: object) -> PaperError:
-    return PaperError("malformed", f"{key}: expected {expected}, got {type(value).__name__}")
+def _type_error(key: str, expected: str, value: object) -> RecordError:
+    return RecordError("malformed", f"{key}: expected {expected}, got {type(value).__name__}")

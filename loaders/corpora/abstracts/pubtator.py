@@ -18,9 +18,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from ..papers.skips import PaperError
-from .annotations import Mention, Read, Told, annotate
-from .skipped import Skipped
+from ..streams import RecordError
+from .abstract import Mention, Read, Skipped, Told, annotate
 
 _PASSAGE = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)
 #: Whether a file is of this format is told by its first line.
@@ -80,7 +79,7 @@ class _Block:
         return Read(made.unit, self.skipped + made.skipped)
 
 
-def read_pubtator(lines: Iterable[tuple[int, bytes | PaperError]], file: str) -> Iterator[Read]:
+def read_pubtator(lines: Iterable[tuple[int, bytes | RecordError]], file: str) -> Iterator[Read]:
     """Reads abstracts, one at a time.
 
     Args:
@@ -94,7 +93,7 @@ def read_pubtator(lines: Iterable[tuple[int, bytes | PaperError]], file: str) ->
     for number, line in lines:
         try:
             text = _decode(line)
-        except PaperError as error:
+        except RecordError as error:
             pmid = block.pmid if block else None
             yield Read(Skipped(file, number, pmid, "line", error.reason, error.detail), [])
             continue
@@ -117,10 +116,10 @@ def read_pubtator(lines: Iterable[tuple[int, bytes | PaperError]], file: str) ->
         yield block.read()
 
 
-def _decode(line: bytes | PaperError) -> str:
-    if isinstance(line, PaperError):
+def _decode(line: bytes | RecordError) -> str:
+    if isinstance(line, RecordError):
         raise line
     try:
         return line.decode().rstrip("\r\n")
     except UnicodeDecodeError as error:
-        raise PaperError("malformed", f"no UTF-8: {error.reason} at byte {error.start}") from None
+        raise RecordError("malformed", f"no UTF-8: {error.reason} at byte {error.start}") from None

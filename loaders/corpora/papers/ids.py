@@ -2,7 +2,7 @@
 
 import re
 
-from .skips import PaperError
+from ..streams import RecordError
 
 #: Endings of file names that say how a paper is kept, not what it is called.
 _ENDINGS = frozenset(
@@ -89,14 +89,14 @@ def id_told(value: object, where: str) -> str | None:
         The id; None where the value is none or blank.
 
     Raises:
-        PaperError: The value is neither text nor number.
+        RecordError: The value is neither text nor number.
     """
     if value is None:
         return None
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if not isinstance(value, str):
-        raise PaperError("malformed", f"{where}: expected text, got {type(value).__name__}")
+        raise RecordError("malformed", f"{where}: expected text, got {type(value).__name__}")
     return value if value.strip() else None
 
 

@@ -1,24 +1,36 @@
-"""Reads papers in JSON: one a line, or one a file.
+"""Reads papers in JSON, in our plain form or that of S2ORC: one a line, or one a file.
 
 JSON is UTF-8; a line or file that is not is malformed. Lines without a character that shows are
 passed over.
+
+S2ORC was released in three forms. 20190928 keeps a paper in ``grobid_parse`` (or ``latex_parse``)
+beside its ``metadata``; 20200705 has ``abstract`` and ``body_text`` at the top and tells no year;
+20210101 and its followers add ``metadata`` and ``back_matter``, which is no prose and left out.
+Each entry of ``abstract`` and ``body_text`` is a paragraph; neighbours under one heading are a
+section. Text stays as written.
+
+Source: the samples of S2ORC's releases 20190928, 20200705 and 20210101.
 """
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import groupby
 from pathlib import PurePosixPath
-from typing import IO
+from typing import IO, Any
 
 import orjson
 
-from . import plain, s2orc
-from .content import Content, read_each
-from .paper import Paper, Skipped, SplitSentences
-from .skips import MAX_PAPER_BYTES, PaperError, too_large
-from .streams import number_lines
+from ..streams import MAX_RECORD_BYTES, RecordError, number_lines, too_large
+from . import plain
+from .ids import id_told, year_told
+from .paper import Content, Paper, Section, Skipped, SplitSentences, read_each
+from .prose import is_back_matter
 
 _BOM = b"\xef\xbb\xbf"
 _LINE_ENDINGS = frozenset({".jsonl", ".ndjson"})
+_PARSES = ("grobid_parse", "latex_parse")
+#: A record with one of these keys is of S2ORC.
+_S2ORC_KEYS = frozenset({"body_text", *_PARSES})
 
 
 def are_lines_by_name(name: str) -> bool:
@@ -44,19 +56,19 @@ def read_json(
         The papers, and what is wrong with those that cannot be read.
 
     Raises:
-        PaperError: The file is one paper, and cannot be read.
+        RecordError: The file is one paper, and cannot be read.
     """
     if are_lines_by_name(file):
         yield from read_each(number_lines(stream), partial(_read, split=split), file)
         return
-    first = stream.readline(MAX_PAPER_BYTES + 1)
-    second = stream.readline(MAX_PAPER_BYTES + 1) if first.rstrip().endswith(b"}") else b""
+    first = stream.readline(MAX_RECORD_BYTES + 1)
+    second = stream.readline(MAX_RECORD_BYTES + 1) if first.rstrip().endswith(b"}") else b""
     if second.strip():
         lines = number_lines(stream, first, second)
         yield from read_each(lines, partial(_read, split=split), file)
         return
-    document = first + second + stream.read(MAX_PAPER_BYTES + 1)
-    if len(document) > MAX_PAPER_BYTES:
+    document = first + second + stream.read(MAX_RECORD_BYTES + 1)
+    if len(document) > MAX_RECORD_BYTES:
         raise too_large()
     yield _read(document.removeprefix(_BOM), split).to_paper(file, 0, id_of_file)
 
@@ -65,13 +77,72 @@ def _read(text: bytes, split: SplitSentences) -> Content:
     try:
         record = orjson.loads(text)
     except orjson.JSONDecodeError as error:
-        raise PaperError("malformed", f"no JSON: {error}", error.lineno) from None
+        raise RecordError("malformed", f"no JSON: {error}", error.lineno) from None
     if not isinstance(record, dict):
         got = type(record).__name__
-        raise PaperError("malformed", f"expected a JSON object, got {got}")
-    if not s2orc.KEYS.isdisjoint(record):
-        return s2orc.read_s2orc(record, split)
+        raise RecordError("malformed", f"expected a JSON object, got {got}")
+    if not _S2ORC_KEYS.isdisjoint(record):
+        return _read_s2orc(record, split)
     if not plain.KEYS.isdisjoint(record):
         return plain.read_plain(record, split)
     names = ", ".join(map(repr, record)) or "none"
-    raise PaperError("unknown format", f"the keys of the object are {names:.200}")
+    raise RecordError("unknown format", f"the keys of the object are {names:.200}")
+
+
+def _read_s2orc(record: dict[str, Any], split: SplitSentences) -> Content:
+    """Reads a paper.
+
+    Args:
+        record: The JSON object of the paper.
+        split: Cuts paragraphs into sentences.
+
+    Raises:
+        RecordError: A value is not of the type that the format has there.
+    """
+    metadata = _mapping(record, "metadata")
+    parse = record
+    if "body_text" not in record:
+        parse = _mapping(record, _PARSES[0]) or _mapping(record, _PARSES[1])
+    abstract = parse.get("abstract") or metadata.get("abstract") or []
+    if isinstance(abstract, str):
+        abstract = [{"text": abstract}]
+    sections = [
+        *_sections(abstract, "abstract", "Abstract", split),
+        *_sections(parse.get("body_text") or [], "body_text", "", split),
+    ]
+    paper_id = id_told(record.get("paper_id"), "paper_id")
+    return Content(paper_id, year_told(metadata.get("year")), None, sections)
+
+
+def _mapping(record: dict[str, Any], key: str) -> dict[str, Any]:
+    value = record.get(key) or {}
+    if not isinstance(value, dict):
+        raise _type_error(key, "an object", value)
+    return value
+
+
+def _sections(entries: object, part: str, title: str, split: SplitSentences) -> Iterator[Section]:
+    paragraphs = _paragraphs(entries, part, title)
+    for heading, group in groupby(paragraphs, key=lambda paragraph: paragraph[0]):
+        if not is_back_matter(heading):
+            split_paragraphs = [sentences for _, text in group if (sentences := split(text))]
+            if split_paragraphs:
+                yield Section(heading, split_paragraphs)
+
+
+def _paragraphs(entries: object, part: str, title: str) -> Iterator[tuple[str, str]]:
+    if not isinstance(entries, list):
+        raise _type_error(part, "a list", entries)
+    for number, entry in enumerate(entries):
+        if not isinstance(entry, dict):
+            raise _type_error(f"{part}[{number}]", "an object", entry)
+        text, heading = entry.get("text"), entry.get("section") or title
+        if not isinstance(text, str):
+            raise _type_error(f"{part}[{number}].text", "text", text)
+        if not isinstance(heading, str):
+            raise _type_error(f"{part}[{number}].section", "text", heading)
+        yield heading, text
+
+
+def _type_error(where: str, expected: str, value: object) -> RecordError:
+    return RecordError("malformed", f"{where}: expected {expected}, got {type(value).__name__}")

@@ -23,10 +23,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from .content import Content
+from ..streams import RecordError
 from .ids import id_told, year_told
-from .paper import Section, SplitSentences
-from .skips import PaperError
+from .paper import Content, Section, SplitSentences
 
 _BODY_KEYS = ("paragraphs", "sentences", "text")
 #: A record with one of these keys is of the plain form.
@@ -46,7 +45,7 @@ def read_plain(record: dict[str, Any], split: SplitSentences) -> Content:
         split: Cuts texts into sentences.
 
     Raises:
-        PaperError: A value is not of the type that the form has there.
+        RecordError: A value is not of the type that the form has there.
     """
     sections = []
     if (abstract := record.get("abstract")) is not None:
@@ -70,7 +69,7 @@ def read_plain(record: dict[str, Any], split: SplitSentences) -> Content:
                 names = ", ".join(map(repr, section)) or "nothing"
                 expected = '"paragraphs", "sentences" or "text"'
                 detail = f"{_told(place)}: expected {expected}, got {names:.200}"
-                raise PaperError("malformed", detail)
+                raise RecordError("malformed", detail)
     paper_id = id_told(record.get("id"), "id")
     domain = _text(record, "domain", ()) or None
     return Content(paper_id, year_told(record.get("year")), domain, sections)
@@ -110,9 +109,9 @@ def _text(part: dict[str, Any], key: str, place: _Place) -> str | None:
     raise _type_error((*place, key), "text", value)
 
 
-def _type_error(place: _Place, expected: str, value: object) -> PaperError:
+def _type_error(place: _Place, expected: str, value: object) -> RecordError:
     got = type(value).__name__
-    return PaperError("malformed", f"{_told(place)}: expected {expected}, got {got}")
+    return RecordError("malformed", f"{_told(place)}: expected {expected}, got {got}")
 
 
 def _told(place: _Place) -> str:
@@ -120,7 +119,7 @@ def _told(place: _Place) -> str:
     return "".join(steps).removeprefix(".")
 
 
-def read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | PaperError]]:
+def read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | RecordError]]:
     """The rows of a Parquet file, a few at a time.
 
     Args:
@@ -130,7 +129,7 @@ def read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | PaperError]]:
         The number of each row, from 1, with its values by column, or with what is wrong with it.
 
     Raises:
-        PaperError: None of the columns is of the plain form.
+        RecordError: None of the columns is of the plain form.
         pyarrow.ArrowException: The file is damaged.
         OSError: The file cannot be read.
     """
@@ -138,7 +137,7 @@ def read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | PaperError]]:
         names = file.schema_arrow.names
         columns = [name for name in (*_ABOUT_KEYS, *sorted(KEYS)) if name in names]
         if KEYS.isdisjoint(columns):
-            raise PaperError("unknown format", f"the columns are {', '.join(names):.200}")
+            raise RecordError("unknown format", f"the columns are {', '.join(names):.200}")
         number = 0
         for batch in file.iter_batches(batch_size=_N_ROWS, columns=columns):
             for row in _rows(batch):
@@ -146,12 +145,12 @@ def read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | PaperError]]:
                 yield number, row
 
 
-def _rows(batch: pa.RecordBatch) -> Iterator[dict[str, Any] | PaperError]:
+def _rows(batch: pa.RecordBatch) -> Iterator[dict[str, Any] | RecordError]:
     try:
         yield from batch.to_pylist()
     except UnicodeDecodeError as error:
         if batch.num_rows == 1:
-            yield PaperError("malformed", f"a text that is no UTF-8: {error.reason}")
+            yield RecordError("malformed", f"a text that is no UTF-8: {error.reason}")
             return
         for position in range(batch.num_rows):
             yield from _rows(batch.slice(position, 1))

@@ -7,17 +7,23 @@ from pathlib import Path
 from typing import IO
 from xml.etree.ElementTree import Element
 
+from ..safe_xml import parse_tree
+from ..streams import (
+    UNREADABLE,
+    RecordError,
+    decompress,
+    is_archive,
+    open_plain,
+    peek,
+    read_members,
+    unreadable,
+)
 from . import jats, split_xml, tei
-from .archives import is_archive, read_members
-from .content import Content, read_each, skip
 from .files import PaperFile, is_paper_name, printable
 from .ids import id_of_file
 from .json_papers import are_lines_by_name, read_json
-from .paper import Paper, Skipped, SplitSentences
+from .paper import Content, Paper, Skipped, SplitSentences, read_each, skip
 from .plain import read_plain, read_rows
-from .skips import PaperError
-from .streams import UNREADABLE, decompress, open_plain, peek, unreadable
-from .xml_tree import parse_tree
 
 _XML: dict[str, Callable[[Element, SplitSentences], Content]] = {
     tei.ROOT: tei.read_tei,
@@ -60,7 +66,7 @@ def _read_stream(
     try:
         with stream:
             yield from _read_content(stream, name, split, path)
-    except PaperError as error:
+    except RecordError as error:
         yield skip(error, name, 0)
     except UNREADABLE as error:
         yield skip(unreadable(error), name, 0)
@@ -77,27 +83,29 @@ def _read_content(
     head = peek(stream)
     start = head.removeprefix(codecs.BOM_UTF8).lstrip()
     if not head:
-        raise PaperError("no text", "the file is empty")
+        raise RecordError("no text", "the file is empty")
     if is_archive(head):
         if path is None:
-            raise PaperError("unknown format", "an archive inside an archive: unpack the outer one")
+            raise RecordError(
+                "unknown format", "an archive inside an archive: unpack the outer one"
+            )
         yield from _read_archive(stream, name, split)
     elif head.startswith(_PARQUET_MARK):
         if path is None or not is_plain_file:
-            raise PaperError(
+            raise RecordError(
                 "unknown format", "a Parquet file, compressed or in an archive: unpack it"
             )
         yield from read_each(read_rows(path), partial(read_plain, split=split), name)
     elif head.startswith(_UTF_16_XML) or start.startswith(b"<"):
         if start.lower().startswith(_WEB_PAGES):
-            raise PaperError("unknown format", "a web page")
+            raise RecordError("unknown format", "a web page")
         root = parse_tree(stream, _XML)
         yield _XML[root.tag](root, split).to_paper(name, 0, id_of_file(name))
     elif start.startswith((b"{", b"[")) or are_lines_by_name(name):
         yield from read_json(stream, name, id_of_file(name), split)
     else:
         known = (other for mark, other in _OTHER_FORMATS.items() if head.startswith(mark))
-        raise PaperError("unknown format", next(known, f"begins with {head[:20]!r}"))
+        raise RecordError("unknown format", next(known, f"begins with {head[:20]!r}"))
 
 
 def _read_archive(stream: IO[bytes], name: str, split: SplitSentences) -> Iterator[Paper | Skipped]:
@@ -111,4 +119,4 @@ def _read_archive(stream: IO[bytes], name: str, split: SplitSentences) -> Iterat
             else:
                 yield from _read_stream(content, member_name, split, None)
     if is_empty:
-        raise PaperError("no text", "the archive holds no file that is taken for papers")
+        raise RecordError("no text", "the archive holds no file that is taken for papers")

@@ -18,10 +18,9 @@ import re
 from html import unescape
 from xml.etree.ElementTree import Element
 
-from .content import Content
-from .paper import Section
+from ..safe_xml import named_character
+from .paper import Content, Section
 from .prose import collapse, is_back_matter
-from .xml_tree import named_character
 
 #: The name of the root element.
 ROOT = "PAPER"

@@ -16,9 +16,8 @@ from collections.abc import Sequence
 from typing import ClassVar
 from xml.etree.ElementTree import Element
 
-from .content import Content
 from .ids import year_told
-from .paper import SplitSentences
+from .paper import Content, SplitSentences
 from .prose import ProseReader, plain_text
 
 #: The name of the root element.

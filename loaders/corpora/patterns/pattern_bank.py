@@ -6,9 +6,8 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from ...errors import BankError, Defect, SourceNotFoundError
-from ..markup import Element, read_xml
+from ..safe_xml import Element, read_xml
 from .constraints import parse_constraint, parse_restrictions
-from .mini_world import read_mini_world
 from .records import (
     Constraint,
     MiniWorld,
@@ -107,6 +106,8 @@ def scan_pattern_bank(
         BankError: One of the files cannot be read as XML or as a mini world at all.
         FileNotFoundError: There is no such file.
     """
+    from .mini_world import read_mini_world  # PyYAML takes long to import
+
     unreadable: list[Defect] = []
     try:
         mini_world = read_mini_world(world)

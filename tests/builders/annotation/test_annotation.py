@@ -90,12 +90,12 @@ def problems(error):
     ("change", "message"),
     [
         (lambda t: t.drop_columns(["domain"]), "no column 'domain'"),
-        (lambda t: pa.concat_tables([t, t.slice(0, 1)]), "comes twice"),
+        (lambda t: pa.concat_tables([t, t.slice(0, 1)]), "occurs twice"),
         (
             lambda t: t.set_column(0, "id", pa.array([None] * len(t), pa.string())),
             "'id' has nulls",
         ),
-        (lambda t: t.set_column(0, "id", pa.array(range(len(t)))), "no strings"),
+        (lambda t: t.set_column(0, "id", pa.array(range(len(t)))), "not strings"),
         (lambda t: t.set_column(3, "label", pa.array(["maybe"] * len(t))), "'maybe'; expected"),
         (lambda t: t.set_column(5, "split", pa.array(["train"] * len(t))), "'train'; expected"),
     ],
@@ -398,7 +398,7 @@ def test_of_two_sessions_at_once_one_wins(tmp_path):
             "batch-002",
             "not as it was exported",
         ),
-        (lambda b: (b / "for_annotators" / "tasks.json").write_text("["), "tasks.json", "no JSON"),
+        (lambda b: (b / "for_annotators" / "tasks.json").write_text("["), "tasks.json", "not JSON"),
         (lambda b: (b / "batch.json").write_text("{}"), "batch-002", "not as it was exported"),
         (
             lambda b: (b / "batch.json").write_text('{"labels": ["a", "b"], "n_annotators": 2}'),
@@ -421,7 +421,7 @@ def test_a_pair_in_two_batches_is_reported(tmp_path):
     (first,) = export(tmp_path, make_candidates())
     second = first.folder.with_name("batch-002")
     shutil.copytree(first.folder, second)
-    with pytest.raises(AnnotationError, match="is there twice") as error:
+    with pytest.raises(AnnotationError, match="occurs twice") as error:
         read_batches(tmp_path)
     assert len(error.value.defects) == 2 * len(first.pairs)
 
@@ -433,7 +433,7 @@ def test_candidates_that_changed_are_reported(tmp_path):
     with pytest.raises(AnnotationError, match="has another text now") as error:
         check_batches(batches, changed)
     assert len(error.value.defects) == 16
-    with pytest.raises(AnnotationError, match="no candidate"):
+    with pytest.raises(AnnotationError, match="is not a candidate"):
         check_batches(batches, candidates.slice(0, 1))
 
 
@@ -517,15 +517,16 @@ def test_all_defects_of_sheets_are_listed_at_once(tmp_path):
             "annotator-1 (1).csv",
             0,
             "",
-            "named after nobody; expected annotator-1.csv, annotator-2.csv, annotator-3.csv",
+            "not named after an annotator; "
+            "expected annotator-1.csv, annotator-2.csv, annotator-3.csv",
         ),
-        ("annotator-1.csv", 3, "", f"annotator-1 has answered the pair '{keys[0]}' already"),
+        ("annotator-1.csv", 3, "", f"annotator-1 has already answered the pair '{keys[0]}'"),
         (
             "annotator-1.csv",
             4,
             "",
-            "the answer 'contradiction' is none of contrasting, reasoning, entailment, neutral, "
-            "unclear",
+            "the answer 'contradiction' is unknown; expected contrasting, reasoning, entailment, "
+            "neutral, unclear",
         ),
         ("annotator-1.csv", 5, "", f"the pair '{foreign}' is of batch-002, not of batch-001"),
         ("annotator-1.csv", 6, "", "the pair 'b009-0001' is unknown"),
@@ -542,18 +543,18 @@ def test_all_defects_of_sheets_are_listed_at_once(tmp_path):
             "",
             "no column answer; expected id, premise, hypothesis, answer",
         ),
-        ("annotator-3.csv", 0, "", "no CSV in UTF-8; save it as 'CSV UTF-8'"),
+        ("annotator-3.csv", 0, "", "not a CSV in UTF-8; save it as 'CSV UTF-8'"),
         ("notes.txt", 0, "", "neither a .csv sheet nor a .json export of Label Studio"),
     ]
-    assert "Nothing was taken over" in str(error.value)
+    assert "Nothing was imported" in str(error.value)
 
 
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
-        ("id,premise,hypothesis,answer,answer\n", 1, "column answer is there twice"),
+        ("id,premise,hypothesis,answer,answer\n", 1, "column answer occurs twice"),
         ("", 1, "no column id, premise, hypothesis, answer"),
-        ('id,premise,hypothesis,answer\nb001-0001,"open\n', 2, "no CSV from here on"),
+        ('id,premise,hypothesis,answer\nb001-0001,"open\n', 2, "not CSV from here on"),
     ],
 )
 def test_a_malformed_sheet(tmp_path, text, line, message):
@@ -697,7 +698,7 @@ DATA = {"pair": "k", "premise": "p", "hypothesis": "h"}
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("{", "no JSON"),
+        ("{", "not JSON"),
         ("{}", "expected a list"),
         ("[3]", "expected an object, got 3"),
         (json.dumps([{"data": DATA}]), "is this the file of tasks"),
@@ -758,7 +759,7 @@ def test_defects_of_label_studio_answers_name_the_task(tmp_path):
     with pytest.raises(AnnotationError) as error:
         read_answers(batches)
     assert [(where, message[:16]) for _, _, where, message in problems(error)] == [
-        ("task 2", "8 has answered t"),
+        ("task 2", "8 has already an"),
         ("task 2", "the answer 'mayb"),
     ]
 
@@ -816,7 +817,7 @@ def test_later_answers_change_nothing_that_was_decided(answers):
 
 
 def test_judging_wants_candidates():
-    with pytest.raises(UsageError, match="are no candidates"):
+    with pytest.raises(UsageError, match="are not candidates"):
         judge(make_candidates(), {"other": {}}, 3)
 
 

@@ -200,8 +200,11 @@ def test_no_interval_of_nothing(version, tmp_path):
     ("change", "message"),
     [
         (lambda text: text.replace("b001-0001", "b001-0099"), "'b001-0099' is unknown"),
-        (lambda text: text + text.splitlines()[1] + "\r\n", "answered the pair .* already"),
-        (lambda text: text.replace("<le>.,no", "<le>.,maybe", 1), "'maybe' is none of no, yes"),
+        (lambda text: text + text.splitlines()[1] + "\r\n", "already answered the pair"),
+        (
+            lambda text: text.replace("<le>.,no", "<le>.,maybe", 1),
+            "'maybe' is unknown; expected no",
+        ),
         (lambda text: text.replace("Abstract ", "Abstracts ", 1), "the sentences are not those"),
     ],
 )
@@ -222,7 +225,7 @@ def test_what_makes_no_sense_is_refused(version, tmp_path):
 
     with pytest.raises(UnknownNameError, match=r"'GENND'\. Did you mean 'GEN-ND'"):
         sample(strategies=["GENND"])
-    with pytest.raises(UsageError, match="expected 0 or more, and some"):
+    with pytest.raises(UsageError, match="expected 0 or more, not all 0"):
         sample(per_strategy=0)
     with pytest.raises(UsageError, match="a majority needs 2"):
         sample(n_annotators=1)

@@ -9,6 +9,7 @@ import pytest
 from command_line import run_command
 from conformance import CHECKS, Subject
 from datasets import ClassLabel, Features, Value
+from nlihub.builders.core.datasets_builder import datasets_builder
 from nlihub.builders.core.registry import builders, get_builder
 from nlihub.builders.versions.version import BuiltVersion
 from nlihub.loaders.corpora.patterns.records import category_name
@@ -141,7 +142,9 @@ def subjects(releases, versions, folder_of, tmp_path_factory):
 
 
 def built_directly(name, config, folder):
-    builder = get_builder(name)(config_name=config, data_dir=folder and str(folder))
+    builder = datasets_builder(get_builder(name))(
+        config_name=config, data_dir=folder and str(folder)
+    )
     builder.download_and_prepare()
     return builder.as_dataset()
 

@@ -4,12 +4,14 @@ import datasets
 import pyarrow as pa
 import pytest
 from nlihub.builders.core.base import NLIBuilder
+from nlihub.builders.core.datasets_builder import datasets_builder
+from nlihub.builders.core.encode import check_required, encode
 from nlihub.builders.core.registry import builders, get_builder
-from nlihub.builders.core.schema import COLUMNS, SPLITS, check_required, encode, uniform_features
+from nlihub.builders.core.schema import COLUMNS, SPLITS, uniform_features
 from nlihub.builders.core.spec import ConfigSpec
 from nlihub.loaders.errors import NLIHubError, SchemaError
 
-FEATURES = uniform_features(("entailment", "neutral"), {"n": datasets.Value("int32")})
+FEATURES = uniform_features(("entailment", "neutral"), {"n": "int32"})
 
 
 def columns(**changed):
@@ -78,14 +80,17 @@ SPEC = get_builder("open_spacenli").SPEC
     [
         ({"name": "Open-SpaceNLI"}, "is no snake_case name"),
         ({"license": "gpl"}, "license 'gpl' is none of"),
-        ({"domains": ("space",)}, "unknown domain 'space'"),
+        ({"domains": ("Space",)}, "domain 'Space' is no snake_case name"),
         ({"configs": {"default": ConfigSpec("x", ("dev",))}}, "unknown split 'dev'"),
         ({"configs": {}}, "configs and a BibTeX citation are required"),
         ({"citation": "see the paper"}, "configs and a BibTeX citation"),
         ({"labels": ("a", "a")}, "labels must be two or more"),
         ({"meanings": {}}, "extra and meanings name different columns"),
-        ({"extra": {"id": datasets.Value("string")}, "meanings": {"id": "x"}}, "is a uniform one"),
-        ({"version": "1.0"}, "1.0"),
+        ({"extra": {"id": "string"}, "meanings": {"id": "x"}}, "is a uniform one"),
+        ({"extra": {"n": "int"}, "meanings": {"n": "x"}}, "column 'n' has the unknown type 'int'"),
+        ({"extra": {"n": []}, "meanings": {"n": "x"}}, r"has the unknown type \[\]"),
+        ({"version": "1.0"}, "version '1.0' is not of the form X.Y.Z"),
+        ({"version": "1.0.0rc1"}, "is not of the form"),
     ],
 )
 def test_a_wrong_declaration_is_refused(changed, expected):
@@ -104,9 +109,10 @@ class TestEveryDataset:
 
     def test_configs_and_version_reach_datasets(self, builder):
         assert issubclass(builder, NLIBuilder)
-        assert list(builder.builder_configs) == list(builder.SPEC.configs)
-        assert builder.SPEC.default_config == builder.DEFAULT_CONFIG_NAME
-        assert str(builder.VERSION) == builder.SPEC.version
+        made = datasets_builder(builder)
+        assert list(made.builder_configs) == list(builder.SPEC.configs)
+        assert builder.SPEC.default_config == made.DEFAULT_CONFIG_NAME
+        assert str(made.VERSION) == builder.SPEC.version
         assert all(set(c.splits) <= set(SPLITS) for c in builder.SPEC.configs.values())
 
     def test_every_source_is_known_by_content_or_by_counts(self, builder):
@@ -118,7 +124,7 @@ class TestEveryDataset:
             assert source.rows or all(variant.is_pinned for variant in source.variants)
             assert source.how_to_get()
 
-    def test_the_catalogue_says_what_the_declaration_says(self, builder):
+    def test_the_catalogue_says_nothing_that_the_declaration_says(self, builder):
         import json
         from importlib.resources import files
 
@@ -126,9 +132,7 @@ class TestEveryDataset:
         if builder.SPEC.offline:
             assert builder.SPEC.name not in catalogue
             return
-        entry = catalogue[builder.SPEC.name]
-        assert entry["license"] == builder.SPEC.license
-        assert entry["homepage"] == builder.SPEC.homepage
+        assert set(catalogue[builder.SPEC.name]) == {"files"}
 
     def test_every_published_count_is_of_the_declared_values(self, builder):
         spec = builder.SPEC
@@ -149,11 +153,12 @@ class TestEveryDataset:
         import sys
         from pathlib import Path
 
-        module = sys.modules[builder.__module__]
-        before = dict(vars(module))
-        builder(config_name=builder.SPEC.default_config, hash="x")
-        assert dict(vars(module)) == before
-        assert vars(module).get("Path", Path) is Path
+        makes = datasets_builder(builder)
+        modules = [sys.modules[builder.__module__], sys.modules[makes.__module__]]
+        before = [dict(vars(module)) for module in modules]
+        makes(config_name=builder.SPEC.default_config, hash="x")
+        assert [dict(vars(module)) for module in modules] == before
+        assert all(vars(module).get("Path", Path) is Path for module in modules)
 
     def test_it_has_a_card_with_every_block(self, builder):
         from nlihub.builders.versions.card import card_template, read_blocks

@@ -8,9 +8,10 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import PATTERNS
 from nlihub.builders.core.schema import uniform_features
+from nlihub.builders.procedures.patterns.declaration import EXTRA, LABELS
 from nlihub.builders.procedures.patterns.mending import RULES, mend_sample
-from nlihub.builders.procedures.patterns.rows import EXTRA, LABELS
-from nlihub.builders.procedures.patterns.sampling import SamplingConfig, sample_bank
+from nlihub.builders.procedures.patterns.recipe import SamplingConfig
+from nlihub.builders.procedures.patterns.sampling import sample_bank
 from nlihub.loaders.corpora.patterns.pattern_bank import read_pattern_bank
 
 import nlihub

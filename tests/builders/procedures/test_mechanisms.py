@@ -20,9 +20,8 @@ from nlihub.builders.procedures.abstracts.mechanisms.mechanism import (
 )
 from nlihub.builders.procedures.abstracts.mechanisms.phrases import ConclusionPhrases
 from nlihub.builders.procedures.abstracts.mechanisms.roles import Direction, Roles
-from nlihub.loaders.corpora.abstracts.abstract import Abstract, Entity, Relation
+from nlihub.loaders.corpora.abstracts.abstract import Abstract, Entity, Relation, Skipped
 from nlihub.loaders.corpora.abstracts.read import read_abstracts
-from nlihub.loaders.corpora.abstracts.skipped import Skipped
 from nlihub.loaders.errors import UnknownNameError, UsageError
 
 RULES = MechanismRules()

@@ -10,7 +10,8 @@ from collections import Counter
 import pytest
 from nlihub.builders.core.base import BuildOptions
 from nlihub.builders.open_spacenli import BANK, OpenSpaceNLI
-from nlihub.builders.procedures.patterns.sampling import SamplingConfig, sample_bank
+from nlihub.builders.procedures.patterns.recipe import SamplingConfig
+from nlihub.builders.procedures.patterns.sampling import sample_bank
 from nlihub.builders.procedures.patterns.validation import cohen_kappa, measure_agreement
 from nlihub.loaders.errors import BankError
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nlihub.builders.procedures.papers.cleaning import FIT, RULES, Cleaning
 from nlihub.builders.procedures.papers.linking import find_linking
+from nlihub.builders.procedures.papers.pair_rules import PairRules
 from nlihub.builders.procedures.papers.pairs import (
     BEHIND_A_MARK,
     NO_RANDOM_SENTENCE,
@@ -18,32 +19,31 @@ from nlihub.builders.procedures.papers.pairs import (
     find_pairs,
 )
 from nlihub.builders.procedures.papers.phrases import APPROACHES, LinkingPhrases
-from nlihub.builders.procedures.papers.procedure import Procedure
 from nlihub.builders.procedures.papers.texts import Texts
 from nlihub.loaders.errors import UsageError
 from paper_corpus import as_paper, make_papers, paper_of, sentence
 
-PROCEDURE = Procedure()
-CATEGORIES = PROCEDURE.phrases.categories
+PAIR_RULES = PairRules()
+CATEGORIES = PAIR_RULES.phrases.categories
 
 
-def pairs_of(*papers, procedure=PROCEDURE):
+def pairs_of(*papers, rules=PAIR_RULES):
     """The labelled pairs of papers: category, premise, hypothesis."""
-    return [pair for pair in all_pairs(*papers, procedure=procedure) if pair[0] not in APPROACHES]
+    return [pair for pair in all_pairs(*papers, rules=rules) if pair[0] not in APPROACHES]
 
 
-def all_pairs(*papers, procedure=PROCEDURE):
+def all_pairs(*papers, rules=PAIR_RULES):
     return [
-        (procedure.phrases.categories[category], premise.decode(), hypothesis.decode())
-        for block in find_pairs(papers, procedure)
+        (rules.phrases.categories[category], premise.decode(), hypothesis.decode())
+        for block in find_pairs(papers, rules)
         for category, premise, hypothesis in zip(
             block.category, block.premises, block.hypotheses, strict=True
         )
     ]
 
 
-def dropped(*papers, procedure=PROCEDURE):
-    return sum((block.dropped for block in find_pairs(papers, procedure)), Counter())
+def dropped(*papers, rules=PAIR_RULES):
+    return sum((block.dropped for block in find_pairs(papers, rules)), Counter())
 
 
 BEFORE = "The first system finds all of the errors."
@@ -113,9 +113,9 @@ class TestPhrases:
             "neutral": "keine",
         }
         path.write_text(json.dumps(content))
-        procedure = Procedure(LinkingPhrases.read(path))
+        rules = PairRules(LinkingPhrases.read(path))
         texts = ["Das Verfahren findet alle Fehler sofort.", "Daher, Äpfel sind uns völlig egal."]
-        assert pairs_of(paper_of(texts), procedure=procedure) == [
+        assert pairs_of(paper_of(texts), rules=rules) == [
             ("Daher", texts[0], "äpfel sind uns völlig egal.")
         ]
 
@@ -147,12 +147,12 @@ class TestLabelledPairs:
         paper = paper_of([BEFORE], [second])
         assert pairs_of(paper) == []
         assert dropped(paper)["However", OPENS_PARAGRAPH] == 1
-        assert len(pairs_of(paper, procedure=Procedure(within="section"))) == 1
+        assert len(pairs_of(paper, rules=PairRules(within="section"))) == 1
 
     def test_no_pair_spans_two_papers(self):
         second = "However, the second system overlooks nearly all of them."
         papers = paper_of([BEFORE], key="A"), paper_of([second], key="B")
-        assert pairs_of(*papers, procedure=Procedure(within="section")) == []
+        assert pairs_of(*papers, rules=PairRules(within="section")) == []
 
     def test_a_premise_may_open_with_a_phrase_itself(self):
         texts = [
@@ -169,7 +169,7 @@ class TestLabelledPairs:
         assert pair[2] == "bERT finds none of the errors."  # as the release of SciNLI has it
 
     def test_the_label_follows_from_the_category(self):
-        phrases = PROCEDURE.phrases
+        phrases = PAIR_RULES.phrases
         labels = [phrases.label_names[n] for n in phrases.label_of_category]
         assert dict(zip(phrases.categories, labels, strict=True)) == {
             **{phrase: label for label, found in phrases.labels.items() for phrase in found},
@@ -181,10 +181,10 @@ class TestNeutralPairs:
     @given(st.integers(0, 2**32), st.integers(1, 12))
     def test_they_keep_the_rules_of_the_paper(self, seed, n_papers):
         papers = [as_paper(fields) for fields in make_papers(n_papers, seed=seed % 7)]
-        procedure = Procedure(seed=seed)
-        (block,) = find_pairs(papers, procedure)
+        rules = PairRules(seed=seed)
+        (block,) = find_pairs(papers, rules)
         texts = [[s for paragraph in paper.paragraphs() for s in paragraph] for paper in papers]
-        is_linking = [[s.startswith(PROCEDURE.phrases.phrases) for s in paper] for paper in texts]
+        is_linking = [[s.startswith(PAIR_RULES.phrases.phrases) for s in paper] for paper in texts]
         seconds = {
             (int(p), int(j))
             for c, p, j in zip(block.category, block.paper, block.second, strict=True)
@@ -237,7 +237,7 @@ class TestNeutralPairs:
         ]
         found = Counter(
             int(first)
-            for block in find_pairs(papers, PROCEDURE)
+            for block in find_pairs(papers, PAIR_RULES)
             for category, first in zip(block.category, block.first, strict=True)
             if CATEGORIES[category] == "FirstRand"
         )
@@ -267,8 +267,8 @@ class TestIndependence:
 
     def test_the_pairs_of_a_paper_do_not_depend_on_the_others(self):
         papers = [as_paper(fields) for fields in make_papers(6)]
-        (together,) = find_pairs(papers, PROCEDURE)
-        alone = [block for paper in reversed(papers) for block in find_pairs([paper], PROCEDURE)]
+        (together,) = find_pairs(papers, PAIR_RULES)
+        alone = [block for paper in reversed(papers) for block in find_pairs([paper], PAIR_RULES)]
         assert self.key(together) == set().union(*map(self.key, alone))
 
     def test_sentences_with_line_ends_stay_whole_among_others(self):
@@ -282,12 +282,12 @@ class TestIndependence:
 
     def test_another_seed_draws_other_neutral_pairs_and_the_same_labelled_ones(self):
         papers = [as_paper(fields) for fields in make_papers(6)]
-        one, other = all_pairs(*papers), all_pairs(*papers, procedure=Procedure(seed=2))
-        assert set(pairs_of(*papers)) == set(pairs_of(*papers, procedure=Procedure(seed=2)))
+        one, other = all_pairs(*papers), all_pairs(*papers, rules=PairRules(seed=2))
+        assert set(pairs_of(*papers)) == set(pairs_of(*papers, rules=PairRules(seed=2)))
         assert set(one) != set(other)
 
     def test_the_draws_are_pinned(self):
-        (block,) = find_pairs([as_paper(make_papers(1)[0])], PROCEDURE)
+        (block,) = find_pairs([as_paper(make_papers(1)[0])], PAIR_RULES)
         found = list(zip(block.first[18:22].tolist(), block.second[18:22].tolist(), strict=True))
         assert (found, block.order[:2].tolist()) == PINNED
 

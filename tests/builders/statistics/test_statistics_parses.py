@@ -1,4 +1,4 @@
-"""Sentences that parse as such, by a server that answers in the form of CoreNLP."""
+"""Sentences that parse as such, by a server that answers in the format of CoreNLP."""
 
 import json
 import socket
@@ -169,10 +169,10 @@ def test_parses_on_the_command_line(serve, version):
     [
         ((500, "Could not load englishPCFG"), "refuses even 'The server parses .*500"),
         ((404, "nothing here"), "refuses even .*404.* has to be a CoreNLP server"),
-        ((200, "<html>Hello</html>"), "does not answer in the form of CoreNLP"),
-        ((200, "[]"), "does not answer in the form of CoreNLP"),
-        ((200, "{}"), "does not answer in the form of CoreNLP: KeyError"),
-        ((200, '{"sentences": [{"index": 0}]}'), "does not answer in the form of CoreNLP"),
+        ((200, "<html>Hello</html>"), "does not answer in the format of CoreNLP"),
+        ((200, "[]"), "does not answer in the format of CoreNLP"),
+        ((200, "{}"), "does not answer in the format of CoreNLP: KeyError"),
+        ((200, '{"sentences": [{"index": 0}]}'), "does not answer in the format of CoreNLP"),
         ((200, '{"sentences": [{"parse": "(ROOT (S"}]}'), "does not answer in the form"),
         ((200, '{"sentences": [{"parse": "(ROOT)"}]}'), "does not answer in the form"),
         ((200, '{"sentences": [{"parse": "(ROOT word)"}]}'), "does not answer in the form"),

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from memory import growth_of_peak
 from nlihub.builders.core.base import Batch, NLIBuilder
+from nlihub.builders.core.encode import encode
 from nlihub.builders.core.options import BuildOptions
 from nlihub.builders.core.repeats import TEXTS, contradicting_rows, first_rows, outline
 from nlihub.builders.core.row_digests import digest, order_digest
-from nlihub.builders.core.schema import encode
 from nlihub.builders.scinli import SciNLI
 from nlihub.builders.versions.card_statistics import _count_words, measure
 from nlihub.builders.versions.verify import verify_version

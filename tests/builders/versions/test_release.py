@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from nlihub.builders.core.base import BuildOptions
+from nlihub.builders.core.datasets_builder import datasets_builder
 from nlihub.builders.core.registry import get_builder
 from nlihub.builders.core.row_digests import digest, row_hashes
 from nlihub.builders.open_spacenli import OpenSpaceNLI
@@ -70,7 +71,7 @@ def test_building_again_replaces_and_nothing_is_left_beside(built, tmp_path):
 def test_what_is_no_built_version_is_never_replaced(tmp_path):
     (tmp_path / "open_spacenli").mkdir()
     (tmp_path / "open_spacenli" / "thesis.tex").write_text("years of work")
-    with pytest.raises(FileExistsError, match="exists and is no built version"):
+    with pytest.raises(FileExistsError, match="exists and is not a built version"):
         nlihub.build("open_spacenli", tmp_path)
     assert (tmp_path / "open_spacenli" / "thesis.tex").read_text() == "years of work"
 
@@ -90,7 +91,7 @@ def test_a_built_version_with_files_of_others_is_never_replaced(tmp_path):
     (tmp_path / "web").mkdir()
     (tmp_path / "web" / "manifest.json").write_text("{}")
     (tmp_path / "web").rename(tmp_path / "sub" / "open_spacenli")
-    with pytest.raises(FileExistsError, match="is no built version"):
+    with pytest.raises(FileExistsError, match="is not a built version"):
         nlihub.build("open_spacenli", tmp_path / "sub")
 
 
@@ -245,7 +246,7 @@ def test_few_shot_has_a_hundred_of_each_pattern_and_no_text_twice(built):
 
 
 def test_the_builder_is_an_ordinary_builder_of_datasets(built, tmp_path):
-    builder = OpenSpaceNLI(config_name="projective", cache_dir=str(tmp_path))
+    builder = datasets_builder(OpenSpaceNLI)(config_name="projective", cache_dir=str(tmp_path))
     builder.download_and_prepare()
     rows = builder.as_dataset(split="test")
     expected = pq.read_table(built / "projective" / "test-00000-of-00001.parquet")

@@ -98,8 +98,8 @@ def repeat_text(label):
 
 DEFECTS = [
     ("manifest_is_readable", lambda f: (f / FILE_NAME).unlink(), "has no manifest.json"),
-    ("manifest_is_readable", lambda f: (f / FILE_NAME).write_text("{"), "is no manifest"),
-    ("manifest_is_readable", lambda f: (f / FILE_NAME).write_text("[]"), "is no manifest"),
+    ("manifest_is_readable", lambda f: (f / FILE_NAME).write_text("{"), "is not a manifest"),
+    ("manifest_is_readable", lambda f: (f / FILE_NAME).write_text("[]"), "is not a manifest"),
     (
         "manifest_is_readable",
         lambda f: edit_manifest(f, lambda m: m.update(dataset="nope")),
@@ -165,7 +165,7 @@ DEFECTS = [
     (
         "manifest_is_readable",
         lambda f: edit_manifest(f, lambda m: m.update(files=None)),
-        "is no manifest",
+        "is not a manifest",
     ),
     ("card_is_true", lambda f: (f / "README.md").write_bytes(b"\xff\xfe"), "could not run"),
     ("card_is_true", lambda f: (f / "README.md").write_text("---\na: [\n---\n"), "could not run"),

@@ -15,10 +15,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from .....loaders.corpora.abstracts.abstract import Abstract, Entity, Relation
+from .....loaders.corpora.abstracts.abstract import Abstract, Entity, Relation, Skipped
 from .....loaders.corpora.abstracts.markers import MARKER, mark
 from .....loaders.corpora.abstracts.mechanism_records import MechanismRecord
-from .....loaders.corpora.abstracts.skipped import Skipped
 from .....loaders.corpora.papers.paper import SplitSentences
 from .....loaders.corpora.papers.sentences import split_sentences
 from .....loaders.errors import UsageError

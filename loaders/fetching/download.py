@@ -1,22 +1,29 @@
-"""Downloads over HTTP: resumed after a break, tried again, and moved in place when whole."""
+"""Downloads a file over HTTP or from the Hub.
+
+Over HTTP it is resumed after a break, tried again, and moved in place when whole. Files of the Hub
+come with the Hub's own client, which resumes, retries and caches.
+"""
 
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import requests
 from filelock import FileLock
-from tqdm.auto import tqdm
+from huggingface_hub import constants, hf_hub_download, try_to_load_from_cache
 
 from ..errors import DownloadError
-from .sniff import looks_like_html, not_data
+from ..network import Retries, check_reachable, is_passing, wait_asked_for
+from ..progress import progress_bar
+from .catalogue import HubFile
+from .web_page import looks_like_html, not_data
 
 _CHUNK_BYTES = 1 << 18
-_ATTEMPTS = 5
+_RETRIES = Retries(max_attempts=5)
 _TIMEOUT_S = 30
-_MAX_WAIT_S = 60
-_PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
 def download(url: str, target: Path, *, verify: Callable[[Path], object]) -> None:
@@ -53,9 +60,9 @@ def download(url: str, target: Path, *, verify: Callable[[Path], object]) -> Non
 class _PassingError(Exception):
     """Trouble that may have gone the next time."""
 
-    def __init__(self, message: str, wait_s: float | None = None) -> None:
+    def __init__(self, message: str, asked_s: float | None = None) -> None:
         super().__init__(message)
-        self.wait_s = wait_s
+        self.asked_s = asked_s
 
 
 def _is_resumable(part: Path, tag: Path) -> bool:
@@ -69,14 +76,15 @@ def _discard(part: Path, tag: Path) -> None:
 
 def _complete(url: str, part: Path, tag: Path) -> None:
     """Requests what is missing until it is there, some times at most."""
-    for attempt in range(1, _ATTEMPTS + 1):
+    for attempt in count(1):
         try:
             _continue(url, part, tag)
             return
         except _PassingError as error:
-            if attempt == _ATTEMPTS:
+            wait_s = _RETRIES.wait_s(attempt, error.asked_s)
+            if wait_s is None:
                 raise DownloadError(f"{url} cannot be downloaded: {error}.") from error
-            time.sleep(error.wait_s or min(2 ** (attempt - 1), _MAX_WAIT_S))
+            time.sleep(wait_s)
 
 
 def _continue(url: str, part: Path, tag: Path) -> None:
@@ -91,10 +99,9 @@ def _continue(url: str, part: Path, tag: Path) -> None:
             if start and not _fits(answer, start, tag):
                 _discard(part, tag)
                 raise _PassingError("the part kept from earlier does not fit")
-            if answer.status_code in _PASSING:
-                wait = answer.headers.get("Retry-After", "")
-                seconds = min(int(wait), _MAX_WAIT_S) if wait.isdecimal() else None
-                raise _PassingError(f"{answer.status_code} {answer.reason}", seconds)
+            if is_passing(answer.status_code):
+                asked_s = wait_asked_for(answer.headers.get("Retry-After"))
+                raise _PassingError(f"{answer.status_code} {answer.reason}", asked_s)
             if answer.status_code not in (200, 206):
                 raise DownloadError(
                     f"{url} cannot be downloaded: {answer.status_code} {answer.reason}."
@@ -129,9 +136,7 @@ def _write(answer: requests.Response, url: str, part: Path, tag: Path, start: in
         if etag.startswith('"') and etag.isascii() and _is_plain(answer.headers):
             tag.write_text(etag, encoding="ascii")
     total = _total(answer.headers, start)
-    progress = tqdm(
-        total=total, initial=start, unit="B", unit_scale=True, desc=url.rpartition("/")[2], delay=1
-    )
+    progress = progress_bar(url.rpartition("/")[2], n_steps=total, n_done=start, unit="B")
     with progress, part.open("ab" if start else "wb") as file:
         for chunk in answer.iter_content(_CHUNK_BYTES):
             if not start and not file.tell() and looks_like_html(chunk[:1024]):
@@ -150,3 +155,45 @@ def _is_plain(headers: Mapping[str, str]) -> bool:
 def _total(headers: Mapping[str, str], start: int) -> int | None:
     length = headers.get("Content-Length", "")
     return start + int(length) if length.isdecimal() and _is_plain(headers) else None
+
+
+def download_from_hub(file: HubFile, *, anew: bool = False) -> Path:
+    """Gets a file of a Hub repository, from the cache of the client where it is there.
+
+    Args:
+        file: The file.
+        anew: Whether to download it though it is in the cache.
+
+    Returns:
+        The file in the cache of the client.
+
+    Raises:
+        DownloadError: It cannot be downloaded.
+    """
+    try:
+        check_reachable(str(file), urlsplit(constants.ENDPOINT).hostname or "")
+    except DownloadError:
+        if (kept := _kept(file)) is not None and not anew:
+            return kept
+        raise
+    try:
+        return Path(
+            hf_hub_download(
+                file.repo,
+                file.path,
+                repo_type="dataset",
+                revision=file.revision,
+                force_download=anew,
+            )
+        )
+    except Exception as error:  # the client's errors have no common root over its versions
+        lines = str(error).strip().splitlines() or [repr(error)]
+        raise DownloadError(f"{file} cannot be downloaded: {lines[0].rstrip('.')}.") from error
+
+
+def _kept(file: HubFile) -> Path | None:
+    """The file in the cache of the client, if it is there."""
+    found = try_to_load_from_cache(
+        file.repo, file.path, revision=file.revision, repo_type="dataset"
+    )
+    return Path(found) if isinstance(found, str) else None

@@ -7,8 +7,7 @@ on another content is refused.
 import json
 from pathlib import Path
 
-from filelock import FileLock
-
+from ..atomic_write import whole_file
 from ..errors import ChecksumError
 
 FILE_NAME = "sources.lock.json"
@@ -45,19 +44,21 @@ def record(cache_dir: Path, key: str, sha256: str) -> None:
 
     Raises:
         ChecksumError: Another hash is recorded.
+        OutputError: The cache cannot be written to.
+        PermissionError: Likewise, where there is no lock yet.
     """
     path = cache_dir / FILE_NAME
     if is_recorded(cache_dir, key, sha256):
         return
+    from filelock import FileLock  # takes long to import
+
     cache_dir.mkdir(parents=True, exist_ok=True)
     with FileLock(cache_dir / f".{FILE_NAME}.lock"):
         check(cache_dir, key, sha256, Path(key))  # another process may have been faster
         entries = {**_read(path), key: sha256}
-        partial = cache_dir / f".{FILE_NAME}.partial"
-        partial.write_text(
-            json.dumps(dict(sorted(entries.items())), indent=2) + "\n", encoding="utf-8"
-        )
-        partial.replace(path)
+        text = json.dumps(dict(sorted(entries.items())), indent=2) + "\n"
+        with whole_file(path) as partial:
+            partial.write_text(text, encoding="utf-8")
 
 
 def _read(path: Path) -> dict[str, str]:

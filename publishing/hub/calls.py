@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 from huggingface_hub import constants
 
 from ...loaders.errors import DownloadError, HubError, RaceError, UsageError
-from ...loaders.fetching.reach import check_reachable
-from .timeouts import with_timeouts
+from ...loaders.network import check_reachable
+from .client import with_timeouts
 
 _Answer = TypeVar("_Answer")
 

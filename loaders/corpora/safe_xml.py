@@ -1,0 +1,190 @@
+"""Reads XML with nothing that a file could do beyond its text: no entities, no other files.
+
+A file that declares entities of its own is refused before any is expanded, since a few of them can
+stand for gigabytes, or for files on this machine. Pictures may be declared: they are never
+expanded. Corpora name document types, as those of PubMed Central do, which are passed over; nothing
+outside the file is ever read. What such a document type would define, the names of characters
+(``&nbsp;``, ``&alpha;``), is taken from HTML's list of them. Pattern banks may not name one.
+"""
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
+from html.entities import html5
+from pathlib import Path
+from typing import IO
+from xml.etree import ElementTree
+from xml.parsers import expat
+
+from ..errors import BankError, Defect
+from .streams import MAX_RECORD_BYTES, RecordError, too_large
+
+#: What a parser raises where XML is not well-formed, or its encoding is not known or does not fit.
+XML_ERRORS = (expat.ExpatError, LookupError, ValueError)
+
+_CHUNK_BYTES = 1 << 16
+
+
+@dataclass(slots=True)
+class Element:
+    """An XML element that knows its line.
+
+    Attributes:
+        tag: Its name.
+        attributes: Its attributes, in file order.
+        line: The line where it opens, from 1.
+        text: The text before its first child element; comments leave no trace.
+        children: Its child elements.
+    """
+
+    tag: str
+    attributes: dict[str, str]
+    line: int
+    text: str = ""
+    children: list["Element"] = field(default_factory=list)
+
+    def all(self, tag: str) -> Iterator["Element"]:
+        """The children of that name."""
+        return (child for child in self.children if child.tag == tag)
+
+
+def new_parser(add_text: Callable[[str], object]) -> expat.XMLParserType:
+    """Return a parser that refuses declared entities, and reads named characters as text.
+
+    Its handlers raise ``RecordError``; what else it raises is one of ``XML_ERRORS``.
+
+    Args:
+        add_text: Takes each piece of text.
+    """
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+
+    def refuse_entity(name: str, *declared: object) -> None:
+        *_, notation = declared
+        if notation is None:
+            raise RecordError(
+                "malformed",
+                f"declares the entity {name!r:.80}; expected text without entities of its own",
+                parser.CurrentLineNumber,
+            )
+
+    def add_character(name: str, is_parameter: bool) -> None:
+        if is_parameter:
+            return
+        character = named_character(name)
+        if character is None:
+            raise RecordError(
+                "malformed", f"the entity &{name:.80}; is not known", parser.CurrentLineNumber
+            )
+        add_text(character)
+
+    parser.CharacterDataHandler = add_text
+    parser.EntityDeclHandler = refuse_entity
+    parser.SkippedEntityHandler = add_character
+    return parser
+
+
+def named_character(name: str) -> str | None:
+    """The character, or characters, that HTML calls by that name; None if there is none."""
+    return html5.get(f"{name};")
+
+
+def xml_problem(error: BaseException) -> RecordError:
+    """What one of ``XML_ERRORS`` says of a file."""
+    if isinstance(error, expat.ExpatError):
+        message = f"not well-formed XML: {expat.errors.messages[error.code]}"
+        return RecordError("malformed", message, error.lineno)
+    return RecordError("malformed", f"cannot be decoded: {error}", 1)
+
+
+def parse_tree(stream: IO[bytes], roots: Collection[str]) -> ElementTree.Element:
+    """Reads an XML file of one paper.
+
+    Args:
+        stream: The file; it says its encoding itself, else it is UTF-8.
+        roots: The names that its root element may have.
+
+    Returns:
+        The root element. Names are as written, with their prefixes; comments and processing
+        instructions are left out.
+
+    Raises:
+        RecordError: It is not well-formed, has another root, declares an entity or is too large.
+    """
+    # The builder's methods are called by the parser directly: no Python code runs for an element.
+    builder = ElementTree.TreeBuilder()
+    parser = new_parser(builder.data)
+
+    def start_root(tag: str, attributes: dict[str, str]) -> None:
+        if tag not in roots:
+            expected = ", ".join(f"<{root}>" for root in sorted(roots))
+            raise RecordError("unknown format", f"the root is <{tag:.80}>, expected {expected}")
+        parser.StartElementHandler = builder.start
+        builder.start(tag, attributes)
+
+    parser.StartElementHandler = start_root
+    parser.EndElementHandler = builder.end
+    n_bytes = 0
+    try:
+        while chunk := stream.read(_CHUNK_BYTES):
+            n_bytes += len(chunk)
+            if n_bytes > MAX_RECORD_BYTES:
+                raise too_large()
+            parser.Parse(chunk, False)
+        parser.Parse(b"", True)
+    except XML_ERRORS as error:
+        raise xml_problem(error) from None
+    return builder.close()
+
+
+class _DoctypeError(Exception):
+    pass
+
+
+def read_xml(path: Path) -> Element:
+    """Read a small XML file that declares no document type, such as a pattern bank.
+
+    A declaration is refused before anything in it is read.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The root element.
+
+    Raises:
+        BankError: The file is not well-formed XML, or declares a document type.
+        FileNotFoundError: There is no such file.
+    """
+    root = Element("", {}, 0)
+    open_elements = [root]
+    pieces: dict[int, list[str]] = {}  # of the texts of the open elements
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        element = Element(tag, attributes, parser.CurrentLineNumber)
+        open_elements[-1].children.append(element)
+        open_elements.append(element)
+
+    def end(tag: str) -> None:
+        element = open_elements.pop()
+        element.text = "".join(pieces.pop(id(element), ()))
+
+    def characters(text: str) -> None:
+        if not open_elements[-1].children:
+            pieces.setdefault(id(open_elements[-1]), []).append(text)
+
+    def doctype(*_: object) -> None:
+        raise _DoctypeError
+
+    parser = new_parser(characters)
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.StartDoctypeDeclHandler = doctype
+    try:
+        parser.Parse(path.read_bytes(), True)
+    except _DoctypeError:
+        message = "a document type declaration (<!DOCTYPE ...>) is not allowed: remove it"
+        raise BankError([Defect(str(path), parser.CurrentLineNumber, "", message)]) from None
+    except XML_ERRORS as error:
+        problem = xml_problem(error)
+        raise BankError([Defect(str(path), problem.line, "", problem.detail)]) from None
+    return root.children[0]

@@ -1,0 +1,163 @@
+"""Opens files of papers and abstracts, plain or compressed, on the disk or inside a tar archive.
+
+Nothing is written to the disk. What cannot be read is a ``RecordError``, which a reader completes
+with the place and reports.
+"""
+
+import lzma
+import tarfile
+from collections.abc import Iterator
+from io import BufferedReader, RawIOBase
+from itertools import chain
+from pathlib import Path
+from typing import IO, cast
+
+import pyarrow as pa
+
+_TAR_MARK, _TAR_MARK_AT = b"ustar", 257
+
+#: The largest paper or document that is read, in bytes: no single file or line may fill the memory.
+MAX_RECORD_BYTES = 1 << 26
+
+
+class RecordError(Exception):
+    """A paper, an abstract or a part of one cannot be read; never leaves the readers.
+
+    Attributes:
+        reason: Why, one of the ``REASONS`` of papers or abstracts.
+        detail: What exactly is wrong, expected against got.
+        line: The line in the file, from 1; 0 where it has none.
+    """
+
+    def __init__(self, reason: str, detail: str, line: int = 0) -> None:
+        super().__init__(reason, detail, line)
+        self.reason = reason
+        self.detail = detail
+        self.line = line
+
+
+def too_large() -> RecordError:
+    """The error for a paper of more than ``MAX_RECORD_BYTES``."""
+    return RecordError("too large", f"one paper takes more than {MAX_RECORD_BYTES:,} bytes")
+
+
+#: What reading a file can raise: it is gone, not ours to read, damaged, or ends in the middle.
+UNREADABLE = (OSError, EOFError, lzma.LZMAError, tarfile.TarError, pa.ArrowException)
+
+_BOM = b"\xef\xbb\xbf"
+_HEAD_BYTES = 512  # the mark of a tar archive among them
+_FILE_BUFFER_BYTES = 1 << 18  # larger than a line, else reading lines takes half as long again
+_BUFFER_BYTES = 1 << 16  # of what is unpacked: so much is lost before a cut
+_COMPRESSIONS = {
+    b"\x1f\x8b": "gzip",
+    b"BZh": "bz2",
+    b"\xfd7zXZ\x00": "xz",
+    b"\x28\xb5\x2f\xfd": "zstd",
+}
+
+
+def open_plain(path: Path) -> BufferedReader:
+    """Opens a file for reading bytes as they are.
+
+    Raises:
+        OSError: It cannot be opened.
+    """
+    return BufferedReader(path.open("rb", buffering=0), _FILE_BUFFER_BYTES)
+
+
+def decompress(stream: IO[bytes]) -> BufferedReader | None:
+    """The content of a compressed stream, told by its first bytes.
+
+    Args:
+        stream: A stream with ``peek``, at its start.
+
+    Returns:
+        A stream of the content, that of all members one after another; None where ``stream`` is
+        not compressed. Reading it raises one of ``UNREADABLE`` where it is damaged.
+    """
+    head = peek(stream)
+    for mark, name in _COMPRESSIONS.items():
+        if head.startswith(mark):
+            if name == "xz":  # which Arrow lacks; its gzip is three times as fast as Python's
+                return BufferedReader(cast(RawIOBase, lzma.LZMAFile(stream)), _BUFFER_BYTES)
+            content = pa.CompressedInputStream(pa.PythonFile(stream, mode="r"), name)
+            return BufferedReader(content, _BUFFER_BYTES)
+    return None
+
+
+def peek(stream: IO[bytes]) -> bytes:
+    """The first bytes of a stream, which stay in it."""
+    return cast(BufferedReader, stream).peek(_HEAD_BYTES)[:_HEAD_BYTES]
+
+
+def unreadable(error: BaseException) -> RecordError:
+    """What one of ``UNREADABLE`` says of a paper."""
+    told = error.strerror if isinstance(error, OSError) else None
+    return RecordError("unreadable", f"cannot be read to its end: {told or error}")
+
+
+def number_lines(
+    stream: IO[bytes], *already_read: bytes
+) -> Iterator[tuple[int, bytes | RecordError]]:
+    """The lines of a file that show a character, one at a time.
+
+    Args:
+        stream: The file.
+        already_read: The lines that were read from it before, if any.
+
+    Yields:
+        The number of each line, from 1, with its bytes (a byte order mark is no part of the first),
+        or with what is wrong: it is too large, or the file cannot be read on.
+    """
+    number = 0
+    rest = iter(lambda: stream.readline(MAX_RECORD_BYTES + 1), b"")
+    try:
+        for number, line in enumerate(chain(already_read, rest), 1):
+            if len(line) > MAX_RECORD_BYTES:
+                while line and not line.endswith(b"\n"):
+                    line = stream.readline(MAX_RECORD_BYTES)
+                yield number, too_large()
+            elif not line.isspace():
+                yield number, line.removeprefix(_BOM) if number == 1 else line
+    except UNREADABLE as error:
+        yield number + 1, unreadable(error)
+
+
+def is_archive(head: bytes) -> bool:
+    """Whether a file with these first bytes is a tar archive."""
+    return head.startswith(_TAR_MARK, _TAR_MARK_AT)
+
+
+def read_members(stream: IO[bytes]) -> Iterator[tuple[str, BufferedReader | None]]:
+    """The files in an archive, in its order; in constant memory, however many there are.
+
+    Args:
+        stream: The archive.
+
+    Yields:
+        The name of each file, and its content, to be read before the next; None for a link, which
+        has no content of its own. Folders and devices are passed over.
+
+    Raises:
+        tarfile.TarError: The archive is damaged or ends in the middle.
+    """
+    with tarfile.open(fileobj=stream, mode="r|", tarinfo=_Member) as archive:
+        while (member := archive.next()) is not None:
+            archive.members.clear()  # type: ignore[attr-defined]  # else it remembers every one
+            if member.isfile():
+                yield member.name, cast(BufferedReader, archive.extractfile(member))
+            elif member.issym() or member.islnk():
+                yield member.name, None
+
+
+class _Member(tarfile.TarInfo):
+    """A member; a damaged header is an error, where tarfile takes it for the end of the archive."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> "_Member":
+        try:
+            return super().frombuf(buf, encoding, errors)
+        except tarfile.HeaderError as error:
+            if len(buf) == tarfile.BLOCKSIZE and not any(buf):  # the end, as it should be
+                raise
+            raise tarfile.ReadError(f"the archive is damaged or cut: {error}") from None

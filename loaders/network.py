@@ -1,0 +1,117 @@
+"""Asks the network: whether it may be asked, which failures are tried again, when and how often.
+
+One policy holds for downloads (``fetching.download``), the Hub and model servers. A request is sent
+again after the statuses 408, 425, 429 and 5xx, and where a connection breaks; never after another
+refusal. The wait is what ``Retry-After`` asks for, else it doubles from one attempt to the next,
+and is a minute at most. Callers set the number of attempts, and know which of their library's
+errors are broken connections.
+"""
+
+import os
+import random
+import re
+import socket
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from urllib.request import getproxies
+
+from .errors import DownloadError
+
+_MAX_WAIT_S = 60.0
+_PASSING = frozenset({408, 425, 429})
+
+
+def check_reachable(url: str, host: str) -> None:
+    """Refuse an address that must not or cannot be asked, at once instead of after retries.
+
+    Args:
+        url: The address.
+        host: The host that would be asked for it.
+
+    Raises:
+        DownloadError: ``HF_HUB_OFFLINE`` or ``HF_DATASETS_OFFLINE`` is set, or the name of the host
+            is not known, as is so where there is no network.
+    """
+    from huggingface_hub import constants
+
+    wanted = os.environ.get("HF_DATASETS_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")
+    if constants.HF_HUB_OFFLINE or wanted:
+        raise DownloadError(f"{url} is not asked: HF_HUB_OFFLINE or HF_DATASETS_OFFLINE is set.")
+    if getproxies():
+        return  # then the proxy resolves names
+    try:
+        socket.getaddrinfo(host, None)
+    except OSError as error:
+        raise DownloadError(
+            f"{url} cannot be downloaded: {host} is not found; is there a network?"
+        ) from error
+
+
+def is_passing(status: int) -> bool:
+    """Return whether a request that got this HTTP status may succeed when it is sent again."""
+    return status in _PASSING or status >= 500
+
+
+def wait_asked_for(retry_after: str | None) -> float | None:
+    """Read a ``Retry-After`` header, which is a number of seconds or a date.
+
+    Args:
+        retry_after: The header; None where there is none.
+
+    Returns:
+        Seconds from now, 0 to 60; None where the header is missing or malformed.
+
+    Example:
+        >>> wait_asked_for("7"), wait_asked_for("3600"), wait_asked_for("soon")
+        (7.0, 60.0, None)
+    """
+    from email.utils import parsedate_to_datetime
+
+    header = (retry_after or "").strip()
+    if re.fullmatch(r"[0-9]+(?:\.[0-9]+)?", header):
+        return min(float(header), _MAX_WAIT_S)
+    try:
+        when = parsedate_to_datetime(header)
+    except ValueError:
+        return None
+    left = (when.replace(tzinfo=when.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
+    return min(max(left, 0.0), _MAX_WAIT_S)
+
+
+@dataclass(frozen=True)
+class Retries:
+    """How often a request is sent, and how long it waits between attempts.
+
+    Attributes:
+        max_attempts: The number of attempts, from 1.
+        first_wait_s: The wait after the first; it doubles with every other, up to a minute.
+        is_uneven: Whether to shorten waits at random, by up to a half, so that several connections
+            do not come back at once.
+    """
+
+    max_attempts: int
+    first_wait_s: float = 1.0
+    is_uneven: bool = False
+
+    def wait_s(self, attempt: int, asked_s: float | None = None) -> float | None:
+        """Return the seconds to wait after a failed attempt.
+
+        Args:
+            attempt: Its number, from 1.
+            asked_s: What ``wait_asked_for`` read in the answer.
+
+        Returns:
+            0 to 60; None after the last attempt.
+
+        Example:
+            >>> [Retries(4).wait_s(attempt) for attempt in (1, 2, 3, 4)]
+            [1.0, 2.0, 4.0, None]
+            >>> Retries(4).wait_s(1, asked_s=7.0)
+            7.0
+        """
+        if attempt >= self.max_attempts:
+            return None
+        if asked_s is not None:
+            return asked_s
+        backoff = min(self.first_wait_s * 2.0 ** (attempt - 1), _MAX_WAIT_S)
+        return backoff * random.uniform(0.5, 1.0) if self.is_uneven else backoff

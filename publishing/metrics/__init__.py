@@ -1,1 +1,0 @@
-"""Publishes metrics as Spaces of the Hub."""

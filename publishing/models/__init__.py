@@ -1,1 +1,0 @@
-"""A trained model on the Hub, with a card that carries its results."""

@@ -1,0 +1,54 @@
+"""The functions of ``nlihub.baselines``."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from nlihub.loaders.errors import SourceNotFoundError, UnknownNameError, UsageError
+
+import nlihub
+from nlihub import baselines
+
+HEAVY = ("torch", "datasets", "pyarrow", "numpy")
+
+
+def test_importing_the_room_is_cheap():
+    code = f"import sys, nlihub.baselines; print(sorted({set(HEAVY)!r} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_functions_are_not_hidden_by_modules():
+
+    assert set(baselines.__all__) <= set(dir(baselines))
+    assert all(callable(getattr(baselines, name)) for name in baselines.__all__)
+    with pytest.raises(AttributeError, match=r"'nlihub\.baselines' has no attribute 'trains'"):
+        _ = baselines.trains
+
+
+def test_presets_are_listed_as_json():
+    presets = baselines.list_presets()
+    assert presets == nlihub.list_presets() == json.loads(json.dumps(presets))
+    assert presets["scinli-bert"]["seeds"] == [1, 2, 3]
+
+
+def test_what_cannot_be_run_is_refused_at_once(tmp_path):
+    for preset, options, error, message in (
+        ("scinli-bart", {}, UnknownNameError, "Did you mean 'scinli-bert'"),
+        ("scinli-bert", {"seeds": []}, UsageError, "seeds is empty"),
+        ("scinli-lexicalized", {"seeds": [1, 2]}, UsageError, "does not depend on the seed"),
+        ("scinli-bert", {"analysis": "art"}, UnknownNameError, "no analysis 'art'"),
+        (
+            "scinli-bert",
+            {"analysis": "domain-shift", "shots": [1]},
+            UsageError,
+            "has no few-shot runs",
+        ),
+        ("scinli-lexicalized", {"analysis": "cartography"}, UsageError, "compares epochs"),
+    ):
+        with pytest.raises(error, match=message):
+            baselines.run(preset, tmp_path / "runs", **options)
+    assert not (tmp_path / "runs").exists()
+    with pytest.raises(SourceNotFoundError, match="contains no runs"):
+        baselines.report(tmp_path, tmp_path / "report")

@@ -1,0 +1,61 @@
+"""The cache of ``datasets`` as installing assumes it, in the version that is installed."""
+
+import json
+from dataclasses import replace
+
+import datasets
+import pytest
+from nlihub.builders.scinli import SciNLI
+from nlihub.builders.versions.install import install_version
+from nlihub.loaders.errors import OutputError
+from small_versions import build_rows
+
+NUMBER = SciNLI.SPEC.version
+
+
+@pytest.fixture
+def install(tmp_path, monkeypatch):
+    """Installs a version of SciNLI with some premises in each split."""
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    monkeypatch.setitem(SciNLI.SPEC.__dict__, "published", {})
+
+    def make(name, splits):
+        config = replace(SciNLI.SPEC.configs["default"], splits=tuple(splits))
+        spec = replace(SciNLI.SPEC, configs={"default": config}, published={})
+        rows = {
+            split: [{"label": "neutral", "premise": f"{split} {p}"} for p in premises]
+            for split, premises in splits.items()
+        }
+        return install_version(build_rows(tmp_path / name, spec, rows))
+
+    return make
+
+
+def test_the_layout_of_the_cache(install, tmp_path):
+    [folder] = install("one", {"train": ["a"], "test": ["b", "c"]})
+    assert folder.relative_to(tmp_path / "cache").parts[:-1] == (
+        "nlihub___scinli",
+        "default",
+        NUMBER,
+    )
+    told = json.loads((folder / "dataset_info.json").read_text(encoding="utf-8"))
+    assert {name: split["num_examples"] for name, split in told["splits"].items()} == {
+        "train": 1,
+        "test": 2,
+    }
+
+
+def test_the_newest_version_is_loaded_by_name(install):
+    for name, premises in (("one", ["a"]), ("two", ["b", "c"])):
+        install(name, {"test": premises})
+        rows = datasets.load_dataset("nlihub/scinli", "default")
+        assert {split: found["premise"] for split, found in rows.items()} == {
+            "test": [f"test {premise}" for premise in premises]
+        }
+
+
+def test_a_version_with_more_splits_is_seen_in_the_cache(install):
+    [folder] = install("one", {"train": ["a"], "test": ["b"]})
+    with pytest.raises(OutputError, match="has the splits train too") as error:
+        install("two", {"test": ["b"]})
+    assert str(folder) in str(error.value)

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from command_line import WITHOUT_TRANSFORMERS
+
 TOY = Path(__file__).with_name("toy_dataset.py")
 TOKEN = "hf_secret"  # noqa: S105
 REPO = "someone/toy"
@@ -34,7 +36,7 @@ class Publisher:
             "HF_HOME": str(self.folder / "hf"),
             "NLIHUB_CACHE": str(self.folder / "cache"),
             "NLIHUB_TIMEOUT": "3",
-            "USE_TORCH": "0",  # whose import takes longer than all the rest
+            **WITHOUT_TRANSFORMERS,
             **more,
         }
 

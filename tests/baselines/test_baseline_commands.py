@@ -93,6 +93,15 @@ def test_what_is_left_out_is_the_presets(place, tmp_path):
     assert not (Path(found[0]["run"]) / "checkpoint").exists()
 
 
+def test_few_shot_on_a_small_bank(place, releases, tmp_path):
+    model = write_encoder(tmp_path / "m", labels=["neutral", "entailment", "contradiction"])
+    found = run(
+        *("few-shot", "--dataset", "open_spacenli", "--model", model, "--shots", "1", "--cpu"),
+        *("--seeds", "1", "--epochs", "1", "--max-length", "32", "--output", tmp_path, "--json"),
+    )
+    assert [Path(one["run"]).relative_to(tmp_path) for one in found] == [Path("k-1/seed-1")]
+
+
 @pytest.mark.slow
 def test_few_shot_has_a_run_for_every_number_and_draw(place, tmp_path):
     model = write_encoder(tmp_path / "m", labels=["neutral", "entailment", "contradiction"])
@@ -111,7 +120,10 @@ def test_few_shot_has_a_run_for_every_number_and_draw(place, tmp_path):
     assert found[0]["evaluations"] == found[1]["evaluations"]  # nothing is drawn
 
 
-@pytest.mark.parametrize("kind", ["lexicalized", "cbow", "cnn", "bilstm"])
+@pytest.mark.parametrize(
+    "kind",
+    ["lexicalized", "cbow", *(pytest.param(k, marks=pytest.mark.slow) for k in ("cnn", "bilstm"))],
+)
 def test_models_without_pretraining_are_trained(kind, place, tmp_path):
     pytest.importorskip("HanTa")
     files = ("--train", place / "train.jsonl", "--test", place / "test.jsonl")
@@ -142,6 +154,17 @@ def test_a_run_can_be_done_again_from_its_config(place, tmp_path):
     )
     again = run("run", first[0]["run"], "--cpu", "--output", tmp_path / "b", "--json")
     assert again[0]["evaluations"] == first[0]["evaluations"]
+
+
+def test_an_analysis_and_its_report(place, tmp_path):
+    found = run(
+        *("analyse", "hypothesis-only", "--model", place / "encoder", *rows(place), *FAST),
+        *("--output", tmp_path / "runs", "--json"),
+    )
+    assert [config_of(one)["view"] for one in found] == ["pair", "hypothesis"]
+    done = invoke("report", tmp_path / "runs", "--output", tmp_path / "report")
+    assert done.stdout == f"{tmp_path / 'report' / 'report.md'}\n"
+    assert "hypothesis" in (tmp_path / "report" / "report.md").read_text()
 
 
 @pytest.mark.slow
@@ -287,9 +310,9 @@ print(nlihub.hub.publish_model(sys.argv[1], sys.argv[2], license_id="apache-2.0"
 """
 
 
-def push(run, repo, hub):
+def push(run, repo, hub, *program):
     return subprocess.run(
-        [sys.executable, "-c", PUSH, str(run), repo],
+        [sys.executable, *(program or ("-c", PUSH, str(run), repo))],
         capture_output=True,
         text=True,
         env=os.environ
@@ -305,7 +328,8 @@ def test_a_model_is_pushed_with_its_results(trained, tmp_path):
 
     run, found = trained
     with running_hub() as hub:
-        done = push(run, "someone/tiny-scinli", hub)
+        command = ("-m", "nlihub", "baseline", "push", str(run), "--license", "apache-2.0")
+        done = push(run, "someone/tiny-scinli", hub, *command, "--repo", "someone/tiny-scinli")
         assert done.returncode == 0, done.stderr
         assert done.stdout.strip().startswith(f"{hub.url}/someone/tiny-scinli/commit/")
         assert len(hub.repos["someone/tiny-scinli"].commits) == 2  # the empty one and ours

@@ -1135,6 +1135,7 @@ def test_pictures_are_embedded_and_sound(everything, rows, tmp_path):
     assert found["benchmarks"] == ["bionli", "mscinli", "scinli", "spacenli", "spacenli/few_shot"]
 
 
+@pytest.mark.slow
 def test_the_same_runs_give_the_same_bytes(everything, tmp_path):
     def contents(folder):
         return {path.name: path.read_bytes() for path in folder.iterdir()}

@@ -152,6 +152,7 @@ def test_a_folder_that_is_not_there_is_named(rows):
         Encoder(config_of("./nowhere", rows), LABELS)
 
 
+@pytest.mark.slow
 def test_a_checkpoint_does_not_depend_on_the_cache_of_tokens(rows, tmp_path):
     """Cutting to a length leaves no trace in the tokenizer that is kept."""
     config = config_of(write_encoder(tmp_path / "m"), rows)
@@ -224,6 +225,7 @@ def test_padding_stays_within_what_the_model_reads():
     assert encoded.batch(np.array([1]), multiple=16)["input_ids"].shape == (1, 16)
 
 
+@pytest.mark.slow
 def test_a_batch_too_large_for_memory_is_tested_in_parts(rows, tmp_path, monkeypatch):
     from nlihub.baselines.training import predict
     from nlihub.loaders.errors import TrainingError

@@ -148,6 +148,7 @@ def test_an_old_tagger_is_refused(monkeypatch):
         word_classes(["new"])
 
 
+@pytest.mark.slow
 def test_nothing_is_downloaded():
     """Neither a place for the data of NLTK nor a network is needed."""
     code = (

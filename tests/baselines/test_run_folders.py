@@ -66,6 +66,7 @@ def predictions(path):
     return {file.stem: pq.read_table(file) for file in (path / "predictions").iterdir()}
 
 
+@pytest.mark.slow
 def test_what_is_recorded_does_not_depend_on_a_kill(config, tmp_path):
     whole = execute(config, tmp_path / "whole", Execution())
     path = tmp_path / "killed"
@@ -88,6 +89,7 @@ def test_what_is_recorded_does_not_depend_on_a_kill(config, tmp_path):
     assert predictions(path) == predictions(whole.path)
 
 
+@pytest.mark.slow
 def test_training_tells_where_it_goes_on(config, tmp_path):
     """Unless it was over, and only tests are left."""
     for word, expected in (("epoch 1", True), ("one: macro-F1", False)):
@@ -97,6 +99,7 @@ def test_training_tells_where_it_goes_on(config, tmp_path):
         assert any(line.startswith("resumes in epoch") for line in told) == expected, told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changed", ["train", "validation", "one"])
 def test_rows_that_changed_since_a_kill_are_noticed(config, tmp_path, changed):
     path = tmp_path / "run"
@@ -110,6 +113,7 @@ def test_rows_that_changed_since_a_kill_are_noticed(config, tmp_path, changed):
     assert execute(config, path, Execution()).is_done
 
 
+@pytest.mark.slow
 def test_a_kill_before_the_best_model_is_saved_loses_nothing(config, tmp_path, monkeypatch):
     """The state is kept first; what it says is the best is saved when the run goes on."""
     whole, path = execute(config, tmp_path / "whole", Execution()), tmp_path / "run"
@@ -212,6 +216,7 @@ def test_a_test_set_may_be_called_validation(config, tmp_path):
         execute(config, path, Execution())
 
 
+@pytest.mark.slow
 def test_a_model_that_moved_since_a_kill_is_noticed(config, tmp_path, monkeypatch):
     """Its name is the same, and its commit on the Hub is another."""
     from nlihub.baselines.systems import tokens as reader
@@ -232,6 +237,7 @@ def test_training_rows_among_the_test_rows_are_counted(config, tmp_path):
     assert "48 pairs of train are among the training rows" in told
 
 
+@pytest.mark.slow
 def test_a_part_of_the_rows_goes_on_by_its_whole_path(config, tmp_path):
     """As ``rerun_config`` names the run that told which rows are easy."""
     execute(config, tmp_path / "all", Execution())

@@ -1,6 +1,7 @@
 """Predictions joined to a dataset by id, and scored: in Python and on the command line."""
 
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
+from command_line import WITHOUT_TRANSFORMERS
 from command_line import run_command as run
 from nlihub.baselines.evaluation.scoring import ScoringOptions, score_predictions
 from nlihub.loaders.errors import (
@@ -439,7 +441,8 @@ def test_install_metrics_on_the_command_line(tmp_path, monkeypatch):
     monkeypatch.delenv("HF_MODULES_CACHE", raising=False)
     # In a process of its own: evaluate reads HF_HOME at its import.
     command = [sys.executable, "-m", "nlihub", "install", "metrics", "--json"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    environment = os.environ | WITHOUT_TRANSFORMERS
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     scripts = json.loads(done.stdout)
     assert len(scripts) == 2 * len(METRICS)

@@ -73,6 +73,13 @@ def test_sample_and_export(bank_files, tmp_path):
     assert json.loads(done.stdout)["rows"] == 13
 
 
+def test_construct_patterns(bank_files, tmp_path):
+    folder = bank_files()[0].parent
+    done = run("construct", "patterns", "my_bank", folder, "--per-pattern", 3, "-o", tmp_path)
+    assert (done.returncode, done.stdout) == (0, f"{tmp_path / 'my_bank'}\n"), done.stderr
+    assert run("verify", tmp_path / "my_bank").returncode == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "expected"),
     [

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import yaml
+from command_line import WITHOUT_TRANSFORMERS
 from conftest import ROOT
 from nlihub.metrics import METRICS, functional
 from nlihub.metrics.functional import MetricInputError
@@ -269,7 +270,10 @@ print(metric.compute()["n_samples"])
 @pytest.mark.slow
 def test_a_full_disk_never_leaves_a_part_to_compute_on(tmp_path):
     done = subprocess.run(
-        [sys.executable, "-c", FULL_DISK, str(tmp_path)], capture_output=True, text=True
+        [sys.executable, "-c", FULL_DISK, str(tmp_path)],
+        env=os.environ | WITHOUT_TRANSFORMERS,
+        capture_output=True,
+        text=True,
     )
     assert done.stdout.split() == ["OSError", "True", "1", "100000"], done.stderr
     assert not list(tmp_path.rglob("*.arrow"))
@@ -293,6 +297,7 @@ def test_several_processes(tmp_path):
     processes = [
         subprocess.Popen(
             [sys.executable, "-c", PROCESS, str(i), str(tmp_path)],
+            env=os.environ | WITHOUT_TRANSFORMERS,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -330,7 +335,7 @@ def run_without_us(code, cwd, **environment):
     return subprocess.run(
         [sys.executable, "-c", WITHOUT_US + code],
         cwd=cwd,
-        env=os.environ | environment,
+        env=os.environ | WITHOUT_TRANSFORMERS | environment,
         capture_output=True,
         text=True,
         timeout=120,
@@ -343,7 +348,10 @@ def test_by_name_offline_in_a_project_without_nlihub(tmp_path):
     install = "from nlihub.metrics.release.install import install_metrics; install_metrics()"
     for _ in range(2):  # a second time is no different
         done = subprocess.run(
-            [sys.executable, "-c", install], env=os.environ | home, capture_output=True, text=True
+            [sys.executable, "-c", install],
+            env=os.environ | WITHOUT_TRANSFORMERS | home,
+            capture_output=True,
+            text=True,
         )
         assert done.returncode == 0, done.stderr
     for prefix in ("", "nlihub/"):

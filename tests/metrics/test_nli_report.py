@@ -9,10 +9,11 @@ from sklearn.metrics import confusion_matrix, f1_score, precision_recall_fscore_
 LABELS = ["contrasting", "reasoning", "entailment", "neutral"]
 
 
-def test_parity_with_scikit_learn():
+@pytest.mark.parametrize("n_draws", [50, pytest.param(500, marks=pytest.mark.slow)])
+def test_parity_with_scikit_learn(n_draws):
     """Over a fixed label set, with absent classes often."""
     rng = random.Random(3)
-    for _ in range(500):
+    for _ in range(n_draws):
         n, n_used = rng.randint(1, 40), rng.randint(1, 4)
         references = [rng.randrange(n_used) for _ in range(n)]
         predictions = [rng.randrange(4) if rng.random() < 0.4 else r for r in references]
@@ -111,6 +112,7 @@ def test_over_seeds():
     assert found["p_value"] < 0.05
 
 
+@pytest.mark.slow
 def test_many_labels_and_domains_need_no_large_tables():
     """A table of three systems of labels would have 3 million cells, one of domains 60 million."""
     setup = """

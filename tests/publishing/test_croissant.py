@@ -11,6 +11,7 @@ from itertools import islice
 import datasets
 import mlcroissant
 import pytest
+from command_line import run_command
 from nlihub.builders.core.options import BuildOptions
 from nlihub.builders.core.registry import builders, get_builder
 from nlihub.builders.versions.version import BuiltVersion
@@ -277,6 +278,12 @@ def test_it_is_written_anywhere_and_through_links(versions, tmp_path):
     text = (tmp_path / "deep" / "croissant.json").read_text(encoding="utf-8")
     assert str(tmp_path) not in text
     assert text.endswith("}\n")
+
+
+def test_it_is_written_on_the_command_line(versions, tmp_path):
+    done = run_command("croissant", versions["scinli"].folder, "--output", tmp_path / "c.json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "c.json").read_text())["name"] == "scinli"
 
 
 def test_it_is_checked_before_it_is_given(version, monkeypatch):

@@ -454,6 +454,7 @@ def reference(old, new):
     return found
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(two_versions(), st.permutations(LABELS))
 def test_random_changes(versions, labels):

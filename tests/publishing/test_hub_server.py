@@ -12,6 +12,7 @@ from pathlib import Path
 import hub_server
 import huggingface_hub
 import pytest
+from command_line import WITHOUT_TRANSFORMERS
 from hub_server import Fault, hub_in_a_process, running_hub
 
 IS_OLD = int(huggingface_hub.__version__.split(".")[0]) < 1  # retries less than newer ones do
@@ -64,6 +65,7 @@ def ask(hub, code, home, **environment):
         env=os.environ
         | {"HF_ENDPOINT": url, "HF_TOKEN": "hf_secret", "HF_HUB_OFFLINE": "0"}
         | {"HF_HUB_DISABLE_XET": "1", "HF_HOME": str(home), "HF_DATASETS_OFFLINE": "0"}
+        | WITHOUT_TRANSFORMERS
         | environment,
         timeout=120,
     )

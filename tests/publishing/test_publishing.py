@@ -51,6 +51,7 @@ def first(tmp_path_factory):
         yield publisher
 
 
+# Publishing twice, then reading, each in processes of their own, as users do.
 def test_the_whole_way(hub, publisher, tmp_path):
     said = publisher.publish("1.0.0")
     assert said.splitlines() == [
@@ -87,6 +88,8 @@ print(json.dumps({
     found = json.loads(publisher.run("diff", f"{REPO}@v1.0.0", f"{REPO}@1.1.0", "--json"))
     assert found["columns"]["added"] == ["words"]
     assert "words" in publisher.run("diff", f"{REPO}@v1.0.0", f"{REPO}@1.1.0")
+    pinned = "import nlihub, sys; print(*nlihub.load_dataset(*sys.argv[1:], version='1.0')['test'])"
+    assert "words" not in publisher.python(pinned, REPO, "default")
 
 
 @pytest.mark.slow

@@ -9,13 +9,22 @@ from nlihub.metrics import METRICS
 from nlihub.publishing.metrics import space_files
 
 SPACES = [f"spaces/someone/{name}" for name in sorted(METRICS)]
-#: The examples on the cards, as they stand on the Hub.
-EXAMPLES = "signatures = []\n"
-for _name in METRICS:
-    _card = space_files(_name, f"someone/{_name}")["README.md"]
-    EXAMPLES += _card.partition("```python\n")[2].partition("```")[0]
-    EXAMPLES += "signatures.append(result['signature'])\n"
-EXAMPLES += "import json; print(json.dumps(signatures))\n"
+
+
+def examples():
+    """The examples on the cards, as they stand on the Hub."""
+    code = "signatures = []\n"
+    for name in METRICS:
+        card = space_files(name, f"someone/{name}")["README.md"]
+        code += card.partition("```python\n")[2].partition("```")[0]
+        code += "signatures.append(result['signature'])\n"
+    return code + "import json; print(json.dumps(signatures))\n"
+
+
+def test_a_metric_is_published(hub, publisher):
+    # Several processes, each with evaluate: the client's, and one that tries the Space out.
+    publisher.run("publish-metric", "consistency", "--space", "someone/consistency", "--yes")
+    assert list(hub.repos["spaces/someone/consistency"].tags) == ["v1.0.0"]
 
 
 @pytest.mark.slow
@@ -78,7 +87,7 @@ def test_everything(hub, publisher, tmp_path):
         ours = {f"{name}.py", "app.py", "README.md", "requirements.txt"}
         assert set(files) == ours | {".gitattributes"}
         assert "configuration reference" not in files["README.md"].decode()
-    signatures = use(hub, tmp_path / "user", EXAMPLES)
+    signatures = use(hub, tmp_path / "user", examples())
     assert [signature.split("|")[:2] for signature in signatures] == [
         [name, "version:1.0.0"] for name in METRICS
     ]

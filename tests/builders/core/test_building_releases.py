@@ -636,6 +636,7 @@ def own_caches(folder):
     return {"HF_DATASETS_CACHE": folder / "hf", "NLIHUB_CACHE": folder / "cache"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RELEASES)
 def test_several_processes_at_once(releases, tmp_path, name):
     code = (
@@ -675,6 +676,7 @@ def test_a_full_disk(releases, tmp_path):
     assert not list((tmp_path / "out").glob("*"))
 
 
+@pytest.mark.slow
 def test_loading_on_a_full_disk_leaves_a_good_cache(releases, tmp_path):
     load = f"rows = nlihub.load_dataset('scinli', data_dir={str(releases / 'csv')!r})\n"
     limit = (
@@ -690,6 +692,7 @@ def test_loading_on_a_full_disk_leaves_a_good_cache(releases, tmp_path):
     assert out.strip() == "160", errors
 
 
+@pytest.mark.slow
 def test_a_killed_load_is_done_anew(releases, tmp_path):
     """Killed after the first batch was written."""
     load = f"rows = nlihub.load_dataset('scinli', data_dir={str(releases / 'jsonl')!r})\n"

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import datasets
 import pytest
+from command_line import run_command
 from conformance import CHECKS, Subject
 from datasets import ClassLabel, Features, Value
 from nlihub.builders.core.datasets_builder import datasets_builder
@@ -310,7 +311,7 @@ print(json.dumps(found))
 
 def test_after_installing_every_config_is_loaded_by_name_offline(versions, subjects, tmp_path):
     for folder in versions.values():
-        nlihub.install(str(folder))
+        assert run_command("install", folder).returncode == 0
     done = subprocess.run(
         [sys.executable, "-c", PLAIN, json.dumps(CONFIGS)],
         cwd=tmp_path,

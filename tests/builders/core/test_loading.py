@@ -64,6 +64,7 @@ def test_by_name_from_anywhere(expected, tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_the_official_rows_in_the_official_order(official):
     import gzip
 
@@ -156,6 +157,7 @@ def test_only_a_sound_version_is_installed(built, tmp_path):
         nlihub.install(str(folder))
 
 
+@pytest.mark.slow
 def test_installing_on_a_full_disk(built, tmp_path):
     """A limit on the size of files stands in for a full disk."""
     code = (
@@ -176,6 +178,7 @@ def test_installing_on_a_full_disk(built, tmp_path):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_installing_again_repairs(built):
     folders = nlihub.install(str(built))
     assert folders[-1].parts[-3] == "default"  # the newest: datasets takes it where none is named
@@ -255,6 +258,7 @@ print(json.dumps([len(rows), rows[0], names, streamed["id"]]))
 """
 
 
+@pytest.mark.slow
 def test_after_installing_plain_datasets_loads_it_by_name(expected, tmp_path):
     environment = {**os.environ, "HF_HOME": str(tmp_path / "hf")}
     install = [sys.executable, "-m", "nlihub", "install", "open_spacenli", "--json"]

@@ -24,6 +24,7 @@ def test_the_official_release_byte_for_byte(official, tmp_path):
     assert output.read_bytes() == gzip.decompress((official / "160x200.json.gz").read_bytes())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hash_seed", ["0", "1"])
 def test_the_release_does_not_depend_on_the_hash_seed(official, tmp_path, hash_seed):
     output = tmp_path / "out.json"

@@ -65,6 +65,7 @@ def test_every_mend_is_listed_and_counted(official, tmp_path):
         assert sum(changed) <= len(found)
 
 
+@pytest.mark.slow
 def test_a_fresh_sample_has_no_published_text(official, tmp_path):
     output = tmp_path / "fresh.jsonl"
     summary = nlihub.sample("spacenli", output, seed=42, folder=official)

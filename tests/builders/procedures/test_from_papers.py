@@ -212,6 +212,7 @@ class TestSameBytes:
         subprocess.run(command, check=True, cwd=tmp_path, env=env, capture_output=True)
         assert content(tmp_path / "built" / "my_nli") == content(made.folder)
 
+    @pytest.mark.slow
     def test_a_killed_build_goes_on_at_its_shard(self, made, papers, tmp_path, one_file_a_shard):
         for n in range(8):
             write_lines(tmp_path / "p" / f"{n}.jsonl", papers[n::8])
@@ -244,6 +245,7 @@ from_papers("my_nli", "p", "b", **{YEARS!r})
         assert times  # they were not made anew, or the sixth would have killed it
         assert not list(cache.glob("construct/*/*/*"))
 
+    @pytest.mark.slow
     def test_two_at_once_give_the_same(self, made, papers, tmp_path):
         write_lines(tmp_path / "p.jsonl", papers)
         code = "from constructing import from_papers\n"

@@ -378,6 +378,7 @@ def same(left, right):
         assert one.satisfied == other.satisfied
 
 
+@pytest.mark.slow
 def test_batches_and_the_cache_change_nothing(model):
     together = write(model, INPUTS, CLAUSES)
     assert all(together)

@@ -288,7 +288,16 @@ def test_without_scikit_learn(tmp_path, monkeypatch):
     assert f"- probe: not measured: {reason}" in text
 
 
-def test_the_probe_on_the_command_line(built):
+def test_the_probe_on_the_command_line(tmp_path):
+    rows = [{**row, "source": f"P{i // 2}:1:2"} for i, row in enumerate(rows_of(80, 1, "but"))]
+    version = build_rows(tmp_path, SciNLI.SPEC, {"test": rows})
+    done = run_command("stats", version.folder, "--probe")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "cross-validation on 80 rows of test, no source in two folds." in done.stdout
+
+
+@pytest.mark.slow
+def test_the_probe_of_a_large_dataset_on_the_command_line(built):
     done = run_command("stats", built, "--probe")
     assert (done.returncode, done.stderr) == (0, "")
     assert "cross-validation on 20,000 rows of test, no group in two folds." in done.stdout
@@ -339,6 +348,7 @@ def test_whole_units_are_drawn():
     assert wide == pytest.approx(tuple(expected), abs=0.5)
 
 
+@pytest.mark.slow
 def test_the_real_scinli_gives_some_labels_away(scinli_release, tmp_path):
     folder = nlihub.build(
         "scinli",

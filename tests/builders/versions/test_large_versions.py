@@ -83,6 +83,7 @@ def test_memory_does_not_grow_with_the_texts(long_texts, built, work):
     assert growth_of_peak(setup, code) < 0.6 * n_bytes
 
 
+@pytest.mark.slow
 def test_only_counts_differ_from_the_published_ones(long_texts):
     failed = [o.check for o in verify_version(long_texts.folder).outcomes if not o.passed]
     assert failed == ["rows are the published ones", "counts are the published ones"]
@@ -118,6 +119,7 @@ def test_batches_of_what_cannot_be_read(built, tmp_path):
         list(version.batches("default", "test"))
 
 
+@pytest.mark.slow
 def test_findings_name_rows_wherever_they_are(built, tmp_path):
     folder = tmp_path / "open_spacenli"
     shutil.copytree(built, folder)

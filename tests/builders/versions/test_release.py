@@ -95,6 +95,7 @@ def test_a_built_version_with_files_of_others_is_never_replaced(tmp_path):
         nlihub.build("open_spacenli", tmp_path / "sub")
 
 
+@pytest.mark.slow
 def test_a_killed_build_leaves_the_old_version_and_the_next_one_is_whole(built, tmp_path):
     nlihub.build("open_spacenli", tmp_path)
     code = f"import nlihub; nlihub.build('open_spacenli', {str(tmp_path)!r})"
@@ -112,6 +113,7 @@ def test_a_killed_build_leaves_the_old_version_and_the_next_one_is_whole(built, 
     assert [path.name for path in tmp_path.iterdir()] == ["open_spacenli"]
 
 
+@pytest.mark.slow
 def test_builds_with_other_temporary_folders_do_not_disturb_each_other(built, tmp_path):
     code = f"import nlihub; nlihub.build('open_spacenli', {str(tmp_path / 'out')!r})"
     processes = []
@@ -124,6 +126,7 @@ def test_builds_with_other_temporary_folders_do_not_disturb_each_other(built, tm
     assert contents(tmp_path / "out" / "open_spacenli") == contents(built)
 
 
+@pytest.mark.slow
 def test_two_builds_at_once_end_in_one_whole_version(built, tmp_path):
     code = f"import nlihub; nlihub.build('open_spacenli', {str(tmp_path)!r})"
     processes = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(2)]

@@ -149,6 +149,7 @@ def test_the_wheel_has_the_data_files(tmp_path):
     assert done.returncode == 0, done.stderr
     names = set(zipfile.ZipFile(next(tmp_path.glob("*.whl"))).namelist())
     for file in (
+        "__init__.pyi",
         "py.typed",
         "loaders/sources.json",
         "loaders/corpora/open_spacenli/patterns.xml",

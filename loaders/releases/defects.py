@@ -3,7 +3,7 @@
 import csv
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +19,10 @@ def find_defects(path: Path, layout: Layout) -> list[Defect]:
     """The first twenty different defects of a file, each at its first line with its number.
 
     Args:
-        path: A ``.csv`` or ``.jsonl`` file.
+        path: A file with one of the endings ``layout.formats``.
         layout: What it has to look like.
     """
-    find = _in_csv if path.suffix == ".csv" else _in_jsonl
+    find = _in_jsonl if path.suffix == ".jsonl" else _in_table
     first: dict[str, int] = {}
     times: Counter[str] = Counter()
     for line, message in find(path, layout):
@@ -36,11 +36,21 @@ def find_defects(path: Path, layout: Layout) -> list[Defect]:
     ]
 
 
+def read_rows(lines: Iterable[str], layout: Layout) -> Iterator[list[str]]:
+    """Read the lines of a table as rows of values; the first is its header.
+
+    Raises:
+        csv.Error: They are not of the layout's format.
+    """
+    quoting = csv.QUOTE_MINIMAL if layout.has_quotes else csv.QUOTE_NONE
+    return csv.reader(lines, strict=True, delimiter=layout.delimiter, quoting=quoting)
+
+
 def _times(n: int) -> str:
     return f" ({n:,} times)" if n > 1 else ""
 
 
-def _in_csv(path: Path, layout: Layout) -> Iterator[tuple[int, str]]:
+def _in_table(path: Path, layout: Layout) -> Iterator[tuple[int, str]]:
     undecodable: list[tuple[int, str]] = []
     number, last = 0, ""
 
@@ -57,7 +67,7 @@ def _in_csv(path: Path, layout: Layout) -> Iterator[tuple[int, str]]:
                 yield last
 
     before = csv.field_size_limit(_MAX_FIELD_CHARS)
-    reader = csv.reader(lines(), strict=True)
+    reader = read_rows(lines(), layout)
     start = 1
     try:
         names = next(reader, [])

@@ -1,6 +1,14 @@
 """What a release file has to look like."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .oddities import Oddities
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True)
@@ -54,10 +62,28 @@ class Layout:
         columns: The columns that are read.
         may_have_others: Whether further columns are passed over, and counted, or refused. A column
             without a name, such as pandas writes for its index, is always passed over.
+        delimiter: What separates the values of a table: a comma, or a tab.
+        has_quotes: Whether a table quotes values as CSV does. Where it does not, as in TSV by its
+            standard, a quotation mark is a character like others, and no value spans lines.
     """
 
     columns: tuple[Column, ...]
     may_have_others: bool = False
+    delimiter: str = ","
+    has_quotes: bool = True
+
+    @property
+    def formats(self) -> tuple[str, ...]:
+        """The endings of its files: tables, then JSON lines, which have the same columns."""
+        return (*((".tsv", ".txt") if self.delimiter == "\t" else (".csv",)), ".jsonl")
+
+    def read(
+        self, path: Path, oddities: Oddities | None = None, *, is_known: bool = False
+    ) -> "Iterator[pa.RecordBatch]":
+        """Read a file of this layout; see ``tables.read_batches``."""
+        from .tables import read_batches  # pyarrow takes long to import
+
+        yield from read_batches(path, self, oddities, is_known=is_known)
 
     def problems(self, names: list[str]) -> list[str]:
         """What is wrong with the names of a file's columns."""

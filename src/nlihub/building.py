@@ -6,7 +6,7 @@ from pathlib import Path
 
 from .builders.core.registry import get_builder
 from .builders.statistics.survey import Survey, survey
-from .builders.versions.card import card_template, declared_blocks, read_blocks
+from .builders.versions.card import card_template, declared_blocks, fill_blocks, read_blocks
 from .builders.versions.install import install_version
 from .builders.versions.open import PathLike, make_options, open_version, refuse_sources
 from .builders.versions.verify import Report, verify_version

@@ -168,7 +168,9 @@ def nothing_is_to_do(name: str, root: Path) -> Iterator[str]:
                 continue
             field = re.match(r"\s*(\w+)=", line)
             where = field[1] if field else f"line {number}"
-            yield f"{what}: {where} is TODO" + ("" if field else f": {line.strip(' #')}")
+            yield f"{what}: {where} is TODO" + (
+                "" if field else f": {_TODO.sub('', line).strip(' #:')}"
+            )
 
 
 def sources_are_known(name: str, root: Path) -> Iterator[str]:
@@ -194,7 +196,7 @@ def card_has_its_blocks(name: str, root: Path) -> Iterator[str]:
     if not path.is_file():
         return
     blocks = read_blocks(path.read_text(encoding="utf-8"))
-    for block in BLOCKS:
+    for block in dict.fromkeys((*BLOCKS, *blocks)):
         if block not in blocks:
             yield f"card: block `{block}` is missing"
         elif blocks[block].startswith("TODO"):

@@ -91,7 +91,7 @@ def test_the_code_that_reading_papers_depends_on():
         "builders/core",
         "builders/procedures/papers",
         "loaders",
-        "loaders/corpora",
+        "loaders/corpora",  # where the corpora share a reader
         "loaders/corpora/papers",
     }
     assert {path.name for path in covered if path.suffix == ".json"} == {"phrases.json"}

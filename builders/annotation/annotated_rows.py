@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...loaders.releases.layout import Oddities
+from ...loaders.releases import Oddities
 from ..core.base import Batch
 from ..core.keyed import key_of
 from ..core.options import BuildOptions, Key

@@ -20,7 +20,7 @@ from .spec import DatasetSpec
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ...loaders.releases.layout import Oddities
+    from ...loaders.releases import Oddities
 
 
 @dataclass(frozen=True)

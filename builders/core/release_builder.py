@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from ...loaders.errors import Defect, ReleaseError
 from ...loaders.fetching import Source, SourceFile, list_sources
 from ...loaders.fetching.obtain import HINT
-from ...loaders.releases.layout import Oddities
+from ...loaders.releases import Oddities
 from .base import Batch, NLIBuilder
 from .options import BuildOptions, Key
 from .spec import DatasetSpec

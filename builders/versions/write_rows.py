@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ...loaders.hashing import hash_file
-from ...loaders.releases.layout import Oddities
+from ...loaders.releases import Oddities
 from ..core.base import NLIBuilder
 from ..core.options import BuildOptions
 from ..core.row_digests import ROW_HASH, digest, order_digest, row_hashes

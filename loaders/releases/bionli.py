@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .layout import Column, Layout, Oddities
+from . import Oddities
+from .layout import Column, Layout
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -12,12 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Defect
+from . import Oddities
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-#: Number of texts, or of columns, by what is odd about them, and kept as it is.
-Oddities = Counter[str]
 
 _MAX_SHOWN = 20
 _MAX_VALUE_CHARS = 80

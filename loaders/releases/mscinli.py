@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import Defect, ReleaseError
-from .layout import Column, Layout, Oddities
+from . import Oddities
+from .layout import Column, Layout
 from .scinli import SENTENCE_COLUMNS
 
 if TYPE_CHECKING:

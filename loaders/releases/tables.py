@@ -19,7 +19,8 @@ import pyarrow.csv
 import pyarrow.json
 
 from ..errors import Defect, ReleaseError
-from .layout import Column, Layout, Oddities, find_defects, read_rows
+from . import Oddities
+from .layout import Column, Layout, find_defects, read_rows
 
 JSON_LINES = ".jsonl"
 _BLOCK_BYTES = 2 << 20

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 from nlihub.loaders.errors import ReleaseError
-from nlihub.loaders.releases import tables
+from nlihub.loaders.releases import Oddities, tables
 from nlihub.loaders.releases.bionli import marked_entities, read_bionli, strip_markers
-from nlihub.loaders.releases.layout import Column, Layout, Oddities
+from nlihub.loaders.releases.layout import Column, Layout
 from nlihub.loaders.releases.mscinli import read_mscinli
 from nlihub.loaders.releases.scinli import read_scinli
 from nlihub.loaders.releases.spacenli import read_released_spacenli

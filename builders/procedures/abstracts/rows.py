@@ -10,8 +10,8 @@ import orjson
 import pyarrow as pa
 
 from ....loaders.errors import CorpusError
+from ....loaders.releases import Oddities
 from ....loaders.releases.bionli import LABELS
-from ....loaders.releases.layout import Oddities
 from ...core.base import Batch
 from ...core.encode import encode
 from ...core.keyed import key_of

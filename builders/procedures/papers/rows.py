@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from ....loaders.atomic_write import working_folder
-from ....loaders.releases.layout import Oddities
+from ....loaders.releases import Oddities
 from ...core.base import Batch
 from ...core.encode import encode
 from ...core.options import Key

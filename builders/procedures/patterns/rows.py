@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from ....loaders.corpora.patterns.pattern_bank import LABELS
 from ....loaders.corpora.patterns.records import ReleasedProblem, category_name
 from ....loaders.errors import SchemaError
-from ....loaders.releases.layout import Oddities
+from ....loaders.releases import Oddities
 from ...core.base import Batch
 from ...core.encode import encode
 from ...core.options import Key

@@ -19,4 +19,6 @@ def __getattr__(name: str) -> Any:
         return version("nlihub")
     if name in MOVED_NAMES:
         raise AttributeError(f"nlihub.{name} is now nlihub.{MOVED_NAMES[name]}.", name=name)
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
     return _get(name)

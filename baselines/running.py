@@ -1,15 +1,13 @@
 """Run baselines, and report on the runs: the functions of ``nlihub.baselines``."""
 
-import contextlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..loaders.errors import UsageError
+from ..loaders.errors import UsageError, needs_extra
 from ..loaders.progress import Tell, silent
-from ..metrics.inputs.problems import MissingExtraError
 from .analyses import PlannedRun, over_seeds, over_shots, plan_analysis
 from .presets import PRESETS, get_preset
 from .runs.config import RunConfig
@@ -102,7 +100,7 @@ def run(
         shots if shots is not None else known_shots,
         analysis,
     )
-    with extra_explained():
+    with needs_extra("baselines", "A baseline"):
         from .runs.execute import execute
         from .training.execution import Execution
 
@@ -220,6 +218,7 @@ def rerun_config(path: PathLike) -> RunConfig:
     return replace(config, subset=replace(config.subset, run=str(chosen_by)))
 
 
+@needs_extra("baselines", "A report")
 def report(
     runs: PathLike | Sequence[PathLike], output: PathLike, *, confidence_level: float | None = None
 ) -> dict[str, Any]:
@@ -250,20 +249,3 @@ def report(
         Path(output).expanduser(),
         confidence_level=confidence_level,
     )
-
-
-@contextlib.contextmanager
-def extra_explained() -> Iterator[None]:
-    """Say which extra to install where a package of the baselines is missing.
-
-    Raises:
-        MissingExtraError: A package is missing.
-    """
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] == "nlihub":
-            raise
-        raise MissingExtraError(
-            f"{error.name} is not installed; baselines need: pip install 'nlihub[baselines]'"
-        ) from error

@@ -4,7 +4,8 @@ A message says what is wrong, where (file, line, pattern or column), what was ex
 to do next.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import ClassVar
@@ -20,6 +21,35 @@ class NLIHubError(Exception):
 
 class MissingExtraError(NLIHubError, ImportError):
     """A library that only some features need is not installed; names the extra that has it."""
+
+
+@contextmanager
+def needs_extra(extra: str, what: str) -> Iterator[None]:
+    """Name the extra to install where a library that the block imports is missing.
+
+    The metrics, which are published without this package, have an error of their own for this; it
+    becomes one of ours, with its message.
+
+    Args:
+        extra: The extra that has the library, e.g. ``"croissant"``.
+        what: What needs it, the subject of the message, e.g. ``"Croissant metadata"``.
+
+    Raises:
+        MissingExtraError: A library is missing.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        library = (error.name or "").partition(".")[0]
+        if library == "nlihub":  # a mistake of ours
+            raise
+        raise MissingExtraError(
+            f"{what} needs {library}, which is not installed: pip install 'nlihub[{extra}]'"
+        ) from error
+    except ImportError as error:
+        if isinstance(error, NLIHubError) or not isinstance(error.__cause__, ImportError):
+            raise
+        raise MissingExtraError(str(error)) from error
 
 
 class UsageError(NLIHubError, ValueError):
@@ -166,3 +196,28 @@ class CorpusError(NLIHubError, ValueError):
 
 class UnmeasuredError(NLIHubError, ValueError):
     """A figure has no meaning for a version, or cannot be computed from it; says why."""
+
+
+#: The largest paper or document that is read, in bytes: no single file or line may fill the memory.
+MAX_RECORD_BYTES = 1 << 26
+
+
+class RecordError(Exception):
+    """A paper, an abstract or a part of one cannot be read; never leaves the readers.
+
+    Attributes:
+        reason: Why, one of the ``REASONS`` of papers or abstracts.
+        detail: What exactly is wrong, expected against got.
+        line: The line in the file, from 1; 0 where it has none.
+    """
+
+    def __init__(self, reason: str, detail: str, line: int = 0) -> None:
+        super().__init__(reason, detail, line)
+        self.reason = reason
+        self.detail = detail
+        self.line = line
+
+
+def too_large() -> RecordError:
+    """The error for a paper of more than ``MAX_RECORD_BYTES``."""
+    return RecordError("too large", f"one paper takes more than {MAX_RECORD_BYTES:,} bytes")

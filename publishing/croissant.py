@@ -16,7 +16,7 @@ from ..builders.core.spec import LICENSES, DatasetSpec
 from ..builders.versions.manifest import Manifest, Shard
 from ..builders.versions.version import BuiltVersion
 from ..loaders.atomic_write import whole_file
-from ..loaders.errors import MissingExtraError, SchemaError
+from ..loaders.errors import SchemaError, needs_extra
 
 FILE_NAME = "croissant.json"
 #: The version of the format; fields of a constant value, which say the split, came with it.
@@ -67,11 +67,8 @@ def croissant_metadata(manifest: Manifest, spec: DatasetSpec, location: str) -> 
         Croissant Format Specification 1.1, sections "Dataset-level Information", "Resources",
         "RecordSets" and "ML-specific Features".
     """
-    try:
+    with needs_extra("croissant", "Croissant metadata"):
         import mlcroissant
-    except ModuleNotFoundError as error:
-        message = "Croissant needs mlcroissant, which comes with the extra nlihub[croissant]."
-        raise MissingExtraError(message) from error
     metadata = {
         "@context": mlcroissant.Rdf().context,
         "@type": "sc:Dataset",

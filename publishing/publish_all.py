@@ -1,9 +1,13 @@
 """Publishes everything of this package: metrics, datasets, and the collection that shows them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from graphlib import TopologicalSorter
 from pathlib import Path
+from typing import Literal
+
+from huggingface_hub import CollectionItem, HfApi
 
 from ..builders.core.registry import builders, get_builder
 from ..builders.versions.manifest import FILE_NAME as MANIFEST
@@ -11,7 +15,7 @@ from ..builders.versions.open import PathLike, open_version
 from ..loaders.errors import NLIHubError
 from ..loaders.progress import Tell, silent
 from ..metrics import METRICS
-from .hub.collection import Entry, publish_collection
+from .hub.calls import ask
 from .plan import Plan, Publication
 from .publish import Publishing, plan_metric, plan_publication
 
@@ -19,6 +23,7 @@ __all__ = ["publish_all"]
 
 TITLE = "nlihub: benchmarks for natural language inference"
 DESCRIPTION = "NLI datasets in one schema, each version verified, and the metrics of their papers."
+_MAX_NOTE_CHARS = 500  # of an entry of a collection
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,21 @@ class Summary:
         return not self.problem and not any(outcome.problem for outcome in self.outcomes)
 
 
+@dataclass(frozen=True)
+class _Entry:
+    """What a collection shows.
+
+    Attributes:
+        repository: ``ORG/NAME``.
+        kind: ``dataset`` or ``space``.
+        note: What it is, in a line.
+    """
+
+    repository: str
+    kind: Literal["dataset", "space"]
+    note: str
+
+
 def publish_all(
     organization: str,
     *,
@@ -121,7 +141,7 @@ def publish_all(
     if not entries:
         return Summary(tuple(outcomes.values()), None)
     try:
-        page = publish_collection(organization, TITLE, DESCRIPTION, entries, private=private)
+        page = _publish_collection(organization, TITLE, DESCRIPTION, entries, private=private)
     except NLIHubError as error:
         return Summary(tuple(outcomes.values()), None, str(error))
     return Summary(tuple(outcomes.values()), page)
@@ -159,9 +179,70 @@ def _plan(
     return plan_publication(str(version.folder), repository, number, private=private)
 
 
-def _entry(outcome: Outcome, publication: Publication) -> Entry:
+def _entry(outcome: Outcome, publication: Publication) -> _Entry:
     version = f"Version {publication.version}."
     if outcome.item.kind == "metric":
-        return Entry(outcome.repository, "space", f"{version} A metric for evaluate.")
+        return _Entry(outcome.repository, "space", f"{version} A metric for evaluate.")
     summary = get_builder(outcome.item.name).SPEC.summary
-    return Entry(outcome.repository, "dataset", f"{version} {summary}")
+    return _Entry(outcome.repository, "dataset", f"{version} {summary}")
+
+
+def _publish_collection(
+    organization: str,
+    title: str,
+    description: str,
+    entries: Sequence[_Entry],
+    *,
+    private: bool = False,
+) -> str:
+    """Makes a collection, or completes the one of that title: entries are added, notes renewed.
+
+    What people added to it stays.
+
+    Args:
+        organization: Whose it is.
+        title: Its title.
+        description: What it is, up to 150 characters.
+        entries: What it shows, in order.
+        private: Whether a collection that is made is private.
+
+    Returns:
+        Its address.
+
+    Raises:
+        HubError: The Hub refuses, or cannot be reached.
+    """
+    api = HfApi(library_name="nlihub")
+    of, what = f"The collection {title!r} of {organization}", "is not complete"
+    made = ask(
+        of,
+        what,
+        lambda: api.create_collection(
+            title,
+            namespace=organization,
+            description=description,
+            private=private,
+            exists_ok=True,
+        ),
+    )
+    there = {
+        (item.item_id, item.item_type): item
+        for item in ask(of, what, lambda: api.get_collection(made.slug)).items
+    }
+    for entry in entries:
+        ask(of, what, partial(_show, api, made.slug, entry, there))
+    return str(made.url)
+
+
+def _show(
+    api: HfApi, slug: str, entry: _Entry, there: Mapping[tuple[str, str], CollectionItem]
+) -> None:
+    """Adds an entry to a collection, or renews its note."""
+    note = entry.note[:_MAX_NOTE_CHARS]
+    item = there.get((entry.repository, entry.kind))
+    if item is None:
+        api.add_collection_item(
+            slug, entry.repository, item_type=entry.kind, note=note, exists_ok=True
+        )
+    elif item.note != note:
+        api.update_collection_item(slug, item.item_object_id, note=note)

@@ -2,10 +2,12 @@
 
 import csv
 import hashlib
+import importlib.util
 import json
 import random
 import shutil
 from collections import Counter
+from pathlib import Path
 from xml.etree import ElementTree
 
 from nlihub.builders.open_spacenli import BANK
@@ -203,8 +205,30 @@ def write_releases(folder):
         write_jsonl(folder / "jsonl" / "bionli" / path.replace(".csv", ".jsonl"), rows)
         add("bionli", name, len(rows), [{"path": path}])
     _write_spacenli(folder, add)
+    published = {}
+    for dataset, fixture in fixtures().items():
+        for source, (path, text) in fixture.FILES.items():
+            for kind in ("jsonl", "csv"):
+                file = folder / kind / dataset / path
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text, encoding="utf-8", newline="")
+            add(dataset, source, None, [variant(path, file, "sha256")])
+        published[dataset] = {}
+        for (config, split), rows in fixture.ROWS.items():
+            published[dataset].setdefault(config, {})[split] = {"rows": len(rows)}
     (folder / "sources.json").write_text(json.dumps(catalogue))
-    return {"scinli": _scinli_counts(), "mscinli": _mscinli_counts(), "bionli": _bionli_counts()}
+    own = {"scinli": _scinli_counts(), "mscinli": _mscinli_counts(), "bionli": _bionli_counts()}
+    return {**own, **published}
+
+
+def fixtures(folder=Path(__file__).parent / "fixtures"):
+    """The small releases of ``tests/fixtures``, by dataset: modules with ``FILES`` and ``ROWS``."""
+    found = {}
+    for path in sorted(folder.glob("*.py")):
+        spec = importlib.util.spec_from_file_location(f"fixture_{path.stem}", path)
+        found[path.stem] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(found[path.stem])
+    return found
 
 
 def write_small_bank(folder):

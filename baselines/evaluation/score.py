@@ -15,6 +15,7 @@ from ...loaders.errors import (
     SourceNotFoundError,
     UnknownNameError,
     UsageError,
+    needs_extra,
 )
 from ...metrics import app_of
 from ...metrics.inputs.files import read_table
@@ -202,6 +203,7 @@ def _shown(value: Any) -> Any:
     return "" if value is None else shorten(value)
 
 
+@needs_extra("plots", "A picture")
 def plot(
     kind: str,
     results: PathLike | Sequence[PathLike],
@@ -226,6 +228,7 @@ def plot(
         UsageError: There is no such kind, not a name for each file, or the output ends
             otherwise; or a result does not have what the picture shows.
         SourceNotFoundError: A file is not there.
+        MissingExtraError: matplotlib is not installed.
     """
     from ...metrics import plots
 

@@ -16,8 +16,7 @@ from HanTa.HanoverTagger import HanoverTagger
 from nltk.stem import PorterStemmer
 from nltk.tokenize import NLTKWordTokenizer
 
-from ...loaders.errors import SourceNotFoundError, UnknownNameError, UsageError
-from ...metrics.inputs.problems import MissingExtraError
+from ...loaders.errors import MissingExtraError, SourceNotFoundError, UnknownNameError, UsageError
 
 #: What a model sees of a pair: both texts, or the hypothesis alone (SciNLI, Table 7).
 VIEWS = ("pair", "hypothesis")

@@ -52,6 +52,51 @@ def everything(rows: "pa.Table", file: SourceFile) -> None:
     """Take every row of a file into a split: the membership of most."""
 
 
+def row_encoder(
+    spec: DatasetSpec,
+    columns: Mapping[str, str],
+    *,
+    constants: Mapping[str, str] | None = None,
+    labels: Mapping[str, str] | None = None,
+) -> Callable[[], Encoder]:
+    """Return what makes the function that turns batches of a release into rows.
+
+    Args:
+        spec: The declaration of the dataset.
+        columns: For each column of ours that the release has, its name there.
+        constants: For columns of ours, the value of every row; the others are null.
+        labels: Our label for each label of the release; None where they are the same.
+    """
+
+    def make() -> Encoder:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        from .encode import encode
+
+        features = spec.features
+        schema = features.arrow_schema
+        given = constants or {}
+
+        def column(name: str, batch: pa.RecordBatch) -> pa.Array:
+            if name in given:
+                return pa.repeat(given[name], len(batch))
+            if name not in columns:
+                return pa.nulls(len(batch))
+            values = batch.column(columns[name])
+            if name == "label" and labels is not None:
+                ids = pc.index_in(values, pa.array(labels, pa.string()))
+                return pa.array(labels.values(), pa.string()).take(ids)
+            return values
+
+        def encode_batch(batch: pa.RecordBatch) -> pa.Table:
+            return encode({name: column(name, batch) for name in features}, features, schema)
+
+        return encode_batch
+
+    return make
+
+
 @dataclass(frozen=True)
 class Part:
     """A release file, and the splits that take rows of it.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from ...loaders.errors import MissingExtraError, NLIHubError, UsageError
+from ...loaders.errors import NLIHubError, UsageError, needs_extra
 from ..core.repeats import TEXTS
 from ..versions.version import BuiltVersion
 from .sampling import sample_rows
@@ -144,13 +144,8 @@ class _Parser:
     """A CoreNLP server, asked one text at a time."""
 
     def __init__(self, url: str, timeout_s: float) -> None:
-        try:
+        with needs_extra("baselines", "Asking a parser"):
             from nltk.parse.corenlp import CoreNLPParser
-        except ModuleNotFoundError as error:
-            raise MissingExtraError(
-                "A parser is asked through NLTK, which is not installed: "
-                "pip install 'nlihub[baselines]'"
-            ) from error
         if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc:
             raise UsageError(f"The parser is {url!r}; expected an address: http://localhost:9000")
         self._url, self._timeout_s = url, timeout_s

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...loaders.errors import MissingExtraError, UnmeasuredError
+from ...loaders.errors import UnmeasuredError, needs_extra
 from ..versions.version import BuiltVersion
 from .sampling import draw_number, sample_rows
 from .scoring import Labels, Recall, Score, score, score_recall
@@ -170,11 +170,9 @@ class WordClassifier:
             MissingExtraError: scikit-learn is not installed.
             UnmeasuredError: There are fewer than two classes, or no token is in two texts.
         """
-        try:
+        with needs_extra("baselines", "the probe"):
             from sklearn.feature_extraction.text import CountVectorizer
             from sklearn.linear_model import LogisticRegression
-        except ModuleNotFoundError as error:
-            raise MissingExtraError("pip install 'nlihub[baselines]'") from error
         if len(np.unique(labels)) < 2:
             raise UnmeasuredError("the rows to train on are not of two classes")
         self._words = CountVectorizer(

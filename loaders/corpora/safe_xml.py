@@ -15,8 +15,7 @@ from typing import IO
 from xml.etree import ElementTree
 from xml.parsers import expat
 
-from ..errors import BankError, Defect
-from .streams import MAX_RECORD_BYTES, RecordError, too_large
+from ..errors import MAX_RECORD_BYTES, BankError, Defect, RecordError, too_large
 
 #: What a parser raises where XML is not well-formed, or its encoding is not known or does not fit.
 XML_ERRORS = (expat.ExpatError, LookupError, ValueError)

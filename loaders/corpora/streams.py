@@ -14,32 +14,9 @@ from typing import IO, cast
 
 import pyarrow as pa
 
+from ..errors import MAX_RECORD_BYTES, RecordError, too_large
+
 _TAR_MARK, _TAR_MARK_AT = b"ustar", 257
-
-#: The largest paper or document that is read, in bytes: no single file or line may fill the memory.
-MAX_RECORD_BYTES = 1 << 26
-
-
-class RecordError(Exception):
-    """A paper, an abstract or a part of one cannot be read; never leaves the readers.
-
-    Attributes:
-        reason: Why, one of the ``REASONS`` of papers or abstracts.
-        detail: What exactly is wrong, expected against got.
-        line: The line in the file, from 1; 0 where it has none.
-    """
-
-    def __init__(self, reason: str, detail: str, line: int = 0) -> None:
-        super().__init__(reason, detail, line)
-        self.reason = reason
-        self.detail = detail
-        self.line = line
-
-
-def too_large() -> RecordError:
-    """The error for a paper of more than ``MAX_RECORD_BYTES``."""
-    return RecordError("too large", f"one paper takes more than {MAX_RECORD_BYTES:,} bytes")
-
 
 #: What reading a file can raise: it is gone, not ours to read, damaged, or ends in the middle.
 UNREADABLE = (OSError, EOFError, lzma.LZMAError, tarfile.TarError, pa.ArrowException)

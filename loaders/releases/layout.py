@@ -6,12 +6,15 @@ The defects of a file are found slowly, line by line, with a reader that is as s
 import csv
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import Defect
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 #: Number of texts, or of columns, by what is odd about them, and kept as it is.
 Oddities = Counter[str]
@@ -72,10 +75,28 @@ class Layout:
         columns: The columns that are read.
         may_have_others: Whether further columns are passed over, and counted, or refused. A column
             without a name, such as pandas writes for its index, is always passed over.
+        delimiter: What separates the values of a table: a comma, or a tab.
+        has_quotes: Whether a table quotes values as CSV does. Where it does not, as in TSV by its
+            standard, a quotation mark is a character like others, and no value spans lines.
     """
 
     columns: tuple[Column, ...]
     may_have_others: bool = False
+    delimiter: str = ","
+    has_quotes: bool = True
+
+    @property
+    def formats(self) -> tuple[str, ...]:
+        """The endings of its files: tables, then JSON lines, which have the same columns."""
+        return (*((".tsv", ".txt") if self.delimiter == "\t" else (".csv",)), ".jsonl")
+
+    def read(
+        self, path: Path, oddities: Oddities | None = None, *, is_known: bool = False
+    ) -> "Iterator[pa.RecordBatch]":
+        """Read a file of this layout; see ``tables.read_batches``."""
+        from .tables import read_batches  # pyarrow takes long to import
+
+        yield from read_batches(path, self, oddities, is_known=is_known)
 
     def problems(self, names: list[str]) -> list[str]:
         """What is wrong with the names of a file's columns."""
@@ -99,10 +120,10 @@ def find_defects(path: Path, layout: Layout) -> list[Defect]:
     """The first twenty different defects of a file, each at its first line with its number.
 
     Args:
-        path: A ``.csv`` or ``.jsonl`` file.
+        path: A file with one of the endings ``layout.formats``.
         layout: What it has to look like.
     """
-    find = _in_csv if path.suffix == ".csv" else _in_jsonl
+    find = _in_jsonl if path.suffix == ".jsonl" else _in_table
     first: dict[str, int] = {}
     times: Counter[str] = Counter()
     for line, message in find(path, layout):
@@ -116,11 +137,22 @@ def find_defects(path: Path, layout: Layout) -> list[Defect]:
     ]
 
 
+def read_rows(lines: Iterable[str], layout: Layout) -> Iterator[list[str]]:
+    """Read the lines of a table as rows of values; the first is its header.
+
+    Raises:
+        csv.Error: They are not of the layout's format.
+    """
+    if layout.has_quotes:
+        return csv.reader(lines, strict=True, delimiter=layout.delimiter)
+    return csv.reader(lines, strict=True, delimiter=layout.delimiter, quoting=csv.QUOTE_NONE)
+
+
 def _times(n: int) -> str:
     return f" ({n:,} times)" if n > 1 else ""
 
 
-def _in_csv(path: Path, layout: Layout) -> Iterator[tuple[int, str]]:
+def _in_table(path: Path, layout: Layout) -> Iterator[tuple[int, str]]:
     undecodable: list[tuple[int, str]] = []
     number, last = 0, ""
 
@@ -137,7 +169,7 @@ def _in_csv(path: Path, layout: Layout) -> Iterator[tuple[int, str]]:
                 yield last
 
     before = csv.field_size_limit(_MAX_FIELD_CHARS)
-    reader = csv.reader(lines(), strict=True)
+    reader = read_rows(lines(), layout)
     start = 1
     try:
         names = next(reader, [])

@@ -1,4 +1,4 @@
-"""Reads CSV and JSON lines in batches, strictly, in memory that does not grow with the file.
+"""Reads CSV, TSV and JSON lines in batches, strictly, in memory that does not grow with the file.
 
 A file whose content nobody has published is first read by ``find_defects``, slowly and strictly,
 line by line. Then, and at once where the content is known, Arrow reads it: fast, but more lenient
@@ -19,9 +19,9 @@ import pyarrow.csv
 import pyarrow.json
 
 from ..errors import Defect, ReleaseError
-from .layout import Column, Layout, Oddities, find_defects
+from .layout import Column, Layout, Oddities, find_defects, read_rows
 
-FORMATS = (".csv", ".jsonl")
+JSON_LINES = ".jsonl"
 _BLOCK_BYTES = 2 << 20
 _BLOCKS_A_BATCH = 4
 
@@ -41,7 +41,8 @@ def read_batches(
     """Reads a release file.
 
     Args:
-        path: A ``.csv`` (UTF-8, with a header, commas, quotes doubled) or ``.jsonl`` file.
+        path: A table (UTF-8, with a header, quotes doubled) or a ``.jsonl`` file; its ending is one
+            of ``layout.formats``.
         layout: What it has to look like.
         oddities: Counts to add to; None counts nothing.
         is_known: Whether the file is, by its hash, a published one: then it is read once.
@@ -53,7 +54,7 @@ def read_batches(
     Raises:
         ReleaseError: The file is not of that layout; lists what is wrong, with line and value.
     """
-    names = column_names(path)
+    names = column_names(path, layout)
     problems = layout.problems(names)
     if problems:
         raise ReleaseError([Defect(str(path), 1, "", "; ".join(problems))])
@@ -65,7 +66,11 @@ def read_batches(
         for name in names:
             if name not in known:
                 oddities[f"column {name!r} passed over" if name else "unnamed index column"] = 1
-    batches = _read_csv(path, columns) if path.suffix == ".csv" else _read_jsonl(path, columns)
+    batches = (
+        _read_jsonl(path, columns)
+        if path.suffix == JSON_LINES
+        else _read_table(path, columns, layout)
+    )
     while True:
         try:
             batch = next(batches, None)
@@ -78,24 +83,31 @@ def read_batches(
         yield batch
 
 
-def column_names(path: Path) -> list[str]:
+def column_names(path: Path, layout: Layout | None = None) -> list[str]:
     """The names of a file's columns; for JSON lines the keys of its first line.
+
+    Args:
+        path: The file.
+        layout: How its values are separated; None takes commas.
 
     Raises:
         ReleaseError: It is empty, of another format, or its first line is malformed.
     """
-    if path.suffix not in FORMATS:
-        raise ReleaseError([Defect(str(path), 0, "", f"expected a file {' or '.join(FORMATS)}")])
+    layout = layout or Layout(())
+    if path.suffix not in layout.formats:
+        expected = " or ".join(layout.formats)
+        raise ReleaseError([Defect(str(path), 0, "", f"expected a file {expected}")])
     with path.open("rb") as file:
         head = file.readline().decode("utf-8-sig", errors="replace")
     if not head.strip():
         raise ReleaseError([Defect(str(path), 1, "", "the file begins with an empty line")])
     try:
-        row = next(csv.reader([head])) if path.suffix == ".csv" else json.loads(head)
+        is_json = path.suffix == JSON_LINES
+        row = json.loads(head) if is_json else next(read_rows([head], layout))
     except (ValueError, RecursionError, csv.Error) as error:
-        kind = "CSV" if path.suffix == ".csv" else "JSON"
+        kind = "JSON" if is_json else "CSV" if layout.delimiter == "," else "TSV"
         raise ReleaseError([Defect(str(path), 1, "", f"no {kind}: {error}")]) from error
-    if path.suffix == ".csv":
+    if not is_json:
         return list(row)
     if not isinstance(row, dict):
         raise ReleaseError([Defect(str(path), 1, "", "expected a JSON object a line")])
@@ -115,11 +127,16 @@ class _FaultError(Exception):
     """Something is wrong in the file."""
 
 
-def _read_csv(path: Path, columns: Iterable[Column]) -> Iterator[pa.RecordBatch]:
+def _read_table(path: Path, columns: Iterable[Column], layout: Layout) -> Iterator[pa.RecordBatch]:
     reader = pyarrow.csv.open_csv(
         path,
         read_options=pyarrow.csv.ReadOptions(block_size=_BLOCK_BYTES // _BLOCKS_A_BATCH),
-        parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
+        parse_options=pyarrow.csv.ParseOptions(
+            delimiter=layout.delimiter,
+            quote_char='"' if layout.has_quotes else False,
+            newlines_in_values=layout.has_quotes,
+            ignore_empty_lines=False,
+        ),
         convert_options=pyarrow.csv.ConvertOptions(
             column_types={column.name: pa.string() for column in columns},
             include_columns=[column.name for column in columns],

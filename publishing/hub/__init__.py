@@ -1,1 +1,1 @@
-"""The Hub, through its own client: repositories and collections, with errors that help."""
+"""The Hub, through its own client: repositories, with errors that help."""

@@ -1,20 +1,20 @@
-"""Asks the Hub through its own client: requests that end, are tried again, and fail in words."""
+"""Calls the Hub through its own client: calls that end, are tried again, and fail in words."""
 
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from huggingface_hub import constants
 
 from ...loaders.errors import DownloadError, HubError, RaceError, UsageError
-from ...loaders.network import check_reachable
+from ...loaders.network import Retries, check_reachable, is_passing, wait_asked_for
 from .client import with_timeouts
 
 _Answer = TypeVar("_Answer")
 
-#: Seconds before a request that failed for no lasting reason is tried again, by attempt.
-WAITS_S = (1.0, 3.0)
+# The client itself tries some calls again.
+_RETRIES = Retries(max_attempts=3)
 _ADVICE = {
     401: "The Hub does not know the token, or needs one: run hf auth login, or set HF_TOKEN.",
     403: "The token may not do this: look at its rights on the Hub.",
@@ -22,7 +22,6 @@ _ADVICE = {
     429: "The Hub asks to slow down. Run the command again in a few minutes.",
 }
 _STALE = 412
-_PASSING = (408, 429)
 
 
 def ask(of: str, what: str, call: Callable[[], _Answer], *, again: bool = True) -> _Answer:
@@ -38,22 +37,34 @@ def ask(of: str, what: str, call: Callable[[], _Answer], *, again: bool = True) 
         RaceError: A repository has changed meanwhile.
         HubError: The Hub refuses, or cannot be reached.
     """
-    for wait_s in (*WAITS_S, None) if again else (None,):
+    attempt = 0
+    while True:
+        attempt += 1
         try:
             return _ask(of, what, call)
         except HubError as error:
-            if wait_s is None or not _is_passing(error.__cause__):
+            cause = error.__cause__
+            if not again or not _may_pass(cause):
+                raise
+            headers = getattr(_answer_to(cause), "headers", {})
+            wait_s = _RETRIES.wait_s(attempt, wait_asked_for(headers.get("Retry-After")))
+            if wait_s is None:
                 raise
             time.sleep(wait_s)
-    raise AssertionError("the last attempt raises")
 
 
 def status_of(error: BaseException | None) -> int | None:
     """The status of the answer that an error of the client is about, or one that caused it."""
+    answer = _answer_to(error)
+    return None if answer is None else int(answer.status_code)
+
+
+def _answer_to(error: BaseException | None) -> Any:
+    """The answer that an error of the client, or one that caused it, is about; None for none."""
     while error is not None:
-        response = getattr(error, "response", None)
-        if response is not None:
-            return int(response.status_code)
+        answer = getattr(error, "response", None)
+        if answer is not None:
+            return answer
         error = error.__cause__
     return None
 
@@ -79,12 +90,12 @@ def _ask(of: str, what: str, call: Callable[[], _Answer]) -> _Answer:
         raise HubError(f"{of} {what}: {': '.join(reasons)}. {advice}") from error
 
 
-def _is_passing(error: BaseException | None) -> bool:
+def _may_pass(error: BaseException | None) -> bool:
     """Whether what went wrong may go right when tried again."""
     if isinstance(error, DownloadError | TypeError):  # no network, or our own mistake
         return False
     status = status_of(error)
-    return status is None or status in _PASSING or status >= 500
+    return status is None or is_passing(status)
 
 
 def _first_line(error: BaseException) -> str:

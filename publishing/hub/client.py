@@ -1,12 +1,23 @@
-"""Requests of the Hub's client that end: by itself it waits for an answer for ever."""
+"""What nlihub uses of ``huggingface_hub`` beyond its documented interface.
+
+Seen with ``huggingface_hub`` 0.34 to 2.4; ``tests/publishing/test_hub_client.py`` fails where a
+version changes any of it. Its ``constants`` (``ENDPOINT``, ``HF_HOME``, ``HF_HUB_CACHE``,
+``HF_HUB_OFFLINE``), which are the only public way to read what the environment sets, are used where
+they are needed; the same tests look after them.
+"""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import requests
-from huggingface_hub import get_session
+from huggingface_hub import HfApi, constants, get_session
+from huggingface_hub.errors import HFValidationError
+from huggingface_hub.file_download import repo_folder_name
+from huggingface_hub.hf_api import RepoFile as RepoFile
+from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
 from ...loaders.errors import UsageError
 
@@ -16,10 +27,14 @@ TIMEOUT_S = 120.0
 
 @contextmanager
 def with_timeouts() -> Iterator[None]:
-    """While the block runs, a request ends once the Hub has been silent for ``TIMEOUT_S``."""
+    """End requests once the Hub has been silent for ``TIMEOUT_S``, while the block runs.
+
+    By itself the client waits for an answer forever. From 1.0 on it has one ``httpx`` client, whose
+    ``timeout`` can be set; before, a session of ``requests`` for each thread.
+    """
     timeout_s = _timeout_s()
     session: Any = get_session()
-    if isinstance(session, requests.Session):  # before huggingface_hub 1.0, one for each thread
+    if isinstance(session, requests.Session):
         from huggingface_hub import configure_http_backend
 
         configure_http_backend(lambda: _ImpatientSession(timeout_s))
@@ -53,3 +68,33 @@ class _ImpatientSession(requests.Session):
         if options.get("timeout") is None:
             options["timeout"] = self._timeout_s
         return super().request(*arguments, **options)
+
+
+def check_repository_name(name: str) -> None:
+    """Refuse what cannot be the name of a repository, as the client would when it is asked.
+
+    Raises:
+        UsageError: The name is not ``ORG/NAME``.
+    """
+    try:
+        validate_repo_id(name)
+    except HFValidationError as error:
+        raise UsageError(f"{name!r} is no name of a repository: {error}") from error
+    if name.count("/") != 1:
+        raise UsageError(f"{name!r} is no repository; expected ORG/NAME.")
+
+
+def list_files(api: HfApi, name: str, kind: str, revision: str) -> list[RepoFile]:
+    """Return the files of a repository at a revision, folders left out."""
+    entries = api.list_repo_tree(name, repo_type=kind, revision=revision, recursive=True)
+    return [entry for entry in entries if isinstance(entry, RepoFile)]
+
+
+def cached_references(name: str) -> Collection[str]:
+    """Return the tags and branches of a dataset of which the cache of the client has files.
+
+    The cache keeps them as ``datasets--ORG--NAME/refs/TAG``. ``scan_cache_dir`` would tell them
+    too, but looks at every file of every repository.
+    """
+    folder = Path(constants.HF_HUB_CACHE) / repo_folder_name(repo_id=name, repo_type="dataset")
+    return {path.name for path in (folder / "refs").glob("*")}

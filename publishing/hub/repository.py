@@ -15,13 +15,12 @@ from huggingface_hub import (
     constants,
     hf_hub_download,
 )
-from huggingface_hub.errors import GatedRepoError, HFValidationError, RepositoryNotFoundError
-from huggingface_hub.hf_api import RepoFile
-from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
+from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError
 
-from ...loaders.errors import HubError, RaceError, UsageError
+from ...loaders.errors import HubError, RaceError
 from ...loaders.hashing import FileHash, identify, identify_file
 from .calls import ask
+from .client import RepoFile, check_repository_name, list_files
 
 Content = Path | bytes
 _Answer = TypeVar("_Answer")
@@ -60,12 +59,7 @@ class HubRepository:
     """
 
     def __init__(self, name: str, kind: str = "dataset") -> None:
-        try:
-            validate_repo_id(name)
-        except HFValidationError as error:
-            raise UsageError(f"{name!r} is no name of a repository: {error}") from error
-        if name.count("/") != 1:
-            raise UsageError(f"{name!r} is no repository; expected ORG/NAME.")
+        check_repository_name(name)
         self.name = name
         self.kind = kind
         self._listings: dict[str, dict[str, StoredFile]] = {}
@@ -142,13 +136,9 @@ class HubRepository:
             return self._listings[revision]
         entries = self.ask(
             f"cannot be listed at {revision}",
-            lambda: list(
-                self._api.list_repo_tree(
-                    self.name, repo_type=self.kind, revision=revision, recursive=True
-                )
-            ),
+            lambda: list_files(self._api, self.name, self.kind, revision),
         )
-        found = {e.path: _stored(e) for e in entries if isinstance(e, RepoFile)}
+        found = {entry.path: _stored(entry) for entry in entries}
         if len(revision) == _COMMIT_CHARS:  # a commit stays what it is
             self._listings[revision] = found
         return found

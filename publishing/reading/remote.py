@@ -9,8 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from datasets import Version
-from huggingface_hub import constants, hf_hub_download, try_to_load_from_cache
-from huggingface_hub.file_download import repo_folder_name
+from huggingface_hub import hf_hub_download, try_to_load_from_cache
 
 from ...builders.versions.manifest import FILE_NAME as MANIFEST
 from ...builders.versions.manifest import Manifest
@@ -28,6 +27,7 @@ from ...loaders.fetching.obtain import default_cache_dir
 from ...loaders.hashing import hash_file
 from ..compare.numbers import matching, published_numbers, tag_of
 from ..hub.calls import status_of
+from ..hub.client import cached_references
 from ..hub.repository import HubRepository
 
 
@@ -159,9 +159,7 @@ class RemoteVersion:
 
     def _cached(self) -> list[Version]:
         """The versions in the cache of the Hub's client."""
-        name = repo_folder_name(repo_id=self.repository.name, repo_type="dataset")
-        tags = {path.name: "" for path in (Path(constants.HF_HUB_CACHE) / name / "refs").glob("v*")}
-        return list(published_numbers(tags))
+        return list(published_numbers(dict.fromkeys(cached_references(self.repository.name), "")))
 
     def _get(self, name: str, revision: str, *, anew: bool = False) -> Path:
         try:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from .builders.core.registry import get_builder
 from .builders.statistics.survey import Survey, survey
-from .builders.versions.card import card_template, declared_blocks, read_blocks
+from .builders.versions.card import card_template, declared_blocks, fill_blocks, read_blocks
 from .builders.versions.install import install_version
 from .builders.versions.open import PathLike, make_options, open_version, refuse_sources
 from .builders.versions.verify import Report, verify_version
@@ -188,6 +188,46 @@ def check_card(
         if block in packaged and packaged[block].rstrip() != text.rstrip()
     ]
     return CardCheck(tuple(stale), unchecked)
+
+
+def write_card(
+    name: str, root: PathLike = ".", *, folder: PathLike | None = None, splits: Sequence[str] = ()
+) -> tuple[list[str], list[str]]:
+    """Fill the generated blocks of a dataset's card in a checkout of this package.
+
+    Args:
+        name: Name of the dataset.
+        root: The checkout.
+        folder: As for ``build``; None leaves the blocks as they are that are measured.
+        splits: The splits to measure; empty means all.
+
+    Returns:
+        The blocks that were filled, and those that need the sources and were left as they are.
+
+    Raises:
+        UnknownNameError: There is no such dataset.
+        SourceNotFoundError: The folder is not a checkout, or not the one that is installed.
+        SchemaError: The card has an unknown block.
+        NLIHubError: The sources are not the pinned ones, or malformed.
+    """
+    from .scaffold import check_checkout  # only a contributor needs it
+
+    spec = get_builder(name).SPEC
+    path = check_checkout(Path(root).expanduser()) / "dataset_cards" / (spec.card or name)
+    path /= "README.md"
+    template = card_template(spec)
+    if not path.is_file() or path.read_text(encoding="utf-8") != template:
+        raise SourceNotFoundError(
+            f"{path} is not the card that nlihub reads: another copy is installed. Run "
+            "pip install -e . in the checkout."
+        )
+    fresh = declared_blocks(spec)
+    if folder is not None or spec.offline:
+        version = open_version(name, folder=folder, splits=splits)
+        fresh = read_blocks((version.folder / "README.md").read_text(encoding="utf-8"))
+    blocks = read_blocks(template)
+    path.write_text(fill_blocks(template, {**blocks, **fresh}), encoding="utf-8")
+    return [b for b in blocks if b in fresh], [b for b in blocks if b not in fresh]
 
 
 def install(

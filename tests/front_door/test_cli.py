@@ -67,7 +67,7 @@ def test_sample_and_export(bank_files, tmp_path):
     assert answer["patterns"] == 2
     assert answer["short"] == {"1b": 60, "2": 15}
     done = run(
-        "export", folder, "--format", "upstream-json", "--category", "directional",
+        "export", folder, "--format", "upstream-json", "--categories", "directional",
         "--without-examples", "--per-pattern", -1, "--output", tmp_path / "e.json", "--json",
     )  # fmt: skip
     assert json.loads(done.stdout)["rows"] == 13

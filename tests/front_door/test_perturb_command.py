@@ -186,11 +186,12 @@ def test_the_pool_is_that_of_the_files_whatever_their_order(write):
 
 def test_conclusions_of_abstracts(write):
     path = write(pubtator(body=BODY.replace("We conclude", "These data suggest")), "a.txt")
-    for options in ([], ["--phrase-sets", "all"], ["--phrase-sets", "paper,results"]):
+    for options in (["--phrase-sets", "all"], ["--phrase-sets", "paper,results"]):
         assert run(path, "--strategies", "SEN", *options).returncode == 0
-    done = run(path, "--strategies", "SEN", "--phrase-sets", "paper")
-    assert (done.returncode, done.stdout) == (1, "")
-    assert f"{path}:1 (pmid 7): no conclusion phrase: expected a phrase of paper" in done.stderr
+    for options in ([], ["--phrase-sets", "paper"]):
+        done = run(path, "--strategies", "SEN", *options)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert f"{path}:1 (pmid 7): no conclusion phrase: expected a phrase of paper" in done.stderr
 
 
 def test_phrases_of_yours_and_the_order_of_the_entities(write):
@@ -200,13 +201,13 @@ def test_phrases_of_yours_and_the_order_of_the_entities(write):
     phrases = write('{"mine": ["our word :"]}', "phrases.json")
     for options, reason in (
         ([], "no conclusion phrase"),
-        (["--phrases", phrases], "direction not told"),
+        (["--conclusion-phrases", phrases], "direction not told"),
         (["--by-order"], "no conclusion phrase"),
     ):
         done = run(path, "--strategies", "SREO", *options)
         assert done.returncode == 1
         assert reason in done.stderr
-    done = run(path, "--strategies", "SEN", "--phrases", phrases, "--by-order")
+    done = run(path, "--strategies", "SEN", "--conclusion-phrases", phrases, "--by-order")
     (line,) = lines(done.stdout)
     assert (line["regulator"], line["regulated"]) == ("foxin", "henase")
 
@@ -371,7 +372,7 @@ def test_wrong_use_from_python(write, tmp_path):
 @pytest.mark.parametrize(
     "module",
     [
-        "perturbations",
+        "perturbation",
         "builders.procedures.abstracts.mechanisms.mechanism",
         "builders.procedures.abstracts.perturb.inflection",
         "builders.procedures.abstracts.perturb.names",
@@ -388,7 +389,8 @@ def test_the_real_abstracts(tmp_path):
     if not folder.is_dir():
         pytest.skip("the real abstracts are not at hand")
     files, output = sorted(folder.glob("*.pubtator")), tmp_path / "out.jsonl"
-    told = nlihub.perturbation.perturb_files(files, output)
+    every = nlihub.perturbation.MechanismOptions(phrase_sets=("all",))
+    told = nlihub.perturbation.perturb_files(files, output, mechanisms=every)
     units = [one for one in told.skipped if one.unit in ("file", "line", "abstract", "record")]
     assert told.n_mechanisms + len(told.without_mechanism) + len(units) == 274
     for name, made in told.made.items():

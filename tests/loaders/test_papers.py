@@ -18,8 +18,7 @@ from nlihub.loaders.corpora.papers.files import find_paper_files
 from nlihub.loaders.corpora.papers.ids import id_of_file, year_of_anthology_id, year_told
 from nlihub.loaders.corpora.papers.paper import REASONS, Paper, Skipped
 from nlihub.loaders.corpora.papers.read import read_papers
-from nlihub.loaders.corpora.streams import MAX_RECORD_BYTES
-from nlihub.loaders.errors import SourceNotFoundError
+from nlihub.loaders.errors import MAX_RECORD_BYTES, SourceNotFoundError
 
 COMPRESSORS = {
     "gz": gzip.compress,

@@ -93,7 +93,7 @@ def planted(old, new, expected):
         planted("<SR>walk_into(NP1,NP2)", "<SR>walk_into(NP1,NP9)", "may fill NP2"),
         planted("<SR>walk_into(NP1,NP2)", "<SR>walk_in(NP1,NP2)", "did you mean 'walk_into'?"),
         planted('exp="into, in"', 'expr="in"', "attribute 'expr' is not read; expected"),
-        planted('"directional"', '"directional, projective"', "is not one class in lower case"),
+        planted('"directional"', '"directional, projective"', "is not one of directional"),
         planted("has walked into {NP2}", "has walked into {NP2}.", "ends with a full stop"),
         planted("has walked into {NP2}", "has\u200b walked into {NP2}", "invisible characters"),
         planted("NP3 != NP1", "NP3 != NP1 # and", "has a '#', which would hide"),

@@ -2,13 +2,14 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
 from nlihub.loaders.errors import ReleaseError
 from nlihub.loaders.releases import tables
 from nlihub.loaders.releases.bionli import marked_entities, read_bionli, strip_markers
-from nlihub.loaders.releases.layout import Oddities
+from nlihub.loaders.releases.layout import Column, Layout, Oddities
 from nlihub.loaders.releases.mscinli import read_mscinli
 from nlihub.loaders.releases.scinli import read_scinli
 from nlihub.loaders.releases.spacenli import read_released_spacenli
@@ -543,3 +544,45 @@ def test_a_mirror_that_lacks_columns(release_files, tmp_path):
     path = mirror(original, tmp_path / "mirror.parquet", drop=("exp", "ent_type"))
     with pytest.raises(ReleaseError, match="lacks the columns exp, ent_type; it has"):
         read_released_spacenli(path)
+
+
+# ---- tables with tabs -----------------------------------------------------------------------
+
+TSV = Layout(
+    (Column("id"), Column("text"), Column("label", frozenset("ab"))),
+    delimiter="\t",
+    has_quotes=False,
+)
+
+
+def test_tsv_keeps_quotation_marks_and_commas(tmp_path):
+    path = tmp_path / "test.tsv"
+    path.write_text('id\ttext\tlabel\n1\t"Yes", he said\ta\n2\tso "\tb\n', encoding="utf-8")
+    expected = [("1", '"Yes", he said', "a"), ("2", 'so "', "b")]
+    assert [tuple(row.values()) for row in rows_of(TSV.read(path))] == expected
+    assert [tuple(row.values()) for row in rows_of(TSV.read(path, is_known=True))] == expected
+
+
+def test_tsv_with_quotes_reads_tabs_inside_them(tmp_path):
+    path = tmp_path / "test.tsv"
+    path.write_text('id\ttext\tlabel\n1\t"a\tb"\ta\n', encoding="utf-8")
+    [row] = rows_of(replace(TSV, has_quotes=True).read(path))
+    assert row["text"] == "a\tb"
+    with pytest.raises(ReleaseError, match=r"test.tsv:2: 4 values, expected 3"):
+        rows_of(TSV.read(path))
+
+
+@pytest.mark.parametrize("row", ["1\tx", "1\tx\tc", "\tx\ta", "1\tx\ta\tmore"])
+def test_malformed_tsv_is_refused_with_its_line(tmp_path, row):
+    path = tmp_path / "test.tsv"
+    path.write_text(f"id\ttext\tlabel\n{row}\n", encoding="utf-8")
+    for is_known in (False, True):
+        with pytest.raises(ReleaseError, match=r"test.tsv:2: "):
+            rows_of(TSV.read(path, is_known=is_known))
+
+
+def test_a_layout_names_its_endings(tmp_path):
+    path = tmp_path / "test.csv"
+    path.write_text("id,text,label\n")
+    with pytest.raises(ReleaseError, match=r"expected a file .tsv or .txt or .jsonl"):
+        rows_of(TSV.read(path))

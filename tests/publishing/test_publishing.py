@@ -142,9 +142,9 @@ def test_numbers_that_are_none(number):
 def test_what_the_new_version_has_not_is_gone_and_what_others_put_there_stays(hub, publisher):
     publisher.publish("1.0.0")
     commit_by_hand(hub, {"notes/mine.txt": b"mine"})
-    publisher.publish("2.0.0", "--config", "whole", code=2)  # a folder is built already
+    publisher.publish("2.0.0", "--configs", "whole", code=2)  # a folder is built already
     folder = publisher.build()
-    publisher.run("build", "open_spacenli", "--config", "whole", "-o", str(folder.parent.parent))
+    publisher.run("build", "open_spacenli", "--configs", "whole", "-o", str(folder.parent.parent))
     whole = folder.parent.parent / "open_spacenli"
     options = ["--repo", REPO, "--version", "2.0.0", "--yes"]
     publisher.run("publish", str(whole), *options)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ....loaders.errors import ModelError, UsageError
+from ....loaders.errors import ModelError, UsageError, needs_extra
 from ...training.batches import prediction_batches
 from .ask import Answer, Question
 from .prompts import Message
@@ -101,8 +101,8 @@ class LocalModel:
         Raises:
             ModelError: The model cannot be loaded, or its tokenizer has no padding and end token or
                 cannot write chats.
-            UsageError: A number is below 1, there are options but no chat template, or
-                ``nlihub[baselines]`` is not installed.
+            UsageError: A number is below 1, or there are options but no chat template.
+            MissingExtraError: ``nlihub[baselines]`` is not installed.
         """
         torch, transformers = _libraries()
         device = device or ("cuda" if torch.cuda.is_available() else "cpu")
@@ -234,12 +234,8 @@ class LocalModel:
 
 def _libraries() -> tuple[Any, Any]:
     """Import torch and transformers."""
-    try:
+    with needs_extra("baselines", "A local model"):
         return import_module("torch"), import_module("transformers")
-    except ImportError as error:
-        raise UsageError(
-            f"{error.name} is not installed; pip install 'nlihub[baselines]' does that."
-        ) from error
 
 
 def _plain(messages: Sequence[Message]) -> str:

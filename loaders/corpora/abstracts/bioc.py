@@ -17,8 +17,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import IO, Any
 
+from ...errors import MAX_RECORD_BYTES, RecordError, too_large
 from ..safe_xml import XML_ERRORS, Element, new_parser, xml_problem
-from ..streams import MAX_RECORD_BYTES, RecordError, too_large
 from .abstract import Mention, Read, Skipped, Told, annotate
 
 #: A JSON object with one of these keys is a document; one of the others holds several.

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..streams import RecordError
+from ...errors import RecordError
 from .markers import read_marked
 
 _ID = ("pmid", "id")

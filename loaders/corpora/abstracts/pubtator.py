@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from ..streams import RecordError
+from ...errors import RecordError
 from .abstract import Mention, Read, Skipped, Told, annotate
 
 _PASSAGE = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)

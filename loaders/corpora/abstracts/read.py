@@ -18,19 +18,17 @@ from typing import IO, Any
 
 import orjson
 
+from ...errors import MAX_RECORD_BYTES, RecordError, too_large
 from ..papers.files import printable
 from ..papers.json_papers import are_lines_by_name
 from ..streams import (
-    MAX_RECORD_BYTES,
     UNREADABLE,
-    RecordError,
     decompress,
     is_archive,
     number_lines,
     open_plain,
     peek,
     read_members,
-    too_large,
     unreadable,
 )
 from .abstract import Abstract, Read, Skipped

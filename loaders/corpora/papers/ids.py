@@ -2,7 +2,7 @@
 
 import re
 
-from ..streams import RecordError
+from ...errors import RecordError
 
 #: Endings of file names that say how a paper is kept, not what it is called.
 _ENDINGS = frozenset(

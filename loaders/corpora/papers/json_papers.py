@@ -20,7 +20,8 @@ from typing import IO, Any
 
 import orjson
 
-from ..streams import MAX_RECORD_BYTES, RecordError, number_lines, too_large
+from ...errors import MAX_RECORD_BYTES, RecordError, too_large
+from ..streams import number_lines
 from . import plain
 from .ids import id_told, year_told
 from .paper import Content, Paper, Section, Skipped, SplitSentences, read_each

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
-from ..streams import RecordError
+from ...errors import RecordError
 from .ids import year_of_anthology_id
 
 #: Cuts a paragraph into sentences; gives none that is empty.

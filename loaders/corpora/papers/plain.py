@@ -23,7 +23,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..streams import RecordError
+from ...errors import RecordError
 from .ids import id_told, year_told
 from .paper import Content, Section, SplitSentences
 

@@ -7,17 +7,9 @@ from pathlib import Path
 from typing import IO
 from xml.etree.ElementTree import Element
 
+from ...errors import RecordError
 from ..safe_xml import parse_tree
-from ..streams import (
-    UNREADABLE,
-    RecordError,
-    decompress,
-    is_archive,
-    open_plain,
-    peek,
-    read_members,
-    unreadable,
-)
+from ..streams import UNREADABLE, decompress, is_archive, open_plain, peek, read_members, unreadable
 from . import jats, split_xml, tei
 from .files import PaperFile, is_paper_name, printable
 from .ids import id_of_file

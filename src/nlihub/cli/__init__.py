@@ -18,6 +18,7 @@ from . import (
     construct,
     datasets,
     metrics,
+    new,
     patterns,
     perturbations,
     publishing,
@@ -118,7 +119,7 @@ def program(
     """SciNLI, MSciNLI, BioNLI and SpaceNLI in the Hugging Face ecosystem."""
 
 
-for room in (datasets, patterns, perturbations, metrics, publishing):
+for room in (datasets, patterns, perturbations, metrics, publishing, new):
     room.add_commands(app)
 app.add_typer(construct.app)
 app.add_typer(annotation.app, name="annotate")

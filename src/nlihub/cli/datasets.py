@@ -95,6 +95,9 @@ def card(
     check: Annotated[
         bool, typer.Option("--check", help="Check that the packaged card is up to date.")
     ] = False,
+    write: Annotated[
+        bool, typer.Option("--write", help="Fill the blocks of the card in this checkout.")
+    ] = False,
     body: Annotated[bool, typer.Option("--body", help="Leave out the front matter.")] = False,
 ) -> None:
     """Print the card of a dataset, with fresh statistics.
@@ -102,7 +105,7 @@ def card(
     Where sources are needed, only with --from; otherwise as it is packaged.
 
     --check compares the packaged card with fresh statistics, or, where the sources are not at hand,
-    what needs none.
+    what needs none. --write fills the same blocks, in a checkout of nlihub.
     """
     from ..builders.core.registry import get_builder
     from ..builders.versions.card import declared_card, split_card
@@ -112,6 +115,9 @@ def card(
     if check:
         _check_card(name, folder, names(splits))
         return
+    if write:
+        _write_card(name, folder, names(splits))
+        return
     is_folder = (Path(name) / MANIFEST).is_file()
     if folder is None and not is_folder and not get_builder(name).SPEC.offline:
         print("nlihub: as packaged; --from FOLDER measures the sources there.", file=sys.stderr)
@@ -120,6 +126,15 @@ def card(
     version = open_version(name, folder=folder, configs=names(configs), splits=names(splits))
     text = (version.folder / "README.md").read_text(encoding="utf-8")
     print(split_card(text)[1] if body else text, end="")
+
+
+def _write_card(name: str, folder: Path | None, splits: list[str]) -> None:
+    from .. import building
+
+    filled, left = building.write_card(name, folder=folder, splits=splits)
+    if left:
+        print(f"nlihub: --from FOLDER fills {', '.join(left)} too.", file=sys.stderr)
+    print(f"filled in the card of {name}: {', '.join(filled)}")
 
 
 def _check_card(name: str, folder: Path | None, splits: list[str]) -> None:

@@ -778,17 +778,17 @@ def test_the_namespace_may_stand_before_a_name(releases, tmp_path, monkeypatch):
     nlihub.export("spacenli", second, folder=folder)
     assert first.read_bytes() == second.read_bytes()
     # A built folder of that name is what it says.
-    run("build", "mscinli", "--from", folder, "--config", "neurips", "--output", "nlihub")
+    run("build", "mscinli", "--from", folder, "--configs", "neurips", "--output", "nlihub")
     assert nlihub.stats("nlihub/mscinli").rows == {
         "neurips": {"train": 24, "validation": 8, "test": 12}
     }
-    shown = run("stats", "mscinli", "--from", folder, "--config", "hardware", "--splits", "test")
+    shown = run("stats", "mscinli", "--from", folder, "--configs", "hardware", "--splits", "test")
     assert "(test)" in shown
 
 
 def test_parts_on_the_command_line(releases, tmp_path):
     arguments = ["--from", releases / "csv", "--splits", "validation,test", "--output", tmp_path]
-    run("build", "scinli", "mscinli", "--config", "default", *arguments)
+    run("build", "scinli", "mscinli", "--configs", "default", *arguments)
     for name in ("scinli", "mscinli"):
         manifest = json.loads((tmp_path / name / "manifest.json").read_text())
         assert {c: list(s) for c, s in manifest["configs"].items()} == {

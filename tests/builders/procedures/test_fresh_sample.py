@@ -110,7 +110,7 @@ def test_seeds_are_whole_numbers(bank_files, tmp_path, seed):
 def test_a_bank_of_ones_own_must_yield_its_examples(bank_files, tmp_path):
     text = PATTERNS.replace("Amara has walked into", "Amara had walked into")
     folder = str(bank_files(text)[0].parent)
-    with pytest.raises(ValueError, match="does not yield 1 of its own examples"):
+    with pytest.raises(ValueError, match="does not yield its example"):
         nlihub.sample(folder, tmp_path / "x.jsonl", seed=1)
 
 

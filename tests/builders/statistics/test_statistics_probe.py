@@ -284,7 +284,8 @@ def test_without_scikit_learn(tmp_path, monkeypatch):
     found = survey(version, probe=True)
     assert found.probe is None
     text = show_survey(SciNLI.SPEC, found)
-    assert "- probe: not measured: pip install 'nlihub[baselines]'" in text
+    reason = "the probe needs sklearn, which is not installed: pip install 'nlihub[baselines]'"
+    assert f"- probe: not measured: {reason}" in text
 
 
 def test_the_probe_on_the_command_line(tmp_path):

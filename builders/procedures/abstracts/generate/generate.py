@@ -6,12 +6,12 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .....loaders.errors import needs_extra
 from .....loaders.progress import Tell, silent
 from ..mechanisms.mechanism import Mechanism
 from ..perturb.apply import SAME_AS_ANOTHER, SAME_AS_POSITIVE
 from ..perturb.marked import locate_entities
 from ..perturb.strategy import BROKEN_MARKERS, Edit, NoNegative, Perturbed
-from .models import needs_baselines
 from .sentence_kinds import KINDS, NOT_FOUND, TOO_GOOD, TOO_SIMILAR, Asked, SentenceKind
 from .settings import GenerationSettings
 from .similarity import Similarity, TokenF1, without_markers
@@ -175,7 +175,7 @@ def generate_negatives(
         "quality": _Bound(quality or TokenF1(), settings.max_quality, TOO_GOOD),
         "similarity": _Bound(similarity or TokenF1(), settings.max_similarity, TOO_SIMILAR),
     }
-    with needs_baselines():
+    with needs_extra("baselines", "Generation"):
         from .folds import ask_fold, fit_fold, fold_of
     order = sorted(range(len(mechanisms)), key=lambda i: _identity(mechanisms[i]))
     sound = [i for i in order if locate_entities(mechanisms[i]) is not None]

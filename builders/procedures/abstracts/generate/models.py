@@ -1,11 +1,9 @@
 """The models that can be trained: a pretrained one, or a small one from scratch."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from .....loaders.errors import MissingExtraError, ModelError
+from .....loaders.errors import ModelError, needs_extra
 from .task import SPECIAL_TOKENS
 
 _PADDING, _END = "<pad>", "</s>"
@@ -37,7 +35,7 @@ class PretrainedModel:
             MissingExtraError: ``nlihub[baselines]`` is not installed.
             ModelError: The model cannot be loaded.
         """
-        with needs_baselines():
+        with needs_extra("baselines", "Generation"):
             import torch
             from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
         try:
@@ -86,7 +84,7 @@ class SmallModel:
         Raises:
             MissingExtraError: ``nlihub[baselines]`` is not installed.
         """
-        with needs_baselines():
+        with needs_extra("baselines", "Generation"):
             import torch
             from transformers import AutoModelForSeq2SeqLM, T5Config
         tokenizer = train_tokenizer(texts, self.n_tokens)
@@ -121,7 +119,7 @@ def train_tokenizer(texts: list[str], n_tokens: int) -> Any:
     Raises:
         MissingExtraError: ``nlihub[baselines]`` is not installed.
     """
-    with needs_baselines():
+    with needs_extra("baselines", "Generation"):
         from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
         from transformers import PreTrainedTokenizerFast
     tokenizer = Tokenizer(models.BPE())
@@ -139,21 +137,3 @@ def train_tokenizer(texts: list[str], n_tokens: int) -> Any:
     )
     wrap: Any = PreTrainedTokenizerFast
     return wrap(tokenizer_object=tokenizer, pad_token=_PADDING, eos_token=_END)
-
-
-@contextmanager
-def needs_baselines() -> Iterator[None]:
-    """Name the extra to install where torch or transformers is missing.
-
-    Raises:
-        MissingExtraError: A library of ``nlihub[baselines]`` is not installed.
-    """
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] == "nlihub":
-            raise
-        raise MissingExtraError(
-            f"{error.name} is not installed, which generation needs; run "
-            "pip install 'nlihub[baselines]'."
-        ) from error

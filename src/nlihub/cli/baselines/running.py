@@ -63,9 +63,9 @@ def run(
     """
     from ... import baselines
     from ...baselines.presets import get_preset
-    from ...baselines.running import extra_explained
+    from ...loaders.errors import needs_extra
 
-    with extra_explained():
+    with needs_extra("baselines", "A baseline"):
         _quieten()
     chosen = whole_numbers("seeds", seeds)
     if not chosen and preset is not None:

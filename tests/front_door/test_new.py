@@ -1,0 +1,228 @@
+"""A new dataset: what ``nlihub new`` writes, and what is said to be missing."""
+
+import ast
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+from command_line import run_command
+from conftest import ROOT
+from nlihub.loaders.errors import SourceNotFoundError
+from release_files import fixtures
+
+from nlihub import building, scaffold
+
+OPTIONS = (
+    *("--delimiter", "tab", "--splits", "train,test", "--domain", "farming"),
+    *("--columns", "id=pairID,premise=text_a,hypothesis=text_b,label=gold"),
+)
+
+
+def copy(root, *paths):
+    for path in paths:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / path, root / path)
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """The files of a checkout that the rules read, with SciNLI for a dataset."""
+    for folder in ("builders/core", "src/nlihub"):
+        (tmp_path / folder).mkdir(parents=True)
+    copy(tmp_path, "loaders/sources.json", "tests/release_files.py", "builders/scinli.py")
+    copy(tmp_path, "loaders/releases/scinli.py", "dataset_cards/scinli/README.md")
+    return tmp_path
+
+
+def test_new_writes_five_files_and_says_what_to_do(checkout):
+    before = json.loads((checkout / "loaders/sources.json").read_text())
+    done = run_command("new", "farm_pairs", *OPTIONS, cwd=checkout)
+    assert done.returncode == 0, done.stderr
+    files = scaffold.files_of("farm_pairs")
+    assert len(done.stdout.splitlines()) == 5
+    for what, path in files.items():
+        text = (checkout / path).read_text()
+        assert "TODO" in text
+        if what != "card":
+            ast.parse(text)
+    after = json.loads((checkout / "loaders/sources.json").read_text())
+    assert list(after.pop("farm_pairs")["files"]) == ["train", "test"]
+    assert after == before
+    [fixture] = fixtures(checkout / "tests/fixtures").values()
+    name, text = fixture.FILES["train"]
+    assert name == "train.tsv"
+    assert text.startswith("pairID\ttext_a\ttext_b\tgold\n")
+    gaps = [line for rule in scaffold.RULES[1:] for line in rule("farm_pairs", checkout)]
+    assert "builder: citation is TODO" in gaps
+    assert "sources.json: farm_pairs/train has no sha256 and no rows" in gaps
+    fill = "nlihub card farm_pairs --write --from FOLDER"
+    assert f"card: block `usage` is not filled: {fill}" in gaps
+
+
+@pytest.mark.parametrize("delimiter", ["comma", "tab", "jsonl"])
+def test_the_fixture_of_every_format_has_its_rows(checkout, delimiter):
+    done = run_command("new", "farm_pairs", "--delimiter", delimiter, cwd=checkout)
+    assert done.returncode == 0, done.stderr
+    [fixture] = fixtures(checkout / "tests/fixtures").values()
+    for name, text in fixture.FILES.values():
+        split, ending = name.split(".")
+        n_rows = len(text.splitlines()) - (ending != "jsonl")
+        assert n_rows == len(fixture.ROWS["default", split]) == 6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["scinli"], "scinli exists: loaders/releases/scinli.py"),
+        (["My-Set"], "'My-Set' is not a snake_case name"),
+        (["x", "--labels", "a"], "labels must be two or more"),
+        (["x", "--delimiter", "pipe"], "'pipe' is none of comma, tab, jsonl"),
+        (["x", "--columns", "text=a"], "unknown columns text"),
+        (["x", "--columns", "id"], "is not of the form"),
+        (["x", "--splits", "dev"], "splits must be some of train"),
+        (["x", "--license", "mine"], "license 'mine' is none of"),
+    ],
+)
+def test_new_refuses_and_writes_nothing(checkout, arguments, said):
+    before = {path: path.read_bytes() for path in checkout.rglob("*") if path.is_file()}
+    done = run_command("new", *arguments, cwd=checkout)
+    assert done.returncode == 2
+    assert said in re.sub(r"[\s│]+", " ", done.stderr)
+    assert {path: path.read_bytes() for path in checkout.rglob("*") if path.is_file()} == before
+
+
+def test_new_refuses_a_folder_that_is_no_checkout(tmp_path):
+    done = run_command("new", "farm_pairs", cwd=tmp_path)
+    assert (done.returncode, list(tmp_path.iterdir())) == (2, [])
+    assert "is not a checkout of nlihub: it has no builders/core" in done.stderr
+
+
+def edit(path, old, new):
+    def plant(root):
+        text = (root / path).read_text()
+        assert old in text
+        (root / path).write_text(text.replace(old, new))
+
+    return plant
+
+
+def forget_the_hash(root):
+    path = root / "loaders/sources.json"
+    sources = json.loads(path.read_text())
+    sources["scinli"]["files"]["test"] = {"variants": [{"path": "test.jsonl"}]}
+    path.write_text(json.dumps(sources))
+
+
+CARD = "dataset_cards/scinli/README.md"
+DEFECTS = [
+    ("files_are_there", lambda root: (root / CARD).unlink(), f"card: {CARD} is missing"),
+    (
+        "files_are_there",
+        edit("tests/release_files.py", '"scinli"', '"x"'),
+        "fixture: tests/fixtures/scinli.py is missing",
+    ),
+    (
+        "nothing_is_to_do",
+        edit("builders/scinli.py", 'paper="http', 'paper="TODO http'),
+        "builder: paper is TODO",
+    ),
+    ("nothing_is_to_do", edit(CARD, "# SciNLI\n", "# TODO name\n"), "card: line 1 is TODO: name"),
+    ("sources_are_known", forget_the_hash, "sources.json: scinli/test has no sha256 and no rows"),
+    (
+        "sources_are_known",
+        edit("loaders/sources.json", '"scinli"', '"other"'),
+        "sources.json: scinli is missing",
+    ),
+    ("card_has_its_blocks", edit(CARD, "begin usage", "begin x"), "card: block `usage` is missing"),
+    (
+        "card_has_its_blocks",
+        edit(CARD, "begin configs -->\n", "begin configs -->\nTODO: "),
+        "card: block `configs` is not filled: nlihub card scinli --write --from FOLDER",
+    ),
+]
+
+
+@pytest.mark.parametrize(("rule", "plant", "line"), DEFECTS, ids=[line for *_, line in DEFECTS])
+def test_every_rule_names_its_gap(checkout, rule, plant, line):
+    assert scaffold.find_gaps("scinli", checkout) == []
+    plant(checkout)
+    assert line in scaffold.find_gaps("scinli", checkout)
+    [found] = [each for each in scaffold.RULES if each.__name__ == rule]
+    assert line in list(found("scinli", checkout))
+
+
+def test_there_is_a_defect_for_every_rule():
+    assert {rule for rule, *_ in DEFECTS} == {rule.__name__ for rule in scaffold.RULES}
+
+
+def test_a_card_is_written_in_its_checkout_only(checkout):
+    card = checkout / CARD
+    text = card.read_text()
+    filled, left = building.write_card("scinli", checkout)
+    assert (card.read_text(), filled) == (text, ["usage", "published", "columns", "citation"])
+    assert left == ["configs", "statistics", "oddities", "provenance"]
+    card.write_text("another")
+    with pytest.raises(SourceNotFoundError, match="another copy is installed"):
+        building.write_card("scinli", checkout)
+
+
+@pytest.mark.slow
+def test_a_new_dataset_is_built_verified_and_loaded_with_five_files(tmp_path):
+    """In a copy of the checkout and a process of its own: a dataset is found by its module."""
+    root = tmp_path / "checkout"
+    ignored = shutil.ignore_patterns(".*", "build", "built", "*.egg-info", "__pycache__")
+    shutil.copytree(ROOT, root, ignore=ignored)
+    package = tmp_path / "site" / "nlihub"  # laid out as the installed package is
+    package.mkdir(parents=True)
+    rooms = ("baselines", "builders", "dataset_cards", "loaders", "metrics", "publishing")
+    for path in (*(root / "src/nlihub").iterdir(), *map(root.joinpath, rooms)):
+        (package / path.name).symlink_to(path)
+    env = {**os.environ, "PYTHONPATH": str(package.parent), "NLIHUB_CACHE": str(tmp_path / "c")}
+
+    def run(*words, fails=False):
+        done = subprocess.run(
+            [sys.executable, "-m", *map(str, words)],
+            cwd=root,
+            env=env,
+            capture_output=True,
+            text=True,
+        )
+        assert (done.returncode != 0) == fails, done.stdout + done.stderr
+        return done.stdout
+
+    conformance = ("pytest", "-q", "-p", "no:cacheprovider", "-k", "farm_pairs")
+    conformance = (*conformance, "tests/builders/core/test_conformance.py")
+    files = run("nlihub", "new", "farm_pairs", *OPTIONS, "--license", "mit").splitlines()
+    assert len(files) == 5
+    assert "builder: citation is TODO" in run(*conformance, fails=True)
+    release = tmp_path / "release"
+    release.mkdir()
+    for name, text in fixtures(root / "tests/fixtures")["farm_pairs"].FILES.values():
+        (release / name).write_text(text)
+    sources = root / "loaders/sources.json"
+    recorded = json.loads(sources.read_text())
+    for entry in recorded["farm_pairs"]["files"].values():
+        entry.update(rows=6, instructions="Ask the farmers.")
+    sources.write_text(json.dumps(recorded, indent=2))
+    builder = root / "builders/farm_pairs.py"
+    builder.write_text(builder.read_text().replace("TODO: https://...", "https://farm.example"))
+    for path in scaffold.files_of("farm_pairs").values():
+        text = (root / path).read_text()
+        text = re.sub(r"TODO(?!: nlihub card):? ?", "farm", text)
+        (root / path).write_text(text)
+    assert "usage, configs" in run("nlihub", "card", "farm_pairs", "--write", "--from", release)
+    run("nlihub", "card", "farm_pairs", "--check", "--from", release)
+    run("nlihub", "build", "farm_pairs", "--from", release)
+    run("nlihub", "verify", "built/farm_pairs")
+    (tmp_path / "load.py").write_text(
+        "import sys, nlihub\n"
+        "rows = nlihub.load_dataset('farm_pairs', split='test', data_dir=sys.argv[1])\n"
+        "print(len(rows), rows[1]['id'], rows.features['label'].int2str(rows[1]['label']))\n"
+    )
+    env["PYTHONPATH"] += f":{tmp_path}"
+    assert run("load", release) == "6 test-1 neutral\n"
+    run(*conformance)

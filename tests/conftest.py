@@ -15,6 +15,8 @@ os.environ.update(
     HF_HUB_OFFLINE="1",
     HF_UPDATE_DOWNLOAD_COUNTS="0",
     HF_DATASETS_DISABLE_PROGRESS_BARS="1",
+    # Models are tiny, and the tests themselves run side by side: threads would wait for each other.
+    OMP_NUM_THREADS="1",
 )
 
 ROOT = Path(__file__).parent.parent

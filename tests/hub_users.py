@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from command_line import WITHOUT_TRANSFORMERS
+from warm_start import WarmPython
 
 TOY = Path(__file__).with_name("toy_dataset.py")
 TOKEN = "hf_secret"  # noqa: S105
@@ -23,6 +24,7 @@ class Publisher:
 
     def __init__(self, hub, folder):
         self.hub, self.folder, self.said = hub, folder, []
+        self._warm = {}
 
     def environment(self, **more):
         """The environment of their programs."""
@@ -62,15 +64,12 @@ class Publisher:
         return self._start([str(TOY), *arguments], {"TOY": json.dumps(toy or {}), **(more or {})})
 
     def _start(self, arguments, more):
-        return subprocess.Popen(
-            [sys.executable, *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            stdin=subprocess.DEVNULL,
-            text=True,
-            cwd=self.folder,
-            env=self.environment(**more),
-        )
+        environment = self.environment(**more)
+        at_import = {name: value for name, value in environment.items() if name != "TOY"}
+        key = json.dumps(at_import, sort_keys=True)
+        if key not in self._warm:
+            self._warm[key] = WarmPython(at_import)
+        return self._warm[key].start(arguments, self.folder, environment)
 
     def end(self, process, code=0):
         """Waits for a command: the answer, or what it says of what went wrong."""

@@ -379,6 +379,7 @@ def test_only_a_model_that_is_there_is_pushed(trained, tmp_path):
         nlihub.hub.publish_model(tmp_path, "a/b")
 
 
+@pytest.mark.slow
 def test_reruns_find_their_rows_from_any_folder(trained, tmp_path, monkeypatch):
     run, found = trained
     monkeypatch.chdir(tmp_path)
@@ -419,6 +420,7 @@ def test_a_dataset_is_meant_though_a_folder_has_its_name(tmp_path, monkeypatch):
     assert absolute_name("built/few_shot:train") == f"{tmp_path}/built/few_shot:train"
 
 
+@pytest.mark.slow
 def test_the_reference_may_be_asked_for_in_python(place, tmp_path):
     config = tiny(place)
     [found] = nlihub.baselines.run(config, tmp_path, reference=True, on_cpu=True)

@@ -1110,6 +1110,7 @@ def test_sections_appear_where_there_is_something_to_say(everything, tmp_path):
     assert set(SECTIONS) <= {line.removeprefix("## ") for line in headings(text)}
 
 
+@pytest.mark.slow
 def test_pictures_are_embedded_and_sound(everything, rows, tmp_path):
     bionli = {"bionli": rows("bionli", 200)}
     write_run(everything / "bionli", preset("bionli-pubmedbert"), bionli)

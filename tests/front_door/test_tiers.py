@@ -31,6 +31,7 @@ COMMANDS = {
     "install": f"{_CONFORMANCE}::test_after_installing_every_config_is_loaded_by_name_offline",
     "sample": f"{_CLI}::test_sample_and_export",
     "export": f"{_CLI}::test_sample_and_export",
+    "new": "front_door/test_new.py::test_new_writes_five_files_and_says_what_to_do",
     "perturb": "front_door/test_perturb_command.py::test_all_ways_and_a_limit",
     "new": "front_door/test_new.py::test_new_writes_five_files_and_says_what_to_do",
     "score": "baselines/test_score.py::test_on_the_command_line",

@@ -107,6 +107,7 @@ def test_records_are_the_rows(versions, name, tmp_path):
         assert rows == expected(version, version.main_config, split)
 
 
+@pytest.mark.slow
 def test_records_of_a_real_version_have_the_labels_of_the_enumeration(version, tmp_path):
     dataset = described(version, tmp_path / "croissant.json")
     names = {row["id"]: row["name"] for row in map(plain, dataset.records("labels"))}
@@ -164,6 +165,7 @@ def test_it_is_valid_without_network(version, monkeypatch):
     assert "datePublished" in warning
 
 
+@pytest.mark.slow
 def test_same_bytes_whatever_the_hash_seed(version, tmp_path):
     write_croissant(version, tmp_path / "a.json", LOCATION)
     code = (

@@ -151,6 +151,7 @@ tell(**evaluate.load("someone/count").compute(predictions=[1, 2, 3]))
     assert found == {"n": 3}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("action", [403, 500, "drop", "lose"])
 def test_a_commit_that_fails_leaves_no_half_of_it(hub, tmp_path, action):
     hub.faults.append(Fault("POST", "/commit/", action, times=9))
@@ -172,6 +173,7 @@ tell(failed=failed)
     assert n_commits == 1 if action != "lose" else n_commits > 1  # it was carried out, unseen
 
 
+@pytest.mark.slow
 def test_a_download_with_a_wrong_byte_is_another_content(hub, tmp_path):
     found = ask(
         hub,
@@ -327,6 +329,7 @@ tell(
 NO_REPO = "RepositoryNotFoundError"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("who", ["stranger", "impostor", "without rights"])
 def test_only_our_user_writes_and_sees_what_is_private(hub, tmp_path, who):
     ask(
@@ -360,6 +363,7 @@ tell()
     assert len(hub.repos["datasets/someone/rows"].commits) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("action", "error"),
     [
@@ -417,6 +421,7 @@ def test_an_upload_with_a_wrong_byte_is_refused(hub, tmp_path):
     assert list(hub.files("datasets/someone/rows")) == [".gitattributes"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("action", ["cut", "hang"])
 def test_a_commit_is_not_sent_again(hub, tmp_path, action):
     hub.hang_s = 0.5
@@ -426,6 +431,7 @@ def test_a_commit_is_not_sent_again(hub, tmp_path, action):
     assert len(hub.repos["datasets/someone/rows"].commits) == 1
 
 
+@pytest.mark.slow
 def test_what_hangs_ends_with_the_server(tmp_path):
     found = {}
     with running_hub() as hub:
@@ -458,6 +464,7 @@ tell(large=is_large, whole=whole == content, parts=[part, last] == parts)
 """
 
 
+@pytest.mark.slow
 def test_the_server_as_a_process_of_its_own_keeps_large_files_out_of_memory(tmp_path):
     folder = tmp_path / "temporary"
     folder.mkdir()
@@ -480,6 +487,7 @@ def test_the_server_as_a_process_of_its_own_keeps_large_files_out_of_memory(tmp_
     assert not list(folder.iterdir())
 
 
+@pytest.mark.slow
 def test_a_server_in_a_process_ends_with_its_standard_input(tmp_path):
     with hub_in_a_process() as url:
         create = 'tell(url=api.create_repo("someone/new").repo_id)'

@@ -247,7 +247,7 @@ def test_a_damaged_version_is_not_published(hub, publisher):
     (folder / "LICENSE").write_text("mine")
     options = ["--repo", REPO, "--version", "1.0.0", "--yes"]
     said = publisher.run("publish", str(folder), *options, code=1)
-    assert "'files have their hashes' failed" in said
+    assert "fails the check 'files have their hashes'" in said
     assert hub.repos == {}
 
 

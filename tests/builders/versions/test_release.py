@@ -43,7 +43,9 @@ def test_layout(built):
     assert {name for name in names if name.endswith(".parquet")} == expected
 
 
-@pytest.mark.parametrize(("hash_seed", "num_proc"), [("1", 1), ("2", 2)])
+@pytest.mark.parametrize(
+    ("hash_seed", "num_proc"), [pytest.param("1", 1, marks=pytest.mark.slow), ("2", 2)]
+)
 def test_same_bytes_whatever_the_folder_workers_and_hash_seed(built, tmp_path, hash_seed, num_proc):
     code = f"import nlihub; nlihub.build('open_spacenli', {str(tmp_path)!r}, num_proc={num_proc})"
     environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
@@ -51,6 +53,7 @@ def test_same_bytes_whatever_the_folder_workers_and_hash_seed(built, tmp_path, h
     assert contents(tmp_path / "open_spacenli") == contents(built)
 
 
+@pytest.mark.slow
 def test_shards_hold_the_same_rows(built, tmp_path):
     version = build_version(OpenSpaceNLI, tmp_path, BuildOptions(), max_shard_bytes=1)
     one = Manifest.read(built)

@@ -33,7 +33,7 @@ PATTERNS = {
 ROOMS = {
     "bionli": RELEASE,
     "mscinli": RELEASE,
-    "open_spacenli": PATTERNS,
+    "open_spacenli": PATTERNS - {"loaders/releases"},  # it has none
     "scinli": RELEASE,
     "spacenli": PATTERNS,
 }

@@ -29,7 +29,7 @@ def test_functions_are_not_hidden_by_modules():
 
 def test_presets_are_listed_as_json():
     presets = baselines.list_presets()
-    assert presets == nlihub.list_presets() == json.loads(json.dumps(presets))
+    assert presets == nlihub.baselines.list_presets() == json.loads(json.dumps(presets))
     assert presets["scinli-bert"]["seeds"] == [1, 2, 3]
 
 

@@ -131,7 +131,7 @@ def test_public_names():
     assert set(nlihub.__all__) <= set(dir(nlihub))
     for name in nlihub.__all__:
         assert getattr(nlihub, name).__doc__
-    with pytest.raises(AttributeError, match="attribute nope"):
+    with pytest.raises(AttributeError, match="no attribute 'nope'"):
         _ = nlihub.nope
 
 

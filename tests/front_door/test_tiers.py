@@ -33,7 +33,6 @@ COMMANDS = {
     "export": f"{_CLI}::test_sample_and_export",
     "new": "front_door/test_new.py::test_new_writes_five_files_and_says_what_to_do",
     "perturb": "front_door/test_perturb_command.py::test_all_ways_and_a_limit",
-    "new": "front_door/test_new.py::test_new_writes_five_files_and_says_what_to_do",
     "score": "baselines/test_score.py::test_on_the_command_line",
     "plot": "baselines/test_score.py::test_on_the_command_line",
     "publish": "publishing/test_publishing.py::test_a_damaged_version_is_not_published",

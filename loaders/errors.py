@@ -89,7 +89,7 @@ class UnknownNameError(NLIHubError, KeyError, ValueError):
 
     @classmethod
     def of(cls, kind: str, name: str, known: Iterable[str]) -> "UnknownNameError":
-        """Builds the error with the known names and the closest of them.
+        """Build the error with the known names and the closest of them.
 
         Args:
             kind: What was named, e.g. ``"dataset"``.

@@ -40,7 +40,7 @@ _TYPES = {
 
 
 def croissant_metadata(manifest: Manifest, spec: DatasetSpec, location: str) -> dict[str, Any]:
-    """Describes a built version in Croissant, checked by ``mlcroissant``.
+    """Describe a built version in Croissant, checked by ``mlcroissant``.
 
     Each split of each config is a record set, ``CONFIG/SPLIT``: the split is in no column, and
     ``mlcroissant`` downloads files under names that do not tell it. Nor can it put files together:
@@ -98,7 +98,7 @@ def _license(spec: DatasetSpec) -> str:
 
 
 def write_croissant(version: BuiltVersion, output: Path, location: str | None) -> None:
-    """Writes the Croissant description of a built version.
+    """Write the Croissant description of a built version.
 
     Args:
         version: The version.

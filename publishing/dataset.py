@@ -64,7 +64,7 @@ def plan_dataset(
     private: bool = False,
     extra: Extra | None = None,
 ) -> DatasetPlan:
-    """Verifies a version, and compares it with what is published.
+    """Verify a version, and compare it with what is published.
 
     Args:
         version: The built version.
@@ -122,7 +122,7 @@ def publish_dataset(
     *,
     tell: Tell = silent,
 ) -> Publication:
-    """Publishes a dataset as planned: one commit, read back, then tagged, and read back by its tag.
+    """Publish a dataset as planned: one commit, read back, then tagged, and read back by its tag.
 
     Every config and split is loaded, and streamed, as users do; rows, order, columns and label
     names have to be those that were built.
@@ -276,7 +276,7 @@ class _There:
         return {*self.manifest.hashes(), MANIFEST} if self.manifest is not None else set()
 
     def check_fits(self, manifest: Manifest) -> None:
-        """Refuses a repository of something else, or with files that would be loaded, too."""
+        """Refuse a repository of something else, or with files that would be loaded, too."""
         if self.manifest is not None and self.manifest.dataset != manifest.dataset:
             raise UsageError(f"{self.name} holds {self.manifest.dataset}, not {manifest.dataset}.")
         patterns = [f"{c}/{s}-*.parquet" for c, splits in manifest.configs.items() for s in splits]

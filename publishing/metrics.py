@@ -72,7 +72,7 @@ def plan_space(
     mark: str,
     private: bool = False,
 ) -> Plan:
-    """Compares the files of a Space with what is published.
+    """Compare the files of a Space with what is published.
 
     How much has changed for its users nobody can tell from its files: any number that follows the
     newest is taken.

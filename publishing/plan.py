@@ -80,7 +80,7 @@ class Plan:
 
 
 def check_number(number: Version, published: Sequence[Version], changes: Sequence[Change]) -> None:
-    """Refuses a number that is taken by something else, or says less than what has changed.
+    """Refuse a number that is taken by something else, or says less than what has changed.
 
     Args:
         number: The number.
@@ -148,7 +148,7 @@ def files_to_restore(files: FileChanges, data: Collection[str], *, is_newest: bo
 def check_repository(
     repository: HubRepository, head: str | None, mark: str, *, private: bool
 ) -> None:
-    """Refuses a repository that is somebody else's, or public where it should be private.
+    """Refuse a repository that is somebody else's, or public where it should be private.
 
     Args:
         repository: The repository.
@@ -200,7 +200,7 @@ def publish(
     use: str,
     tell: Tell = silent,
 ) -> Publication:
-    """Does what a plan says. Interrupted anywhere, a new plan goes on where it was.
+    """Do what a plan says. Interrupted anywhere, a new plan goes on where it was.
 
     The tag is set only after the commit was tried out.
 
@@ -252,7 +252,7 @@ def publish(
 
 
 def _check_unchanged(plan: Plan, commit: str) -> None:
-    """Refuses to tag where somebody else has changed the repository since it was planned."""
+    """Refuse to tag where somebody else has changed the repository since it was planned."""
     repository = plan.repository
     tags = published_numbers(repository.tags())
     tags.pop(plan.number, None)  # whoever set it to another commit is told when it is set
@@ -264,7 +264,7 @@ def _check_unchanged(plan: Plan, commit: str) -> None:
 
 
 def _make(plan: Plan) -> str:
-    """Makes the repository; its first commit."""
+    """Make the repository with its first commit."""
     repository = plan.repository
     repository.create(private=plan.private)
     head = repository.head()
@@ -279,7 +279,7 @@ def _make(plan: Plan) -> str:
 
 
 def _commit(plan: Plan, head: str) -> str:
-    """Commits the files of a plan; where the answer is lost, finds out whether it was done."""
+    """Commit the files of a plan; where the answer is lost, finds out whether it was done."""
     paths = (*plan.files.added, *plan.files.changed)
     try:
         return plan.repository.commit(

@@ -60,7 +60,7 @@ def plan_publication(
     configs: Sequence[str] = (),
     splits: Sequence[str] = (),
 ) -> Publishing:
-    """Verifies a dataset and compares it with what is published; nothing is changed.
+    """Verify a dataset and compare it with what is published; nothing is changed.
 
     Args:
         name: Name of a dataset, or folder of a built version.
@@ -68,9 +68,10 @@ def plan_publication(
         version: The version number, ``X.Y.Z``.
         private: Whether a repository that is made is private.
         croissant: Whether to add Croissant metadata (extra ``croissant``).
-        folder: As for ``build``, where the dataset has to be built first.
-        configs: As for ``build``.
-        splits: As for ``build``.
+        folder: Local folder with the source files, or one file, where the dataset has to be built
+            first; None downloads them where they are needed.
+        configs: The configs to build; empty means all.
+        splits: The splits to build; empty means all.
 
     Returns:
         The plan, and what carries it out.
@@ -98,21 +99,22 @@ def publish(
     splits: Sequence[str] = (),
     tell: Tell = silent,
 ) -> Publication:
-    """Publishes a version of a dataset: one commit, read back, tagged.
+    """Publish a version of a dataset: one commit, read back, tagged.
 
     A version is published once: its number is never given to other rows or bytes. Interrupted
     anywhere, calling it again goes on where it was. The token is read as ``huggingface_hub`` reads
     it.
 
     Args:
-        name: As for ``plan_publication``.
-        repo: As for ``plan_publication``.
-        version: As for ``plan_publication``.
-        private: As for ``plan_publication``.
-        croissant: As for ``plan_publication``.
-        folder: As for ``plan_publication``.
-        configs: As for ``plan_publication``.
-        splits: As for ``plan_publication``.
+        name: Name of a dataset, or folder of a built version.
+        repo: Its repository on the Hub, ``ORG/NAME``.
+        version: The version number, ``X.Y.Z``.
+        private: Whether a repository that is made is private.
+        croissant: Whether to add Croissant metadata (extra ``croissant``).
+        folder: Local folder with the source files, or one file, where the dataset has to be built
+            first; None downloads them where they are needed.
+        configs: The configs to build; empty means all.
+        splits: The splits to build; empty means all.
         tell: Takes a line on each step.
 
     Returns:
@@ -137,7 +139,7 @@ def publish(
 
 
 def plan_metric(name: str, space: str, *, private: bool = False) -> Publishing:
-    """Compares a metric with its Space; nothing is changed.
+    """Compare a metric with its Space; nothing is changed.
 
     Args:
         name: Name of the metric.
@@ -178,7 +180,7 @@ def plan_metric(name: str, space: str, *, private: bool = False) -> Publishing:
 def publish_metric(
     name: str, space: str, *, private: bool = False, tell: Tell = silent
 ) -> Publication:
-    """Publishes a metric as a Space: its module, card, requirements and app, tagged.
+    """Publish a metric as a Space: its module, card, requirements and app, tagged.
 
     Afterwards ``evaluate.load("ORG/NAME")`` works; it is tried, in a process that cannot import
     nlihub, by the example on the card.
@@ -239,7 +241,7 @@ def croissant(
     configs: Sequence[str] = (),
     splits: Sequence[str] = (),
 ) -> Path:
-    """Writes the Croissant description of a dataset, with the extra ``croissant``.
+    """Write the Croissant description of a dataset, with the extra ``croissant``.
 
     Args:
         name: Name of a dataset, or folder of a built version.
@@ -247,9 +249,10 @@ def croissant(
         location: Address of the version's files, such as
             ``https://huggingface.co/datasets/ORG/NAME/resolve/v1.0.0``; None for where they are on
             this machine, as seen from the output.
-        folder: As for ``build``, where the dataset has to be built first.
-        configs: As for ``build``.
-        splits: As for ``build``.
+        folder: Local folder with the source files, or one file, where the dataset has to be built
+            first; None downloads them where they are needed.
+        configs: The configs to build; empty means all.
+        splits: The splits to build; empty means all.
 
     Returns:
         The output.

@@ -105,7 +105,7 @@ def publish_all(
     dry_run: bool = False,
     tell: Tell = silent,
 ) -> Summary:
-    """Publishes all datasets and metrics of this package, and a collection that shows them.
+    """Publish all datasets and metrics of this package, and a collection that shows them.
 
     Each after those that it needs: metrics before the datasets that they are for, SciNLI before
     MSciNLI, which holds rows of it. One that fails stops only those that need it. Datasets and
@@ -114,7 +114,8 @@ def publish_all(
     Args:
         organization: Whose the repositories are.
         built: Folder with built versions, as ``nlihub build`` writes it; others are built now.
-        folder: As for ``build``.
+        folder: Local folder with the source files, or one file, where the dataset has to be built
+            first; None downloads them where they are needed.
         private: Whether repositories that are made are private.
         dry_run: Whether to find out only what would be done.
         tell: Takes a line on each step.
@@ -195,7 +196,7 @@ def _publish_collection(
     *,
     private: bool = False,
 ) -> str:
-    """Makes a collection, or completes the one of that title: entries are added, notes renewed.
+    """Make a collection, or completes the one of that title: entries are added, notes renewed.
 
     What people added to it stays.
 
@@ -237,7 +238,7 @@ def _publish_collection(
 def _show(
     api: HfApi, slug: str, entry: _Entry, there: Mapping[tuple[str, str], CollectionItem]
 ) -> None:
-    """Adds an entry to a collection, or renews its note."""
+    """Add an entry to a collection, or renews its note."""
     note = entry.note[:_MAX_NOTE_CHARS]
     item = there.get((entry.repository, entry.kind))
     if item is None:

@@ -213,7 +213,7 @@ def plot(
     start: float = 0.0,
     threshold: float | None = None,
 ) -> None:
-    """Draws results for a paper.
+    """Draw results for a paper.
 
     Args:
         kind: ``pattern-accuracy`` or ``consistency`` (curves of 1 to 7 systems), ``categories``

@@ -57,7 +57,7 @@ def sample_negatives(
     n_annotators: int = 2,
     seed: int = 1,
 ) -> SampleExport:
-    """Writes a blind sample of negatives for experts: can the hypothesis be concluded?
+    """Write a blind sample of negatives for experts: can the hypothesis be concluded?
 
     Args:
         version: Folder of a version with adversarial negatives, as BioNLI's; its main config.
@@ -100,11 +100,11 @@ def sample_negatives(
 
 
 def import_judgements(version: PathLike, batches: PathLike, answers: Sequence[PathLike]) -> Quality:
-    """Takes in experts' answers to the last sample, and says how many negatives are true ones.
+    """Take in experts' answers to the last sample, and say how many negatives are true ones.
 
     Args:
-        version: As for ``sample_negatives``.
-        batches: As for ``sample_negatives``.
+        version: Folder of a version with adversarial negatives, as BioNLI's.
+        batches: The folder of all batches.
         answers: The sheets, filled in, or an export of Label Studio.
 
     Raises:
@@ -119,11 +119,11 @@ def import_judgements(version: PathLike, batches: PathLike, answers: Sequence[Pa
 
 
 def review_judgements(version: PathLike, batches: PathLike) -> Quality:
-    """Says how many negatives of the samples are true ones.
+    """Say how many negatives of the samples are true ones.
 
     Args:
-        version: As for ``sample_negatives``.
-        batches: As for ``sample_negatives``.
+        version: Folder of a version with adversarial negatives, as BioNLI's.
+        batches: The folder of all batches.
 
     Raises:
         UsageError: There is no batch, or the batches ask something else.

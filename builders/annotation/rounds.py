@@ -72,7 +72,7 @@ def export(
     n_annotators: int = 3,
     seed: int = 1,
 ) -> Export:
-    """Writes the next batch of evaluation pairs for annotators: pairs alone, no labels.
+    """Write the next batch of evaluation pairs for annotators: pairs alone, no labels.
 
     Args:
         version: Folder of a version that was built from papers.
@@ -110,13 +110,13 @@ def export(
 def import_answers(
     version: PathLike, batches: PathLike, answers: Sequence[PathLike], per_class: Mapping[str, int]
 ) -> Review:
-    """Takes in answers to the last batch, and says what the annotation has come to.
+    """Take in answers to the last batch, and say what the annotation has come to.
 
     Args:
-        version: As for ``export``.
-        batches: As for ``export``.
+        version: Folder of a version that was made from papers.
+        batches: The folder of all batches.
         answers: The sheets, filled in, or an export of Label Studio.
-        per_class: As for ``export``.
+        per_class: By split, how many confirmed pairs of each class and domain are wanted.
 
     Raises:
         UsageError: There is no batch, or nothing is answered.
@@ -129,12 +129,12 @@ def import_answers(
 
 
 def review(version: PathLike, batches: PathLike, per_class: Mapping[str, int]) -> Review:
-    """Says what the annotation has come to.
+    """Say what the annotation has come to.
 
     Args:
-        version: As for ``export``.
-        batches: As for ``export``.
-        per_class: As for ``export``.
+        version: Folder of a version that was made from papers.
+        batches: The folder of all batches.
+        per_class: By split, how many confirmed pairs of each class and domain are wanted.
 
     Raises:
         AnnotationError: The batches, or the answers to them, are malformed or of other pairs.
@@ -145,13 +145,13 @@ def review(version: PathLike, batches: PathLike, per_class: Mapping[str, int]) -
 def build(
     version: PathLike, batches: PathLike, output: PathLike, per_class: Mapping[str, int]
 ) -> Path:
-    """Builds the version whose evaluation splits have confirmed pairs alone.
+    """Build the version whose evaluation splits have confirmed pairs alone.
 
     Args:
-        version: As for ``export``.
-        batches: As for ``export``.
+        version: Folder of a version that was made from papers.
+        batches: The folder of all batches.
         output: The folder to build in; ``output/NAME`` must be another than ``version``.
-        per_class: As for ``export``.
+        per_class: By split, how many confirmed pairs of each class and domain are wanted.
 
     Returns:
         The folder of the new version.

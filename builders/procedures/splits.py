@@ -140,7 +140,7 @@ class ByRatio:
 
     @classmethod
     def of(cls, shares: Shares) -> "ByRatio":
-        """Splits by the shares of train, validation and test.
+        """Split by the shares of train, validation and test.
 
         Raises:
             UsageError: They do not sum to 1, or one is negative.

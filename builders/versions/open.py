@@ -29,9 +29,10 @@ def open_version(
 
     Args:
         name: Name of a dataset, or folder of a built version.
-        folder: As for ``build``, where the dataset has to be built first.
-        configs: As for ``build``.
-        splits: As for ``build``.
+        folder: Local folder with the source files, or one file, where the dataset has to be built
+            first; None downloads them where they are needed.
+        configs: The configs to build; empty means all.
+        splits: The splits to build; empty means all.
 
     Returns:
         The version, opened for reading.

@@ -96,7 +96,7 @@ def xml_problem(error: BaseException) -> RecordError:
 
 
 def parse_tree(stream: IO[bytes], roots: Collection[str]) -> ElementTree.Element:
-    """Reads an XML file of one paper.
+    """Read an XML file of one paper.
 
     Args:
         stream: The file; it says its encoding itself, else it is UTF-8.

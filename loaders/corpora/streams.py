@@ -34,7 +34,7 @@ _COMPRESSIONS = {
 
 
 def open_plain(path: Path) -> BufferedReader:
-    """Opens a file for reading bytes as they are.
+    """Open a file for reading bytes as they are.
 
     Raises:
         OSError: It cannot be opened.

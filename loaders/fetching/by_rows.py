@@ -16,7 +16,7 @@ _FORMATS = (".csv", ".jsonl")
 def find_by_rows(
     sources: Sequence[Source], place: Path, cache_dir: Path, count_rows: Callable[[Path], int]
 ) -> list[SourceFile]:
-    """Finds source files in a local place, by their number of rows.
+    """Find source files in a local place, by their number of rows.
 
     Args:
         sources: What to find, of one dataset.

@@ -27,7 +27,7 @@ _TIMEOUT_S = 30
 
 
 def download(url: str, target: Path, *, verify: Callable[[Path], object]) -> None:
-    """Downloads a file; what a break left is gone on with, also by a later call.
+    """Download a file; what a break left is gone on with, also by a later call.
 
     Args:
         url: The address.
@@ -158,7 +158,7 @@ def _total(headers: Mapping[str, str], start: int) -> int | None:
 
 
 def download_from_hub(file: HubFile, *, anew: bool = False) -> Path:
-    """Gets a file of a Hub repository, from the cache of the client where it is there.
+    """Get a file of a Hub repository, from the cache of the client where it is there.
 
     Args:
         file: The file.

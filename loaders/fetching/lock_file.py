@@ -14,7 +14,7 @@ FILE_NAME = "sources.lock.json"
 
 
 def check(cache_dir: Path, key: str, sha256: str, path: Path) -> None:
-    """Refuses a file that differs from the one recorded earlier.
+    """Refuse a file that differs from the one recorded earlier.
 
     Args:
         cache_dir: Where the lock file is.

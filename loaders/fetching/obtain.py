@@ -98,7 +98,7 @@ class SourceFile:
             lock_file.record(self.cache_dir, self.key, self.sha256)
 
     def reject(self) -> bool:
-        """Removes it, after it was read and found not to fit, if it is a download.
+        """Remove it, after it was read and found not to fit, if it is a download.
 
         Returns:
             Whether it was removed.
@@ -111,7 +111,7 @@ class SourceFile:
 
 
 def obtain(source: Source, *, place: Path | None = None, cache_dir: Path) -> SourceFile:
-    """Gets a source file, whole and verified.
+    """Get a source file, whole and verified.
 
     Args:
         source: The file to get.
@@ -142,10 +142,11 @@ def obtain(source: Source, *, place: Path | None = None, cache_dir: Path) -> Sou
 def obtain_all(
     sources: Sequence[Source], *, place: Path | None = None, cache_dir: Path
 ) -> list[SourceFile]:
-    """Gets several source files, some at a time; see ``obtain``.
+    """Get several source files, some at a time; see ``obtain``.
 
     Raises:
-        NLIHubError: As for ``obtain``, by the first that cannot be had.
+        NLIHubError: A file is missing, not the pinned one, or cannot be downloaded; the first such
+            one.
     """
     if place is None:
         for source in sources:  # known before anything is downloaded
@@ -157,7 +158,7 @@ def obtain_all(
 def accept_file(
     source: Source, variant: Variant, path: Path, cache_dir: Path, origin: str | None = None
 ) -> SourceFile:
-    """Takes a local file for a source, if it is the one.
+    """Take a local file for a source, if it is the one.
 
     Args:
         source: The source.
@@ -179,7 +180,7 @@ def accept_file(
 
 
 def verify(source: Source, variant: Variant, path: Path, origin: str) -> FileHash:
-    """Compares a file with its pin.
+    """Compare a file with its pin.
 
     Args:
         source: The source.

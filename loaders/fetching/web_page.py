@@ -8,7 +8,7 @@ _HEAD_BYTES = 1024
 
 
 def refuse_html(path: Path, origin: str) -> None:
-    """Refuses a file that is a web page.
+    """Refuse a file that is a web page.
 
     Args:
         path: The file.

@@ -49,12 +49,13 @@ _CLOSING = r"<(?:er|le)>"
 def read_bionli(
     path: Path, oddities: Oddities | None = None, *, is_known: bool = False
 ) -> "Iterator[pa.RecordBatch]":
-    """Reads a file of the release, CSV or JSON lines.
+    """Read a file of the release, CSV or JSON lines.
 
     Args:
         path: The file.
         oddities: Counts to add to; None counts nothing.
-        is_known: As for ``read_batches``.
+        is_known: Whether the content of the file is known by its hash, so that nothing is checked
+            that the hash vouches for.
 
     Yields:
         Batches with the columns ``pmid`` (digits), ``supp_set``, ``conclusion``, ``label_cat`` and,

@@ -28,12 +28,13 @@ LAYOUT = Layout(SENTENCE_COLUMNS)
 def read_scinli(
     path: Path, oddities: Oddities | None = None, *, is_known: bool = False
 ) -> "Iterator[pa.RecordBatch]":
-    """Reads one of train, dev and test, CSV or JSON lines.
+    """Read one of train, dev and test, CSV or JSON lines.
 
     Args:
         path: The file.
         oddities: Counts to add to; None counts nothing.
-        is_known: As for ``read_batches``.
+        is_known: Whether the content of the file is known by its hash, so that nothing is checked
+            that the hash vouches for.
 
     Yields:
         Batches with the columns ``id``, ``sentence1``, ``sentence2`` and ``label``, all strings.

@@ -22,7 +22,7 @@ _OPTIONAL_TEXTS = ("src", "cat", "rel", "seed")
 
 
 def read_released_spacenli(path: Path) -> list[ReleasedProblem]:
-    """Reads the released sample; it is held in memory whole, 13 MB.
+    """Read the released sample; it is held in memory whole, 13 MB.
 
     Args:
         path: The ``.json`` file, or the ``.parquet`` file of the mirror.

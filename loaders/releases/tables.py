@@ -39,7 +39,7 @@ _KINDS = {
 def read_batches(
     path: Path, layout: Layout, oddities: Oddities | None = None, *, is_known: bool = False
 ) -> Iterator[pa.RecordBatch]:
-    """Reads a release file.
+    """Read a release file.
 
     Args:
         path: A table (UTF-8, with a header, quotes doubled) or a ``.jsonl`` file; its ending is one
@@ -208,7 +208,7 @@ def _whole_numbers(array: pa.Array, name: str, oddities: Oddities | None) -> pa.
 
 
 def _count_oddities(batch: pa.RecordBatch, columns: Sequence[str], oddities: Oddities) -> None:
-    """Adds the number of texts that have each kind of oddity.
+    """Add the number of texts that have each kind of oddity.
 
     Args:
         batch: n rows.

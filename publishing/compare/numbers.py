@@ -65,7 +65,7 @@ def smallest_after(number: Version, level: Level) -> Version:
 
 
 def check_follows(number: Version, newest: Version, level: Level, reasons: Iterable[str]) -> None:
-    """Refuses a number that says less than what has changed.
+    """Refuse a number that says less than what has changed.
 
     Args:
         number: The number that is wanted.

@@ -169,7 +169,7 @@ class HubRepository:
     # ------------------------------------------------------------------------------ writing
 
     def create(self, *, private: bool = False) -> None:
-        """Makes the repository; nothing happens where it is there.
+        """Make the repository; nothing happens where it is there.
 
         Args:
             private: Whether only its owners may see it.
@@ -196,7 +196,7 @@ class HubRepository:
         message: str,
         parent: str | None = None,
     ) -> str:
-        """Changes files in one commit, all or none.
+        """Change files in one commit, all or none.
 
         Args:
             files: The files to add or replace, by path.
@@ -230,7 +230,7 @@ class HubRepository:
         )
 
     def tag(self, tag: str, commit: str) -> None:
-        """Gives a commit a tag, without a message: a tag with one is an object of its own.
+        """Give a commit a tag, without a message: a tag with one is an object of its own.
 
         Raises:
             RaceError: Another commit has that tag.

@@ -20,7 +20,7 @@ def load_pinned(
     streaming: bool = False,
     **arguments: Any,
 ) -> Any:
-    """Loads one config of a published version.
+    """Load one config of a published version.
 
     ``datasets`` alone, when offline, gives the newest version in its cache, whichever was asked
     for. Here the files are those of the version's commit, and the rows are those that the version
@@ -31,8 +31,8 @@ def load_pinned(
         repository: ``ORG/NAME``.
         version: ``X.Y.Z``, or ``X.Y`` for the newest of its PATCHes, which have the same rows.
         config: The config; None takes the first.
-        split: As in ``datasets.load_dataset``.
-        streaming: As in ``datasets.load_dataset``.
+        split: The split, a part of it (``"test[:10%]"``) or several; None takes all.
+        streaming: Whether rows are read as they are asked for, with nothing kept.
         **arguments: Those of ``datasets.load_dataset`` that ``nlihub.load_dataset`` takes.
 
     Returns:

@@ -66,7 +66,7 @@ class Loaded:
 
 
 def read_back(repository: str, manifest: Manifest, caches: Path, revision: str) -> None:
-    """Loads and streams every config and split of a version from the Hub, and compares them.
+    """Load and stream every config and split of a version from the Hub, and compare them.
 
     In a process of its own: rows, their order, columns and names of labels have to be those that
     were built.
@@ -131,7 +131,7 @@ def _problems(manifest: Manifest, loaded: Loaded) -> Iterator[str]:
 
 
 def load(request: Request) -> Iterator[Loaded]:
-    """Loads and streams every config and split of a request.
+    """Load and stream every config and split of a request.
 
     Args:
         request: What to load.
@@ -168,7 +168,7 @@ def _describe(config: str, split: str, rows: Any, way: str) -> Loaded:
 
 
 def main() -> None:
-    """Answers the request on standard input."""
+    """Answer the request on standard input."""
     try:
         for loaded in load(Request(**json.load(sys.stdin))):
             print(_ANSWER + json.dumps(asdict(loaded)), flush=True)

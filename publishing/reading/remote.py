@@ -113,7 +113,7 @@ class RemoteVersion:
         self._check_rows()
 
     def fetch(self, keys: Collection[tuple[str, str]] | None = None) -> BuiltVersion:
-        """Brings files of the version into the cache.
+        """Bring files of the version into the cache.
 
         Args:
             keys: The configs and splits whose rows are wanted; None takes all files.
@@ -184,7 +184,7 @@ class RemoteVersion:
             return Path(kept)
 
     def _check_manifest(self, path: Path) -> None:
-        """Compares the manifest with what the Hub lists, where the Hub can be asked."""
+        """Compare the manifest with what the Hub lists, where the Hub can be asked."""
         if not self.is_online:
             return
         content = self.repository.read(MANIFEST, self.commit)
@@ -194,7 +194,7 @@ class RemoteVersion:
             raise ChecksumError(f"{path} is not what {self.repository.name} has. Remove it.")
 
     def _check_rows(self) -> None:
-        """Compares the rows with those that the version had when it was first loaded here."""
+        """Compare the rows with those that the version had when it was first loaded here."""
         cache_dir = default_cache_dir()
         digests = {
             config: {split: [entry.digest, entry.order_digest] for split, entry in splits.items()}

@@ -25,7 +25,7 @@ def fetch(
     splits: Sequence[str] = (),
     origin: str | None = None,
 ) -> list[Path]:
-    """Downloads and verifies the source files of a dataset.
+    """Download and verify the source files of a dataset.
 
     Where no hash of a file is published, it is read. If its rows and classes are as published,
     its hash is recorded; from then on another content is refused.
@@ -35,7 +35,8 @@ def fetch(
         folder: Verify the files of this folder, or this file, instead of downloading them.
         configs: The configs that the files are for; empty means all.
         splits: The splits that the files are for; empty means all.
-        origin: As for ``build``.
+        origin: ``release`` (the authors' files) or ``construct`` (the paper's procedure); None
+            takes the dataset's first.
 
     Returns:
         The local files; none for a dataset that is made from what the package ships.
@@ -67,7 +68,7 @@ def build(
     splits: Sequence[str] = (),
     origin: str | None = None,
 ) -> Path:
-    """Builds a version of a dataset into ``output/NAME``.
+    """Build a version of a dataset into ``output/NAME``.
 
     The folder is laid out as a repository of the Hub: Parquet files, card, manifest, licence and
     citation. It appears whole or not at all, and replaces an earlier built version.
@@ -125,9 +126,10 @@ def stats(
 
     Args:
         name: Name of a dataset, or folder of a built version.
-        folder: As for ``build``, where the dataset has to be built first.
-        configs: As for ``build``.
-        splits: As for ``build``.
+        folder: Local folder with the source files, or one file, where the dataset has to be built
+            first; None downloads them where they are needed.
+        configs: The configs to build; empty means all.
+        splits: The splits to build; empty means all.
         probe: Whether to train a hypothesis-only probe too, which warns of artefacts. It needs
             ``nlihub[baselines]``; without it the answer says that it was not measured.
         parser: Address of a CoreNLP server, ``http://localhost:9000``, to measure how many
@@ -162,11 +164,12 @@ class CardCheck:
 def check_card(
     name: str, *, folder: PathLike | None = None, splits: Sequence[str] = ()
 ) -> CardCheck:
-    """Checks whether the packaged card of a dataset says what is so.
+    """Check whether the packaged card of a dataset says what is so.
 
     Args:
         name: Name of the dataset.
-        folder: As for ``build``.
+        folder: Local folder with the source files, or one file, where the dataset has to be built
+            first; None downloads them where they are needed.
         splits: The splits that the card's figures were measured on; empty means all.
 
     Raises:
@@ -198,7 +201,8 @@ def write_card(
     Args:
         name: Name of the dataset.
         root: The checkout.
-        folder: As for ``build``; None leaves the blocks as they are that are measured.
+        folder: Local folder with the source files, or one file; None leaves the blocks as they are
+            that are measured.
         splits: The splits to measure; empty means all.
 
     Returns:
@@ -237,16 +241,17 @@ def install(
     configs: Sequence[str] = (),
     splits: Sequence[str] = (),
 ) -> list[Path]:
-    """Makes ``load_dataset("nlihub/NAME", CONFIG)`` work offline in every project.
+    """Make ``load_dataset("nlihub/NAME", CONFIG)`` work offline in every project.
 
     ``install("metrics")`` does the same for ``evaluate.load("pattern_accuracy")`` and the other
     metrics.
 
     Args:
         name: Name of a dataset, folder of a built version, or ``metrics``.
-        folder: As for ``build``, where the dataset has to be built first.
-        configs: As for ``build``.
-        splits: As for ``build``.
+        folder: Local folder with the source files, or one file, where the dataset has to be built
+            first; None downloads them where they are needed.
+        configs: The configs to build; empty means all.
+        splits: The splits to build; empty means all.
 
     Returns:
         The folder of each config in the cache of ``datasets``, or the script of each metric in

@@ -23,7 +23,7 @@ def load_dataset(
     version: str | None = None,
     **arguments: Any,
 ) -> Any:
-    """Loads a dataset of this package, from anywhere, as ``datasets.load_dataset`` would.
+    """Load a dataset of this package, from anywhere, as ``datasets.load_dataset`` would.
 
     The sources are verified, read, checked and kept in the cache of ``datasets``; where splits are
     named, only what they need.
@@ -39,7 +39,8 @@ def load_dataset(
             are needed.
         split: The split, a part of it (``"test[:10%]"``) or several; None takes all.
         streaming: Whether rows are read as they are asked for, with nothing kept.
-        origin: As for ``build``.
+        origin: ``release`` (the authors' files) or ``construct`` (the paper's procedure); None
+            takes the dataset's first.
         version: A published version: ``X.Y.Z``, or ``X.Y`` for the newest of its PATCHes, which
             have the same rows.
         **arguments: ``cache_dir``, ``keep_in_memory``, ``num_proc``, ``download_mode`` and

@@ -96,7 +96,7 @@ def perturb(
     antonyms: Antonyms | None = None,
     ignore_markers: bool = False,
 ) -> Negatives:
-    """Makes a conclusion wrong by rule, once by each strategy.
+    """Make a conclusion wrong by rule, once by each strategy.
 
     Args:
         given: A sentence with ``<re> X <er>`` around the regulator and ``<el> Y <le>`` around what
@@ -140,20 +140,23 @@ def perturb_all(
     antonyms: Antonyms | None = None,
     ignore_markers: bool = False,
 ) -> AllNegatives:
-    """Makes a conclusion wrong in all ways that the strategies know; otherwise as ``perturb``.
+    """Make a conclusion wrong in all ways that the strategies know; otherwise as ``perturb``.
 
     Args:
-        given: As for ``perturb``.
-        strategies: As for ``perturb``.
+        given: A sentence with ``<re> X <er>`` around the regulator and ``<el> Y <le>`` around what
+            it regulates; or a mechanism.
+        strategies: Names of strategies, or strategies with options of your own; None takes the
+            seven.
         seed: Decides in which order they come.
         limit: How many negatives of a strategy at most; None means all.
-        pool: As for ``perturb``.
-        antonyms: As for ``perturb``.
-        ignore_markers: As for ``perturb``.
+        pool: Entities for ``SREO``; None has none.
+        antonyms: Terms for ``LPR``; None takes ours.
+        ignore_markers: Whether sentences that differ in their markers alone count as equal.
 
     Raises:
-        UsageError: As for ``perturb``, or the limit is less than 1.
-        UnknownNameError: As for ``perturb``.
+        UsageError: The sentence's markers are broken, two strategies have one name, or the limit is
+            less than 1.
+        UnknownNameError: There is no strategy of that name.
 
     Example:
         >>> import nlihub
@@ -181,7 +184,7 @@ def perturb_files(
     mechanisms: MechanismOptions | None = None,
     ignore_markers: bool = False,
 ) -> PerturbedFiles:
-    """Makes the conclusions in files wrong, and writes them as JSON lines.
+    """Make the conclusions in files wrong, and write them as JSON lines.
 
     A line has ``id``, ``pmid``, ``strategy``, ``premise`` (the supporting set), ``positive``,
     ``negative``, ``detail``, ``edits``, ``regulator`` and ``regulated``. A supporting set may be of
@@ -192,15 +195,16 @@ def perturb_files(
             of JSON lines with ``pmid`` or ``id``, ``conclusion`` (with markers) and perhaps
             ``supporting_set``, ``regulator_type`` and ``regulated_type``.
         output: The file to write, which appears whole or not at all; or a stream.
-        strategies: As for ``perturb``.
-        seed: As for ``perturb``.
+        strategies: Names of strategies, or strategies with options of your own; None takes the
+            seven.
+        seed: Decides what is drawn, with the mechanism's pmid and the strategy's name.
         limit: How many negatives of a strategy and mechanism at most; None means all.
         pool: Entities for ``SREO``, or a JSON file of them: ``{"Gene": ["TNF", ...], ...}``. None
             takes the entities of all mechanisms in the files, which then are kept in memory.
         antonyms: Terms for ``LPR``, or a JSON file of them, of the form of ``antonyms.json``.
         mechanisms: How conclusions are found in abstracts, and which entity regulates which; None
             takes the defaults.
-        ignore_markers: As for ``perturb``.
+        ignore_markers: Whether sentences that differ in their markers alone count as equal.
 
     Returns:
         What was made, refused, and not read.

@@ -47,7 +47,7 @@ def sample(
     folder: PathLike | None = None,
     num_proc: int = 1,
 ) -> SampleSummary:
-    """Draws fresh problems from a pattern bank: an evaluation set that no model has seen.
+    """Draw fresh problems from a pattern bank: an evaluation set that no model has seen.
 
     Texts that the released dataset or the bank's hand-written examples contain are left out. The
     text defects of SpaceNLI's
@@ -118,7 +118,7 @@ def export(
     folder: PathLike | None = None,
     num_proc: int = 1,
 ) -> int:
-    """Writes a draw from a bank as SpaceNLI's generator does; by default the released file.
+    """Write a draw from a bank as SpaceNLI's generator does; by default the released file.
 
     Args:
         name: A dataset made of patterns, or a folder with a bank of your own.

@@ -62,7 +62,7 @@ def make_negatives(
     num_proc: int,
     writer: Writer | None,
 ) -> tuple[Sequence[Sequence[Negative]], Mapping[str, Counter[str]]]:
-    """Applies every strategy once to every mechanism.
+    """Apply every strategy once to every mechanism.
 
     Args:
         mechanisms: n mechanisms.

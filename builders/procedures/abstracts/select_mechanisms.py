@@ -40,7 +40,7 @@ class Selection:
 def select_mechanisms(
     found: Iterable[Mechanism | NoMechanism | Skipped], splitting: ByRatio, seed: int
 ) -> Selection:
-    """Takes each mechanism once, and puts each into a split by its pmid.
+    """Take each mechanism once, and put each into a split by its pmid.
 
     Of those with the same supporting set, however it is cut into sentences, that with the least
     pmid is taken: no premise is in two splits, and none has a sentence for a positive and for a

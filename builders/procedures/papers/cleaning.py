@@ -69,7 +69,7 @@ class Cleaning:
     max_math_words: float = 0.35
 
     def judge(self, texts: Sequence[bytes], opens: bool) -> npt.NDArray[np.int8]:
-        """Finds for each text the first rule that it breaks.
+        """Find for each text the first rule that it breaks.
 
         Args:
             texts: n sentences, or what is left of them without their linking phrase, in UTF-8.

@@ -66,7 +66,7 @@ class Job:
     metadata: Metadata
 
     def run(self, files: Sequence[PaperFile], folder: Path) -> None:
-        """Reads a shard and writes its pairs, papers and counts, whole or not at all.
+        """Read a shard and write its pairs, papers and counts, whole or not at all.
 
         What cannot be read is skipped and reported.
 
@@ -123,13 +123,13 @@ class ShardReport:
     dropped: dict[str, dict[str, int]]
 
     def write(self, folder: Path) -> None:
-        """Writes it into the shard's folder."""
+        """Write it into the shard's folder."""
         text = json.dumps(asdict(self), ensure_ascii=False)
         (folder / REPORT).write_text(text, encoding="utf-8", errors="surrogatepass")
 
     @classmethod
     def read(cls, folder: Path) -> "ShardReport":
-        """Reads it from a shard's folder."""
+        """Read it from a shard's folder."""
         text = (folder / REPORT).read_text(encoding="utf-8", errors="surrogatepass")
         fields: dict[str, Any] = json.loads(text)
         skipped = tuple(Skipped(**entry) for entry in fields["skipped"])
@@ -167,7 +167,7 @@ def _pair_batch(block: PairBlock, n_before: int) -> pa.RecordBatch:
 
 
 def _hash(texts: Sequence[bytes]) -> Words:
-    """Hashes of 64 bits, of which two among a billion are the same by chance once in forty."""
+    """Return hashes of 64 bits: two of a billion are the same by chance once in forty."""
     return np.array([xxh3_64_intdigest(text) for text in texts], np.uint64)
 
 

@@ -43,7 +43,7 @@ class Linking:
 
 
 def find_linking(texts: Texts, phrases: LinkingPhrases) -> Linking:
-    """Finds the sentences that open with a phrase, perhaps behind a mark.
+    """Find the sentences that open with a phrase, perhaps behind a mark.
 
     Args:
         texts: The sentences.
@@ -97,7 +97,7 @@ def _heads(phrases: tuple[str, ...]) -> tuple[Flags, int]:
 
 
 def _hash_heads(texts: Texts, length: int) -> npt.NDArray[np.uint16]:
-    """Hashes of 16 bits of the first bytes of texts."""
+    """Return hashes of 16 bits of the first bytes of texts."""
     content = np.frombuffer(texts.content, np.uint8)
     head = np.zeros(len(texts), np.uint32)
     for place in range(length):

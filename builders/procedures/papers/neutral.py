@@ -39,7 +39,7 @@ def draw_neutral_pairs(
     is_linking: Flags,
     paper_keys: Words,
 ) -> NeutralPairs:
-    """Draws a neutral pair for each labelled one, from the same paper.
+    """Draw a neutral pair for each labelled one, from the same paper.
 
     Args:
         linking: n sentences, the second ones of the labelled pairs.

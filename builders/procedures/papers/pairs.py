@@ -69,7 +69,7 @@ class PairBlock:
 
 
 def find_pairs(papers: Iterable[Paper], rules: PairRules) -> Iterator[PairBlock]:
-    """Finds the pairs of papers, some papers at a time.
+    """Find the pairs of papers, some papers at a time.
 
     A pair is two adjacent sentences of a paragraph of which the second opens with a linking phrase;
     the phrase gives the label and is cut off with the punctuation after it. For every such pair
@@ -115,7 +115,7 @@ class _Block:
         return len(self._lengths)
 
     def add(self, paper: Paper) -> None:
-        """Takes a paper; of its texts only the bytes are kept."""
+        """Take a paper; of its texts only the bytes are kept."""
         by_paragraph = self._rules.within == "paragraph"
         texts: list[bytes] = []
         ends = []
@@ -283,11 +283,11 @@ class _Tally:
         self.dropped: Counter[tuple[str, str]] = Counter()
 
     def find(self, categories: Numbers) -> None:
-        """Counts pairs of some categories as found."""
+        """Count pairs of some categories as found."""
         for number, count in Counter(categories.tolist()).items():
             self.found[self._categories[number]] += count
 
     def drop(self, categories: Numbers, reason: str) -> None:
-        """Counts pairs of some categories as dropped."""
+        """Count pairs of some categories as dropped."""
         for number, count in Counter(categories.tolist()).items():
             self.dropped[self._categories[number], reason] += count

@@ -59,7 +59,7 @@ class LinkingPhrases:
 
     @classmethod
     def read(cls, path: Path | None = None) -> "LinkingPhrases":
-        """Reads them from a JSON file of the form of ``phrases.json``.
+        """Read them from a JSON file of the form of ``phrases.json``.
 
         Args:
             path: The file; None takes those of SciNLI.
@@ -81,7 +81,7 @@ class LinkingPhrases:
 
     @classmethod
     def parse(cls, fields: Mapping[str, Any]) -> "LinkingPhrases":
-        """Makes them of what ``as_json`` gives.
+        """Make them of what ``as_json`` gives.
 
         Raises:
             UsageError: A phrase is empty, given twice, no text, or there are none.

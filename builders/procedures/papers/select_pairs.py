@@ -57,7 +57,7 @@ def select_pairs(
     splits: Sequence[str],
     quotas: Mapping[str, int],
 ) -> Pairs:
-    """Decides which pairs are taken, and which are left when classes are balanced.
+    """Decide which pairs are taken, and which are left when classes are balanced.
 
     Of several pairs with the same two texts the one with the lowest hash is taken. A sentence is in
     one split only, of test, train and validation the first that has it.
@@ -67,7 +67,8 @@ def select_pairs(
         papers: Their papers.
         rules: How the pairs were made.
         splits: The splits that have pairs.
-        quotas: As for ``class_sizes``.
+        quotas: By split, how many pairs of each class and domain are left; a split that is not
+            named has as many as its smallest class.
 
     Raises:
         CorpusError: A split and domain has no pair of a class, or fewer than its quota.
@@ -161,6 +162,6 @@ class _Counts:
         return cls(names, read, dropped)
 
     def drop(self, categories: Numbers, reason: str) -> None:
-        """Counts pairs of some categories as dropped."""
+        """Count pairs of some categories as dropped."""
         for number, count in Counter(categories.tolist()).items():
             self.dropped[self.names[number]][reason] += count

@@ -83,7 +83,7 @@ class _Row(NamedTuple):
 
 
 def select_papers(folders: Sequence[Path], splitting: Splitting, seed: int) -> Papers:
-    """Decides which papers are taken, and into which split.
+    """Decide which papers are taken, and into which split.
 
     Of several papers with one id, and of several with one text, the first is taken by hash, year,
     domain and id.

@@ -43,7 +43,7 @@ class Engine(Protocol):
     """What works shards off: processes of this machine, or a cluster."""
 
     def __call__(self, job: Job, shards: Sequence[Shard]) -> Iterable[None]:
-        """Runs the job on every shard, so that each folder is there; yields once for each."""
+        """Run the job on every shard, so that each folder is there; yield once for each."""
         ...
 
 
@@ -99,7 +99,7 @@ def worked_off(
 
 @contextmanager
 def _alone(recipe: Path) -> Iterator[None]:
-    """Waits while another process works by the same recipe, perhaps on the same papers."""
+    """Wait while another process works by the same recipe, perhaps on the same papers."""
     lock = FileLock(recipe / "lock")
     try:
         lock.acquire(timeout=0)

@@ -74,7 +74,7 @@ def _begin(builder: "SparkSession.Builder") -> "SparkSession":
 def _work(
     spark: "SparkSession", job: Job, shards: Sequence[Shard], folder: Path | None
 ) -> Iterator[None]:
-    """Works some shards off; none of their folders is there before all are read."""
+    """Work some shards off; none of their folders is there before all are read."""
     files = [list(shard.files) for shard in shards]
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

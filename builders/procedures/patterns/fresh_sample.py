@@ -42,7 +42,7 @@ class SampleSummary:
 
 
 def check_ending(output: Path) -> None:
-    """Checks that a file can be written in the form that its ending names.
+    """Check that a file can be written in the form that its ending names.
 
     Args:
         output: The file.
@@ -62,12 +62,13 @@ def write_fresh_sample(
     per_pattern: int,
     mend: bool,
 ) -> SampleSummary:
-    """Writes samples in the uniform schema, a batch at a time.
+    """Write samples in the uniform schema, a batch at a time.
 
     Args:
         samples: The samples, in order.
         output: The file to write, ``.parquet`` or ``.jsonl``; appears whole or not at all.
-        id_infix: As in ``encode_samples``, so that no id is one of the release.
+        id_infix: Stands between a pattern's id and the number of the problem, so that no id is one
+            of the release.
         per_pattern: Problems asked for a pattern.
         mend: Whether to mend the text defects of SpaceNLI; the mends are listed in a file beside
             the output, named like it with ``.mends.jsonl`` at the end.

@@ -58,11 +58,12 @@ RULES: dict[str, Callable[[str], str]] = {
 
 
 def mend_sample(sample: PatternSample, id_infix: str = "") -> tuple[PatternSample, list[Mend]]:
-    """Mends the sentences of a sample.
+    """Mend the sentences of a sample.
 
     Args:
         sample: The sample.
-        id_infix: As in ``encode_samples``, for the ids in the list.
+        id_infix: Stands between a pattern's id and the number of the problem, so that no id is one
+            of the release.
 
     Returns:
         The mended sample, its phrases mended likewise, and a mend for each rule and sentence.

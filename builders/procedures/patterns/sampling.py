@@ -104,7 +104,7 @@ def draw_ranks(
 def sample_pattern(
     pattern: Pattern, world: MiniWorld, config: SamplingConfig, unlike: Collection[Text] = ()
 ) -> PatternSample:
-    """Draws from one pattern.
+    """Draw from one pattern.
 
     Args:
         pattern: The pattern.
@@ -149,7 +149,7 @@ def sample_bank(
     known_defects: Iterable[Defect] = (),
     num_proc: int = 1,
 ) -> Generator[PatternSample, None, None]:
-    """Draws from every pattern of a bank, one after another.
+    """Draw from every pattern of a bank, one after another.
 
     Args:
         bank: The patterns and their world.

@@ -16,7 +16,7 @@ OFFICIAL_COMMAND = (
 
 
 def write_upstream_json(samples: Iterable[PatternSample], command: str, path: Path) -> int:
-    """Writes samples as the authors' generator does.
+    """Write samples as the authors' generator does.
 
     Each row has the attributes of its pattern in file order, then ``prem_num``, ``premises``,
     ``hypothesis`` and ``subs``; two blanks of indent, no final newline.

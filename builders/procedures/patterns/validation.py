@@ -65,7 +65,7 @@ def _plain(value: Any) -> Any:
 
 
 def measure_agreement(bank: PatternBank, path: Path) -> Agreement:
-    """Sums up the answers of blind readers.
+    """Sum up the answers of blind readers.
 
     Args:
         bank: The bank that was read.

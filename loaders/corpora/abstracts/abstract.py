@@ -177,7 +177,7 @@ def annotate(
     line: int,
     elsewhere: Collection[str] = (),
 ) -> Read:
-    """Makes an abstract.
+    """Make an abstract.
 
     Args:
         pmid: Its id.

@@ -141,7 +141,7 @@ class _Document:
 
 
 def read_document(document: Fields, file: str, line: int) -> Read:
-    """Reads a document.
+    """Read a document.
 
     Args:
         document: Its fields, as in BioC JSON. Any of them may have a ``line``.
@@ -212,7 +212,7 @@ class _Parser:
         self._expat.EndElementHandler = self._end
 
     def feed(self, chunk: bytes) -> RecordError | None:
-        """Reads on; an empty chunk is the end. Says what is wrong."""
+        """Read on; an empty chunk is the end. Return what is wrong."""
         try:
             self._expat.Parse(chunk, not chunk)
         except RecordError as error:
@@ -244,7 +244,7 @@ class _Parser:
 
 
 def read_bioc_xml(stream: IO[bytes], file: str) -> Iterator[Read]:
-    """Reads the documents of a collection.
+    """Read the documents of a collection.
 
     Args:
         stream: The file; it says its encoding itself, else it is UTF-8.

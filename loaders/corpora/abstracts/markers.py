@@ -30,7 +30,7 @@ class Marked(NamedTuple):
 
 
 def read_marked(text: str) -> Marked | str:
-    """Reads a conclusion with markers.
+    """Read a conclusion with markers.
 
     Args:
         text: It; any blanks, or none, may stand inside the markers.
@@ -57,7 +57,7 @@ def read_marked(text: str) -> Marked | str:
 
 
 def mark(text: str, regulator: tuple[int, int], regulated: tuple[int, int]) -> str:
-    """Puts markers around two parts of a sentence that do not overlap.
+    """Put markers around two parts of a sentence that do not overlap.
 
     Args:
         text: The sentence.

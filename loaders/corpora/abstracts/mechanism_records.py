@@ -63,7 +63,7 @@ KEY = "conclusion"
 
 
 def read_record(fields: Mapping[str, Any], file: str, line: int) -> MechanismRecord:
-    """Reads a record.
+    """Read a record.
 
     Args:
         fields: The JSON object.

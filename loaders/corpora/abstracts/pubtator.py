@@ -80,7 +80,7 @@ class _Block:
 
 
 def read_pubtator(lines: Iterable[tuple[int, bytes | RecordError]], file: str) -> Iterator[Read]:
-    """Reads abstracts, one at a time.
+    """Read abstracts, one at a time.
 
     Args:
         lines: The lines with their numbers, or with what is wrong with them.

@@ -42,7 +42,7 @@ _UTF_16_XML = (b"\xff\xfe<\0", b"\xfe\xff\0<")
 
 
 def read_abstracts(paths: Iterable[Path]) -> Iterator[Abstract | MechanismRecord | Skipped]:
-    """Reads files of abstracts in PubTator's format or BioC, and of records of mechanisms.
+    """Read files of abstracts in PubTator's format or BioC, and of records of mechanisms.
 
     Args:
         paths: The files; what is in them tells the format, whatever their names.
@@ -124,7 +124,7 @@ def _read_archive(stream: IO[bytes], name: str) -> Iterator[Read]:
 
 
 def _read_json(stream: IO[bytes], file: str) -> Iterator[Read]:
-    """Reads the documents and records of a file.
+    """Read the documents and records of a file.
 
     It has a value a line where its name says so, or where its first line ends with ``}`` and has
     another after it; else it is one value.

@@ -80,7 +80,7 @@ def is_paper_name(name: str) -> bool:
 
 
 def find_paper_files(paths: Sequence[Path], expected: str = _FORMATS) -> list[PaperFile]:
-    """Finds the files that may hold papers, or what else is looked for.
+    """Find the files that may hold papers, or what else is looked for.
 
     Args:
         paths: Files, taken whatever their names, and folders, of which every file in any depth is

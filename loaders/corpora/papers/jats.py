@@ -106,7 +106,7 @@ def _body_of_tex(text: str) -> str:
 
 
 def read_jats(root: Element, split: SplitSentences) -> Content:
-    """Reads a paper.
+    """Read a paper.
 
     Args:
         root: The element ``<article>``.

@@ -42,7 +42,7 @@ def are_lines_by_name(name: str) -> bool:
 def read_json(
     stream: IO[bytes], file: str, id_of_file: str, split: SplitSentences
 ) -> Iterator[Paper | Skipped]:
-    """Reads a file of JSON.
+    """Read a file of JSON.
 
     It has a paper a line where its name says so, or where its first line ends with ``}`` and has
     another after it; else it is one paper.
@@ -91,7 +91,7 @@ def _read(text: bytes, split: SplitSentences) -> Content:
 
 
 def _read_s2orc(record: dict[str, Any], split: SplitSentences) -> Content:
-    """Reads a paper.
+    """Read a paper.
 
     Args:
         record: The JSON object of the paper.

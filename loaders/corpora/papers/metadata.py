@@ -26,7 +26,7 @@ class Metadata:
 
     @classmethod
     def read(cls, path: Path | None = None, domain: str | None = None) -> "Metadata":
-        """Reads a CSV file with the columns ``id``, and ``year`` or ``domain`` or both.
+        """Read a CSV file with the columns ``id``, and ``year`` or ``domain`` or both.
 
         Args:
             path: The file, in UTF-8; None for no table.

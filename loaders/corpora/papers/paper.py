@@ -131,7 +131,7 @@ def read_each(
     read: Callable[[Record], Content],
     file: str,
 ) -> Iterator[Paper | Skipped]:
-    """Reads the papers of a file that has one a line, or a row.
+    """Read the papers of a file that has one a line, or a row.
 
     Args:
         records: Number, from 1, and content of each line, or what is wrong with it.

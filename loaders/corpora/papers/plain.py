@@ -38,7 +38,7 @@ _N_ROWS = 64  # of a Parquet file at a time: papers are long
 
 
 def read_plain(record: dict[str, Any], split: SplitSentences) -> Content:
-    """Reads a paper.
+    """Read a paper.
 
     Args:
         record: The JSON object, or the row, of the paper.

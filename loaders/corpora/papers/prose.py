@@ -80,7 +80,7 @@ class ProseReader:
         self._is_after_formula = False
 
     def read(self, element: Element, title: str) -> None:
-        """Reads all paragraphs of an element, and its sections.
+        """Read all paragraphs of an element, and its sections.
 
         Args:
             element: The abstract, the body, or a section.

@@ -29,7 +29,7 @@ _OTHER_FORMATS = {b"%PDF-": "a PDF", b"PK\x03\x04": "a zip archive", b"\x89PNG":
 
 
 def read_papers(file: PaperFile, split: SplitSentences) -> Iterator[Paper | Skipped]:
-    """Reads the papers of a file, one at a time.
+    """Read the papers of a file, one at a time.
 
     The file may be compressed (gzip, bzip2, xz, Zstandard), and may be a tar archive of papers
     that are compressed or not; members that ``is_paper_name`` excludes are passed over.

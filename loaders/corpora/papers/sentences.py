@@ -74,7 +74,7 @@ _BRACKET = re.compile(r"[()\[\]]")
 
 @functools.cache
 def _load_punkt() -> "PunktSentenceTokenizer":
-    """Makes the one tokenizer of this process; its caches hold what depends on the text alone."""
+    """Make the one tokenizer of this process; its caches hold what depends on the text alone."""
     from nupunkt import PunktParameters, PunktSentenceTokenizer
     from nupunkt.core.constants import ORTHO_MID_LC
 
@@ -107,7 +107,7 @@ def _goes_on(text: str, begin: int, cut: int) -> bool:
 
 
 def split_sentences(text: str) -> list[str]:
-    """Cuts an English paragraph into sentences.
+    """Cut an English paragraph into sentences.
 
     Citations, formulae, abbreviations, numbers of headings and short brackets do not end a
     sentence, and none begins with a word in lower case.

@@ -33,7 +33,7 @@ _REFERENCE = re.compile(r"&(?:(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6})|([0-9A-Za-z]+)
 
 
 def read_split_xml(root: Element) -> Content:
-    """Reads a paper.
+    """Read a paper.
 
     Args:
         root: The element ``<PAPER>``.

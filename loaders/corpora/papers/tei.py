@@ -52,7 +52,7 @@ class _TeiReader(ProseReader):
 
 
 def read_tei(root: Element, split: SplitSentences) -> Content:
-    """Reads a paper.
+    """Read a paper.
 
     Args:
         root: The element ``<TEI>``.

@@ -31,7 +31,7 @@ _ARGUMENT = re.compile(r"[A-Z]+[0-9]+")
 
 
 def parse_restrictions(text: str, world: MiniWorld) -> tuple[list[Restriction], list[str]]:
-    """Parses selection restrictions: ``walk_into(NP1,NP3); city(NP2)``.
+    """Parse selection restrictions: ``walk_into(NP1,NP3); city(NP2)``.
 
     Args:
         text: The text of ``<SR>``.
@@ -73,7 +73,7 @@ def _unknown(symbol: str, arity: int, part: str, world: MiniWorld) -> str:
 
 
 def parse_constraint(text: str, variables: Collection[str], world: MiniWorld) -> Constraint:
-    """Parses a boolean constraint over the phrases that fill a pattern.
+    """Parse a boolean constraint over the phrases that fill a pattern.
 
     Accepted are ``and``, ``or``, ``not``, parentheses, ``==`` and ``!=`` between variables and
     strings, ``in`` and ``not in`` with a list of strings or with ``sig['relation']`` (on the left

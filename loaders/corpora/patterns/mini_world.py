@@ -40,7 +40,7 @@ _Product = tuple[frozenset[str], ...]
 
 
 def read_mini_world(path: Path) -> MiniWorld:
-    """Reads a mini world.
+    """Read a mini world.
 
     A key that ends in ``_n``, ``_pn`` or ``_a`` is a set of nouns, proper names or adjectives;
     one that ends in a digit N is an N-ary relation, a list of products of sets. The members of

@@ -39,7 +39,7 @@ _FEATURE = re.compile(r"(NP[0-9]+)\[\+det\]")
 
 
 def read_pattern_bank(patterns: Path, world: Path) -> PatternBank:
-    """Reads a pattern bank and its mini world.
+    """Read a pattern bank and its mini world.
 
     A ``<problem>`` with a ``<PT>`` is a pattern, alone or in a ``<group>``, whose attributes and
     conditions are added to its own. Patterns go by the number in their id, then by the rest.
@@ -91,7 +91,7 @@ def find_pattern_bank(folder: Path) -> tuple[Path, Path]:
 def scan_pattern_bank(
     patterns: Path, world: Path, *, is_pinned: bool = False
 ) -> tuple[PatternBank, list[Defect]]:
-    """Reads what is sound of a pattern bank, and lists what is not.
+    """Read what is sound of a pattern bank, and list what is not.
 
     Args:
         patterns: The XML file.
@@ -309,7 +309,7 @@ class _Reader:
                 )
 
     def features(self, sources: list[Element], where: str) -> None:
-        """Checks the grammatical features: only +det is known, which every noun phrase has."""
+        """Check the grammatical features: only +det is known, which every noun phrase has."""
         seen: set[str] = set()
         for leaf in self.leaves(sources, "FT", where):
             for feature in leaf.text.replace(";", " ").split():

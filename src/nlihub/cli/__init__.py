@@ -34,7 +34,7 @@ app = typer.Typer(
 
 
 def main() -> None:
-    """Runs the command line; the entry point of the program ``nlihub``."""
+    """Run the command line; the entry point of the program ``nlihub``."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that half-written files go
     try:
         with _errors_as_exit_codes():

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def add_commands(app: typer.Typer) -> None:
-    """Adds the commands of this module, in the order of the help."""
+    """Add the commands of this module, in the order of the help."""
     command(app, "list")(list_command)
     for function in (show, stats, card, fetch, build, verify, install):
         command(app)(function)

@@ -18,7 +18,7 @@ Thresholds = Annotated[
 
 
 def add_commands(app: typer.Typer) -> None:
-    """Adds the commands of this module, in the order of the help."""
+    """Add the commands of this module, in the order of the help."""
     for function in (score, plot):
         command(app)(function)
 

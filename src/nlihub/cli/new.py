@@ -10,7 +10,7 @@ from .options import Json, answer, names
 
 
 def add_commands(app: typer.Typer) -> None:
-    """Adds the commands of this module."""
+    """Add the commands of this module."""
     command(app)(new)
 
 

@@ -35,7 +35,7 @@ NumProc = Annotated[int, typer.Option("--num-proc", min=1, help="Processes to us
 
 
 def answer(value: Any, as_json: bool, text: Callable[[], str]) -> None:
-    """Prints an answer: the value in JSON, or the text."""
+    """Print an answer: the value in JSON, or the text."""
     shown = json.dumps(value, ensure_ascii=False, indent=2, default=str) if as_json else text()
     print(shown)
 

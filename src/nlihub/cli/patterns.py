@@ -32,7 +32,7 @@ SampleOutput = Annotated[
 
 
 def add_commands(app: typer.Typer) -> None:
-    """Adds the commands of this module, in the order of the help."""
+    """Add the commands of this module, in the order of the help."""
     for function in (sample, export):
         command(app)(function)
 

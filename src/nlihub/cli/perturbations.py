@@ -19,7 +19,7 @@ _MAX_SHOWN = 10
 
 
 def add_commands(app: typer.Typer) -> None:
-    """Adds the commands of this module, in the order of the help."""
+    """Add the commands of this module, in the order of the help."""
     command(app)(perturb)
 
 

@@ -24,7 +24,7 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 
 def add_commands(app: typer.Typer) -> None:
-    """Adds the commands of this module, in the order of the help."""
+    """Add the commands of this module, in the order of the help."""
     command(app)(publish)
     command(app, "publish-metric")(publish_metric)
     command(app)(versions)
@@ -175,7 +175,7 @@ def croissant(
 
 
 def _carry_out(planned: "Publishing", dry_run: bool, yes: bool, as_json: bool) -> None:
-    """Shows a plan, asks, and carries it out."""
+    """Show a plan, ask, and carry it out."""
     plan = planned.plan
     if dry_run:
         answer(_plan_as_json(plan), as_json, lambda: "\n".join(_plan_as_text(plan)))

@@ -67,7 +67,7 @@ def configured(
 
 
 def check_preset(preset: str | None, command: str) -> None:
-    """Refuses a preset of another command."""
+    """Refuse a preset of another command."""
     from ...baselines.presets import get_preset
 
     if preset is not None and get_preset(preset).command != command:

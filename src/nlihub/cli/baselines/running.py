@@ -47,7 +47,7 @@ def run(
     analysis: str | None = None,
     num_proc: int = 1,
 ) -> None:
-    """Does the runs, and answers with their scores.
+    """Do the runs, and answer with their scores.
 
     Args:
         config: What they have in common.
@@ -92,7 +92,7 @@ def run(
 
 
 def _quieten() -> None:
-    """Leaves stderr to our own lines: transformers reports on every head that it draws."""
+    """Leave stderr to our own lines: transformers reports on every head that it draws."""
     import transformers
 
     transformers.logging.set_verbosity_error()  # type: ignore[no-untyped-call]

@@ -40,8 +40,9 @@ ROOMS = {
 
 
 def names_of(paths):
-    """The paths in the checkout, without the packages that the modules are in."""
-    found = {path.resolve().relative_to(ROOT.resolve()) for path in paths}
+    """The paths in the package, without the packages that the modules are in."""
+    package = identity._folder("builders").resolve().parent
+    found = {path.resolve().relative_to(package) for path in paths}
     return {path for path in found if path.name != "__init__.py"}
 
 

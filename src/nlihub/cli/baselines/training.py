@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ..groups import takes_groups
+from ..command import takes_groups
 from ..options import From, Json, names, whole_numbers
 from .configure import check_preset, configured
 from .options import (

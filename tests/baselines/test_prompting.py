@@ -1034,6 +1034,7 @@ def test_options_that_make_no_sense_are_refused(url, options, message):
         ChatServer(url, "tiny", **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trouble", [hangs, fails(429, b"", Retry_After="50")])
 def test_an_interrupt_ends_promptly(server, trouble, tmp_path):
     server.script = [lambda handler: handler.reply(200, completion("2")), *[trouble] * 50]

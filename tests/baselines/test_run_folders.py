@@ -132,6 +132,7 @@ def test_a_kill_before_the_best_model_is_saved_loses_nothing(config, tmp_path, m
     assert names[0].read_bytes() == names[1].read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keeps", [True, False])
 def test_a_kill_at_the_very_end_leaves_nothing_behind(config, tmp_path, monkeypatch, keeps):
     path = tmp_path / "run"

@@ -606,6 +606,7 @@ def test_ids_of_files(name, paper_id):
 # Memory
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["lines", "gzip", "archive", "parquet"])
 def test_memory_does_not_grow_with_the_papers(tmp_path, kind):
     text = " ".join(f"Sentence number {i} is here." for i in range(2000))

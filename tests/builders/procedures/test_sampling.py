@@ -90,6 +90,7 @@ def test_workers_end_when_their_parent_is_killed():
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks at processes through /proc")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_parallel_run_ends_and_leaves_nothing(tmp_path, number):

@@ -146,6 +146,7 @@ def test_a_failing_build_leaves_nothing(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_nothing(tmp_path):
     """A limit on the size of files stands in for a full disk: writing fails in the middle."""
     code = (

@@ -89,7 +89,7 @@ def build(
 
     Raises:
         UnknownNameError: There is no such dataset, config or split.
-        OutputError: There is something at ``output/NAME`` that is no built version.
+        OutputError: There is something at ``output/NAME`` that is not a built version.
         NLIHubError: The sources are missing, not the pinned ones, or malformed.
     """
     options = make_options(folder, num_proc, configs=configs, splits=splits, origin=origin)
@@ -97,7 +97,7 @@ def build(
 
 
 def verify(folder: PathLike) -> Report:
-    """Re-checks a built version from its files: hashes, schema, counts, ids, groups, splits.
+    """Re-check a built version from its files: hashes, schema, counts, ids, groups, splits.
 
     Args:
         folder: The folder of the version.
@@ -109,7 +109,7 @@ def verify(folder: PathLike) -> Report:
         SourceNotFoundError: There is no such folder.
     """
     if not Path(folder).is_dir():
-        raise SourceNotFoundError(f"{folder} is no folder; expected one that nlihub build made.")
+        raise SourceNotFoundError(f"{folder} is not a folder; expected one that nlihub build made.")
     return verify_version(Path(folder))
 
 
@@ -122,7 +122,7 @@ def stats(
     probe: bool = False,
     parser: str | None = None,
 ) -> Survey:
-    """Statistics of a dataset, measured on built files: those of its card, and the papers' tables.
+    """Measure the statistics of a dataset on its built files: its card's, and the papers' tables.
 
     Args:
         name: Name of a dataset, or folder of a built version.
@@ -164,7 +164,7 @@ class CardCheck:
 def check_card(
     name: str, *, folder: PathLike | None = None, splits: Sequence[str] = ()
 ) -> CardCheck:
-    """Check whether the packaged card of a dataset says what is so.
+    """Check whether the packaged card of a dataset is up to date.
 
     Args:
         name: Name of the dataset.

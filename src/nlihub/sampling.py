@@ -178,7 +178,7 @@ def _select(
     patterns: Sequence[str],
     categories: Sequence[str],
 ) -> PatternBank:
-    """A part of a bank; a pattern that is not there because of its defects is reported as such."""
+    """Select patterns of a bank; one that is missing because of its defects is reported as such."""
     try:
         return bank.select(patterns, categories)
     except UnknownNameError:
@@ -190,7 +190,7 @@ def _select(
 def _bank(
     name: str, folder: PathLike | None
 ) -> tuple[type[PatternBuilder] | None, PatternBank, list[Defect]]:
-    """The bank of a dataset or of a folder, with the problems found while reading it."""
+    """Return the bank of a dataset or of a folder, with the defects found while reading it."""
     if (path := find_folder(name)) is not None:
         refuse_sources(name, folder)
         return None, *scan_pattern_bank(*find_pattern_bank(path))

@@ -113,7 +113,7 @@ def import_command(
     per_class: PerClassOfPapers = None,
     as_json: Json = False,
 ) -> None:
-    """Take in answers to the last batch, and say what the annotation has come to."""
+    """Import the answers to the last batch, and report the state of the annotation."""
     from .. import annotation
 
     if per_class is None:
@@ -129,7 +129,7 @@ def review_command(
     per_class: PerClassOfPapers = None,
     as_json: Json = False,
 ) -> None:
-    """Say what the annotation has come to: agreement, kappa, what is missing, true negatives."""
+    """Report the state of the annotation: agreement, kappa, what is missing, true negatives."""
     from .. import annotation
 
     if per_class is None:
@@ -148,7 +148,7 @@ def build_command(
     ],
     as_json: Json = False,
 ) -> None:
-    """Build the version whose evaluation splits have confirmed pairs alone."""
+    """Build the version whose evaluation splits have only confirmed pairs."""
     from .. import annotation
 
     folder = annotation.build(version, batches, output, quotas(per_class))

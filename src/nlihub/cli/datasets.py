@@ -84,7 +84,7 @@ def stats_command(
 
     --probe warns of labels and categories that the hypothesis alone gives away; it takes up to half
     a minute.
-    --parser tells how many sentences have a parse with an S root, of at most 5,000 rows. Both need
+    --parser counts the sentences that parse as S, in at most 5,000 rows. Both need
     nlihub[baselines].
     """
     from ..builders.statistics.show import show_survey
@@ -111,10 +111,11 @@ def card_command(
 ) -> None:
     """Print the card of a dataset, with fresh statistics.
 
-    Where sources are needed, only with --from; otherwise as it is packaged.
+    A dataset that needs sources is measured only with --from; without it the packaged card is
+    printed.
 
-    --check compares the packaged card with fresh statistics, or, where the sources are not at hand,
-    what needs none. --write fills the same blocks, in a checkout of nlihub.
+    --check compares the packaged card with fresh statistics; without the sources, only the blocks
+    that need none. --write fills the same blocks, in a checkout of nlihub.
     """
     from ..builders.core.registry import get_builder
     from ..builders.versions.card import declared_card, split_card

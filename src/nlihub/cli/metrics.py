@@ -108,4 +108,4 @@ def _numbers(text: str | None) -> list[float] | None:
     try:
         return [float(part) for part in text.split(",")] if text is not None else None
     except ValueError:
-        raise typer.BadParameter(f"{text!r} is no list of numbers.") from None
+        raise typer.BadParameter(f"{text!r} is not a list of numbers.") from None

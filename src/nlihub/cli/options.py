@@ -41,15 +41,15 @@ def answer(value: Any, as_json: bool, text: Callable[[], str]) -> None:
 
 
 def names(text: str | None) -> list[str]:
-    """The names in a list separated by commas; none where the option is not given."""
+    """Return the names in a list separated by commas; none where the option is not given."""
     found = [name.strip() for name in (text or "").split(",")]
     if text is not None and not all(found):
-        raise typer.BadParameter(f"{text!r} is no list of names separated by commas.")
+        raise typer.BadParameter(f"{text!r} is not a list of names separated by commas.")
     return found if text is not None else []
 
 
 def whole_numbers(what: str, text: str | None) -> list[int]:
-    """The numbers in a list separated by commas; none where the option is not given."""
+    """Return the numbers in a list separated by commas; none where the option is not given."""
     try:
         return [int(part) for part in text.split(",")] if text is not None else []
     except ValueError:
@@ -59,16 +59,16 @@ def whole_numbers(what: str, text: str | None) -> list[int]:
 
 
 def quotas(text: str) -> dict[str, int]:
-    """The numbers by split in a list such as ``validation=500,test=1000``."""
+    """Return the numbers by split in a list such as ``validation=500,test=1000``."""
     found = {}
     for part in text.split(","):
         split, _, number = part.partition("=")
         if not number.strip().isdecimal():
-            raise typer.BadParameter(f"{part!r} is no quota; expected SPLIT=N, as in test=200.")
+            raise typer.BadParameter(f"{part!r} is not a quota; expected SPLIT=N, as in test=200.")
         found[split.strip()] = int(number)
     return found
 
 
 def tell(line: str) -> None:
-    """Say something on stderr, beside the answer."""
+    """Print a line on stderr, beside the answer."""
     print(f"nlihub: {line}", file=sys.stderr)

@@ -16,10 +16,8 @@ if TYPE_CHECKING:
     from ..publishing.publish import Publishing
     from ..publishing.publish_all import Summary
 
-Private = Annotated[bool, typer.Option("--private", help="A repository that is made is private.")]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Only say what would be done; change nothing.")
-]
+Private = Annotated[bool, typer.Option("--private", help="Create the repository as private.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would be done.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 
@@ -48,10 +46,12 @@ def publish_command(
     everything: Annotated[
         bool, typer.Option("--all", help="All datasets and metrics, and a collection of them.")
     ] = False,
-    org: Annotated[str | None, typer.Option(metavar="ORG", help="With --all: whose.")] = None,
+    org: Annotated[
+        str | None, typer.Option(metavar="ORG", help="With --all: the user or organisation.")
+    ] = None,
     built: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="With --all: where nlihub build wrote to."),
+        typer.Option(metavar="FOLDER", help="With --all: the output folder of nlihub build."),
     ] = None,
     folder: From = None,
     configs: Configs = None,
@@ -64,8 +64,8 @@ def publish_command(
 ) -> None:
     """Publish a version of a dataset to the Hub: one commit, read back, tagged.
 
-    It is verified and compared with what is published first. Interrupted anywhere, the same command
-    goes on where it was. Log in with "hf auth login", or set HF_TOKEN.
+    It is first verified and compared with what is published. After an interruption, the same
+    command resumes. Log in with "hf auth login", or set HF_TOKEN.
 
     --all publishes every dataset and metric of this package, each after what it needs, and makes a
     collection of them.
@@ -118,7 +118,9 @@ def publish_metric_command(
 
 def versions_command(
     repo: Annotated[str, typer.Argument(metavar="ORG/NAME")],
-    space: Annotated[bool, typer.Option("--space", help="It is a Space, of a metric.")] = False,
+    space: Annotated[
+        bool, typer.Option("--space", help="The repository is the Space of a metric.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """List the published versions of a dataset or a metric."""

@@ -1,6 +1,10 @@
 """Execute a run: train its system where there is something to train, test it, record the scores."""
 
 import datetime
+import importlib.metadata
+import os
+import platform
+import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -16,11 +20,68 @@ from ..evaluation.scoring import ScoringOptions, score_predictions
 from .config import RunConfig
 from .data import draw_shots, dynamics_table, read_rows, subset_ids, take_rows
 from .folder import DYNAMICS, METRICS, PREDICTIONS, RECORD, RunFolder
-from .record import commit, hardware, versions
 
 if TYPE_CHECKING:
     from ..systems import System
     from ..training.execution import Execution
+
+
+_PACKAGES = (
+    "nlihub",
+    "torch",
+    "transformers",
+    "accelerate",
+    "tokenizers",
+    "datasets",
+    "pyarrow",
+    "numpy",
+    "scikit-learn",
+    "nltk",
+    "HanTa",
+)
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the installed packages that influence a result."""
+    found = {"python": platform.python_version()}
+    for name in _PACKAGES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def commit() -> str | None:
+    """Return the commit of a checkout of this code, with ``+`` if files were changed; else None."""
+    here = Path(__file__).resolve().parent
+
+    def git(*arguments: str) -> str:
+        command = ["git", "-C", str(here), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+    try:
+        if not (Path(git("rev-parse", "--show-toplevel")) / "baselines").samefile(here.parent):
+            return None  # installed into a folder that happens to lie in someone's repository
+        return git("rev-parse", "HEAD") + ("+" if git("status", "--porcelain", "-uno") else "")
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def hardware() -> dict[str, Any]:
+    """Return the machine's type, number of CPUs and threads, and GPUs."""
+    found: dict[str, Any] = {"machine": platform.machine(), "n_cpus": os.cpu_count()}
+    try:
+        import torch
+    except ImportError:
+        return found
+    found["n_threads"] = torch.get_num_threads()
+    if torch.cuda.is_available():
+        found["gpus"] = [
+            torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())
+        ]
+        found["cuda"] = torch.version.cuda
+    return found
 
 
 def execute(

@@ -14,10 +14,10 @@ from ...loaders.errors import ModelError
 from ..evaluation.gold import Gold
 from ..evaluation.predictions import prediction_table
 from ..runs.config import RunConfig
-from ..runs.record import model_facts
 from ..training.batches import EncodedRows
 from ..training.execution import Execution
 from ..training.predict import predict
+from ..training.system import count_parameters
 from .pretrained import load_classifier
 from .tokens import Reader
 
@@ -169,7 +169,7 @@ class ZeroShot:
 
     def facts(self) -> Mapping[str, Any]:
         """Return the pretrained model's facts, its number of parameters, and the truncated rows."""
-        return {**model_facts(self._inner), "n_trained": 0, **self._reader.facts()}
+        return {**count_parameters(self._inner), "n_trained": 0, **self._reader.facts()}
 
 
 def named_labels(config: Any, given: Sequence[str] = ()) -> tuple[str, ...]:

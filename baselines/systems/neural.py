@@ -20,8 +20,7 @@ from ...loaders.hashing import hash_file
 from ..evaluation.gold import Gold
 from ..runs.config import RunConfig
 from ..training.batches import EncodedRows
-from .vocabulary import PADDING_ID, Vocabulary, encode_pairs
-from .word_vectors import VECTORS_DEVIATION, read_vectors
+from .vocabulary import PADDING_ID, VECTORS_DEVIATION, Vocabulary, encode_pairs, read_vectors
 from .words import read_saved, write_saved
 
 KINDS = ("cbow", "cnn", "bilstm")

@@ -10,10 +10,18 @@ from ..evaluation.gold import Gold
 from ..evaluation.predictions import prediction_table
 from ..runs.config import RunConfig
 from ..runs.folder import RunFolder
-from ..runs.record import model_facts
 from .execution import Execution
 from .loop import Trainable, Training
 from .predict import predict
+
+
+def count_parameters(model: Any) -> dict[str, int]:
+    """Count the parameters of a model, and those that are trained."""
+    parameters = list(model.parameters())
+    return {
+        "n_parameters": sum(p.numel() for p in parameters),
+        "n_trained": sum(p.numel() for p in parameters if p.requires_grad),
+    }
 
 
 class TrainedSystem:
@@ -80,4 +88,4 @@ class TrainedSystem:
 
     def facts(self) -> Mapping[str, Any]:
         """Return the number of parameters, and the facts of the model."""
-        return {**model_facts(self._trainable.model), **self._trainable.facts()}
+        return {**count_parameters(self._trainable.model), **self._trainable.facts()}

@@ -17,8 +17,8 @@ from nlihub.baselines.evaluation.predictions import fill_unanswered
 from nlihub.baselines.evaluation.scoring import ScoringOptions, score_predictions, summarize_runs
 from nlihub.baselines.presets import PRESETS, get_preset
 from nlihub.baselines.reports import benchmarks, collect_runs, published_results, write_report
+from nlihub.baselines.reports.benchmarks import difference_table, holm
 from nlihub.baselines.reports.comparisons import shot_scores, transfers, view_table
-from nlihub.baselines.reports.differences import difference_table, holm
 from nlihub.baselines.reports.names import distinct_names, short_name
 from nlihub.baselines.reports.papers import (
     changes,

@@ -8,8 +8,13 @@ pytest.importorskip("HanTa")
 
 import torch
 from nlihub.baselines.systems.neural import KINDS, NeuralConfig, build
-from nlihub.baselines.systems.vocabulary import PADDING_ID, UNKNOWN_ID, Vocabulary, encode_pairs
-from nlihub.baselines.systems.word_vectors import read_vectors
+from nlihub.baselines.systems.vocabulary import (
+    PADDING_ID,
+    UNKNOWN_ID,
+    Vocabulary,
+    encode_pairs,
+    read_vectors,
+)
 from nlihub.loaders.errors import (
     SchemaError,
     SourceNotFoundError,

@@ -3,9 +3,8 @@
 from .answers import REASONS, Reading, count_reasons, parse_answer, read_answer
 from .ask import Answer, Asker, Question, ask
 from .local import LocalModel
-from .prompts import FORMS, Option, Prompt, get_prompt, messages
+from .prompts import FORMS, Option, Prompt, Shot, draw_shots, get_prompt, messages
 from .server import ChatServer, ServerError
-from .shots import Shot, draw_shots
 
 __all__ = [
     "FORMS",

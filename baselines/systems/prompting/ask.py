@@ -19,8 +19,7 @@ from ...evaluation.gold import Gold, key_of
 from ...runs.config import RunConfig
 from ...runs.folder import RunFolder
 from .answers import count_reasons, read_answer
-from .prompts import Message, Prompt, get_prompt, messages, shot_turns
-from .shots import Shot, draw_shots
+from .prompts import Message, Prompt, Shot, draw_shots, get_prompt, messages, shot_turns
 
 if TYPE_CHECKING:
     from ...training.execution import Execution

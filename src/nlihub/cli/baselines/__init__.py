@@ -5,8 +5,7 @@ import typer
 from ..command import command
 from .results import presets, push, report
 from .running import run_again
-from .testing import zero_shot
-from .training import analyse, classical, few_shot, finetune
+from .training import analyse, classical, few_shot, finetune, zero_shot
 
 app = typer.Typer(
     name="baseline",

@@ -111,7 +111,7 @@ def count_build_options(checkout: Path) -> int:
     """Return the number of options of ``nlihub build``."""
     path = checkout / "src/nlihub/cli/datasets.py"
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.FunctionDef) and node.name == "build":
+        if isinstance(node, ast.FunctionDef) and node.name in ("build", "build_command"):
             hints = [ast.unparse(a.annotation) for a in node.args.args if a.annotation]
             return sum("typer.Argument" not in hint for hint in hints)
     raise SystemExit(f"{path} has no function build.")

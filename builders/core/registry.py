@@ -2,9 +2,11 @@
 
 import pkgutil
 from collections.abc import Mapping
+from dataclasses import asdict
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
+from typing import Any
 
 from ...loaders.errors import UnknownNameError
 from .. import __path__ as _folders
@@ -45,3 +47,41 @@ def get_builder(name: str) -> type[NLIBuilder]:
         if builder is not None:
             return builder
     raise UnknownNameError.of("dataset", name, builders())
+
+
+def list_datasets() -> list[str]:
+    """Return the names of the datasets, in alphabetical order."""
+    return list(builders())
+
+
+def describe(name: str) -> dict[str, Any]:
+    """Return what a dataset declares of itself.
+
+    Args:
+        name: Name of the dataset.
+
+    Returns:
+        Its declaration as plain values: version, summary, labels, configs and their splits,
+        columns, metrics, licence, citation, paper.
+
+    Raises:
+        UnknownNameError: There is no such dataset.
+    """
+    spec = get_builder(name).SPEC
+    return {
+        "name": spec.name,
+        "pretty_name": spec.pretty_name,
+        "version": spec.version,
+        "summary": spec.summary,
+        "labels": list(spec.labels),
+        "configs": {config: asdict(value) for config, value in spec.configs.items()},
+        "columns": list(spec.columns),
+        "group": spec.group,
+        "metrics": list(spec.metrics),
+        "license": spec.license,
+        "paper": spec.paper,
+        "homepage": spec.homepage,
+        "needs_download": not spec.offline,
+        "origins": list(spec.origins),
+        "citation": spec.citation,
+    }

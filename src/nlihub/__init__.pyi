@@ -10,13 +10,13 @@ from .baselines.evaluation.score import plot as plot
 from .baselines.evaluation.score import score as score
 from .builders.core.harmonize import align_predictions as align_predictions
 from .builders.core.harmonize import harmonize as harmonize
+from .builders.core.registry import describe as describe
+from .builders.core.registry import list_datasets as list_datasets
 from .building import build as build
 from .building import fetch as fetch
 from .building import install as install
 from .building import stats as stats
 from .building import verify as verify
-from .catalog import describe as describe
-from .catalog import list_datasets as list_datasets
 from .loaders.errors import NLIHubError as NLIHubError
 from .loaders.releases.bionli import strip_markers as strip_markers
 from .loading import load_dataset as load_dataset

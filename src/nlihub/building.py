@@ -214,7 +214,7 @@ def write_card(
         SchemaError: The card has an unknown block.
         NLIHubError: The sources are not the pinned ones, or malformed.
     """
-    from .scaffold import check_checkout  # only a contributor needs it
+    from .builders.core.new_dataset import check_checkout  # only a contributor needs it
 
     spec = get_builder(name).SPEC
     path = check_checkout(Path(root).expanduser()) / "dataset_cards" / (spec.card or name)

@@ -164,7 +164,7 @@ def export(
         words = [f"nlihub export {shown} --format upstream-json --seed {config.seed}"]
         words += [f"--per-pattern {config.per_pattern}"]
         words += [f"--patterns {','.join(patterns)}"] * bool(patterns)
-        words += [f"--category {','.join(categories)}"] * bool(categories)
+        words += [f"--categories {','.join(categories)}"] * bool(categories)
         words += ["--without-examples"] * without_examples
         command = " ".join(words)
     # Closed at once when writing fails, so that workers stop.

@@ -8,13 +8,15 @@ import shutil
 import subprocess
 import sys
 
+import completeness
 import pytest
 from command_line import run_command
 from conftest import ROOT
+from nlihub.builders.core.new_dataset import skeleton_files
 from nlihub.loaders.errors import SourceNotFoundError
 from release_files import fixtures
 
-from nlihub import building, scaffold
+from nlihub import building
 
 OPTIONS = (
     *("--delimiter", "tab", "--splits", "train,test", "--domain", "farming"),
@@ -42,7 +44,7 @@ def test_new_writes_five_files_and_says_what_to_do(checkout):
     before = json.loads((checkout / "loaders/sources.json").read_text())
     done = run_command("new", "farm_pairs", *OPTIONS, cwd=checkout)
     assert done.returncode == 0, done.stderr
-    files = scaffold.files_of("farm_pairs")
+    files = skeleton_files("farm_pairs")
     assert len(done.stdout.splitlines()) == 5
     for what, path in files.items():
         text = (checkout / path).read_text()
@@ -56,7 +58,7 @@ def test_new_writes_five_files_and_says_what_to_do(checkout):
     name, text = fixture.FILES["train"]
     assert name == "train.tsv"
     assert text.startswith("pairID\ttext_a\ttext_b\tgold\n")
-    gaps = [line for rule in scaffold.RULES[1:] for line in rule("farm_pairs", checkout)]
+    gaps = [line for rule in completeness.RULES[1:] for line in rule("farm_pairs", checkout)]
     assert "builder: citation is TODO" in gaps
     assert "sources.json: farm_pairs/train has no sha256 and no rows" in gaps
     fill = "nlihub card farm_pairs --write --from FOLDER"
@@ -148,15 +150,15 @@ DEFECTS = [
 
 @pytest.mark.parametrize(("rule", "plant", "line"), DEFECTS, ids=[line for *_, line in DEFECTS])
 def test_every_rule_names_its_gap(checkout, rule, plant, line):
-    assert scaffold.find_gaps("scinli", checkout) == []
+    assert completeness.find_gaps("scinli", checkout) == []
     plant(checkout)
-    assert line in scaffold.find_gaps("scinli", checkout)
-    [found] = [each for each in scaffold.RULES if each.__name__ == rule]
+    assert line in completeness.find_gaps("scinli", checkout)
+    [found] = [each for each in completeness.RULES if each.__name__ == rule]
     assert line in list(found("scinli", checkout))
 
 
 def test_there_is_a_defect_for_every_rule():
-    assert {rule for rule, *_ in DEFECTS} == {rule.__name__ for rule in scaffold.RULES}
+    assert {rule for rule, *_ in DEFECTS} == {rule.__name__ for rule in completeness.RULES}
 
 
 def test_a_card_is_written_in_its_checkout_only(checkout):
@@ -210,7 +212,7 @@ def test_a_new_dataset_is_built_verified_and_loaded_with_five_files(tmp_path):
     sources.write_text(json.dumps(recorded, indent=2))
     builder = root / "builders/farm_pairs.py"
     builder.write_text(builder.read_text().replace("TODO: https://...", "https://farm.example"))
-    for path in scaffold.files_of("farm_pairs").values():
+    for path in skeleton_files("farm_pairs").values():
         text = (root / path).read_text()
         text = re.sub(r"TODO(?!: nlihub card):? ?", "farm", text)
         (root / path).write_text(text)

@@ -18,7 +18,6 @@ from . import (
     construct,
     datasets,
     metrics,
-    new,
     patterns,
     perturbations,
     publishing,
@@ -119,7 +118,7 @@ def program(
     """SciNLI, MSciNLI, BioNLI and SpaceNLI in the Hugging Face ecosystem."""
 
 
-for room in (datasets, patterns, perturbations, metrics, publishing, new):
+for room in (datasets, patterns, perturbations, metrics, publishing):
     room.add_commands(app)
 app.add_typer(construct.app)
 app.add_typer(annotation.app, name="annotate")

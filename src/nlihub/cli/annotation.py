@@ -1,6 +1,5 @@
 """Commands for the annotation of evaluation pairs."""
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -8,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .command import command
-from .options import Json, answer, names, quotas
+from .options import Json, answer, names, quotas, tell
 
 if TYPE_CHECKING:
     from ..builders.annotation.agreement import Agreement
@@ -40,7 +39,7 @@ PerClassOfPapers = Annotated[
 
 
 @command(app)
-def export(
+def export_command(
     version: Version,
     batches: Batches,
     per_class: PerClass,
@@ -65,13 +64,13 @@ def export(
     )
     for cell, lacking in made.short.items():
         place = f"{cell.label} in {cell.split} of {cell.domain}"
-        print(f"nlihub: {place}: {lacking:,} fewer than asked for are left", file=sys.stderr)
-    print(f"nlihub: {made.n_pairs:,} pairs; hand out {made.sheets} alone", file=sys.stderr)
+        tell(f"{place}: {lacking:,} fewer than asked for are left")
+    tell(f"{made.n_pairs:,} pairs; hand out {made.sheets} alone")
     answer(str(made.folder), as_json, lambda: str(made.folder))
 
 
 @command(app)
-def sample(
+def sample_command(
     version: Version,
     batches: Batches,
     strategies: Annotated[
@@ -99,12 +98,12 @@ def sample(
         seed=seed,
     )
     for kind, lacking in made.short.items():
-        print(f"nlihub: {kind}: {lacking:,} fewer than asked for are left", file=sys.stderr)
-    print(f"nlihub: {made.n_pairs:,} pairs; hand out {made.sheets} alone", file=sys.stderr)
+        tell(f"{kind}: {lacking:,} fewer than asked for are left")
+    tell(f"{made.n_pairs:,} pairs; hand out {made.sheets} alone")
     answer(str(made.folder), as_json, lambda: str(made.folder))
 
 
-@command(app, "import")
+@command(app)
 def import_command(
     version: Version,
     answers: Annotated[
@@ -124,7 +123,7 @@ def import_command(
 
 
 @command(app)
-def review(
+def review_command(
     version: Version,
     batches: Batches,
     per_class: PerClassOfPapers = None,
@@ -140,7 +139,7 @@ def review(
 
 
 @command(app)
-def build(
+def build_command(
     version: Version,
     batches: Batches,
     per_class: PerClass,

@@ -7,8 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from .command import Command
-from .groups import fill, parameters_of, set_parameters
+from .command import Command, fill, parameters_of, set_parameters
 from .options import Json, NumProc, Output, answer, tell
 
 _SHARED = {

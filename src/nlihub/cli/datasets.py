@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .command import command
-from .options import Configs, From, Json, NumProc, Origin, Output, Splits, answer, names
+from .options import Configs, From, Json, NumProc, Origin, Output, Splits, answer, names, tell
 
 if TYPE_CHECKING:
     from ..builders.versions.verify import Outcome
@@ -16,16 +16,25 @@ if TYPE_CHECKING:
 
 def add_commands(app: typer.Typer) -> None:
     """Add the commands of this module, in the order of the help."""
-    command(app, "list")(list_command)
-    for function in (show, stats, card, fetch, build, verify, install):
+    for function in (
+        list_command,
+        show_command,
+        stats_command,
+        card_command,
+        fetch_command,
+        build_command,
+        verify_command,
+        install_command,
+        new_command,
+    ):
         command(app)(function)
 
 
 def list_command(as_json: Json = False) -> None:
     """List the datasets."""
-    from .. import catalog
+    from ..builders.core.registry import describe, list_datasets
 
-    found = [catalog.describe(name) for name in catalog.list_datasets()]
+    found = [describe(name) for name in list_datasets()]
     answer(
         found,
         as_json,
@@ -33,11 +42,11 @@ def list_command(as_json: Json = False) -> None:
     )
 
 
-def show(name: str, as_json: Json = False) -> None:
+def show_command(name: str, as_json: Json = False) -> None:
     """Show what a dataset declares of itself."""
-    from .. import catalog
+    from ..builders.core.registry import describe
 
-    found = catalog.describe(name)
+    found = describe(name)
 
     def text() -> str:
         lines = [f"{found['pretty_name']} {found['version']}: {found['summary']}"]
@@ -53,7 +62,7 @@ def show(name: str, as_json: Json = False) -> None:
     answer(found, as_json, text)
 
 
-def stats(
+def stats_command(
     name: Annotated[str, typer.Argument(metavar="NAME|FOLDER")],
     folder: From = None,
     configs: Configs = None,
@@ -87,7 +96,7 @@ def stats(
     answer(asdict(found), as_json, lambda: show_survey(version.builder.SPEC, found))
 
 
-def card(
+def card_command(
     name: Annotated[str, typer.Argument(metavar="NAME|FOLDER")],
     folder: From = None,
     configs: Configs = None,
@@ -120,7 +129,7 @@ def card(
         return
     is_folder = (Path(name) / MANIFEST).is_file()
     if folder is None and not is_folder and not get_builder(name).SPEC.offline:
-        print("nlihub: as packaged; --from FOLDER measures the sources there.", file=sys.stderr)
+        tell("as packaged; --from FOLDER measures the sources there.")
         print(declared_card(get_builder(name).SPEC), end="")
         return
     version = open_version(name, folder=folder, configs=names(configs), splits=names(splits))
@@ -133,7 +142,7 @@ def _write_card(name: str, folder: Path | None, splits: list[str]) -> None:
 
     filled, left = building.write_card(name, folder=folder, splits=splits)
     if left:
-        print(f"nlihub: --from FOLDER fills {', '.join(left)} too.", file=sys.stderr)
+        tell(f"--from FOLDER fills {', '.join(left)} too.")
     print(f"filled in the card of {name}: {', '.join(filled)}")
 
 
@@ -142,16 +151,16 @@ def _check_card(name: str, folder: Path | None, splits: list[str]) -> None:
 
     found = building.check_card(name, folder=folder, splits=splits)
     for reason in found.unchecked:
-        print(f"nlihub: what is measured was not checked: {reason}", file=sys.stderr)
+        tell(f"what is measured was not checked: {reason}")
     if found.stale:
         blocks = ", ".join(found.stale)
-        print(f"nlihub: the packaged card of {name} is out of date: {blocks}.", file=sys.stderr)
+        tell(f"the packaged card of {name} is out of date: {blocks}.")
         sys.exit(1)
     part = " in all that needs no source file" if found.unchecked else ""
     print(f"the packaged card of {name} is up to date{part}")
 
 
-def fetch(
+def fetch_command(
     name: str,
     folder: From = None,
     configs: Configs = None,
@@ -166,13 +175,13 @@ def fetch(
         name, folder=folder, configs=names(configs), splits=names(splits), origin=origin
     )
     if not found:
-        print(f"nlihub: {name} needs no source files.", file=sys.stderr)
+        tell(f"{name} needs no source files.")
         if not as_json:
             return
     answer([str(p) for p in found], as_json, lambda: "\n".join(map(str, found)))
 
 
-def build(
+def build_command(
     dataset_names: Annotated[
         list[str] | None,
         typer.Argument(metavar="[NAME]...", help="Default: all that needs no download."),
@@ -189,13 +198,14 @@ def build(
 
     For a dataset of your own see nlihub construct.
     """
-    from .. import building, catalog
+    from .. import building
+    from ..builders.core.registry import describe, list_datasets
 
     chosen = dataset_names or [
-        name for name in catalog.list_datasets() if not catalog.describe(name)["needs_download"]
+        name for name in list_datasets() if not describe(name)["needs_download"]
     ]
     # Look all of them up first, so that an unknown name is reported before anything is built.
-    takes_folder = {name: catalog.describe(name)["needs_download"] for name in chosen}
+    takes_folder = {name: describe(name)["needs_download"] for name in chosen}
     if folder is not None and not any(takes_folder.values()):
         raise typer.BadParameter("none of these datasets has source files.", param_hint="--from")
     built: dict[str, str] = {}
@@ -217,7 +227,7 @@ def build(
             answer(built, as_json, lambda: "\n".join(built.values()))
 
 
-def verify(folder: Path, as_json: Json = False) -> None:
+def verify_command(folder: Path, as_json: Json = False) -> None:
     """Re-check everything about a built version."""
     from .. import building
 
@@ -247,7 +257,7 @@ def _mark(outcome: "Outcome") -> str:
     return "note" if outcome.findings else "ok"
 
 
-def install(
+def install_command(
     name: Annotated[str, typer.Argument(metavar="NAME|FOLDER|metrics")],
     folder: From = None,
     configs: Configs = None,
@@ -262,3 +272,49 @@ def install(
 
     found = building.install(name, folder=folder, configs=names(configs), splits=names(splits))
     answer([str(p) for p in found], as_json, lambda: "\n".join(map(str, found)))
+
+
+def new_command(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A snake_case name.")],
+    labels: Annotated[
+        str, typer.Option(metavar="A,B,...", help="The labels, in the order of their ids.")
+    ] = "entailment,neutral,contradiction",
+    delimiter: Annotated[
+        str, typer.Option(metavar="comma|tab|jsonl", help="How the files are written.")
+    ] = "comma",
+    columns: Annotated[
+        str,
+        typer.Option(
+            metavar="id=...,label=...",
+            help="The names of these columns in the release.",
+        ),
+    ] = "",
+    splits: Annotated[
+        str, typer.Option(metavar="S,...", help="The splits, a file each.")
+    ] = "train,validation,test",
+    license_: Annotated[
+        str, typer.Option("--license", help="The licence of the release, as the Hub calls it.")
+    ] = "",
+    domain: Annotated[str, typer.Option(help="The field of the texts, as in news.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Start a new dataset in a checkout of nlihub: five files, with TODO where you decide.
+
+    Then: pytest tests/builders/core/test_conformance.py -k NAME lists what is missing.
+    """
+    from ..builders.core.new_dataset import NewDataset, write_new_dataset
+
+    pairs = [pair.partition("=") for pair in names(columns or None)]
+    if any(not all(pair) for pair in pairs):
+        raise typer.BadParameter(f"{columns!r} is not of the form id=NAME,premise=NAME,...")
+    made = NewDataset(
+        name,
+        tuple(names(labels)),
+        delimiter,
+        {ours: theirs for ours, _, theirs in pairs},
+        tuple(names(splits)),
+        license_,
+        domain,
+    )
+    files = [str(path) for path in write_new_dataset(made, Path.cwd())]
+    answer(files, as_json, lambda: "\n".join(files))

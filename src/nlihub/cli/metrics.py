@@ -1,13 +1,12 @@
 """Commands on predictions: scores and pictures."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from .command import command
-from .options import From, Json, answer, names
+from .options import From, Json, answer, names, tell
 
 Thresholds = Annotated[
     str | None,
@@ -19,11 +18,11 @@ Thresholds = Annotated[
 
 def add_commands(app: typer.Typer) -> None:
     """Add the commands of this module, in the order of the help."""
-    for function in (score, plot):
+    for function in (score_command, plot_command):
         command(app)(function)
 
 
-def score(
+def score_command(
     predictions: Annotated[
         list[Path], typer.Argument(metavar="PREDICTIONS...", help="CSV, JSONL or Parquet.")
     ],
@@ -70,11 +69,11 @@ def score(
         folder=folder,
     )
     for note in found["notes"]:
-        print(f"nlihub: note: {note}", file=sys.stderr)
+        tell(f"note: {note}")
     answer(found, as_json, lambda: scores.show_scores(found, per_group=per_group))
 
 
-def plot(
+def plot_command(
     kind: Annotated[
         str, typer.Argument(help="pattern-accuracy, categories, consistency or cartography.")
     ],

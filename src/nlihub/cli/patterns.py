@@ -33,11 +33,11 @@ SampleOutput = Annotated[
 
 def add_commands(app: typer.Typer) -> None:
     """Add the commands of this module, in the order of the help."""
-    for function in (sample, export):
+    for function in (sample_command, export_command):
         command(app)(function)
 
 
-def sample(
+def sample_command(
     name: Annotated[str, typer.Argument(metavar="NAME|FOLDER")],
     output: SampleOutput,
     seed: Seed,
@@ -83,7 +83,7 @@ def sample(
     answer(asdict(found), as_json, text)
 
 
-def export(
+def export_command(
     name: Annotated[str, typer.Argument(metavar="NAME|FOLDER")],
     output: Output,
     file_format: Annotated[

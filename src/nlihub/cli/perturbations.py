@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..builders.procedures.abstracts.mechanisms.options import MechanismOptions
-from .command import command
-from .groups import takes_groups
+from .command import command, takes_groups
 from .options import Json, Seed, answer, names
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .command import command
-from .options import Configs, From, Json, Splits, answer, names
+from .options import Configs, From, Json, Splits, answer, names, tell
 
 if TYPE_CHECKING:
     from ..publishing.plan import Plan
@@ -25,14 +25,17 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 def add_commands(app: typer.Typer) -> None:
     """Add the commands of this module, in the order of the help."""
-    command(app)(publish)
-    command(app, "publish-metric")(publish_metric)
-    command(app)(versions)
-    command(app)(diff)
-    command(app)(croissant)
+    for function in (
+        publish_command,
+        publish_metric_command,
+        versions_command,
+        diff_command,
+        croissant_command,
+    ):
+        command(app)(function)
 
 
-def publish(
+def publish_command(
     name: Annotated[
         str | None, typer.Argument(metavar="NAME|FOLDER", help="Dataset, or built version.")
     ] = None,
@@ -99,7 +102,7 @@ def publish(
     _carry_out(planned, dry_run, yes, as_json)
 
 
-def publish_metric(
+def publish_metric_command(
     name: Annotated[str, typer.Argument(help="Metric.")],
     space: Annotated[str, typer.Option(metavar="ORG/NAME", help="Its Space on the Hub.")],
     private: Private = False,
@@ -113,7 +116,7 @@ def publish_metric(
     _carry_out(hub.plan_metric(name, space, private=private), dry_run, yes, as_json)
 
 
-def versions(
+def versions_command(
     repo: Annotated[str, typer.Argument(metavar="ORG/NAME")],
     space: Annotated[bool, typer.Option("--space", help="It is a Space, of a metric.")] = False,
     as_json: Json = False,
@@ -134,7 +137,7 @@ def versions(
     answer([asdict(version) for version in found], as_json, text)
 
 
-def diff(
+def diff_command(
     old: Annotated[str, typer.Argument(metavar="ORG/NAME@X.Y.Z|FOLDER")],
     new: Annotated[str, typer.Argument(metavar="ORG/NAME@X.Y.Z|FOLDER")],
     examples: Annotated[int, typer.Option(min=0, help="How many ids to show of each kind.")] = 5,
@@ -148,7 +151,7 @@ def diff(
     answer(found.as_json(), as_json, lambda: show_diff(found, max_examples=examples))
 
 
-def croissant(
+def croissant_command(
     name: Annotated[str, typer.Argument(metavar="NAME|FOLDER")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")],
     location: Annotated[
@@ -183,7 +186,7 @@ def _carry_out(planned: "Publishing", dry_run: bool, yes: bool, as_json: bool) -
     print("\n".join(_plan_as_text(plan)), file=sys.stderr)
     if plan.files or plan.tagged is None:
         _ask(f"Publish {plan.repository.name} {plan.number}?", yes)
-    done = planned.publish(_tell)
+    done = planned.publish(tell)
     answer(asdict(done), as_json, lambda: f"{done.url}\n{done.use}")
 
 
@@ -206,7 +209,7 @@ def _publish_all(
     if not dry_run:
         _ask(f"Publish all datasets and metrics to {org}?", yes)
     found = publish_all.publish_all(
-        org, built=built, folder=folder, private=private, dry_run=dry_run, tell=_tell
+        org, built=built, folder=folder, private=private, dry_run=dry_run, tell=tell
     )
     answer(_summary_as_json(found), as_json, lambda: "\n".join(_summary_as_text(found)))
     if not found.is_complete:
@@ -219,10 +222,6 @@ def _ask(question: str, yes: bool) -> None:
     if not sys.stdin.isatty():
         raise typer.BadParameter("there is nobody to ask; give --yes, or look with --dry-run.")
     typer.confirm(question, abort=True, err=True)
-
-
-def _tell(line: str) -> None:
-    print(f"nlihub: {line}", file=sys.stderr)
 
 
 def _plan_as_json(plan: "Plan") -> dict[str, Any]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import datasets
 import pytest
 from command_line import run_command
+from completeness import find_gaps
 from conformance import CHECKS, Subject
 from conftest import ROOT
 from datasets import ClassLabel, Features, Value
@@ -17,7 +18,6 @@ from nlihub.loaders.corpora.patterns.records import category_name
 from release_files import bionli_rows, fixtures, mscinli_rows, scinli_rows
 
 import nlihub
-from nlihub.scaffold import find_gaps
 
 CONFIGS = [(name, config) for name, b in builders().items() for config in b.SPEC.configs]
 SPLITS = ("train", "validation", "test")

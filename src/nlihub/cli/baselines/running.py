@@ -16,7 +16,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
-from ..groups import takes_groups
+from ..command import takes_groups
 from ..options import From, Json, answer, whole_numbers
 from .options import Computing, Output, Seeds
 from .show import runs_as_text

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..groups import takes_groups
+from ..command import takes_groups
 from ..options import From, Json
 from .options import (
     Computing,

@@ -1,4 +1,4 @@
-"""The options of these commands, alone and in groups."""
+"""The options of the commands on baselines, alone and in groups."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,14 +6,11 @@ from typing import Annotated
 
 import typer
 
+from ..options import From, Json
+
 _Rows = "A dataset, NAME or NAME/CONFIG, a built folder, or a file of rows; :SPLIT may follow."
 
-Preset = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="A paper's baseline; see nlihub baseline presets."),
-]
 Output = Annotated[Path, typer.Option("--output", "-o", help="Folder of the runs.")]
-Name = Annotated[str | None, typer.Option(help="What the system is called in reports.")]
 Test = Annotated[
     list[str] | None, typer.Option(metavar="ROWS", help="To test on; may be given several times.")
 ]
@@ -37,6 +34,30 @@ Cpu = Annotated[bool, typer.Option("--cpu", help="Leave a GPU alone.")]
 
 
 @dataclass(frozen=True)
+class RunOptions:
+    """The runs of a command: their folder, preset, name, seeds and sources, and the answer."""
+
+    output: Output
+    preset: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="A paper's baseline; see nlihub baseline presets."),
+    ] = None
+    name: Annotated[str | None, typer.Option(help="What the system is called in reports.")] = None
+    seeds: Seeds = None
+    folder: From = None
+    as_json: Json = False
+
+
+@dataclass(frozen=True)
+class FewShotRunOptions(RunOptions):
+    """The runs of few-shot learning, a draw of shots for each seed."""
+
+    seeds: Annotated[
+        str | None, typer.Option(metavar="N,...", help="Seeds, a draw each; default 1,2,3.")
+    ] = None
+
+
+@dataclass(frozen=True)
 class Pretrained:
     """The model to start from."""
 
@@ -55,8 +76,8 @@ class Head:
 
 
 @dataclass(frozen=True)
-class Rows:
-    """What is trained and tested on."""
+class RowOptions:
+    """The rows to train and test on."""
 
     train: Annotated[str | None, typer.Option(metavar="ROWS", help=f"To train on. {_Rows}")] = None
     validation: Annotated[
@@ -69,7 +90,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Training:
+class TrainingOptions:
     """Hyper-parameters of all training; the fields have the names of the config's ``Options``."""
 
     learning_rate: Annotated[float | None, typer.Option(help="Learning rate.")] = None
@@ -80,7 +101,7 @@ class Training:
 
 
 @dataclass(frozen=True)
-class ValidatedTraining(Training):
+class ValidatedTraining(TrainingOptions):
     """Hyper-parameters of training that compares epochs."""
 
     patience: Annotated[

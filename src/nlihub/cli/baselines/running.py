@@ -1,66 +1,159 @@
-"""Doing runs, and the command that does earlier ones again."""
+"""Do runs: a config from the options of a command, its runs, and their scores."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..options import names
-from .options import Head, Length, Optimization, Pretrained, Rows, Training
+from ..command import takes_groups
+from ..options import From, Json, answer, names, tell, whole_numbers
+from .options import (
+    Computing,
+    Head,
+    Length,
+    Optimization,
+    Output,
+    Pretrained,
+    RowOptions,
+    RunOptions,
+    Seeds,
+    TrainingOptions,
+)
 
 if TYPE_CHECKING:
     from ...baselines.runs.config import Options, RunConfig
-import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
-
-from ..command import takes_groups
-from ..options import From, Json, answer, whole_numbers
-from .options import Computing, Output, Seeds
-from .show import runs_as_text
-
-if TYPE_CHECKING:
-    from ...baselines.runs.config import RunConfig
 
 
-def configured(
-    method: str,
-    preset: str | None,
-    rows: Rows,
+@takes_groups
+def run_command(
     *,
-    name: str | None,
+    config: Annotated[
+        Path, typer.Argument(metavar="RUN|CONFIG", help="Folder of a run, or a config.json.")
+    ],
+    output: Output,
+    seeds: Seeds = None,
+    computing: Computing,
+    folder: From = None,
+    as_json: Json = False,
+) -> None:
+    """Do what a config says, such as that of an earlier run."""
+    from ...baselines.running import rerun_config
+
+    runs = RunOptions(output, seeds=seeds, folder=folder, as_json=as_json)
+    do_runs(rerun_config(config), runs, computing)
+
+
+def do_runs(
+    config: "RunConfig",
+    runs: RunOptions,
+    computing: Computing,
+    *,
+    shots: Sequence[int] | None = None,
+    analysis: str | None = None,
+    num_proc: int = 1,
+) -> None:
+    """Do the runs of baselines, and answer with their scores.
+
+    Args:
+        config: What the runs have in common.
+        runs: Their folder, seeds and sources, and the form of the answer.
+        computing: How to compute.
+        shots: Numbers of few shots.
+        analysis: The analysis that the runs are for.
+        num_proc: Processes that count features.
+    """
+    from ... import baselines
+    from ...baselines.presets import get_preset
+    from ...loaders.errors import needs_extra
+
+    with needs_extra("baselines", "A baseline"):
+        _quieten()
+    seeds = whole_numbers("seeds", runs.seeds)
+    if not seeds and runs.preset is not None:
+        seeds = list(get_preset(runs.preset).seeds)
+    found = baselines.run(
+        config,
+        runs.output,
+        seeds=seeds or None,
+        shots=shots,
+        analysis=analysis,
+        folder=runs.folder,
+        keep_checkpoint=not computing.no_checkpoint,
+        tell=tell,
+        micro_batch=computing.micro_batch,
+        precision=computing.precision,
+        compiled=computing.compiled,
+        on_cpu=computing.cpu,
+        num_proc=num_proc,
+    )
+    from accelerate import PartialState
+
+    if PartialState().is_main_process:
+        answer(found, runs.as_json, lambda: _runs_as_text(found))
+
+
+def _quieten() -> None:
+    """Leave stderr to our own lines: transformers reports on every head that it draws."""
+    import transformers
+
+    transformers.logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    transformers.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+
+
+def _runs_as_text(found: Sequence[Mapping[str, Any]]) -> str:
+    """Show the scores of runs, a row for each test."""
+    from ...metrics.rows import show_rows_as_text
+
+    rows: list[list[Any]] = [["run", "test", "macro_f1", "accuracy", "PA 0.95"]]
+    for run in found:
+        for key, evaluation in run["evaluations"].items():
+            metrics = evaluation["metrics"]
+            report, patterns = metrics["nli_report"], metrics.get("pattern_accuracy")
+            solved = "-"
+            if patterns:
+                solved = patterns["pattern_accuracy"][patterns["thresholds"].index(0.95)]
+            rows.append([run["run"], key, report["macro_f1"], report["accuracy"], solved])
+    if all(row[-1] == "-" for row in rows[1:]):
+        rows = [row[:-1] for row in rows]
+    return show_rows_as_text(rows)
+
+
+def config_of_options(
+    method: str,
+    runs: RunOptions,
+    rows: RowOptions,
+    *,
     pretrained: Pretrained | None = None,
     head: Head | None = None,
-    hyper: Iterable[Training | Length | Optimization] = (),
+    hyper: Iterable[TrainingOptions | Length | Optimization] = (),
     hypothesis_only: bool = False,
     reference: bool = False,
     default: "Options | None" = None,
 ) -> "RunConfig":
-    """The config of a preset, or a new one, with what was given in its place.
+    """Return the config of a preset, or a new one, changed as the options of a command say.
 
     Args:
-        method: Of a new config.
-        preset: Name of a preset of this command.
-        rows: What to train and test on.
-        name: What the system is called.
+        method: The method of a new config.
+        runs: The preset, if any, and the name of the system.
+        rows: The rows to train and test on.
         pretrained: The model, for methods that take one.
-        head: What becomes of the head, for the same.
+        head: What becomes of the model's head.
         hyper: The groups of hyper-parameters that the command has.
-        hypothesis_only: Whether it sees the hypothesis alone.
+        hypothesis_only: Whether the system sees the hypothesis alone.
         reference: Whether to train as plainly as the papers.
-        default: Hyper-parameters of a new config where none are given.
+        default: Hyper-parameters of a new config; None takes those of ``Options``.
     """
     from ...baselines.presets import get_preset
 
     pretrained, head = pretrained or Pretrained(), head or Head()
-    if preset is not None:
-        config = get_preset(preset).config
+    if runs.preset is not None:
+        config = get_preset(runs.preset).config
     else:
-        config = _new(method, name or Path(pretrained.model or method).name, rows, default)
+        config = _new(method, runs.name or Path(pretrained.model or method).name, rows, default)
     direct: dict[str, Any] = {
-        "name": name,
+        "name": runs.name,
         "model": pretrained.model,
         "revision": pretrained.revision,
         "train": rows.train,
@@ -81,12 +174,11 @@ def check_preset(preset: str | None, command: str) -> None:
     """Refuse a preset of another command."""
     from ...baselines.presets import get_preset
 
-    if preset is not None and get_preset(preset).command != command:
-        own = get_preset(preset).command
+    if preset is not None and (own := get_preset(preset).command) != command:
         raise typer.BadParameter(f"{preset} is a preset of nlihub baseline {own}.")
 
 
-def _new(method: str, name: str, rows: Rows, default: "Options | None") -> "RunConfig":
+def _new(method: str, name: str, rows: RowOptions, default: "Options | None") -> "RunConfig":
     from ...baselines.runs.config import Options, RunConfig
 
     tests = tuple(rows.test or ())
@@ -99,7 +191,7 @@ def _new(method: str, name: str, rows: Rows, default: "Options | None") -> "RunC
 
 
 def _own_validation(train: str) -> str | None:
-    """The name of a training set, if it is that of a dataset with rows to validate on."""
+    """Return the name of a training set, if it is that of a dataset with rows to validate on."""
     from ...baselines.runs.data import absolute_name
     from ...builders.core.registry import builders
 
@@ -111,8 +203,10 @@ def _own_validation(train: str) -> str | None:
     return train.partition(":")[0] if splits and "validation" in splits.splits else None
 
 
-def _chosen(options: "Options", hyper: Iterable[Training | Length | Optimization]) -> "Options":
-    """Hyper-parameters, with those that were given in their place."""
+def _chosen(
+    options: "Options", hyper: Iterable[TrainingOptions | Length | Optimization]
+) -> "Options":
+    """Return hyper-parameters, with those that were given in their place."""
     values = {part.name: getattr(group, part.name) for group in hyper for part in fields(group)}
     given = {name: value for name, value in values.items() if value is not None}
     if "special_tokens" in given:
@@ -120,86 +214,3 @@ def _chosen(options: "Options", hyper: Iterable[Training | Length | Optimization
     if given.get("patience") == 0:
         given["patience"] = None
     return replace(options, **given)
-
-
-@takes_groups
-def run_again(
-    *,
-    config: Annotated[
-        Path, typer.Argument(metavar="RUN|CONFIG", help="Folder of a run, or a config.json.")
-    ],
-    output: Output,
-    seeds: Seeds = None,
-    computing: Computing,
-    folder: From = None,
-    as_json: Json = False,
-) -> None:
-    """Do what a config says, such as that of an earlier run."""
-    from ...baselines.running import rerun_config
-
-    run(rerun_config(config), output, computing, seeds=seeds, folder=folder, as_json=as_json)
-
-
-def run(
-    config: "RunConfig",
-    output: Path,
-    computing: Computing,
-    *,
-    seeds: str | None,
-    folder: Path | None,
-    as_json: bool,
-    preset: str | None = None,
-    shots: Sequence[int] | None = None,
-    analysis: str | None = None,
-    num_proc: int = 1,
-) -> None:
-    """Do the runs, and answer with their scores.
-
-    Args:
-        config: What they have in common.
-        output: Folder of all runs.
-        computing: How to compute.
-        seeds: Seeds, separated by commas; None takes those of the preset, or that of the config.
-        folder: Local folder with the source files of datasets.
-        as_json: Whether to answer in JSON.
-        preset: The preset that the config was made from.
-        shots: Numbers of few shots.
-        analysis: The analysis that the runs are for.
-        num_proc: Processes that count features.
-    """
-    from ... import baselines
-    from ...baselines.presets import get_preset
-    from ...loaders.errors import needs_extra
-
-    with needs_extra("baselines", "A baseline"):
-        _quieten()
-    chosen = whole_numbers("seeds", seeds)
-    if not chosen and preset is not None:
-        chosen = list(get_preset(preset).seeds)
-    found = baselines.run(
-        config,
-        output,
-        seeds=chosen or None,
-        shots=shots,
-        analysis=analysis,
-        folder=folder,
-        keep_checkpoint=not computing.no_checkpoint,
-        tell=lambda line: print(f"nlihub: {line}", file=sys.stderr, flush=True),
-        micro_batch=computing.micro_batch,
-        precision=computing.precision,
-        compiled=computing.compiled,
-        on_cpu=computing.cpu,
-        num_proc=num_proc,
-    )
-    from accelerate import PartialState
-
-    if PartialState().is_main_process:
-        answer(found, as_json, lambda: runs_as_text(found))
-
-
-def _quieten() -> None:
-    """Leave stderr to our own lines: transformers reports on every head that it draws."""
-    import transformers
-
-    transformers.logging.set_verbosity_error()  # type: ignore[no-untyped-call]
-    transformers.logging.disable_progress_bar()  # type: ignore[no-untyped-call]

@@ -1,54 +1,42 @@
-"""Commands that train: one system, or all those of an analysis."""
+"""Commands that train or test: one system, or all those of an analysis."""
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from ..command import takes_groups
-from ..options import From, Json
+from ..options import names, whole_numbers
 from .options import (
     Computing,
     Cpu,
+    EncoderTraining,
+    FewShotRunOptions,
     Head,
     HypothesisOnly,
     Length,
-    ModelLabels,
-    Name,
-    Output,
-    Precision,
-    Preset,
-    Pretrained,
-    Rows,
-    Seeds,
-    Test,
-)
-from .running import check_preset, configured, run
-
-if TYPE_CHECKING:
-    from ...baselines.runs.config import RunConfig
-
-
-from ..options import names, whole_numbers
-from .options import (
-    EncoderTraining,
     MaxLength,
+    ModelLabels,
     Optimization,
+    Precision,
+    Pretrained,
     Reference,
-    Training,
+    RowOptions,
+    RunOptions,
+    Test,
+    TrainingOptions,
     ValidatedTraining,
 )
+from .running import check_preset, config_of_options, do_runs
 
 
 @takes_groups
-def zero_shot(
+def zero_shot_command(
     *,
-    output: Output,
-    preset: Preset = None,
+    runs: RunOptions,
     pretrained: Pretrained,
     test: Test = None,
-    name: Name = None,
     hypothesis_only: HypothesisOnly = False,
     length: Length,
     model_labels: ModelLabels = None,
@@ -68,11 +56,8 @@ def zero_shot(
             metavar="URL", help="Ask an OpenAI-compatible server, such as http://localhost:8000/v1."
         ),
     ] = None,
-    seeds: Seeds = None,
     precision: Precision = None,
     cpu: Cpu = False,
-    folder: From = None,
-    as_json: Json = False,
 ) -> None:
     """Test a model that is not trained here: an NLI classifier, or a prompted language model.
 
@@ -80,18 +65,18 @@ def zero_shot(
     OPENAI_API_KEY.
     """
     from ...baselines.presets import get_preset
+    from ...baselines.runs.data import read_rows
 
-    check_preset(preset, "zero-shot")
+    check_preset(runs.preset, "zero-shot")
     asks = prompt is not None or (
-        preset is not None and get_preset(preset).config.method == "prompt"
+        runs.preset is not None and get_preset(runs.preset).config.method == "prompt"
     )
     if not asks and (shots_from or server):
         raise typer.BadParameter("--shots-from and --server go with --prompt.")
-    config = configured(
+    config = config_of_options(
         "prompt" if asks else "zero-shot",
-        preset,
-        Rows(train=shots_from, validation="none", test=test),
-        name=name,
+        runs,
+        RowOptions(train=shots_from, validation="none", test=test),
         pretrained=pretrained,
         head=Head(model_labels=model_labels),
         hyper=[length],
@@ -102,88 +87,69 @@ def zero_shot(
         details = dict(config.details) | {k: v for k, v in chosen.items() if v is not None}
         config = replace(config, details=details)
         if shots_from is not None or config.n_shots is None:
-            config = replace(config, n_shots=_n_labels(config, folder) if shots_from else 0)
-    computing = Computing(precision=precision, cpu=cpu)
-    run(config, output, computing, seeds=seeds, preset=preset, folder=folder, as_json=as_json)
-
-
-def _n_labels(config: "RunConfig", folder: Path | None) -> int:
-    from ...baselines.runs.data import read_rows
-
-    return len(read_rows(str(config.train), "train", folder).labels)
+            pool = str(config.train)
+            n_shots = len(read_rows(pool, "train", runs.folder).labels) if shots_from else 0
+            config = replace(config, n_shots=n_shots)
+    do_runs(config, runs, Computing(precision=precision, cpu=cpu))
 
 
 @takes_groups
-def finetune(
+def finetune_command(
     *,
-    output: Output,
-    preset: Preset = None,
+    runs: RunOptions,
     pretrained: Pretrained,
-    rows: Rows,
-    name: Name = None,
-    seeds: Seeds = None,
+    rows: RowOptions,
     hypothesis_only: HypothesisOnly = False,
     training: EncoderTraining,
     head: Head,
     reference: Reference = False,
     computing: Computing,
-    folder: From = None,
-    as_json: Json = False,
 ) -> None:
     """Fine-tune a pretrained encoder.
 
     Without a preset the hyper-parameters are SciNLI's. Started again, it goes on where it was.
     """
-    check_preset(preset, "finetune")
-    config = configured(
+    check_preset(runs.preset, "finetune")
+    config = config_of_options(
         "encoder",
-        preset,
+        runs,
         rows,
-        name=name,
         pretrained=pretrained,
         head=head,
         hyper=[training],
         hypothesis_only=hypothesis_only,
         reference=reference,
     )
-    run(config, output, computing, seeds=seeds, preset=preset, folder=folder, as_json=as_json)
+    do_runs(config, runs, computing)
 
 
 @takes_groups
-def few_shot(
+def few_shot_command(
     *,
-    output: Output,
-    preset: Preset = None,
+    runs: FewShotRunOptions,
     dataset: Annotated[str, typer.Option(help="spacenli or open_spacenli.")] = "spacenli",
     pretrained: Pretrained,
     shots: Annotated[
         str | None, typer.Option(metavar="K,...", help="Rows a pattern; default 0,1,5,10,20.")
     ] = None,
-    name: Name = None,
-    seeds: Annotated[
-        str | None, typer.Option(metavar="N,...", help="Seeds, a draw each; default 1,2,3.")
-    ] = None,
     hypothesis_only: HypothesisOnly = False,
-    training: Training,
+    training: TrainingOptions,
     max_length: MaxLength = None,
     optimization: Optimization,
     head: Head,
     reference: Reference = False,
     computing: Computing,
-    folder: From = None,
-    as_json: Json = False,
 ) -> None:
     """Fine-tune an encoder on a few problems of every pattern, and test it on the others."""
     from ...baselines.presets import FEW_SHOT, SEEDS, SHOTS, get_preset
 
-    check_preset(preset, "few-shot")
-    known = get_preset(preset).shots if preset is not None else SHOTS
-    pool = f"{dataset}/few_shot" if preset is None or dataset != "spacenli" else None
-    config = configured(
+    check_preset(runs.preset, "few-shot")
+    known = get_preset(runs.preset).shots if runs.preset is not None else SHOTS
+    pool = f"{dataset}/few_shot" if runs.preset is None or dataset != "spacenli" else None
+    config = config_of_options(
         "encoder",
-        preset,
-        Rows(train=pool, validation="none", test=[pool] if pool is not None else None),
-        name=name,
+        runs,
+        RowOptions(train=pool, validation="none", test=[pool] if pool is not None else None),
         pretrained=pretrained,
         head=head,
         hyper=[training, Length(max_length=max_length), optimization],
@@ -191,15 +157,8 @@ def few_shot(
         reference=reference,
         default=FEW_SHOT,
     )
-    run(
-        config,
-        output,
-        computing,
-        seeds=seeds or ",".join(map(str, SEEDS)),
-        shots=whole_numbers("shots", shots) or list(known),
-        folder=folder,
-        as_json=as_json,
-    )
+    runs = replace(runs, seeds=runs.seeds or ",".join(map(str, SEEDS)))
+    do_runs(config, runs, computing, shots=whole_numbers("shots", shots) or list(known))
 
 
 #: The models without pretraining.
@@ -207,16 +166,13 @@ KINDS = ("lexicalized", "cbow", "cnn", "bilstm")
 
 
 @takes_groups
-def classical(
+def classical_command(
     *,
-    output: Output,
-    preset: Preset = None,
+    runs: RunOptions,
     kind: Annotated[
         str | None, typer.Option(metavar="KIND", help="lexicalized, cbow, cnn or bilstm.")
     ] = None,
-    rows: Rows,
-    name: Name = None,
-    seeds: Seeds = None,
+    rows: RowOptions,
     hypothesis_only: HypothesisOnly = False,
     features: Annotated[
         str | None,
@@ -231,25 +187,22 @@ def classical(
     num_proc: Annotated[int, typer.Option(min=1, help="Processes that count features.")] = 1,
     reference: Reference = False,
     computing: Computing,
-    folder: From = None,
-    as_json: Json = False,
 ) -> None:
     """Train a model without pretraining: the lexicalized classifier, CBOW, CNN or BiLSTM."""
     from ...baselines.presets import get_preset
     from ...loaders.errors import UnknownNameError
 
-    if (preset is None) == (kind is None):
+    if (runs.preset is None) == (kind is None):
         raise typer.BadParameter("Give either --preset or --kind.")
-    check_preset(preset, "classical")
+    check_preset(runs.preset, "classical")
     if kind not in (None, *KINDS):
         raise UnknownNameError.of("kind", str(kind), KINDS)
-    method = get_preset(preset).config.method if preset is not None else str(kind)
+    method = get_preset(runs.preset).config.method if runs.preset is not None else str(kind)
     is_neural = method != "lexicalized"
-    config = configured(
+    config = config_of_options(
         method,
-        preset,
+        runs,
         rows,
-        name=name,
         hyper=[training],
         hypothesis_only=hypothesis_only,
         reference=reference,
@@ -259,62 +212,38 @@ def classical(
         config = replace(config, validation=None)
     chosen = {"groups": names(features) or None, "vectors": str(vectors) if vectors else None}
     details = dict(config.details) | {k: v for k, v in chosen.items() if v is not None}
-    run(
-        replace(config, details=details),
-        output,
-        computing,
-        seeds=seeds,
-        preset=preset,
-        num_proc=num_proc,
-        folder=folder,
-        as_json=as_json,
-    )
+    do_runs(replace(config, details=details), runs, computing, num_proc=num_proc)
 
 
 @takes_groups
-def analyse(
+def analyse_command(
     *,
     kind: Annotated[
         str,
         typer.Argument(help="hypothesis-only, domain-shift, cross-dataset or cartography."),
     ],
-    output: Output,
-    preset: Preset = None,
+    runs: RunOptions,
     pretrained: Pretrained,
-    rows: Rows,
-    name: Name = None,
-    seeds: Seeds = None,
+    rows: RowOptions,
     training: EncoderTraining,
     reference: Reference = False,
     computing: Computing,
-    folder: From = None,
-    as_json: Json = False,
 ) -> None:
     """Do all runs of an analysis of the papers: train on one domain and test on all, and the like.
 
     Training and test sets of domain-shift and cross-dataset are those of the paper, MSciNLI.
     """
-    check_preset(preset, "finetune")
+    check_preset(runs.preset, "finetune")
     if kind in ("domain-shift", "cross-dataset"):
         if rows.train or rows.validation or rows.test:
             raise typer.BadParameter(f"{kind} has the training and test sets of its paper.")
-        rows = Rows(train="mscinli")
-    config = configured(
+        rows = RowOptions(train="mscinli")
+    config = config_of_options(
         "encoder",
-        preset,
+        runs,
         rows,
-        name=name,
         pretrained=pretrained,
         hyper=[training],
         reference=reference,
     )
-    run(
-        config,
-        output,
-        computing,
-        seeds=seeds,
-        preset=preset,
-        analysis=kind,
-        folder=folder,
-        as_json=as_json,
-    )
+    do_runs(config, runs, computing, analysis=kind)

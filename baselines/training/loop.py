@@ -1,4 +1,4 @@
-"""The training loop, from the first batch to the best epoch, with optimizer and schedule."""
+"""The training loop, from the first batch to the best epoch, with its state on disk."""
 
 import time
 from collections.abc import Iterable, Mapping
@@ -24,7 +24,7 @@ from .predict import predict
 
 @dataclass
 class State:
-    """The state of training.
+    """The state of training; an interrupted run resumes from it to the same result.
 
     Attributes:
         epoch: The current epoch, from 1.
@@ -37,8 +37,8 @@ class State:
         n_pairs: Training pairs seen, over all epochs.
         log_size: Size of the log in bytes.
         is_over: Whether training has ended.
-        dynamics: For each epoch so far n probabilities of the gold label when the row was trained
-            on; NaN for rows of the current epoch that were not yet.
+        dynamics: For each epoch so far the probability of each row's gold label when the row was
+            trained on; NaN if it was not yet.
     """
 
     epoch: int = 1
@@ -54,24 +54,13 @@ class State:
     dynamics: list[torch.Tensor] = field(default_factory=list)
 
     def save(self, folder: Path, tensors: dict[str, Any]) -> None:
-        """Save the state.
-
-        Args:
-            folder: The folder of the run.
-            tensors: The states of the model, the optimizer and the schedule.
-        """
+        """Save the state, with that of model, optimizer and schedule, in the folder of the run."""
         with whole_file(folder / STATE) as path:
             torch.save({**asdict(self), "tensors": tensors}, path)
 
     @classmethod
     def load(cls, folder: Path) -> tuple["State", dict[str, Any] | None]:
-        """Load the saved state, or make a new one.
-
-        Args:
-            folder: The folder of the run.
-
-        Returns:
-            The state, and the tensors that were saved with it; None with a new state.
+        """Load the state in the folder of a run and its tensors, or make a new state without any.
 
         Raises:
             UsageError: The file is damaged.
@@ -95,9 +84,12 @@ _CHECK_EVERY = 50
 #: Steps after which several processes agree whether to save the state.
 _AGREE_EVERY = 10
 
+#: Positions of rows, and the probabilities of their gold labels.
+_GoldProbabilities = tuple[np.ndarray, torch.Tensor]
+
 
 class Trainable(Protocol):
-    """A model that the loop trains, with its encoding of rows and its files.
+    """A model that can be trained, with its encoding of rows and its files.
 
     Attributes:
         model: Returns logits, shape ``(b, n_labels)`` in the order of the label ids, for the inputs
@@ -135,8 +127,7 @@ class Fitted:
         seconds: Seconds spent on training steps.
         pairs_per_s: Training pairs a second, without evaluation.
         is_compiled: Whether the model was compiled.
-        dynamics: Shape ``(n_epochs, n)``, the probability of the gold label when each row was
-            trained on, from 0 to 1.
+        dynamics: Shape ``(n_epochs, n)``, those of ``State``, from 0 to 1.
     """
 
     best_epoch: int
@@ -150,9 +141,9 @@ class Fitted:
 class Training:
     """The training of a model; the run's checkpoint keeps the weights of the best epoch.
 
-    All draws of a step depend only on the seed, the epoch and the number of the step, so that
-    interrupted training resumes from the last saved state and reaches the same result. A batch is
-    divided between the devices; their number and the micro-batch change only rounding and dropout.
+    All draws of a step depend only on the seed, the epoch and the number of the step, so resumed
+    training reaches the same result. A batch is divided between the devices; their number and the
+    micro-batch change only rounding and dropout.
 
     Args:
         trainable: The model.
@@ -189,8 +180,8 @@ class Training:
         self._n_steps = -(-len(train) // options.batch_size)
         trainable.model.to(self._accelerator.device)
         self._parameters = [p for p in trainable.model.parameters() if p.requires_grad]
-        self._optimizer = make_optimizer(self._parameters, options, fused=not execution.reference)
-        self._schedule = make_schedule(self._optimizer, options, self._n_steps)
+        self._optimizer = _optimizer(self._parameters, options, fused=not execution.reference)
+        self._schedule = _schedule(self._optimizer, options, self._n_steps)
         self._state, tensors = State.load(folder.path)
         if tensors is not None:
             trainable.model.load_state_dict(tensors["model"])
@@ -211,10 +202,7 @@ class Training:
         self._accelerator.wait_for_everyone()  # for all will load it, if training was over
 
     def run(self) -> Fitted:
-        """Train from the last saved state to the end.
-
-        Returns:
-            The outcome; the model then has the weights of the best epoch.
+        """Train from the last saved state to the end; the model gets the best epoch's weights.
 
         Raises:
             TrainingError: The loss is not finite, or memory ran out. The last state and the best
@@ -253,7 +241,7 @@ class Training:
         self._model.train()
         kept_at = time.monotonic()
         total = torch.zeros((), device=self._accelerator.device)
-        gold: list[tuple[np.ndarray, torch.Tensor]] = []
+        gold: list[_GoldProbabilities] = []
         for step in range(state.step, self._n_steps):
             total += self._step(step, batches[step], gold)
             on_cpu = self._accelerator.device.type == "cpu"
@@ -277,9 +265,7 @@ class Training:
         word = torch.tensor(float(here and self._is_main), device=self._accelerator.device)
         return bool(self._accelerator.reduce(word).item())
 
-    def _step(
-        self, step: int, rows: np.ndarray, gold: list[tuple[np.ndarray, torch.Tensor]]
-    ) -> torch.Tensor:
+    def _step(self, step: int, rows: np.ndarray, gold: list[_GoldProbabilities]) -> torch.Tensor:
         """Do a step of the optimizer, and return the sum of the rows' losses on this device."""
         world, rank = self._accelerator.num_processes, self._accelerator.process_index
         draws = np.random.SeedSequence([self._seed, self._state.epoch, step, rank])
@@ -304,10 +290,9 @@ class Training:
         return total
 
     def _learn(
-        self, rows: np.ndarray, weight: float, gold: list[tuple[np.ndarray, torch.Tensor]]
+        self, rows: np.ndarray, weight: float, gold: list[_GoldProbabilities]
     ) -> torch.Tensor:
-        device = self._accelerator.device
-        execution = self._execution
+        device, execution = self._accelerator.device, self._execution
         length = int(self._train.lengths.max()) if execution.reference else None
         inputs = self._train.batch(rows, multiple=execution.length_multiple, length=length)
         inputs["labels_"] = torch.from_numpy(self._train.labels[rows].astype(np.int64))
@@ -338,11 +323,7 @@ class Training:
             )
 
     def _settle(
-        self,
-        total: torch.Tensor,
-        gold: list[tuple[np.ndarray, torch.Tensor]],
-        step: int,
-        since: float,
+        self, total: torch.Tensor, gold: list[_GoldProbabilities], step: int, since: float
     ) -> None:
         """Move what was summed up since the last call into the state."""
         self._check_loss(total, step, weights=True)
@@ -374,16 +355,17 @@ class Training:
             options.patience is not None and state.n_without_gain >= options.patience
         )
         loss = state.loss / len(self._train)
-        entry = {
-            "kind": "epoch",
-            "epoch": state.epoch,
-            "loss": loss,
-            "validation": scores,
-            "is_best": is_best,
-            "seconds": round(seconds, 3),
-        }
         if self._is_main:
-            self._folder.log(entry)
+            self._folder.log(
+                {
+                    "kind": "epoch",
+                    "epoch": state.epoch,
+                    "loss": loss,
+                    "validation": scores,
+                    "is_best": is_best,
+                    "seconds": round(seconds, 3),
+                }
+            )
         shown = f", validation macro-F1 {scores['macro_f1']:.4f}" if scores else ""
         self._tell(f"epoch {state.epoch}: loss {loss:.4f}{shown} ({seconds:.0f} s)")
         state.epoch, state.step, state.loss = state.epoch + 1, 0, 0.0
@@ -395,8 +377,7 @@ class Training:
     def _validate(self) -> dict[str, float] | None:
         if self._validation is None:
             return None
-        model = self._trainable.model.eval()
-        labels = self._trainable.labels
+        model, labels = self._trainable.model.eval(), self._trainable.labels
         found = predict(model, self._validation, len(labels), self._execution)
         report = nli_report(
             predictions=found.argmax(axis=1), references=self._validation.labels, labels=labels
@@ -422,32 +403,20 @@ class Training:
         self._state.save(self._folder.path, tensors)
 
 
-def make_optimizer(
+def _optimizer(
     parameters: Iterable[torch.nn.Parameter], options: Options, *, fused: bool
 ) -> torch.optim.Optimizer:
-    """Make the optimizer of some hyper-parameters.
-
-    Args:
-        parameters: The parameters to train.
-        options: Hyper-parameters.
-        fused: Whether to update all parameters in one kernel, with the same result up to rounding.
-    """
+    """Make the optimizer; a fused one updates all parameters at once, the same up to rounding."""
     rate = options.learning_rate
     if options.optimizer == "adam":
         return torch.optim.Adam(parameters, lr=rate, fused=fused)
     return torch.optim.AdamW(parameters, lr=rate, weight_decay=options.weight_decay, fused=fused)
 
 
-def make_schedule(
+def _schedule(
     optimizer: torch.optim.Optimizer, options: Options, n_steps: int
 ) -> torch.optim.lr_scheduler.LambdaLR:
-    """Make the schedule of the learning rate.
-
-    Args:
-        optimizer: The optimizer whose learning rate changes.
-        options: Hyper-parameters.
-        n_steps: Number of steps of an epoch, from 1.
-    """
+    """Make the schedule of the learning rate for epochs of ``n_steps`` steps."""
     warmup, total = options.warmup_steps, n_steps * options.max_epochs
 
     def share(step: int) -> float:

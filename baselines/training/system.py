@@ -1,4 +1,4 @@
-"""Models that the training loop trains, as the systems of runs."""
+"""Models that the training loop trains, as the systems of baseline runs."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -58,7 +58,7 @@ class TrainedSystem:
                 self._tell("without training rows, its new head is tested as it was drawn")
             return {"best_epoch": 0, "n_epochs": 0, "n_train": 0}
         encoded = trainable.encode(train)
-        training = Training(
+        fitted = Training(
             trainable,
             encoded,
             trainable.encode(validation) if validation is not None else None,
@@ -67,8 +67,7 @@ class TrainedSystem:
             seed=self._config.seed,
             execution=self._execution,
             tell=self._tell,
-        )
-        fitted = training.run()
+        ).run()
         return {
             "best_epoch": fitted.best_epoch,
             "n_epochs": fitted.n_epochs,

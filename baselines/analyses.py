@@ -21,7 +21,7 @@ class PlannedRun:
     config: RunConfig
 
 
-def over_seeds(config: RunConfig, seeds: Sequence[int], within: str = "") -> list[PlannedRun]:
+def plan_seeds(config: RunConfig, seeds: Sequence[int], within: str = "") -> list[PlannedRun]:
     """Plan a run for each seed, in folders ``seed-N``.
 
     Args:
@@ -38,7 +38,7 @@ def over_seeds(config: RunConfig, seeds: Sequence[int], within: str = "") -> lis
     ]
 
 
-def over_shots(config: RunConfig, seeds: Sequence[int], shots: Sequence[int]) -> list[PlannedRun]:
+def plan_shots(config: RunConfig, seeds: Sequence[int], shots: Sequence[int]) -> list[PlannedRun]:
     """Plan few-shot learning with several numbers of shots, in folders ``k-N/seed-N``.
 
     With 0 shots no rows are drawn, but a new head is, so every seed has its run there too.
@@ -56,7 +56,7 @@ def over_shots(config: RunConfig, seeds: Sequence[int], shots: Sequence[int]) ->
     return [
         planned
         for n_shots in dict.fromkeys(shots)
-        for planned in over_seeds(replace(config, n_shots=n_shots), seeds, f"k-{n_shots}")
+        for planned in plan_seeds(replace(config, n_shots=n_shots), seeds, f"k-{n_shots}")
     ]
 
 
@@ -84,7 +84,7 @@ PARTS = {
 }
 
 
-def hypothesis_only(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun]:
+def plan_hypothesis_only(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun]:
     """Plan training on the pair, and on the hypothesis alone.
 
     Source: SciNLI, section 5 and Table 7; MSciNLI, Table 17; BioNLI, Table 5.
@@ -92,11 +92,11 @@ def hypothesis_only(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun]
     return [
         planned
         for view in ("pair", "hypothesis")
-        for planned in over_seeds(replace(config, view=view), seeds, view)
+        for planned in plan_seeds(replace(config, view=view), seeds, view)
     ]
 
 
-def domain_shift(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun]:
+def plan_domain_shift(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun]:
     """Plan training on each domain, and testing on all domains.
 
     Source: MSciNLI, section 5.2 and Table 8.
@@ -105,7 +105,7 @@ def domain_shift(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun]:
     return [
         planned
         for domain, (train, test) in DOMAINS.items()
-        for planned in over_seeds(
+        for planned in plan_seeds(
             replace(config, train=train, validation=_validation(config, test), tests=tests),
             seeds,
             domain,
@@ -117,7 +117,7 @@ def _validation(config: RunConfig, name: str) -> str | None:
     return name if config.takes("validation") else None
 
 
-def cross_dataset(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun]:
+def plan_cross_dataset(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun]:
     """Plan training on each dataset and on both, and testing on each and on both.
 
     Source: MSciNLI, section 5.3 and Table 9.
@@ -125,7 +125,7 @@ def cross_dataset(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun]:
     return [
         planned
         for train in DATASETS
-        for planned in over_seeds(
+        for planned in plan_seeds(
             replace(
                 config,
                 train=train,
@@ -138,7 +138,7 @@ def cross_dataset(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun]:
     ]
 
 
-def cartography(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun]:
+def plan_cartography(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun]:
     """Plan training on all rows, then on those that the first run found easy, hard or ambiguous.
 
     Raises:
@@ -151,19 +151,19 @@ def cartography(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun]:
             f"The analysis cartography compares epochs of training; the method {config.method} has "
             "none. Choose an encoder, cbow, cnn or bilstm."
         )
-    planned = over_seeds(config, seeds, "all")
+    planned = plan_seeds(config, seeds, "all")
     first = planned[0].folder
     for name, (kind, share) in PARTS.items():
         subset = Subset(kind, share, str(PurePosixPath("../..") / first))
-        planned += over_seeds(replace(config, subset=subset), seeds, name)
+        planned += plan_seeds(replace(config, subset=subset), seeds, name)
     return planned
 
 
 ANALYSES = {
-    "hypothesis-only": hypothesis_only,
-    "domain-shift": domain_shift,
-    "cross-dataset": cross_dataset,
-    "cartography": cartography,
+    "hypothesis-only": plan_hypothesis_only,
+    "domain-shift": plan_domain_shift,
+    "cross-dataset": plan_cross_dataset,
+    "cartography": plan_cartography,
 }
 
 

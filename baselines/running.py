@@ -8,7 +8,7 @@ from typing import Any
 
 from ..loaders.errors import UsageError, needs_extra
 from ..loaders.progress import Tell, silent
-from .analyses import PlannedRun, over_seeds, over_shots, plan_analysis
+from .analyses import PlannedRun, plan_analysis, plan_seeds, plan_shots
 from .presets import PRESETS, get_preset
 from .runs.config import RunConfig
 from .runs.folder import METRICS, RunFolder
@@ -101,7 +101,7 @@ def run(
         analysis,
     )
     with needs_extra("baselines", "A baseline"):
-        from .runs.execute import execute
+        from .runs.execute import execute_run
         from .training.execution import Execution
 
         chosen = Execution(micro_batch, precision, compiled, config.reference, on_cpu, num_proc)
@@ -110,7 +110,7 @@ def run(
             if not RunFolder(place).is_done:
                 part.config.check_complete()
         done = [
-            execute(
+            execute_run(
                 part.config,
                 place,
                 chosen,
@@ -158,12 +158,12 @@ def _plan(
         )
     if analysis:
         return plan_analysis(analysis, config, seeds)
-    return over_shots(config, seeds, shots) if shots else over_seeds(config, seeds)
+    return plan_shots(config, seeds, shots) if shots else plan_seeds(config, seeds)
 
 
 def _with_absolute_paths(config: RunConfig) -> RunConfig:
     """Make the paths of a config absolute, so that they hold in any working directory."""
-    from .runs.data import absolute_name
+    from .runs.data import absolute_rows_name
 
     details = dict(config.details)
     if details.get("vectors"):
@@ -177,9 +177,9 @@ def _with_absolute_paths(config: RunConfig) -> RunConfig:
     return replace(
         config,
         model=str(model.absolute()) if model is not None and model.is_dir() else config.model,
-        train=absolute_name(config.train) if config.train is not None else None,
-        validation=absolute_name(config.validation) if config.validation is not None else None,
-        tests=tuple(map(absolute_name, config.tests)),
+        train=absolute_rows_name(config.train) if config.train is not None else None,
+        validation=absolute_rows_name(config.validation) if config.validation is not None else None,
+        tests=tuple(map(absolute_rows_name, config.tests)),
         details=details,
     )
 

@@ -24,7 +24,7 @@ _TEXTS = ("premise", "hypothesis")
 
 
 @dataclass(frozen=True)
-class Gold:
+class GoldRows:
     """The rows of a split.
 
     Attributes:
@@ -51,7 +51,7 @@ class Gold:
         split: str | None,
         *,
         with_texts: bool = False,
-    ) -> "Gold":
+    ) -> "GoldRows":
         """Read a split of a built version.
 
         Args:
@@ -82,7 +82,7 @@ class Gold:
         return cls(description, rows, spec.labels, spec.metrics)
 
     @classmethod
-    def of_file(cls, path: Path, *, with_texts: bool = False) -> "Gold":
+    def of_file(cls, path: Path, *, with_texts: bool = False) -> "GoldRows":
         """Read a file of rows in the uniform schema, such as ``nlihub sample`` writes.
 
         Its metrics follow from its groups: pattern accuracy and cartography where every group has
@@ -189,7 +189,7 @@ def _group_metrics(rows: pa.Table, n_labels: int) -> tuple[str, ...]:
     return ("consistency",) if n_labels == 2 else ()
 
 
-def check_labels(rows: Gold, labels: tuple[str, ...], what: str) -> Gold:
+def align_labels(rows: GoldRows, labels: tuple[str, ...], what: str) -> GoldRows:
     """Map the label ids of rows, by name, to the order of another label set.
 
     Args:
@@ -220,7 +220,7 @@ def check_labels(rows: Gold, labels: tuple[str, ...], what: str) -> Gold:
     )
 
 
-def _first_with_others(rows: Gold, labels: tuple[str, ...]) -> str:
+def _first_with_others(rows: GoldRows, labels: tuple[str, ...]) -> str:
     ids = [id_ for id_, label in enumerate(rows.labels) if label not in labels]
     found = rows.rows.filter(pc.is_in(rows.rows["label"], pa.array(ids, rows.rows["label"].type)))
     if not len(found):
@@ -229,7 +229,7 @@ def _first_with_others(rows: Gold, labels: tuple[str, ...]) -> str:
     return f" The first other label is {rows.labels[first['label']]}, in row {first['id']}."
 
 
-def key_of(rows: Gold) -> str:
+def key_of(rows: GoldRows) -> str:
     """Return a name of rows that can be part of a file name, such as ``scinli-default-test``."""
     described = rows.description
     parts = [described["name"], described["config"], described["split"]]

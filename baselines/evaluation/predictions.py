@@ -13,12 +13,12 @@ from ...metrics.inputs.files import PROBABILITY, probability_matrix
 from ...metrics.inputs.labels import encode_labels
 from ...metrics.inputs.probabilities import read_probabilities
 from ...metrics.inputs.problems import Problems
-from .gold import Gold
+from .gold import GoldRows
 
 _N_SHOWN = 5
 
 
-def prediction_table(rows: Gold, probabilities: np.ndarray) -> pa.Table:
+def prediction_table(rows: GoldRows, probabilities: np.ndarray) -> pa.Table:
     """Make a table of predictions from probabilities.
 
     Args:
@@ -141,7 +141,7 @@ def _listed(ids: pa.Array, what: str) -> str:
     return f"{len(ids):,} ids {what} ({shown}{', ...' if len(ids) > _N_SHOWN else ''})"
 
 
-def fill_unanswered(rows: Gold, predictions: pa.Table) -> tuple[pa.Table, int]:
+def fill_unanswered(rows: GoldRows, predictions: pa.Table) -> tuple[pa.Table, int]:
     """Replace missing predictions by a wrong label, so that no answer counts as an error.
 
     The label taken is the one after the gold label in the label set, which is always wrong.

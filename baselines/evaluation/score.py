@@ -21,7 +21,7 @@ from ...metrics import app_of
 from ...metrics.inputs.files import read_table
 from ...metrics.inputs.problems import MetricInputError
 from ...metrics.rows import Rows, shorten, show_p_value, show_rows_as_text
-from .gold import Gold
+from .gold import GoldRows
 from .predictions import check_predictions, join_predictions
 from .scoring import ScoringOptions, score_predictions, summarize_runs
 
@@ -125,13 +125,13 @@ def _check_files(files: list[Path], other_files: list[Path]) -> None:
 
 def _find_gold(
     dataset: str, config: str | None, split: str | None, folder: PathLike | None
-) -> Gold:
+) -> GoldRows:
     if Path(dataset).is_file():
         if config or split or folder:
             raise UsageError(f"{dataset} is a file of rows: it has no config, split or sources.")
-        return Gold.of_file(Path(dataset))
+        return GoldRows.of_file(Path(dataset))
     if (Path(dataset) / MANIFEST).is_file() and dataset not in builders():
-        return Gold.of_version(open_version(dataset, folder=folder), config, split)
+        return GoldRows.of_version(open_version(dataset, folder=folder), config, split)
     # Only what is scored is built, so that the sources of other splits may be missing.
     spec = get_builder(dataset).SPEC
     config = check_config(spec, config or spec.default_config)
@@ -139,7 +139,7 @@ def _find_gold(
     split = split or (splits[0] if len(splits) == 1 else "test")
     check_split(split, splits)
     version = open_version(dataset, folder=folder, configs=[config], splits=[split])
-    return Gold.of_version(version, config, split)
+    return GoldRows.of_version(version, config, split)
 
 
 def show_scores(found: Mapping[str, Any], *, per_group: bool = False) -> str:

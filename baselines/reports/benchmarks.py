@@ -10,14 +10,14 @@ from ...loaders.errors import NLIHubError
 from ...metrics import plots
 from ...metrics.functional import paired_t_test
 from ...metrics.rows import Rows, show_p_value
-from ..evaluation.gold import Gold
+from ..evaluation.gold import GoldRows
 from ..evaluation.predictions import check_predictions, fill_unanswered, join_predictions
 from ..evaluation.scoring import ScoringOptions, score_predictions
-from ..runs.data import read_rows
+from ..runs.data import read_run_rows
 from .pictures import N_SYSTEMS, Pictures, with_legend_above
-from .read_runs import Evaluation, read_columns
+from .read_runs import Evaluation, read_run_columns
 from .scores import percent, score_blocks, score_table, score_title, show_table, signed
-from .systems import Benchmark, System
+from .systems import Benchmark, ReportedSystem
 
 #: Number of pairs of six systems; of more pairs only those with the best system are shown.
 _MAX_PAIRS = 15
@@ -31,7 +31,7 @@ MCNEMAR = "McNemar: p (Holm)"
 
 
 def difference_table(
-    benchmark: Benchmark, gold: Gold | None, level: float | None = None
+    benchmark: Benchmark, gold: GoldRows | None, level: float | None = None
 ) -> Rows | None:
     """Test the differences between systems on a test set, pair by pair.
 
@@ -83,7 +83,9 @@ def _interval(level: float | None) -> str:
     return f"{100 * (level or 0):g} % interval"
 
 
-def _test_seeds(benchmark: Benchmark, pair: tuple[System, System], score: str) -> dict[str, Any]:
+def _test_seeds(
+    benchmark: Benchmark, pair: tuple[ReportedSystem, ReportedSystem], score: str
+) -> dict[str, Any]:
     """Return the paired t-test as cells, with the uncorrected p-value."""
     ours, theirs = map(benchmark.evaluations, pair)
     seeds = [seed for seed in ours if seed in theirs]
@@ -95,7 +97,10 @@ def _test_seeds(benchmark: Benchmark, pair: tuple[System, System], score: str) -
 
 
 def _test_rows(
-    benchmark: Benchmark, pairs: Sequence[tuple[System, System]], gold: Gold, level: float | None
+    benchmark: Benchmark,
+    pairs: Sequence[tuple[ReportedSystem, ReportedSystem]],
+    gold: GoldRows,
+    level: float | None,
 ) -> list[dict[str, dict[str, Any]]]:
     """Return for each pair the tests on rows by score, as cells with uncorrected p-values."""
     tables = {s.name: aligned_predictions(benchmark.middle_run(s), gold) for s in benchmark.systems}
@@ -107,7 +112,7 @@ def _test_rows(
 
 
 def _score_rows(
-    benchmark: Benchmark, gold: Gold, level: float | None, first: pa.Table, *second: pa.Table
+    benchmark: Benchmark, gold: GoldRows, level: float | None, first: pa.Table, *second: pa.Table
 ) -> Mapping[str, Any]:
     """Compute the metric that systems are compared by, for one system or two."""
     metric = benchmark.metric
@@ -130,7 +135,7 @@ def _cells(found: Mapping[str, Any], level: float | None) -> dict[str, Any]:
     return cells
 
 
-def aligned_predictions(evaluation: Evaluation, gold: Gold) -> pa.Table:
+def aligned_predictions(evaluation: Evaluation, gold: GoldRows) -> pa.Table:
     """Read a run's predictions in the order of the rows; a missing one becomes a wrong label.
 
     Args:
@@ -141,7 +146,7 @@ def aligned_predictions(evaluation: Evaluation, gold: Gold) -> pa.Table:
         PredictionsError: The predictions cannot be read, are malformed, or do not match the rows.
     """
     name = str(evaluation.file)
-    predictions = read_columns(evaluation.file, "id", "prediction")
+    predictions = read_run_columns(evaluation.file, "id", "prediction")
     predictions = join_predictions(gold.rows, predictions, name)
     predictions, _ = fill_unanswered(gold, predictions)
     check_predictions(predictions, gold.labels, name)
@@ -183,7 +188,7 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     return corrected
 
 
-def interval_table(benchmark: Benchmark, gold: Gold, level: float) -> Rows:
+def interval_table(benchmark: Benchmark, gold: GoldRows, level: float) -> Rows:
     """Tabulate bootstrap intervals of the systems' scores, each of the system's median run.
 
     Args:
@@ -238,13 +243,13 @@ def show_benchmark(benchmark: Benchmark, pictures: Pictures, level: float | None
     return [*blocks, *_pictures(benchmark, pictures), _signatures(benchmark)]
 
 
-def _find_gold(benchmark: Benchmark) -> tuple[Gold | None, str | None]:
+def _find_gold(benchmark: Benchmark) -> tuple[GoldRows | None, str | None]:
     """Return the rows of a test set, or why they are not available, in words."""
     tests = {e.test for s in benchmark.systems for e in benchmark.evaluations(s).values()}
     reason = "they are not at hand."
     for test in sorted(tests):
         try:
-            gold = read_rows(test, "test")
+            gold = read_run_rows(test, "test")
         except (NLIHubError, OSError):
             continue
         if gold.description["digest"] == benchmark.dataset["digest"]:
@@ -303,7 +308,7 @@ def _pictures(benchmark: Benchmark, pictures: Pictures) -> list[str]:
     return blocks
 
 
-def _whose(benchmark: Benchmark, best: Sequence[System]) -> str:
+def _whose(benchmark: Benchmark, best: Sequence[ReportedSystem]) -> str:
     n_best, n_all = len(best), len(benchmark.systems)
     words = "" if n_best == n_all else f", the best {n_best} of {n_all} systems"
     if any(len(system.runs) > 1 for system in best):

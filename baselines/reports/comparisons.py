@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ...builders.core.registry import get_builder
 from ...metrics.rows import Rows
-from .names import short_name, subset_name
-from .papers import PaperRow, find_results, merge_results, place_of
+from .names import short_dataset_name, subset_name
+from .papers import PaperRow, find_published, merge_published, place_of
 from .pictures import N_SYSTEMS, Pictures, plot_shots, plot_transfer
 from .published import PublishedResult
 from .scores import (
@@ -22,7 +22,7 @@ from .scores import (
     signed,
     system_rows,
 )
-from .systems import Benchmark, Collection, Mean, System, families
+from .systems import Benchmark, Collection, Mean, ReportedSystem, system_families
 
 #: The order of training and test sets, after domains as in MSciNLI, Table 8; others follow.
 _ORDER = ("scinli/acl_small", "scinli", "mscinli", "mscinli/plus_small", "mscinli/plus")
@@ -55,15 +55,19 @@ def transfers(collection: Collection) -> dict[str, Transfer]:
     Source: MSciNLI, Tables 8, 9 and 19.
     """
     trained = [system for system in collection.systems if system.config.train is not None]
-    found = families(trained, "train", "validation").items()
+    found = system_families(trained, "train", "validation").items()
     tables = {name: _transfer(systems, collection.benchmarks) for name, systems in found}
     return {name: table for name, table in tables.items() if table is not None}
 
 
-def _transfer(systems: Sequence[System], benchmarks: Sequence[Benchmark]) -> Transfer | None:
-    by_train: dict[str, list[System]] = {}
+def _transfer(
+    systems: Sequence[ReportedSystem], benchmarks: Sequence[Benchmark]
+) -> Transfer | None:
+    by_train: dict[str, list[ReportedSystem]] = {}
     for system in systems:
-        by_train.setdefault(short_name(str(system.config.train), "train"), []).append(system)
+        by_train.setdefault(short_dataset_name(str(system.config.train), "train"), []).append(
+            system
+        )
     means = {train: _means(by_train[train], benchmarks) for train in _in_order(by_train)}
     n_trained = Counter(test for found in means.values() for test in found)
     tested = _in_order(test for test, n in n_trained.items() if n > 1)
@@ -81,12 +85,12 @@ def _transfer(systems: Sequence[System], benchmarks: Sequence[Benchmark]) -> Tra
     return scores, rows
 
 
-def _macro_f1(benchmark: Benchmark, system: System) -> dict[str, Mean]:
+def _macro_f1(benchmark: Benchmark, system: ReportedSystem) -> dict[str, Mean]:
     means = benchmark.means(system).items()
     return {name: mean for name, mean in means if name.partition(" ")[0] == "macro_f1"}
 
 
-def _means(systems: Sequence[System], benchmarks: Sequence[Benchmark]) -> dict[str, Mean]:
+def _means(systems: Sequence[ReportedSystem], benchmarks: Sequence[Benchmark]) -> dict[str, Mean]:
     """Return macro-F1 by test set and domain, of the first system that was tested on it."""
     found: dict[str, Mean] = {}
     for system, benchmark in itertools.product(systems, benchmarks):
@@ -95,17 +99,19 @@ def _means(systems: Sequence[System], benchmarks: Sequence[Benchmark]) -> dict[s
     return found
 
 
-def _published(systems: Sequence[System], benchmarks: Sequence[Benchmark]) -> list[PaperRow]:
+def _published(
+    systems: Sequence[ReportedSystem], benchmarks: Sequence[Benchmark]
+) -> list[PaperRow]:
     """Return the papers' results of systems; tables that agree are merged."""
     results: list[PublishedResult] = []
     places = set()
     for system, benchmark in itertools.product(systems, benchmarks):
         names = _macro_f1(benchmark, system)
-        found, _ = find_results(system.config, benchmark.dataset, names)
+        found, _ = find_published(system.config, benchmark.dataset, names)
         if found:
             results += [result for result in found if result not in results]
             places |= {place_of(benchmark.name, name) for name in names}
-    return merge_results(results, {place: _place_name(*place) for place in places})
+    return merge_published(results, {place: _place_name(*place) for place in places})
 
 
 def _place_name(test: str, score: str) -> str:
@@ -132,7 +138,7 @@ def view_table(collection: Collection) -> Rows:
     rows: Rows = [["system", "test set", "score", "pair", "hypothesis alone", "difference"]]
     for benchmark in collection.benchmarks:
         score = benchmark.compared[0]
-        for name, systems in families(benchmark.systems, "view").items():
+        for name, systems in system_families(benchmark.systems, "view").items():
             by_view = {system.config.view: system for system in reversed(systems)}
             if len(by_view) < 2:
                 continue
@@ -143,7 +149,9 @@ def view_table(collection: Collection) -> Rows:
     return rows
 
 
-def _published_views(by_view: Mapping[str, System], benchmark: Benchmark, score: str) -> Rows:
+def _published_views(
+    by_view: Mapping[str, ReportedSystem], benchmark: Benchmark, score: str
+) -> Rows:
     """Return a row for each paper that has both views of a system in one table."""
     pairs, alone = (paper_rows(benchmark, by_view[view])[0] for view in ("pair", "hypothesis"))
     rows: Rows = []
@@ -188,7 +196,7 @@ def shot_scores(collection: Collection) -> list[tuple[Benchmark, dict[str, Shots
         names = benchmark.compared
         rows: Rows = [["system", "shots", "draws", *map(score_title, names)]]
         curves: dict[str, Shots] = {}
-        for name, systems in families(benchmark.systems, "n_shots").items():
+        for name, systems in system_families(benchmark.systems, "n_shots").items():
             by_shots = _by_shots(systems, benchmark)
             if len(by_shots) < 2:
                 continue
@@ -205,7 +213,7 @@ def shot_scores(collection: Collection) -> list[tuple[Benchmark, dict[str, Shots
     return shown
 
 
-def _by_shots(systems: Sequence[System], benchmark: Benchmark) -> dict[int, System]:
+def _by_shots(systems: Sequence[ReportedSystem], benchmark: Benchmark) -> dict[int, ReportedSystem]:
     """Return the first system for each number of shots; -1 is training on all rows."""
     by_shots = {}
     for system in reversed(systems):
@@ -237,7 +245,7 @@ def subset_table(benchmark: Benchmark) -> Rows:
     """
     names = score_blocks(benchmark)[""][:2]
     rows: Rows = [["system", "training rows", "runs", *map(score_title, names)]]
-    for name, systems in families(benchmark.systems, "subset").items():
+    for name, systems in system_families(benchmark.systems, "subset").items():
         by_subset = {subset_name(system.config): system for system in reversed(systems)}
         if len(by_subset) < 2:
             continue

@@ -9,7 +9,7 @@ from typing import Any
 from ...builders.core.registry import builders, get_builder
 from ..presets import PRESETS
 from ..runs.config import RunConfig
-from .names import data_name, short_name
+from .names import data_name, short_dataset_name
 from .published import PublishedResult, PublishedScore, published_results
 
 #: Configs whose test set is that of another; see the declarations of their datasets.
@@ -85,7 +85,7 @@ def place_of(test: str, score: str) -> tuple[str, str]:
     return test, score
 
 
-def find_results(
+def find_published(
     config: RunConfig, dataset: Mapping[str, Any], scores: Iterable[str]
 ) -> tuple[list[PublishedResult], str | None]:
     """Find the papers' results of the same system, trained and tested on the same data.
@@ -140,7 +140,7 @@ def _training_set(config: RunConfig) -> str | None:
         return None
     if re.split("[/:]", config.train)[0] not in builders():
         return "rows of one's own"  # whatever the file or folder is called
-    return short_name(config.train, "train")
+    return short_dataset_name(config.train, "train")
 
 
 def _same_part(result: PublishedResult, config: RunConfig) -> bool:
@@ -175,11 +175,11 @@ def _not_the_presets(config: RunConfig) -> str | None:
     """Return why a run is not the system of a paper, or None if it is."""
     if config.preset is None or config.preset not in PRESETS:
         return "it follows no paper's system"
-    changed = changes(config)
+    changed = changed_settings(config)
     return f"it is not as {config.preset} says ({', '.join(changed)})" if changed else None
 
 
-def changes(config: RunConfig) -> list[str]:
+def changed_settings(config: RunConfig) -> list[str]:
     """List the settings in which a run departs from its preset, except data, view and shots.
 
     Args:
@@ -209,7 +209,7 @@ def changes(config: RunConfig) -> list[str]:
     return [f"{name} {value}" for name, value in given if value != expected[name]]
 
 
-def merge_results(
+def merge_published(
     results: Iterable[PublishedResult], wanted: Mapping[tuple[str, str], str]
 ) -> list[PaperRow]:
     """Merge results into rows of tables that agree, each of as many tables as possible.

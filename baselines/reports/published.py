@@ -104,10 +104,10 @@ def published_results() -> tuple[PublishedResult, ...]:
         SpaceNLI, Tables 4 and 5, section 4.2.3.
     """
     text = (files(__package__) / "published.json").read_text(encoding="utf-8")
-    return read_results(json.loads(text))
+    return read_published_results(json.loads(text))
 
 
-def read_results(entries: Sequence[Mapping[str, Any]]) -> tuple[PublishedResult, ...]:
+def read_published_results(entries: Sequence[Mapping[str, Any]]) -> tuple[PublishedResult, ...]:
     """Read published results.
 
     Args:

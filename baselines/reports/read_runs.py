@@ -65,7 +65,7 @@ def _scores_by_category(result: Mapping[str, Any]) -> dict[str, float]:
     return scores | {f"macro_recall {kind}": value for kind, value in macro if value is not None}
 
 
-def read_columns(file: Path, *columns: str) -> pa.Table:
+def read_run_columns(file: Path, *columns: str) -> pa.Table:
     """Read a file of rows of a run.
 
     Args:
@@ -88,7 +88,7 @@ def read_columns(file: Path, *columns: str) -> pa.Table:
 
 
 @dataclass(frozen=True)
-class Run:
+class FinishedRun:
     """A finished run.
 
     Attributes:
@@ -138,7 +138,7 @@ def _is_run(folder: Path) -> bool:
         return False
 
 
-def read_run(folder: Path, place: str) -> Run:
+def read_run(folder: Path, place: str) -> FinishedRun:
     """Read a finished run.
 
     Args:
@@ -162,7 +162,9 @@ def read_run(folder: Path, place: str) -> Run:
     read = [_read_evaluation(folder, key, entry) for key, entry in entries.items()]
     if missing := sorted(set(config.tests) - {evaluation.test for evaluation in read}):
         raise UsageError(f"{path} has no evaluation of {', '.join(missing)}.")
-    return Run(folder, place, config, record, {str(e.dataset["digest"]): e for e in reversed(read)})
+    return FinishedRun(
+        folder, place, config, record, {str(e.dataset["digest"]): e for e in reversed(read)}
+    )
 
 
 def _read_evaluation(folder: Path, key: str, entry: Any) -> Evaluation:

@@ -7,8 +7,8 @@ from ...builders.core.markdown import markdown_table
 from ...builders.core.registry import builders, get_builder
 from ...metrics.rows import Rows
 from .names import data_name
-from .papers import PaperRow, find_results, merge_results, place_of
-from .systems import Benchmark, Mean, System
+from .papers import PaperRow, find_published, merge_published, place_of
+from .systems import Benchmark, Mean, ReportedSystem
 
 _TITLES = {
     "macro_f1": "macro-F1",
@@ -89,7 +89,7 @@ def score_table(benchmark: Benchmark, names: Sequence[str]) -> Rows:
     return rows
 
 
-def _unanswered(benchmark: Benchmark, system: System) -> str:
+def _unanswered(benchmark: Benchmark, system: ReportedSystem) -> str:
     """Return the percentage of rows that a prompted model did not answer; else empty."""
     if system.config.method != "prompt":
         return ""
@@ -104,7 +104,7 @@ def best_of(means: Sequence[Mapping[str, Mean]], names: Sequence[str]) -> dict[s
 
 
 def system_rows(
-    benchmark: Benchmark, system: System, names: Sequence[str], best: Mapping[str, float]
+    benchmark: Benchmark, system: ReportedSystem, names: Sequence[str], best: Mapping[str, float]
 ) -> Rows:
     """Return a row of a system's name, number of runs and scores; then a row a paper's result."""
     means = benchmark.means(system)
@@ -125,11 +125,11 @@ def mean_cell(means: Mapping[str, Mean], name: str, best: Mapping[str, float]) -
     return f"**{shown}**" if means[name][0] == best.get(name) else shown
 
 
-def paper_rows(benchmark: Benchmark, system: System) -> tuple[list[PaperRow], str | None]:
+def paper_rows(benchmark: Benchmark, system: ReportedSystem) -> tuple[list[PaperRow], str | None]:
     """Return the papers' results of a system on a test set, or why there are none."""
     scores, test = benchmark.means(system), data_name(benchmark.dataset)
-    found, reason = find_results(system.config, benchmark.dataset, scores)
-    return merge_results(found, {place_of(test, score): score for score in scores}), reason
+    found, reason = find_published(system.config, benchmark.dataset, scores)
+    return merge_published(found, {place_of(test, score): score for score in scores}), reason
 
 
 def paper_cell(row: PaperRow, name: str) -> str:

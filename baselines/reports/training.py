@@ -7,9 +7,9 @@ from typing import Any
 from ...loaders.errors import PredictionsError, UsageError
 from ...metrics.functional import MetricInputError, cartography
 from ..runs.folder import DYNAMICS, LOG
-from .names import short_name
+from .names import short_dataset_name
 from .pictures import N_SYSTEMS, Pictures, plot_learning, plot_training_map
-from .read_runs import Run, read_columns
+from .read_runs import FinishedRun, read_run_columns
 from .scores import show_table
 from .systems import Collection
 
@@ -29,7 +29,7 @@ def show_training(collection: Collection, pictures: Pictures) -> list[str]:
             by_validation.setdefault(name, {})[system.name] = curves
     blocks = []
     for name, found in sorted(by_validation.items()):
-        place = short_name(name, "validation")
+        place = short_dataset_name(name, "validation")
         order = sorted(found, key=lambda s: (-max(max(c.values()) for c in found[s]), s))
         figure = plot_learning({system: found[system] for system in order[:N_SYSTEMS]})
         whose = f", the best {N_SYSTEMS} of {len(found)} systems" * (len(found) > N_SYSTEMS)
@@ -38,7 +38,7 @@ def show_training(collection: Collection, pictures: Pictures) -> list[str]:
     return blocks + _show_maps(collection, pictures)
 
 
-def learning_curve(run: Run) -> dict[int, float]:
+def learning_curve(run: FinishedRun) -> dict[int, float]:
     """Read macro-F1 on the validation rows by epoch from a run's log; empty if there is none.
 
     Raises:
@@ -83,7 +83,7 @@ def _show_maps(collection: Collection, pictures: Pictures) -> list[str]:
     return ["### Maps of the training rows", _WORDS, show_table(rows), *shown] if shown else []
 
 
-def training_map(run: Run) -> Mapping[str, Any] | None:
+def training_map(run: FinishedRun) -> Mapping[str, Any] | None:
     """Compute the cartography of a run's training rows over its epochs.
 
     Returns:
@@ -98,7 +98,7 @@ def training_map(run: Run) -> Mapping[str, Any] | None:
     path = run.folder / DYNAMICS
     if not path.is_file():
         return None
-    table = read_columns(path, "id", "epoch", "probability")
+    table = read_run_columns(path, "id", "epoch", "probability")
     try:
         found = cartography(table["probability"], groups=table["id"])
     except MetricInputError as error:

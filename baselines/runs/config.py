@@ -92,11 +92,13 @@ class Options:
         for name, lowest in least.items():
             value = getattr(self, name)
             if value is not None and not value >= lowest:  # also refuses NaN
-                raise UsageError(f"{name} ({flag(name)}) is {value}; expected {lowest} or more.")
+                raise UsageError(
+                    f"{name} ({option_of_field(name)}) is {value}; expected {lowest} or more."
+                )
             whole = name not in ("learning_rate", "weight_decay", "max_grad_norm")
             if value is not None and (value == math.inf or (whole and not isinstance(value, int))):
                 kind = "a whole number" if whole else "a finite number"
-                raise UsageError(f"{name} ({flag(name)}) is {value}; expected {kind}.")
+                raise UsageError(f"{name} ({option_of_field(name)}) is {value}; expected {kind}.")
         if self.weight_decay and self.optimizer == "adam":
             raise UsageError(
                 f"weight_decay is {self.weight_decay}, but the optimizer adam has none. Use adamw, "
@@ -216,7 +218,7 @@ class RunConfig:
         idle = [name for name in _changed(self, RunConfig) if not self.takes(name)]
         idle += [name for name in _changed(self.options, Options) if not self._uses(name)]
         if idle:
-            shown = ", ".join(f"{name} ({flag(name)})" for name in idle)
+            shown = ", ".join(f"{name} ({option_of_field(name)})" for name in idle)
             raise UsageError(
                 f"{shown} would have no effect: the method {self.method} does not use it. Leave it "
                 "out."
@@ -273,7 +275,7 @@ class RunConfig:
         return _made(cls, values)
 
 
-def flag(name: str) -> str:
+def option_of_field(name: str) -> str:
     """Return the option of the command for a field of a config or a hyper-parameter."""
     known = {
         "max_epochs": "epochs",

@@ -17,12 +17,12 @@ from ...builders.versions.cache import ensure_built
 from ...builders.versions.manifest import FILE_NAME as MANIFEST
 from ...builders.versions.version import BuiltVersion
 from ...loaders.errors import SchemaError, SourceNotFoundError, UsageError
-from ..evaluation.gold import Gold
+from ..evaluation.gold import GoldRows
 from .config import Subset
 from .folder import DYNAMICS
 
 
-def read_rows(name: str, role: str, folder: Path | None = None) -> Gold:
+def read_run_rows(name: str, role: str, folder: Path | None = None) -> GoldRows:
     """Read the rows of a name, with their texts.
 
     Args:
@@ -43,11 +43,11 @@ def read_rows(name: str, role: str, folder: Path | None = None) -> Gold:
     """
     path = Path(name).expanduser()
     if path.is_file():
-        return Gold.of_file(path, with_texts=True)
+        return GoldRows.of_file(path, with_texts=True)
     place, split = _split_of(name, role)
     if (built := _built_at(place)) is not None:
         folder_of_version, chosen = built
-        return Gold.of_version(BuiltVersion(folder_of_version), chosen, split, with_texts=True)
+        return GoldRows.of_version(BuiltVersion(folder_of_version), chosen, split, with_texts=True)
     dataset, _, config = place.partition("/")
     if dataset in builders():
         spec = get_builder(dataset).SPEC
@@ -57,7 +57,7 @@ def read_rows(name: str, role: str, folder: Path | None = None) -> Gold:
             folder.expanduser().absolute() if folder else None, configs=(config,), splits=(split,)
         )
         version = ensure_built(get_builder(dataset), options)
-        return Gold.of_version(version, config, split, with_texts=True)
+        return GoldRows.of_version(version, config, split, with_texts=True)
     if Path(place).suffix or "/" in place or Path(place).expanduser().is_dir():
         raise SourceNotFoundError(
             f"{name} not found; expected a dataset, the folder of a built version, or a file of "
@@ -67,7 +67,7 @@ def read_rows(name: str, role: str, folder: Path | None = None) -> Gold:
     raise SourceNotFoundError(f"{name} is not a dataset.")
 
 
-def absolute_name(name: str) -> str:
+def absolute_rows_name(name: str) -> str:
     """Make the path in a name of rows absolute.
 
     Args:
@@ -107,7 +107,7 @@ def _split_of(name: str, role: str) -> tuple[str, str]:
     return found[1], check_split(found[2], SPLITS)
 
 
-def draw_shots(rows: Gold, n_shots: int, seed: int) -> Gold:
+def draw_few_shot_rows(rows: GoldRows, n_shots: int, seed: int) -> GoldRows:
     """Draw a few rows of every group for few-shot learning.
 
     Whether a row is drawn depends only on the seed and on the ids of its group, and a larger draw
@@ -155,7 +155,7 @@ def draw_shots(rows: Gold, n_shots: int, seed: int) -> Gold:
     )
 
 
-def take_rows(rows: Gold, ids: pa.Array) -> Gold:
+def take_rows_by_id(rows: GoldRows, ids: pa.Array) -> GoldRows:
     """Select rows by id, in their own order.
 
     Args:
@@ -166,7 +166,7 @@ def take_rows(rows: Gold, ids: pa.Array) -> Gold:
     return dataclasses.replace(rows, rows=kept, description={**rows.description, "rows": len(kept)})
 
 
-def subset_ids(subset: Subset, run: Path, known: pa.ChunkedArray) -> pa.Array:
+def cartography_subset_ids(subset: Subset, run: Path, known: pa.ChunkedArray) -> pa.Array:
     """Select the training rows that are easy, hard or ambiguous by the dynamics of a run.
 
     Confidence is the mean, variability the standard deviation (over n) of the gold label's
@@ -212,7 +212,7 @@ def subset_ids(subset: Subset, run: Path, known: pa.ChunkedArray) -> pa.Array:
     return ids.take(pa.array(np.sort(chosen)))
 
 
-def dynamics_table(train: Gold, dynamics: np.ndarray) -> pa.Table:
+def dynamics_table(train: GoldRows, dynamics: np.ndarray) -> pa.Table:
     """Make the table of training dynamics that a run keeps.
 
     Args:

@@ -7,7 +7,7 @@ if TYPE_CHECKING:  # so that importing one system does not import the libraries 
     import pyarrow as pa
 
     from ...loaders.progress import Tell
-    from ..evaluation.gold import Gold
+    from ..evaluation.gold import GoldRows
     from ..runs.config import RunConfig
     from ..runs.folder import RunFolder
     from ..training.execution import Execution
@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # so that importing one system does not import the libraries 
 class System(Protocol):
     """A method applied to a dataset: it may learn from training rows, and predicts labels."""
 
-    def fit(self, train: "Gold", validation: "Gold | None") -> Mapping[str, Any]:
+    def fit(self, train: "GoldRows", validation: "GoldRows | None") -> Mapping[str, Any]:
         """Train the system.
 
         Args:
@@ -28,7 +28,7 @@ class System(Protocol):
         """
         ...
 
-    def predict(self, rows: "Gold") -> "pa.Table":
+    def predict(self, rows: "GoldRows") -> "pa.Table":
         """Predict the label of each row.
 
         Args:

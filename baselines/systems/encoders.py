@@ -11,15 +11,15 @@ import torch
 
 from ...builders.core.harmonize import SCHEMES
 from ...loaders.errors import ModelError
-from ..evaluation.gold import Gold
+from ..evaluation.gold import GoldRows
 from ..evaluation.predictions import prediction_table
 from ..runs.config import RunConfig
 from ..training.batches import EncodedRows
 from ..training.execution import Execution
-from ..training.predict import predict
+from ..training.predict import predict_probabilities
 from ..training.system import count_parameters
 from .pretrained import load_classifier
-from .tokens import Reader
+from .tokens import PairTokenizer
 
 
 class Encoder:
@@ -42,7 +42,7 @@ class Encoder:
     def __init__(self, config: RunConfig, labels: tuple[str, ...]) -> None:
         name, options = str(config.model), config.options
         self.labels = labels
-        self.reader = reader = Reader(config)
+        self.reader = reader = PairTokenizer(config)
         torch.manual_seed(config.seed)  # of a new head and new tokens
         has_head = any(
             "SequenceClassification" in kind for kind in reader.config.architectures or ()
@@ -70,7 +70,7 @@ class Encoder:
         self.inner, self._has_new_head = inner, config.new_head or not has_head
         self.model: torch.nn.Module = _LabelLogits(inner, order)
 
-    def encode(self, rows: Gold) -> EncodedRows:
+    def encode(self, rows: GoldRows) -> EncodedRows:
         """Tokenize rows with texts."""
         return self.reader.encode(rows)
 
@@ -145,17 +145,17 @@ class ZeroShot:
     """
 
     def __init__(self, config: RunConfig, labels: tuple[str, ...], execution: Execution) -> None:
-        self._execution, self._reader = execution, Reader(config)
+        self._execution, self._reader = execution, PairTokenizer(config)
         own = named_labels(self._reader.config, config.model_labels)
         self._weights = label_weights(own, labels)
         self._inner = load_classifier(str(config.model), config.revision).eval()
         self._reader.set_padding(self._inner)
 
-    def fit(self, train: Gold, validation: Gold | None) -> Mapping[str, Any]:
+    def fit(self, train: GoldRows, validation: GoldRows | None) -> Mapping[str, Any]:
         """Train nothing."""
         return {}
 
-    def predict(self, rows: Gold) -> pa.Table:
+    def predict(self, rows: GoldRows) -> pa.Table:
         """Predict labels, with the probabilities of the dataset's labels."""
         encoded = self._reader.encode(rows)
         self._inner.to(self._execution.accelerator.device)
@@ -164,7 +164,7 @@ class ZeroShot:
             found: torch.Tensor = self._inner(**inputs).logits
             return found
 
-        found = predict(logits, encoded, len(self._weights), self._execution)
+        found = predict_probabilities(logits, encoded, len(self._weights), self._execution)
         return prediction_table(rows, found @ self._weights)
 
     def facts(self) -> Mapping[str, Any]:

@@ -23,8 +23,8 @@ from .words import (
     check_words,
     is_word,
     read_saved,
-    tokenize,
     tokenize_lower,
+    tokenize_words,
     word_classes,
     write_saved,
 )
@@ -322,7 +322,7 @@ def overlap_scores(premise: str, hypothesis: str) -> list[float]:
 @lru_cache(maxsize=1 << 10)
 def _words_by_kind(text: str) -> list[Counter[str]]:
     """Count a text's words: all, then those of each class."""
-    tokens = tokenize(text)
+    tokens = tokenize_words(text)
     classes = word_classes(tokens)
     tagged = [
         (token.lower(), kind) for token, kind in zip(tokens, classes, strict=True) if is_word(token)

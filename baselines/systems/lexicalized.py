@@ -12,7 +12,7 @@ from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 
 from ...loaders.errors import SourceNotFoundError, UnknownNameError, UsageError
-from ..evaluation.gold import Gold
+from ..evaluation.gold import GoldRows
 from ..evaluation.predictions import prediction_table
 from ..runs.config import RunConfig
 from ..runs.folder import RunFolder
@@ -240,7 +240,7 @@ class LexicalizedSystem:
         self._labels, self._folder, self._execution = labels, folder, execution
         self._model = Lexicalized(chosen.pop("groups", None), view=config.view, **chosen)
 
-    def fit(self, train: Gold, validation: Gold | None) -> Mapping[str, Any]:
+    def fit(self, train: GoldRows, validation: GoldRows | None) -> Mapping[str, Any]:
         """Train the classifier, or load it if the run has trained it before."""
         checkpoint = self._folder.checkpoint
         if checkpoint.is_dir():
@@ -256,7 +256,7 @@ class LexicalizedSystem:
         self._folder.save_checkpoint(self._model.save)
         return {"n_train": len(train.rows)}
 
-    def predict(self, rows: Gold) -> pa.Table:
+    def predict(self, rows: GoldRows) -> pa.Table:
         """Predict labels, with probabilities."""
         found = self._model.probabilities(
             rows.rows["premise"].to_pylist(),

@@ -17,10 +17,10 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from ...loaders.errors import UnknownNameError, UsageError
 from ...loaders.hashing import hash_file
-from ..evaluation.gold import Gold
+from ..evaluation.gold import GoldRows
 from ..runs.config import RunConfig
 from ..training.batches import EncodedRows
-from .vocabulary import PADDING_ID, VECTORS_DEVIATION, Vocabulary, encode_pairs, read_vectors
+from .vocabulary import PADDING_ID, VECTORS_DEVIATION, Vocabulary, encode_stems, read_vectors
 from .words import read_saved, write_saved
 
 KINDS = ("cbow", "cnn", "bilstm")
@@ -205,7 +205,7 @@ class PairClassifier(nn.Module):
 
         Args:
             premise_ids: Word ids, int64, shape ``(b, p)`` with p from 1, 0 after the last token. A
-                row of padding alone, which ``encode_pairs`` never returns, counts as zeros.
+                row of padding alone, which ``encode_stems`` never returns, counts as zeros.
             hypothesis_ids: Word ids, int64, shape ``(b, h)`` with h from 1, 0 after the last token.
 
         Returns:
@@ -226,7 +226,9 @@ class PairClassifier(nn.Module):
 _ENCODERS: Mapping[str, Any] = {"cbow": CBOW, "cnn": CNN, "bilstm": BiLSTM}
 
 
-def build(config: NeuralConfig, vectors: np.ndarray | None = None) -> PairClassifier:
+def build_pair_classifier(
+    config: NeuralConfig, vectors: np.ndarray | None = None
+) -> PairClassifier:
     """Build a model.
 
     Args:
@@ -274,7 +276,7 @@ class Neural:
         SourceNotFoundError: There is no such file of vectors.
     """
 
-    def __init__(self, config: RunConfig, labels: tuple[str, ...], train: Gold) -> None:
+    def __init__(self, config: RunConfig, labels: tuple[str, ...], train: GoldRows) -> None:
         for name in config.details:
             if name not in DETAILS:
                 raise UnknownNameError.of(f"detail of {config.method}", name, DETAILS)
@@ -300,11 +302,11 @@ class Neural:
                 "digest": f"sha256:{hash_file(Path(config.details['vectors']))}",
             }
         torch.manual_seed(config.seed)
-        self.model: torch.nn.Module = build(self.config, vectors)
+        self.model: torch.nn.Module = build_pair_classifier(self.config, vectors)
 
-    def encode(self, rows: Gold) -> EncodedRows:
+    def encode(self, rows: GoldRows) -> EncodedRows:
         """Encode rows with texts as ids of their stems."""
-        table = encode_pairs(rows.rows, self.vocabulary, self._view)
+        table = encode_stems(rows.rows, self.vocabulary, self._view)
         labels = rows.rows["label"].to_numpy().astype(np.int64)
         return EncodedRows.of_table(table, labels, dict.fromkeys(table.column_names, PADDING_ID))
 

@@ -15,7 +15,7 @@ from filelock import FileLock
 from ...loaders.atomic_write import whole_file
 from ...loaders.errors import ModelError
 from ...loaders.fetching.obtain import default_cache_dir
-from ..evaluation.gold import Gold
+from ..evaluation.gold import GoldRows
 from ..runs.config import RunConfig
 from ..training.batches import EncodedRows
 from .pretrained import load_config_and_tokenizer, pretrained_facts
@@ -25,7 +25,7 @@ _N_AT_ONCE = 1_000
 _N_TRUNCATED = b"n_truncated"
 
 
-class Reader:
+class PairTokenizer:
     """The tokenizer of an encoder, with the settings of a run.
 
     Args:
@@ -50,13 +50,13 @@ class Reader:
         _check_padding(name, self.tokenizer)
         _check_length(name, self._limit, config.options.max_length)
 
-    def encode(self, rows: Gold) -> EncodedRows:
+    def encode(self, rows: GoldRows) -> EncodedRows:
         """Tokenize rows with texts, and count those that were truncated.
 
         Raises:
             ModelError: A hypothesis is too long, and only the premise may be cut.
         """
-        table, n_cut = tokenize(
+        table, n_cut = tokenize_pairs(
             rows,
             self.tokenizer,
             view=self._view,
@@ -127,8 +127,8 @@ def _max_tokens_of(config: Any) -> int | None:
     return limit - (config.pad_token_id or 0) - 1 if begins_later else limit
 
 
-def tokenize(
-    rows: Gold,
+def tokenize_pairs(
+    rows: GoldRows,
     tokenizer: Any,
     *,
     view: str,
@@ -173,7 +173,7 @@ def _forget_lengths(tokenizer: Any) -> None:
     tokenizer.backend_tokenizer.no_padding()
 
 
-def _key(rows: Gold, tokenizer: Any, settings: list[Any]) -> str:
+def _key(rows: GoldRows, tokenizer: Any, settings: list[Any]) -> str:
     """Hash what the tokens depend on: the texts, the tokenizer and the settings."""
     sides = [tokenizer.truncation_side, tokenizer.padding_side]
     digest = hashlib.sha256(json.dumps([tokenizers.__version__, sides, settings]).encode())
@@ -190,7 +190,7 @@ def _large(column: pa.ChunkedArray) -> list[pa.Array]:
 
 
 def _write(
-    path: Path, rows: Gold, tokenizer: Any, view: str, max_length: int, truncation: str
+    path: Path, rows: GoldRows, tokenizer: Any, view: str, max_length: int, truncation: str
 ) -> None:
     names = [name for name in tokenizer.model_input_names if name != "attention_mask"]
     schema = pa.schema([(name, pa.list_(pa.int32())) for name in names])
@@ -228,7 +228,7 @@ def _check_hypotheses(
             )
 
 
-def _texts(rows: Gold) -> Iterator[tuple[list[str], list[str], list[str]]]:
+def _texts(rows: GoldRows) -> Iterator[tuple[list[str], list[str], list[str]]]:
     for batch in rows.rows.to_batches(max_chunksize=_N_AT_ONCE):
         columns = (batch.column(name).to_pylist() for name in ("id", "premise", "hypothesis"))
         ids, premises, hypotheses = columns

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from ...loaders.errors import SchemaError, SourceNotFoundError, UsageError
-from .words import check_view, check_words, read_saved, stem, stem_tokens, write_saved
+from .words import check_view, check_words, read_saved, stem, stem_words, write_saved
 
 PREMISE_IDS = "premise_ids"
 HYPOTHESIS_IDS = "hypothesis_ids"
@@ -67,7 +67,7 @@ class Vocabulary:
             raise UsageError(f"min_count: expected a number from 1, got {min_count!r}.")
         if isinstance(texts, str):
             raise UsageError("texts: expected a list of texts, got one text.")
-        counts = Counter(chain.from_iterable(map(stem_tokens, texts)))
+        counts = Counter(chain.from_iterable(map(stem_words, texts)))
         kept = (stem for stem, count in counts.items() if count >= min_count)
         return cls(tuple(sorted(kept, key=lambda stem: (-counts[stem], stem))))
 
@@ -86,7 +86,7 @@ class Vocabulary:
         >>> Vocabulary(("model", "improv")).encode("Models improve greatly")
         [2, 3, 1]
         """
-        return [self.ids.get(stem, UNKNOWN_ID) for stem in stem_tokens(text)] or [UNKNOWN_ID]
+        return [self.ids.get(stem, UNKNOWN_ID) for stem in stem_words(text)] or [UNKNOWN_ID]
 
     def save(self, path: Path) -> None:
         """Write the vocabulary as JSON."""
@@ -103,7 +103,7 @@ class Vocabulary:
         return cls(check_words(read_saved(path, [_FIELD])[_FIELD], f"{path}: {_FIELD}"))
 
 
-def encode_pairs(table: pa.Table, vocabulary: Vocabulary, view: str = "pair") -> pa.Table:
+def encode_stems(table: pa.Table, vocabulary: Vocabulary, view: str = "pair") -> pa.Table:
     """Encode pairs of texts as ids of their stems.
 
     Args:

@@ -38,7 +38,7 @@ _tokenizer = NLTKWordTokenizer()
 _stemmer = PorterStemmer()
 
 
-def tokenize(text: str) -> list[str]:
+def tokenize_words(text: str) -> list[str]:
     """Split a text into tokens, without changing their case.
 
     The tokenizer separates a period from a word only at the end of its input, so a text of several
@@ -66,10 +66,10 @@ def tokenize_lower(text: str) -> list[str]:
 
     A word is then the same at the start of a sentence as elsewhere. The papers do not mention case.
     """
-    return [token.lower() for token in tokenize(text)]
+    return [token.lower() for token in tokenize_words(text)]
 
 
-def stem_tokens(text: str) -> list[str]:
+def stem_words(text: str) -> list[str]:
     """Split a text into tokens, and return their stems in lower case.
 
     Source: SciNLI, section 4.1: NLTK's tokenizer and Porter stemmer, which lower-cases.
@@ -77,7 +77,7 @@ def stem_tokens(text: str) -> list[str]:
     >>> stem_tokens("Models were significantly improved.")
     ['model', 'were', 'significantli', 'improv', '.']
     """
-    return [stem(token) for token in tokenize(text)]
+    return [stem(token) for token in tokenize_words(text)]
 
 
 @lru_cache(maxsize=1 << 16)
@@ -99,7 +99,7 @@ def word_classes(tokens: Sequence[str]) -> list[str | None]:
     characters, such as an address or a formula, the tagger sees the last 100.
 
     Args:
-        tokens: The result of ``tokenize``; the tagger recognizes names by their case.
+        tokens: The result of ``tokenize_words``; the tagger recognizes names by their case.
 
     Returns:
         For each token one of ``WORD_CLASSES``, or None. Modal verbs are verbs, and names are nouns.

@@ -14,12 +14,12 @@ from ...loaders.atomic_write import whole_file
 from ...loaders.errors import TrainingError, UsageError
 from ...loaders.progress import Tell, silent
 from ...metrics.functional import nli_report
-from ..evaluation.gold import Gold
+from ..evaluation.gold import GoldRows
 from ..runs.config import Options
 from ..runs.folder import STATE, RunFolder
 from .batches import EncodedRows, training_batches
 from .execution import Execution
-from .predict import predict
+from .predict import predict_probabilities
 
 
 @dataclass
@@ -100,7 +100,7 @@ class Trainable(Protocol):
     model: torch.nn.Module
     labels: tuple[str, ...]
 
-    def encode(self, rows: Gold) -> EncodedRows:
+    def encode(self, rows: GoldRows) -> EncodedRows:
         """Make the inputs of the model for rows with texts."""
         ...
 
@@ -378,7 +378,7 @@ class Training:
         if self._validation is None:
             return None
         model, labels = self._trainable.model.eval(), self._trainable.labels
-        found = predict(model, self._validation, len(labels), self._execution)
+        found = predict_probabilities(model, self._validation, len(labels), self._execution)
         report = nli_report(
             predictions=found.argmax(axis=1), references=self._validation.labels, labels=labels
         )

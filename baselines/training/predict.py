@@ -16,7 +16,7 @@ from .execution import Execution, is_out_of_memory
 _MAX_ROWS = 4_096
 
 
-def predict(
+def predict_probabilities(
     model: Callable[..., Any], rows: EncodedRows, n_labels: int, execution: Execution
 ) -> np.ndarray:
     """Predict the probability of every label by a model, on as many rows at once as fit.

@@ -6,13 +6,13 @@ from typing import Any
 import pyarrow as pa
 
 from ...loaders.progress import Tell
-from ..evaluation.gold import Gold
+from ..evaluation.gold import GoldRows
 from ..evaluation.predictions import prediction_table
 from ..runs.config import RunConfig
 from ..runs.folder import RunFolder
 from .execution import Execution
 from .loop import Trainable, Training
-from .predict import predict
+from .predict import predict_probabilities
 
 
 def count_parameters(model: Any) -> dict[str, int]:
@@ -38,7 +38,7 @@ class TrainedSystem:
 
     def __init__(
         self,
-        make: Callable[[Gold], Trainable],
+        make: Callable[[GoldRows], Trainable],
         config: RunConfig,
         labels: tuple[str, ...],
         folder: RunFolder,
@@ -49,7 +49,7 @@ class TrainedSystem:
         self._folder, self._execution, self._tell = folder, execution, tell
         self._trainable: Trainable
 
-    def fit(self, train: Gold, validation: Gold | None) -> Mapping[str, Any]:
+    def fit(self, train: GoldRows, validation: GoldRows | None) -> Mapping[str, Any]:
         """Train the model; without training rows it stays as it is."""
         trainable = self._trainable = self._make(train)
         if not len(train.rows):
@@ -79,10 +79,12 @@ class TrainedSystem:
             "dynamics": fitted.dynamics,
         }
 
-    def predict(self, rows: Gold) -> pa.Table:
+    def predict(self, rows: GoldRows) -> pa.Table:
         """Predict labels, with probabilities."""
         encoded = self._trainable.encode(rows)
-        found = predict(self._trainable.model, encoded, len(self._labels), self._execution)
+        found = predict_probabilities(
+            self._trainable.model, encoded, len(self._labels), self._execution
+        )
         return prediction_table(rows, found)
 
     def facts(self) -> Mapping[str, Any]:

@@ -406,18 +406,18 @@ def test_a_part_of_the_rows_is_found_from_any_folder(place, tmp_path, monkeypatc
 
 
 def test_a_dataset_is_meant_though_a_folder_has_its_name(tmp_path, monkeypatch):
-    from nlihub.baselines.runs.data import absolute_name
+    from nlihub.baselines.runs.data import absolute_rows_name
 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "scinli").mkdir()
     write_rows(tmp_path / "mine.jsonl", 4)
     nlihub.build("open_spacenli", tmp_path)
     Path("open_spacenli").rename("built")
-    assert absolute_name("scinli") == "scinli"
-    assert absolute_name("scinli:validation") == "scinli:validation"
-    assert absolute_name("mine.jsonl") == str(tmp_path / "mine.jsonl")
-    assert absolute_name("built:test") == f"{tmp_path}/built:test"
-    assert absolute_name("built/few_shot:train") == f"{tmp_path}/built/few_shot:train"
+    assert absolute_rows_name("scinli") == "scinli"
+    assert absolute_rows_name("scinli:validation") == "scinli:validation"
+    assert absolute_rows_name("mine.jsonl") == str(tmp_path / "mine.jsonl")
+    assert absolute_rows_name("built:test") == f"{tmp_path}/built:test"
+    assert absolute_rows_name("built/few_shot:train") == f"{tmp_path}/built/few_shot:train"
 
 
 @pytest.mark.slow

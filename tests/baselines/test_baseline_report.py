@@ -11,25 +11,25 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from nlihub.baselines.analyses import cross_dataset, domain_shift
-from nlihub.baselines.evaluation.gold import Gold, key_of
+from nlihub.baselines.analyses import plan_cross_dataset, plan_domain_shift
+from nlihub.baselines.evaluation.gold import GoldRows, key_of
 from nlihub.baselines.evaluation.predictions import fill_unanswered
 from nlihub.baselines.evaluation.scoring import ScoringOptions, score_predictions, summarize_runs
 from nlihub.baselines.presets import PRESETS, get_preset
 from nlihub.baselines.reports import benchmarks, collect_runs, published_results, write_report
 from nlihub.baselines.reports.benchmarks import difference_table, holm
 from nlihub.baselines.reports.comparisons import shot_scores, transfers, view_table
-from nlihub.baselines.reports.names import distinct_names, short_name
+from nlihub.baselines.reports.names import distinct_names, short_dataset_name
 from nlihub.baselines.reports.papers import (
-    changes,
-    find_results,
+    changed_settings,
+    find_published,
     join_sources,
-    merge_results,
+    merge_published,
     place_of,
 )
 from nlihub.baselines.reports.pictures import plot_learning, plot_shots, plot_transfer
 from nlihub.baselines.reports.provenance import data_table
-from nlihub.baselines.reports.published import read_results
+from nlihub.baselines.reports.published import read_published_results
 from nlihub.baselines.reports.read_runs import Evaluation
 from nlihub.baselines.reports.scores import score_table
 from nlihub.baselines.runs.config import RunConfig, Subset
@@ -76,7 +76,7 @@ def make_gold(name, config, n_rows, split="test", n_groups=0):
     rows = pa.table({"id": ids, **columns, "domain": domain})
     described = {"name": name, "version": spec.version, "config": config, "split": split}
     described |= {"rows": n_rows, "digest": f"sha256:{name}-{config}-{split}-{n_rows}"}
-    return Gold(described, rows, spec.labels, spec.metrics)
+    return GoldRows(described, rows, spec.labels, spec.metrics)
 
 
 def predict(gold, share_right, seed, unanswered=0):
@@ -169,7 +169,7 @@ def rows(monkeypatch):
             raise SourceNotFoundError(f"There is no {name}.")
         return known[name]
 
-    monkeypatch.setattr(benchmarks, "read_rows", read)
+    monkeypatch.setattr(benchmarks, "read_run_rows", read)
     return make
 
 
@@ -301,7 +301,7 @@ def test_published_results_name_presets_and_data_that_there_are():
                 or not config
                 or (config in get_builder(dataset).SPEC.configs)
             )
-            assert short_name(name) == name
+            assert short_dataset_name(name) == name
         texts = [result.system, result.train or "nothing", result.test, result.note or "nothing"]
         assert all(isinstance(text, str) and text.strip() for text in texts)
         numbers = [n for n in (result.n_shots, result.n_runs) if n is not None]
@@ -345,19 +345,19 @@ GOOD = {
     ],
 )
 def test_wrong_published_results_are_refused(changed, message):
-    assert len(read_results([GOOD])) == 1
+    assert len(read_published_results([GOOD])) == 1
     with pytest.raises(SchemaError, match=message) as raised:
-        read_results([GOOD, GOOD | changed, GOOD | {"source": "?"}])
+        read_published_results([GOOD, GOOD | changed, GOOD | {"source": "?"}])
     assert "2 published results are wrong" in str(raised.value)
     assert "result 2 (" in str(raised.value)
     assert "result 3 (?)" in str(raised.value)
 
 
 def test_names_of_data():
-    assert short_name("scinli/default") == "scinli"
-    assert short_name("mscinli/networks:test") == "mscinli/networks"
-    assert short_name("bionli/full:train", "train") == "bionli"
-    assert short_name("/some/where/rows.parquet") == "rows.parquet"
+    assert short_dataset_name("scinli/default") == "scinli"
+    assert short_dataset_name("mscinli/networks:test") == "mscinli/networks"
+    assert short_dataset_name("bionli/full:train", "train") == "bionli"
+    assert short_dataset_name("/some/where/rows.parquet") == "rows.parquet"
     assert place_of("mscinli/plus_small", "macro_f1 acl") == ("scinli", "macro_f1")
     assert place_of("mscinli", "macro_f1 networks") == ("mscinli/networks", "macro_f1")
     assert place_of("bionli/balanced", "recall SEN") == ("bionli", "recall SEN")
@@ -371,9 +371,9 @@ MSCINLI = SCINLI | {"name": "mscinli"}
 
 def find_rows(config, dataset, scores):
     """The rows of a table under a run that has some scores."""
-    found, reason = find_results(config, dataset, scores)
-    test = short_name(f"{dataset['name']}/{dataset['config'] or ''}".rstrip("/"))
-    return merge_results(found, {place_of(test, score): score for score in scores}), reason
+    found, reason = find_published(config, dataset, scores)
+    test = short_dataset_name(f"{dataset['name']}/{dataset['config'] or ''}".rstrip("/"))
+    return merge_published(found, {place_of(test, score): score for score in scores}), reason
 
 
 def options_of(name, **changed):
@@ -468,7 +468,7 @@ def test_domains_are_found_whatever_test_set_has_them():
 
 
 def test_no_preset_differs_from_itself():
-    assert [name for name, found in PRESETS.items() if changes(found.config)] == []
+    assert [name for name, found in PRESETS.items() if changed_settings(found.config)] == []
 
 
 # --- reading runs ---
@@ -916,7 +916,7 @@ def test_without_rows_at_hand_the_report_says_so(small, rows, monkeypatch, tmp_p
     def fail(name, role):
         raise SourceNotFoundError("no")
 
-    monkeypatch.setattr(benchmarks, "read_rows", fail)
+    monkeypatch.setattr(benchmarks, "read_run_rows", fail)
     text = text_of(small, tmp_path / "report")
     assert "No tests on the rows of scinli: they are not at hand." in text
 
@@ -948,7 +948,7 @@ def test_intervals(small, tmp_path):
 def test_training_and_test_sets(rows, tmp_path):
     names = [f"mscinli/{d}" for d in DOMAINS]
     golds = {name: rows(name, 800) for name in names} | {"scinli": rows("scinli", 4000)}
-    for planned in domain_shift(get_preset("mscinli-roberta").config, [1, 2]):
+    for planned in plan_domain_shift(get_preset("mscinli-roberta").config, [1, 2]):
         write_run(tmp_path / planned.folder, planned.config, golds)
     [(name, (scores, rows))] = transfers(collect_runs([tmp_path])).items()
     assert name == "mscinli-roberta"
@@ -972,7 +972,7 @@ def test_training_and_test_sets(rows, tmp_path):
 def test_domains_of_a_test_set_are_test_sets_too(rows, tmp_path):
     golds = {"scinli": rows("scinli", 4000), "mscinli": rows("mscinli", 4000)}
     golds["mscinli/plus"] = rows("mscinli/plus", 8000)
-    for planned in cross_dataset(get_preset("mscinli-roberta").config, [1]):
+    for planned in plan_cross_dataset(get_preset("mscinli-roberta").config, [1]):
         write_run(tmp_path / planned.folder, planned.config, golds)
     [(scores, rows)] = transfers(collect_runs([tmp_path])).values()
     assert rows[0][1:] == [*(f"mscinli/{d}" for d in DOMAINS), "scinli", "mscinli", "mscinli/plus"]

@@ -29,9 +29,9 @@ from nlihub.baselines.systems.words import (
     is_word,
     read_saved,
     stem,
-    stem_tokens,
-    tokenize,
+    stem_words,
     tokenize_lower,
+    tokenize_words,
     word_classes,
 )
 from nlihub.loaders.errors import SourceNotFoundError, UnknownNameError, UsageError
@@ -83,12 +83,12 @@ def row(extractor, premise, hypothesis):
     ],
 )
 def test_tokens(given, tokens):
-    assert tokenize(given) == tokens
+    assert tokenize_words(given) == tokens
     assert tokenize_lower(given) == [token.lower() for token in tokens]
 
 
 def test_stems_are_lower_case():
-    assert stem_tokens("Models were IMPROVED") == ["model", "were", "improv"]
+    assert stem_words("Models were IMPROVED") == ["model", "were", "improv"]
     assert stem("This") == "thi"
 
 
@@ -102,7 +102,7 @@ def test_what_is_a_word():
 
 
 def test_word_classes():
-    tokens = tokenize("The new model should work very well. Parsers fail.")
+    tokens = tokenize_words("The new model should work very well. Parsers fail.")
     found = dict(zip(tokens, word_classes(tokens), strict=True))
     assert found == {
         "The": None,
@@ -121,7 +121,7 @@ def test_word_classes():
 
 
 def test_sentences_are_tagged_one_by_one():
-    first, second = tokenize("We tag it."), tokenize("Recent work fails.")
+    first, second = tokenize_words("We tag it."), tokenize_words("Recent work fails.")
     assert word_classes(first + second) == word_classes(first) + word_classes(second)
 
 

@@ -55,16 +55,6 @@ class Reading:
     reason: str | None
 
 
-def parse_answer(text: str, prompt: Prompt) -> int | None:
-    """Return the id of the label that an answer names, or None if it cannot be read.
-
-    Args:
-        text: The text that the model wrote.
-        prompt: The prompt that it answers.
-    """
-    return read_answer(text, prompt).label
-
-
 def read_answer(text: str, prompt: Prompt) -> Reading:
     """Read an answer by the rules of this module.
 
@@ -72,7 +62,7 @@ def read_answer(text: str, prompt: Prompt) -> Reading:
         text: The text that the model wrote.
         prompt: The prompt that it answers.
 
-    >>> from nlihub.baselines.systems.prompting import get_prompt
+    >>> from nlihub.baselines.systems.prompting.prompts import get_prompt
     >>> prompt = get_prompt("p1", ["not_entailment", "entailment"])
     >>> read_answer("2. Not entailment", prompt)
     Reading(label=0, reason=None)

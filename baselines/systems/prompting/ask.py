@@ -15,11 +15,11 @@ from filelock import FileLock, Timeout
 
 from ....loaders.errors import OutputError, SchemaError, UnknownNameError, UsageError
 from ....loaders.progress import progress_bar
-from ...evaluation.gold import Gold, key_of
+from ...evaluation.gold import GoldRows, key_of
 from ...runs.config import RunConfig
 from ...runs.folder import RunFolder
 from .answers import count_reasons, read_answer
-from .prompts import Message, Prompt, Shot, draw_shots, get_prompt, messages, shot_turns
+from .prompts import Message, Prompt, Shot, chat_messages, draw_exemplars, get_prompt, shot_turns
 
 if TYPE_CHECKING:
     from ...training.execution import Execution
@@ -33,7 +33,7 @@ _SCHEMA = pa.schema([(name, pa.string()) for name in ("id", "prediction", "answe
 
 
 @dataclass(frozen=True)
-class Question:
+class PromptQuestion:
     """A question about a row.
 
     Attributes:
@@ -42,7 +42,7 @@ class Question:
     """
 
     id: str
-    messages: Sequence[Message]
+    chat_messages: Sequence[Message]
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Asker(Protocol):
     def settings(self) -> Mapping[str, Any]:
         """Return what the answers depend on, such as the model's name, as a JSON object."""
 
-    def answers(self, questions: Sequence[Question]) -> Generator[Answer, None, None]:
+    def answers(self, questions: Sequence[PromptQuestion]) -> Generator[Answer, None, None]:
         """Answer questions.
 
         Args:
@@ -76,7 +76,7 @@ class Asker(Protocol):
         """
 
 
-def ask(
+def ask_model(
     rows: pa.Table, asker: Asker, prompt: Prompt, shots: Sequence[Shot], answers_file: Path
 ) -> pa.Table:
     """Ask a model about every row, and read its answers.
@@ -127,7 +127,7 @@ def ask(
     return _read(questions, known, prompt)
 
 
-def _questions(rows: pa.Table, prompt: Prompt, shots: Sequence[Shot]) -> list[Question]:
+def _questions(rows: pa.Table, prompt: Prompt, shots: Sequence[Shot]) -> list[PromptQuestion]:
     if missing := [name for name in _COLUMNS if name not in rows.column_names]:
         raise SchemaError(
             f"The rows to ask about lack the columns {', '.join(missing)}; they have "
@@ -146,7 +146,7 @@ def _questions(rows: pa.Table, prompt: Prompt, shots: Sequence[Shot]) -> list[Qu
     turns = shot_turns(prompt, shots)
     columns = (rows[name].to_pylist() for name in _COLUMNS)
     return [
-        Question(id_, [*turns, *messages(prompt, premise, hypothesis)])
+        PromptQuestion(id_, [*turns, *chat_messages(prompt, premise, hypothesis)])
         for id_, premise, hypothesis in zip(*columns, strict=True)
     ]
 
@@ -163,7 +163,7 @@ def _header(asker: Asker, prompt: Prompt, shots: Sequence[Shot]) -> dict[str, An
     return {"digest": _hash(json.dumps(settings, sort_keys=True)), "settings": settings}
 
 
-def _digest(question: Question) -> str:
+def _digest(question: PromptQuestion) -> str:
     return _hash(question.messages[-1]["content"])  # the other turns are in the header
 
 
@@ -193,7 +193,7 @@ def _alone(path: Path) -> Iterator[None]:
 
 
 def _read_known(
-    path: Path, header: Mapping[str, Any], questions: Sequence[Question]
+    path: Path, header: Mapping[str, Any], questions: Sequence[PromptQuestion]
 ) -> dict[str, str]:
     """Read the file's answers by id, after cutting off an incomplete last line."""
     content = path.read_bytes() if path.exists() else b""
@@ -260,7 +260,9 @@ def _parse(path: Path, number: int, line: bytes) -> tuple[str, str, str]:
     return id_, digest, text
 
 
-def _read(questions: Sequence[Question], known: Mapping[str, str], prompt: Prompt) -> pa.Table:
+def _read(
+    questions: Sequence[PromptQuestion], known: Mapping[str, str], prompt: Prompt
+) -> pa.Table:
     readings = [read_answer(known[question.id], prompt) for question in questions]
     return pa.table(
         [
@@ -306,12 +308,12 @@ class PromptSystem:
         self._reasons: dict[str, dict[str, int]] = {}
         self._asker: Asker | None = None
 
-    def fit(self, train: Gold, validation: Gold | None) -> Mapping[str, Any]:
+    def fit(self, train: GoldRows, validation: GoldRows | None) -> Mapping[str, Any]:
         """Draw the exemplars from the training rows."""
-        self._shots = draw_shots(train.rows, self._labels, self._config.seed)
+        self._shots = draw_exemplars(train.rows, self._labels, self._config.seed)
         return {"shots": [shot.id for shot in self._shots]}
 
-    def predict(self, rows: Gold) -> pa.Table:
+    def predict(self, rows: GoldRows) -> pa.Table:
         """Ask about every row without an answer; unreadable answers have no prediction."""
         key = key_of(rows)
         path = self._folder.path / f"answers-{key}.jsonl"
@@ -321,7 +323,7 @@ class PromptSystem:
                 f"The exemplars {', '.join(sorted(shown))} are among the test rows. Draw them from "
                 "another split."
             )
-        found = ask(rows.rows, self._loaded(), self._prompt, self._shots, path)
+        found = ask_model(rows.rows, self._loaded(), self._prompt, self._shots, path)
         self._reasons[key] = count_reasons(found["reason"].to_pylist())
         return found
 

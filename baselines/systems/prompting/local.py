@@ -9,7 +9,7 @@ import numpy as np
 
 from ....loaders.errors import ModelError, UsageError, needs_extra
 from ...training.batches import prediction_batches
-from .ask import Answer, Question
+from .ask import Answer, PromptQuestion
 from .prompts import Message
 
 _LOGGER = logging.getLogger(__name__)
@@ -129,7 +129,7 @@ class LocalModel:
             "max_new_tokens": self._max_new_tokens,
         }
 
-    def answers(self, questions: Sequence[Question]) -> Generator[Answer, None, None]:
+    def answers(self, questions: Sequence[PromptQuestion]) -> Generator[Answer, None, None]:
         """Answer questions in batches of similar length, the longest first.
 
         Args:
@@ -177,7 +177,7 @@ class LocalModel:
             )
         return int(padding)
 
-    def _encode(self, question: Question) -> list[int]:
+    def _encode(self, question: PromptQuestion) -> list[int]:
         if self._tokenizer.chat_template is None:
             ids = list(self._tokenizer(_plain(question.messages))["input_ids"])
             # Some tokenizers close every text, after which no answer would begin.
@@ -195,7 +195,7 @@ class LocalModel:
         # The template has written the special tokens already.
         return list(self._tokenizer(text, add_special_tokens=False)["input_ids"])
 
-    def _check_lengths(self, questions: Sequence[Question], lengths: np.ndarray) -> None:
+    def _check_lengths(self, questions: Sequence[PromptQuestion], lengths: np.ndarray) -> None:
         limit = _max_length(self._model, self._tokenizer)
         if limit is None:
             return

@@ -35,7 +35,7 @@ class Shot:
     label: str
 
 
-def draw_shots(
+def draw_exemplars(
     rows: pa.Table, labels: Sequence[str], seed: int, exclude_ids: Collection[str] = ()
 ) -> tuple[Shot, ...]:
     """Draw one exemplar of each class by a keyed hash of its id.
@@ -107,7 +107,7 @@ Message = dict[str, str]
 
 
 @dataclass(frozen=True)
-class Option:
+class PromptOption:
     """A label as an option of a question.
 
     Attributes:
@@ -141,7 +141,7 @@ class Prompt:
 
     name: str
     template: str
-    options: tuple[Option, ...]
+    options: tuple[PromptOption, ...]
     labels: tuple[str, ...]
 
     def __post_init__(self) -> None:
@@ -345,20 +345,20 @@ def get_prompt(name: str, labels: Sequence[str]) -> Prompt:
     return Prompt(name, template, options, tuple(labels))
 
 
-def _option(form: str, number: int, known: _LabelSet) -> Option:
+def _option(form: str, number: int, known: _LabelSet) -> PromptOption:
     label = known.options[number]
     if form == "p3":
         mark = chr(ord("a") + number)
-        return Option(label, mark, known.definitions[label], f"({mark})")
+        return PromptOption(label, mark, known.definitions[label], f"({mark})")
     mark = str(number + 1)
-    return Option(label, mark, _title(label), f"{mark}. {_title(label)}")
+    return PromptOption(label, mark, _title(label), f"{mark}. {_title(label)}")
 
 
 def _title(label: str) -> str:
     return label.replace("_", " ").capitalize()
 
 
-def messages(
+def chat_messages(
     prompt: Prompt, premise: str, hypothesis: str, shots: Sequence[Shot] = ()
 ) -> list[Message]:
     """Write a question as a chat: each exemplar is an earlier turn and its answer.

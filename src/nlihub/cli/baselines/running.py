@@ -192,11 +192,11 @@ def _new(method: str, name: str, rows: RowOptions, default: "Options | None") ->
 
 def _own_validation(train: str) -> str | None:
     """Return the name of a training set, if it is that of a dataset with rows to validate on."""
-    from ...baselines.runs.data import absolute_name
+    from ...baselines.runs.data import absolute_rows_name
     from ...builders.core.registry import builders
 
     dataset, _, config = train.partition(":")[0].partition("/")
-    if dataset not in builders() or absolute_name(train) != train:
+    if dataset not in builders() or absolute_rows_name(train) != train:
         return None
     spec = builders()[dataset].SPEC
     splits = spec.configs.get(config or spec.default_config)

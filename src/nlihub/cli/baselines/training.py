@@ -65,7 +65,7 @@ def zero_shot_command(
     OPENAI_API_KEY.
     """
     from ...baselines.presets import get_preset
-    from ...baselines.runs.data import read_rows
+    from ...baselines.runs.data import read_run_rows
 
     check_preset(runs.preset, "zero-shot")
     asks = prompt is not None or (
@@ -88,7 +88,7 @@ def zero_shot_command(
         config = replace(config, details=details)
         if shots_from is not None or config.n_shots is None:
             pool = str(config.train)
-            n_shots = len(read_rows(pool, "train", runs.folder).labels) if shots_from else 0
+            n_shots = len(read_run_rows(pool, "train", runs.folder).labels) if shots_from else 0
             config = replace(config, n_shots=n_shots)
     do_runs(config, runs, Computing(precision=precision, cpu=cpu))
 

@@ -1,7 +1,7 @@
 """Gold labels: the rows of a split, with their label set and the metrics that apply."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -102,19 +102,17 @@ class GoldRows:
             table = read_table(path)
         except MetricInputError as error:
             raise SchemaError(str(error)) from None
-        needed = ("id", "label", *(_TEXTS if with_texts else ()))
-        missing = [name for name in needed if name not in table.column_names]
-        if missing:
-            raise SchemaError(
-                f"{path} lacks the columns {', '.join(missing)}; "
-                f"it has {', '.join(table.column_names)}."
-            )
-        _check_columns(table, path)
+        texts = [name for name in _TEXTS if with_texts or name in table.column_names]
+        check_texts(table, str(path), ["id", *texts], ["label"])
         labels, codes, is_ordered = _labels(table, path)
         columns = {"id": table["id"], "label": codes}
-        nothing = pa.nulls(table.num_rows, pa.string())
-        columns |= {name: _column(table, name, nothing) for name in ("group", "category", "domain")}
-        columns |= {name: table[name] for name in needed if name in _TEXTS}
+        for name in ("group", "category", "domain"):
+            absent = pa.nulls(table.num_rows, pa.string())
+            columns[name] = table[name] if name in table.column_names else absent
+            kind = columns[name].type
+            if not _is_text(kind) and not pa.types.is_null(kind):
+                raise SchemaError(f"{path}: the column {name} holds {kind}; expected strings.")
+        columns |= {name: table[name] for name in texts if with_texts}
         rows = pa.table(columns)
         description = {
             "name": path.name,
@@ -128,24 +126,40 @@ class GoldRows:
         return cls(description, rows, labels, ("nli_report", *metrics), is_ordered)
 
 
-def _column(table: pa.Table, name: str, otherwise: pa.Array) -> Any:
-    return table[name] if name in table.column_names else otherwise
+def check_texts(
+    table: pa.Table, what: str, texts: Sequence[str], others: Sequence[str] = ()
+) -> None:
+    """Check that rows have columns of strings without nulls, and no id twice.
+
+    Args:
+        table: The rows.
+        what: Their name in messages.
+        texts: The columns that must hold strings; of ``id`` every value may occur once.
+        others: Further columns that the rows must have.
+
+    Raises:
+        SchemaError: A column is missing or malformed, or an id is repeated.
+    """
+    if missing := [name for name in (*texts, *others) if name not in table.column_names]:
+        listed = ", ".join(table.column_names)
+        raise SchemaError(f"{what} lacks the columns {', '.join(missing)}; it has {listed}.")
+    for name in texts:
+        if not _is_text(table[name].type):
+            raise SchemaError(
+                f"{what}: the column {name} holds {table[name].type}; expected strings."
+            )
+        if table[name].null_count:
+            raise SchemaError(f"{what}: {table[name].null_count} rows have no {name}.")
+    if "id" in texts:
+        counts = table["id"].value_counts()
+        doubled = counts.filter(pc.greater(counts.field("counts"), 1)).field("values")
+        if len(doubled):
+            shown = ", ".join(doubled[:3].to_pylist())
+            raise SchemaError(f"{what}: {len(doubled)} ids occur more than once, such as {shown}.")
 
 
-def _check_columns(table: pa.Table, path: Path) -> None:
-    required = ("id", *_TEXTS)
-    for name in (*required, "group", "category", "domain"):
-        kind = table[name].type if name in table.column_names else pa.string()
-        is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
-        if not is_text and (name in required or not pa.types.is_null(kind)):
-            raise SchemaError(f"{path}: the column {name} holds {kind}; expected strings.")
-        if name in required and name in table.column_names and table[name].null_count:
-            raise SchemaError(f"{path}: {table[name].null_count} rows have no {name}.")
-    counts = table.group_by("id").aggregate([([], "count_all")])
-    doubled = counts.filter(pc.greater(counts["count_all"], 1))["id"]
-    if len(doubled):
-        shown = ", ".join(doubled.slice(0, 3).to_pylist())
-        raise SchemaError(f"{path}: {len(doubled)} ids occur more than once, such as {shown}.")
+def _is_text(kind: pa.DataType) -> bool:
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
 
 
 def _labels(table: pa.Table, path: Path) -> tuple[tuple[str, ...], np.ndarray, bool]:
@@ -161,7 +175,7 @@ def _labels(table: pa.Table, path: Path) -> tuple[tuple[str, ...], np.ndarray, b
                 f"0 to {len(names) - 1}. Leave out rows without a label, -1."
             )
         return names, codes, True
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+    if not _is_text(column.type):
         raise SchemaError(
             f"{path}: the column label holds {column.type}; expected names of labels."
         )

@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -22,7 +22,7 @@ _FIELDS = {
 }
 _FIELDS_OF_ALL = ("name", "method", "tests", "preset", "seed", "options")
 
-#: What a model sees of a pair.
+#: What a model sees of a pair: both texts, or the hypothesis alone; SciNLI, Table 7.
 VIEWS = ("pair", "hypothesis")
 
 #: Subsets of the training rows, chosen by their cartography; MSciNLI, Table 7.
@@ -75,9 +75,9 @@ class Options:
     special_tokens: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        _check_choice("truncation", self.truncation, ("longest_first", "only_first"))
-        _check_choice("optimizer", self.optimizer, ("adam", "adamw"))
-        _check_choice("schedule", self.schedule, ("constant", "linear"))
+        check_choice("truncation", self.truncation, ("longest_first", "only_first"))
+        check_choice("optimizer", self.optimizer, ("adam", "adamw"))
+        check_choice("schedule", self.schedule, ("constant", "linear"))
         least = {
             "learning_rate": 0,
             "batch_size": 1,
@@ -128,7 +128,7 @@ class Subset:
     run: str
 
     def __post_init__(self) -> None:
-        _check_choice("subset", self.kind, SUBSETS)
+        check_choice("subset", self.kind, SUBSETS)
         if not 0 < self.share < 1:
             raise UsageError(
                 f"The share of a subset is {self.share}; expected a number above 0 and below 1."
@@ -187,8 +187,8 @@ class RunConfig:
     reference: bool = False
 
     def __post_init__(self) -> None:
-        _check_choice("method", self.method, METHODS)
-        _check_choice("view", self.view, VIEWS)
+        check_choice("method", self.method, METHODS)
+        check_choice("view", self.view, VIEWS)
         tests: Any = self.tests  # as it may come from JSON
         if isinstance(tests, str) or not all(isinstance(name, str) for name in tests):
             raise UsageError(f"tests is {tests!r}; expected a list of names.")
@@ -231,6 +231,21 @@ class RunConfig:
             field: Name of the field.
         """
         return field in _FIELDS_OF_ALL or field in _FIELDS[self.method]
+
+    def checked_details(self, method: str, known: Collection[str]) -> dict[str, Any]:
+        """Return the details of a run, all of which its method must know.
+
+        Args:
+            method: The method's name in messages.
+            known: The details that it knows.
+
+        Raises:
+            UnknownNameError: There is another detail.
+        """
+        for name in self.details:
+            if name not in known:
+                raise UnknownNameError.of(f"detail of {method}", name, known)
+        return dict(self.details)
 
     def _uses(self, option: str) -> bool:
         """Return whether the method uses a hyper-parameter."""
@@ -319,6 +334,7 @@ def _plain(value: Any) -> Any:
     return [_plain(part) for part in value] if isinstance(value, tuple | list) else value
 
 
-def _check_choice(what: str, value: str, known: tuple[str, ...]) -> None:
+def check_choice(what: str, value: str, known: tuple[str, ...]) -> None:
+    """Check that a setting of a run has one of its known values; else raise UnknownNameError."""
     if value not in known:
         raise UnknownNameError.of(what, value, known)

@@ -76,17 +76,13 @@ def _commit() -> str | None:
 
 def _hardware() -> dict[str, Any]:
     """Return the machine's type, number of CPUs and threads, and GPUs."""
-    found: dict[str, Any] = {"machine": platform.machine(), "n_cpus": os.cpu_count()}
-    try:
-        import torch
-    except ImportError:
-        return found
+    import torch
+
+    found = {"machine": platform.machine(), "n_cpus": os.cpu_count()}
     found["n_threads"] = torch.get_num_threads()
     if torch.cuda.is_available():
-        found["gpus"] = [
-            torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())
-        ]
-        found["cuda"] = torch.version.cuda
+        gpus = [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
+        found |= {"gpus": gpus, "cuda": torch.version.cuda}
     return found
 
 

@@ -33,9 +33,8 @@ class Encoder:
         labels: The dataset's labels in the order of their ids.
 
     Raises:
-        ModelError: The labels differ, the tokenizer cannot pad or is not a fast one, the model
-            reads fewer tokens than ``max_length``, or its layers are not found and only some are to
-            be trained.
+        ModelError: The labels differ, ``PairTokenizer`` refuses the tokenizer, or the layers are
+            not found and only some are to be trained.
         SourceNotFoundError: The model cannot be loaded.
     """
 
@@ -50,10 +49,10 @@ class Encoder:
         if has_head and not config.new_head:
             inner = load_classifier(name, config.revision)
             weights = label_weights(named_labels(reader.config, config.model_labels), labels)
-            if weights.shape[0] != weights.shape[1]:
+            if len(weights) != len(labels):
                 raise ModelError(
-                    f"{name} has {weights.shape[0]} labels and the dataset has {len(labels)}, so "
-                    "its head cannot be fine-tuned. Start with a new head: --new-head."
+                    f"{name} has {len(weights)} labels and the dataset has {len(labels)}, so its "
+                    "head cannot be fine-tuned. Start with a new head: --new-head."
                 )
             order = [int(row) for row in weights.argmax(axis=0)]
         else:
@@ -137,8 +136,7 @@ class ZeroShot:
         execution: Device and precision of the computation.
 
     Raises:
-        ModelError: The labels cannot be aligned, the tokenizer cannot pad or is not a fast one, or
-            the model reads fewer tokens than ``max_length``.
+        ModelError: The labels cannot be aligned, or ``PairTokenizer`` refuses the tokenizer.
         SourceNotFoundError: The model cannot be loaded.
 
     Source: SpaceNLI, section 4.2.1.
@@ -168,7 +166,7 @@ class ZeroShot:
         return prediction_table(rows, found @ self._weights)
 
     def facts(self) -> Mapping[str, Any]:
-        """Return the pretrained model's facts, its number of parameters, and the truncated rows."""
+        """Return the model's facts, its number of parameters, and the truncated rows."""
         return {**count_parameters(self._inner), "n_trained": 0, **self._reader.facts()}
 
 

@@ -17,9 +17,9 @@ from scipy.sparse import csr_matrix, hstack, vstack
 
 from ...builders.core.workers import map_in_order
 from ...loaders.errors import UnknownNameError, UsageError
+from ..runs.config import VIEWS, check_choice
 from .words import (
     WORD_CLASSES,
-    check_view,
     check_words,
     is_word,
     read_saved,
@@ -57,10 +57,16 @@ _N_PAIRS_A_JOB = 256
 class FeatureExtractor:
     """An extractor of features: first those that compare the texts, then one column an n-gram.
 
-    Attributes:
-        groups: The groups of features, in the order of ``GROUPS``.
-        view: What the extractor sees of a pair: ``"pair"``, or ``"hypothesis"`` alone.
-        min_count: Minimum number of training hypotheses that contain an n-gram, from 1.
+    Args:
+        groups: Some of ``GROUPS``; None takes all that the view allows.
+        view: ``"pair"``, or ``"hypothesis"``, which allows n-grams alone.
+        min_count: Minimum number of training hypotheses that contain an n-gram, from 1; the paper
+            names none.
+
+    Raises:
+        UnknownNameError: There is no such group or view.
+        UsageError: There are no groups, a group needs the premise but the view has none, or
+            ``min_count`` is not a whole number from 1.
 
     Source: SciNLI, section 4.2.
     """
@@ -68,20 +74,7 @@ class FeatureExtractor:
     def __init__(
         self, groups: Sequence[str] | None = None, *, view: str = "pair", min_count: int = 1
     ) -> None:
-        """Set up an extractor, without n-grams until ``fit``.
-
-        Args:
-            groups: Some of ``GROUPS``; None takes all that the view allows.
-            view: ``"pair"``, or ``"hypothesis"``, which allows n-grams alone.
-            min_count: Minimum number of training hypotheses that contain an n-gram; 1 keeps every
-                n-gram. The paper names no threshold.
-
-        Raises:
-            UnknownNameError: There is no such group or view.
-            UsageError: There are no groups, a group needs the premise but the view has none, or
-                ``min_count`` is not a whole number from 1.
-        """
-        check_view(view)
+        check_choice("view", view, VIEWS)
         allowed = GROUPS if view == "pair" else tuple(GRAM_GROUPS)
         wanted = allowed if groups is None else tuple(groups)
         for group in wanted:
@@ -97,8 +90,7 @@ class FeatureExtractor:
         if isinstance(min_count, bool) or not isinstance(min_count, int) or min_count < 1:
             raise UsageError(f"min_count: expected a number from 1, got {min_count!r}.")
         self.groups = tuple(group for group in GROUPS if group in wanted)
-        self.view = view
-        self.min_count = min_count
+        self.view, self.min_count = view, min_count
         self._grams: dict[str, int] | None = None
 
     @property
@@ -121,13 +113,7 @@ class FeatureExtractor:
         return [*self.dense_names, *self._fitted()]
 
     def fit(self, hypotheses: Sequence[str]) -> "FeatureExtractor":
-        """Learn the n-grams of the training set.
-
-        Args:
-            hypotheses: The hypotheses of the training set.
-
-        Returns:
-            The extractor itself.
+        """Learn the n-grams of the hypotheses of the training set, and return the extractor.
 
         Raises:
             UsageError: The hypotheses are not a list of texts.
@@ -181,9 +167,6 @@ class FeatureExtractor:
     def save(self, path: Path) -> None:
         """Write the extractor as JSON.
 
-        Args:
-            path: The file to write.
-
         Raises:
             UsageError: ``fit`` was not called.
         """
@@ -193,9 +176,6 @@ class FeatureExtractor:
     @classmethod
     def load(cls, path: Path) -> "FeatureExtractor":
         """Read an extractor that ``save`` wrote.
-
-        Args:
-            path: The file to read.
 
         Raises:
             SourceNotFoundError: There is no such file.
@@ -230,11 +210,8 @@ class FeatureExtractor:
         return hstack([csr_matrix(dense), indicators], format="csr")
 
     def _measures(self, premise: str, hypothesis: str) -> list[float]:
-        measures: list[float] = []
-        for group in self.groups:
-            if group in PAIR_GROUPS:
-                measures += _measure(group, premise, hypothesis)
-        return measures
+        groups = (group for group in self.groups if group in PAIR_GROUPS)
+        return [value for group in groups for value in _measure(group, premise, hypothesis)]
 
     def _grams_of(self, hypothesis: str) -> Iterator[str]:
         tokens = tokenize_lower(hypothesis)  # none has a blank in it
@@ -253,19 +230,11 @@ def _measure(group: str, premise: str, hypothesis: str) -> list[float]:
 
 
 def bleu_scores(premise: Sequence[str], hypothesis: Sequence[str]) -> list[float]:
-    """Compute BLEU-1 to BLEU-4 of a hypothesis, with its premise as the only reference.
+    """Compute BLEU-1 to BLEU-4, from 0 to 1, of a hypothesis' tokens against its premise's.
 
     BLEU-N is the geometric mean of the shares of the hypothesis' n-grams, n = 1 to N, that occur in
     the premise, each counted at most as often as there; times exp(1 - p / h) where the hypothesis
-    has fewer tokens (h) than the premise (p). There is no smoothing: without a shared n-gram BLEU-N
-    is 0.
-
-    Args:
-        premise: Tokens of the premise.
-        hypothesis: Tokens of the hypothesis.
-
-    Returns:
-        Four scores from 0 to 1; higher means more alike.
+    has fewer tokens (h) than the premise (p). There is no smoothing.
 
     Source: SciNLI, section 4.2, feature 1; Papineni et al. (2002).
 
@@ -297,16 +266,11 @@ def overlap_scores(premise: str, hypothesis: str) -> list[float]:
     """Count the words that two texts share: all, then nouns, verbs, adjectives and adverbs.
 
     A word counts as often as it occurs in both texts, and among the nouns only if it is a noun in
-    both. The possible overlap is the number of words, or of nouns, of the text that has fewer.
-    Punctuation does not count.
-
-    Args:
-        premise: The text of the premise.
-        hypothesis: The text of the hypothesis.
+    both. Punctuation does not count.
 
     Returns:
-        Ten numbers: for each kind the count, and its share of the possible overlap, from 0 to 1;
-        0 if either text has no such word.
+        Ten numbers: for each kind the count, and its share of the words of that kind in the text
+        that has fewer, from 0 to 1; 0 if either text has no such word.
 
     Source: SciNLI, section 4.2, feature 3.
     """

@@ -14,7 +14,7 @@ from ...loaders.errors import ModelError, SourceNotFoundError
 
 
 def load_config_and_tokenizer(name: str, revision: str | None) -> tuple[Any, Any]:
-    """Load the configuration and the tokenizer of a model.
+    """Load the configuration and the tokenizer of a pretrained model.
 
     Args:
         name: The model: a name on the Hub, or a folder.
@@ -47,13 +47,13 @@ def load_classifier(
     id2label: Mapping[int, str] | None = None,
     new_head: bool = False,
 ) -> Any:
-    """Load a classifier in single precision.
+    """Load a pretrained classifier in single precision.
 
     Args:
         name: The model: a name on the Hub, or a folder.
         revision: Commit, tag or branch of a model on the Hub; None takes the newest.
-        id2label: Labels of a new head; the parts of a head that the model lacks, or has from
-            another task, are drawn by torch's generator. None expects the model to have a head.
+        id2label: Labels of a new head, of which the parts that the model lacks, or has from another
+            task, are drawn by torch's generator. None expects the model to have a head.
         new_head: Whether to draw the whole head, even the parts that the model has.
 
     Raises:

@@ -1,9 +1,9 @@
-"""Tokens of texts, as an encoder reads them: within its limits, and cached."""
+"""Tokens of pairs of texts, as an encoder reads them: within its limits, and cached."""
 
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,6 @@ from ..training.batches import EncodedRows
 from .pretrained import load_config_and_tokenizer, pretrained_facts
 
 _N_AT_ONCE = 1_000
-
 _N_TRUNCATED = b"n_truncated"
 
 
@@ -47,8 +46,18 @@ class PairTokenizer:
         self._view, self._options = config.view, config.options
         self._limit = _max_tokens_of(self.config)
         self._n_truncated: dict[str, int] = {}
-        _check_padding(name, self.tokenizer)
-        _check_length(name, self._limit, config.options.max_length)
+        if self.tokenizer.pad_token_id is None:
+            raise ModelError(
+                f"The tokenizer of {name} has no padding token, so rows of different lengths "
+                "cannot share a batch. Set tokenizer.pad_token and model.config.pad_token_id, save "
+                "both with save_pretrained, and name that folder."
+            )
+        max_length = config.options.max_length
+        if self._limit is not None and max_length > self._limit:
+            raise ModelError(
+                f"{name} reads at most {self._limit} tokens, but max_length is {max_length}. "
+                f"Set --max-length {self._limit} or less."
+            )
 
     def encode(self, rows: GoldRows) -> EncodedRows:
         """Tokenize rows with texts, and count those that were truncated.
@@ -63,18 +72,10 @@ class PairTokenizer:
             max_length=self._options.max_length,
             truncation=self._options.truncation,
         )
-        described = rows.description
-        parts = (described["name"], described["config"], described["split"])
-        name = " ".join(str(part) for part in parts if part is not None)
-        self._n_truncated[name] = n_cut
-        padding = {
-            column: (
-                self.tokenizer.pad_token_id
-                if column == "input_ids"
-                else self.tokenizer.pad_token_type_id
-            )
-            for column in table.column_names
-        }
+        parts = (rows.description[part] for part in ("name", "config", "split"))
+        self._n_truncated[" ".join(str(part) for part in parts if part is not None)] = n_cut
+        padding = dict.fromkeys(table.column_names, self.tokenizer.pad_token_type_id)
+        padding["input_ids"] = self.tokenizer.pad_token_id
         return EncodedRows.of_table(
             table,
             rows.rows["label"].to_numpy().astype(np.int64),
@@ -100,23 +101,6 @@ class PairTokenizer:
         }
 
 
-def _check_padding(name: str, tokenizer: Any) -> None:
-    if tokenizer.pad_token_id is None:
-        raise ModelError(
-            f"The tokenizer of {name} has no padding token, so rows of different lengths cannot "
-            "share a batch. Set tokenizer.pad_token and model.config.pad_token_id, save both with "
-            "save_pretrained, and name that folder."
-        )
-
-
-def _check_length(name: str, limit: int | None, max_length: int) -> None:
-    if limit is not None and max_length > limit:
-        raise ModelError(
-            f"{name} reads at most {limit} tokens, but max_length is {max_length}. "
-            f"Set --max-length {limit} or less."
-        )
-
-
 def _max_tokens_of(config: Any) -> int | None:
     """Return how many tokens a model can read; None if there is no limit."""
     limit = getattr(config, "max_position_embeddings", None)
@@ -136,7 +120,7 @@ def tokenize_pairs(
     truncation: str,
     cache_dir: Path | None = None,
 ) -> tuple[pa.Table, int]:
-    """Tokenize rows, or read their tokens from the cache.
+    """Tokenize the pairs of rows, or read their tokens from the cache.
 
     Args:
         rows: n rows with texts.
@@ -147,8 +131,8 @@ def tokenize_pairs(
         cache_dir: Folder of the cached tokens; None takes this package's cache.
 
     Returns:
-        A table of n rows with a column of int32 lists for each input of the model, and the number
-        of rows that were truncated.
+        n rows with a column of int32 lists for each input of the model, and the number of rows that
+        were truncated.
 
     Raises:
         ModelError: A hypothesis leaves no room for its premise, and only the premise may be cut.
@@ -179,14 +163,11 @@ def _key(rows: GoldRows, tokenizer: Any, settings: list[Any]) -> str:
     digest = hashlib.sha256(json.dumps([tokenizers.__version__, sides, settings]).encode())
     digest.update(tokenizer.backend_tokenizer.to_str().encode())
     for name in ("premise", "hypothesis"):
-        texts = pa.concat_arrays([pa.array([], pa.large_string()), *_large(rows.rows[name])])
-        for buffer in texts.buffers():
+        # Made anew, so that the buffers depend on the texts alone.
+        chunks = [pa.array(part.to_pylist(), pa.large_string()) for part in rows.rows[name].chunks]
+        for buffer in pa.concat_arrays([pa.array([], pa.large_string()), *chunks]).buffers():
             digest.update(buffer or b"-")
     return digest.hexdigest()[:40]
-
-
-def _large(column: pa.ChunkedArray) -> list[pa.Array]:
-    return [pa.array(chunk.to_pylist(), pa.large_string()) for chunk in column.chunks]
 
 
 def _write(
@@ -195,7 +176,9 @@ def _write(
     names = [name for name in tokenizer.model_input_names if name != "attention_mask"]
     schema = pa.schema([(name, pa.list_(pa.int32())) for name in names])
     n_truncated, batches = 0, []
-    for ids, premises, hypotheses in _texts(rows):
+    for batch in rows.rows.to_batches(max_chunksize=_N_AT_ONCE):
+        columns = (batch.column(name).to_pylist() for name in ("id", "premise", "hypothesis"))
+        ids, premises, hypotheses = columns
         pair = (hypotheses,) if view == "hypothesis" else (premises, hypotheses)
         if truncation == "only_first" and view == "pair":
             _check_hypotheses(ids, hypotheses, tokenizer, max_length)
@@ -209,8 +192,8 @@ def _write(
         batches.append(pa.record_batch([found[name] for name in names], schema=schema))
     schema = schema.with_metadata({_N_TRUNCATED: str(n_truncated).encode()})
     with pa.ipc.new_file(str(path), schema) as writer:
-        for batch in batches:
-            writer.write_batch(batch.replace_schema_metadata(schema.metadata))
+        for encoded in batches:
+            writer.write_batch(encoded.replace_schema_metadata(schema.metadata))
 
 
 def _check_hypotheses(
@@ -226,10 +209,3 @@ def _check_hypotheses(
                 f"for its premise: max_length is {max_length}, and only the premise may be cut. "
                 "Set a greater --max-length, or --truncation longest_first."
             )
-
-
-def _texts(rows: GoldRows) -> Iterator[tuple[list[str], list[str], list[str]]]:
-    for batch in rows.rows.to_batches(max_chunksize=_N_AT_ONCE):
-        columns = (batch.column(name).to_pylist() for name in ("id", "premise", "hypothesis"))
-        ids, premises, hypotheses = columns
-        yield ids, premises, hypotheses

@@ -1,4 +1,4 @@
-"""The vocabulary of a neural model: its stems, their ids, and rows encoded as ids."""
+"""The vocabulary of a neural model: its stems, rows encoded as their ids, and word vectors."""
 
 from array import array
 from collections import Counter
@@ -11,11 +11,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from ...loaders.errors import SchemaError, SourceNotFoundError, UsageError
-from .words import check_view, check_words, read_saved, stem, stem_words, write_saved
-
-PREMISE_IDS = "premise_ids"
-HYPOTHESIS_IDS = "hypothesis_ids"
+from ...loaders.errors import SourceNotFoundError, UsageError
+from ..evaluation.gold import check_texts
+from ..runs.config import VIEWS, check_choice
+from .words import check_words, read_saved, stem, stem_words, write_saved
 
 PADDING_ID = 0
 UNKNOWN_ID = 1
@@ -35,7 +34,7 @@ class Vocabulary:
     """Stems and their ids; id 0 is padding, id 1 is [UNK], which stands for every other stem.
 
     Attributes:
-        stems: The stems that have an id of their own, in the order of their ids, which start at 2.
+        stems: The stems in the order of their ids, which start at 2.
 
     Raises:
         UsageError: A stem is not a string, is empty or is repeated.
@@ -55,8 +54,7 @@ class Vocabulary:
             min_count: Minimum number of occurrences of a stem over all texts, from 1.
 
         Returns:
-            The vocabulary, the most frequent stems first, equally frequent ones in the order of
-            their characters; the order of the texts does not matter.
+            The vocabulary: the most frequent stems first, equally frequent ones by characters.
 
         Raises:
             UsageError: ``min_count`` is below 1, or ``texts`` is a single string.
@@ -107,46 +105,29 @@ def encode_stems(table: pa.Table, vocabulary: Vocabulary, view: str = "pair") ->
     """Encode pairs of texts as ids of their stems.
 
     Args:
-        table: n rows with the string columns ``premise`` and ``hypothesis``; the view
-            ``"hypothesis"`` does not need the premise.
+        table: n rows with the columns ``premise``, except for the view ``"hypothesis"``, and
+            ``hypothesis``.
         vocabulary: The stems that the model knows.
         view: ``"pair"``, or ``"hypothesis"``, which makes every premise one [UNK], so that the same
             models learn from the hypothesis alone.
 
     Returns:
-        n rows in the same order with the columns ``premise_ids`` and ``hypothesis_ids``, each
-        ``list<int32>``. No list is empty, and none is truncated or padded.
+        n rows with the columns ``premise_ids`` and ``hypothesis_ids``, each ``list<int32>``; no
+        list is empty, truncated or padded.
 
     Raises:
         SchemaError: A column is missing, does not hold strings, or has nulls.
         UnknownNameError: There is no such view.
     """
-    check_view(view)
-    hypotheses = _encode_texts(_texts(table, "hypothesis"), vocabulary)
-    if view == "pair":
-        premises = _encode_texts(_texts(table, "premise"), vocabulary)
-    else:
-        premises = _as_lists([UNKNOWN_ID] for _ in range(len(table)))
-    return pa.table({PREMISE_IDS: premises, HYPOTHESIS_IDS: hypotheses})
-
-
-def _texts(table: pa.Table, name: str) -> pa.ChunkedArray:
-    if name not in table.column_names:
-        listed = ", ".join(table.column_names) or "none"
-        raise SchemaError(f"The column {name} is missing; the columns are: {listed}.")
-    column = table[name]
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-        raise SchemaError(f"{name}: expected strings, got {column.type}.")
-    if column.null_count:
-        row = column.is_null().index(True).as_py()
-        raise SchemaError(
-            f"{name}: row {row} is null, expected a text ({column.null_count} nulls)."
-        )
-    return column
-
-
-def _encode_texts(texts: pa.ChunkedArray, vocabulary: Vocabulary) -> pa.ListArray:
-    return _as_lists(vocabulary.encode(text.as_py()) for text in texts)
+    check_choice("view", view, VIEWS)
+    names = ("premise", "hypothesis") if view == "pair" else ("hypothesis",)
+    check_texts(table, "The table to encode", names)
+    columns = {
+        f"{name}_ids": _as_lists(vocabulary.encode(text.as_py()) for text in table[name])
+        for name in names
+    }
+    unknown = _as_lists([UNKNOWN_ID] for _ in range(len(table)))
+    return pa.table({"premise_ids": unknown, **columns})
 
 
 def _as_lists(rows: Iterable[list[int]]) -> pa.ListArray:
@@ -166,7 +147,7 @@ class WordVectors:
         matrix: Shape ``(len(vocabulary), dimension)``, float32; the row of the padding is zero.
         n_by_word: Number of stems with the vector of a word that has this stem.
         n_by_spelling: Number of further stems with the vector of a word spelled like them.
-        n_drawn: Number of stems that the file has in neither way; their vectors are random.
+        n_drawn: Number of stems with a random vector, since the file has them in neither way.
     """
 
     matrix: np.ndarray
@@ -183,26 +164,19 @@ def read_vectors(
     seed: int = 0,
     deviation: float = VECTORS_DEVIATION,
 ) -> WordVectors:
-    """Read the vectors of a vocabulary from a text file, line by line.
+    """Read pretrained word vectors, such as GloVe's, of a vocabulary, line by line.
 
-    Such files hold words, and a vocabulary holds stems, many of which are not words (``signific``)
-    or are other words (``thi`` is the stem of "this"). A stem gets the vector of the first word in
-    the file that has this stem, which in GloVe's files is the most frequent one: ``model`` that of
-    "model", ``thi`` that of "this". Failing that, it gets the vector of the word spelled like it,
-    for files of stemmed words. Of repeated words the first counts.
+    A stem gets the vector of the first word in the file that has this stem, which in GloVe's files
+    is the most frequent one: ``thi`` that of "this". Failing that, it gets the vector of the word
+    spelled like it, for files of stemmed words. Of repeated words the first counts.
 
     Args:
         path: UTF-8 file; each line has a word, which may contain blanks, and its numbers, separated
-            by single blanks. The first line may be a header with the numbers of words and of
-            dimensions, as word2vec writes it. Numbers of other words are not parsed.
+            by single blanks. The first line may be word2vec's header: number of words, dimension.
         vocabulary: The stems to look for.
         dimension: Length of a vector, from 1.
-        seed: Seed of the random vectors, that of [UNK] included; each depends only on the seed and
-            the id.
-        deviation: Standard deviation, 0 or more, of the normal distribution of random vectors.
-
-    Returns:
-        The vectors, and how many stems were found.
+        seed: Seed of the random vectors, that of [UNK] included; each depends on seed and id alone.
+        deviation: Standard deviation of random vectors, 0 or more.
 
     Raises:
         SourceNotFoundError: There is no such file.

@@ -133,10 +133,13 @@ def test_encode_whatever_the_chunks():
     [
         (
             PAIRS.select(["id", "hypothesis"]),
-            "column premise is missing; the columns are: id, hypothesis",
+            "lacks the columns premise; it has id, hypothesis",
         ),
-        (PAIRS.set_column(1, "premise", [[1, 2, 3]]), "premise: expected strings, got int64"),
-        (PAIRS.set_column(1, "premise", [["a", None, "b"]]), "premise: row 1 is null"),
+        (
+            PAIRS.set_column(1, "premise", [[1, 2, 3]]),
+            "column premise holds int64; expected strings",
+        ),
+        (PAIRS.set_column(1, "premise", [["a", None, "b"]]), "1 rows have no premise"),
     ],
 )
 def test_bad_tables(table, message):

@@ -695,7 +695,7 @@ def test_half_a_character_becomes_a_question_mark(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda rows: rows.drop_columns("hypothesis"), "lack the columns hypothesis"),
+        (lambda rows: rows.drop_columns("hypothesis"), "lacks the columns hypothesis"),
         (lambda rows: pa.concat_tables([rows, rows]), "more than once"),
         (lambda rows: rows.set_column(0, "id", pa.array(range(8))), "column id .* holds int64"),
         (lambda rows: rows.set_column(1, "premise", pa.array([None] + ["P"] * 7)), "no premise"),

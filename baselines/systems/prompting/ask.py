@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from filelock import FileLock, Timeout
 
-from ....loaders.errors import OutputError, SchemaError, UnknownNameError, UsageError
+from ....loaders.errors import OutputError, UsageError
 from ....loaders.progress import progress_bar
-from ...evaluation.gold import GoldRows, key_of
+from ...evaluation.gold import GoldRows, check_texts, key_of
 from ...runs.config import RunConfig
 from ...runs.folder import RunFolder
 from .answers import count_reasons, read_answer
@@ -128,21 +127,7 @@ def ask_model(
 
 
 def _questions(rows: pa.Table, prompt: Prompt, shots: Sequence[Shot]) -> list[PromptQuestion]:
-    if missing := [name for name in _COLUMNS if name not in rows.column_names]:
-        raise SchemaError(
-            f"The rows to ask about lack the columns {', '.join(missing)}; they have "
-            f"{', '.join(rows.column_names)}."
-        )
-    for name in _COLUMNS:
-        kind = rows[name].type
-        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-            raise SchemaError(
-                f"The column {name} of the rows to ask about holds {kind}; expected strings."
-            )
-        if rows[name].null_count:
-            raise SchemaError(f"{rows[name].null_count} of the rows to ask about have no {name}.")
-    if len(pc.unique(rows["id"])) < rows.num_rows:
-        raise SchemaError("Ids of the rows to ask about occur more than once; expected each once.")
+    check_texts(rows, "The table to ask about", _COLUMNS)
     turns = shot_turns(prompt, shots)
     columns = (rows[name].to_pylist() for name in _COLUMNS)
     return [
@@ -293,9 +278,7 @@ class PromptSystem:
     def __init__(
         self, config: RunConfig, labels: tuple[str, ...], folder: RunFolder, execution: "Execution"
     ) -> None:
-        for name in config.details:
-            if name not in DETAILS:
-                raise UnknownNameError.of("detail of a prompt", name, DETAILS)
+        config.checked_details("a prompt", DETAILS)
         if config.n_shots not in (None, 0, len(labels)):
             raise UsageError(
                 f"n_shots is {config.n_shots}; expected 0, or {len(labels)} for one exemplar a "

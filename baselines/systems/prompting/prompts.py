@@ -14,8 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ....loaders.errors import SchemaError, UnknownNameError, UsageError
-
-_COLUMNS = ("id", "premise", "hypothesis", "label")
+from ...evaluation.gold import check_texts
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ def draw_exemplars(
     Source: MSciNLI, Table 18: four human-annotated exemplars, one of each class. Which ones, and
         how they were drawn, is not known; this draw is our own.
     """
-    _check(rows, labels)
+    _check_pool(rows, labels)
     excluded = frozenset(exclude_ids)
     key = str(seed).encode()
     best: dict[int, tuple[bytes, int]] = {}
@@ -84,23 +83,17 @@ def draw_exemplars(
     )
 
 
-def _check(rows: pa.Table, labels: Sequence[str]) -> None:
-    if missing := [name for name in _COLUMNS if name not in rows.column_names]:
+def _check_pool(rows: pa.Table, labels: Sequence[str]) -> None:
+    check_texts(rows, "The pool of shots", ("id", "premise", "hypothesis"), ["label"])
+    column = rows["label"]
+    if column.null_count:
+        raise SchemaError(f"The pool of shots: {column.null_count} rows have no label.")
+    if not pa.types.is_integer(column.type):
+        raise SchemaError(f"The pool of shots: labels are of type {column.type}; expected ids.")
+    if beyond := set(pc.unique(column).to_pylist()) - set(range(len(labels))):
         raise SchemaError(
-            f"The pool of shots lacks the columns {', '.join(missing)}; it has "
-            f"{', '.join(rows.column_names)}."
+            f"The pool of shots: label ids {sorted(beyond)} are not among {', '.join(labels)}."
         )
-    problems = [
-        f"{rows[name].null_count} rows have no {name}" for name in _COLUMNS if rows[name].null_count
-    ]
-    if len(pc.unique(rows["id"])) < rows.num_rows:
-        problems.append("ids occur more than once")
-    if not pa.types.is_integer(rows["label"].type):
-        problems.append(f"labels are of type {rows['label'].type}; expected ids")
-    elif beyond := set(pc.unique(rows["label"].drop_null()).to_pylist()) - set(range(len(labels))):
-        problems.append(f"label ids {sorted(beyond)} are not among {', '.join(labels)}")
-    if problems:
-        raise SchemaError(f"The pool of shots is malformed: {'; '.join(problems)}.")
 
 
 Message = dict[str, str]

@@ -43,6 +43,13 @@ class GoldRows:
     metrics: tuple[str, ...]
     has_label_ids: bool = True
 
+    @property
+    def key(self) -> str:
+        """Return a name that can be part of a file name, such as ``scinli-default-test``."""
+        parts = [self.description[part] for part in ("name", "config", "split")]
+        plain = re.sub(r"[^\w.-]+", "_", "-".join(str(part) for part in parts if part is not None))
+        return plain.removesuffix(".parquet").removesuffix(".jsonl").removesuffix(".csv")
+
     @classmethod
     def of_version(
         cls,
@@ -241,11 +248,3 @@ def _first_with_others(rows: GoldRows, labels: tuple[str, ...]) -> str:
         return ""
     first = found.slice(0, 1).to_pylist()[0]
     return f" The first other label is {rows.labels[first['label']]}, in row {first['id']}."
-
-
-def key_of(rows: GoldRows) -> str:
-    """Return a name of rows that can be part of a file name, such as ``scinli-default-test``."""
-    described = rows.description
-    parts = [described["name"], described["config"], described["split"]]
-    plain = re.sub(r"[^\w.-]+", "_", "-".join(str(part) for part in parts if part is not None))
-    return plain.removesuffix(".parquet").removesuffix(".jsonl").removesuffix(".csv")

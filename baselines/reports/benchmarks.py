@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from ...loaders.errors import NLIHubError
 from ...metrics import plots
-from ...metrics.functional import paired_t_test
+from ...metrics.inference import correct_by_holm, paired_t_test
 from ...metrics.rows import Rows, show_p_value
 from ..evaluation.gold import GoldRows
 from ..evaluation.predictions import check_predictions, fill_unanswered, join_predictions
@@ -43,8 +43,7 @@ def difference_table(
     Args:
         benchmark: The test set, with its systems.
         gold: The rows of the test set; None leaves the tests on rows out.
-        level: Confidence level of the intervals of differences, above 0 and below 1; None leaves
-            them out.
+        level: Confidence level of intervals, above 0 and below 1; None leaves them out.
 
     Returns:
         A row for each pair and score; of more than 15 pairs only those with the best system. None
@@ -136,11 +135,7 @@ def _cells(found: Mapping[str, Any], level: float | None) -> dict[str, Any]:
 
 
 def aligned_predictions(evaluation: Evaluation, gold: GoldRows) -> pa.Table:
-    """Read a run's predictions in the order of the rows; a missing one becomes a wrong label.
-
-    Args:
-        evaluation: The run on the test set.
-        gold: The rows of the test set.
+    """Read a run's predictions in the order of the test rows; a missing one becomes a wrong label.
 
     Raises:
         PredictionsError: The predictions cannot be read, are malformed, or do not match the rows.
@@ -157,44 +152,14 @@ def _correct(cells: Sequence[dict[str, Any]], name: str) -> None:
     """Replace p-values by texts: the value, and its correction by Holm's method."""
     values = [found.get(name) for found in cells]
     n_tests = sum(value is not None for value in values)
-    for found, p_value, corrected in zip(cells, values, holm(values), strict=True):
+    for found, p_value, corrected in zip(cells, values, correct_by_holm(values), strict=True):
         found[name] = show_p_value(p_value)
         if p_value is not None and n_tests > 1:
             found[name] += f" ({show_p_value(corrected)})"
 
 
-def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Correct p-values for several tests by Holm's method.
-
-    Args:
-        p_values: A value a test, from 0 to 1; None where nothing could be tested, which does not
-            count as a test.
-
-    Returns:
-        The corrected values, from 0 to 1, in the same order; None stays None.
-
-    Source: Holm, Scandinavian Journal of Statistics 6 (1979).
-
-    Example:
-        >>> holm([0.01, 0.04, None, 0.03])
-        [0.03, 0.06, None, 0.06]
-    """
-    order = sorted((p, i) for i, p in enumerate(p_values) if p is not None)
-    corrected: list[float | None] = [None] * len(p_values)
-    highest = 0.0
-    for rank, (p_value, i) in enumerate(order):
-        highest = max(highest, min(1.0, (len(order) - rank) * p_value))
-        corrected[i] = highest
-    return corrected
-
-
 def interval_table(benchmark: Benchmark, gold: GoldRows, level: float) -> Rows:
-    """Tabulate bootstrap intervals of the systems' scores, each of the system's median run.
-
-    Args:
-        benchmark: The test set, with its systems.
-        gold: The rows of the test set.
-        level: Confidence level, above 0 and below 1.
+    """Tabulate bootstrap intervals of the scores of each system's median run on a test set.
 
     Raises:
         PredictionsError: Predictions cannot be read, or do not match the rows.
@@ -212,15 +177,12 @@ def interval_table(benchmark: Benchmark, gold: GoldRows, level: float) -> Rows:
 
 
 def show_benchmark(benchmark: Benchmark, pictures: Pictures, level: float | None) -> list[str]:
-    """Report the scores of systems on a test set, with tests and pictures.
+    """Report the scores of systems on a test set in blocks of Markdown, with tests and pictures.
 
     Args:
         benchmark: The test set, with its systems.
         pictures: Receives the pictures.
         level: Confidence level of intervals, above 0 and below 1; None leaves them out.
-
-    Returns:
-        Blocks of Markdown.
     """
     blocks = []
     for title, names in score_blocks(benchmark).items():

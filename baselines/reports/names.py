@@ -10,15 +10,14 @@ from ..runs.config import RunConfig
 
 
 def short_dataset_name(name: str, role: str = "test") -> str:
-    """Shorten the name of a dataset: leave out its default config and the usual split.
+    """Shorten the name of rows that ``read_run_rows`` takes, for a report.
 
     Args:
-        name: A dataset or config, the folder of a built version, or a file of rows; perhaps with a
-            split after ``:``.
-        role: The usual split.
+        name: The name; of a path only the last part stays.
+        role: The usual split, which is left out, as the default config is.
 
-    Returns:
-        ``"scinli"`` for ``"scinli/default:test"``; the last part of a path.
+    >>> short_dataset_name("scinli/default:test")
+    'scinli'
     """
     name = name.removesuffix(f":{role}")
     dataset, _, config = name.partition("/")
@@ -68,15 +67,10 @@ def system_identity(config: RunConfig, *without: str) -> str:
 
 
 def distinct_names(configs: Sequence[RunConfig], *varied: str) -> list[str]:
-    """Make distinct names of systems.
+    """Make distinct names of the systems of a report, from the names in their configs.
 
-    Args:
-        configs: The config of each system.
-        *varied: Fields that must not become part of a name.
-
-    Returns:
-        The names of the configs; equal ones with the few facts that distinguish them, or with a
-        number where no fact does, as for two folders of one name.
+    Equal names get the few facts that distinguish them, besides the fields ``varied``; or a number
+    where no fact does, as for two folders of one name.
     """
     facts = [_facts(config, varied) for config in configs]
     names = []

@@ -31,7 +31,7 @@ _DECIMALS = {"BioNLI": 0, "SpaceNLI": 1}
 _SAME_SHARE = 0.005
 
 #: The features of the lexicalized classifier; SciNLI, section 4.2. Those of
-#: ``classical.features.GROUPS``, which needs packages that a report does not.
+#: ``lexical_features.GROUPS``, which needs packages that a report does not.
 _FEATURES = ("bleu", "length", "overlap", "unigrams", "bigrams")
 
 #: Details that distinguish results of one preset, or that do not matter: where a model runs.
@@ -68,15 +68,12 @@ class PaperRow:
 
 
 def place_of(test: str, score: str) -> tuple[str, str]:
-    """Return the smallest test set that a score covers, and the score's name there.
+    """Return the smallest test set that a score on a test set covers, and the score's name there.
 
-    Args:
-        test: Short name of a test set.
-        score: Name of a score on it.
+    The rows of a domain are the same in every config that has them.
 
-    Returns:
-        ``("mscinli/networks", "macro_f1")`` for ``macro_f1 networks`` on ``mscinli``: the rows of a
-        domain are the same in every config that has them.
+    >>> place_of("mscinli", "macro_f1 networks")
+    ('mscinli/networks', 'macro_f1')
     """
     test = _SAME_TEST.get(test, test)
     name, _, domain = score.partition(" ")
@@ -88,7 +85,7 @@ def place_of(test: str, score: str) -> tuple[str, str]:
 def find_published(
     config: RunConfig, dataset: Mapping[str, Any], scores: Iterable[str]
 ) -> tuple[list[PublishedResult], str | None]:
-    """Find the papers' results of the same system, trained and tested on the same data.
+    """Find the papers' results of a run's system, trained and tested on the same data.
 
     Args:
         config: The config of the run.
@@ -96,8 +93,8 @@ def find_published(
         scores: Names of the run's scores.
 
     Returns:
-        The results with the same preset, training rows, view, shots and test rows, none if the run
-        departs from its preset; and, if there are none, the reason in words, else None.
+        The results with the same preset, training rows, view, shots and test rows; and, if there
+        are none, the reason in words, else None.
     """
     test = data_name(dataset)
     reason = _not_the_papers(test, dataset) or _not_the_presets(config)
@@ -180,15 +177,10 @@ def _not_the_presets(config: RunConfig) -> str | None:
 
 
 def changed_settings(config: RunConfig) -> list[str]:
-    """List the settings in which a run departs from its preset, except data, view and shots.
+    """List the settings, ``learning_rate 1e-05``, in which a run departs from its preset.
 
-    Args:
-        config: The config of a run with a preset.
-
-    Returns:
-        Names and values, such as ``learning_rate 1e-05``. The folder of a model counts as the model
-        of its name, features and vectors are compared with each result, and the address of a server
-        does not matter.
+    Data, view and shots are compared with each result, as are features and vectors. The folder of
+    a model counts as the model of its name, and the address of a server does not matter.
     """
     preset = PRESETS[str(config.preset)].config
     takes_last_epoch = config.train is not None and config.validation is None
@@ -212,7 +204,7 @@ def changed_settings(config: RunConfig) -> list[str]:
 def merge_published(
     results: Iterable[PublishedResult], wanted: Mapping[tuple[str, str], str]
 ) -> list[PaperRow]:
-    """Merge results into rows of tables that agree, each of as many tables as possible.
+    """Merge the results of papers' tables that agree, each row of as many tables as possible.
 
     Args:
         results: The results.
@@ -246,8 +238,8 @@ def _paper_row(alike: Sequence[PublishedResult], scores: Mapping[str, PublishedS
 def join_sources(sources: Iterable[str]) -> str:
     """Join tables of papers into one text.
 
-    Returns:
-        ``"MSciNLI, Tables 4 and 6"`` for ``["MSciNLI, Table 4", "MSciNLI, Table 6"]``.
+    >>> join_sources(["MSciNLI, Table 4", "MSciNLI, Table 6"])
+    'MSciNLI, Tables 4 and 6'
     """
     by_paper: dict[str, dict[str, None]] = {}
     for source in sources:

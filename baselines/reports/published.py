@@ -60,7 +60,7 @@ class PublishedResult:
         n_runs: Number of runs of the means; None if the paper does not state it.
         subset: The subset of the training rows that the system saw.
         details: Further settings of the system, a part of ``RunConfig.details``.
-        needs: Details that a run needs to be the same system, although the preset lacks them.
+        needs: Details that a run needs to be the same system, besides those of the preset.
         note: What is odd about the result.
 
     Raises:
@@ -108,10 +108,7 @@ def published_results() -> tuple[PublishedResult, ...]:
 
 
 def read_published_results(entries: Sequence[Mapping[str, Any]]) -> tuple[PublishedResult, ...]:
-    """Read published results.
-
-    Args:
-        entries: JSON objects with the fields of ``PublishedResult``.
+    """Read published results of papers from JSON objects with the fields of ``PublishedResult``.
 
     Raises:
         SchemaError: Some results are malformed; the message lists all of them.

@@ -66,11 +66,7 @@ def _scores_by_category(result: Mapping[str, Any]) -> dict[str, float]:
 
 
 def read_run_columns(file: Path, *columns: str) -> pa.Table:
-    """Read a file of rows of a run.
-
-    Args:
-        file: The file.
-        *columns: Names of columns that it must have.
+    """Read a file of rows of a run, which must have some columns.
 
     Raises:
         PredictionsError: The file cannot be read, or lacks a column.
@@ -89,7 +85,7 @@ def read_run_columns(file: Path, *columns: str) -> pa.Table:
 
 @dataclass(frozen=True)
 class FinishedRun:
-    """A finished run.
+    """A finished run of a baseline.
 
     Attributes:
         folder: The run's folder.
@@ -107,16 +103,10 @@ class FinishedRun:
 
 
 def find_runs(folder: Path) -> list[Path]:
-    """Find the folders of runs in a folder, which may itself be one.
+    """Find the folders of runs in a folder at any depth, itself included, in the order of paths.
 
     A run has a ``config.json``, and a ``record.json`` since its start. Other folders with a
     ``config.json``, such as those of models, do not count.
-
-    Args:
-        folder: The folder to search, at any depth.
-
-    Returns:
-        The folders in the order of their paths.
 
     Raises:
         SourceNotFoundError: There are no runs.
@@ -139,11 +129,7 @@ def _is_run(folder: Path) -> bool:
 
 
 def read_run(folder: Path, place: str) -> FinishedRun:
-    """Read a finished run.
-
-    Args:
-        folder: The run's folder.
-        place: The name of the folder in the report.
+    """Read a finished run from its folder, whose name in the report is ``place``.
 
     Raises:
         SourceNotFoundError: A file is missing.

@@ -30,11 +30,7 @@ def score_title(name: str) -> str:
 
 
 def score_blocks(benchmark: Benchmark) -> dict[str, list[str]]:
-    """Choose the scores to show for a test set.
-
-    Returns:
-        Names of scores by the title of their table; the first table has no title.
-    """
+    """Choose the scores to show for a test set, by the title of their table; the first has none."""
     names = _as_declared(list(benchmark.example.scores), benchmark.dataset["name"])
 
     def of(*kinds: str) -> list[str]:
@@ -70,13 +66,8 @@ def _as_declared(names: list[str], dataset: str) -> list[str]:
 def score_table(benchmark: Benchmark, names: Sequence[str]) -> Rows:
     """Tabulate scores of the systems on a test set, with the papers' results under each system.
 
-    Args:
-        benchmark: The test set, with its systems.
-        names: Names of the scores, one a column.
-
-    Returns:
-        Percentages: the mean over the runs and its standard deviation (over n - 1), the best mean
-        of the runs in bold.
+    A column a score has percentages: the mean over the runs and its standard deviation (over
+    n - 1), the best mean of the runs in bold.
     """
     best = best_of([benchmark.means(system) for system in benchmark.systems], names)
     unanswered = {s.name: _unanswered(benchmark, s) for s in benchmark.systems}

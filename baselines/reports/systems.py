@@ -224,14 +224,9 @@ def _benchmarks(systems: Sequence[ReportedSystem]) -> tuple[Benchmark, ...]:
 def system_families(
     systems: Sequence[ReportedSystem], *varied: str
 ) -> dict[str, list[ReportedSystem]]:
-    """Group systems that differ only in some fields, besides name, preset and tests.
+    """Group systems that differ only in the fields ``varied``, besides name, preset and tests.
 
-    Args:
-        systems: The systems.
-        *varied: The fields in which members of a family may differ.
-
-    Returns:
-        Families of two or more by a common name, in the order of their first members.
+    Families have two or more members and a common name; they keep the order of the systems.
     """
     found: dict[str, list[ReportedSystem]] = {}
     for system in systems:

@@ -80,10 +80,8 @@ def _is_report(folder: Path) -> bool:
     if not folder.is_dir():
         return False
     names = {path.name for path in folder.iterdir()}
-    if not names:
-        return True
     if FILE_NAME not in names:
-        return False
+        return not names
     text = (folder / FILE_NAME).read_text(encoding="utf-8", errors="replace")
     return text.startswith(_MARK) and names <= {FILE_NAME, *_EMBEDDED.findall(text)}
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ...loaders.errors import OutputError, SchemaError, UsageError
 from ...loaders.hashing import hash_file
 from ...loaders.progress import Tell, silent
-from ..evaluation.gold import GoldRows, align_labels, key_of
+from ..evaluation.gold import GoldRows, align_labels
 from ..evaluation.predictions import fill_unanswered
 from ..evaluation.scoring import ScoringOptions, score_predictions
 from .config import RunConfig
@@ -173,7 +173,7 @@ class _Run:
         train = align_labels(train, labels, "training") if train is not None else None
         if validation is not None:
             validation = align_labels(validation, labels, "validation")
-        keys = [key_of(rows) for rows in tests]
+        keys = [rows.key for rows in tests]
         if len(set(keys)) < len(keys):
             raise UsageError(
                 f"Two test sets are the same or have one name: {', '.join(sorted(keys))}. "

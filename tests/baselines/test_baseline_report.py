@@ -12,12 +12,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from nlihub.baselines.analyses import plan_cross_dataset, plan_domain_shift
-from nlihub.baselines.evaluation.gold import GoldRows, key_of
+from nlihub.baselines.evaluation.gold import GoldRows
 from nlihub.baselines.evaluation.predictions import fill_unanswered
 from nlihub.baselines.evaluation.scoring import ScoringOptions, score_predictions, summarize_runs
 from nlihub.baselines.presets import PRESETS, get_preset
 from nlihub.baselines.reports import benchmarks, collect_runs, published_results, write_report
-from nlihub.baselines.reports.benchmarks import difference_table, holm
+from nlihub.baselines.reports.benchmarks import difference_table
 from nlihub.baselines.reports.comparisons import shot_scores, transfers, view_table
 from nlihub.baselines.reports.names import distinct_names, short_dataset_name
 from nlihub.baselines.reports.papers import (
@@ -104,7 +104,7 @@ def write_run(folder, config, tests, share_right=0.7, *, epochs=0, n_train=0, re
     kept.write_json("config.json", config.as_json())
     evaluations = {}
     for number, (name, gold) in enumerate(tests.items()):
-        key = key_of(gold)
+        key = gold.key
         predictions = predict(gold, share_right, 100 * config.seed + number, **options)
         kept.write_table(f"predictions/{key}.parquet", predictions)
         answered, n_unanswered = fill_unanswered(gold, predictions)
@@ -812,12 +812,6 @@ def test_unanswered_rows_are_shown_for_prompted_models(rows, tmp_path):
     assert "unanswered" in text
     shutil.rmtree(tmp_path / "runs" / "a")
     assert "unanswered" not in text_of(tmp_path / "runs", tmp_path / "report")
-
-
-def test_holm():
-    assert holm([0.01, 0.04, None, 0.03]) == [0.03, 0.06, None, 0.06]
-    assert holm([0.6, 0.7]) == [1.0, 1.0]
-    assert holm([None]) == [None]
 
 
 def test_seeds_are_compared_pair_by_pair(small):

@@ -284,8 +284,8 @@ READ = [
     (P3, "Answer: b", "reasoning"),
     (P3, "The answer is (b).", "reasoning"),
     (P3, "The answer is (b) because of the cause", "reasoning"),
-    (P3, "PromptOption b describes them.", "reasoning"),
-    (P3, "PromptOption a describes them.", "entailment"),
+    (P3, "Option b describes them.", "reasoning"),
+    (P3, "Option a describes them.", "entailment"),
     (P3, "The correct option is A.", "entailment"),
     (P3, WORDING, "reasoning"),
     (P3, f"({'b'}) {WORDING}.", "reasoning"),
@@ -383,7 +383,7 @@ UNREAD = [
     (S1, "It is not 2. Neutral", NONE),
     (S1, "I'm not sure, but 2. Neutral", NONE),
     (S1, "not option 2", NONE),
-    (S1, "PromptOption 2 is wrong.", NONE),
+    (S1, "Option 2 is wrong.", NONE),
     (P3, f"It is not true that {WORDING}", NONE),
     (B1, "It is not an entailment.", NONE),
     (B1, "There is no entailment.", NONE),
@@ -697,7 +697,7 @@ def test_half_a_character_becomes_a_question_mark(tmp_path):
     [
         (lambda rows: rows.drop_columns("hypothesis"), "lacks the columns hypothesis"),
         (lambda rows: pa.concat_tables([rows, rows]), "more than once"),
-        (lambda rows: rows.set_column(0, "id", pa.array(range(8))), "column id .* holds int64"),
+        (lambda rows: rows.set_column(0, "id", pa.array(range(8))), "column id holds int64"),
         (lambda rows: rows.set_column(1, "premise", pa.array([None] + ["P"] * 7)), "no premise"),
     ],
 )

@@ -6,6 +6,7 @@ import os
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -14,7 +15,7 @@ from filelock import FileLock, Timeout
 
 from ....loaders.errors import OutputError, UsageError
 from ....loaders.progress import progress_bar
-from ...evaluation.gold import GoldRows, check_texts, key_of
+from ...evaluation.gold import GoldRows, check_texts
 from ...runs.config import RunConfig
 from ...runs.folder import RunFolder
 from .answers import count_reasons, read_answer
@@ -33,25 +34,15 @@ _SCHEMA = pa.schema([(name, pa.string()) for name in ("id", "prediction", "answe
 
 @dataclass(frozen=True)
 class PromptQuestion:
-    """A question about a row.
-
-    Attributes:
-        id: The row's id.
-        messages: The turns of a chat; the last one asks.
-    """
+    """A question about a row, by the row's id: the turns of a chat, of which the last one asks."""
 
     id: str
-    chat_messages: Sequence[Message]
+    messages: Sequence[Message]
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A model's answer to a question.
-
-    Attributes:
-        id: The row's id.
-        text: The text, unchanged.
-    """
+    """A model's answer to the question about a row, by the row's id; the text is unchanged."""
 
     id: str
     text: str
@@ -65,20 +56,13 @@ class Asker(Protocol):
         """Return what the answers depend on, such as the model's name, as a JSON object."""
 
     def answers(self, questions: Sequence[PromptQuestion]) -> Generator[Answer, None, None]:
-        """Answer questions.
-
-        Args:
-            questions: The questions, each with its own id.
-
-        Yields:
-            An answer to each question, in any order, as soon as it arrives.
-        """
+        """Yield an answer to each question, in any order, as soon as it arrives; ids are unique."""
 
 
 def ask_model(
     rows: pa.Table, asker: Asker, prompt: Prompt, shots: Sequence[Shot], answers_file: Path
 ) -> pa.Table:
-    """Ask a model about every row, and read its answers.
+    """Ask a language model about every row, and read its answers.
 
     Every answer is added to a file as it comes. After an interruption the same call asks only about
     the rows without an answer in the file.
@@ -88,13 +72,11 @@ def ask_model(
         asker: The model.
         prompt: The prompt.
         shots: Exemplars in the order in which they are shown; empty for zero-shot.
-        answers_file: A file of JSON lines: first the settings, then an answer a line. It is created
-            if it does not exist.
+        answers_file: JSON lines, new or not: first the settings, then an answer a line.
 
     Returns:
-        n rows in the same order: ``id``; ``prediction``, the name of a label, or null if the answer
-        cannot be read; ``answer``, the text; ``reason``, one of ``answers.REASONS``, or null if it
-        can be read.
+        n rows in the same order: ``id``; ``prediction``, a label's name, or null if the answer
+        cannot be read; ``answer``, the text; ``reason``, one of ``answers.REASONS`` or null.
 
     Raises:
         SchemaError: A column is missing or does not hold strings, or an id is repeated.
@@ -109,14 +91,11 @@ def ask_model(
         missing = [question for question in questions if question.id not in known]
         asked = {question.id: question for question in missing}
         progress = progress_bar("answers", n_steps=len(questions), n_done=len(known))
-        with (
-            answers_file.open("ab") as file,
-            closing(asker.answers(missing)) as answers,
-            progress,
-        ):
+        answers = closing(asker.answers(missing))
+        with answers_file.open("ab") as file, answers as arriving, progress:
             if not file.tell():
                 file.write(_line(header))
-            for answer in answers:
+            for answer in arriving:
                 text = _writable(answer.text)
                 line = {"id": answer.id, "question": _digest(asked.pop(answer.id)), "answer": text}
                 file.write(_line(line))
@@ -289,7 +268,6 @@ class PromptSystem:
         self._prompt = get_prompt(str(config.details.get("prompt", "p1")), labels)
         self._shots: tuple[Shot, ...] = ()
         self._reasons: dict[str, dict[str, int]] = {}
-        self._asker: Asker | None = None
 
     def fit(self, train: GoldRows, validation: GoldRows | None) -> Mapping[str, Any]:
         """Draw the exemplars from the training rows."""
@@ -298,7 +276,7 @@ class PromptSystem:
 
     def predict(self, rows: GoldRows) -> pa.Table:
         """Ask about every row without an answer; unreadable answers have no prediction."""
-        key = key_of(rows)
+        key = rows.key
         path = self._folder.path / f"answers-{key}.jsonl"
         shown = {shot.id for shot in self._shots} & set(rows.rows["id"].to_pylist())
         if shown:
@@ -306,29 +284,27 @@ class PromptSystem:
                 f"The exemplars {', '.join(sorted(shown))} are among the test rows. Draw them from "
                 "another split."
             )
-        found = ask_model(rows.rows, self._loaded(), self._prompt, self._shots, path)
+        found = ask_model(rows.rows, self._asker, self._prompt, self._shots, path)
         self._reasons[key] = count_reasons(found["reason"].to_pylist())
         return found
 
-    def _loaded(self) -> Asker:
-        if self._asker is None:
-            config, details = self._config, self._config.details
-            if details.get("server"):
-                from .server import ChatServer
+    @cached_property
+    def _asker(self) -> Asker:
+        config, details = self._config, self._config.details
+        if details.get("server"):
+            from .server import ChatServer
 
-                extra = details.get("extra", {})
-                self._asker = ChatServer(str(details["server"]), str(config.model), extra=extra)
-            else:
-                from .local import LocalModel
+            extra = details.get("extra", {})
+            return ChatServer(str(details["server"]), str(config.model), extra=extra)
+        from .local import LocalModel
 
-                self._asker = LocalModel.load(
-                    str(config.model),
-                    revision=config.revision,
-                    device=str(self._execution.accelerator.device),
-                    precision="bf16" if self._execution.is_bf16 else "fp32",
-                    template_options=details.get("template_options"),
-                )
-        return self._asker
+        return LocalModel.load(
+            str(config.model),
+            revision=config.revision,
+            device=str(self._execution.accelerator.device),
+            precision="bf16" if self._execution.is_bf16 else "fp32",
+            template_options=details.get("template_options"),
+        )
 
     def facts(self) -> Mapping[str, Any]:
         """Return how many answers of each test set could not be read, and why."""

@@ -41,8 +41,8 @@ class LocalModel:
     Raises:
         ModelError: The tokenizer has neither a padding token nor an end token, or is of a kind that
             cannot write chats.
-        UsageError: A number is below 1, there are options but no chat template, or
-            ``nlihub[baselines]`` is not installed.
+        UsageError: A number is below 1, or there are options but no chat template.
+        MissingExtraError: ``nlihub[baselines]`` is not installed.
     """
 
     def __init__(
@@ -95,14 +95,10 @@ class LocalModel:
             revision: Commit, tag or branch of the repository; None takes the newest.
             device: A device such as ``cuda:1``; None takes the GPU if there is one, else the CPU.
             precision: ``fp32`` or ``bf16``; None takes bf16 on a GPU, else fp32.
-            options: Further arguments of the class: ``max_new_tokens``, ``batch_size``,
-                ``max_batch_tokens`` and ``template_options``.
+            options: Further arguments of the class.
 
         Raises:
-            ModelError: The model cannot be loaded, or its tokenizer has no padding and end token or
-                cannot write chats.
-            UsageError: A number is below 1, or there are options but no chat template.
-            MissingExtraError: ``nlihub[baselines]`` is not installed.
+            ModelError: The model cannot be loaded; and the errors of the class.
         """
         torch, transformers = _libraries()
         device = device or ("cuda" if torch.cuda.is_available() else "cpu")
@@ -130,13 +126,7 @@ class LocalModel:
         }
 
     def answers(self, questions: Sequence[PromptQuestion]) -> Generator[Answer, None, None]:
-        """Answer questions in batches of similar length, the longest first.
-
-        Args:
-            questions: The questions, each with its own id.
-
-        Yields:
-            An answer to each question.
+        """Yield an answer to each question, in batches of similar length, the longest first.
 
         Raises:
             ModelError: A question with its answer is longer than the model allows, or the chat

@@ -1,4 +1,4 @@
-"""Prompts in the three forms of MSciNLI, for each label set of this package.
+"""Prompts in the three forms of MSciNLI, for each label set of this package, and their exemplars.
 
 The wording is our own, after the paper's description: scores are comparable with the paper's in
 kind, not to the decimal.
@@ -19,14 +19,7 @@ from ...evaluation.gold import check_texts
 
 @dataclass(frozen=True)
 class Shot:
-    """An exemplar: a pair that is shown with its label.
-
-    Attributes:
-        id: The row's id.
-        premise: The premise.
-        hypothesis: The hypothesis.
-        label: The name of the label.
-    """
+    """An exemplar of a prompt: id, premise and hypothesis of a row, and the name of its label."""
 
     id: str
     premise: str
@@ -37,7 +30,7 @@ class Shot:
 def draw_exemplars(
     rows: pa.Table, labels: Sequence[str], seed: int, exclude_ids: Collection[str] = ()
 ) -> tuple[Shot, ...]:
-    """Draw one exemplar of each class by a keyed hash of its id.
+    """Draw one exemplar of each class for a prompt, by a keyed hash of its id.
 
     The draw of a class depends neither on the order of the rows nor on those of other classes.
 
@@ -48,7 +41,7 @@ def draw_exemplars(
         exclude_ids: Ids of rows that must not be shown, such as those to be judged.
 
     Returns:
-        The exemplars, in the order of the label set.
+        The exemplars in the order of the label set.
 
     Raises:
         SchemaError: A column is missing or holds nulls, an id is repeated, or a label is not in the
@@ -58,7 +51,8 @@ def draw_exemplars(
     Source: MSciNLI, Table 18: four human-annotated exemplars, one of each class. Which ones, and
         how they were drawn, is not known; this draw is our own.
     """
-    _check_pool(rows, labels)
+    texts = ("id", "premise", "hypothesis")
+    _check_pool(rows, texts, labels)
     excluded = frozenset(exclude_ids)
     key = str(seed).encode()
     best: dict[int, tuple[bytes, int]] = {}
@@ -73,18 +67,13 @@ def draw_exemplars(
             f"{len(excluded):,} ids are excluded. Draw from a larger pool."
         )
     return tuple(
-        Shot(
-            id=rows["id"][row].as_py(),
-            premise=rows["premise"][row].as_py(),
-            hypothesis=rows["hypothesis"][row].as_py(),
-            label=name,
-        )
-        for name, (_, row) in zip(labels, (best[label] for label in sorted(best)), strict=True)
+        Shot(*(rows[column][best[label][1]].as_py() for column in texts), name)
+        for label, name in enumerate(labels)
     )
 
 
-def _check_pool(rows: pa.Table, labels: Sequence[str]) -> None:
-    check_texts(rows, "The pool of shots", ("id", "premise", "hypothesis"), ["label"])
+def _check_pool(rows: pa.Table, texts: Sequence[str], labels: Sequence[str]) -> None:
+    check_texts(rows, "The pool of shots", texts, ["label"])
     column = rows["label"]
     if column.null_count:
         raise SchemaError(f"The pool of shots: {column.null_count} rows have no label.")
@@ -101,7 +90,7 @@ Message = dict[str, str]
 
 @dataclass(frozen=True)
 class PromptOption:
-    """A label as an option of a question.
+    """A label as an option of a prompt.
 
     Attributes:
         label: The name of the label.
@@ -159,30 +148,22 @@ class Prompt:
             )
 
     def question(self, premise: str, hypothesis: str) -> str:
-        """Write the question about a pair; the texts are kept verbatim.
-
-        Args:
-            premise: The premise, any text.
-            hypothesis: The hypothesis, any text.
-        """
+        """Write the question about a pair; the texts are kept verbatim."""
         # Template looks at the template alone: what the texts hold is never taken for a name.
         return Template(self.template).substitute(
             premise=_delimited(premise), hypothesis=_delimited(hypothesis)
         )
 
     def reply(self, label: str) -> str:
-        """Return the answer that chooses a label.
-
-        Args:
-            label: The name of the label.
+        """Return the answer that chooses a label, given by name.
 
         Raises:
             UnknownNameError: The label is not in the label set.
         """
-        for option in self.options:
-            if option.label == label:
-                return option.reply
-        raise UnknownNameError.of("label", label, self.labels)
+        replies = {option.label: option.reply for option in self.options}
+        if label not in replies:
+            raise UnknownNameError.of("label", label, self.labels)
+        return replies[label]
 
 
 def _delimited(text: str) -> str:
@@ -354,7 +335,7 @@ def _title(label: str) -> str:
 def chat_messages(
     prompt: Prompt, premise: str, hypothesis: str, shots: Sequence[Shot] = ()
 ) -> list[Message]:
-    """Write a question as a chat: each exemplar is an earlier turn and its answer.
+    """Write the question of a prompt about a pair as a chat, after the exemplars' turns.
 
     Args:
         prompt: The prompt.
@@ -372,14 +353,7 @@ def chat_messages(
 
 
 def shot_turns(prompt: Prompt, shots: Sequence[Shot]) -> list[Message]:
-    """Write the turns that show exemplars, which the questions of one run share.
-
-    Args:
-        prompt: The prompt.
-        shots: Exemplars in the order in which they are shown.
-
-    Returns:
-        Two turns an exemplar: the question and its answer.
+    """Write the turns that show exemplars: for each the question and its answer.
 
     Raises:
         UnknownNameError: The label of an exemplar is not one of the prompt's.

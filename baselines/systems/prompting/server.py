@@ -86,13 +86,7 @@ class ChatServer:
         return {name: value for name, value in self._body([]).items() if name != "messages"}
 
     def answers(self, questions: Sequence[PromptQuestion]) -> Generator[Answer, None, None]:
-        """Answer questions, several at a time.
-
-        Args:
-            questions: The questions, each with its own id.
-
-        Yields:
-            An answer to each question, in the order of arrival.
+        """Yield an answer to each question, several of which are asked at a time.
 
         Raises:
             ServerError: A question is refused, or is not answered after ``max_attempts``.
@@ -196,13 +190,7 @@ class ChatServer:
 
 @dataclass(frozen=True)
 class _Trouble:
-    """A failed attempt to get an answer.
-
-    Attributes:
-        message: What the server said, or what went wrong.
-        is_passing: Whether another attempt may succeed.
-        asked_s: Seconds that the server asks to wait; None if it does not ask.
-    """
+    """A failed attempt: what went wrong, whether another may succeed, seconds asked to wait."""
 
     message: str
     is_passing: bool = False

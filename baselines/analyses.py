@@ -1,4 +1,4 @@
-"""Plans of several runs: over seeds, over shots, and for the papers' analyses."""
+"""Plan several runs of a baseline: over seeds, over shots, and for the papers' analyses."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,27 +10,19 @@ from .runs.config import RunConfig, Subset
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """A run that is yet to be done.
-
-    Attributes:
-        folder: Its folder, relative to the folder of all runs.
-        config: Its config.
-    """
+    """A run that is yet to be done, and its folder, relative to the folder of all runs."""
 
     folder: PurePosixPath
     config: RunConfig
 
 
 def plan_seeds(config: RunConfig, seeds: Sequence[int], within: str = "") -> list[PlannedRun]:
-    """Plan a run for each seed, in folders ``seed-N``.
+    """Plan a run for each seed, in folders ``seed-N``; repeated seeds count once.
 
     Args:
         config: The config that the runs share.
-        seeds: The seeds; repeated ones count once.
+        seeds: The seeds.
         within: The folder, relative to that of all runs, that holds the folders.
-
-    Returns:
-        A run a seed, in the order of the seeds.
     """
     return [
         PlannedRun(PurePosixPath(within) / f"seed-{seed}", replace(config, seed=seed))
@@ -47,9 +39,6 @@ def plan_shots(config: RunConfig, seeds: Sequence[int], shots: Sequence[int]) ->
         config: The config that the runs share.
         seeds: The seeds of each number of shots.
         shots: Numbers of training rows of each pattern, 0 or more.
-
-    Returns:
-        A run for each number of shots and seed.
 
     Source: SpaceNLI, section 4.2.3 and Figure 3.
     """
@@ -168,15 +157,12 @@ ANALYSES = {
 
 
 def plan_analysis(kind: str, config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun]:
-    """Plan the runs of an analysis.
+    """Plan the runs of an analysis of the papers, in the order in which they have to be done.
 
     Args:
         kind: One of ``ANALYSES``.
         config: The config that the runs share.
         seeds: The seeds of each system that the analysis compares.
-
-    Returns:
-        The runs, in the order in which they have to be done.
 
     Raises:
         UnknownNameError: There is no such analysis.

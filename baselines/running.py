@@ -120,7 +120,15 @@ def run(
             )
             for place, part in zip(folders, planned, strict=True)
         ]
-    return [_result(run_folder) for run_folder in done]
+    return [
+        {
+            "run": str(run_folder.path),
+            "name": part.config.name,
+            "seed": part.config.seed,
+            "evaluations": run_folder.read_json(METRICS)["evaluations"],
+        }
+        for run_folder, part in zip(done, planned, strict=True)
+    ]
 
 
 def _config_of(
@@ -184,25 +192,10 @@ def _with_absolute_paths(config: RunConfig) -> RunConfig:
     )
 
 
-def _result(run_folder: RunFolder) -> dict[str, Any]:
-    config = run_folder.config
-    return {
-        "run": str(run_folder.path),
-        "name": config.name,
-        "seed": config.seed,
-        "evaluations": run_folder.read_json(METRICS)["evaluations"],
-    }
-
-
 def rerun_config(path: PathLike) -> RunConfig:
-    """Read the config of a run, to repeat it in another folder.
+    """Read the config of a run, its folder or a JSON file, to repeat it in another folder.
 
-    Args:
-        path: The folder of the run, or a JSON file of a config.
-
-    Returns:
-        The config. If it trains on a subset of the rows, the path of the run that chose the subset
-        is made absolute.
+    The path of the run that chose a subset of the rows is made absolute.
 
     Raises:
         SourceNotFoundError: There is no such file.

@@ -218,9 +218,6 @@ def align_labels(rows: GoldRows, labels: tuple[str, ...], what: str) -> GoldRows
         labels: The label set to map to.
         what: The role of the rows in messages, such as ``training``.
 
-    Returns:
-        The rows with that label set.
-
     Raises:
         SchemaError: The rows have other labels.
     """

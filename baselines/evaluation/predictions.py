@@ -103,9 +103,6 @@ def join_predictions(rows: pa.Table, predictions: pa.Table, name: str) -> pa.Tab
         predictions: n predictions in any order, with the column ``id``.
         name: The name of the predictions in messages.
 
-    Returns:
-        The predictions in the order of the rows.
-
     Raises:
         PredictionsError: There are no ids, or an id is missing, unknown or repeated.
     """
@@ -148,8 +145,7 @@ def fill_unanswered(rows: GoldRows, predictions: pa.Table) -> tuple[pa.Table, in
 
     Args:
         rows: n rows.
-        predictions: n predictions in the order of the rows, null where an answer could not be
-            read.
+        predictions: n predictions in their order, null where an answer could not be read.
 
     Returns:
         The predictions, and how many of them were null.
@@ -159,14 +155,8 @@ def fill_unanswered(rows: GoldRows, predictions: pa.Table) -> tuple[pa.Table, in
         return predictions, 0
     wrong = (rows.rows["label"].to_numpy() + 1) % len(rows.labels)
     names = pa.array(rows.labels).take(pa.array(wrong))
-    filled = pa.array(
-        [
-            own if own is not None else other
-            for own, other in zip(column.to_pylist(), names.to_pylist(), strict=True)
-        ],
-        pa.string(),
-    )
+    filled = pc.coalesce(column.cast(pa.string()), names)
     at = predictions.column_names.index("prediction")
-    return predictions.set_column(at, "prediction", filled).select(
-        [name for name in predictions.column_names if name in ("id", "prediction")]
-    ), column.null_count
+    kept = [name for name in predictions.column_names if name in ("id", "prediction")]
+    answered = predictions.set_column(at, "prediction", filled).select(kept)
+    return answered, column.null_count

@@ -1,4 +1,4 @@
-"""The public functions on predictions: scores and pictures."""
+"""Score files of predictions, show the scores, and draw them."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -48,7 +48,7 @@ def score(
     per_group: bool = False,
     folder: PathLike | None = None,
 ) -> dict[str, Any]:
-    """Scores predictions with every metric that applies to a dataset.
+    """Score predictions with every metric that applies to a dataset.
 
     Args:
         predictions: A file (CSV, JSONL, Parquet) with the columns ``id`` and ``prediction``, a
@@ -143,14 +143,11 @@ def _find_gold(
 
 
 def show_scores(found: Mapping[str, Any], *, per_group: bool = False) -> str:
-    """Scores as text.
+    """Show what ``score`` returned: a table for every metric and breakdown, and the signatures.
 
     Args:
         found: What ``score`` returned.
         per_group: Whether to show the tables of groups.
-
-    Returns:
-        A table for every metric and breakdown, and the signatures.
     """
     gold = found["dataset"]
     where = [str(gold[key]) for key in ("config", "split") if gold[key] is not None]
@@ -171,11 +168,8 @@ def show_scores(found: Mapping[str, Any], *, per_group: bool = False) -> str:
         lines += ["", result["signature"]]
     for metric, scores in found.get("summary", {}).items():
         lines += ["", f"{metric}, mean and standard deviation of {len(found['runs'])} runs"]
-        lines += [
-            show_rows_as_text(_summary_rows(scores)),
-            "",
-            found["runs"][0][metric]["signature"],
-        ]
+        signature = found["runs"][0][metric]["signature"]
+        lines += [show_rows_as_text(_summary_rows(scores)), "", signature]
     return "\n".join(lines)
 
 
@@ -192,15 +186,11 @@ def _summary_rows(scores: Mapping[str, Mapping[str, Any]]) -> Rows:
     columns = [key for key in heads if key in next(iter(scores.values()))]
     rows: Rows = [["score", *(heads[key] for key in columns)]]
     for name, found in scores.items():
-        shown = [
-            show_p_value(found[key]) if key == "p_value" else _shown(found[key]) for key in columns
-        ]
-        rows.append([name.replace("macro_f1", "macro-F1").replace("_", " "), *shown])
+        shown = {key: "" if found[key] is None else shorten(found[key]) for key in columns}
+        if "p_value" in shown:
+            shown["p_value"] = show_p_value(found["p_value"])
+        rows.append([name.replace("macro_f1", "macro-F1").replace("_", " "), *shown.values()])
     return rows
-
-
-def _shown(value: Any) -> Any:
-    return "" if value is None else shorten(value)
 
 
 @needs_extra("plots", "A picture")
@@ -278,7 +268,7 @@ def _read_result(path: Path, metric: str) -> dict[str, Any]:
     except FileNotFoundError:
         raise SourceNotFoundError(f"There is no file {path}.") from None
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} is no JSON: {error}") from None
+        raise UsageError(f"{path} is not valid JSON: {error}") from None
     if not isinstance(found, dict) or "runs" in found:
         what = "the scores of several runs" if isinstance(found, dict) else "no result"
         raise UsageError(f"{path} holds {what}; expected what nlihub score --json says of one run.")

@@ -23,7 +23,7 @@ from .folder import DYNAMICS
 
 
 def read_run_rows(name: str, role: str, folder: Path | None = None) -> GoldRows:
-    """Read the rows of a name, with their texts.
+    """Read the rows that a run trains or tests on by their name, with their texts.
 
     Args:
         name: A dataset, ``scinli``; one of its configs, ``mscinli/hardware``; the folder of a built
@@ -31,9 +31,6 @@ def read_run_rows(name: str, role: str, folder: Path | None = None) -> GoldRows:
             ``.jsonl`` or ``.csv``. A split may follow after ``:``, ``scinli:validation``.
         role: The split to read if the name has none: ``train``, ``validation`` or ``test``.
         folder: Local folder with the source files, if the dataset has to be built first.
-
-    Returns:
-        The rows in their order.
 
     Raises:
         UnknownNameError: There is no such dataset, config or split.
@@ -68,15 +65,7 @@ def read_run_rows(name: str, role: str, folder: Path | None = None) -> GoldRows:
 
 
 def absolute_rows_name(name: str) -> str:
-    """Make the path in a name of rows absolute.
-
-    Args:
-        name: A dataset or config, the folder of a built version, or a file of rows; perhaps with a
-            split after ``:``.
-
-    Returns:
-        The name with an absolute path if it names a file or a built version; else the name.
-    """
+    """Make the path in a name of a run's rows absolute, if it names a file or a built version."""
     path = Path(name).expanduser()
     if path.is_file() or path.suffix in (".jsonl", ".csv", ".parquet"):
         return str(path.absolute())
@@ -108,7 +97,7 @@ def _split_of(name: str, role: str) -> tuple[str, str]:
 
 
 def draw_few_shot_rows(rows: GoldRows, n_shots: int, seed: int) -> GoldRows:
-    """Draw a few rows of every group for few-shot learning.
+    """Draw a few rows of every group for few-shot learning, in the order of the pool.
 
     Whether a row is drawn depends only on the seed and on the ids of its group, and a larger draw
     contains the smaller one of the same seed.
@@ -117,9 +106,6 @@ def draw_few_shot_rows(rows: GoldRows, n_shots: int, seed: int) -> GoldRows:
         rows: The pool; every row has a group.
         n_shots: Rows to draw of each group, 0 or more.
         seed: Seed of the draw.
-
-    Returns:
-        The rows drawn, in the order of the pool.
 
     Raises:
         SchemaError: A row has no group.
@@ -156,12 +142,7 @@ def draw_few_shot_rows(rows: GoldRows, n_shots: int, seed: int) -> GoldRows:
 
 
 def take_rows_by_id(rows: GoldRows, ids: pa.Array) -> GoldRows:
-    """Select rows by id, in their own order.
-
-    Args:
-        rows: The rows.
-        ids: The ids to keep.
-    """
+    """Select the training rows with some ids, in their own order."""
     kept = rows.rows.filter(pc.is_in(rows.rows["id"], ids))
     return dataclasses.replace(rows, rows=kept, description={**rows.description, "rows": len(kept)})
 
@@ -178,8 +159,7 @@ def cartography_subset_ids(subset: Subset, run: Path, known: pa.ChunkedArray) ->
         known: The ids of the training rows.
 
     Returns:
-        The ids of the subset, in the order of the run's rows. Of rows with equal values the earlier
-        ones come first.
+        The ids in the order of the run's rows, of which the earlier count first where equal.
 
     Raises:
         UsageError: The run has no dynamics, or was trained on other rows.
@@ -213,14 +193,11 @@ def cartography_subset_ids(subset: Subset, run: Path, known: pa.ChunkedArray) ->
 
 
 def dynamics_table(train: GoldRows, dynamics: np.ndarray) -> pa.Table:
-    """Make the table of training dynamics that a run keeps.
+    """Make the table of training dynamics that a run keeps: ``id``, ``epoch``, ``probability``.
 
     Args:
         train: n training rows.
         dynamics: Shape ``(n_epochs, n)``, the probability of the gold label, from 0 to 1.
-
-    Returns:
-        The columns ``id``, ``epoch`` (from 1) and ``probability``, epoch by epoch.
     """
     n_epochs, n_rows = dynamics.shape
     ids = train.rows["id"].combine_chunks().cast(pa.string())

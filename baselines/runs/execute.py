@@ -95,7 +95,7 @@ def execute_run(
     keeps_checkpoint: bool = True,
     tell: Tell = silent,
 ) -> RunFolder:
-    """Execute a run, resume an interrupted one, or leave a finished one as it is.
+    """Execute the run of a baseline, resume an interrupted one, or leave a finished one as it is.
 
     The local files of rows of a finished run must not have changed.
 
@@ -106,9 +106,6 @@ def execute_run(
         sources: Local folder with the source files of datasets that have to be built first.
         keeps_checkpoint: Whether to keep the trained model when the run is finished.
         tell: Receives progress messages.
-
-    Returns:
-        The folder, with the files that ``runs.folder`` names.
 
     Raises:
         OutputError: The folder belongs to another run, another process is using it, or the run was

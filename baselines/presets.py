@@ -142,6 +142,7 @@ def _trained(
 
 
 def _presets() -> Iterator[Preset]:
+    own: dict[str, Any]
     encoders = {
         "scinli": "SciNLI, section 4.3 and Table 6; separators as in the model's own tokenizer",
         "mscinli": "MSciNLI, section 4.2 and Table 4; separators as for SciNLI",

@@ -78,7 +78,7 @@ def _hardware() -> dict[str, Any]:
     """Return the machine's type, number of CPUs and threads, and GPUs."""
     import torch
 
-    found = {"machine": platform.machine(), "n_cpus": os.cpu_count()}
+    found: dict[str, Any] = {"machine": platform.machine(), "n_cpus": os.cpu_count()}
     found["n_threads"] = torch.get_num_threads()
     if torch.cuda.is_available():
         gpus = [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]

@@ -225,7 +225,9 @@ class LexicalizedSystem:
             self._model = Lexicalized.load(checkpoint)
             return {"n_train": len(train.rows)}
         columns = (train.rows[name].to_pylist() for name in ("premise", "hypothesis", "label"))
-        self._model.fit(*columns, len(self._labels), num_proc=self._execution.num_proc)
+        premises, hypotheses, labels = columns
+        n_labels, num_proc = len(self._labels), self._execution.num_proc
+        self._model.fit(premises, hypotheses, labels, n_labels, num_proc=num_proc)
         self._folder.save_checkpoint(self._model.save)
         return {"n_train": len(train.rows)}
 

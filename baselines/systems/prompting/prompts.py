@@ -67,7 +67,7 @@ def draw_exemplars(
             f"{len(excluded):,} ids are excluded. Draw from a larger pool."
         )
     return tuple(
-        Shot(*(rows[column][best[label][1]].as_py() for column in texts), name)
+        Shot(**{column: rows[column][best[label][1]].as_py() for column in texts}, label=name)
         for label, name in enumerate(labels)
     )
 

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from ...builders.core.registry import get_builder
 from ...metrics.rows import Rows
 from .names import short_dataset_name, subset_name
-from .papers import PaperRow, find_published, merge_published, place_of
 from .pictures import N_SYSTEMS, Pictures, plot_shots, plot_transfer
-from .published import PublishedResult
+from .published import PaperRow, PublishedResult, find_published, merge_published, place_of
 from .scores import (
     best_of,
     mean_cell,

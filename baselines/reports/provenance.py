@@ -8,7 +8,7 @@ from typing import Any
 from ...metrics.rows import Rows
 from ..presets import PRESETS
 from .names import data_name, short_dataset_name
-from .papers import join_sources
+from .published import join_sources
 from .read_runs import FinishedRun
 from .scores import paper_rows, show_table
 from .systems import Collection, ReportedSystem

@@ -7,7 +7,7 @@ from ...builders.core.markdown import markdown_table
 from ...builders.core.registry import builders, get_builder
 from ...metrics.rows import Rows
 from .names import data_name
-from .papers import PaperRow, find_published, merge_published, place_of
+from .published import PaperRow, find_published, merge_published, place_of
 from .systems import Benchmark, Mean, ReportedSystem
 
 _TITLES = {

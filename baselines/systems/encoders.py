@@ -18,8 +18,7 @@ from ..training.batches import EncodedRows
 from ..training.execution import Execution
 from ..training.predict import predict_probabilities
 from ..training.system import count_parameters
-from .pretrained import load_classifier
-from .tokens import PairTokenizer
+from .pretrained import PairTokenizer, load_classifier
 
 
 class Encoder:

@@ -102,19 +102,15 @@ class Trainable(Protocol):
 
     def encode(self, rows: GoldRows) -> EncodedRows:
         """Make the inputs of the model for rows with texts."""
-        ...
 
     def save(self, folder: Path) -> None:
         """Write all that ``load`` needs into an empty folder."""
-        ...
 
     def load(self, folder: Path) -> None:
         """Load the weights that ``save`` wrote."""
-        ...
 
     def facts(self) -> Mapping[str, Any]:
         """Return facts for the record of a run."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -16,22 +16,25 @@ from nlihub.baselines.evaluation.gold import GoldRows
 from nlihub.baselines.evaluation.predictions import fill_unanswered
 from nlihub.baselines.evaluation.scoring import ScoringOptions, score_predictions, summarize_runs
 from nlihub.baselines.presets import PRESETS, get_preset
-from nlihub.baselines.reports import benchmarks, collect_runs, published_results, write_report
+from nlihub.baselines.reports import benchmarks
 from nlihub.baselines.reports.benchmarks import difference_table
 from nlihub.baselines.reports.comparisons import shot_scores, transfers, view_table
 from nlihub.baselines.reports.names import distinct_names, short_dataset_name
-from nlihub.baselines.reports.papers import (
+from nlihub.baselines.reports.pictures import plot_learning, plot_shots, plot_transfer
+from nlihub.baselines.reports.provenance import data_table
+from nlihub.baselines.reports.published import (
     changed_settings,
     find_published,
     join_sources,
     merge_published,
     place_of,
+    published_results,
+    read_published_results,
 )
-from nlihub.baselines.reports.pictures import plot_learning, plot_shots, plot_transfer
-from nlihub.baselines.reports.provenance import data_table
-from nlihub.baselines.reports.published import read_published_results
 from nlihub.baselines.reports.read_runs import Evaluation
 from nlihub.baselines.reports.scores import score_table
+from nlihub.baselines.reports.systems import collect_runs
+from nlihub.baselines.reports.write import write_report
 from nlihub.baselines.runs.config import RunConfig, Subset
 from nlihub.baselines.runs.folder import RunFolder
 from nlihub.builders.core.registry import builders, get_builder
@@ -310,7 +313,7 @@ def test_published_results_name_presets_and_data_that_there_are():
 
 def test_features_are_those_of_the_lexicalized_classifier():
     pytest.importorskip("HanTa")
-    from nlihub.baselines.reports.papers import _FEATURES
+    from nlihub.baselines.reports.published import _FEATURES
     from nlihub.baselines.systems.lexical_features import GROUPS
 
     assert set(_FEATURES) == set(GROUPS)

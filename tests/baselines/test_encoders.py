@@ -15,8 +15,7 @@ from nlihub.baselines.runs.config import Options, RunConfig
 from nlihub.baselines.runs.data import read_run_rows
 from nlihub.baselines.runs.execute import execute_run
 from nlihub.baselines.systems.encoders import Encoder
-from nlihub.baselines.systems.pretrained import load_config_and_tokenizer
-from nlihub.baselines.systems.tokens import tokenize_pairs
+from nlihub.baselines.systems.pretrained import load_config_and_tokenizer, tokenize_pairs
 from nlihub.baselines.training.batches import EncodedRows
 from nlihub.baselines.training.execution import Execution
 from nlihub.loaders.errors import ModelError, SourceNotFoundError

@@ -219,7 +219,7 @@ def test_a_test_set_may_be_called_validation(config, tmp_path):
 @pytest.mark.slow
 def test_a_model_that_moved_since_a_kill_is_noticed(config, tmp_path, monkeypatch):
     """Its name is the same, and its commit on the Hub is another."""
-    from nlihub.baselines.systems import tokens as reader
+    from nlihub.baselines.systems import pretrained as reader
 
     real, commit = reader.pretrained_facts, "1111"
     monkeypatch.setattr(reader, "pretrained_facts", lambda *a: {**real(*a), "commit": commit})

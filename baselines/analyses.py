@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from ..loaders.errors import UnknownNameError, UsageError
-from .runs.config import RunConfig, Subset
+from .runs.config import RunConfig, TrainingSubset
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ def plan_cartography(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun
     planned = plan_seeds(config, seeds, "all")
     first = planned[0].folder
     for name, (kind, share) in PARTS.items():
-        subset = Subset(kind, share, str(PurePosixPath("../..") / first))
+        subset = TrainingSubset(kind, share, str(PurePosixPath("../..") / first))
         planned += plan_seeds(replace(config, subset=subset), seeds, name)
     return planned
 

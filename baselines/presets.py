@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..loaders.errors import UnknownNameError
-from .runs.config import Options, RunConfig
+from .runs.config import HyperParameters, RunConfig
 
 SEEDS = (1, 2, 3)
 
@@ -48,7 +48,7 @@ def get_preset(name: str) -> Preset:
 #: SciNLI, section 4.3, and its authors' code for what the paper leaves open: cased models, batches
 #: of 64, 300 tokens, gradients clipped to 1, epochs compared by macro-F1. Their code puts one
 #: separator between the texts and gives no segment ids; here a model's own tokenizer does both.
-_SCINLI = Options(
+_SCINLI = HyperParameters(
     learning_rate=2e-5, batch_size=64, max_epochs=5, patience=2, max_length=300, max_grad_norm=1.0
 )
 _SCIENTIFIC_MODELS = {
@@ -59,13 +59,15 @@ _SCIENTIFIC_MODELS = {
 }
 
 #: SciNLI, sections 4.1 and 4.3.
-_NEURAL = Options(learning_rate=1e-3, batch_size=64, max_epochs=30, patience=10, max_grad_norm=None)
+_NEURAL = HyperParameters(
+    learning_rate=1e-3, batch_size=64, max_epochs=30, patience=10, max_grad_norm=None
+)
 
 #: BioNLI, section 4.1, and its authors' code for what the paper leaves open: batches of 16, a
 #: linear schedule after 25 steps of warm-up, gradients clipped to 1, markers as tokens, embeddings
 #: and the pooler left as they are, the premise alone cut. Their code joins the texts with a token
 #: <exp> and ends them with <end>; here a model's own tokenizer does that.
-_BIONLI = Options(
+_BIONLI = HyperParameters(
     learning_rate=1e-4,
     batch_size=16,
     max_epochs=20,
@@ -95,7 +97,7 @@ _SPATIAL_MODELS = {
 }
 
 #: Ours: SpaceNLI, section 4.2.3, gives the draws and the shots, and no hyper-parameters.
-FEW_SHOT = Options(
+FEW_SHOT = HyperParameters(
     learning_rate=1e-5,
     batch_size=16,
     max_epochs=10,
@@ -131,7 +133,7 @@ def _trained(
     name: str,
     method: str,
     source: str,
-    options: Options,
+    options: HyperParameters,
     seeds: tuple[int, ...] = SEEDS,
     **fields: Any,
 ) -> Preset:
@@ -157,11 +159,11 @@ def _presets() -> Iterator[Preset]:
     yield _trained("mscinli-bilstm", "bilstm", "MSciNLI, section 4.1 and Table 3", _NEURAL)
     source = "SciNLI, section 4.2, Tables 5, 6"
     name = "scinli-lexicalized"
-    yield _trained(name, "lexicalized", source, Options(), SEEDS[:1], validation=None)
+    yield _trained(name, "lexicalized", source, HyperParameters(), SEEDS[:1], validation=None)
     source = "BioNLI, section 4.1 and Table 5; separators as in the model's own tokenizer"
     for short, model in _BIOMEDICAL_MODELS.items():
         yield _trained(f"bionli-{short}", "encoder", source, _BIONLI, SEEDS[:1], model=model)
-    source, options = "SpaceNLI, section 4.2 and Table 4", Options(max_length=128)
+    source, options = "SpaceNLI, section 4.2 and Table 4", HyperParameters(max_length=128)
     for short, model in _SPATIAL_MODELS.items():
         own = {"model": model, "options": options}
         yield _preset(f"spacenli-{short}", "zero-shot", "spacenli", source, SEEDS[:1], **own)

@@ -1,4 +1,4 @@
-"""Gold labels: the rows of a split, with their label set and the metrics that apply."""
+"""Gold labels of a split: its rows, their label set and the metrics that apply."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ _TEXTS = ("premise", "hypothesis")
 
 @dataclass(frozen=True)
 class GoldRows:
-    """The rows of a split.
+    """The rows of a split with their gold labels.
 
     Attributes:
         description: ``name``, ``version``, ``config``, ``split``, ``rows`` (their number) and

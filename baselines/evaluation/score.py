@@ -26,7 +26,7 @@ from .predictions import check_predictions, join_predictions
 from .scoring import ScoringOptions, score_predictions, summarize_runs
 
 #: The metric that each kind of picture shows.
-PLOTS = {
+_PLOTS = {
     "pattern-accuracy": "pattern_accuracy",
     "categories": "pattern_accuracy",
     "consistency": "consistency",
@@ -203,7 +203,7 @@ def plot(
     start: float = 0.0,
     threshold: float | None = None,
 ) -> None:
-    """Draw results for a paper.
+    """Draw results of metrics for a paper.
 
     Args:
         kind: ``pattern-accuracy`` or ``consistency`` (curves of 1 to 7 systems), ``categories``
@@ -222,8 +222,8 @@ def plot(
     """
     from ...metrics import plots
 
-    if kind not in PLOTS:
-        raise UnknownNameError.of("kind of picture", kind, PLOTS)
+    if kind not in _PLOTS:
+        raise UnknownNameError.of("kind of picture", kind, _PLOTS)
     paths = _as_paths(results)
     systems = list(names) if names is not None else [path.stem for path in paths]
     if len(systems) != len(paths) or len(set(systems)) != len(systems):
@@ -232,7 +232,7 @@ def plot(
             "different."
         )
     found = {
-        name: _read_result(path, PLOTS[kind]) for name, path in zip(systems, paths, strict=True)
+        name: _read_result(path, _PLOTS[kind]) for name, path in zip(systems, paths, strict=True)
     }
     try:
         plots.check_picture_name(output)

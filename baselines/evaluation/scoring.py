@@ -22,11 +22,11 @@ from ...metrics.inputs.thresholds import is_many
 from .predictions import has_probabilities
 
 #: SpaceNLI, Table 5; BioNLI, Figure 2, from 50 % in steps of 10.
-PATTERN_THRESHOLDS = (0.5, 0.67, 0.9, 0.95, 1.0)
-GROUP_THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+_PATTERN_THRESHOLDS = (0.5, 0.67, 0.9, 0.95, 1.0)
+_GROUP_THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 #: The scores of each metric that are averaged over runs.
-SUMMARIZED = {
+_SUMMARIZED = {
     "nli_report": ("macro_f1", "accuracy"),
     "pattern_accuracy": ("pattern_accuracy", "accuracy", "area_under_curve"),
     "consistency": ("consistency", "accuracy", "f1_positive", "f1_negative", "macro_f1"),
@@ -36,7 +36,7 @@ SUMMARIZED = {
 
 @dataclass(frozen=True)
 class ScoringOptions:
-    """Options of scoring.
+    """Options of scoring predictions.
 
     Attributes:
         thresholds: One or more consistency thresholds, from 0 to 1; None takes those of the papers.
@@ -104,8 +104,8 @@ def score_predictions(
                     )
             else:
                 function, thresholds = {
-                    "pattern_accuracy": (pattern_accuracy, PATTERN_THRESHOLDS),
-                    "consistency": (consistency, GROUP_THRESHOLDS),
+                    "pattern_accuracy": (pattern_accuracy, _PATTERN_THRESHOLDS),
+                    "consistency": (consistency, _GROUP_THRESHOLDS),
                 }[metric]
                 results[metric] = function(
                     **judged,
@@ -184,7 +184,7 @@ def flat_scores(metric: str, result: Mapping[str, Any]) -> dict[str, float]:
     ``pattern_accuracy 0.95``.
     """
     flat: dict[str, float] = {}
-    for score in SUMMARIZED[metric]:
+    for score in _SUMMARIZED[metric]:
         if isinstance(result[score], list):
             pairs = zip(result["thresholds"], result[score], strict=True)
             flat |= {f"{score} {threshold}": value for threshold, value in pairs}

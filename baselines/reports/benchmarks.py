@@ -16,7 +16,14 @@ from ..evaluation.scoring import ScoringOptions, score_predictions
 from ..runs.data import read_run_rows
 from .pictures import N_SYSTEMS, Pictures, with_legend_above
 from .read_runs import Evaluation, read_run_columns
-from .scores import percent, score_blocks, score_table, score_title, show_table, signed
+from .scores import (
+    score_blocks,
+    score_table,
+    score_title,
+    show_difference,
+    show_percent,
+    show_table,
+)
 from .systems import Benchmark, ReportedSystem
 
 #: Number of pairs of six systems; of more pairs only those with the best system are shown.
@@ -25,9 +32,9 @@ _MAX_PAIRS = 15
 #: Thresholds of the scores that systems are compared by.
 _THRESHOLDS = {"pattern_accuracy": 0.95, "consistency": 1.0}
 
-T_TEST = "t-test: p (Holm)"
-BOOTSTRAP = "bootstrap: p (Holm)"
-MCNEMAR = "McNemar: p (Holm)"
+_T_TEST = "t-test: p (Holm)"
+_BOOTSTRAP = "bootstrap: p (Holm)"
+_MCNEMAR = "McNemar: p (Holm)"
 
 
 def difference_table(
@@ -64,10 +71,10 @@ def difference_table(
         for score in benchmark.compared
     }
     known = {name for found in tests.values() for cells in found for name in cells}
-    on_seeds = ("difference of means", "seeds", T_TEST)
-    order = (*on_seeds, "difference on rows", _interval(level), BOOTSTRAP, MCNEMAR)
+    on_seeds = ("difference of means", "seeds", _T_TEST)
+    order = (*on_seeds, "difference on rows", _interval(level), _BOOTSTRAP, _MCNEMAR)
     columns = [name for name in order if name in known]
-    for found, name in itertools.product(tests.values(), (T_TEST, BOOTSTRAP, MCNEMAR)):
+    for found, name in itertools.product(tests.values(), (_T_TEST, _BOOTSTRAP, _MCNEMAR)):
         _correct(found, name)
     n_shown = len(pairs) if len(pairs) <= _MAX_PAIRS else len(benchmark.systems) - 1
     rows: Rows = [["system", "against", "score", *columns]]
@@ -91,8 +98,8 @@ def _test_seeds(
     if len(seeds) < 2:
         return {}
     found = paired_t_test(*([run[seed].scores[score] for seed in seeds] for run in (ours, theirs)))
-    difference = signed(found["difference"])
-    return {"difference of means": difference, "seeds": len(seeds), T_TEST: found["p_value"]}
+    difference = show_difference(found["difference"])
+    return {"difference of means": difference, "seeds": len(seeds), _T_TEST: found["p_value"]}
 
 
 def _test_rows(
@@ -102,7 +109,9 @@ def _test_rows(
     level: float | None,
 ) -> list[dict[str, dict[str, Any]]]:
     """Return for each pair the tests on rows by score, as cells with uncorrected p-values."""
-    tables = {s.name: aligned_predictions(benchmark.middle_run(s), gold) for s in benchmark.systems}
+    tables = {
+        s.name: _aligned_predictions(benchmark.middle_run(s), gold) for s in benchmark.systems
+    }
     compared = (
         _score_rows(benchmark, gold, level, tables[first.name], tables[second.name])["comparison"]
         for first, second in pairs
@@ -126,20 +135,19 @@ def _of(found: Mapping[str, Any], score: str) -> Any:
 
 
 def _cells(found: Mapping[str, Any], level: float | None) -> dict[str, Any]:
-    cells = {"difference on rows": signed(found["difference"]), BOOTSTRAP: found["p_value"]}
+    cells = {
+        "difference on rows": show_difference(found["difference"]),
+        _BOOTSTRAP: found["p_value"],
+    }
     if level is not None:
-        cells[_interval(level)] = " to ".join(map(signed, found["interval"] or ()))
+        cells[_interval(level)] = " to ".join(map(show_difference, found["interval"] or ()))
     if "mcnemar" in found:
-        cells[MCNEMAR] = found["mcnemar"]["p_value"]
+        cells[_MCNEMAR] = found["mcnemar"]["p_value"]
     return cells
 
 
-def aligned_predictions(evaluation: Evaluation, gold: GoldRows) -> pa.Table:
-    """Read a run's predictions in the order of the test rows; a missing one becomes a wrong label.
-
-    Raises:
-        PredictionsError: The predictions cannot be read, are malformed, or do not match the rows.
-    """
+def _aligned_predictions(evaluation: Evaluation, gold: GoldRows) -> pa.Table:
+    """Read a run's predictions in the order of the rows; a missing one becomes a wrong label."""
     name = str(evaluation.file)
     predictions = read_run_columns(evaluation.file, "id", "prediction")
     predictions = join_predictions(gold.rows, predictions, name)
@@ -158,20 +166,16 @@ def _correct(cells: Sequence[dict[str, Any]], name: str) -> None:
             found[name] += f" ({show_p_value(corrected)})"
 
 
-def interval_table(benchmark: Benchmark, gold: GoldRows, level: float) -> Rows:
-    """Tabulate bootstrap intervals of the scores of each system's median run on a test set.
-
-    Raises:
-        PredictionsError: Predictions cannot be read, or do not match the rows.
-    """
+def _interval_table(benchmark: Benchmark, gold: GoldRows, level: float) -> Rows:
+    """Tabulate bootstrap intervals of the scores of each system's median run on a test set."""
     rows: Rows = [["system", "seed", "score", "value", _interval(level)]]
     for system in benchmark.ranked:
         run = benchmark.middle_run(system)
         [seed] = [s for s, found in benchmark.evaluations(system).items() if found is run]
-        found = _score_rows(benchmark, gold, level, aligned_predictions(run, gold))
+        found = _score_rows(benchmark, gold, level, _aligned_predictions(run, gold))
         for score in benchmark.compared:
-            ends = " to ".join(map(percent, _of(found["confidence_intervals"], score) or ()))
-            value = percent(run.scores[score])
+            ends = " to ".join(map(show_percent, _of(found["confidence_intervals"], score) or ()))
+            value = show_percent(run.scores[score])
             rows.append([system.name, seed, score_title(score), value, ends])
     return rows
 
@@ -192,7 +196,7 @@ def show_benchmark(benchmark: Benchmark, pictures: Pictures, level: float | None
     if gold is not None and level is not None:
         blocks += [
             f"### Intervals on {benchmark.name}",
-            show_table(interval_table(benchmark, gold, level)),
+            show_table(_interval_table(benchmark, gold, level)),
             "By bootstrap, of the run in the middle of each system.",
         ]
     if len(benchmark.systems) > 1:
@@ -222,13 +226,13 @@ def _find_gold(benchmark: Benchmark) -> tuple[GoldRows | None, str | None]:
 
 def _explain_tests(benchmark: Benchmark, rows: Rows) -> str:
     words = []
-    if T_TEST in rows[0]:
+    if _T_TEST in rows[0]:
         words.append("Paired t-test over the seeds that both systems have.")
-    if BOOTSTRAP in rows[0]:
+    if _BOOTSTRAP in rows[0]:
         words.append(
             "On the rows, of each system the run that is in the middle by "
             f"{score_title(benchmark.compared[0])} (of two, the lower one): a bootstrap"
-            + ", and McNemar's exact test" * (MCNEMAR in rows[0])
+            + ", and McNemar's exact test" * (_MCNEMAR in rows[0])
             + "; rows of one group are drawn together" * (benchmark.metric != "nli_report")
             + "."
         )

@@ -10,18 +10,18 @@ from .names import short_dataset_name, subset_name
 from .pictures import N_SYSTEMS, Pictures, plot_shots, plot_transfer
 from .published import PaperRow, PublishedResult, find_published, merge_published, place_of
 from .scores import (
-    best_of,
+    best_means,
     mean_cell,
     paper_cell,
     paper_rows,
-    percent,
     score_blocks,
     score_title,
+    show_difference,
+    show_percent,
     show_table,
-    signed,
     system_rows,
 )
-from .systems import Benchmark, Collection, Mean, ReportedSystem, system_families
+from .systems import Benchmark, Mean, ReportedSystem, RunCollection, system_families
 
 #: The order of training and test sets, after domains as in MSciNLI, Table 8; others follow.
 _ORDER = ("scinli/acl_small", "scinli", "mscinli", "mscinli/plus_small", "mscinli/plus")
@@ -33,10 +33,10 @@ Transfer = tuple[dict[str, dict[str, float | None]], Rows]
 Shots = dict[int, dict[str, Mean]]
 
 
-def show_transfers(collection: Collection, pictures: Pictures) -> list[str]:
+def show_transfers(collection: RunCollection, pictures: Pictures) -> list[str]:
     """Report on systems that were trained on one set of rows and tested on another."""
     blocks = []
-    for name, (scores, rows) in transfers(collection).items():
+    for name, (scores, rows) in transfer_scores(collection).items():
         alt = f"Macro-F1 of {name} by training and test set"
         picture = pictures.add(f"transfer {name}", alt, plot_transfer(scores, title=name))
         blocks += [f"### {name}", show_table(rows), picture]
@@ -44,12 +44,10 @@ def show_transfers(collection: Collection, pictures: Pictures) -> list[str]:
     return [words, *blocks] if blocks else []
 
 
-def transfers(collection: Collection) -> dict[str, Transfer]:
-    """Collect macro-F1 by training and test set.
+def transfer_scores(collection: RunCollection) -> dict[str, Transfer]:
+    """Collect macro-F1 by training and test set, with a table, for each family of systems.
 
-    Returns:
-        By the common name of a family of systems its scores and their table, if the family has two
-        or more training sets that share two or more test sets.
+    A family counts if it has two or more training sets that share two or more test sets.
 
     Source: MSciNLI, Tables 8, 9 and 19.
     """
@@ -72,7 +70,7 @@ def _transfer(
     tested = _in_order(test for test, n in n_trained.items() if n > 1)
     if len(means) < 2 or len(tested) < 2:
         return None
-    best = best_of(list(means.values()), tested)
+    best = best_means(list(means.values()), tested)
     rows: Rows = [["trained on", *tested]]
     scores = {}
     for train, found in means.items():
@@ -123,13 +121,13 @@ def _in_order(names: Iterable[str]) -> list[str]:
     return sorted(names, key=lambda name: (known.get(name, len(known)), name))
 
 
-def show_views(collection: Collection) -> list[str]:
+def show_views(collection: RunCollection) -> list[str]:
     """Report on systems that see the hypothesis alone."""
     rows = view_table(collection)
     return [show_table(rows)] if len(rows) > 1 else []
 
 
-def view_table(collection: Collection) -> Rows:
+def view_table(collection: RunCollection) -> Rows:
     """Tabulate scores with the hypothesis alone beside those with the pair.
 
     Source: SciNLI, Table 7; MSciNLI, Table 17; BioNLI, Table 5.
@@ -142,7 +140,7 @@ def view_table(collection: Collection) -> Rows:
             if len(by_view) < 2:
                 continue
             pair, alone = (benchmark.means(by_view[view])[score] for view in ("pair", "hypothesis"))
-            cells = [percent(*pair), percent(*alone), signed(alone[0] - pair[0])]
+            cells = [show_percent(*pair), show_percent(*alone), show_difference(alone[0] - pair[0])]
             rows.append([name, benchmark.name, score_title(score), *cells])
             rows += _published_views(by_view, benchmark, score)
     return rows
@@ -157,13 +155,13 @@ def _published_views(
     for row in alone:
         pair = next((pair for pair in pairs if {*pair.sources} & {*row.sources}), None)
         if pair is not None and score in pair.scores and score in row.scores:
-            difference = signed(row.scores[score].mean - pair.scores[score].mean)
+            difference = show_difference(row.scores[score].mean - pair.scores[score].mean)
             cells = [paper_cell(pair, score), paper_cell(row, score), difference]
             rows.append([f"*{pair.system} ({row.source})*", "", "", *cells])
     return rows
 
 
-def show_shots(collection: Collection, pictures: Pictures) -> list[str]:
+def show_shots(collection: RunCollection, pictures: Pictures) -> list[str]:
     """Report scores by the number of shots."""
     blocks = []
     for benchmark, curves, rows in shot_scores(collection):
@@ -180,13 +178,11 @@ def show_shots(collection: Collection, pictures: Pictures) -> list[str]:
     return blocks
 
 
-def shot_scores(collection: Collection) -> list[tuple[Benchmark, dict[str, Shots], Rows]]:
-    """Collect scores by the number of shots.
+def shot_scores(collection: RunCollection) -> list[tuple[Benchmark, dict[str, Shots], Rows]]:
+    """Collect scores by system and number of shots for each test set, with a table.
 
-    Returns:
-        For each test set the means and standard deviations over draws, by system, number of shots
-        (-1 for all rows) and score; and their table. A zero-shot run of the same model counts as 0
-        shots.
+    They are means and standard deviations over draws. -1 stands for all rows; a zero-shot run of
+    the same model counts as 0 shots.
 
     Source: SpaceNLI, section 4.2.3 and Figure 3; MSciNLI, Table 5.
     """
@@ -228,16 +224,16 @@ def _by_shots(systems: Sequence[ReportedSystem], benchmark: Benchmark) -> dict[i
     return by_shots
 
 
-def show_subsets(collection: Collection) -> list[str]:
+def show_subsets(collection: RunCollection) -> list[str]:
     """Report on systems that were trained on subsets of the training rows."""
     blocks = []
     for benchmark in collection.benchmarks:
-        rows = subset_table(benchmark)
+        rows = _subset_table(benchmark)
         blocks += [f"### {benchmark.name}", show_table(rows)] if len(rows) > 1 else []
     return blocks
 
 
-def subset_table(benchmark: Benchmark) -> Rows:
+def _subset_table(benchmark: Benchmark) -> Rows:
     """Tabulate systems that were trained on subsets of the rows, beside that trained on all.
 
     Source: MSciNLI, Table 7.
@@ -248,7 +244,7 @@ def subset_table(benchmark: Benchmark) -> Rows:
         by_subset = {subset_name(system.config): system for system in reversed(systems)}
         if len(by_subset) < 2:
             continue
-        best = best_of([benchmark.means(system) for system in systems], names)
+        best = best_means([benchmark.means(system) for system in systems], names)
         for subset, system in sorted(by_subset.items()):
             own, *papers = system_rows(benchmark, system, names, best)
             rows.append([name, subset or "all", *own[1:]])

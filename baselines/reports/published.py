@@ -15,7 +15,7 @@ from typing import Any
 from ...builders.core.registry import builders, get_builder
 from ...loaders.errors import NLIHubError, SchemaError
 from ..presets import PRESETS
-from ..runs.config import VIEWS, RunConfig, Subset
+from ..runs.config import VIEWS, RunConfig, TrainingSubset
 from .names import data_name, short_dataset_name
 
 _SCORE = re.compile(
@@ -83,7 +83,7 @@ class PublishedResult:
     n_shots: int | None
     scores: Mapping[str, PublishedScore]
     n_runs: int | None = None
-    subset: Subset | None = None
+    subset: TrainingSubset | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
     note: str | None = None
@@ -140,7 +140,9 @@ def _result(
 ) -> PublishedResult:
     return PublishedResult(
         scores={name: PublishedScore(**score) for name, score in scores.items()},
-        subset=None if subset is None else Subset(**subset, run=""),  # the run is none of ours
+        subset=None
+        if subset is None
+        else TrainingSubset(**subset, run=""),  # the run is none of ours
         needs=tuple(needs),
         **others,
     )

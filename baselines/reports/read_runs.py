@@ -26,8 +26,7 @@ class Evaluation:
     Attributes:
         key: The name of the test set in file names.
         test: The name of the test set in the run's config.
-        dataset: The description of the test set: ``name``, ``version``, ``config``, ``split``,
-            ``rows`` and ``digest``.
+        dataset: The description of the test set, like ``GoldRows.description``.
         file: The file of predictions.
         n_unanswered: Number of rows without a prediction, which count as wrong.
         metrics: By name of the metric, its result.

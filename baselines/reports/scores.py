@@ -69,7 +69,7 @@ def score_table(benchmark: Benchmark, names: Sequence[str]) -> Rows:
     A column a score has percentages: the mean over the runs and its standard deviation (over
     n - 1), the best mean of the runs in bold.
     """
-    best = best_of([benchmark.means(system) for system in benchmark.systems], names)
+    best = best_means([benchmark.means(system) for system in benchmark.systems], names)
     unanswered = {s.name: _unanswered(benchmark, s) for s in benchmark.systems}
     is_shown = "accuracy" in names and any(unanswered.values())
     rows: Rows = [["system", "runs", *map(score_title, names)] + ["unanswered"] * is_shown]
@@ -85,10 +85,10 @@ def _unanswered(benchmark: Benchmark, system: ReportedSystem) -> str:
     if system.config.method != "prompt":
         return ""
     found = [evaluation.n_unanswered for evaluation in benchmark.evaluations(system).values()]
-    return percent(statistics.fmean(found) / benchmark.dataset["rows"])
+    return show_percent(statistics.fmean(found) / benchmark.dataset["rows"])
 
 
-def best_of(means: Sequence[Mapping[str, Mean]], names: Sequence[str]) -> dict[str, float]:
+def best_means(means: Sequence[Mapping[str, Mean]], names: Sequence[str]) -> dict[str, float]:
     """Return the best mean of each score that has at least two different means."""
     by_name = {name: [found[name][0] for found in means if name in found] for name in names}
     return {name: max(values) for name, values in by_name.items() if len(set(values)) > 1}
@@ -112,7 +112,7 @@ def mean_cell(means: Mapping[str, Mean], name: str, best: Mapping[str, float]) -
     """Write a mean as a percentage, bold if it is the best; empty if there is none."""
     if name not in means:
         return ""
-    shown = percent(*means[name])
+    shown = show_percent(*means[name])
     return f"**{shown}**" if means[name][0] == best.get(name) else shown
 
 
@@ -128,10 +128,10 @@ def paper_cell(row: PaperRow, name: str) -> str:
     if name not in row.scores:
         return ""
     score = row.scores[name]
-    return "> " * score.is_lower_bound + percent(score.mean, score.std, row.decimals)
+    return "> " * score.is_lower_bound + show_percent(score.mean, score.std, row.decimals)
 
 
-def percent(mean: float, std: float | None = None, decimals: int = 2) -> str:
+def show_percent(mean: float, std: float | None = None, decimals: int = 2) -> str:
     """Write a share, from 0 to 1, as a percentage.
 
     Example:
@@ -142,7 +142,7 @@ def percent(mean: float, std: float | None = None, decimals: int = 2) -> str:
     return shown if std is None else f"{shown} ± {100 * std:.{decimals}f}"
 
 
-def signed(difference: float) -> str:
+def show_difference(difference: float) -> str:
     """Write a difference of shares in percentage points, with its sign."""
     return f"{100 * difference:+.2f}"
 

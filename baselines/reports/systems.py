@@ -26,7 +26,7 @@ _COMPARED = {
 
 @dataclass(frozen=True)
 class ReportedSystem:
-    """A system: runs that differ in their seed alone.
+    """A system of a report: runs that differ in their seed alone.
 
     Attributes:
         name: The name in the report, which is unique there.
@@ -41,12 +41,12 @@ class ReportedSystem:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A test set, with the systems that were tested on it.
+    """A test set of a report, with the systems that were tested on it.
 
     Attributes:
         name: The shortest name, ``mscinli/hardware``; with the split if that is not ``test``.
         dataset: The description of the rows; of configs with the same rows, the first by name.
-        systems: The systems that were tested on it, sorted by name.
+        systems: The systems, sorted by name.
     """
 
     name: str
@@ -98,8 +98,8 @@ def _mean_and_std(values: Sequence[float]) -> Mean:
 
 
 @dataclass(frozen=True)
-class Collection:
-    """The runs of a report.
+class RunCollection:
+    """The runs of a report, by system and by test set.
 
     Attributes:
         systems: The systems, sorted by name.
@@ -114,15 +114,11 @@ class Collection:
     repeated: Sequence[str]
 
 
-def collect_runs(folders: Sequence[Path]) -> Collection:
-    """Read runs, and group them into systems.
+def collect_runs(folders: Sequence[Path]) -> RunCollection:
+    """Read the runs of a report from folders that contain them at any depth, and group them.
 
-    Args:
-        folders: Folders of runs, or folders that contain runs at any depth.
-
-    Returns:
-        The systems and their test sets. Runs belong to one system if their configs differ only in
-        the seed, the order of the tests, and the run that chose a subset.
+    Runs belong to one system if their configs differ only in the seed, the order of the tests, and
+    the run that chose a subset.
 
     Raises:
         SourceNotFoundError: A folder has no runs, or a file of a run is missing.
@@ -147,7 +143,7 @@ def collect_runs(folders: Sequence[Path]) -> Collection:
     systems = _systems(runs)
     counted = {run.place for system in systems for run in system.runs}
     repeated = sorted(run.place for run in runs if run.place not in counted)
-    return Collection(systems, _benchmarks(systems), sorted(unfinished), repeated)
+    return RunCollection(systems, _benchmarks(systems), sorted(unfinished), repeated)
 
 
 def _place(folder: Path, given: Path, *, is_one_of_many: bool) -> str:

@@ -12,7 +12,7 @@ from .comparisons import show_shots, show_subsets, show_transfers, show_views
 from .pictures import Pictures
 from .provenance import cost_table, show_comparability, show_provenance
 from .scores import show_table
-from .systems import Collection, collect_runs
+from .systems import RunCollection, collect_runs
 from .training import show_training
 
 FILE_NAME = "report.md"
@@ -69,7 +69,7 @@ def _is_report(folder: Path) -> bool:
     return text.startswith(_MARK) and names <= {FILE_NAME, *_EMBEDDED.findall(text)}
 
 
-def _text(collection: Collection, pictures: Pictures, confidence_level: float | None) -> str:
+def _text(collection: RunCollection, pictures: Pictures, confidence_level: float | None) -> str:
     blocks = {
         f"{benchmark.name}: {benchmark.dataset['rows']:,} rows": show_benchmark(
             benchmark, pictures, confidence_level
@@ -92,7 +92,7 @@ def _text(collection: Collection, pictures: Pictures, confidence_level: float | 
     return "\n\n".join(parts) + "\n"
 
 
-def _introduction(collection: Collection) -> str:
+def _introduction(collection: RunCollection) -> str:
     counts = {
         "system": len(collection.systems),
         "test set": len(collection.benchmarks),

@@ -18,7 +18,7 @@ from ...builders.versions.manifest import FILE_NAME as MANIFEST
 from ...builders.versions.version import BuiltVersion
 from ...loaders.errors import SchemaError, SourceNotFoundError, UsageError
 from ..evaluation.gold import GoldRows
-from .config import Subset
+from .config import TrainingSubset
 from .folder import DYNAMICS
 
 
@@ -147,7 +147,7 @@ def take_rows_by_id(rows: GoldRows, ids: pa.Array) -> GoldRows:
     return dataclasses.replace(rows, rows=kept, description={**rows.description, "rows": len(kept)})
 
 
-def cartography_subset_ids(subset: Subset, run: Path, known: pa.ChunkedArray) -> pa.Array:
+def cartography_subset_ids(subset: TrainingSubset, run: Path, known: pa.ChunkedArray) -> pa.Array:
     """Select the training rows that are easy, hard or ambiguous by the dynamics of a run.
 
     Confidence is the mean, variability the standard deviation (over n) of the gold label's

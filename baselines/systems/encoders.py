@@ -1,4 +1,4 @@
-"""Pretrained encoders as classifiers of a dataset's labels: fine-tuned, or as they are."""
+"""Pretrained encoders as systems of baseline runs: fine-tuned, or as they are."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ from .pretrained import PairTokenizer, load_classifier
 
 
 class Encoder:
-    """An encoder to fine-tune.
+    """A pretrained encoder to fine-tune.
 
     A model without a classification head gets a new one, drawn from the seed. A classifier keeps
     its head; its labels must be those of the dataset, in any order.
@@ -47,7 +47,7 @@ class Encoder:
         )
         if has_head and not config.new_head:
             inner = load_classifier(name, config.revision)
-            weights = label_weights(named_labels(reader.config, config.model_labels), labels)
+            weights = _label_weights(_named_labels(reader.config, config.model_labels), labels)
             if len(weights) != len(labels):
                 raise ModelError(
                     f"{name} has {len(weights)} labels and the dataset has {len(labels)}, so its "
@@ -143,8 +143,8 @@ class ZeroShot:
 
     def __init__(self, config: RunConfig, labels: tuple[str, ...], execution: Execution) -> None:
         self._execution, self._reader = execution, PairTokenizer(config)
-        own = named_labels(self._reader.config, config.model_labels)
-        self._weights = label_weights(own, labels)
+        own = _named_labels(self._reader.config, config.model_labels)
+        self._weights = _label_weights(own, labels)
         self._inner = load_classifier(str(config.model), config.revision).eval()
         self._reader.set_padding(self._inner)
 
@@ -169,16 +169,8 @@ class ZeroShot:
         return {**count_parameters(self._inner), "n_trained": 0, **self._reader.facts()}
 
 
-def named_labels(config: Any, given: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the labels of a classifier in lower case, in the order of its ids.
-
-    Args:
-        config: The classifier's configuration, from ``transformers``.
-        given: The labels, if the configuration does not name them; else empty.
-
-    Raises:
-        ModelError: The labels are not named, or their number is not that of the classifier.
-    """
+def _named_labels(config: Any, given: Sequence[str]) -> tuple[str, ...]:
+    """Return the labels of a classifier by its configuration, or as given, in lower case."""
     id2label = {int(index): str(label) for index, label in (config.id2label or {}).items()}
     own = [id2label[index] for index in sorted(id2label)]
     if given:
@@ -196,21 +188,14 @@ def named_labels(config: Any, given: Sequence[str] = ()) -> tuple[str, ...]:
     return tuple(_plain(label) for label in own)
 
 
-def label_weights(model: Sequence[str], labels: Sequence[str]) -> np.ndarray:
+def _label_weights(model: Sequence[str], labels: Sequence[str]) -> np.ndarray:
     """Align the labels of a model with those of a dataset.
 
     Either both have the same labels in some order, or the dataset has only entailment and not
     entailment; then the probabilities of the model's labels other than entailment are added up.
 
-    Args:
-        model: m labels in the order of the model's ids.
-        labels: n labels in the order of the dataset's ids.
-
     Returns:
         Shape ``(m, n)``, zeros and ones: multiply probabilities, shape ``(rows, m)``, by it.
-
-    Raises:
-        ModelError: The labels cannot be aligned.
     """
     wanted = [_plain(label) for label in labels]
     if len(set(model)) == len(model) and set(model) == set(wanted):

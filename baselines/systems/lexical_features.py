@@ -20,13 +20,13 @@ from ...loaders.errors import UnknownNameError, UsageError
 from ..runs.config import VIEWS, check_choice
 from .words import (
     WORD_CLASSES,
-    check_words,
+    check_word_list,
     is_word,
-    read_saved,
+    read_model_json,
     tokenize_lower,
     tokenize_words,
     word_classes,
-    write_saved,
+    write_model_json,
 )
 
 #: Groups that compare the two texts (features 1 to 3 of the paper), and their columns.
@@ -55,7 +55,7 @@ _N_PAIRS_A_JOB = 256
 
 
 class FeatureExtractor:
-    """An extractor of features: first those that compare the texts, then one column an n-gram.
+    """An extractor of lexical features: those that compare the texts, then one column an n-gram.
 
     Args:
         groups: Some of ``GROUPS``; None takes all that the view allows.
@@ -171,7 +171,7 @@ class FeatureExtractor:
             UsageError: ``fit`` was not called.
         """
         values = (self.groups, self.view, self.min_count, list(self._fitted()))
-        write_saved(path, dict(zip(_FIELDS, values, strict=True)))
+        write_model_json(path, dict(zip(_FIELDS, values, strict=True)))
 
     @classmethod
     def load(cls, path: Path) -> "FeatureExtractor":
@@ -182,9 +182,9 @@ class FeatureExtractor:
             UnknownNameError: The file names an unknown group or view.
             UsageError: The file is not that of an extractor.
         """
-        found = read_saved(path, _FIELDS)
+        found = read_model_json(path, _FIELDS)
         extractor = cls(found["groups"], view=found["view"], min_count=found["min_count"])
-        grams = check_words(found["grams"], f"{path}: grams")
+        grams = check_word_list(found["grams"], f"{path}: grams")
         extractor._grams = {gram: column for column, gram in enumerate(grams)}
         return extractor
 

@@ -23,7 +23,7 @@ from ..evaluation.gold import GoldRows
 from ..runs.config import RunConfig
 from ..training.batches import EncodedRows
 from .vocabulary import PADDING_ID, VECTORS_DEVIATION, Vocabulary, encode_stems, read_vectors
-from .words import read_saved, write_saved
+from .words import read_model_json, write_model_json
 
 KINDS = ("cbow", "cnn", "bilstm")
 
@@ -74,7 +74,7 @@ class NeuralConfig:
 
     def save(self, path: Path) -> None:
         """Write the configuration as JSON."""
-        write_saved(path, asdict(self))
+        write_model_json(path, asdict(self))
 
     @classmethod
     def load(cls, path: Path) -> "NeuralConfig":
@@ -85,7 +85,7 @@ class NeuralConfig:
             UnknownNameError: The file names an unknown kind of model.
             UsageError: The file is not that of a configuration.
         """
-        return cls(**read_saved(path, [field.name for field in fields(cls)]))
+        return cls(**read_model_json(path, [field.name for field in fields(cls)]))
 
 
 class CBOW(nn.Module):

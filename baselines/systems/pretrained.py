@@ -170,7 +170,7 @@ class PairTokenizer:
     """The tokenizer of an encoder, with the settings of a run.
 
     Args:
-        config: The config of the run: model, revision, view, ``max_length`` and truncation.
+        config: The config of the run.
 
     Attributes:
         config: The configuration of the model, from ``transformers``.

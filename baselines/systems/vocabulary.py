@@ -14,7 +14,7 @@ import pyarrow as pa
 from ...loaders.errors import SourceNotFoundError, UsageError
 from ..evaluation.gold import check_texts
 from ..runs.config import VIEWS, check_choice
-from .words import check_words, read_saved, stem, stem_words, write_saved
+from .words import check_word_list, read_model_json, stem, stem_words, write_model_json
 
 PADDING_ID = 0
 UNKNOWN_ID = 1
@@ -43,7 +43,7 @@ class Vocabulary:
     stems: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        check_words(self.stems, _FIELD)
+        check_word_list(self.stems, _FIELD)
 
     @classmethod
     def build(cls, texts: Iterable[str], min_count: int = MIN_COUNT) -> "Vocabulary":
@@ -88,7 +88,7 @@ class Vocabulary:
 
     def save(self, path: Path) -> None:
         """Write the vocabulary as JSON."""
-        write_saved(path, {_FIELD: self.stems})
+        write_model_json(path, {_FIELD: self.stems})
 
     @classmethod
     def load(cls, path: Path) -> "Vocabulary":
@@ -98,7 +98,7 @@ class Vocabulary:
             SourceNotFoundError: There is no such file.
             UsageError: The file is not that of a vocabulary.
         """
-        return cls(check_words(read_saved(path, [_FIELD])[_FIELD], f"{path}: {_FIELD}"))
+        return cls(check_word_list(read_model_json(path, [_FIELD])[_FIELD], f"{path}: {_FIELD}"))
 
 
 def encode_stems(table: pa.Table, vocabulary: Vocabulary, view: str = "pair") -> pa.Table:

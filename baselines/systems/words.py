@@ -117,7 +117,7 @@ def _tagger() -> HanoverTagger:
     return tagger
 
 
-def check_words(words: Any, what: str) -> tuple[str, ...]:
+def check_word_list(words: Any, what: str) -> tuple[str, ...]:
     """Check a list of words, whose positions are their ids, and return it.
 
     Args:
@@ -139,13 +139,13 @@ def check_words(words: Any, what: str) -> tuple[str, ...]:
     return tuple(words)
 
 
-def write_saved(path: Path, content: Mapping[str, Any]) -> None:
+def write_model_json(path: Path, content: Mapping[str, Any]) -> None:
     """Write an object as JSON; the same content gives the same bytes."""
     path.write_text(json.dumps(content, indent=0) + "\n", encoding="utf-8")
 
 
-def read_saved(path: Path, names: Collection[str]) -> dict[str, Any]:
-    """Read an object that ``write_saved`` wrote.
+def read_model_json(path: Path, names: Collection[str]) -> dict[str, Any]:
+    """Read an object that ``write_model_json`` wrote.
 
     Args:
         path: The file.

@@ -15,7 +15,7 @@ from ...loaders.errors import TrainingError, UsageError
 from ...loaders.progress import Tell, silent
 from ...metrics.functional import nli_report
 from ..evaluation.gold import GoldRows
-from ..runs.config import Options
+from ..runs.config import HyperParameters
 from ..runs.folder import STATE, RunFolder
 from .batches import EncodedRows, training_batches
 from .execution import Execution
@@ -23,7 +23,7 @@ from .predict import predict_probabilities
 
 
 @dataclass
-class State:
+class TrainingState:
     """The state of training; an interrupted run resumes from it to the same result.
 
     Attributes:
@@ -59,7 +59,7 @@ class State:
             torch.save({**asdict(self), "tensors": tensors}, path)
 
     @classmethod
-    def load(cls, folder: Path) -> tuple["State", dict[str, Any] | None]:
+    def load(cls, folder: Path) -> tuple["TrainingState", dict[str, Any] | None]:
         """Load the state in the folder of a run and its tensors, or make a new state without any.
 
         Raises:
@@ -123,7 +123,7 @@ class Fitted:
         seconds: Seconds spent on training steps.
         pairs_per_s: Training pairs a second, without evaluation.
         is_compiled: Whether the model was compiled.
-        dynamics: Shape ``(n_epochs, n)``, those of ``State``, from 0 to 1.
+        dynamics: Shape ``(n_epochs, n)``, those of ``TrainingState``, from 0 to 1.
     """
 
     best_epoch: int
@@ -162,7 +162,7 @@ class Training:
         trainable: Trainable,
         train: EncodedRows,
         validation: EncodedRows | None,
-        options: Options,
+        options: HyperParameters,
         folder: RunFolder,
         *,
         seed: int,
@@ -178,7 +178,7 @@ class Training:
         self._parameters = [p for p in trainable.model.parameters() if p.requires_grad]
         self._optimizer = _optimizer(self._parameters, options, fused=not execution.reference)
         self._schedule = _schedule(self._optimizer, options, self._n_steps)
-        self._state, tensors = State.load(folder.path)
+        self._state, tensors = TrainingState.load(folder.path)
         if tensors is not None:
             trainable.model.load_state_dict(tensors["model"])
             self._optimizer.load_state_dict(tensors["optimizer"])
@@ -400,7 +400,7 @@ class Training:
 
 
 def _optimizer(
-    parameters: Iterable[torch.nn.Parameter], options: Options, *, fused: bool
+    parameters: Iterable[torch.nn.Parameter], options: HyperParameters, *, fused: bool
 ) -> torch.optim.Optimizer:
     """Make the optimizer; a fused one updates all parameters at once, the same up to rounding."""
     rate = options.learning_rate
@@ -410,7 +410,7 @@ def _optimizer(
 
 
 def _schedule(
-    optimizer: torch.optim.Optimizer, options: Options, n_steps: int
+    optimizer: torch.optim.Optimizer, options: HyperParameters, n_steps: int
 ) -> torch.optim.lr_scheduler.LambdaLR:
     """Make the schedule of the learning rate for epochs of ``n_steps`` steps."""
     warmup, total = options.warmup_steps, n_steps * options.max_epochs

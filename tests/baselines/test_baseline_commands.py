@@ -16,7 +16,7 @@ from command_line import run_command
 from hub_server import Fault, running_hub
 from nlihub.baselines.analyses import ANALYSES, DOMAINS, plan_analysis
 from nlihub.baselines.presets import PRESETS
-from nlihub.baselines.runs.config import Options, RunConfig
+from nlihub.baselines.runs.config import HyperParameters, RunConfig
 from nlihub.loaders.errors import UnknownNameError, UsageError
 from tiny_models import LABELS, write_encoder, write_rows
 from typer.testing import CliRunner
@@ -64,7 +64,7 @@ def tiny(place):
         (str(place / "test.jsonl"),),
         model=str(place / "encoder"),
         train=str(place / "train.jsonl"),
-        options=Options(max_epochs=1, max_length=32, learning_rate=1e-3),
+        options=HyperParameters(max_epochs=1, max_length=32, learning_rate=1e-3),
     )
 
 
@@ -216,7 +216,7 @@ def test_presets_name_datasets_that_there_are():
             assert not part or part in nlihub.describe(dataset)["configs"]
         assert preset.source
         assert RunConfig.from_json(config.as_json()) == config
-    assert PRESETS["scinli-roberta"].config.options == Options()
+    assert PRESETS["scinli-roberta"].config.options == HyperParameters()
     assert PRESETS["mscinli-roberta"].config.options.max_epochs == 10
     assert set(json.loads(invoke("presets", "--json").stdout)) == set(PRESETS)
 

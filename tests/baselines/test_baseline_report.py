@@ -18,7 +18,7 @@ from nlihub.baselines.evaluation.scoring import ScoringOptions, score_prediction
 from nlihub.baselines.presets import PRESETS, get_preset
 from nlihub.baselines.reports import benchmarks
 from nlihub.baselines.reports.benchmarks import difference_table
-from nlihub.baselines.reports.comparisons import shot_scores, transfers, view_table
+from nlihub.baselines.reports.comparisons import shot_scores, transfer_scores, view_table
 from nlihub.baselines.reports.names import distinct_names, short_dataset_name
 from nlihub.baselines.reports.pictures import plot_learning, plot_shots, plot_transfer
 from nlihub.baselines.reports.provenance import data_table
@@ -35,7 +35,7 @@ from nlihub.baselines.reports.read_runs import Evaluation
 from nlihub.baselines.reports.scores import score_table
 from nlihub.baselines.reports.systems import collect_runs
 from nlihub.baselines.reports.write import write_report
-from nlihub.baselines.runs.config import RunConfig, Subset
+from nlihub.baselines.runs.config import RunConfig, TrainingSubset
 from nlihub.baselines.runs.folder import RunFolder
 from nlihub.builders.core.registry import builders, get_builder
 from nlihub.loaders.errors import (
@@ -391,7 +391,7 @@ def options_of(name, **changed):
         (preset("scinli-roberta", train="/data/scinli"), SCINLI, "rows of one's own"),
         (preset("scinli-roberta", view="hypothesis"), SCINLI, "with the hypothesis alone"),
         (preset("scinli-roberta", n_shots=3), SCINLI, "number of shots"),
-        (preset("scinli-roberta", subset=Subset("easy", 0.33, "x")), SCINLI, "that part"),
+        (preset("scinli-roberta", subset=TrainingSubset("easy", 0.33, "x")), SCINLI, "that part"),
         (preset("scinli-roberta", model="prajjwal1/bert-tiny"), SCINLI, "model bert-tiny"),
         (preset("scinli-roberta", method="cnn"), SCINLI, "method cnn"),
         (preset("scinli-roberta", validation=None), SCINLI, "validation None"),
@@ -432,7 +432,7 @@ def test_a_papers_number_never_stands_beside_another_setting(config, dataset, re
         (preset("scinli-lexicalized", details={"groups": ["bigrams", "unigrams"]}), SCINLI,
          "SciNLI, Table 5", 0.3935),
         (preset("scinli-lexicalized"), SCINLI, "SciNLI, Tables 5 and 6", 0.4701),
-        (preset("mscinli-roberta", subset=Subset("hard", 1 / 3, "x")), MSCINLI,
+        (preset("mscinli-roberta", subset=TrainingSubset("hard", 1 / 3, "x")), MSCINLI,
          "MSciNLI, Table 7", 0.3411),
         (preset("mscinli-mistral-p1-four-shot"), MSCINLI, "MSciNLI, Table 5", 0.4549),
         (preset("mscinli-mistral-p1-zero-shot"), MSCINLI, "MSciNLI, Table 5", 0.2143),
@@ -947,7 +947,7 @@ def test_training_and_test_sets(rows, tmp_path):
     golds = {name: rows(name, 800) for name in names} | {"scinli": rows("scinli", 4000)}
     for planned in plan_domain_shift(get_preset("mscinli-roberta").config, [1, 2]):
         write_run(tmp_path / planned.folder, planned.config, golds)
-    [(name, (scores, rows))] = transfers(collect_runs([tmp_path])).items()
+    [(name, (scores, rows))] = transfer_scores(collect_runs([tmp_path])).items()
     assert name == "mscinli-roberta"
     assert list(scores) == [*names, "scinli/acl_small"]
     assert all(list(found) == [*names, "scinli"] for found in scores.values())
@@ -971,7 +971,7 @@ def test_domains_of_a_test_set_are_test_sets_too(rows, tmp_path):
     golds["mscinli/plus"] = rows("mscinli/plus", 8000)
     for planned in plan_cross_dataset(get_preset("mscinli-roberta").config, [1]):
         write_run(tmp_path / planned.folder, planned.config, golds)
-    [(scores, rows)] = transfers(collect_runs([tmp_path])).values()
+    [(scores, rows)] = transfer_scores(collect_runs([tmp_path])).values()
     assert rows[0][1:] == [*(f"mscinli/{d}" for d in DOMAINS), "scinli", "mscinli", "mscinli/plus"]
     assert list(scores) == ["scinli", "mscinli", "mscinli/plus_small", "mscinli/plus"]
     assert rows[2][0] == "*MSciNLI, Tables 9 and 19*"
@@ -1026,7 +1026,7 @@ def test_parts_of_the_training_rows(rows, tmp_path):
     gold = rows("mscinli", 4000)
     write_run(tmp_path / "runs" / "all", preset("mscinli-roberta"), {"mscinli": gold})
     for kind, share in (("hard", 0.33), ("without_hardest", 0.05)):
-        config = preset("mscinli-roberta", subset=Subset(kind, share, "../all"))
+        config = preset("mscinli-roberta", subset=TrainingSubset(kind, share, "../all"))
         write_run(tmp_path / "runs" / kind, config, {"mscinli": gold}, 0.5)
     text = text_of(tmp_path / "runs", tmp_path / "report")
     section = text.split("## Parts of the training rows")[1].split("## ")[1]
@@ -1087,7 +1087,7 @@ def everything(rows, tmp_path):
         config = preset("spacenli-roberta-few-shot", n_shots=k)
         write_run(folder / "shots" / str(k), config, shots)
     write_run(folder / "subset" / "all", preset("mscinli-roberta"), {"mscinli": mscinli})
-    config = preset("mscinli-roberta", subset=Subset("easy", 0.33, "../all"))
+    config = preset("mscinli-roberta", subset=TrainingSubset("easy", 0.33, "../all"))
     write_run(folder / "subset" / "easy", config, {"mscinli": mscinli})
     for seed in (1, 2):
         config = preset("scinli-roberta", seed=seed)

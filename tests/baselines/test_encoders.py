@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import torch
 import transformers
-from nlihub.baselines.runs.config import Options, RunConfig
+from nlihub.baselines.runs.config import HyperParameters, RunConfig
 from nlihub.baselines.runs.data import read_run_rows
 from nlihub.baselines.runs.execute import execute_run
 from nlihub.baselines.systems.encoders import Encoder
@@ -21,7 +21,7 @@ from nlihub.baselines.training.execution import Execution
 from nlihub.loaders.errors import ModelError, SourceNotFoundError
 from tiny_models import LABELS, write_encoder, write_rows, write_tokenizer
 
-SHORT = Options(learning_rate=1e-3, batch_size=16, max_epochs=1, max_length=32)
+SHORT = HyperParameters(learning_rate=1e-3, batch_size=16, max_epochs=1, max_length=32)
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def test_a_classifier_that_knows_no_padding_is_tested_too(rows, tmp_path):
     kind = transformers.AutoModelForSequenceClassification
     folder = write_gpt2(tmp_path / "gpt2", kind, **labels)
     config = RunConfig(
-        "z", "zero-shot", (str(rows),), model=str(folder), options=Options(max_length=32)
+        "z", "zero-shot", (str(rows),), model=str(folder), options=HyperParameters(max_length=32)
     )
     assert execute_run(config, tmp_path / "run", Execution()).is_done
 
@@ -177,7 +177,7 @@ def test_a_classifier_without_its_head_is_no_classifier(rows, tmp_path):
     zero_shot = RunConfig("z", "zero-shot", (str(rows),), model=str(model))
     with pytest.raises(ModelError, match=r"lacks weights: classifier\.bias, classifier\.weight"):
         execute_run(
-            RunConfig(**{**zero_shot.__dict__, "options": Options(max_length=32)}),
+            RunConfig(**{**zero_shot.__dict__, "options": HyperParameters(max_length=32)}),
             tmp_path / "run",
             Execution(),
         )

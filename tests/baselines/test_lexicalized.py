@@ -27,7 +27,7 @@ from nlihub.baselines.systems.lexical_features import (
 from nlihub.baselines.systems.lexicalized import FEATURES_FILE, WEIGHTS_FILE, Lexicalized
 from nlihub.baselines.systems.words import (
     is_word,
-    read_saved,
+    read_model_json,
     stem,
     stem_words,
     tokenize_lower,
@@ -476,4 +476,4 @@ def test_broken_files(tmp_path):
 def test_deeply_nested_json_is_no_surprise(tmp_path):
     (tmp_path / "x.json").write_text("[" * 100_000)
     with pytest.raises(UsageError, match="is not valid JSON"):
-        read_saved(tmp_path / "x.json", ["a"])
+        read_model_json(tmp_path / "x.json", ["a"])

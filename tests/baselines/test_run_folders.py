@@ -11,7 +11,7 @@ pytest.importorskip("torch", reason="the extra 'baselines' is not installed")
 pytest.importorskip("transformers", reason="the extra 'baselines' is not installed")
 
 import pyarrow.parquet as pq
-from nlihub.baselines.runs.config import Options, RunConfig, Subset
+from nlihub.baselines.runs.config import HyperParameters, RunConfig, TrainingSubset
 from nlihub.baselines.runs.execute import execute_run
 from nlihub.baselines.runs.folder import RunFolder
 from nlihub.baselines.training.execution import Execution
@@ -31,7 +31,7 @@ def config(encoder, tmp_path):
     for start, (name, n_rows) in enumerate(names.items()):
         write_rows(tmp_path / f"{name}.jsonl", n_rows, 100 * start)
     files = {name: str(tmp_path / f"{name}.jsonl") for name in names}
-    options = Options(1e-3, batch_size=16, max_epochs=2, max_length=9)
+    options = HyperParameters(1e-3, batch_size=16, max_epochs=2, max_length=9)
     return RunConfig(
         "tiny",
         "encoder",
@@ -241,9 +241,9 @@ def test_training_rows_among_the_test_rows_are_counted(config, tmp_path):
 def test_a_part_of_the_rows_goes_on_by_its_whole_path(config, tmp_path):
     """As ``rerun_config`` names the run that told which rows are easy."""
     execute_run(config, tmp_path / "all", Execution())
-    part = replace(config, subset=Subset("easy", 0.5, "../all"))
+    part = replace(config, subset=TrainingSubset("easy", 0.5, "../all"))
     break_off(part, tmp_path / "easy", "one: macro-F1")
-    whole = replace(part, subset=Subset("easy", 0.5, str(tmp_path / "all")))
+    whole = replace(part, subset=TrainingSubset("easy", 0.5, str(tmp_path / "all")))
     assert execute_run(whole, tmp_path / "easy", Execution()).is_done
 
 
@@ -269,13 +269,13 @@ def test_what_one_process_does_is_not_done_by_several(config, tmp_path, monkeypa
     ("method", "changes", "named"),
     [
         ("zero-shot", {"model": "m", "new_head": True}, "new_head"),
-        ("zero-shot", {"model": "m", "options": Options(max_epochs=3)}, "max_epochs"),
-        ("prompt", {"model": "m", "options": Options(max_length=8)}, "max_length"),
+        ("zero-shot", {"model": "m", "options": HyperParameters(max_epochs=3)}, "max_epochs"),
+        ("prompt", {"model": "m", "options": HyperParameters(max_length=8)}, "max_length"),
         ("lexicalized", {"train": "t", "validation": "v"}, "validation"),
         ("lexicalized", {"train": "t", "reference": True}, "reference"),
         ("prompt", {"model": "m", "view": "hypothesis"}, "view"),
         ("cbow", {"train": "t", "model": "m"}, "model"),
-        ("cnn", {"train": "t", "options": Options(n_trained_layers=1)}, "n_trained_layers"),
+        ("cnn", {"train": "t", "options": HyperParameters(n_trained_layers=1)}, "n_trained_layers"),
         ("encoder", {"train": "t", "model": "m", "details": {"vectors": "v"}}, "details"),
     ],
 )

@@ -18,7 +18,7 @@ pytest.importorskip("torch", reason="the extra 'baselines' is not installed")
 pytest.importorskip("transformers", reason="the extra 'baselines' is not installed")
 
 import torch
-from nlihub.baselines.runs.config import Options, RunConfig, Subset
+from nlihub.baselines.runs.config import HyperParameters, RunConfig, TrainingSubset
 from nlihub.baselines.runs.data import cartography_subset_ids, draw_few_shot_rows, read_run_rows
 from nlihub.baselines.runs.execute import execute_run
 from nlihub.baselines.runs.folder import RunFolder
@@ -34,8 +34,10 @@ from nlihub.loaders.errors import (
 )
 from tiny_models import LABELS, WORDS, write_encoder, write_rows
 
-FAST = Options(learning_rate=3e-3, batch_size=16, max_epochs=3, patience=None, max_length=32)
-READ = Options(max_length=32)
+FAST = HyperParameters(
+    learning_rate=3e-3, batch_size=16, max_epochs=3, patience=None, max_length=32
+)
+READ = HyperParameters(max_length=32)
 
 
 @pytest.fixture(scope="module")
@@ -586,7 +588,9 @@ def test_subsets_follow_the_dynamics(config, tmp_path):
     variability = {id_: np.std(values) for id_, values in by_row.items()}
 
     def ids(kind, share):
-        return cartography_subset_ids(Subset(kind, share, "-"), run.path, table["id"]).to_pylist()
+        return cartography_subset_ids(
+            TrainingSubset(kind, share, "-"), run.path, table["id"]
+        ).to_pylist()
 
     easy, hard, ambiguous = ids("easy", 0.25), ids("hard", 0.25), ids("ambiguous", 0.25)
     assert len(easy) == len(hard) == len(ambiguous) == 24
@@ -595,7 +599,7 @@ def test_subsets_follow_the_dynamics(config, tmp_path):
     assert set(easy) == set(by_confidence[-24:])
     assert set(ambiguous) == set(sorted(by_row, key=variability.get)[-24:])
     assert set(ids("without_hardest", 0.25)) == set(by_row) - set(hard)
-    part = replace(config, subset=Subset("easy", 0.25, "../all"))
+    part = replace(config, subset=TrainingSubset("easy", 0.25, "../all"))
     trained = execute_run(part, tmp_path / "easy", Execution())
     assert trained.read_json("record.json")["n_train"] == 24
     other = write_rows(tmp_path / "other.jsonl", 96, start=10)
@@ -603,7 +607,9 @@ def test_subsets_follow_the_dynamics(config, tmp_path):
         execute_run(replace(part, train=str(other)), tmp_path / "foreign", Execution())
     with pytest.raises(UsageError, match=r"has no dynamics\.parquet"):
         execute_run(
-            replace(config, subset=Subset("easy", 0.25, "../none")), tmp_path / "x", Execution()
+            replace(config, subset=TrainingSubset("easy", 0.25, "../none")),
+            tmp_path / "x",
+            Execution(),
         )
 
 
@@ -789,12 +795,15 @@ def test_a_damaged_state_is_named(config, tmp_path):
 )
 def test_hyper_parameters_are_checked(changes, message):
     with pytest.raises((UsageError, UnknownNameError), match=message):
-        Options(**changes)
+        HyperParameters(**changes)
 
 
 def test_a_config_survives_json(config):
     full = replace(
-        config, subset=Subset("easy", 0.3, "../a"), model_labels=("a", "b"), details={"x": [1]}
+        config,
+        subset=TrainingSubset("easy", 0.3, "../a"),
+        model_labels=("a", "b"),
+        details={"x": [1]},
     )
     assert RunConfig.from_json(json.loads(json.dumps(full.as_json()))) == full
     with pytest.raises(UnknownNameError, match="Did you mean 'seed'"):

@@ -27,7 +27,7 @@ import torch
 from accelerate.state import AcceleratorState
 from datasets import ClassLabel, Features, Value
 from nlihub.baselines.evaluation.gold import align_labels
-from nlihub.baselines.runs.config import Options, RunConfig
+from nlihub.baselines.runs.config import HyperParameters, RunConfig
 from nlihub.baselines.runs.data import read_run_rows
 from nlihub.baselines.runs.execute import execute_run
 from nlihub.baselines.runs.folder import RunFolder
@@ -44,7 +44,7 @@ N_WORDS, PADDING = 20, 0
 N_ROWS, BATCH_SIZE, N_EPOCHS = 36, 7, 3
 N_STEPS = 6  # of an epoch: five of 7 rows, and one of a single row
 
-PLAIN = Options(
+PLAIN = HyperParameters(
     learning_rate=0.02,
     batch_size=BATCH_SIZE,
     max_epochs=N_EPOCHS,
@@ -207,7 +207,7 @@ class Trace:
 
 
 @cache
-def plain_loop(options: Options, *, by_length: bool = True) -> Trace:
+def plain_loop(options: HyperParameters, *, by_length: bool = True) -> Trace:
     """Trains on ``ROWS``."""
     model = Small(1).train()
     kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[options.optimizer]
@@ -236,7 +236,7 @@ def plain_loop(options: Options, *, by_length: bool = True) -> Trace:
     return trace
 
 
-def rate(step: int, options: Options) -> float:
+def rate(step: int, options: HyperParameters) -> float:
     """The learning rate of a step, from 0: up from zero, then level or down to zero."""
     end = {"constant": 1.0, "linear": 0.0}[options.schedule]
     corners = [(options.warmup_steps, 1.0), (N_STEPS * options.max_epochs, end)]
@@ -263,7 +263,7 @@ def macro_f1(weights: dict[str, torch.Tensor], rows: Rows) -> float:
 
 def train(
     path: Path,
-    options: Options = PLAIN,
+    options: HyperParameters = PLAIN,
     *,
     validation: Rows | None = None,
     trainable: SmallTrainable | None = None,
@@ -548,7 +548,7 @@ def test_what_a_ruinous_step_leaves_is_not_kept(
 #: an order that its own inverse is not.
 NAMES = ("beta", "gamma", "delta", "alpha")
 TURNED = (*NAMES[1:], NAMES[0])
-RUN = Options(learning_rate=3e-3, batch_size=16, max_epochs=2, patience=None, max_length=32)
+RUN = HyperParameters(learning_rate=3e-3, batch_size=16, max_epochs=2, patience=None, max_length=32)
 
 
 @pytest.fixture(scope="module")

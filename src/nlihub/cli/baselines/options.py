@@ -91,7 +91,7 @@ class RowOptions:
 
 @dataclass(frozen=True)
 class TrainingOptions:
-    """Hyper-parameters of all training; the fields have the names of the config's ``Options``."""
+    """Hyper-parameters of all training; the fields have the names of ``HyperParameters``."""
 
     learning_rate: Annotated[float | None, typer.Option(help="Learning rate.")] = None
     batch_size: Annotated[int | None, typer.Option(help="Pairs to a step, over all devices.")] = (
@@ -111,7 +111,7 @@ class ValidatedTraining(TrainingOptions):
 
 @dataclass(frozen=True)
 class Length:
-    """How much of a pair an encoder reads; the fields have the names of ``Options``."""
+    """How much of a pair an encoder reads; the fields have the names of ``HyperParameters``."""
 
     max_length: MaxLength = None
     truncation: Annotated[
@@ -121,7 +121,7 @@ class Length:
 
 @dataclass(frozen=True)
 class Optimization:
-    """Hyper-parameters of an encoder's training; the fields have the names of ``Options``."""
+    """Hyper-parameters of an encoder alone; the fields have the names of ``HyperParameters``."""
 
     optimizer: Annotated[str | None, typer.Option(help="adam or adamw.")] = None
     weight_decay: Annotated[float | None, typer.Option(help="Of adamw.")] = None

@@ -23,7 +23,7 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from ...baselines.runs.config import Options, RunConfig
+    from ...baselines.runs.config import HyperParameters, RunConfig
 
 
 @takes_groups
@@ -130,7 +130,7 @@ def config_of_options(
     hyper: Iterable[TrainingOptions | Length | Optimization] = (),
     hypothesis_only: bool = False,
     reference: bool = False,
-    default: "Options | None" = None,
+    default: "HyperParameters | None" = None,
 ) -> "RunConfig":
     """Return the config of a preset, or a new one, changed as the options of a command say.
 
@@ -143,7 +143,7 @@ def config_of_options(
         hyper: The groups of hyper-parameters that the command has.
         hypothesis_only: Whether the system sees the hypothesis alone.
         reference: Whether to train as plainly as the papers.
-        default: Hyper-parameters of a new config; None takes those of ``Options``.
+        default: Hyper-parameters of a new config; None takes those of ``HyperParameters``.
     """
     from ...baselines.presets import get_preset
 
@@ -178,8 +178,10 @@ def check_preset(preset: str | None, command: str) -> None:
         raise typer.BadParameter(f"{preset} is a preset of nlihub baseline {own}.")
 
 
-def _new(method: str, name: str, rows: RowOptions, default: "Options | None") -> "RunConfig":
-    from ...baselines.runs.config import Options, RunConfig
+def _new(
+    method: str, name: str, rows: RowOptions, default: "HyperParameters | None"
+) -> "RunConfig":
+    from ...baselines.runs.config import HyperParameters, RunConfig
 
     tests = tuple(rows.test or ())
     if rows.train is not None and not tests and method != "prompt":
@@ -187,7 +189,9 @@ def _new(method: str, name: str, rows: RowOptions, default: "Options | None") ->
     if not tests:
         raise typer.BadParameter("Give a --preset, or what to test on: --test.")
     validation = _own_validation(rows.train) if rows.train is not None else None
-    return RunConfig(name, method, tests, validation=validation, options=default or Options())
+    return RunConfig(
+        name, method, tests, validation=validation, options=default or HyperParameters()
+    )
 
 
 def _own_validation(train: str) -> str | None:
@@ -204,8 +208,8 @@ def _own_validation(train: str) -> str | None:
 
 
 def _chosen(
-    options: "Options", hyper: Iterable[TrainingOptions | Length | Optimization]
-) -> "Options":
+    options: "HyperParameters", hyper: Iterable[TrainingOptions | Length | Optimization]
+) -> "HyperParameters":
     """Return hyper-parameters, with those that were given in their place."""
     values = {part.name: getattr(group, part.name) for group in hyper for part in fields(group)}
     given = {name: value for name, value in values.items() if value is not None}

@@ -187,6 +187,9 @@ def show_benchmark(benchmark: Benchmark, pictures: Pictures, level: float | None
         benchmark: The test set, with its systems.
         pictures: Receives the pictures.
         level: Confidence level of intervals, above 0 and below 1; None leaves them out.
+
+    Raises:
+        PredictionsError: Predictions cannot be read, or do not match the rows.
     """
     blocks = []
     for title, names in score_blocks(benchmark).items():

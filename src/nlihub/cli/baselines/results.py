@@ -1,4 +1,4 @@
-"""Commands on what there is: presets, reports on runs, models for the Hub."""
+"""Commands that list presets, report on runs, and publish models."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -33,7 +33,7 @@ def report_command(
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the report.")],
     confidence_level: Annotated[
-        float | None, typer.Option(help="Of bootstrap intervals, e.g. 0.95; default none.")
+        float | None, typer.Option(help="Level of bootstrap intervals, e.g. 0.95; default none.")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -55,7 +55,7 @@ def push_command(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Send a fine-tuned model to the Hub, with a card that carries its results."""
+    """Publish a fine-tuned model on the Hub, with a card that has its results."""
     from ...hub import publish_model
 
     url = publish_model(run, repo, private=private, license_id=license_id)

@@ -38,7 +38,7 @@ def run_command(
     folder: From = None,
     as_json: Json = False,
 ) -> None:
-    """Do what a config says, such as that of an earlier run."""
+    """Repeat a run from its folder, or do that of a config."""
     from ...baselines.running import rerun_config
 
     runs = RunOptions(output, seeds=seeds, folder=folder, as_json=as_json)

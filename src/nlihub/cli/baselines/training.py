@@ -107,7 +107,7 @@ def finetune_command(
 ) -> None:
     """Fine-tune a pretrained encoder.
 
-    Without a preset the hyper-parameters are SciNLI's. Started again, it goes on where it was.
+    Without a preset the hyper-parameters are SciNLI's. Started again, it resumes.
     """
     check_preset(runs.preset, "finetune")
     config = config_of_options(
@@ -130,7 +130,7 @@ def few_shot_command(
     dataset: Annotated[str, typer.Option(help="spacenli or open_spacenli.")] = "spacenli",
     pretrained: Pretrained,
     shots: Annotated[
-        str | None, typer.Option(metavar="K,...", help="Rows a pattern; default 0,1,5,10,20.")
+        str | None, typer.Option(metavar="K,...", help="Rows of each pattern; default 0,1,5,10,20.")
     ] = None,
     hypothesis_only: HypothesisOnly = False,
     training: TrainingOptions,
@@ -176,12 +176,11 @@ def classical_command(
     hypothesis_only: HypothesisOnly = False,
     features: Annotated[
         str | None,
-        typer.Option(
-            metavar="F,...", help="Of the lexicalized: bleu, length, overlap, unigrams, bigrams."
-        ),
+        typer.Option(metavar="F,...", help="Features: bleu, length, overlap, unigrams, bigrams."),
     ] = None,
     vectors: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Word vectors as GloVe's; default drawn.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Word vectors in GloVe's format; default random."),
     ] = None,
     training: ValidatedTraining,
     num_proc: Annotated[int, typer.Option(min=1, help="Processes that count features.")] = 1,
@@ -229,7 +228,7 @@ def analyse_command(
     reference: Reference = False,
     computing: Computing,
 ) -> None:
-    """Do all runs of an analysis of the papers: train on one domain and test on all, and the like.
+    """Run an analysis of the papers, such as training on each domain and testing on all.
 
     Training and test sets of domain-shift and cross-dataset are those of the paper, MSciNLI.
     """

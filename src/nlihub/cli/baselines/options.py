@@ -13,7 +13,7 @@ _Rows = "A dataset, NAME or NAME/CONFIG, a built folder, or a file of rows; :SPL
 Output = Annotated[Path, typer.Option("--output", "-o", help="Folder of the runs.")]
 Test = Annotated[
     list[str] | None,
-    typer.Option(metavar="ROWS", help="Rows to test on; may be given several times."),
+    typer.Option(metavar="ROWS", help="Rows to test on; may be repeated."),
 ]
 Seeds = Annotated[
     str | None, typer.Option(metavar="N,...", help="Seeds, a run each; default the preset's, or 1.")
@@ -80,9 +80,9 @@ class Head:
 class RowOptions:
     """The rows to train and test on."""
 
-    train: Annotated[
-        str | None, typer.Option(metavar="ROWS", help=f"Rows to train on. {_Rows}")
-    ] = None
+    train: Annotated[str | None, typer.Option(metavar="ROWS", help=f"Training rows. {_Rows}")] = (
+        None
+    )
     validation: Annotated[
         str | None,
         typer.Option(metavar="ROWS|none", help="Rows to compare epochs on; default the dataset's."),

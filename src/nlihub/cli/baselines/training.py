@@ -180,7 +180,7 @@ def classical_command(
     ] = None,
     vectors: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Word vectors in GloVe's format; default random."),
+        typer.Option(metavar="FILE", help="Vectors in GloVe's format; default random."),
     ] = None,
     training: ValidatedTraining,
     num_proc: Annotated[int, typer.Option(min=1, help="Processes that count features.")] = 1,

@@ -156,8 +156,8 @@ def test_nothing_is_downloaded():
         "def refuse(*_): raise OSError('no network')\n"
         "socket.socket.connect = refuse\n"
         "import nltk; nltk.data.path.clear()\n"
-        "from nlihub.baselines.systems.words import stem_tokens, tokenize, word_classes\n"
-        "print(stem_tokens('It works. We saw it.'), word_classes(tokenize('It works.')))"
+        "from nlihub.baselines.systems.words import stem_words, tokenize_words, word_classes\n"
+        "print(stem_words('It works. We saw it.'), word_classes(tokenize_words('It works.')))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     expected = "['it', 'work', '.', 'we', 'saw', 'it', '.'] [None, 'verb', None]\n"

@@ -277,11 +277,11 @@ def test_without_validation_the_last_epoch_is_taken(config, tmp_path):
 SCRIPT = """
 import sys
 from pathlib import Path
-from nlihub.baselines.runs.execute import execute
+from nlihub.baselines.runs.execute import execute_run
 from nlihub.baselines.training.execution import Execution
 from nlihub.baselines.running import rerun_config
-execute(rerun_config(sys.argv[1]), Path(sys.argv[2]), Execution(state_every_s=0.0),
-        tell=lambda line: print(line, flush=True))
+execute_run(rerun_config(sys.argv[1]), Path(sys.argv[2]), Execution(state_every_s=0.0),
+            tell=lambda line: print(line, flush=True))
 """
 
 

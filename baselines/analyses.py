@@ -1,11 +1,12 @@
 """Plan several runs of a baseline: over seeds, over shots, and for the papers' analyses."""
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from ..loaders.errors import UnknownNameError, UsageError
-from .runs.config import RunConfig, TrainingSubset
+from .runs.config import VIEWS, RunConfig, TrainingSubset
 
 
 @dataclass(frozen=True)
@@ -42,11 +43,14 @@ def plan_shots(config: RunConfig, seeds: Sequence[int], shots: Sequence[int]) ->
 
     Source: SpaceNLI, section 4.2.3 and Figure 3.
     """
-    return [
-        planned
-        for n_shots in dict.fromkeys(shots)
-        for planned in plan_seeds(replace(config, n_shots=n_shots), seeds, f"k-{n_shots}")
-    ]
+    configs = {f"k-{n_shots}": replace(config, n_shots=n_shots) for n_shots in shots}
+    return _plan_folders(configs, seeds)
+
+
+def _plan_folders(configs: Mapping[str, RunConfig], seeds: Sequence[int]) -> list[PlannedRun]:
+    """Plan a run for each seed of each config, in the config's folder."""
+    planned = (plan_seeds(config, seeds, folder) for folder, config in configs.items())
+    return list(itertools.chain.from_iterable(planned))
 
 
 #: The domains of the domain-shift matrix: of each a training set of 25,464 rows and a test set.
@@ -78,11 +82,7 @@ def plan_hypothesis_only(config: RunConfig, seeds: Sequence[int]) -> list[Planne
 
     Source: SciNLI, section 5 and Table 7; MSciNLI, Table 17; BioNLI, Table 5.
     """
-    return [
-        planned
-        for view in ("pair", "hypothesis")
-        for planned in plan_seeds(replace(config, view=view), seeds, view)
-    ]
+    return _plan_folders({view: replace(config, view=view) for view in VIEWS}, seeds)
 
 
 def plan_domain_shift(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun]:
@@ -91,19 +91,16 @@ def plan_domain_shift(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRu
     Source: MSciNLI, section 5.2 and Table 8.
     """
     tests = tuple(test for _, test in DOMAINS.values())
-    return [
-        planned
-        for domain, (train, test) in DOMAINS.items()
-        for planned in plan_seeds(
-            replace(config, train=train, validation=_validation(config, test), tests=tests),
-            seeds,
-            domain,
-        )
-    ]
+    configs = {
+        domain: _learning(config, train, test, tests) for domain, (train, test) in DOMAINS.items()
+    }
+    return _plan_folders(configs, seeds)
 
 
-def _validation(config: RunConfig, name: str) -> str | None:
-    return name if config.takes("validation") else None
+def _learning(config: RunConfig, train: str, validation: str, tests: tuple[str, ...]) -> RunConfig:
+    """Return a config with other training, validation (if the method has any) and test rows."""
+    compared = validation if config.takes("validation") else None
+    return replace(config, train=train, validation=compared, tests=tests)
 
 
 def plan_cross_dataset(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun]:
@@ -111,20 +108,11 @@ def plan_cross_dataset(config: RunConfig, seeds: Sequence[int]) -> list[PlannedR
 
     Source: MSciNLI, section 5.3 and Table 9.
     """
-    return [
-        planned
-        for train in DATASETS
-        for planned in plan_seeds(
-            replace(
-                config,
-                train=train,
-                validation=_validation(config, train),
-                tests=("scinli", "mscinli", "mscinli/plus"),
-            ),
-            seeds,
-            train.replace("/", "-"),
-        )
-    ]
+    tests = ("scinli", "mscinli", "mscinli/plus")
+    configs = {
+        train.replace("/", "-"): _learning(config, train, train, tests) for train in DATASETS
+    }
+    return _plan_folders(configs, seeds)
 
 
 def plan_cartography(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun]:
@@ -141,11 +129,10 @@ def plan_cartography(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun
             "none. Choose an encoder, cbow, cnn or bilstm."
         )
     planned = plan_seeds(config, seeds, "all")
-    first = planned[0].folder
-    for name, (kind, share) in PARTS.items():
-        subset = TrainingSubset(kind, share, str(PurePosixPath("../..") / first))
-        planned += plan_seeds(replace(config, subset=subset), seeds, name)
-    return planned
+    first = str(PurePosixPath("../..") / planned[0].folder)
+    subsets = {name: TrainingSubset(*part, first) for name, part in PARTS.items()}
+    parts = {name: replace(config, subset=subset) for name, subset in subsets.items()}
+    return planned + _plan_folders(parts, seeds)
 
 
 ANALYSES = {

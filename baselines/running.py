@@ -105,30 +105,24 @@ def run(
         from .training.execution import Execution
 
         chosen = Execution(micro_batch, precision, compiled, config.reference, on_cpu, num_proc)
-        folders = [Path(output).expanduser() / part.folder for part in planned]
-        for place, part in zip(folders, planned, strict=True):  # before the first takes its time
+        places = [(Path(output).expanduser() / part.folder, part.config) for part in planned]
+        for place, own in places:  # before the first takes its time
             if not RunFolder(place).is_done:
-                part.config.check_complete()
-        done = [
-            execute_run(
-                part.config,
+                own.check_complete()
+        done = []
+        for place, own in places:
+            run_folder = execute_run(
+                own,
                 place,
                 chosen,
                 sources=Path(folder) if folder is not None else None,
                 keeps_checkpoint=keep_checkpoint,
                 tell=tell,
             )
-            for place, part in zip(folders, planned, strict=True)
-        ]
-    return [
-        {
-            "run": str(run_folder.path),
-            "name": part.config.name,
-            "seed": part.config.seed,
-            "evaluations": run_folder.read_json(METRICS)["evaluations"],
-        }
-        for run_folder, part in zip(done, planned, strict=True)
-    ]
+            evaluations = run_folder.read_json(METRICS)["evaluations"]
+            facts = {"run": str(place), "name": own.name, "seed": own.seed}
+            done.append({**facts, "evaluations": evaluations})
+    return done
 
 
 def _config_of(

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..systems import System
     from ..training.execution import Execution
 
-
+#: The packages whose versions influence a result.
 _PACKAGES = (
     "nlihub",
     "torch",
@@ -45,45 +45,6 @@ _PACKAGES = (
     "nltk",
     "HanTa",
 )
-
-
-def _versions() -> dict[str, str]:
-    """Return the versions of Python and of the installed packages that influence a result."""
-    found = {"python": platform.python_version()}
-    for name in _PACKAGES:
-        try:
-            found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return found
-
-
-def _commit() -> str | None:
-    """Return the commit of a checkout of this code, with ``+`` if files were changed; else None."""
-    here = Path(__file__).resolve().parent
-
-    def git(*arguments: str) -> str:
-        command = ["git", "-C", str(here), *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-
-    try:
-        if not (Path(git("rev-parse", "--show-toplevel")) / "baselines").samefile(here.parent):
-            return None  # installed into a folder that happens to lie in someone's repository
-        return git("rev-parse", "HEAD") + ("+" if git("status", "--porcelain", "-uno") else "")
-    except (OSError, subprocess.CalledProcessError):
-        return None
-
-
-def _hardware() -> dict[str, Any]:
-    """Return the machine's type, number of CPUs and threads, and GPUs."""
-    import torch
-
-    found: dict[str, Any] = {"machine": platform.machine(), "n_cpus": os.cpu_count()}
-    found["n_threads"] = torch.get_num_threads()
-    if torch.cuda.is_available():
-        gpus = [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
-        found |= {"gpus": gpus, "cuda": torch.version.cuda}
-    return found
 
 
 def execute_run(
@@ -355,3 +316,42 @@ def _label_set(sets: Sequence[GoldRows]) -> tuple[str, ...]:
 
 def _now() -> str:
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+
+
+def _versions() -> dict[str, str]:
+    """Return the versions of Python and of the installed ones of these packages."""
+    found = {"python": platform.python_version()}
+    for name in _PACKAGES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def _commit() -> str | None:
+    """Return the commit of a checkout of this code, with ``+`` if files were changed; else None."""
+    here = Path(__file__).resolve().parent
+
+    def git(*arguments: str) -> str:
+        command = ["git", "-C", str(here), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+    try:
+        if not (Path(git("rev-parse", "--show-toplevel")) / "baselines").samefile(here.parent):
+            return None  # installed into a folder that happens to lie in someone's repository
+        return git("rev-parse", "HEAD") + ("+" if git("status", "--porcelain", "-uno") else "")
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def _hardware() -> dict[str, Any]:
+    """Return the machine's type, number of CPUs and threads, and GPUs."""
+    import torch
+
+    found: dict[str, Any] = {"machine": platform.machine(), "n_cpus": os.cpu_count()}
+    found["n_threads"] = torch.get_num_threads()
+    if torch.cuda.is_available():
+        gpus = [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
+        found |= {"gpus": gpus, "cuda": torch.version.cuda}
+    return found

@@ -135,7 +135,7 @@ def show_percent(mean: float, std: float | None = None, decimals: int = 2) -> st
     """Write a share, from 0 to 1, as a percentage.
 
     Example:
-        >>> percent(0.7806, 0.0039)
+        >>> show_percent(0.7806, 0.0039)
         '78.06 ± 0.39'
     """
     shown = f"{100 * mean:.{decimals}f}"

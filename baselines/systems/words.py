@@ -44,7 +44,7 @@ def tokenize_words(text: str) -> list[str]:
 
     Source: SciNLI, section 4.1: NLTK's tokenizer.
 
-    >>> tokenize("It isn't new, e.g. BERT does it. We don't.")
+    >>> tokenize_words("It isn't new, e.g. BERT does it. We don't.")
     ['It', 'is', "n't", 'new', ',', 'e.g.', 'BERT', 'does', 'it', '.', 'We', 'do', "n't", '.']
     """
     return [
@@ -62,7 +62,7 @@ def stem_words(text: str) -> list[str]:
 
     Source: SciNLI, section 4.1: NLTK's tokenizer and Porter stemmer, which lower-cases.
 
-    >>> stem_tokens("Models were significantly improved.")
+    >>> stem_words("Models were significantly improved.")
     ['model', 'were', 'significantli', 'improv', '.']
     """
     return [stem(token) for token in tokenize_words(text)]
@@ -92,7 +92,7 @@ def word_classes(tokens: Sequence[str]) -> list[str | None]:
     Raises:
         MissingExtraError: HanTa is too old.
 
-    >>> word_classes(tokenize("The new model works very well."))
+    >>> word_classes(tokenize_words("The new model works very well."))
     [None, 'adjective', 'noun', 'verb', 'adverb', 'adverb', None]
     """
     tags: list[str] = []

@@ -140,7 +140,7 @@ class RunConfig:
     Attributes:
         name: The name of the system in reports.
         method: One of ``METHODS``.
-        tests: The test sets, by a name that ``runs.data.read_rows`` takes: a dataset, a config, the
+        tests: The test sets, by a name that ``read_run_rows`` takes: a dataset, a config, the
             folder of a built version or a file of rows.
         model: An encoder or language model: a name on the Hub, or a folder.
         revision: Commit, tag or branch of a model on the Hub.

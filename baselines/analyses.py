@@ -1,36 +1,29 @@
-"""Plans of several runs: over seeds, over shots, and for the papers' analyses."""
+"""Plan several runs of a baseline: over seeds, over shots, and for the papers' analyses."""
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from ..loaders.errors import UnknownNameError, UsageError
-from .runs.config import RunConfig, Subset
+from .runs.config import VIEWS, RunConfig, TrainingSubset
 
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """A run that is yet to be done.
-
-    Attributes:
-        folder: Its folder, relative to the folder of all runs.
-        config: Its config.
-    """
+    """A run that is yet to be done, and its folder, relative to the folder of all runs."""
 
     folder: PurePosixPath
     config: RunConfig
 
 
-def over_seeds(config: RunConfig, seeds: Sequence[int], within: str = "") -> list[PlannedRun]:
-    """Plan a run for each seed, in folders ``seed-N``.
+def plan_seeds(config: RunConfig, seeds: Sequence[int], within: str = "") -> list[PlannedRun]:
+    """Plan a run for each seed, in folders ``seed-N``; repeated seeds count once.
 
     Args:
         config: The config that the runs share.
-        seeds: The seeds; repeated ones count once.
+        seeds: The seeds.
         within: The folder, relative to that of all runs, that holds the folders.
-
-    Returns:
-        A run a seed, in the order of the seeds.
     """
     return [
         PlannedRun(PurePosixPath(within) / f"seed-{seed}", replace(config, seed=seed))
@@ -38,7 +31,7 @@ def over_seeds(config: RunConfig, seeds: Sequence[int], within: str = "") -> lis
     ]
 
 
-def over_shots(config: RunConfig, seeds: Sequence[int], shots: Sequence[int]) -> list[PlannedRun]:
+def plan_shots(config: RunConfig, seeds: Sequence[int], shots: Sequence[int]) -> list[PlannedRun]:
     """Plan few-shot learning with several numbers of shots, in folders ``k-N/seed-N``.
 
     With 0 shots no rows are drawn, but a new head is, so every seed has its run there too.
@@ -48,16 +41,16 @@ def over_shots(config: RunConfig, seeds: Sequence[int], shots: Sequence[int]) ->
         seeds: The seeds of each number of shots.
         shots: Numbers of training rows of each pattern, 0 or more.
 
-    Returns:
-        A run for each number of shots and seed.
-
     Source: SpaceNLI, section 4.2.3 and Figure 3.
     """
-    return [
-        planned
-        for n_shots in dict.fromkeys(shots)
-        for planned in over_seeds(replace(config, n_shots=n_shots), seeds, f"k-{n_shots}")
-    ]
+    configs = {f"k-{n_shots}": replace(config, n_shots=n_shots) for n_shots in shots}
+    return _plan_folders(configs, seeds)
+
+
+def _plan_folders(configs: Mapping[str, RunConfig], seeds: Sequence[int]) -> list[PlannedRun]:
+    """Plan a run for each seed of each config, in the config's folder."""
+    planned = (plan_seeds(config, seeds, folder) for folder, config in configs.items())
+    return list(itertools.chain.from_iterable(planned))
 
 
 #: The domains of the domain-shift matrix: of each a training set of 25,464 rows and a test set.
@@ -84,61 +77,45 @@ PARTS = {
 }
 
 
-def hypothesis_only(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun]:
+def plan_hypothesis_only(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun]:
     """Plan training on the pair, and on the hypothesis alone.
 
     Source: SciNLI, section 5 and Table 7; MSciNLI, Table 17; BioNLI, Table 5.
     """
-    return [
-        planned
-        for view in ("pair", "hypothesis")
-        for planned in over_seeds(replace(config, view=view), seeds, view)
-    ]
+    return _plan_folders({view: replace(config, view=view) for view in VIEWS}, seeds)
 
 
-def domain_shift(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun]:
+def plan_domain_shift(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun]:
     """Plan training on each domain, and testing on all domains.
 
     Source: MSciNLI, section 5.2 and Table 8.
     """
     tests = tuple(test for _, test in DOMAINS.values())
-    return [
-        planned
-        for domain, (train, test) in DOMAINS.items()
-        for planned in over_seeds(
-            replace(config, train=train, validation=_validation(config, test), tests=tests),
-            seeds,
-            domain,
-        )
-    ]
+    configs = {
+        domain: _learning(config, train, test, tests) for domain, (train, test) in DOMAINS.items()
+    }
+    return _plan_folders(configs, seeds)
 
 
-def _validation(config: RunConfig, name: str) -> str | None:
-    return name if config.takes("validation") else None
+def _learning(config: RunConfig, train: str, validation: str, tests: tuple[str, ...]) -> RunConfig:
+    """Return a config with other training, validation (if the method has any) and test rows."""
+    compared = validation if config.takes("validation") else None
+    return replace(config, train=train, validation=compared, tests=tests)
 
 
-def cross_dataset(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun]:
+def plan_cross_dataset(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun]:
     """Plan training on each dataset and on both, and testing on each and on both.
 
     Source: MSciNLI, section 5.3 and Table 9.
     """
-    return [
-        planned
-        for train in DATASETS
-        for planned in over_seeds(
-            replace(
-                config,
-                train=train,
-                validation=_validation(config, train),
-                tests=("scinli", "mscinli", "mscinli/plus"),
-            ),
-            seeds,
-            train.replace("/", "-"),
-        )
-    ]
+    tests = ("scinli", "mscinli", "mscinli/plus")
+    configs = {
+        train.replace("/", "-"): _learning(config, train, train, tests) for train in DATASETS
+    }
+    return _plan_folders(configs, seeds)
 
 
-def cartography(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun]:
+def plan_cartography(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun]:
     """Plan training on all rows, then on those that the first run found easy, hard or ambiguous.
 
     Raises:
@@ -151,32 +128,28 @@ def cartography(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun]:
             f"The analysis cartography compares epochs of training; the method {config.method} has "
             "none. Choose an encoder, cbow, cnn or bilstm."
         )
-    planned = over_seeds(config, seeds, "all")
-    first = planned[0].folder
-    for name, (kind, share) in PARTS.items():
-        subset = Subset(kind, share, str(PurePosixPath("../..") / first))
-        planned += over_seeds(replace(config, subset=subset), seeds, name)
-    return planned
+    planned = plan_seeds(config, seeds, "all")
+    first = str(PurePosixPath("../..") / planned[0].folder)
+    subsets = {name: TrainingSubset(*part, first) for name, part in PARTS.items()}
+    parts = {name: replace(config, subset=subset) for name, subset in subsets.items()}
+    return planned + _plan_folders(parts, seeds)
 
 
 ANALYSES = {
-    "hypothesis-only": hypothesis_only,
-    "domain-shift": domain_shift,
-    "cross-dataset": cross_dataset,
-    "cartography": cartography,
+    "hypothesis-only": plan_hypothesis_only,
+    "domain-shift": plan_domain_shift,
+    "cross-dataset": plan_cross_dataset,
+    "cartography": plan_cartography,
 }
 
 
 def plan_analysis(kind: str, config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun]:
-    """Plan the runs of an analysis.
+    """Plan the runs of an analysis of the papers, in the order in which they have to be done.
 
     Args:
         kind: One of ``ANALYSES``.
         config: The config that the runs share.
         seeds: The seeds of each system that the analysis compares.
-
-    Returns:
-        The runs, in the order in which they have to be done.
 
     Raises:
         UnknownNameError: There is no such analysis.

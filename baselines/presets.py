@@ -1,10 +1,12 @@
 """The papers' baselines, by name."""
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ..loaders.errors import UnknownNameError
-from .runs.config import Options, RunConfig
+from .runs.config import HyperParameters, RunConfig
 
 SEEDS = (1, 2, 3)
 
@@ -33,10 +35,7 @@ class Preset:
 
 
 def get_preset(name: str) -> Preset:
-    """Return the preset of a name.
-
-    Args:
-        name: A name in ``PRESETS``.
+    """Return the preset of a paper's baseline by its name.
 
     Raises:
         UnknownNameError: There is no preset of that name.
@@ -49,7 +48,7 @@ def get_preset(name: str) -> Preset:
 #: SciNLI, section 4.3, and its authors' code for what the paper leaves open: cased models, batches
 #: of 64, 300 tokens, gradients clipped to 1, epochs compared by macro-F1. Their code puts one
 #: separator between the texts and gives no segment ids; here a model's own tokenizer does both.
-_SCINLI = Options(
+_SCINLI = HyperParameters(
     learning_rate=2e-5, batch_size=64, max_epochs=5, patience=2, max_length=300, max_grad_norm=1.0
 )
 _SCIENTIFIC_MODELS = {
@@ -60,13 +59,15 @@ _SCIENTIFIC_MODELS = {
 }
 
 #: SciNLI, sections 4.1 and 4.3.
-_NEURAL = Options(learning_rate=1e-3, batch_size=64, max_epochs=30, patience=10, max_grad_norm=None)
+_NEURAL = HyperParameters(
+    learning_rate=1e-3, batch_size=64, max_epochs=30, patience=10, max_grad_norm=None
+)
 
 #: BioNLI, section 4.1, and its authors' code for what the paper leaves open: batches of 16, a
 #: linear schedule after 25 steps of warm-up, gradients clipped to 1, markers as tokens, embeddings
 #: and the pooler left as they are, the premise alone cut. Their code joins the texts with a token
 #: <exp> and ends them with <end>; here a model's own tokenizer does that.
-_BIONLI = Options(
+_BIONLI = HyperParameters(
     learning_rate=1e-4,
     batch_size=16,
     max_epochs=20,
@@ -96,7 +97,7 @@ _SPATIAL_MODELS = {
 }
 
 #: Ours: SpaceNLI, section 4.2.3, gives the draws and the shots, and no hyper-parameters.
-FEW_SHOT = Options(
+FEW_SHOT = HyperParameters(
     learning_rate=1e-5,
     batch_size=16,
     max_epochs=10,
@@ -115,87 +116,71 @@ _LANGUAGE_MODELS = {
 }
 
 
-def _trained(name: str, dataset: str, method: str, source: str, options: Options) -> Preset:
-    config = RunConfig(
-        name,
-        method,
-        (dataset,),
-        preset=name,
-        train=dataset,
-        validation=dataset,
-        options=options,
-    )
-    return Preset(config, source)
+def _preset(
+    name: str,
+    method: str,
+    test: str,
+    source: str,
+    seeds: tuple[int, ...] = SEEDS,
+    shots: tuple[int, ...] = (),
+    **fields: Any,
+) -> Preset:
+    """Make a preset whose config has some further fields."""
+    return Preset(RunConfig(name, method, (test,), preset=name, **fields), source, seeds, shots)
+
+
+def _trained(
+    name: str,
+    method: str,
+    source: str,
+    options: HyperParameters,
+    seeds: tuple[int, ...] = SEEDS,
+    **fields: Any,
+) -> Preset:
+    """Make a preset trained, validated and tested on the dataset that its name begins with."""
+    dataset = name.partition("-")[0]
+    rows = {"train": dataset, "validation": dataset}
+    return _preset(name, method, dataset, source, seeds, options=options, **(rows | fields))
 
 
 def _presets() -> Iterator[Preset]:
-    epochs = {"scinli": 5, "mscinli": 10}
-    where = {
+    own: dict[str, Any]
+    encoders = {
         "scinli": "SciNLI, section 4.3 and Table 6; separators as in the model's own tokenizer",
         "mscinli": "MSciNLI, section 4.2 and Table 4; separators as for SciNLI",
     }
-    for dataset, max_epochs in epochs.items():
+    for (dataset, source), max_epochs in zip(encoders.items(), (5, 10), strict=True):
         options = replace(_SCINLI, max_epochs=max_epochs)
         for short, model in _SCIENTIFIC_MODELS.items():
-            made = _trained(f"{dataset}-{short}", dataset, "encoder", where[dataset], options)
-            yield replace(made, config=replace(made.config, model=model))
+            yield _trained(f"{dataset}-{short}", "encoder", source, options, model=model)
+    source = "SciNLI, sections 4.1 and 4.3 and Table 6; vectors drawn unless a file is given"
     for kind in ("cbow", "cnn", "bilstm"):
-        source = "SciNLI, sections 4.1 and 4.3 and Table 6; vectors drawn unless a file is given"
-        yield _trained(f"scinli-{kind}", "scinli", kind, source, _NEURAL)
-    yield _trained(
-        "mscinli-bilstm", "mscinli", "bilstm", "MSciNLI, section 4.1 and Table 3", _NEURAL
-    )
-    lexicalized = _trained(
-        "scinli-lexicalized", "scinli", "lexicalized", "SciNLI, section 4.2, Tables 5, 6", Options()
-    )
-    yield replace(lexicalized, config=replace(lexicalized.config, validation=None), seeds=SEEDS[:1])
+        yield _trained(f"scinli-{kind}", kind, source, _NEURAL)
+    yield _trained("mscinli-bilstm", "bilstm", "MSciNLI, section 4.1 and Table 3", _NEURAL)
+    source = "SciNLI, section 4.2, Tables 5, 6"
+    name = "scinli-lexicalized"
+    yield _trained(name, "lexicalized", source, HyperParameters(), SEEDS[:1], validation=None)
+    source = "BioNLI, section 4.1 and Table 5; separators as in the model's own tokenizer"
     for short, model in _BIOMEDICAL_MODELS.items():
-        source = "BioNLI, section 4.1 and Table 5; separators as in the model's own tokenizer"
-        made = _trained(f"bionli-{short}", "bionli", "encoder", source, _BIONLI)
-        yield replace(made, config=replace(made.config, model=model), seeds=SEEDS[:1])
+        yield _trained(f"bionli-{short}", "encoder", source, _BIONLI, SEEDS[:1], model=model)
+    source, options = "SpaceNLI, section 4.2 and Table 4", HyperParameters(max_length=128)
     for short, model in _SPATIAL_MODELS.items():
-        name = f"spacenli-{short}"
-        config = RunConfig(
-            name,
-            "zero-shot",
-            ("spacenli",),
-            model=model,
-            preset=name,
-            options=Options(max_length=128),
-        )
-        yield Preset(config, "SpaceNLI, section 4.2 and Table 4", SEEDS[:1])
-    for short, model in (
-        ("roberta", _SPATIAL_MODELS["roberta"]),
-        ("roberta-vanilla", "FacebookAI/roberta-large"),
-    ):
+        own = {"model": model, "options": options}
+        yield _preset(f"spacenli-{short}", "zero-shot", "spacenli", source, SEEDS[:1], **own)
+    source = "SpaceNLI, section 4.2.3 and Figure 3; the hyper-parameters are ours"
+    pool = "spacenli/few_shot"
+    tuned = {"roberta": _SPATIAL_MODELS["roberta"], "roberta-vanilla": "FacebookAI/roberta-large"}
+    for short, model in tuned.items():
         name = f"spacenli-{short}-few-shot"
-        config = RunConfig(
-            name,
-            "encoder",
-            ("spacenli/few_shot",),
-            model=model,
-            preset=name,
-            train="spacenli/few_shot",
-            options=FEW_SHOT,
-        )
-        source = "SpaceNLI, section 4.2.3 and Figure 3; the hyper-parameters are ours"
-        yield Preset(config, source, shots=SHOTS)
+        own = {"model": model, "train": pool, "options": FEW_SHOT}
+        yield _preset(name, "encoder", pool, source, shots=SHOTS, **own)
+    source = "MSciNLI, section 4.3 and Table 5; the wording and the shots are ours"
     for short, model in _LANGUAGE_MODELS.items():
-        for form in ("p1", "p2", "p3"):
-            for word, n_shots in (("zero", 0), ("four", 4)):
-                name = f"mscinli-{short}-{form}-{word}-shot"
-                config = RunConfig(
-                    name,
-                    "prompt",
-                    ("mscinli",),
-                    model=model,
-                    preset=name,
-                    train="mscinli:validation" if n_shots else None,
-                    n_shots=n_shots,
-                    details={"prompt": form},
-                )
-                source = "MSciNLI, section 4.3 and Table 5; the wording and the shots are ours"
-                yield Preset(config, source, SEEDS[:1])
+        for form, n_shots in itertools.product(("p1", "p2", "p3"), (0, 4)):
+            name = f"mscinli-{short}-{form}-{'four' if n_shots else 'zero'}-shot"
+            own = {"model": model, "n_shots": n_shots, "details": {"prompt": form}}
+            own["train"] = "mscinli:validation" if n_shots else None
+            yield _preset(name, "prompt", "mscinli", source, SEEDS[:1], **own)
 
 
 #: The presets by name.

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..loaders.errors import UsageError, needs_extra
 from ..loaders.progress import Tell, silent
-from .analyses import PlannedRun, over_seeds, over_shots, plan_analysis
+from .analyses import PlannedRun, plan_analysis, plan_seeds, plan_shots
 from .presets import PRESETS, get_preset
 from .runs.config import RunConfig
 from .runs.folder import METRICS, RunFolder
@@ -101,26 +101,28 @@ def run(
         analysis,
     )
     with needs_extra("baselines", "A baseline"):
-        from .runs.execute import execute
+        from .runs.execute import execute_run
         from .training.execution import Execution
 
         chosen = Execution(micro_batch, precision, compiled, config.reference, on_cpu, num_proc)
-        folders = [Path(output).expanduser() / part.folder for part in planned]
-        for place, part in zip(folders, planned, strict=True):  # before the first takes its time
+        places = [(Path(output).expanduser() / part.folder, part.config) for part in planned]
+        for place, own in places:  # before the first takes its time
             if not RunFolder(place).is_done:
-                part.config.check_complete()
-        done = [
-            execute(
-                part.config,
+                own.check_complete()
+        done = []
+        for place, own in places:
+            run_folder = execute_run(
+                own,
                 place,
                 chosen,
                 sources=Path(folder) if folder is not None else None,
                 keeps_checkpoint=keep_checkpoint,
                 tell=tell,
             )
-            for place, part in zip(folders, planned, strict=True)
-        ]
-    return [_result(run_folder) for run_folder in done]
+            evaluations = run_folder.read_json(METRICS)["evaluations"]
+            facts = {"run": str(place), "name": own.name, "seed": own.seed}
+            done.append({**facts, "evaluations": evaluations})
+    return done
 
 
 def _config_of(
@@ -158,12 +160,12 @@ def _plan(
         )
     if analysis:
         return plan_analysis(analysis, config, seeds)
-    return over_shots(config, seeds, shots) if shots else over_seeds(config, seeds)
+    return plan_shots(config, seeds, shots) if shots else plan_seeds(config, seeds)
 
 
 def _with_absolute_paths(config: RunConfig) -> RunConfig:
     """Make the paths of a config absolute, so that they hold in any working directory."""
-    from .runs.data import absolute_name
+    from .runs.data import absolute_rows_name
 
     details = dict(config.details)
     if details.get("vectors"):
@@ -177,32 +179,17 @@ def _with_absolute_paths(config: RunConfig) -> RunConfig:
     return replace(
         config,
         model=str(model.absolute()) if model is not None and model.is_dir() else config.model,
-        train=absolute_name(config.train) if config.train is not None else None,
-        validation=absolute_name(config.validation) if config.validation is not None else None,
-        tests=tuple(map(absolute_name, config.tests)),
+        train=absolute_rows_name(config.train) if config.train is not None else None,
+        validation=absolute_rows_name(config.validation) if config.validation is not None else None,
+        tests=tuple(map(absolute_rows_name, config.tests)),
         details=details,
     )
 
 
-def _result(run_folder: RunFolder) -> dict[str, Any]:
-    config = run_folder.config
-    return {
-        "run": str(run_folder.path),
-        "name": config.name,
-        "seed": config.seed,
-        "evaluations": run_folder.read_json(METRICS)["evaluations"],
-    }
-
-
 def rerun_config(path: PathLike) -> RunConfig:
-    """Read the config of a run, to repeat it in another folder.
+    """Read the config of a run, its folder or a JSON file, to repeat it in another folder.
 
-    Args:
-        path: The folder of the run, or a JSON file of a config.
-
-    Returns:
-        The config. If it trains on a subset of the rows, the path of the run that chose the subset
-        is made absolute.
+    The path of the run that chose a subset of the rows is made absolute.
 
     Raises:
         SourceNotFoundError: There is no such file.

@@ -13,12 +13,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from nlihub.baselines.presets import FEW_SHOT, SEEDS, SHOTS, get_preset
-from nlihub.baselines.runs.config import Options, RunConfig
+from nlihub.baselines.runs.config import HyperParameters, RunConfig
 
 import nlihub
 
 #: Of the small encoder: with 2,000 rows the papers' rate, 2e-5, leaves it where it began.
-ENCODER = Options(learning_rate=1e-4, batch_size=32, max_epochs=5, patience=2, max_length=300)
+ENCODER = HyperParameters(
+    learning_rate=1e-4, batch_size=32, max_epochs=5, patience=2, max_length=300
+)
 SMALL_FEW_SHOT = {"learning_rate": 1e-4, "max_epochs": 5, "batch_size": 32}
 
 
@@ -49,7 +51,7 @@ def main() -> None:
     neural = get_preset("scinli-cbow").config.options
 
     def run(
-        name: str, method: str, options: Options, seeds: tuple[int, ...], **more: object
+        name: str, method: str, options: HyperParameters, seeds: tuple[int, ...], **more: object
     ) -> None:
         for view in ("pair", "hypothesis"):
             config = RunConfig(
@@ -72,7 +74,7 @@ def main() -> None:
                 tell=lambda line: print(line, file=sys.stderr, flush=True),
             )
 
-    run("lexicalized", "lexicalized", Options(), SEEDS[:1])
+    run("lexicalized", "lexicalized", HyperParameters(), SEEDS[:1])
     run("cbow", "cbow", neural, SEEDS)
     run("cnn", "cnn", neural, SEEDS)
     run("small encoder", "encoder", ENCODER, SEEDS, model=str(given.encoder))

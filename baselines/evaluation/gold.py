@@ -1,7 +1,7 @@
-"""Gold labels: the rows of a split, with their label set and the metrics that apply."""
+"""Gold labels of a split: its rows, their label set and the metrics that apply."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,8 +24,8 @@ _TEXTS = ("premise", "hypothesis")
 
 
 @dataclass(frozen=True)
-class Gold:
-    """The rows of a split.
+class GoldRows:
+    """The rows of a split with their gold labels.
 
     Attributes:
         description: ``name``, ``version``, ``config``, ``split``, ``rows`` (their number) and
@@ -43,6 +43,13 @@ class Gold:
     metrics: tuple[str, ...]
     has_label_ids: bool = True
 
+    @property
+    def key(self) -> str:
+        """Return a name that can be part of a file name, such as ``scinli-default-test``."""
+        parts = [self.description[part] for part in ("name", "config", "split")]
+        plain = re.sub(r"[^\w.-]+", "_", "-".join(str(part) for part in parts if part is not None))
+        return plain.removesuffix(".parquet").removesuffix(".jsonl").removesuffix(".csv")
+
     @classmethod
     def of_version(
         cls,
@@ -51,7 +58,7 @@ class Gold:
         split: str | None,
         *,
         with_texts: bool = False,
-    ) -> "Gold":
+    ) -> "GoldRows":
         """Read a split of a built version.
 
         Args:
@@ -82,7 +89,7 @@ class Gold:
         return cls(description, rows, spec.labels, spec.metrics)
 
     @classmethod
-    def of_file(cls, path: Path, *, with_texts: bool = False) -> "Gold":
+    def of_file(cls, path: Path, *, with_texts: bool = False) -> "GoldRows":
         """Read a file of rows in the uniform schema, such as ``nlihub sample`` writes.
 
         Its metrics follow from its groups: pattern accuracy and cartography where every group has
@@ -102,19 +109,17 @@ class Gold:
             table = read_table(path)
         except MetricInputError as error:
             raise SchemaError(str(error)) from None
-        needed = ("id", "label", *(_TEXTS if with_texts else ()))
-        missing = [name for name in needed if name not in table.column_names]
-        if missing:
-            raise SchemaError(
-                f"{path} lacks the columns {', '.join(missing)}; "
-                f"it has {', '.join(table.column_names)}."
-            )
-        _check_columns(table, path)
+        texts = [name for name in _TEXTS if with_texts or name in table.column_names]
+        check_texts(table, str(path), ["id", *texts], ["label"])
         labels, codes, is_ordered = _labels(table, path)
         columns = {"id": table["id"], "label": codes}
-        nothing = pa.nulls(table.num_rows, pa.string())
-        columns |= {name: _column(table, name, nothing) for name in ("group", "category", "domain")}
-        columns |= {name: table[name] for name in needed if name in _TEXTS}
+        for name in ("group", "category", "domain"):
+            absent = pa.nulls(table.num_rows, pa.string())
+            columns[name] = table[name] if name in table.column_names else absent
+            kind = columns[name].type
+            if not _is_text(kind) and not pa.types.is_null(kind):
+                raise SchemaError(f"{path}: the column {name} holds {kind}; expected strings.")
+        columns |= {name: table[name] for name in texts if with_texts}
         rows = pa.table(columns)
         description = {
             "name": path.name,
@@ -128,24 +133,40 @@ class Gold:
         return cls(description, rows, labels, ("nli_report", *metrics), is_ordered)
 
 
-def _column(table: pa.Table, name: str, otherwise: pa.Array) -> Any:
-    return table[name] if name in table.column_names else otherwise
+def check_texts(
+    table: pa.Table, what: str, texts: Sequence[str], others: Sequence[str] = ()
+) -> None:
+    """Check that rows have columns of strings without nulls, and no id twice.
+
+    Args:
+        table: The rows.
+        what: Their name in messages.
+        texts: The columns that must hold strings; of ``id`` every value may occur once.
+        others: Further columns that the rows must have.
+
+    Raises:
+        SchemaError: A column is missing or malformed, or an id is repeated.
+    """
+    if missing := [name for name in (*texts, *others) if name not in table.column_names]:
+        listed = ", ".join(table.column_names)
+        raise SchemaError(f"{what} lacks the columns {', '.join(missing)}; it has {listed}.")
+    for name in texts:
+        if not _is_text(table[name].type):
+            raise SchemaError(
+                f"{what}: the column {name} holds {table[name].type}; expected strings."
+            )
+        if table[name].null_count:
+            raise SchemaError(f"{what}: {table[name].null_count} rows have no {name}.")
+    if "id" in texts:
+        counts = table["id"].value_counts()
+        doubled = counts.filter(pc.greater(counts.field("counts"), 1)).field("values")
+        if len(doubled):
+            shown = ", ".join(doubled[:3].to_pylist())
+            raise SchemaError(f"{what}: {len(doubled)} ids occur more than once, such as {shown}.")
 
 
-def _check_columns(table: pa.Table, path: Path) -> None:
-    required = ("id", *_TEXTS)
-    for name in (*required, "group", "category", "domain"):
-        kind = table[name].type if name in table.column_names else pa.string()
-        is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
-        if not is_text and (name in required or not pa.types.is_null(kind)):
-            raise SchemaError(f"{path}: the column {name} holds {kind}; expected strings.")
-        if name in required and name in table.column_names and table[name].null_count:
-            raise SchemaError(f"{path}: {table[name].null_count} rows have no {name}.")
-    counts = table.group_by("id").aggregate([([], "count_all")])
-    doubled = counts.filter(pc.greater(counts["count_all"], 1))["id"]
-    if len(doubled):
-        shown = ", ".join(doubled.slice(0, 3).to_pylist())
-        raise SchemaError(f"{path}: {len(doubled)} ids occur more than once, such as {shown}.")
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _labels(table: pa.Table, path: Path) -> tuple[tuple[str, ...], np.ndarray, bool]:
@@ -161,7 +182,7 @@ def _labels(table: pa.Table, path: Path) -> tuple[tuple[str, ...], np.ndarray, b
                 f"0 to {len(names) - 1}. Leave out rows without a label, -1."
             )
         return names, codes, True
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+    if not _is_text(column.type):
         raise SchemaError(
             f"{path}: the column label holds {column.type}; expected names of labels."
         )
@@ -189,16 +210,13 @@ def _group_metrics(rows: pa.Table, n_labels: int) -> tuple[str, ...]:
     return ("consistency",) if n_labels == 2 else ()
 
 
-def check_labels(rows: Gold, labels: tuple[str, ...], what: str) -> Gold:
+def align_labels(rows: GoldRows, labels: tuple[str, ...], what: str) -> GoldRows:
     """Map the label ids of rows, by name, to the order of another label set.
 
     Args:
         rows: The rows.
         labels: The label set to map to.
         what: The role of the rows in messages, such as ``training``.
-
-    Returns:
-        The rows with that label set.
 
     Raises:
         SchemaError: The rows have other labels.
@@ -220,18 +238,10 @@ def check_labels(rows: Gold, labels: tuple[str, ...], what: str) -> Gold:
     )
 
 
-def _first_with_others(rows: Gold, labels: tuple[str, ...]) -> str:
+def _first_with_others(rows: GoldRows, labels: tuple[str, ...]) -> str:
     ids = [id_ for id_, label in enumerate(rows.labels) if label not in labels]
     found = rows.rows.filter(pc.is_in(rows.rows["label"], pa.array(ids, rows.rows["label"].type)))
     if not len(found):
         return ""
     first = found.slice(0, 1).to_pylist()[0]
     return f" The first other label is {rows.labels[first['label']]}, in row {first['id']}."
-
-
-def key_of(rows: Gold) -> str:
-    """Return a name of rows that can be part of a file name, such as ``scinli-default-test``."""
-    described = rows.description
-    parts = [described["name"], described["config"], described["split"]]
-    plain = re.sub(r"[^\w.-]+", "_", "-".join(str(part) for part in parts if part is not None))
-    return plain.removesuffix(".parquet").removesuffix(".jsonl").removesuffix(".csv")

@@ -13,12 +13,12 @@ from ...metrics.inputs.files import PROBABILITY, probability_matrix
 from ...metrics.inputs.labels import encode_labels
 from ...metrics.inputs.probabilities import read_probabilities
 from ...metrics.inputs.problems import Problems
-from .gold import Gold
+from .gold import GoldRows
 
 _N_SHOWN = 5
 
 
-def prediction_table(rows: Gold, probabilities: np.ndarray) -> pa.Table:
+def prediction_table(rows: GoldRows, probabilities: np.ndarray) -> pa.Table:
     """Make a table of predictions from probabilities.
 
     Args:
@@ -103,9 +103,6 @@ def join_predictions(rows: pa.Table, predictions: pa.Table, name: str) -> pa.Tab
         predictions: n predictions in any order, with the column ``id``.
         name: The name of the predictions in messages.
 
-    Returns:
-        The predictions in the order of the rows.
-
     Raises:
         PredictionsError: There are no ids, or an id is missing, unknown or repeated.
     """
@@ -141,15 +138,14 @@ def _listed(ids: pa.Array, what: str) -> str:
     return f"{len(ids):,} ids {what} ({shown}{', ...' if len(ids) > _N_SHOWN else ''})"
 
 
-def fill_unanswered(rows: Gold, predictions: pa.Table) -> tuple[pa.Table, int]:
+def fill_unanswered(rows: GoldRows, predictions: pa.Table) -> tuple[pa.Table, int]:
     """Replace missing predictions by a wrong label, so that no answer counts as an error.
 
     The label taken is the one after the gold label in the label set, which is always wrong.
 
     Args:
         rows: n rows.
-        predictions: n predictions in the order of the rows, null where an answer could not be
-            read.
+        predictions: n predictions in their order, null where an answer could not be read.
 
     Returns:
         The predictions, and how many of them were null.
@@ -159,14 +155,8 @@ def fill_unanswered(rows: Gold, predictions: pa.Table) -> tuple[pa.Table, int]:
         return predictions, 0
     wrong = (rows.rows["label"].to_numpy() + 1) % len(rows.labels)
     names = pa.array(rows.labels).take(pa.array(wrong))
-    filled = pa.array(
-        [
-            own if own is not None else other
-            for own, other in zip(column.to_pylist(), names.to_pylist(), strict=True)
-        ],
-        pa.string(),
-    )
+    filled = pc.coalesce(column.cast(pa.string()), names)
     at = predictions.column_names.index("prediction")
-    return predictions.set_column(at, "prediction", filled).select(
-        [name for name in predictions.column_names if name in ("id", "prediction")]
-    ), column.null_count
+    kept = [name for name in predictions.column_names if name in ("id", "prediction")]
+    answered = predictions.set_column(at, "prediction", filled).select(kept)
+    return answered, column.null_count

@@ -1,4 +1,4 @@
-"""The public functions on predictions: scores and pictures."""
+"""Score files of predictions, show the scores, and draw them."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -21,12 +21,12 @@ from ...metrics import app_of
 from ...metrics.inputs.files import read_table
 from ...metrics.inputs.problems import MetricInputError
 from ...metrics.rows import Rows, shorten, show_p_value, show_rows_as_text
-from .gold import Gold
+from .gold import GoldRows
 from .predictions import check_predictions, join_predictions
 from .scoring import ScoringOptions, score_predictions, summarize_runs
 
 #: The metric that each kind of picture shows.
-PLOTS = {
+_PLOTS = {
     "pattern-accuracy": "pattern_accuracy",
     "categories": "pattern_accuracy",
     "consistency": "consistency",
@@ -48,7 +48,7 @@ def score(
     per_group: bool = False,
     folder: PathLike | None = None,
 ) -> dict[str, Any]:
-    """Scores predictions with every metric that applies to a dataset.
+    """Score predictions with every metric that applies to a dataset.
 
     Args:
         predictions: A file (CSV, JSONL, Parquet) with the columns ``id`` and ``prediction``, a
@@ -125,13 +125,13 @@ def _check_files(files: list[Path], other_files: list[Path]) -> None:
 
 def _find_gold(
     dataset: str, config: str | None, split: str | None, folder: PathLike | None
-) -> Gold:
+) -> GoldRows:
     if Path(dataset).is_file():
         if config or split or folder:
             raise UsageError(f"{dataset} is a file of rows: it has no config, split or sources.")
-        return Gold.of_file(Path(dataset))
+        return GoldRows.of_file(Path(dataset))
     if (Path(dataset) / MANIFEST).is_file() and dataset not in builders():
-        return Gold.of_version(open_version(dataset, folder=folder), config, split)
+        return GoldRows.of_version(open_version(dataset, folder=folder), config, split)
     # Only what is scored is built, so that the sources of other splits may be missing.
     spec = get_builder(dataset).SPEC
     config = check_config(spec, config or spec.default_config)
@@ -139,18 +139,15 @@ def _find_gold(
     split = split or (splits[0] if len(splits) == 1 else "test")
     check_split(split, splits)
     version = open_version(dataset, folder=folder, configs=[config], splits=[split])
-    return Gold.of_version(version, config, split)
+    return GoldRows.of_version(version, config, split)
 
 
 def show_scores(found: Mapping[str, Any], *, per_group: bool = False) -> str:
-    """Scores as text.
+    """Show what ``score`` returned: a table for every metric and breakdown, and the signatures.
 
     Args:
         found: What ``score`` returned.
         per_group: Whether to show the tables of groups.
-
-    Returns:
-        A table for every metric and breakdown, and the signatures.
     """
     gold = found["dataset"]
     where = [str(gold[key]) for key in ("config", "split") if gold[key] is not None]
@@ -171,11 +168,8 @@ def show_scores(found: Mapping[str, Any], *, per_group: bool = False) -> str:
         lines += ["", result["signature"]]
     for metric, scores in found.get("summary", {}).items():
         lines += ["", f"{metric}, mean and standard deviation of {len(found['runs'])} runs"]
-        lines += [
-            show_rows_as_text(_summary_rows(scores)),
-            "",
-            found["runs"][0][metric]["signature"],
-        ]
+        signature = found["runs"][0][metric]["signature"]
+        lines += [show_rows_as_text(_summary_rows(scores)), "", signature]
     return "\n".join(lines)
 
 
@@ -192,15 +186,11 @@ def _summary_rows(scores: Mapping[str, Mapping[str, Any]]) -> Rows:
     columns = [key for key in heads if key in next(iter(scores.values()))]
     rows: Rows = [["score", *(heads[key] for key in columns)]]
     for name, found in scores.items():
-        shown = [
-            show_p_value(found[key]) if key == "p_value" else _shown(found[key]) for key in columns
-        ]
-        rows.append([name.replace("macro_f1", "macro-F1").replace("_", " "), *shown])
+        shown = {key: "" if found[key] is None else shorten(found[key]) for key in columns}
+        if "p_value" in shown:
+            shown["p_value"] = show_p_value(found["p_value"])
+        rows.append([name.replace("macro_f1", "macro-F1").replace("_", " "), *shown.values()])
     return rows
-
-
-def _shown(value: Any) -> Any:
-    return "" if value is None else shorten(value)
 
 
 @needs_extra("plots", "A picture")
@@ -213,7 +203,7 @@ def plot(
     start: float = 0.0,
     threshold: float | None = None,
 ) -> None:
-    """Draw results for a paper.
+    """Draw results of metrics for a paper.
 
     Args:
         kind: ``pattern-accuracy`` or ``consistency`` (curves of 1 to 7 systems), ``categories``
@@ -232,8 +222,8 @@ def plot(
     """
     from ...metrics import plots
 
-    if kind not in PLOTS:
-        raise UnknownNameError.of("kind of picture", kind, PLOTS)
+    if kind not in _PLOTS:
+        raise UnknownNameError.of("kind of picture", kind, _PLOTS)
     paths = _as_paths(results)
     systems = list(names) if names is not None else [path.stem for path in paths]
     if len(systems) != len(paths) or len(set(systems)) != len(systems):
@@ -242,7 +232,7 @@ def plot(
             "different."
         )
     found = {
-        name: _read_result(path, PLOTS[kind]) for name, path in zip(systems, paths, strict=True)
+        name: _read_result(path, _PLOTS[kind]) for name, path in zip(systems, paths, strict=True)
     }
     try:
         plots.check_picture_name(output)
@@ -278,7 +268,7 @@ def _read_result(path: Path, metric: str) -> dict[str, Any]:
     except FileNotFoundError:
         raise SourceNotFoundError(f"There is no file {path}.") from None
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} is no JSON: {error}") from None
+        raise UsageError(f"{path} is not valid JSON: {error}") from None
     if not isinstance(found, dict) or "runs" in found:
         what = "the scores of several runs" if isinstance(found, dict) else "no result"
         raise UsageError(f"{path} holds {what}; expected what nlihub score --json says of one run.")

@@ -22,11 +22,11 @@ from ...metrics.inputs.thresholds import is_many
 from .predictions import has_probabilities
 
 #: SpaceNLI, Table 5; BioNLI, Figure 2, from 50 % in steps of 10.
-PATTERN_THRESHOLDS = (0.5, 0.67, 0.9, 0.95, 1.0)
-GROUP_THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+_PATTERN_THRESHOLDS = (0.5, 0.67, 0.9, 0.95, 1.0)
+_GROUP_THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 #: The scores of each metric that are averaged over runs.
-SUMMARIZED = {
+_SUMMARIZED = {
     "nli_report": ("macro_f1", "accuracy"),
     "pattern_accuracy": ("pattern_accuracy", "accuracy", "area_under_curve"),
     "consistency": ("consistency", "accuracy", "f1_positive", "f1_negative", "macro_f1"),
@@ -36,7 +36,7 @@ SUMMARIZED = {
 
 @dataclass(frozen=True)
 class ScoringOptions:
-    """Options of scoring.
+    """Options of scoring predictions.
 
     Attributes:
         thresholds: One or more consistency thresholds, from 0 to 1; None takes those of the papers.
@@ -62,7 +62,7 @@ def score_predictions(
     options: ScoringOptions,
     other: pa.Table | None = None,
 ) -> dict[str, dict[str, Any]]:
-    """Score predictions with several metrics.
+    """Score predictions with several metrics; the result of each by its name.
 
     Args:
         rows: The rows of a split, with the uniform columns ``label`` (ids), ``group``,
@@ -73,9 +73,6 @@ def score_predictions(
             ``probability_LABEL`` for every label.
         options: Thresholds, intervals and what else to compute.
         other: Predictions of a second system to compare with, in the order of the rows.
-
-    Returns:
-        By name of the metric, its result.
 
     Raises:
         UsageError: An option is out of its range.
@@ -107,8 +104,8 @@ def score_predictions(
                     )
             else:
                 function, thresholds = {
-                    "pattern_accuracy": (pattern_accuracy, PATTERN_THRESHOLDS),
-                    "consistency": (consistency, GROUP_THRESHOLDS),
+                    "pattern_accuracy": (pattern_accuracy, _PATTERN_THRESHOLDS),
+                    "consistency": (consistency, _GROUP_THRESHOLDS),
                 }[metric]
                 results[metric] = function(
                     **judged,
@@ -152,9 +149,8 @@ def summarize_runs(
         others: For the same seeds of a second system, the results of ``score_predictions``.
 
     Returns:
-        By metric and score: ``mean`` and ``std`` (over n - 1); with a second system also
-        ``other_std`` and what ``paired_t_test`` returns. Scores of a threshold, class or domain
-        are named like ``pattern_accuracy 0.95``, ``f1 neutral`` and ``macro_f1 networks``.
+        By metric and score, named as by ``flat_scores``: ``mean`` and ``std`` (over n - 1); with a
+        second system also ``other_std`` and what ``paired_t_test`` returns.
 
     Raises:
         PredictionsError: Some runs have probabilities, and others have none.
@@ -182,18 +178,13 @@ def summarize_runs(
 
 
 def flat_scores(metric: str, result: Mapping[str, Any]) -> dict[str, float]:
-    """Flatten the scores of a metric: one name for each score, threshold, class and domain.
+    """Flatten the result of a metric into a score for each threshold, class and domain.
 
-    Args:
-        metric: Name of the metric.
-        result: Its result.
-
-    Returns:
-        Scores by name: ``macro_f1``, ``f1 neutral``, ``macro_f1 networks``,
-        ``pattern_accuracy 0.95`` ...
+    Their names are like ``macro_f1``, ``f1 neutral``, ``macro_f1 networks`` and
+    ``pattern_accuracy 0.95``.
     """
     flat: dict[str, float] = {}
-    for score in SUMMARIZED[metric]:
+    for score in _SUMMARIZED[metric]:
         if isinstance(result[score], list):
             pairs = zip(result["thresholds"], result[score], strict=True)
             flat |= {f"{score} {threshold}": value for threshold, value in pairs}

@@ -1,28 +1,52 @@
 """The section of a report on one test set: scores, differences and pictures."""
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
 
 from ...loaders.errors import NLIHubError
 from ...metrics import plots
-from ...metrics.rows import Rows
-from ..evaluation.gold import Gold
-from ..runs.data import read_rows
-from .differences import BOOTSTRAP, MCNEMAR, T_TEST, difference_table, interval_table
+from ...metrics.inference import correct_by_holm, paired_t_test
+from ...metrics.rows import Rows, show_p_value
+from ..evaluation.gold import GoldRows
+from ..evaluation.predictions import check_predictions, fill_unanswered, join_predictions
+from ..evaluation.scoring import ScoringOptions, score_predictions
+from ..runs.data import read_run_rows
 from .pictures import N_SYSTEMS, Pictures, with_legend_above
-from .scores import score_blocks, score_table, score_title, show_table
-from .systems import Benchmark, System
+from .read_runs import Evaluation, read_run_columns
+from .scores import (
+    score_blocks,
+    score_table,
+    score_title,
+    show_difference,
+    show_percent,
+    show_table,
+)
+from .systems import Benchmark, ReportedSystem
+
+#: Number of pairs of six systems; of more pairs only those with the best system are shown.
+_MAX_PAIRS = 15
+
+#: Thresholds of the scores that systems are compared by.
+_THRESHOLDS = {"pattern_accuracy": 0.95, "consistency": 1.0}
+
+_T_TEST = "t-test: p (Holm)"
+_BOOTSTRAP = "bootstrap: p (Holm)"
+_MCNEMAR = "McNemar: p (Holm)"
 
 
 def show_benchmark(benchmark: Benchmark, pictures: Pictures, level: float | None) -> list[str]:
-    """Report the scores of systems on a test set, with tests and pictures.
+    """Report the scores of systems on a test set in blocks of Markdown, with tests and pictures.
 
     Args:
         benchmark: The test set, with its systems.
         pictures: Receives the pictures.
         level: Confidence level of intervals, above 0 and below 1; None leaves them out.
 
-    Returns:
-        Blocks of Markdown.
+    Raises:
+        PredictionsError: Predictions cannot be read, or do not match the rows.
     """
     blocks = []
     for title, names in score_blocks(benchmark).items():
@@ -32,7 +56,7 @@ def show_benchmark(benchmark: Benchmark, pictures: Pictures, level: float | None
     if gold is not None and level is not None:
         blocks += [
             f"### Intervals on {benchmark.name}",
-            show_table(interval_table(benchmark, gold, level)),
+            show_table(_interval_table(benchmark, gold, level)),
             "By bootstrap, of the run in the middle of each system.",
         ]
     if len(benchmark.systems) > 1:
@@ -45,13 +69,13 @@ def show_benchmark(benchmark: Benchmark, pictures: Pictures, level: float | None
     return [*blocks, *_pictures(benchmark, pictures), _signatures(benchmark)]
 
 
-def _find_gold(benchmark: Benchmark) -> tuple[Gold | None, str | None]:
+def _find_gold(benchmark: Benchmark) -> tuple[GoldRows | None, str | None]:
     """Return the rows of a test set, or why they are not available, in words."""
     tests = {e.test for s in benchmark.systems for e in benchmark.evaluations(s).values()}
     reason = "they are not at hand."
     for test in sorted(tests):
         try:
-            gold = read_rows(test, "test")
+            gold = read_run_rows(test, "test")
         except (NLIHubError, OSError):
             continue
         if gold.description["digest"] == benchmark.dataset["digest"]:
@@ -62,13 +86,13 @@ def _find_gold(benchmark: Benchmark) -> tuple[Gold | None, str | None]:
 
 def _explain_tests(benchmark: Benchmark, rows: Rows) -> str:
     words = []
-    if T_TEST in rows[0]:
+    if _T_TEST in rows[0]:
         words.append("Paired t-test over the seeds that both systems have.")
-    if BOOTSTRAP in rows[0]:
+    if _BOOTSTRAP in rows[0]:
         words.append(
             "On the rows, of each system the run that is in the middle by "
             f"{score_title(benchmark.compared[0])} (of two, the lower one): a bootstrap"
-            + ", and McNemar's exact test" * (MCNEMAR in rows[0])
+            + ", and McNemar's exact test" * (_MCNEMAR in rows[0])
             + "; rows of one group are drawn together" * (benchmark.metric != "nli_report")
             + "."
         )
@@ -110,7 +134,7 @@ def _pictures(benchmark: Benchmark, pictures: Pictures) -> list[str]:
     return blocks
 
 
-def _whose(benchmark: Benchmark, best: Sequence[System]) -> str:
+def _whose(benchmark: Benchmark, best: Sequence[ReportedSystem]) -> str:
     n_best, n_all = len(best), len(benchmark.systems)
     words = "" if n_best == n_all else f", the best {n_best} of {n_all} systems"
     if any(len(system.runs) > 1 for system in best):
@@ -124,3 +148,146 @@ def _signatures(benchmark: Benchmark) -> str:
     results = (result for evaluation in runs for result in evaluation.metrics.values())
     found = {str(result["signature"]) for result in results if "signature" in result}
     return "\n".join(["```text", *sorted(found), "```"])
+
+
+def difference_table(
+    benchmark: Benchmark, gold: GoldRows | None, level: float | None = None
+) -> Rows | None:
+    """Test the differences between systems on a test set, pair by pair.
+
+    The paired t-test is over the seeds that both systems have. The tests on rows compare the median
+    runs by the first score (see ``Benchmark.middle_run``), since the rows of several seeds are not
+    independent: a bootstrap, and McNemar's test where the score is a share of rows, or of the
+    patterns or mechanisms that rows belong to. Holm's method corrects all p-values for all pairs.
+
+    Args:
+        benchmark: The test set, with its systems.
+        gold: The rows of the test set; None leaves the tests on rows out.
+        level: Confidence level of intervals, above 0 and below 1; None leaves them out.
+
+    Returns:
+        A row for each pair and score; of more than 15 pairs only those with the best system. None
+        if nothing can be tested.
+
+    Raises:
+        PredictionsError: Predictions cannot be read, or do not match the rows.
+
+    Source: SciNLI, Table 6, and MSciNLI, Table 4: paired t-test over the seeds.
+    """
+    pairs = list(itertools.combinations(benchmark.ranked, 2))
+    on_rows = _test_rows(benchmark, pairs, gold, level) if gold is not None else [{}] * len(pairs)
+    tests = {
+        score: [
+            _test_seeds(benchmark, pair, score) | found.get(score, {})
+            for pair, found in zip(pairs, on_rows, strict=True)
+        ]
+        for score in benchmark.compared
+    }
+    known = {name for found in tests.values() for cells in found for name in cells}
+    on_seeds = ("difference of means", "seeds", _T_TEST)
+    order = (*on_seeds, "difference on rows", _interval(level), _BOOTSTRAP, _MCNEMAR)
+    columns = [name for name in order if name in known]
+    for found, name in itertools.product(tests.values(), (_T_TEST, _BOOTSTRAP, _MCNEMAR)):
+        _correct(found, name)
+    n_shown = len(pairs) if len(pairs) <= _MAX_PAIRS else len(benchmark.systems) - 1
+    rows: Rows = [["system", "against", "score", *columns]]
+    for i, (first, second) in enumerate(pairs[:n_shown]):
+        for score, found in tests.items():
+            cells = [found[i].get(name, "") for name in columns]
+            rows.append([first.name, second.name, score_title(score), *cells])
+    return rows if known else None
+
+
+def _interval(level: float | None) -> str:
+    return f"{100 * (level or 0):g} % interval"
+
+
+def _test_seeds(
+    benchmark: Benchmark, pair: tuple[ReportedSystem, ReportedSystem], score: str
+) -> dict[str, Any]:
+    """Return the paired t-test as cells, with the uncorrected p-value."""
+    ours, theirs = map(benchmark.evaluations, pair)
+    seeds = [seed for seed in ours if seed in theirs]
+    if len(seeds) < 2:
+        return {}
+    found = paired_t_test(*([run[seed].scores[score] for seed in seeds] for run in (ours, theirs)))
+    difference = show_difference(found["difference"])
+    return {"difference of means": difference, "seeds": len(seeds), _T_TEST: found["p_value"]}
+
+
+def _test_rows(
+    benchmark: Benchmark,
+    pairs: Sequence[tuple[ReportedSystem, ReportedSystem]],
+    gold: GoldRows,
+    level: float | None,
+) -> list[dict[str, dict[str, Any]]]:
+    """Return for each pair the tests on rows by score, as cells with uncorrected p-values."""
+    tables = {
+        s.name: _aligned_predictions(benchmark.middle_run(s), gold) for s in benchmark.systems
+    }
+    compared = (
+        _score_rows(benchmark, gold, level, tables[first.name], tables[second.name])["comparison"]
+        for first, second in pairs
+    )
+    return [{s: _cells(_of(found, s), level) for s in benchmark.compared} for found in compared]
+
+
+def _score_rows(
+    benchmark: Benchmark, gold: GoldRows, level: float | None, first: pa.Table, *second: pa.Table
+) -> Mapping[str, Any]:
+    """Compute the metric that systems are compared by, for one system or two."""
+    metric = benchmark.metric
+    options = ScoringOptions(_THRESHOLDS.get(metric), level)
+    return score_predictions(gold.rows, gold.labels, [metric], first, options, *second)[metric]
+
+
+def _of(found: Mapping[str, Any], score: str) -> Any:
+    """Return the entry of a score; entries at a threshold are lists, here of length one."""
+    name, _, threshold = score.partition(" ")
+    return found[name][0] if threshold else found[name]
+
+
+def _cells(found: Mapping[str, Any], level: float | None) -> dict[str, Any]:
+    cells = {
+        "difference on rows": show_difference(found["difference"]),
+        _BOOTSTRAP: found["p_value"],
+    }
+    if level is not None:
+        cells[_interval(level)] = " to ".join(map(show_difference, found["interval"] or ()))
+    if "mcnemar" in found:
+        cells[_MCNEMAR] = found["mcnemar"]["p_value"]
+    return cells
+
+
+def _aligned_predictions(evaluation: Evaluation, gold: GoldRows) -> pa.Table:
+    """Read a run's predictions in the order of the rows; a missing one becomes a wrong label."""
+    name = str(evaluation.file)
+    predictions = read_run_columns(evaluation.file, "id", "prediction")
+    predictions = join_predictions(gold.rows, predictions, name)
+    predictions, _ = fill_unanswered(gold, predictions)
+    check_predictions(predictions, gold.labels, name)
+    return predictions
+
+
+def _correct(cells: Sequence[dict[str, Any]], name: str) -> None:
+    """Replace p-values by texts: the value, and its correction by Holm's method."""
+    values = [found.get(name) for found in cells]
+    n_tests = sum(value is not None for value in values)
+    for found, p_value, corrected in zip(cells, values, correct_by_holm(values), strict=True):
+        found[name] = show_p_value(p_value)
+        if p_value is not None and n_tests > 1:
+            found[name] += f" ({show_p_value(corrected)})"
+
+
+def _interval_table(benchmark: Benchmark, gold: GoldRows, level: float) -> Rows:
+    """Tabulate bootstrap intervals of the scores of each system's median run on a test set."""
+    rows: Rows = [["system", "seed", "score", "value", _interval(level)]]
+    for system in benchmark.ranked:
+        run = benchmark.middle_run(system)
+        [seed] = [s for s, found in benchmark.evaluations(system).items() if found is run]
+        found = _score_rows(benchmark, gold, level, _aligned_predictions(run, gold))
+        for score in benchmark.compared:
+            ends = " to ".join(map(show_percent, _of(found["confidence_intervals"], score) or ()))
+            value = show_percent(run.scores[score])
+            rows.append([system.name, seed, score_title(score), value, ends])
+    return rows

@@ -6,23 +6,22 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ...builders.core.registry import get_builder
 from ...metrics.rows import Rows
-from .names import short_name, subset_name
-from .papers import PaperRow, find_results, merge_results, place_of
+from .names import short_dataset_name, subset_name
 from .pictures import N_SYSTEMS, Pictures, plot_shots, plot_transfer
-from .published import PublishedResult
+from .published import PaperRow, PublishedResult, find_published, merge_published, place_of
 from .scores import (
-    best_of,
+    best_means,
     mean_cell,
     paper_cell,
     paper_rows,
-    percent,
     score_blocks,
     score_title,
+    show_difference,
+    show_percent,
     show_table,
-    signed,
     system_rows,
 )
-from .systems import Benchmark, Collection, Mean, System, families
+from .systems import Benchmark, Mean, ReportedSystem, RunCollection, system_families
 
 #: The order of training and test sets, after domains as in MSciNLI, Table 8; others follow.
 _ORDER = ("scinli/acl_small", "scinli", "mscinli", "mscinli/plus_small", "mscinli/plus")
@@ -34,10 +33,10 @@ Transfer = tuple[dict[str, dict[str, float | None]], Rows]
 Shots = dict[int, dict[str, Mean]]
 
 
-def show_transfers(collection: Collection, pictures: Pictures) -> list[str]:
+def show_transfers(collection: RunCollection, pictures: Pictures) -> list[str]:
     """Report on systems that were trained on one set of rows and tested on another."""
     blocks = []
-    for name, (scores, rows) in transfers(collection).items():
+    for name, (scores, rows) in transfer_scores(collection).items():
         alt = f"Macro-F1 of {name} by training and test set"
         picture = pictures.add(f"transfer {name}", alt, plot_transfer(scores, title=name))
         blocks += [f"### {name}", show_table(rows), picture]
@@ -45,31 +44,33 @@ def show_transfers(collection: Collection, pictures: Pictures) -> list[str]:
     return [words, *blocks] if blocks else []
 
 
-def transfers(collection: Collection) -> dict[str, Transfer]:
-    """Collect macro-F1 by training and test set.
+def transfer_scores(collection: RunCollection) -> dict[str, Transfer]:
+    """Collect macro-F1 by training and test set, with a table, for each family of systems.
 
-    Returns:
-        By the common name of a family of systems its scores and their table, if the family has two
-        or more training sets that share two or more test sets.
+    A family counts if it has two or more training sets that share two or more test sets.
 
     Source: MSciNLI, Tables 8, 9 and 19.
     """
     trained = [system for system in collection.systems if system.config.train is not None]
-    found = families(trained, "train", "validation").items()
+    found = system_families(trained, "train", "validation").items()
     tables = {name: _transfer(systems, collection.benchmarks) for name, systems in found}
     return {name: table for name, table in tables.items() if table is not None}
 
 
-def _transfer(systems: Sequence[System], benchmarks: Sequence[Benchmark]) -> Transfer | None:
-    by_train: dict[str, list[System]] = {}
+def _transfer(
+    systems: Sequence[ReportedSystem], benchmarks: Sequence[Benchmark]
+) -> Transfer | None:
+    by_train: dict[str, list[ReportedSystem]] = {}
     for system in systems:
-        by_train.setdefault(short_name(str(system.config.train), "train"), []).append(system)
+        by_train.setdefault(short_dataset_name(str(system.config.train), "train"), []).append(
+            system
+        )
     means = {train: _means(by_train[train], benchmarks) for train in _in_order(by_train)}
     n_trained = Counter(test for found in means.values() for test in found)
     tested = _in_order(test for test, n in n_trained.items() if n > 1)
     if len(means) < 2 or len(tested) < 2:
         return None
-    best = best_of(list(means.values()), tested)
+    best = best_means(list(means.values()), tested)
     rows: Rows = [["trained on", *tested]]
     scores = {}
     for train, found in means.items():
@@ -81,12 +82,12 @@ def _transfer(systems: Sequence[System], benchmarks: Sequence[Benchmark]) -> Tra
     return scores, rows
 
 
-def _macro_f1(benchmark: Benchmark, system: System) -> dict[str, Mean]:
+def _macro_f1(benchmark: Benchmark, system: ReportedSystem) -> dict[str, Mean]:
     means = benchmark.means(system).items()
     return {name: mean for name, mean in means if name.partition(" ")[0] == "macro_f1"}
 
 
-def _means(systems: Sequence[System], benchmarks: Sequence[Benchmark]) -> dict[str, Mean]:
+def _means(systems: Sequence[ReportedSystem], benchmarks: Sequence[Benchmark]) -> dict[str, Mean]:
     """Return macro-F1 by test set and domain, of the first system that was tested on it."""
     found: dict[str, Mean] = {}
     for system, benchmark in itertools.product(systems, benchmarks):
@@ -95,17 +96,19 @@ def _means(systems: Sequence[System], benchmarks: Sequence[Benchmark]) -> dict[s
     return found
 
 
-def _published(systems: Sequence[System], benchmarks: Sequence[Benchmark]) -> list[PaperRow]:
+def _published(
+    systems: Sequence[ReportedSystem], benchmarks: Sequence[Benchmark]
+) -> list[PaperRow]:
     """Return the papers' results of systems; tables that agree are merged."""
     results: list[PublishedResult] = []
     places = set()
     for system, benchmark in itertools.product(systems, benchmarks):
         names = _macro_f1(benchmark, system)
-        found, _ = find_results(system.config, benchmark.dataset, names)
+        found, _ = find_published(system.config, benchmark.dataset, names)
         if found:
             results += [result for result in found if result not in results]
             places |= {place_of(benchmark.name, name) for name in names}
-    return merge_results(results, {place: _place_name(*place) for place in places})
+    return merge_published(results, {place: _place_name(*place) for place in places})
 
 
 def _place_name(test: str, score: str) -> str:
@@ -118,13 +121,13 @@ def _in_order(names: Iterable[str]) -> list[str]:
     return sorted(names, key=lambda name: (known.get(name, len(known)), name))
 
 
-def show_views(collection: Collection) -> list[str]:
+def show_views(collection: RunCollection) -> list[str]:
     """Report on systems that see the hypothesis alone."""
     rows = view_table(collection)
     return [show_table(rows)] if len(rows) > 1 else []
 
 
-def view_table(collection: Collection) -> Rows:
+def view_table(collection: RunCollection) -> Rows:
     """Tabulate scores with the hypothesis alone beside those with the pair.
 
     Source: SciNLI, Table 7; MSciNLI, Table 17; BioNLI, Table 5.
@@ -132,31 +135,33 @@ def view_table(collection: Collection) -> Rows:
     rows: Rows = [["system", "test set", "score", "pair", "hypothesis alone", "difference"]]
     for benchmark in collection.benchmarks:
         score = benchmark.compared[0]
-        for name, systems in families(benchmark.systems, "view").items():
+        for name, systems in system_families(benchmark.systems, "view").items():
             by_view = {system.config.view: system for system in reversed(systems)}
             if len(by_view) < 2:
                 continue
             pair, alone = (benchmark.means(by_view[view])[score] for view in ("pair", "hypothesis"))
-            cells = [percent(*pair), percent(*alone), signed(alone[0] - pair[0])]
+            cells = [show_percent(*pair), show_percent(*alone), show_difference(alone[0] - pair[0])]
             rows.append([name, benchmark.name, score_title(score), *cells])
             rows += _published_views(by_view, benchmark, score)
     return rows
 
 
-def _published_views(by_view: Mapping[str, System], benchmark: Benchmark, score: str) -> Rows:
+def _published_views(
+    by_view: Mapping[str, ReportedSystem], benchmark: Benchmark, score: str
+) -> Rows:
     """Return a row for each paper that has both views of a system in one table."""
     pairs, alone = (paper_rows(benchmark, by_view[view])[0] for view in ("pair", "hypothesis"))
     rows: Rows = []
     for row in alone:
         pair = next((pair for pair in pairs if {*pair.sources} & {*row.sources}), None)
         if pair is not None and score in pair.scores and score in row.scores:
-            difference = signed(row.scores[score].mean - pair.scores[score].mean)
+            difference = show_difference(row.scores[score].mean - pair.scores[score].mean)
             cells = [paper_cell(pair, score), paper_cell(row, score), difference]
             rows.append([f"*{pair.system} ({row.source})*", "", "", *cells])
     return rows
 
 
-def show_shots(collection: Collection, pictures: Pictures) -> list[str]:
+def show_shots(collection: RunCollection, pictures: Pictures) -> list[str]:
     """Report scores by the number of shots."""
     blocks = []
     for benchmark, curves, rows in shot_scores(collection):
@@ -173,13 +178,11 @@ def show_shots(collection: Collection, pictures: Pictures) -> list[str]:
     return blocks
 
 
-def shot_scores(collection: Collection) -> list[tuple[Benchmark, dict[str, Shots], Rows]]:
-    """Collect scores by the number of shots.
+def shot_scores(collection: RunCollection) -> list[tuple[Benchmark, dict[str, Shots], Rows]]:
+    """Collect scores by system and number of shots for each test set, with a table.
 
-    Returns:
-        For each test set the means and standard deviations over draws, by system, number of shots
-        (-1 for all rows) and score; and their table. A zero-shot run of the same model counts as 0
-        shots.
+    They are means and standard deviations over draws. -1 stands for all rows; a zero-shot run of
+    the same model counts as 0 shots.
 
     Source: SpaceNLI, section 4.2.3 and Figure 3; MSciNLI, Table 5.
     """
@@ -188,7 +191,7 @@ def shot_scores(collection: Collection) -> list[tuple[Benchmark, dict[str, Shots
         names = benchmark.compared
         rows: Rows = [["system", "shots", "draws", *map(score_title, names)]]
         curves: dict[str, Shots] = {}
-        for name, systems in families(benchmark.systems, "n_shots").items():
+        for name, systems in system_families(benchmark.systems, "n_shots").items():
             by_shots = _by_shots(systems, benchmark)
             if len(by_shots) < 2:
                 continue
@@ -205,7 +208,7 @@ def shot_scores(collection: Collection) -> list[tuple[Benchmark, dict[str, Shots
     return shown
 
 
-def _by_shots(systems: Sequence[System], benchmark: Benchmark) -> dict[int, System]:
+def _by_shots(systems: Sequence[ReportedSystem], benchmark: Benchmark) -> dict[int, ReportedSystem]:
     """Return the first system for each number of shots; -1 is training on all rows."""
     by_shots = {}
     for system in reversed(systems):
@@ -221,27 +224,27 @@ def _by_shots(systems: Sequence[System], benchmark: Benchmark) -> dict[int, Syst
     return by_shots
 
 
-def show_subsets(collection: Collection) -> list[str]:
+def show_subsets(collection: RunCollection) -> list[str]:
     """Report on systems that were trained on subsets of the training rows."""
     blocks = []
     for benchmark in collection.benchmarks:
-        rows = subset_table(benchmark)
+        rows = _subset_table(benchmark)
         blocks += [f"### {benchmark.name}", show_table(rows)] if len(rows) > 1 else []
     return blocks
 
 
-def subset_table(benchmark: Benchmark) -> Rows:
+def _subset_table(benchmark: Benchmark) -> Rows:
     """Tabulate systems that were trained on subsets of the rows, beside that trained on all.
 
     Source: MSciNLI, Table 7.
     """
     names = score_blocks(benchmark)[""][:2]
     rows: Rows = [["system", "training rows", "runs", *map(score_title, names)]]
-    for name, systems in families(benchmark.systems, "subset").items():
+    for name, systems in system_families(benchmark.systems, "subset").items():
         by_subset = {subset_name(system.config): system for system in reversed(systems)}
         if len(by_subset) < 2:
             continue
-        best = best_of([benchmark.means(system) for system in systems], names)
+        best = best_means([benchmark.means(system) for system in systems], names)
         for subset, system in sorted(by_subset.items()):
             own, *papers = system_rows(benchmark, system, names, best)
             rows.append([name, subset or "all", *own[1:]])

@@ -9,16 +9,15 @@ from ...builders.core.registry import builders, get_builder
 from ..runs.config import RunConfig
 
 
-def short_name(name: str, role: str = "test") -> str:
-    """Shorten the name of a dataset: leave out its default config and the usual split.
+def short_dataset_name(name: str, role: str = "test") -> str:
+    """Shorten the name of rows that ``read_run_rows`` takes, for a report.
 
     Args:
-        name: A dataset or config, the folder of a built version, or a file of rows; perhaps with a
-            split after ``:``.
-        role: The usual split.
+        name: The name; of a path only the last part stays.
+        role: The usual split, which is left out, as the default config is.
 
-    Returns:
-        ``"scinli"`` for ``"scinli/default:test"``; the last part of a path.
+    >>> short_dataset_name("scinli/default:test")
+    'scinli'
     """
     name = name.removesuffix(f":{role}")
     dataset, _, config = name.partition("/")
@@ -29,7 +28,7 @@ def short_name(name: str, role: str = "test") -> str:
 
 def data_name(dataset: Mapping[str, Any]) -> str:
     """Return the shortest name of described rows, without their split."""
-    return short_name("/".join(filter(None, (dataset["name"], dataset["config"]))))
+    return short_dataset_name("/".join(filter(None, (dataset["name"], dataset["config"]))))
 
 
 def benchmark_name(dataset: Mapping[str, Any]) -> str:
@@ -55,7 +54,7 @@ def model_name(config: RunConfig) -> str:
     return Path(model).name if is_folder else model
 
 
-def identity(config: RunConfig, *without: str) -> str:
+def system_identity(config: RunConfig, *without: str) -> str:
     """Write a config without its seed and some fields: equal for all runs of a system."""
     values = {k: v for k, v in config.as_json().items() if k not in ("seed", *without)}
     if "tests" in values:
@@ -68,15 +67,10 @@ def identity(config: RunConfig, *without: str) -> str:
 
 
 def distinct_names(configs: Sequence[RunConfig], *varied: str) -> list[str]:
-    """Make distinct names of systems.
+    """Make distinct names of the systems of a report, from the names in their configs.
 
-    Args:
-        configs: The config of each system.
-        *varied: Fields that must not become part of a name.
-
-    Returns:
-        The names of the configs; equal ones with the few facts that distinguish them, or with a
-        number where no fact does, as for two folders of one name.
+    Equal names get the few facts that distinguish them, besides the fields ``varied``; or a number
+    where no fact does, as for two folders of one name.
     """
     facts = [_facts(config, varied) for config in configs]
     names = []
@@ -107,7 +101,7 @@ def _facts(config: RunConfig, varied: Sequence[str]) -> dict[str, str]:
     """Return the facts by which a config can be distinguished, in words, the main ones first."""
     shots = config.n_shots
     facts = {
-        "train": f"trained on {short_name(config.train, 'train')}" if config.train else "",
+        "train": f"trained on {short_dataset_name(config.train, 'train')}" if config.train else "",
         "view": "hypothesis alone" if config.view == "hypothesis" else "",
         "n_shots": "" if shots is None else f"{shots} shot{'s' * (shots != 1)}",
         "subset": subset_name(config),
@@ -118,7 +112,7 @@ def _facts(config: RunConfig, varied: Sequence[str]) -> dict[str, str]:
     values = values.pop("options") | values.pop("details") | values
     told = {"name", "seed", "tests", *facts}
     facts |= {name: f"{name} {_shown(value)}" for name, value in values.items() if name not in told}
-    facts["tests"] = f"on {', '.join(sorted(map(short_name, config.tests)))}"
+    facts["tests"] = f"on {', '.join(sorted(map(short_dataset_name, config.tests)))}"
     return {name: text for name, text in facts.items() if name not in varied}
 
 

@@ -35,12 +35,9 @@ class Pictures:
         self.names: list[str] = []
 
     def add(self, name: str, alt: str, figure: "Figure") -> str:
-        """Save a picture, and return the Markdown that embeds it.
+        """Save a picture, and return the Markdown that embeds it with the description ``alt``.
 
-        Args:
-            name: Name of the picture; a number is added if an earlier one has that name.
-            alt: Description of what it shows.
-            figure: The picture.
+        A number is added to the name if an earlier picture has it.
         """
         stem = re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-")
         file, number = f"{stem}.png", 1
@@ -55,11 +52,7 @@ class Pictures:
 def plot_transfer(
     scores: Mapping[str, Mapping[str, float | None]], *, title: str | None = None
 ) -> "Figure":
-    """Plot a heat map of macro-F1 by training and test set.
-
-    Args:
-        scores: Macro-F1 by training and test set, from 0 to 1; None where there is none.
-        title: Title, such as the name of the system; None for no title.
+    """Plot a heat map of macro-F1 by training and test set, from 0 to 1, None where there is none.
 
     Source: MSciNLI, Table 8.
     """
@@ -149,13 +142,8 @@ def _percent(scores: Mapping[int, float]) -> tuple[list[int], list[float]]:
 def with_legend_above(figure: "Figure") -> "Figure":
     """Move the legend of a picture above it, in as many columns as fit.
 
-    Names of systems in reports are long; inside the axes they would cover the plot.
-
-    Args:
-        figure: A picture with one pair of axes, with or without a legend; changed in place.
-
-    Returns:
-        The same picture.
+    Names of systems in reports are long; inside the axes they would cover the plot. The picture
+    has one pair of axes; it is changed in place, and returned.
     """
     axes, title = figure.axes[0], None
     for legend in filter(None, [axes.get_legend(), *figure.legends]):
@@ -172,12 +160,12 @@ def with_legend_above(figure: "Figure") -> "Figure":
     return figure
 
 
-def plot_training_map(result: Mapping[str, Any], *, title: str | None = None) -> "Figure":
+def plot_training_map(result: Mapping[str, Any], title: str) -> "Figure":
     """Plot the number of training rows by confidence and variability over the epochs.
 
     Args:
         result: Result of the metric ``cartography`` with rows in place of groups.
-        title: Title, such as the name of the system; None for no title.
+        title: Title, such as the name of the system.
 
     Source: Swayamdipta et al., EMNLP 2020, Figure 1; MSciNLI, section 5.1.
     """

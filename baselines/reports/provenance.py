@@ -7,11 +7,11 @@ from typing import Any
 
 from ...metrics.rows import Rows
 from ..presets import PRESETS
-from .names import data_name, short_name
-from .papers import join_sources
-from .read_runs import Run
+from .names import data_name, short_dataset_name
+from .published import join_sources
+from .read_runs import FinishedRun
 from .scores import paper_rows, show_table
-from .systems import Collection, System
+from .systems import ReportedSystem, RunCollection
 
 _COMPARED = (
     "A paper's number stands under a system only where preset, training rows, view, shots and test "
@@ -19,7 +19,7 @@ _COMPARED = (
 )
 
 
-def show_comparability(collection: Collection) -> list[str]:
+def show_comparability(collection: RunCollection) -> list[str]:
     """Report which systems can be compared with a paper's numbers, which cannot, and why."""
     beside: dict[tuple[str, str], list[str]] = {}
     alone: dict[str, dict[str, list[str]]] = {}
@@ -47,7 +47,7 @@ def show_comparability(collection: Collection) -> list[str]:
     ]
 
 
-def _notes(collection: Collection) -> list[str]:
+def _notes(collection: RunCollection) -> list[str]:
     """Return the notes on the papers' numbers that are shown, each once."""
     notes = (
         note
@@ -59,10 +59,10 @@ def _notes(collection: Collection) -> list[str]:
     return list(dict.fromkeys(notes))
 
 
-def show_provenance(collection: Collection) -> list[str]:
+def show_provenance(collection: RunCollection) -> list[str]:
     """Report the runs, rows and versions that a report was made from, and what was left out."""
-    tables = [run_table(collection.systems), data_table(collection)]
-    versions = version_table(collection.systems)
+    tables = [_run_table(collection.systems), data_table(collection)]
+    versions = _version_table(collection.systems)
     blocks = [show_table(rows) for rows in (*tables, versions) if len(rows) > 1]
     for title, places in (
         ("Left out, because they are still at work or were broken off:", collection.unfinished),
@@ -72,7 +72,7 @@ def show_provenance(collection: Collection) -> list[str]:
     return blocks
 
 
-def run_table(systems: Sequence[System]) -> Rows:
+def _run_table(systems: Sequence[ReportedSystem]) -> Rows:
     """Tabulate the runs: folder, system, seed and commit."""
     rows: Rows = [["run", "system", "seed", "commit"]]
     for system in systems:
@@ -82,7 +82,7 @@ def run_table(systems: Sequence[System]) -> Rows:
     return rows
 
 
-def version_table(systems: Sequence[System]) -> Rows:
+def _version_table(systems: Sequence[ReportedSystem]) -> Rows:
     """Tabulate the versions of Python and packages that runs were made with."""
     found: dict[str, set[str]] = {}
     for run in (run for system in systems for run in system.runs):
@@ -92,7 +92,7 @@ def version_table(systems: Sequence[System]) -> Rows:
     return [["package", "versions"], *rows]
 
 
-def data_table(collection: Collection) -> Rows:
+def data_table(collection: RunCollection) -> Rows:
     """Tabulate the rows that runs were trained, validated and tested on."""
     runs = [run for system in collection.systems for run in system.runs]
     described = [pair for run in runs for pair in (run.record.get("data") or {}).items()]
@@ -112,21 +112,21 @@ def _list(title: str, lines: Sequence[str]) -> list[str]:
     return [title, "\n".join(f"- {line}" for line in lines)] if lines else []
 
 
-def cost_table(systems: Sequence[System]) -> Rows:
+def cost_table(systems: Sequence[ReportedSystem]) -> Rows:
     """Tabulate time, speed, size and hardware of the systems, as means over their runs."""
     costs = [_costs(system) for system in systems]
     filled = [name for name in costs[0] if any(found[name] for found in costs)]
     return [filled, *([found[name] for name in filled] for found in costs)]
 
 
-def _costs(system: System) -> dict[str, str]:
+def _costs(system: ReportedSystem) -> dict[str, str]:
     runs, config = system.runs, system.config
     trains = config.train is not None and config.method != "prompt"
     n_rows = runs[0].record.get("data", {}).get("train", {}).get("rows")
     epochs, best = (_mean(runs, name, "{:.3g}".format) for name in ("n_epochs", "best_epoch"))
     return {
         "system": system.name,
-        "trained on": short_name(str(config.train), "train") if trains else "nothing",
+        "trained on": short_dataset_name(str(config.train), "train") if trains else "nothing",
         "rows": _mean(runs, "n_train", _whole) or (_whole(n_rows) if n_rows else ""),
         "parameters": _mean(runs, "n_parameters", _millions),
         "trained": _mean(runs, "n_trained", _millions),
@@ -138,7 +138,7 @@ def _costs(system: System) -> dict[str, str]:
     }
 
 
-def _mean(runs: Sequence[Run], name: str, show: Callable[[float], str]) -> str:
+def _mean(runs: Sequence[FinishedRun], name: str, show: Callable[[float], str]) -> str:
     found = [run.record[name] for run in runs if isinstance(run.record.get(name), int | float)]
     return show(statistics.fmean(found)) if found else ""
 
@@ -155,7 +155,7 @@ def _listed(values: Iterable[Any]) -> str:
     return ", ".join(dict.fromkeys(str(value) for value in values if value))
 
 
-def _hardware(run: Run) -> str:
+def _hardware(run: FinishedRun) -> str:
     found = run.record.get("hardware") or {}
     gpus = found.get("gpus") or []
     if gpus and str(run.record.get("execution", {}).get("device", "cuda")).startswith("cuda"):

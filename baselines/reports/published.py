@@ -1,15 +1,22 @@
-"""The papers' published results, read from ``published.json``."""
+"""The papers' published results, and which of them a run can be compared with.
 
+The results are in ``published.json``.
+"""
+
+import dataclasses
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from ...builders.core.registry import builders, get_builder
 from ...loaders.errors import NLIHubError, SchemaError
-from ..runs.config import VIEWS, Subset
+from ..presets import PRESETS
+from ..runs.config import VIEWS, RunConfig, TrainingSubset
+from .names import data_name, short_dataset_name
 
 _SCORE = re.compile(
     r"(macro_f1|accuracy|f1_positive|f1_negative)"
@@ -60,7 +67,7 @@ class PublishedResult:
         n_runs: Number of runs of the means; None if the paper does not state it.
         subset: The subset of the training rows that the system saw.
         details: Further settings of the system, a part of ``RunConfig.details``.
-        needs: Details that a run needs to be the same system, although the preset lacks them.
+        needs: Details that a run needs to be the same system, besides those of the preset.
         note: What is odd about the result.
 
     Raises:
@@ -76,7 +83,7 @@ class PublishedResult:
     n_shots: int | None
     scores: Mapping[str, PublishedScore]
     n_runs: int | None = None
-    subset: Subset | None = None
+    subset: TrainingSubset | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
     note: str | None = None
@@ -104,14 +111,11 @@ def published_results() -> tuple[PublishedResult, ...]:
         SpaceNLI, Tables 4 and 5, section 4.2.3.
     """
     text = (files(__package__) / "published.json").read_text(encoding="utf-8")
-    return read_results(json.loads(text))
+    return read_published_results(json.loads(text))
 
 
-def read_results(entries: Sequence[Mapping[str, Any]]) -> tuple[PublishedResult, ...]:
-    """Read published results.
-
-    Args:
-        entries: JSON objects with the fields of ``PublishedResult``.
+def read_published_results(entries: Sequence[Mapping[str, Any]]) -> tuple[PublishedResult, ...]:
+    """Read published results of papers from JSON objects with the fields of ``PublishedResult``.
 
     Raises:
         SchemaError: Some results are malformed; the message lists all of them.
@@ -136,7 +140,253 @@ def _result(
 ) -> PublishedResult:
     return PublishedResult(
         scores={name: PublishedScore(**score) for name, score in scores.items()},
-        subset=None if subset is None else Subset(**subset, run=""),  # the run is none of ours
+        subset=None
+        if subset is None
+        else TrainingSubset(**subset, run=""),  # the run is none of ours
         needs=tuple(needs),
         **others,
     )
+
+
+#: Configs whose test set is that of another; see the declarations of their datasets.
+_SAME_TEST = {
+    "scinli/acl_small": "scinli",
+    "mscinli/plus_small": "mscinli/plus",
+    "bionli/balanced": "bionli",
+}
+
+#: Test sets that combine the domains of MSciNLI, and for ``plus`` that of SciNLI.
+_OF_DOMAINS = ("mscinli", "mscinli/plus")
+
+_VIEWS = {"pair": "the pair", "hypothesis": "the hypothesis alone"}
+
+#: Number of decimals of the percentages that papers print, if not two.
+_DECIMALS = {"BioNLI": 0, "SpaceNLI": 1}
+
+#: 33 % in a paper is a third of a run's rows.
+_SAME_SHARE = 0.005
+
+#: The features of the lexicalized classifier; SciNLI, section 4.2. Those of
+#: ``lexical_features.GROUPS``, which needs packages that a report does not.
+_FEATURES = ("bleu", "length", "overlap", "unigrams", "bigrams")
+
+#: Details that distinguish results of one preset, or that do not matter: where a model runs.
+_NOT_COMPARED = ("groups", "vectors", "server")
+
+
+@dataclass(frozen=True)
+class PaperRow:
+    """The results of one system on one test set, merged from tables that agree.
+
+    Attributes:
+        sources: The tables.
+        system: The paper's name of the system.
+        scores: The scores by name.
+        n_runs: Number of runs of the means; None if the paper does not state it.
+        notes: What is odd about the results, with the table.
+    """
+
+    sources: tuple[str, ...]
+    system: str
+    scores: Mapping[str, PublishedScore]
+    n_runs: int | None
+    notes: tuple[str, ...]
+
+    @property
+    def source(self) -> str:
+        """Return the tables as one text."""
+        return join_sources(self.sources)
+
+    @property
+    def decimals(self) -> int:
+        """Return the number of decimals of the paper's percentages."""
+        return _DECIMALS.get(self.sources[0].partition(",")[0], 2)
+
+
+def place_of(test: str, score: str) -> tuple[str, str]:
+    """Return the smallest test set that a score on a test set covers, and the score's name there.
+
+    The rows of a domain are the same in every config that has them.
+
+    >>> place_of("mscinli", "macro_f1 networks")
+    ('mscinli/networks', 'macro_f1')
+    """
+    test = _SAME_TEST.get(test, test)
+    name, _, domain = score.partition(" ")
+    if name == "macro_f1" and domain and test in _OF_DOMAINS:
+        return ("scinli" if domain == "acl" else f"mscinli/{domain}"), name
+    return test, score
+
+
+def find_published(
+    config: RunConfig, dataset: Mapping[str, Any], scores: Iterable[str]
+) -> tuple[list[PublishedResult], str | None]:
+    """Find the papers' results of a run's system, trained and tested on the same data.
+
+    Args:
+        config: The config of the run.
+        dataset: The description of the test set: ``name``, ``config``, ``split`` and ``rows``.
+        scores: Names of the run's scores.
+
+    Returns:
+        The results with the same preset, training rows, view, shots and test rows; and, if there
+        are none, the reason in words, else None.
+    """
+    test = data_name(dataset)
+    reason = _not_the_papers(test, dataset) or _not_the_presets(config)
+    if reason is not None:
+        return [], reason
+    places = {place_of(test, score) for score in scores}
+    found = list(published_results())
+    for words, is_same in _conditions(config, test, places):
+        found = [result for result in found if is_same(result)]
+        if not found:
+            return [], words
+    return found, None
+
+
+def _conditions(
+    config: RunConfig, test: str, places: Set[tuple[str, str]]
+) -> list[tuple[str, Callable[[PublishedResult], bool]]]:
+    """Return the conditions of comparing a result with a run, each with its reason if none does."""
+    trained, n_shots = _training_set(config), config.n_shots or None
+    no_table = f"no table has {config.preset}"
+    on_train = f"{no_table} on {test}, trained on {trained or 'nothing'}"
+    return [
+        (no_table, lambda r: r.preset == config.preset),
+        (f"{no_table} on {test}", lambda r: any(place_of(r.test, s) in places for s in r.scores)),
+        (on_train, lambda r: r.train == trained),
+        (f"no table has it with {_VIEWS[config.view]}", lambda r: r.view == config.view),
+        ("no table has it with that number of shots", lambda r: r.n_shots == n_shots),
+        ("no table has it on that part of the training rows", lambda r: _same_part(r, config)),
+        ("no table has it with these features", lambda r: _same_features(r, config)),
+        (
+            "its word vectors are drawn, the paper's are GloVe's",
+            lambda r: all(config.details.get(name) is not None for name in r.needs),
+        ),
+    ]
+
+
+def _training_set(config: RunConfig) -> str | None:
+    """Return the shortest name of a run's training set; None if it has none."""
+    if config.train is None or config.method == "prompt":  # exemplars are no training set
+        return None
+    if re.split("[/:]", config.train)[0] not in builders():
+        return "rows of one's own"  # whatever the file or folder is called
+    return short_dataset_name(config.train, "train")
+
+
+def _same_part(result: PublishedResult, config: RunConfig) -> bool:
+    ours, theirs = config.subset, result.subset
+    if ours is None or theirs is None:
+        return ours is theirs
+    return ours.kind == theirs.kind and abs(ours.share - theirs.share) < _SAME_SHARE
+
+
+def _same_features(result: PublishedResult, config: RunConfig) -> bool:
+    """Return whether a lexicalized classifier has the same features; none named means all."""
+    ours, theirs = (set(d.get("groups") or _FEATURES) for d in (config.details, result.details))
+    return ours == theirs
+
+
+def _not_the_papers(test: str, dataset: Mapping[str, Any]) -> str | None:
+    """Return why no paper has results on a test set, or None if one has."""
+    known = {place_of(r.test, score)[0] for r in published_results() for score in r.scores}
+    if _SAME_TEST.get(test, test) not in known:
+        return f"no paper has results on {test}"
+    if dataset["split"] != "test":
+        return f"the papers' results are on the test split, these on {dataset['split']}"
+    spec = get_builder(dataset["name"]).SPEC
+    counts = spec.published.get(dataset["config"] or spec.default_config, {}).get("test", {})
+    n_rows = counts.get("rows", dataset["rows"])
+    if n_rows != dataset["rows"]:
+        return f"the paper's test set has {n_rows:,} rows, this one {dataset['rows']:,}"
+    return None
+
+
+def _not_the_presets(config: RunConfig) -> str | None:
+    """Return why a run is not the system of a paper, or None if it is."""
+    if config.preset is None or config.preset not in PRESETS:
+        return "it follows no paper's system"
+    changed = changed_settings(config)
+    return f"it is not as {config.preset} says ({', '.join(changed)})" if changed else None
+
+
+def changed_settings(config: RunConfig) -> list[str]:
+    """List the settings, ``learning_rate 1e-05``, in which a run departs from its preset.
+
+    Data, view and shots are compared with each result, as are features and vectors. The folder of
+    a model counts as the model of its name, and the address of a server does not matter.
+    """
+    preset = PRESETS[str(config.preset)].config
+    takes_last_epoch = config.train is not None and config.validation is None
+    details = sorted({*config.details, *preset.details}.difference(_NOT_COMPARED))
+
+    def settings(of: RunConfig) -> dict[str, Any]:
+        return {
+            "method": of.method,
+            "new_head": of.new_head,
+            "model": (of.model or "").rstrip("/").rpartition("/")[2],
+            **({"validation": of.validation} if takes_last_epoch else {}),
+            **dataclasses.asdict(of.options),
+            **{name: of.details.get(name) for name in details},
+        }
+
+    expected = settings(preset)
+    given = settings(config).items()
+    return [f"{name} {value}" for name, value in given if value != expected[name]]
+
+
+def merge_published(
+    results: Iterable[PublishedResult], wanted: Mapping[tuple[str, str], str]
+) -> list[PaperRow]:
+    """Merge the results of papers' tables that agree, each row of as many tables as possible.
+
+    Args:
+        results: The results.
+        wanted: Names of scores in the rows, by the result of ``place_of``; others are left out.
+    """
+    rows: list[tuple[list[PublishedResult], dict[str, PublishedScore]]] = []
+    for result in results:
+        scores = {
+            wanted[place]: score
+            for name, score in result.scores.items()
+            if (place := place_of(result.test, name)) in wanted
+        }
+        for alike, known in rows:
+            if all(score.mean == known.get(name, score).mean for name, score in scores.items()):
+                alike.append(result)
+                with_std = {name for name, score in known.items() if score.std is not None}
+                known.update({name: s for name, s in scores.items() if name not in with_std})
+                break
+        else:
+            rows.append(([result], scores))
+    return [_paper_row(alike, scores) for alike, scores in rows]
+
+
+def _paper_row(alike: Sequence[PublishedResult], scores: Mapping[str, PublishedScore]) -> PaperRow:
+    n_runs = next((result.n_runs for result in alike if result.n_runs is not None), None)
+    sources = tuple(dict.fromkeys(result.source for result in alike))
+    notes = tuple(dict.fromkeys(f"{r.source}: {r.note}" for r in alike if r.note is not None))
+    return PaperRow(sources, alike[0].system, scores, n_runs, notes)
+
+
+def join_sources(sources: Iterable[str]) -> str:
+    """Join tables of papers into one text.
+
+    >>> join_sources(["MSciNLI, Table 4", "MSciNLI, Table 6"])
+    'MSciNLI, Tables 4 and 6'
+    """
+    by_paper: dict[str, dict[str, None]] = {}
+    for source in sources:
+        paper, _, place = source.partition(", ")
+        places = re.findall(r"\d+", place) if place.startswith("Table") else [place]
+        by_paper.setdefault(paper, {}).update(dict.fromkeys(places))
+    return "; ".join(f"{paper}, {_join(list(places))}" for paper, places in by_paper.items())
+
+
+def _join(places: list[str]) -> str:
+    tables = sorted(filter(str.isdigit, places), key=int)
+    listed = ", ".join([*tables[:-2], " and ".join(tables[-2:])])
+    told = [f"Table{'s' * (len(tables) > 1)} {listed}"] if tables else []
+    return ", ".join([*told, *(place for place in places if not place.isdigit())])

@@ -26,8 +26,7 @@ class Evaluation:
     Attributes:
         key: The name of the test set in file names.
         test: The name of the test set in the run's config.
-        dataset: The description of the test set: ``name``, ``version``, ``config``, ``split``,
-            ``rows`` and ``digest``.
+        dataset: The description of the test set, like ``GoldRows.description``.
         file: The file of predictions.
         n_unanswered: Number of rows without a prediction, which count as wrong.
         metrics: By name of the metric, its result.
@@ -65,12 +64,8 @@ def _scores_by_category(result: Mapping[str, Any]) -> dict[str, float]:
     return scores | {f"macro_recall {kind}": value for kind, value in macro if value is not None}
 
 
-def read_columns(file: Path, *columns: str) -> pa.Table:
-    """Read a file of rows of a run.
-
-    Args:
-        file: The file.
-        *columns: Names of columns that it must have.
+def read_run_columns(file: Path, *columns: str) -> pa.Table:
+    """Read a file of rows of a run, which must have some columns.
 
     Raises:
         PredictionsError: The file cannot be read, or lacks a column.
@@ -88,8 +83,8 @@ def read_columns(file: Path, *columns: str) -> pa.Table:
 
 
 @dataclass(frozen=True)
-class Run:
-    """A finished run.
+class FinishedRun:
+    """A finished run of a baseline.
 
     Attributes:
         folder: The run's folder.
@@ -107,16 +102,10 @@ class Run:
 
 
 def find_runs(folder: Path) -> list[Path]:
-    """Find the folders of runs in a folder, which may itself be one.
+    """Find the folders of runs in a folder at any depth, itself included, in the order of paths.
 
     A run has a ``config.json``, and a ``record.json`` since its start. Other folders with a
     ``config.json``, such as those of models, do not count.
-
-    Args:
-        folder: The folder to search, at any depth.
-
-    Returns:
-        The folders in the order of their paths.
 
     Raises:
         SourceNotFoundError: There are no runs.
@@ -138,12 +127,8 @@ def _is_run(folder: Path) -> bool:
         return False
 
 
-def read_run(folder: Path, place: str) -> Run:
-    """Read a finished run.
-
-    Args:
-        folder: The run's folder.
-        place: The name of the folder in the report.
+def read_run(folder: Path, place: str) -> FinishedRun:
+    """Read a finished run from its folder, whose name in the report is ``place``.
 
     Raises:
         SourceNotFoundError: A file is missing.
@@ -162,7 +147,9 @@ def read_run(folder: Path, place: str) -> Run:
     read = [_read_evaluation(folder, key, entry) for key, entry in entries.items()]
     if missing := sorted(set(config.tests) - {evaluation.test for evaluation in read}):
         raise UsageError(f"{path} has no evaluation of {', '.join(missing)}.")
-    return Run(folder, place, config, record, {str(e.dataset["digest"]): e for e in reversed(read)})
+    return FinishedRun(
+        folder, place, config, record, {str(e.dataset["digest"]): e for e in reversed(read)}
+    )
 
 
 def _read_evaluation(folder: Path, key: str, entry: Any) -> Evaluation:

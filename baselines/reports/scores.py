@@ -7,8 +7,8 @@ from ...builders.core.markdown import markdown_table
 from ...builders.core.registry import builders, get_builder
 from ...metrics.rows import Rows
 from .names import data_name
-from .papers import PaperRow, find_results, merge_results, place_of
-from .systems import Benchmark, Mean, System
+from .published import PaperRow, find_published, merge_published, place_of
+from .systems import Benchmark, Mean, ReportedSystem
 
 _TITLES = {
     "macro_f1": "macro-F1",
@@ -30,11 +30,7 @@ def score_title(name: str) -> str:
 
 
 def score_blocks(benchmark: Benchmark) -> dict[str, list[str]]:
-    """Choose the scores to show for a test set.
-
-    Returns:
-        Names of scores by the title of their table; the first table has no title.
-    """
+    """Choose the scores to show for a test set, by the title of their table; the first has none."""
     names = _as_declared(list(benchmark.example.scores), benchmark.dataset["name"])
 
     def of(*kinds: str) -> list[str]:
@@ -70,15 +66,10 @@ def _as_declared(names: list[str], dataset: str) -> list[str]:
 def score_table(benchmark: Benchmark, names: Sequence[str]) -> Rows:
     """Tabulate scores of the systems on a test set, with the papers' results under each system.
 
-    Args:
-        benchmark: The test set, with its systems.
-        names: Names of the scores, one a column.
-
-    Returns:
-        Percentages: the mean over the runs and its standard deviation (over n - 1), the best mean
-        of the runs in bold.
+    A column a score has percentages: the mean over the runs and its standard deviation (over
+    n - 1), the best mean of the runs in bold.
     """
-    best = best_of([benchmark.means(system) for system in benchmark.systems], names)
+    best = best_means([benchmark.means(system) for system in benchmark.systems], names)
     unanswered = {s.name: _unanswered(benchmark, s) for s in benchmark.systems}
     is_shown = "accuracy" in names and any(unanswered.values())
     rows: Rows = [["system", "runs", *map(score_title, names)] + ["unanswered"] * is_shown]
@@ -89,22 +80,22 @@ def score_table(benchmark: Benchmark, names: Sequence[str]) -> Rows:
     return rows
 
 
-def _unanswered(benchmark: Benchmark, system: System) -> str:
+def _unanswered(benchmark: Benchmark, system: ReportedSystem) -> str:
     """Return the percentage of rows that a prompted model did not answer; else empty."""
     if system.config.method != "prompt":
         return ""
     found = [evaluation.n_unanswered for evaluation in benchmark.evaluations(system).values()]
-    return percent(statistics.fmean(found) / benchmark.dataset["rows"])
+    return show_percent(statistics.fmean(found) / benchmark.dataset["rows"])
 
 
-def best_of(means: Sequence[Mapping[str, Mean]], names: Sequence[str]) -> dict[str, float]:
+def best_means(means: Sequence[Mapping[str, Mean]], names: Sequence[str]) -> dict[str, float]:
     """Return the best mean of each score that has at least two different means."""
     by_name = {name: [found[name][0] for found in means if name in found] for name in names}
     return {name: max(values) for name, values in by_name.items() if len(set(values)) > 1}
 
 
 def system_rows(
-    benchmark: Benchmark, system: System, names: Sequence[str], best: Mapping[str, float]
+    benchmark: Benchmark, system: ReportedSystem, names: Sequence[str], best: Mapping[str, float]
 ) -> Rows:
     """Return a row of a system's name, number of runs and scores; then a row a paper's result."""
     means = benchmark.means(system)
@@ -121,15 +112,15 @@ def mean_cell(means: Mapping[str, Mean], name: str, best: Mapping[str, float]) -
     """Write a mean as a percentage, bold if it is the best; empty if there is none."""
     if name not in means:
         return ""
-    shown = percent(*means[name])
+    shown = show_percent(*means[name])
     return f"**{shown}**" if means[name][0] == best.get(name) else shown
 
 
-def paper_rows(benchmark: Benchmark, system: System) -> tuple[list[PaperRow], str | None]:
+def paper_rows(benchmark: Benchmark, system: ReportedSystem) -> tuple[list[PaperRow], str | None]:
     """Return the papers' results of a system on a test set, or why there are none."""
     scores, test = benchmark.means(system), data_name(benchmark.dataset)
-    found, reason = find_results(system.config, benchmark.dataset, scores)
-    return merge_results(found, {place_of(test, score): score for score in scores}), reason
+    found, reason = find_published(system.config, benchmark.dataset, scores)
+    return merge_published(found, {place_of(test, score): score for score in scores}), reason
 
 
 def paper_cell(row: PaperRow, name: str) -> str:
@@ -137,21 +128,21 @@ def paper_cell(row: PaperRow, name: str) -> str:
     if name not in row.scores:
         return ""
     score = row.scores[name]
-    return "> " * score.is_lower_bound + percent(score.mean, score.std, row.decimals)
+    return "> " * score.is_lower_bound + show_percent(score.mean, score.std, row.decimals)
 
 
-def percent(mean: float, std: float | None = None, decimals: int = 2) -> str:
+def show_percent(mean: float, std: float | None = None, decimals: int = 2) -> str:
     """Write a share, from 0 to 1, as a percentage.
 
     Example:
-        >>> percent(0.7806, 0.0039)
+        >>> show_percent(0.7806, 0.0039)
         '78.06 ± 0.39'
     """
     shown = f"{100 * mean:.{decimals}f}"
     return shown if std is None else f"{shown} ± {100 * std:.{decimals}f}"
 
 
-def signed(difference: float) -> str:
+def show_difference(difference: float) -> str:
     """Write a difference of shares in percentage points, with its sign."""
     return f"{100 * difference:+.2f}"
 

@@ -10,8 +10,8 @@ from typing import Any
 from ...loaders.errors import SourceNotFoundError, UsageError
 from ..runs.config import RunConfig
 from ..runs.folder import RunFolder
-from .names import benchmark_name, distinct_names, identity, model_name
-from .read_runs import Evaluation, Run, find_runs, read_run
+from .names import benchmark_name, distinct_names, model_name, system_identity
+from .read_runs import Evaluation, FinishedRun, find_runs, read_run
 
 #: A mean, and the standard deviation (over n - 1) where there are several values.
 Mean = tuple[float, float | None]
@@ -25,8 +25,8 @@ _COMPARED = {
 
 
 @dataclass(frozen=True)
-class System:
-    """A system: runs that differ in their seed alone.
+class ReportedSystem:
+    """A system of a report: runs that differ in their seed alone.
 
     Attributes:
         name: The name in the report, which is unique there.
@@ -36,30 +36,30 @@ class System:
 
     name: str
     config: RunConfig
-    runs: tuple[Run, ...]
+    runs: tuple[FinishedRun, ...]
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A test set, with the systems that were tested on it.
+    """A test set of a report, with the systems that were tested on it.
 
     Attributes:
         name: The shortest name, ``mscinli/hardware``; with the split if that is not ``test``.
         dataset: The description of the rows; of configs with the same rows, the first by name.
-        systems: The systems that were tested on it, sorted by name.
+        systems: The systems, sorted by name.
     """
 
     name: str
     dataset: Mapping[str, Any]
-    systems: tuple[System, ...]
+    systems: tuple[ReportedSystem, ...]
 
-    def evaluations(self, system: System) -> dict[int, Evaluation]:
+    def evaluations(self, system: ReportedSystem) -> dict[int, Evaluation]:
         """Return the results of a system's runs by seed; empty if not tested on these rows."""
         digest = str(self.dataset["digest"])
         runs = (run for run in system.runs if digest in run.evaluations)
         return {run.config.seed: run.evaluations[digest] for run in runs}
 
-    def means(self, system: System) -> dict[str, Mean]:
+    def means(self, system: ReportedSystem) -> dict[str, Mean]:
         """Compute means and standard deviations of a system's scores over its tested runs."""
         found = [evaluation.scores for evaluation in self.evaluations(system).values()]
         shared = [name for name in found[0] if all(name in f for f in found)] if found else []
@@ -81,12 +81,12 @@ class Benchmark:
         return _COMPARED[self.metric]
 
     @cached_property
-    def ranked(self) -> list[System]:
+    def ranked(self) -> list[ReportedSystem]:
         """Return the systems, the best first, equal ones by name."""
         score = self.compared[0]
         return sorted(self.systems, key=lambda s: (-self.means(s)[score][0], s.name))
 
-    def middle_run(self, system: System) -> Evaluation:
+    def middle_run(self, system: ReportedSystem) -> Evaluation:
         """Return the median run by the first score; of two the lower, of equal ones the first."""
         found, score = self.evaluations(system), self.compared[0]
         ranking = sorted(found, key=lambda seed: (found[seed].scores[score], seed))
@@ -98,8 +98,8 @@ def _mean_and_std(values: Sequence[float]) -> Mean:
 
 
 @dataclass(frozen=True)
-class Collection:
-    """The runs of a report.
+class RunCollection:
+    """The runs of a report, by system and by test set.
 
     Attributes:
         systems: The systems, sorted by name.
@@ -108,28 +108,24 @@ class Collection:
         repeated: Folders of runs that repeat another with the same result.
     """
 
-    systems: tuple[System, ...]
+    systems: tuple[ReportedSystem, ...]
     benchmarks: tuple[Benchmark, ...]
     unfinished: Sequence[str]
     repeated: Sequence[str]
 
 
-def collect_runs(folders: Sequence[Path]) -> Collection:
-    """Read runs, and group them into systems.
+def collect_runs(folders: Sequence[Path]) -> RunCollection:
+    """Read the runs of a report from folders that contain them at any depth, and group them.
 
-    Args:
-        folders: Folders of runs, or folders that contain runs at any depth.
-
-    Returns:
-        The systems and their test sets. Runs belong to one system if their configs differ only in
-        the seed, the order of the tests, and the run that chose a subset.
+    Runs belong to one system if their configs differ only in the seed, the order of the tests, and
+    the run that chose a subset.
 
     Raises:
         SourceNotFoundError: A folder has no runs, or a file of a run is missing.
         UsageError: A run is malformed; two runs of a system have the same seed and different
             results; rows of one name differ between runs, or the training rows of a system.
     """
-    done: dict[Path, Run] = {}
+    done: dict[Path, FinishedRun] = {}
     unfinished = set()
     for given in folders:
         for folder in find_runs(given):
@@ -147,7 +143,7 @@ def collect_runs(folders: Sequence[Path]) -> Collection:
     systems = _systems(runs)
     counted = {run.place for system in systems for run in system.runs}
     repeated = sorted(run.place for run in runs if run.place not in counted)
-    return Collection(systems, _benchmarks(systems), sorted(unfinished), repeated)
+    return RunCollection(systems, _benchmarks(systems), sorted(unfinished), repeated)
 
 
 def _place(folder: Path, given: Path, *, is_one_of_many: bool) -> str:
@@ -157,8 +153,8 @@ def _place(folder: Path, given: Path, *, is_one_of_many: bool) -> str:
     return f"{outer}/{inner}" if is_one_of_many else inner
 
 
-def _check_digests(runs: Sequence[Run]) -> None:
-    known: dict[str, tuple[str, Run]] = {}
+def _check_digests(runs: Sequence[FinishedRun]) -> None:
+    known: dict[str, tuple[str, FinishedRun]] = {}
     for run in runs:
         for digest, evaluation in run.evaluations.items():
             other, first = known.setdefault(evaluation.key, (digest, run))
@@ -169,21 +165,21 @@ def _check_digests(runs: Sequence[Run]) -> None:
                 )
 
 
-def _systems(runs: Sequence[Run]) -> tuple[System, ...]:
-    by_config: dict[str, dict[int, Run]] = {}
+def _systems(runs: Sequence[FinishedRun]) -> tuple[ReportedSystem, ...]:
+    by_config: dict[str, dict[int, FinishedRun]] = {}
     for run in sorted(runs, key=lambda run: (run.config.seed, run.place)):
-        of_system = by_config.setdefault(identity(run.config), {})
+        of_system = by_config.setdefault(system_identity(run.config), {})
         _check_training_rows(next(iter(of_system.values()), run), run)
         first = of_system.setdefault(run.config.seed, run)
         if first is not run:
             _check_same(first, run)
     groups = [tuple(found.values()) for found in by_config.values()]
     configs = [group[0].config for group in groups]
-    systems = map(System, distinct_names(configs), configs, groups)
+    systems = map(ReportedSystem, distinct_names(configs), configs, groups)
     return tuple(sorted(systems, key=lambda system: system.name))
 
 
-def _check_training_rows(first: Run, second: Run) -> None:
+def _check_training_rows(first: FinishedRun, second: FinishedRun) -> None:
     """Refuse runs of one system that were trained on different rows of the same name."""
     ours, theirs = ((run.record.get("data") or {}).get("train") for run in (first, second))
     if ours and theirs and ours["digest"] != theirs["digest"]:
@@ -194,7 +190,7 @@ def _check_training_rows(first: Run, second: Run) -> None:
         )
 
 
-def _check_same(first: Run, second: Run) -> None:
+def _check_same(first: FinishedRun, second: FinishedRun) -> None:
     ours, theirs = (
         {digest: evaluation.metrics for digest, evaluation in run.evaluations.items()}
         for run in (first, second)
@@ -207,7 +203,7 @@ def _check_same(first: Run, second: Run) -> None:
         )
 
 
-def _benchmarks(systems: Sequence[System]) -> tuple[Benchmark, ...]:
+def _benchmarks(systems: Sequence[ReportedSystem]) -> tuple[Benchmark, ...]:
     named: dict[str, dict[str, Mapping[str, Any]]] = {}
     for run in (run for system in systems for run in system.runs):
         for digest, evaluation in run.evaluations.items():
@@ -221,19 +217,16 @@ def _benchmarks(systems: Sequence[System]) -> tuple[Benchmark, ...]:
     return tuple(sorted(benchmarks, key=lambda benchmark: benchmark.name))
 
 
-def families(systems: Sequence[System], *varied: str) -> dict[str, list[System]]:
-    """Group systems that differ only in some fields, besides name, preset and tests.
+def system_families(
+    systems: Sequence[ReportedSystem], *varied: str
+) -> dict[str, list[ReportedSystem]]:
+    """Group systems that differ only in the fields ``varied``, besides name, preset and tests.
 
-    Args:
-        systems: The systems.
-        *varied: The fields in which members of a family may differ.
-
-    Returns:
-        Families of two or more by a common name, in the order of their first members.
+    Families have two or more members and a common name; they keep the order of the systems.
     """
-    found: dict[str, list[System]] = {}
+    found: dict[str, list[ReportedSystem]] = {}
     for system in systems:
-        key = identity(system.config, "name", "preset", "tests", *varied)
+        key = system_identity(system.config, "name", "preset", "tests", *varied)
         found.setdefault(key, []).append(system)
     groups = [group for group in found.values() if len(group) > 1]
     configs = [replace(group[0].config, name=_common_name(group)) for group in groups]
@@ -241,7 +234,7 @@ def families(systems: Sequence[System], *varied: str) -> dict[str, list[System]]
     return dict(zip(names, groups, strict=True))
 
 
-def _common_name(systems: Sequence[System]) -> str:
+def _common_name(systems: Sequence[ReportedSystem]) -> str:
     """Return the name that all share, else their preset, else their model, else the method."""
     configs = [system.config for system in systems]
     shared = zip(*((c.name, c.preset, model_name(c), c.method) for c in configs), strict=True)

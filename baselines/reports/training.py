@@ -7,11 +7,11 @@ from typing import Any
 from ...loaders.errors import PredictionsError, UsageError
 from ...metrics.functional import MetricInputError, cartography
 from ..runs.folder import DYNAMICS, LOG
-from .names import short_name
+from .names import short_dataset_name
 from .pictures import N_SYSTEMS, Pictures, plot_learning, plot_training_map
-from .read_runs import Run, read_columns
+from .read_runs import FinishedRun, read_run_columns
 from .scores import show_table
-from .systems import Collection
+from .systems import RunCollection
 
 _WORDS = (
     "Confidence and variability: mean and standard deviation of the gold label's probability over "
@@ -19,17 +19,22 @@ _WORDS = (
 )
 
 
-def show_training(collection: Collection, pictures: Pictures) -> list[str]:
-    """Report scores by epoch, a picture for each validation set, and maps of training rows."""
+def show_training(collection: RunCollection, pictures: Pictures) -> list[str]:
+    """Report scores by epoch, a picture for each validation set, and maps of training rows.
+
+    Raises:
+        UsageError: A log is malformed; names the line.
+        PredictionsError: The dynamics of a run are malformed.
+    """
     by_validation: dict[str, dict[str, list[dict[int, float]]]] = {}
     for system in collection.systems:
-        curves = [curve for run in system.runs if (curve := learning_curve(run))]
+        curves = [curve for run in system.runs if (curve := _learning_curve(run))]
         if any(len(curve) > 1 for curve in curves):
             name = str(system.config.validation)
             by_validation.setdefault(name, {})[system.name] = curves
     blocks = []
     for name, found in sorted(by_validation.items()):
-        place = short_name(name, "validation")
+        place = short_dataset_name(name, "validation")
         order = sorted(found, key=lambda s: (-max(max(c.values()) for c in found[s]), s))
         figure = plot_learning({system: found[system] for system in order[:N_SYSTEMS]})
         whose = f", the best {N_SYSTEMS} of {len(found)} systems" * (len(found) > N_SYSTEMS)
@@ -38,12 +43,8 @@ def show_training(collection: Collection, pictures: Pictures) -> list[str]:
     return blocks + _show_maps(collection, pictures)
 
 
-def learning_curve(run: Run) -> dict[int, float]:
-    """Read macro-F1 on the validation rows by epoch from a run's log; empty if there is none.
-
-    Raises:
-        UsageError: The log is malformed; names the line.
-    """
+def _learning_curve(run: FinishedRun) -> dict[int, float]:
+    """Read macro-F1 on the validation rows by epoch from a run's log; empty if there is none."""
     path = run.folder / LOG
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     curve = {}
@@ -62,7 +63,7 @@ def learning_curve(run: Run) -> dict[int, float]:
     return curve
 
 
-def _show_maps(collection: Collection, pictures: Pictures) -> list[str]:
+def _show_maps(collection: RunCollection, pictures: Pictures) -> list[str]:
     """Report a map of the rows of each system's first run, if it was trained on all rows."""
     head = ["system", "seed", "training rows", "epochs", "confidence", "variability"]
     rows: list[list[Any]] = [head]
@@ -71,7 +72,7 @@ def _show_maps(collection: Collection, pictures: Pictures) -> list[str]:
         # Parts and shots are chosen rows: their map says nothing of the training set.
         chosen = system.config.subset is not None or system.config.n_shots is not None
         run, name = system.runs[0], system.name
-        result = None if chosen else training_map(run)
+        result = None if chosen else _training_map(run)
         if result is None:
             continue
         n_rows, seed = result["n_groups"], run.config.seed
@@ -83,22 +84,15 @@ def _show_maps(collection: Collection, pictures: Pictures) -> list[str]:
     return ["### Maps of the training rows", _WORDS, show_table(rows), *shown] if shown else []
 
 
-def training_map(run: Run) -> Mapping[str, Any] | None:
-    """Compute the cartography of a run's training rows over its epochs.
-
-    Returns:
-        Result of the metric ``cartography``, with rows in place of groups; None if the run has
-        dynamics of fewer than two epochs.
-
-    Raises:
-        PredictionsError: The dynamics are malformed.
+def _training_map(run: FinishedRun) -> Mapping[str, Any] | None:
+    """Compute the cartography of a run's training rows over its epochs; None of fewer than two.
 
     Source: MSciNLI, section 5.1; Swayamdipta et al., EMNLP 2020.
     """
     path = run.folder / DYNAMICS
     if not path.is_file():
         return None
-    table = read_columns(path, "id", "epoch", "probability")
+    table = read_run_columns(path, "id", "epoch", "probability")
     try:
         found = cartography(table["probability"], groups=table["id"])
     except MetricInputError as error:

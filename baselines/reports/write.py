@@ -12,7 +12,7 @@ from .comparisons import show_shots, show_subsets, show_transfers, show_views
 from .pictures import Pictures
 from .provenance import cost_table, show_comparability, show_provenance
 from .scores import show_table
-from .systems import Collection, collect_runs
+from .systems import RunCollection, collect_runs
 from .training import show_training
 
 FILE_NAME = "report.md"
@@ -25,27 +25,10 @@ _EMBEDDED = re.compile(r"!\[[^\]]*\]\(([^)]+)\)")
 def write_report(
     runs: Sequence[Path], output: Path, *, confidence_level: float | None = None
 ) -> dict[str, Any]:
-    """Write a report on runs into a folder, whole or not at all.
+    """Write a report on runs into a folder, whole or not at all: see ``nlihub.baselines.report``.
 
     The same runs give the same bytes with the same versions of matplotlib and of the test rows.
     Tests on rows are left out, with a note, if the test rows are not available or have changed.
-
-    Args:
-        runs: Folders of runs, or folders that contain runs at any depth.
-        output: The folder to write, ``report.md`` and pictures; an earlier report is replaced.
-        confidence_level: Confidence level of bootstrap intervals of scores and differences, above 0
-            and below 1; None leaves them out.
-
-    Returns:
-        ``report`` (the path of the Markdown), ``pictures`` (their names), ``n_systems``,
-        ``n_runs``, ``benchmarks`` (their names) and ``unfinished`` (folders of runs).
-
-    Raises:
-        SourceNotFoundError: A folder contains no finished run, or a file of a run is missing.
-        UsageError: A run is malformed, runs contradict each other, or the level is out of range.
-        PredictionsError: Predictions cannot be read, or do not match the rows of their test set.
-        OutputError: The output folder holds something other than a report, or is not writable.
-        MissingExtraError: There are pictures to draw, and matplotlib is not installed.
     """
     if confidence_level is not None and not 0 < confidence_level < 1:
         raise UsageError(
@@ -80,15 +63,13 @@ def _is_report(folder: Path) -> bool:
     if not folder.is_dir():
         return False
     names = {path.name for path in folder.iterdir()}
-    if not names:
-        return True
     if FILE_NAME not in names:
-        return False
+        return not names
     text = (folder / FILE_NAME).read_text(encoding="utf-8", errors="replace")
     return text.startswith(_MARK) and names <= {FILE_NAME, *_EMBEDDED.findall(text)}
 
 
-def _text(collection: Collection, pictures: Pictures, confidence_level: float | None) -> str:
+def _text(collection: RunCollection, pictures: Pictures, confidence_level: float | None) -> str:
     blocks = {
         f"{benchmark.name}: {benchmark.dataset['rows']:,} rows": show_benchmark(
             benchmark, pictures, confidence_level
@@ -111,7 +92,7 @@ def _text(collection: Collection, pictures: Pictures, confidence_level: float | 
     return "\n\n".join(parts) + "\n"
 
 
-def _introduction(collection: Collection) -> str:
+def _introduction(collection: RunCollection) -> str:
     counts = {
         "system": len(collection.systems),
         "test set": len(collection.benchmarks),

@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -22,7 +22,7 @@ _FIELDS = {
 }
 _FIELDS_OF_ALL = ("name", "method", "tests", "preset", "seed", "options")
 
-#: What a model sees of a pair.
+#: What a model sees of a pair: both texts, or the hypothesis alone; SciNLI, Table 7.
 VIEWS = ("pair", "hypothesis")
 
 #: Subsets of the training rows, chosen by their cartography; MSciNLI, Table 7.
@@ -34,8 +34,8 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
-class Options:
-    """Hyper-parameters.
+class HyperParameters:
+    """Hyper-parameters of a baseline.
 
     Attributes:
         learning_rate: Learning rate of the optimizer, 0 or more, reached after the warm-up.
@@ -75,9 +75,9 @@ class Options:
     special_tokens: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        _check_choice("truncation", self.truncation, ("longest_first", "only_first"))
-        _check_choice("optimizer", self.optimizer, ("adam", "adamw"))
-        _check_choice("schedule", self.schedule, ("constant", "linear"))
+        check_choice("truncation", self.truncation, ("longest_first", "only_first"))
+        check_choice("optimizer", self.optimizer, ("adam", "adamw"))
+        check_choice("schedule", self.schedule, ("constant", "linear"))
         least = {
             "learning_rate": 0,
             "batch_size": 1,
@@ -92,11 +92,11 @@ class Options:
         for name, lowest in least.items():
             value = getattr(self, name)
             if value is not None and not value >= lowest:  # also refuses NaN
-                raise UsageError(f"{name} ({flag(name)}) is {value}; expected {lowest} or more.")
+                raise UsageError(f"{name} ({_flag(name)}) is {value}; expected {lowest} or more.")
             whole = name not in ("learning_rate", "weight_decay", "max_grad_norm")
             if value is not None and (value == math.inf or (whole and not isinstance(value, int))):
                 kind = "a whole number" if whole else "a finite number"
-                raise UsageError(f"{name} ({flag(name)}) is {value}; expected {kind}.")
+                raise UsageError(f"{name} ({_flag(name)}) is {value}; expected {kind}.")
         if self.weight_decay and self.optimizer == "adam":
             raise UsageError(
                 f"weight_decay is {self.weight_decay}, but the optimizer adam has none. Use adamw, "
@@ -105,7 +105,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Subset:
+class TrainingSubset:
     """A subset of the training rows, chosen by their cartography.
 
     Attributes:
@@ -126,7 +126,7 @@ class Subset:
     run: str
 
     def __post_init__(self) -> None:
-        _check_choice("subset", self.kind, SUBSETS)
+        check_choice("subset", self.kind, SUBSETS)
         if not 0 < self.share < 1:
             raise UsageError(
                 f"The share of a subset is {self.share}; expected a number above 0 and below 1."
@@ -135,12 +135,12 @@ class Subset:
 
 @dataclass(frozen=True)
 class RunConfig:
-    """The config of a run: one system, one training set, one seed.
+    """The config of a baseline run: one system, one training set, one seed.
 
     Attributes:
         name: The name of the system in reports.
         method: One of ``METHODS``.
-        tests: The test sets, by a name that ``runs.data.read_rows`` takes: a dataset, a config, the
+        tests: The test sets, by a name that ``read_run_rows`` takes: a dataset, a config, the
             folder of a built version or a file of rows.
         model: An encoder or language model: a name on the Hub, or a folder.
         revision: Commit, tag or branch of a model on the Hub.
@@ -177,16 +177,16 @@ class RunConfig:
     view: str = "pair"
     seed: int = 1
     n_shots: int | None = None
-    subset: Subset | None = None
+    subset: TrainingSubset | None = None
     new_head: bool = False
     model_labels: tuple[str, ...] = ()
-    options: Options = field(default_factory=Options)
+    options: HyperParameters = field(default_factory=HyperParameters)
     details: Mapping[str, Any] = field(default_factory=dict)
     reference: bool = False
 
     def __post_init__(self) -> None:
-        _check_choice("method", self.method, METHODS)
-        _check_choice("view", self.view, VIEWS)
+        check_choice("method", self.method, METHODS)
+        check_choice("view", self.view, VIEWS)
         tests: Any = self.tests  # as it may come from JSON
         if isinstance(tests, str) or not all(isinstance(name, str) for name in tests):
             raise UsageError(f"tests is {tests!r}; expected a list of names.")
@@ -214,21 +214,28 @@ class RunConfig:
         if self.method not in ("zero-shot", "prompt") and not has_train:
             raise UsageError(f"The method {self.method} needs a training set; name one.")
         idle = [name for name in _changed(self, RunConfig) if not self.takes(name)]
-        idle += [name for name in _changed(self.options, Options) if not self._uses(name)]
+        idle += [name for name in _changed(self.options, HyperParameters) if not self._uses(name)]
         if idle:
-            shown = ", ".join(f"{name} ({flag(name)})" for name in idle)
+            shown = ", ".join(f"{name} ({_flag(name)})" for name in idle)
             raise UsageError(
                 f"{shown} would have no effect: the method {self.method} does not use it. Leave it "
                 "out."
             )
 
     def takes(self, field: str) -> bool:
-        """Return whether the method uses a field of the config.
-
-        Args:
-            field: Name of the field.
-        """
+        """Return whether the method uses a field of the config, given by name."""
         return field in _FIELDS_OF_ALL or field in _FIELDS[self.method]
+
+    def checked_details(self, method: str, known: Collection[str]) -> dict[str, Any]:
+        """Return the details of a run, all of which its method must know.
+
+        Raises:
+            UnknownNameError: A detail is not among those known to the method.
+        """
+        for name in self.details:
+            if name not in known:
+                raise UnknownNameError.of(f"detail of {method}", name, known)
+        return dict(self.details)
 
     def _uses(self, option: str) -> bool:
         """Return whether the method uses a hyper-parameter."""
@@ -245,13 +252,7 @@ class RunConfig:
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> "RunConfig":
-        """Make a config from a JSON object.
-
-        Args:
-            found: The fields, as ``as_json`` returns them; missing ones take their defaults.
-
-        Returns:
-            The config.
+        """Make a config from a JSON object as ``as_json`` returns it; fields may be missing.
 
         Raises:
             UnknownNameError: A field, method, view or other name is unknown.
@@ -262,10 +263,10 @@ class RunConfig:
             if not isinstance(values.get(name) or {}, Mapping):
                 raise UsageError(f"{name} is {values[name]!r}; expected an object with fields.")
         if values.get("subset") is not None:
-            values["subset"] = _made(Subset, values["subset"])
+            values["subset"] = _made(TrainingSubset, values["subset"])
         options = dict(values.get("options") or {})
         options["special_tokens"] = tuple(options.get("special_tokens") or ())
-        values["options"] = _made(Options, options)
+        values["options"] = _made(HyperParameters, options)
         values["details"] = values.get("details") or {}
         for name in ("tests", "model_labels"):
             given = values.get(name, ())
@@ -273,7 +274,7 @@ class RunConfig:
         return _made(cls, values)
 
 
-def flag(name: str) -> str:
+def _flag(name: str) -> str:
     """Return the option of the command for a field of a config or a hyper-parameter."""
     known = {
         "max_epochs": "epochs",
@@ -297,7 +298,7 @@ def _made(kind: type[_T], values: Mapping[str, Any]) -> _T:
         raise UsageError(f"This is not the config of a run: {', '.join(needed)} is missing.")
     try:
         return kind(**values)
-    except TypeError as error:  # a field is missing, or a text stands where a number should
+    except TypeError as error:  # a text stands where a number should
         raise UsageError(f"This is not the config of a run: {error}.") from error
 
 
@@ -317,6 +318,7 @@ def _plain(value: Any) -> Any:
     return [_plain(part) for part in value] if isinstance(value, tuple | list) else value
 
 
-def _check_choice(what: str, value: str, known: tuple[str, ...]) -> None:
+def check_choice(what: str, value: str, known: tuple[str, ...]) -> None:
+    """Check that a setting of a run has one of its known values; else raise UnknownNameError."""
     if value not in known:
         raise UnknownNameError.of(what, value, known)

@@ -17,13 +17,13 @@ from ...builders.versions.cache import ensure_built
 from ...builders.versions.manifest import FILE_NAME as MANIFEST
 from ...builders.versions.version import BuiltVersion
 from ...loaders.errors import SchemaError, SourceNotFoundError, UsageError
-from ..evaluation.gold import Gold
-from .config import Subset
+from ..evaluation.gold import GoldRows
+from .config import TrainingSubset
 from .folder import DYNAMICS
 
 
-def read_rows(name: str, role: str, folder: Path | None = None) -> Gold:
-    """Read the rows of a name, with their texts.
+def read_run_rows(name: str, role: str, folder: Path | None = None) -> GoldRows:
+    """Read the rows that a run trains or tests on by their name, with their texts.
 
     Args:
         name: A dataset, ``scinli``; one of its configs, ``mscinli/hardware``; the folder of a built
@@ -31,9 +31,6 @@ def read_rows(name: str, role: str, folder: Path | None = None) -> Gold:
             ``.jsonl`` or ``.csv``. A split may follow after ``:``, ``scinli:validation``.
         role: The split to read if the name has none: ``train``, ``validation`` or ``test``.
         folder: Local folder with the source files, if the dataset has to be built first.
-
-    Returns:
-        The rows in their order.
 
     Raises:
         UnknownNameError: There is no such dataset, config or split.
@@ -43,11 +40,11 @@ def read_rows(name: str, role: str, folder: Path | None = None) -> Gold:
     """
     path = Path(name).expanduser()
     if path.is_file():
-        return Gold.of_file(path, with_texts=True)
+        return GoldRows.of_file(path, with_texts=True)
     place, split = _split_of(name, role)
     if (built := _built_at(place)) is not None:
         folder_of_version, chosen = built
-        return Gold.of_version(BuiltVersion(folder_of_version), chosen, split, with_texts=True)
+        return GoldRows.of_version(BuiltVersion(folder_of_version), chosen, split, with_texts=True)
     dataset, _, config = place.partition("/")
     if dataset in builders():
         spec = get_builder(dataset).SPEC
@@ -57,7 +54,7 @@ def read_rows(name: str, role: str, folder: Path | None = None) -> Gold:
             folder.expanduser().absolute() if folder else None, configs=(config,), splits=(split,)
         )
         version = ensure_built(get_builder(dataset), options)
-        return Gold.of_version(version, config, split, with_texts=True)
+        return GoldRows.of_version(version, config, split, with_texts=True)
     if Path(place).suffix or "/" in place or Path(place).expanduser().is_dir():
         raise SourceNotFoundError(
             f"{name} not found; expected a dataset, the folder of a built version, or a file of "
@@ -67,16 +64,8 @@ def read_rows(name: str, role: str, folder: Path | None = None) -> Gold:
     raise SourceNotFoundError(f"{name} is not a dataset.")
 
 
-def absolute_name(name: str) -> str:
-    """Make the path in a name of rows absolute.
-
-    Args:
-        name: A dataset or config, the folder of a built version, or a file of rows; perhaps with a
-            split after ``:``.
-
-    Returns:
-        The name with an absolute path if it names a file or a built version; else the name.
-    """
+def absolute_rows_name(name: str) -> str:
+    """Make the path in a name of a run's rows absolute, if it names a file or a built version."""
     path = Path(name).expanduser()
     if path.is_file() or path.suffix in (".jsonl", ".csv", ".parquet"):
         return str(path.absolute())
@@ -107,8 +96,8 @@ def _split_of(name: str, role: str) -> tuple[str, str]:
     return found[1], check_split(found[2], SPLITS)
 
 
-def draw_shots(rows: Gold, n_shots: int, seed: int) -> Gold:
-    """Draw a few rows of every group for few-shot learning.
+def draw_few_shot_rows(rows: GoldRows, n_shots: int, seed: int) -> GoldRows:
+    """Draw a few rows of every group for few-shot learning, in the order of the pool.
 
     Whether a row is drawn depends only on the seed and on the ids of its group, and a larger draw
     contains the smaller one of the same seed.
@@ -117,9 +106,6 @@ def draw_shots(rows: Gold, n_shots: int, seed: int) -> Gold:
         rows: The pool; every row has a group.
         n_shots: Rows to draw of each group, 0 or more.
         seed: Seed of the draw.
-
-    Returns:
-        The rows drawn, in the order of the pool.
 
     Raises:
         SchemaError: A row has no group.
@@ -155,18 +141,13 @@ def draw_shots(rows: Gold, n_shots: int, seed: int) -> Gold:
     )
 
 
-def take_rows(rows: Gold, ids: pa.Array) -> Gold:
-    """Select rows by id, in their own order.
-
-    Args:
-        rows: The rows.
-        ids: The ids to keep.
-    """
+def take_rows_by_id(rows: GoldRows, ids: pa.Array) -> GoldRows:
+    """Select the training rows with some ids, in their own order."""
     kept = rows.rows.filter(pc.is_in(rows.rows["id"], ids))
     return dataclasses.replace(rows, rows=kept, description={**rows.description, "rows": len(kept)})
 
 
-def subset_ids(subset: Subset, run: Path, known: pa.ChunkedArray) -> pa.Array:
+def cartography_subset_ids(subset: TrainingSubset, run: Path, known: pa.ChunkedArray) -> pa.Array:
     """Select the training rows that are easy, hard or ambiguous by the dynamics of a run.
 
     Confidence is the mean, variability the standard deviation (over n) of the gold label's
@@ -178,8 +159,7 @@ def subset_ids(subset: Subset, run: Path, known: pa.ChunkedArray) -> pa.Array:
         known: The ids of the training rows.
 
     Returns:
-        The ids of the subset, in the order of the run's rows. Of rows with equal values the earlier
-        ones come first.
+        The ids in the order of the run's rows, of which the earlier count first where equal.
 
     Raises:
         UsageError: The run has no dynamics, or was trained on other rows.
@@ -212,15 +192,12 @@ def subset_ids(subset: Subset, run: Path, known: pa.ChunkedArray) -> pa.Array:
     return ids.take(pa.array(np.sort(chosen)))
 
 
-def dynamics_table(train: Gold, dynamics: np.ndarray) -> pa.Table:
-    """Make the table of training dynamics that a run keeps.
+def dynamics_table(train: GoldRows, dynamics: np.ndarray) -> pa.Table:
+    """Make the table of training dynamics that a run keeps: ``id``, ``epoch``, ``probability``.
 
     Args:
         train: n training rows.
         dynamics: Shape ``(n_epochs, n)``, the probability of the gold label, from 0 to 1.
-
-    Returns:
-        The columns ``id``, ``epoch`` (from 1) and ``probability``, epoch by epoch.
     """
     n_epochs, n_rows = dynamics.shape
     ids = train.rows["id"].combine_chunks().cast(pa.string())

@@ -1,6 +1,10 @@
 """Execute a run: train its system where there is something to train, test it, record the scores."""
 
 import datetime
+import importlib.metadata
+import os
+import platform
+import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -10,20 +14,40 @@ from typing import TYPE_CHECKING, Any
 from ...loaders.errors import OutputError, SchemaError, UsageError
 from ...loaders.hashing import hash_file
 from ...loaders.progress import Tell, silent
-from ..evaluation.gold import Gold, check_labels, key_of
+from ..evaluation.gold import GoldRows, align_labels
 from ..evaluation.predictions import fill_unanswered
 from ..evaluation.scoring import ScoringOptions, score_predictions
 from .config import RunConfig
-from .data import draw_shots, dynamics_table, read_rows, subset_ids, take_rows
+from .data import (
+    cartography_subset_ids,
+    draw_few_shot_rows,
+    dynamics_table,
+    read_run_rows,
+    take_rows_by_id,
+)
 from .folder import DYNAMICS, METRICS, PREDICTIONS, RECORD, RunFolder
-from .record import commit, hardware, versions
 
 if TYPE_CHECKING:
     from ..systems import System
     from ..training.execution import Execution
 
+#: The packages whose versions influence a result.
+_PACKAGES = (
+    "nlihub",
+    "torch",
+    "transformers",
+    "accelerate",
+    "tokenizers",
+    "datasets",
+    "pyarrow",
+    "numpy",
+    "scikit-learn",
+    "nltk",
+    "HanTa",
+)
 
-def execute(
+
+def execute_run(
     config: RunConfig,
     path: Path,
     execution: "Execution",
@@ -32,7 +56,7 @@ def execute(
     keeps_checkpoint: bool = True,
     tell: Tell = silent,
 ) -> RunFolder:
-    """Execute a run, resume an interrupted one, or leave a finished one as it is.
+    """Execute the run of a baseline, resume an interrupted one, or leave a finished one as it is.
 
     The local files of rows of a finished run must not have changed.
 
@@ -43,9 +67,6 @@ def execute(
         sources: Local folder with the source files of datasets that have to be built first.
         keeps_checkpoint: Whether to keep the trained model when the run is finished.
         tell: Receives progress messages.
-
-    Returns:
-        The folder, with the files that ``runs.folder`` names.
 
     Raises:
         OutputError: The folder belongs to another run, another process is using it, or the run was
@@ -106,11 +127,11 @@ class _Run:
         tests = [self._rows(name, "test") for name in config.tests]
         validation = self._rows(config.validation, "validation") if config.validation else None
         labels = _label_set([rows for rows in (train, validation, *tests) if rows is not None])
-        judged = [check_labels(rows, labels, "test") for rows in tests]
-        train = check_labels(train, labels, "training") if train is not None else None
+        judged = [align_labels(rows, labels, "test") for rows in tests]
+        train = align_labels(train, labels, "training") if train is not None else None
         if validation is not None:
-            validation = check_labels(validation, labels, "validation")
-        keys = [key_of(rows) for rows in tests]
+            validation = align_labels(validation, labels, "validation")
+        keys = [rows.key for rows in tests]
         if len(set(keys)) < len(keys):
             raise UsageError(
                 f"Two test sets are the same or have one name: {', '.join(sorted(keys))}. "
@@ -143,30 +164,34 @@ class _Run:
             self._tell_cut()
             self.folder.tidy(keeps_checkpoint=keeps_checkpoint)
 
-    def _rows(self, name: str, role: str) -> Gold:
-        rows = read_rows(name, role, self.sources)
+    def _rows(self, name: str, role: str) -> GoldRows:
+        rows = read_run_rows(name, role, self.sources)
         if not len(rows.rows):
             raise SchemaError(f"{name} has no rows; a run needs at least one.")
         return rows
 
-    def _training_rows(self) -> Gold | None:
+    def _training_rows(self) -> GoldRows | None:
         config = self.config
         if config.train is None:
             return None
         rows = self._rows(config.train, "train")
         if config.n_shots is not None and config.method != "prompt":
-            rows = draw_shots(rows, config.n_shots, config.seed)
+            rows = draw_few_shot_rows(rows, config.n_shots, config.seed)
         if config.subset is not None:
             run = self.folder.path / config.subset.run
-            rows = take_rows(rows, subset_ids(config.subset, run, rows.rows["id"]))
+            rows = take_rows_by_id(
+                rows, cartography_subset_ids(config.subset, run, rows.rows["id"])
+            )
         return rows
 
-    def _sizes(self, train: Gold | None, validation: Gold | None, tests: list[Gold]) -> str:
+    def _sizes(
+        self, train: GoldRows | None, validation: GoldRows | None, tests: list[GoldRows]
+    ) -> str:
         parts = {"to train": train, "to validate": validation}
         shown = [f"{len(rows.rows):,} {what}" for what, rows in parts.items() if rows is not None]
         return ", ".join([*shown, f"{sum(len(rows.rows) for rows in tests):,} rows to test"])
 
-    def _shared(self, train: Gold | None, tests: Mapping[str, Gold]) -> dict[str, int]:
+    def _shared(self, train: GoldRows | None, tests: Mapping[str, GoldRows]) -> dict[str, int]:
         """Count the pairs of each test set that are among the training rows, if there are any."""
         if train is None or self.config.method == "prompt":  # which refuses its own exemplars
             return {}
@@ -183,7 +208,7 @@ class _Run:
         if shown:
             self.tell(f"pairs that were too long and were cut: {shown}")
 
-    def _test(self, system: "System", name: str, key: str, rows: Gold, gold: Gold) -> None:
+    def _test(self, system: "System", name: str, key: str, rows: GoldRows, gold: GoldRows) -> None:
         path = f"{PREDICTIONS}/{key}.parquet"
         found = self._evaluations()
         if key in found and (self.folder.path / path).is_file():
@@ -236,10 +261,10 @@ class _Run:
             {
                 "status": "running",
                 "started": self.started,
-                "hardware": hardware(),
+                "hardware": _hardware(),
                 "execution": self.execution.as_json(),
-                "versions": versions(),
-                "commit": commit(),
+                "versions": _versions(),
+                "commit": _commit(),
                 "data": data,
                 "tests": tests,
             }
@@ -278,12 +303,12 @@ def _check_files(folder: RunFolder, config: RunConfig) -> None:
             )
 
 
-def _pairs(rows: Gold) -> set[tuple[str, str]]:
+def _pairs(rows: GoldRows) -> set[tuple[str, str]]:
     columns = (rows.rows[name].to_pylist() for name in ("premise", "hypothesis"))
     return set(zip(*columns, strict=True))
 
 
-def _label_set(sets: Sequence[Gold]) -> tuple[str, ...]:
+def _label_set(sets: Sequence[GoldRows]) -> tuple[str, ...]:
     """Return the label set of a run: the first whose order is known, else the largest."""
     ordered = [rows for rows in sets if rows.has_label_ids]
     return (ordered or [max(sets, key=lambda rows: len(rows.labels))])[0].labels
@@ -291,3 +316,42 @@ def _label_set(sets: Sequence[Gold]) -> tuple[str, ...]:
 
 def _now() -> str:
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+
+
+def _versions() -> dict[str, str]:
+    """Return the versions of Python and of the installed ones of these packages."""
+    found = {"python": platform.python_version()}
+    for name in _PACKAGES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def _commit() -> str | None:
+    """Return the commit of a checkout of this code, with ``+`` if files were changed; else None."""
+    here = Path(__file__).resolve().parent
+
+    def git(*arguments: str) -> str:
+        command = ["git", "-C", str(here), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+    try:
+        if not (Path(git("rev-parse", "--show-toplevel")) / "baselines").samefile(here.parent):
+            return None  # installed into a folder that happens to lie in someone's repository
+        return git("rev-parse", "HEAD") + ("+" if git("status", "--porcelain", "-uno") else "")
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def _hardware() -> dict[str, Any]:
+    """Return the machine's type, number of CPUs and threads, and GPUs."""
+    import torch
+
+    found: dict[str, Any] = {"machine": platform.machine(), "n_cpus": os.cpu_count()}
+    found["n_threads"] = torch.get_num_threads()
+    if torch.cuda.is_available():
+        gpus = [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
+        found |= {"gpus": gpus, "cuda": torch.version.cuda}
+    return found

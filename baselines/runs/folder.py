@@ -37,12 +37,6 @@ class RunFolder:
     """The folder of a run: config, record, log, predictions, metrics and checkpoint.
 
     Every file appears whole or not at all, except the log, which grows line by line.
-
-    Args:
-        path: The folder.
-
-    Attributes:
-        path: The folder.
     """
 
     def __init__(self, path: Path) -> None:
@@ -53,15 +47,8 @@ class RunFolder:
     def begin(cls, path: Path, config: RunConfig) -> Iterator["RunFolder"]:
         """Lock the folder of a new or interrupted run for this process.
 
-        The folder of another run that produced nothing, for example because of a misspelt name, is
-        taken over.
-
-        Args:
-            path: The folder.
-            config: The config of the run.
-
-        Yields:
-            The folder, with the config in it.
+        The config is written into it. The folder of another run that produced nothing, for example
+        because of a misspelt name, is taken over.
 
         Raises:
             OutputError: The folder belongs to another run or holds other files, another process is
@@ -146,32 +133,19 @@ class RunFolder:
         return record.is_file() and self.read_json(RECORD).get("status") == "done"
 
     def note(self, facts: Mapping[str, Any]) -> None:
-        """Add facts to the record.
-
-        Args:
-            facts: The facts by name. They replace earlier ones of the same name, except those
-                that are recorded by test set, which are added to.
-        """
+        """Add facts to the record, in place of earlier ones; those by test set are added to."""
         record = self.read_json(RECORD) if (self.path / RECORD).is_file() else {}
         for name, value in facts.items():
             record[name] = {**record.get(name, {}), **value} if name in _GROWING else value
         self.write_json(RECORD, record)
 
     def save_checkpoint(self, save: Callable[[Path], None]) -> None:
-        """Replace the checkpoint, whole or not at all.
-
-        Args:
-            save: Writes the model into an empty folder.
-        """
+        """Replace the checkpoint, whole or not at all, by what ``save`` writes into a folder."""
         with whole_folder(self.checkpoint, lambda _: True) as folder:
             save(folder)
 
     def tidy(self, *, keeps_checkpoint: bool) -> None:
-        """Remove what a finished run no longer needs.
-
-        Args:
-            keeps_checkpoint: Whether to keep the trained model.
-        """
+        """Remove what a finished run no longer needs, perhaps with the trained model."""
         (self.path / STATE).unlink(missing_ok=True)
         if not keeps_checkpoint:
             shutil.rmtree(self.checkpoint, ignore_errors=True)
@@ -183,9 +157,6 @@ class RunFolder:
 
     def read_json(self, name: str) -> dict[str, Any]:
         """Read a JSON file of the run.
-
-        Args:
-            name: File name.
 
         Raises:
             SourceNotFoundError: There is no such file.
@@ -234,11 +205,7 @@ class RunFolder:
         return path.stat().st_size if path.exists() else 0
 
     def shorten_log(self, n_bytes: int) -> None:
-        """Truncate the log to its size at the last saved state; later lines will be written again.
-
-        Args:
-            n_bytes: The size at that state.
-        """
+        """Truncate the log to its size at the last saved state; later lines are written again."""
         path = self.path / LOG
         if path.exists():
             os.truncate(path, n_bytes)

@@ -7,16 +7,17 @@ if TYPE_CHECKING:  # so that importing one system does not import the libraries 
     import pyarrow as pa
 
     from ...loaders.progress import Tell
-    from ..evaluation.gold import Gold
+    from ..evaluation.gold import GoldRows
     from ..runs.config import RunConfig
     from ..runs.folder import RunFolder
     from ..training.execution import Execution
+    from ..training.loop import Trainable
 
 
 class System(Protocol):
     """A method applied to a dataset: it may learn from training rows, and predicts labels."""
 
-    def fit(self, train: "Gold", validation: "Gold | None") -> Mapping[str, Any]:
+    def fit(self, train: "GoldRows", validation: "GoldRows | None") -> Mapping[str, Any]:
         """Train the system.
 
         Args:
@@ -26,24 +27,18 @@ class System(Protocol):
         Returns:
             Facts for the run's record, and ``dynamics`` (epochs x rows) where a model was trained.
         """
-        ...
 
-    def predict(self, rows: "Gold") -> "pa.Table":
-        """Predict the label of each row.
-
-        Args:
-            rows: n rows with texts.
+    def predict(self, rows: "GoldRows") -> "pa.Table":
+        """Predict the label of each of n rows with texts.
 
         Returns:
             n rows in the same order: ``id``, ``prediction`` (the name of a label, or null where an
             answer could not be read), and either ``probability_LABEL`` for every label or the
             answer and why it could not be read.
         """
-        ...
 
     def facts(self) -> Mapping[str, Any]:
         """Return further facts for the run's record; call it after ``predict``."""
-        ...
 
 
 def make_system(
@@ -53,7 +48,7 @@ def make_system(
     execution: "Execution",
     tell: "Tell",
 ) -> System:
-    """Make the system of a run.
+    """Make the system of a baseline run, by the method of its config.
 
     Args:
         config: The config of the run.
@@ -61,9 +56,6 @@ def make_system(
         folder: The run's folder.
         execution: Device and precision of the computation.
         tell: Receives progress messages.
-
-    Returns:
-        A system of the config's method.
 
     Raises:
         UnknownNameError: The config has a detail that the method does not know.
@@ -86,14 +78,13 @@ def make_system(
         return ZeroShot(config, labels, execution)
     from ..training.system import TrainedSystem
 
-    if config.method == "encoder":
-        from .encoders import Encoder
+    def make(train: "GoldRows") -> "Trainable":
+        if config.method == "encoder":
+            from .encoders import Encoder
 
-        return TrainedSystem(
-            lambda train: Encoder(config, labels), config, labels, folder, execution, tell
-        )
-    from .neural import Neural
+            return Encoder(config, labels)
+        from .neural import Neural
 
-    return TrainedSystem(
-        lambda train: Neural(config, labels, train), config, labels, folder, execution, tell
-    )
+        return Neural(config, labels, train)
+
+    return TrainedSystem(make, config, labels, folder, execution, tell)

@@ -1,4 +1,4 @@
-"""Pretrained encoders as classifiers of a dataset's labels: fine-tuned, or as they are."""
+"""Pretrained encoders as systems of baseline runs: fine-tuned, or as they are."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -11,19 +11,18 @@ import torch
 
 from ...builders.core.harmonize import SCHEMES
 from ...loaders.errors import ModelError
-from ..evaluation.gold import Gold
+from ..evaluation.gold import GoldRows
 from ..evaluation.predictions import prediction_table
 from ..runs.config import RunConfig
-from ..runs.record import model_facts
 from ..training.batches import EncodedRows
 from ..training.execution import Execution
-from ..training.predict import predict
-from .pretrained import load_classifier
-from .tokens import Reader
+from ..training.predict import predict_probabilities
+from ..training.system import count_parameters
+from .pretrained import PairTokenizer, load_classifier
 
 
 class Encoder:
-    """An encoder to fine-tune.
+    """A pretrained encoder to fine-tune.
 
     A model without a classification head gets a new one, drawn from the seed. A classifier keeps
     its head; its labels must be those of the dataset, in any order.
@@ -33,27 +32,26 @@ class Encoder:
         labels: The dataset's labels in the order of their ids.
 
     Raises:
-        ModelError: The labels differ, the tokenizer cannot pad or is not a fast one, the model
-            reads fewer tokens than ``max_length``, or its layers are not found and only some are to
-            be trained.
+        ModelError: The labels differ, ``PairTokenizer`` refuses the tokenizer, or the layers are
+            not found and only some are to be trained.
         SourceNotFoundError: The model cannot be loaded.
     """
 
     def __init__(self, config: RunConfig, labels: tuple[str, ...]) -> None:
         name, options = str(config.model), config.options
         self.labels = labels
-        self.reader = reader = Reader(config)
+        self.reader = reader = PairTokenizer(config)
         torch.manual_seed(config.seed)  # of a new head and new tokens
         has_head = any(
             "SequenceClassification" in kind for kind in reader.config.architectures or ()
         )
         if has_head and not config.new_head:
             inner = load_classifier(name, config.revision)
-            weights = label_weights(named_labels(reader.config, config.model_labels), labels)
-            if weights.shape[0] != weights.shape[1]:
+            weights = _label_weights(_named_labels(reader.config, config.model_labels), labels)
+            if len(weights) != len(labels):
                 raise ModelError(
-                    f"{name} has {weights.shape[0]} labels and the dataset has {len(labels)}, so "
-                    "its head cannot be fine-tuned. Start with a new head: --new-head."
+                    f"{name} has {len(weights)} labels and the dataset has {len(labels)}, so its "
+                    "head cannot be fine-tuned. Start with a new head: --new-head."
                 )
             order = [int(row) for row in weights.argmax(axis=0)]
         else:
@@ -70,7 +68,7 @@ class Encoder:
         self.inner, self._has_new_head = inner, config.new_head or not has_head
         self.model: torch.nn.Module = _LabelLogits(inner, order)
 
-    def encode(self, rows: Gold) -> EncodedRows:
+    def encode(self, rows: GoldRows) -> EncodedRows:
         """Tokenize rows with texts."""
         return self.reader.encode(rows)
 
@@ -137,25 +135,24 @@ class ZeroShot:
         execution: Device and precision of the computation.
 
     Raises:
-        ModelError: The labels cannot be aligned, the tokenizer cannot pad or is not a fast one, or
-            the model reads fewer tokens than ``max_length``.
+        ModelError: The labels cannot be aligned, or ``PairTokenizer`` refuses the tokenizer.
         SourceNotFoundError: The model cannot be loaded.
 
     Source: SpaceNLI, section 4.2.1.
     """
 
     def __init__(self, config: RunConfig, labels: tuple[str, ...], execution: Execution) -> None:
-        self._execution, self._reader = execution, Reader(config)
-        own = named_labels(self._reader.config, config.model_labels)
-        self._weights = label_weights(own, labels)
+        self._execution, self._reader = execution, PairTokenizer(config)
+        own = _named_labels(self._reader.config, config.model_labels)
+        self._weights = _label_weights(own, labels)
         self._inner = load_classifier(str(config.model), config.revision).eval()
         self._reader.set_padding(self._inner)
 
-    def fit(self, train: Gold, validation: Gold | None) -> Mapping[str, Any]:
+    def fit(self, train: GoldRows, validation: GoldRows | None) -> Mapping[str, Any]:
         """Train nothing."""
         return {}
 
-    def predict(self, rows: Gold) -> pa.Table:
+    def predict(self, rows: GoldRows) -> pa.Table:
         """Predict labels, with the probabilities of the dataset's labels."""
         encoded = self._reader.encode(rows)
         self._inner.to(self._execution.accelerator.device)
@@ -164,24 +161,16 @@ class ZeroShot:
             found: torch.Tensor = self._inner(**inputs).logits
             return found
 
-        found = predict(logits, encoded, len(self._weights), self._execution)
+        found = predict_probabilities(logits, encoded, len(self._weights), self._execution)
         return prediction_table(rows, found @ self._weights)
 
     def facts(self) -> Mapping[str, Any]:
-        """Return the pretrained model's facts, its number of parameters, and the truncated rows."""
-        return {**model_facts(self._inner), "n_trained": 0, **self._reader.facts()}
+        """Return the model's facts, its number of parameters, and the truncated rows."""
+        return {**count_parameters(self._inner), "n_trained": 0, **self._reader.facts()}
 
 
-def named_labels(config: Any, given: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the labels of a classifier in lower case, in the order of its ids.
-
-    Args:
-        config: The classifier's configuration, from ``transformers``.
-        given: The labels, if the configuration does not name them; else empty.
-
-    Raises:
-        ModelError: The labels are not named, or their number is not that of the classifier.
-    """
+def _named_labels(config: Any, given: Sequence[str]) -> tuple[str, ...]:
+    """Return the labels of a classifier by its configuration, or as given, in lower case."""
     id2label = {int(index): str(label) for index, label in (config.id2label or {}).items()}
     own = [id2label[index] for index in sorted(id2label)]
     if given:
@@ -199,21 +188,14 @@ def named_labels(config: Any, given: Sequence[str] = ()) -> tuple[str, ...]:
     return tuple(_plain(label) for label in own)
 
 
-def label_weights(model: Sequence[str], labels: Sequence[str]) -> np.ndarray:
+def _label_weights(model: Sequence[str], labels: Sequence[str]) -> np.ndarray:
     """Align the labels of a model with those of a dataset.
 
     Either both have the same labels in some order, or the dataset has only entailment and not
     entailment; then the probabilities of the model's labels other than entailment are added up.
 
-    Args:
-        model: m labels in the order of the model's ids.
-        labels: n labels in the order of the dataset's ids.
-
     Returns:
         Shape ``(m, n)``, zeros and ones: multiply probabilities, shape ``(rows, m)``, by it.
-
-    Raises:
-        ModelError: The labels cannot be aligned.
     """
     wanted = [_plain(label) for label in labels]
     if len(set(model)) == len(model) and set(model) == set(wanted):

@@ -17,16 +17,16 @@ from scipy.sparse import csr_matrix, hstack, vstack
 
 from ...builders.core.workers import map_in_order
 from ...loaders.errors import UnknownNameError, UsageError
+from ..runs.config import VIEWS, check_choice
 from .words import (
     WORD_CLASSES,
-    check_view,
-    check_words,
+    check_word_list,
     is_word,
-    read_saved,
-    tokenize,
+    read_model_json,
     tokenize_lower,
+    tokenize_words,
     word_classes,
-    write_saved,
+    write_model_json,
 )
 
 #: Groups that compare the two texts (features 1 to 3 of the paper), and their columns.
@@ -55,12 +55,18 @@ _N_PAIRS_A_JOB = 256
 
 
 class FeatureExtractor:
-    """An extractor of features: first those that compare the texts, then one column an n-gram.
+    """An extractor of lexical features: those that compare the texts, then one column an n-gram.
 
-    Attributes:
-        groups: The groups of features, in the order of ``GROUPS``.
-        view: What the extractor sees of a pair: ``"pair"``, or ``"hypothesis"`` alone.
-        min_count: Minimum number of training hypotheses that contain an n-gram, from 1.
+    Args:
+        groups: Some of ``GROUPS``; None takes all that the view allows.
+        view: ``"pair"``, or ``"hypothesis"``, which allows n-grams alone.
+        min_count: Minimum number of training hypotheses that contain an n-gram, from 1; the paper
+            names none.
+
+    Raises:
+        UnknownNameError: There is no such group or view.
+        UsageError: There are no groups, a group needs the premise but the view has none, or
+            ``min_count`` is not a whole number from 1.
 
     Source: SciNLI, section 4.2.
     """
@@ -68,20 +74,7 @@ class FeatureExtractor:
     def __init__(
         self, groups: Sequence[str] | None = None, *, view: str = "pair", min_count: int = 1
     ) -> None:
-        """Set up an extractor, without n-grams until ``fit``.
-
-        Args:
-            groups: Some of ``GROUPS``; None takes all that the view allows.
-            view: ``"pair"``, or ``"hypothesis"``, which allows n-grams alone.
-            min_count: Minimum number of training hypotheses that contain an n-gram; 1 keeps every
-                n-gram. The paper names no threshold.
-
-        Raises:
-            UnknownNameError: There is no such group or view.
-            UsageError: There are no groups, a group needs the premise but the view has none, or
-                ``min_count`` is not a whole number from 1.
-        """
-        check_view(view)
+        check_choice("view", view, VIEWS)
         allowed = GROUPS if view == "pair" else tuple(GRAM_GROUPS)
         wanted = allowed if groups is None else tuple(groups)
         for group in wanted:
@@ -97,8 +90,7 @@ class FeatureExtractor:
         if isinstance(min_count, bool) or not isinstance(min_count, int) or min_count < 1:
             raise UsageError(f"min_count: expected a number from 1, got {min_count!r}.")
         self.groups = tuple(group for group in GROUPS if group in wanted)
-        self.view = view
-        self.min_count = min_count
+        self.view, self.min_count = view, min_count
         self._grams: dict[str, int] | None = None
 
     @property
@@ -121,13 +113,7 @@ class FeatureExtractor:
         return [*self.dense_names, *self._fitted()]
 
     def fit(self, hypotheses: Sequence[str]) -> "FeatureExtractor":
-        """Learn the n-grams of the training set.
-
-        Args:
-            hypotheses: The hypotheses of the training set.
-
-        Returns:
-            The extractor itself.
+        """Learn the n-grams of the hypotheses of the training set, and return the extractor.
 
         Raises:
             UsageError: The hypotheses are not a list of texts.
@@ -181,30 +167,24 @@ class FeatureExtractor:
     def save(self, path: Path) -> None:
         """Write the extractor as JSON.
 
-        Args:
-            path: The file to write.
-
         Raises:
             UsageError: ``fit`` was not called.
         """
         values = (self.groups, self.view, self.min_count, list(self._fitted()))
-        write_saved(path, dict(zip(_FIELDS, values, strict=True)))
+        write_model_json(path, dict(zip(_FIELDS, values, strict=True)))
 
     @classmethod
     def load(cls, path: Path) -> "FeatureExtractor":
         """Read an extractor that ``save`` wrote.
-
-        Args:
-            path: The file to read.
 
         Raises:
             SourceNotFoundError: There is no such file.
             UnknownNameError: The file names an unknown group or view.
             UsageError: The file is not that of an extractor.
         """
-        found = read_saved(path, _FIELDS)
+        found = read_model_json(path, _FIELDS)
         extractor = cls(found["groups"], view=found["view"], min_count=found["min_count"])
-        grams = check_words(found["grams"], f"{path}: grams")
+        grams = check_word_list(found["grams"], f"{path}: grams")
         extractor._grams = {gram: column for column, gram in enumerate(grams)}
         return extractor
 
@@ -230,11 +210,8 @@ class FeatureExtractor:
         return hstack([csr_matrix(dense), indicators], format="csr")
 
     def _measures(self, premise: str, hypothesis: str) -> list[float]:
-        measures: list[float] = []
-        for group in self.groups:
-            if group in PAIR_GROUPS:
-                measures += _measure(group, premise, hypothesis)
-        return measures
+        groups = (group for group in self.groups if group in PAIR_GROUPS)
+        return [value for group in groups for value in _measure(group, premise, hypothesis)]
 
     def _grams_of(self, hypothesis: str) -> Iterator[str]:
         tokens = tokenize_lower(hypothesis)  # none has a blank in it
@@ -253,19 +230,11 @@ def _measure(group: str, premise: str, hypothesis: str) -> list[float]:
 
 
 def bleu_scores(premise: Sequence[str], hypothesis: Sequence[str]) -> list[float]:
-    """Compute BLEU-1 to BLEU-4 of a hypothesis, with its premise as the only reference.
+    """Compute BLEU-1 to BLEU-4, from 0 to 1, of a hypothesis' tokens against its premise's.
 
     BLEU-N is the geometric mean of the shares of the hypothesis' n-grams, n = 1 to N, that occur in
     the premise, each counted at most as often as there; times exp(1 - p / h) where the hypothesis
-    has fewer tokens (h) than the premise (p). There is no smoothing: without a shared n-gram BLEU-N
-    is 0.
-
-    Args:
-        premise: Tokens of the premise.
-        hypothesis: Tokens of the hypothesis.
-
-    Returns:
-        Four scores from 0 to 1; higher means more alike.
+    has fewer tokens (h) than the premise (p). There is no smoothing.
 
     Source: SciNLI, section 4.2, feature 1; Papineni et al. (2002).
 
@@ -297,16 +266,11 @@ def overlap_scores(premise: str, hypothesis: str) -> list[float]:
     """Count the words that two texts share: all, then nouns, verbs, adjectives and adverbs.
 
     A word counts as often as it occurs in both texts, and among the nouns only if it is a noun in
-    both. The possible overlap is the number of words, or of nouns, of the text that has fewer.
-    Punctuation does not count.
-
-    Args:
-        premise: The text of the premise.
-        hypothesis: The text of the hypothesis.
+    both. Punctuation does not count.
 
     Returns:
-        Ten numbers: for each kind the count, and its share of the possible overlap, from 0 to 1;
-        0 if either text has no such word.
+        Ten numbers: for each kind the count, and its share of the words of that kind in the text
+        that has fewer, from 0 to 1; 0 if either text has no such word.
 
     Source: SciNLI, section 4.2, feature 3.
     """
@@ -322,7 +286,7 @@ def overlap_scores(premise: str, hypothesis: str) -> list[float]:
 @lru_cache(maxsize=1 << 10)
 def _words_by_kind(text: str) -> list[Counter[str]]:
     """Count a text's words: all, then those of each class."""
-    tokens = tokenize(text)
+    tokens = tokenize_words(text)
     classes = word_classes(tokens)
     tagged = [
         (token.lower(), kind) for token, kind in zip(tokens, classes, strict=True) if is_word(token)

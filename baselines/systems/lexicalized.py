@@ -11,8 +11,8 @@ from scipy.sparse import csr_matrix, hstack
 from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 
-from ...loaders.errors import SourceNotFoundError, UnknownNameError, UsageError
-from ..evaluation.gold import Gold
+from ...loaders.errors import SourceNotFoundError, UsageError
+from ..evaluation.gold import GoldRows
 from ..evaluation.predictions import prediction_table
 from ..runs.config import RunConfig
 from ..runs.folder import RunFolder
@@ -38,9 +38,18 @@ class Lexicalized:
     weighs them alike; indicators of n-grams are 0 or 1. There is no seed: with the penalty there is
     one optimum, and the same rows lead to it by the same steps.
 
-    Attributes:
-        features: The extractor of features.
-        l2: The penalty on the weights, above 0.
+    Args:
+        groups: Groups of features, of ``lexical_features.GROUPS``; None takes all that the view
+            allows.
+        view: ``"pair"``, or ``"hypothesis"`` to see the hypothesis alone.
+        min_count: Minimum number of training hypotheses that contain an n-gram, from 1.
+        l2: Penalty, above 0: ``l2 / 2`` times the sum of squared weights is added to the loss,
+            which is the sum over the rows. The paper names none.
+
+    Raises:
+        UnknownNameError: There is no such group or view.
+        UsageError: A number is out of its range, there are no groups, or a group needs the premise
+            but the view has none.
 
     Source: SciNLI, sections 4.2 and 4.3; the classifier is that of Bowman et al. (2015).
     """
@@ -53,21 +62,6 @@ class Lexicalized:
         min_count: int = 1,
         l2: float = 1.0,
     ) -> None:
-        """Set up an untrained classifier.
-
-        Args:
-            groups: Groups of features, of ``lexical_features.GROUPS``; None takes all that the view
-                allows.
-            view: ``"pair"``, or ``"hypothesis"`` to see the hypothesis alone.
-            min_count: Minimum number of training hypotheses that contain an n-gram, from 1.
-            l2: Penalty, above 0: ``l2 / 2`` times the sum of squared weights is added to the loss,
-                which is the sum over the rows. The paper names none.
-
-        Raises:
-            UnknownNameError: There is no such group or view.
-            UsageError: A number is out of its range, there are no groups, or a group needs the
-                premise but the view has none.
-        """
         if not 0 < l2 < float("inf"):
             raise UsageError(f"l2: expected a number above 0, got {l2!r}.")
         self.features = FeatureExtractor(groups, view=view, min_count=min_count)
@@ -76,11 +70,7 @@ class Lexicalized:
 
     @property
     def n_labels(self) -> int:
-        """Return the number of labels.
-
-        Raises:
-            UsageError: ``fit`` was not called.
-        """
+        """Return the number of labels; raise ``UsageError`` before ``fit``."""
         return len(self._parameters()["bias"])
 
     def fit(
@@ -92,7 +82,7 @@ class Lexicalized:
         *,
         num_proc: int = 1,
     ) -> "Lexicalized":
-        """Train the classifier.
+        """Train the classifier, and return it.
 
         Args:
             premises: n texts; may be None if no feature needs them.
@@ -100,9 +90,6 @@ class Lexicalized:
             labels: n label ids, 0 to ``n_labels - 1``, of at least two labels.
             n_labels: Number of labels; a label without rows gets the probability 0.
             num_proc: Number of processes that compute the features, from 1.
-
-        Returns:
-            The classifier itself.
 
         Raises:
             UsageError: The texts are not lists of texts of equal length, or the labels are not n
@@ -147,10 +134,7 @@ class Lexicalized:
         return found
 
     def save(self, folder: Path) -> None:
-        """Write ``features.json`` and ``weights.npz``.
-
-        Args:
-            folder: The folder to write to; it is created if it does not exist.
+        """Write ``features.json`` and ``weights.npz`` into a folder, new or not.
 
         Raises:
             UsageError: ``fit`` was not called.
@@ -162,10 +146,7 @@ class Lexicalized:
 
     @classmethod
     def load(cls, folder: Path) -> "Lexicalized":
-        """Read a classifier that ``save`` wrote.
-
-        Args:
-            folder: The folder with ``features.json`` and ``weights.npz``.
+        """Read a classifier that ``save`` wrote into a folder.
 
         Raises:
             SourceNotFoundError: A file is missing.
@@ -233,36 +214,27 @@ class LexicalizedSystem:
     def __init__(
         self, config: RunConfig, labels: tuple[str, ...], folder: RunFolder, execution: "Execution"
     ) -> None:
-        for name in config.details:
-            if name not in DETAILS:
-                raise UnknownNameError.of("detail of lexicalized", name, DETAILS)
-        chosen = {name: config.details[name] for name in DETAILS if name in config.details}
+        chosen = config.checked_details("lexicalized", DETAILS)
         self._labels, self._folder, self._execution = labels, folder, execution
         self._model = Lexicalized(chosen.pop("groups", None), view=config.view, **chosen)
 
-    def fit(self, train: Gold, validation: Gold | None) -> Mapping[str, Any]:
+    def fit(self, train: GoldRows, validation: GoldRows | None) -> Mapping[str, Any]:
         """Train the classifier, or load it if the run has trained it before."""
         checkpoint = self._folder.checkpoint
         if checkpoint.is_dir():
             self._model = Lexicalized.load(checkpoint)
             return {"n_train": len(train.rows)}
-        self._model.fit(
-            train.rows["premise"].to_pylist(),
-            train.rows["hypothesis"].to_pylist(),
-            train.rows["label"].to_pylist(),
-            len(self._labels),
-            num_proc=self._execution.num_proc,
-        )
+        columns = (train.rows[name].to_pylist() for name in ("premise", "hypothesis", "label"))
+        premises, hypotheses, labels = columns
+        n_labels, num_proc = len(self._labels), self._execution.num_proc
+        self._model.fit(premises, hypotheses, labels, n_labels, num_proc=num_proc)
         self._folder.save_checkpoint(self._model.save)
         return {"n_train": len(train.rows)}
 
-    def predict(self, rows: Gold) -> pa.Table:
+    def predict(self, rows: GoldRows) -> pa.Table:
         """Predict labels, with probabilities."""
-        found = self._model.probabilities(
-            rows.rows["premise"].to_pylist(),
-            rows.rows["hypothesis"].to_pylist(),
-            num_proc=self._execution.num_proc,
-        )
+        columns = (rows.rows[name].to_pylist() for name in ("premise", "hypothesis"))
+        found = self._model.probabilities(*columns, num_proc=self._execution.num_proc)
         return prediction_table(rows, found)
 
     def facts(self) -> Mapping[str, Any]:

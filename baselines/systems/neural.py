@@ -1,7 +1,9 @@
 """The neural models of the SciNLI paper: a vector for each text, and a classifier on both.
 
-A model reads padded batches of ids: padding, id 0, only after the last token of a text. How far a
-batch is padded does not change what a model says of a pair.
+A model reads batches of ids, padded by 0 after the last token of a text; how far does not matter.
+The encoders of texts, ``CBOW``, ``CNN`` and ``BiLSTM``, take the word vectors of a batch, shape
+``(b, t, dimension)`` and zero at the padding, and ``is_token``, shape ``(b, t)`` and False there;
+they return a vector for each text, shape ``(b, size)``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,12 +19,11 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from ...loaders.errors import UnknownNameError, UsageError
 from ...loaders.hashing import hash_file
-from ..evaluation.gold import Gold
+from ..evaluation.gold import GoldRows
 from ..runs.config import RunConfig
 from ..training.batches import EncodedRows
-from .vocabulary import PADDING_ID, Vocabulary, encode_pairs
-from .word_vectors import VECTORS_DEVIATION, read_vectors
-from .words import read_saved, write_saved
+from .vocabulary import PADDING_ID, VECTORS_DEVIATION, Vocabulary, encode_stems, read_vectors
+from .words import read_model_json, write_model_json
 
 KINDS = ("cbow", "cnn", "bilstm")
 
@@ -39,8 +40,8 @@ class NeuralConfig:
         n_words: Number of word ids, padding and [UNK] included: ``len(vocabulary)``; from 2.
         n_labels: Number of labels, from 2.
         dimension: Length of a word vector, from 1.
-        hidden: Hidden units of each direction of the BiLSTM, and of the layer before the labels;
-            from 1. The paper gives the size of the BiLSTM only.
+        hidden: Units of each direction of the BiLSTM, and of the layer before the labels, of which
+            the paper gives no size; from 1.
         n_filters: Filters of each width of the CNN, from 1.
         widths: Widths of the filters of the CNN, in tokens.
 
@@ -73,7 +74,7 @@ class NeuralConfig:
 
     def save(self, path: Path) -> None:
         """Write the configuration as JSON."""
-        write_saved(path, asdict(self))
+        write_model_json(path, asdict(self))
 
     @classmethod
     def load(cls, path: Path) -> "NeuralConfig":
@@ -84,30 +85,18 @@ class NeuralConfig:
             UnknownNameError: The file names an unknown kind of model.
             UsageError: The file is not that of a configuration.
         """
-        return cls(**read_saved(path, [field.name for field in fields(cls)]))
+        return cls(**read_model_json(path, [field.name for field in fields(cls)]))
 
 
 class CBOW(nn.Module):
-    """An encoder of a text by the sum of its word vectors.
-
-    Attributes:
-        size: Length of the vector of a text.
-    """
+    """An encoder of a text by the sum of its word vectors."""
 
     def __init__(self, config: NeuralConfig) -> None:
         super().__init__()
         self.size = config.dimension
 
     def forward(self, words: Tensor, is_token: Tensor) -> Tensor:
-        """Compute the vector of each text.
-
-        Args:
-            words: Word vectors, shape ``(b, t, dimension)``, zero at the padding.
-            is_token: Shape ``(b, t)``, False at the padding.
-
-        Returns:
-            Shape ``(b, size)``.
-        """
+        """Sum the word vectors of each text."""
         return words.sum(dim=1)
 
 
@@ -117,9 +106,6 @@ class CNN(nn.Module):
     A filter is centred on each token, and sees zeros before the first and after the last, so that a
     text may be shorter than the filter is wide. The activation is a ReLU: without it the mean would
     be a linear function of the mean word vector. The paper mentions neither.
-
-    Attributes:
-        size: Length of the vector of a text.
     """
 
     def __init__(self, config: NeuralConfig) -> None:
@@ -131,26 +117,14 @@ class CNN(nn.Module):
         self.size = config.n_filters * len(config.widths)
 
     def forward(self, words: Tensor, is_token: Tensor) -> Tensor:
-        """Compute the vector of each text.
-
-        Args:
-            words: Word vectors, shape ``(b, t, dimension)``, zero at the padding.
-            is_token: Shape ``(b, t)``, False at the padding.
-
-        Returns:
-            Shape ``(b, size)``.
-        """
+        """Compute the mean activations of each text."""
         channels = words.transpose(1, 2)
         found = torch.cat([torch.relu(filters(channels)) for filters in self.filters], dim=1)
         return _mean(found.transpose(1, 2), is_token)
 
 
 class BiLSTM(nn.Module):
-    """An encoder of a text by the mean of its hidden states over the tokens, in both directions.
-
-    Attributes:
-        size: Length of the vector of a text.
-    """
+    """An encoder of a text by the mean of its hidden states over the tokens, in both directions."""
 
     def __init__(self, config: NeuralConfig) -> None:
         super().__init__()
@@ -158,15 +132,7 @@ class BiLSTM(nn.Module):
         self.size = 2 * config.hidden
 
     def forward(self, words: Tensor, is_token: Tensor) -> Tensor:
-        """Compute the vector of each text.
-
-        Args:
-            words: Word vectors, shape ``(b, t, dimension)``, zero at the padding.
-            is_token: Shape ``(b, t)``, False at the padding.
-
-        Returns:
-            Shape ``(b, size)``.
-        """
+        """Compute the mean hidden state of each text."""
         lengths = is_token.sum(dim=1).clamp(min=1).cpu()  # packing wants them there
         packed = pack_padded_sequence(words, lengths, batch_first=True, enforce_sorted=False)
         states, _ = pad_packed_sequence(
@@ -205,9 +171,9 @@ class PairClassifier(nn.Module):
         """Compute the logits of a batch.
 
         Args:
-            premise_ids: Word ids, int64, shape ``(b, p)`` with p from 1, 0 after the last token. A
-                row of padding alone, which ``encode_pairs`` never returns, counts as zeros.
-            hypothesis_ids: Word ids, int64, shape ``(b, h)`` with h from 1, 0 after the last token.
+            premise_ids: Word ids, int64, shape ``(b, p)`` with p from 1; a row of padding alone
+                counts as zeros.
+            hypothesis_ids: Word ids, int64, shape ``(b, h)`` with h from 1.
 
         Returns:
             Logits, shape ``(b, n_labels)``.
@@ -227,17 +193,15 @@ class PairClassifier(nn.Module):
 _ENCODERS: Mapping[str, Any] = {"cbow": CBOW, "cnn": CNN, "bilstm": BiLSTM}
 
 
-def build(config: NeuralConfig, vectors: np.ndarray | None = None) -> PairClassifier:
-    """Build a model.
+def build_pair_classifier(
+    config: NeuralConfig, vectors: np.ndarray | None = None
+) -> PairClassifier:
+    """Build a neural model on the CPU, with drawn weights.
 
     Args:
         config: Kind and sizes of the model.
-        vectors: Initial word vectors, shape ``(n_words, dimension)``; None draws them by torch's
-            generator, like all other weights. All are trained except that of the padding, which
-            stays zero.
-
-    Returns:
-        The model, on the CPU; ``model.to(device)`` moves it.
+        vectors: Initial word vectors, shape ``(n_words, dimension)``, of which that of the padding
+            stays zero; None draws them by torch's generator, like all other weights.
 
     Raises:
         UsageError: The vectors have another shape.
@@ -275,37 +239,30 @@ class Neural:
         SourceNotFoundError: There is no such file of vectors.
     """
 
-    def __init__(self, config: RunConfig, labels: tuple[str, ...], train: Gold) -> None:
-        for name in config.details:
-            if name not in DETAILS:
-                raise UnknownNameError.of(f"detail of {config.method}", name, DETAILS)
+    def __init__(self, config: RunConfig, labels: tuple[str, ...], train: GoldRows) -> None:
+        sizes = config.checked_details(config.method, DETAILS)
+        file = sizes.pop("vectors", None)
         self.labels, self._view = labels, config.view
         self._found: dict[str, Any] = {}
         texts = ["hypothesis"] if config.view == "hypothesis" else ["premise", "hypothesis"]
         columns = (train.rows[name].to_pylist() for name in texts)
         self.vocabulary = Vocabulary.build(chain.from_iterable(columns))
-        sizes = {name: config.details[name] for name in DETAILS[1:] if name in config.details}
         self.config = NeuralConfig(config.method, len(self.vocabulary), len(labels), **sizes)
-        vectors = None
-        if config.details.get("vectors"):
-            read = read_vectors(
-                Path(config.details["vectors"]),
-                self.vocabulary,
-                dimension=self.config.dimension,
-                seed=config.seed,
-            )
+        vectors, size = None, self.config.dimension
+        if file:
+            read = read_vectors(Path(file), self.vocabulary, dimension=size, seed=config.seed)
             vectors = read.matrix
             self._found = {
                 "by_word": read.n_by_word,
                 "by_spelling": read.n_by_spelling,
-                "digest": f"sha256:{hash_file(Path(config.details['vectors']))}",
+                "digest": f"sha256:{hash_file(Path(file))}",
             }
         torch.manual_seed(config.seed)
-        self.model: torch.nn.Module = build(self.config, vectors)
+        self.model: torch.nn.Module = build_pair_classifier(self.config, vectors)
 
-    def encode(self, rows: Gold) -> EncodedRows:
+    def encode(self, rows: GoldRows) -> EncodedRows:
         """Encode rows with texts as ids of their stems."""
-        table = encode_pairs(rows.rows, self.vocabulary, self._view)
+        table = encode_stems(rows.rows, self.vocabulary, self._view)
         labels = rows.rows["label"].to_numpy().astype(np.int64)
         return EncodedRows.of_table(table, labels, dict.fromkeys(table.column_names, PADDING_ID))
 

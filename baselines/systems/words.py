@@ -1,7 +1,6 @@
 """Words of texts, as models without pretraining see them: tokens, stems and word classes.
 
-NLTK's tokenizer and stemmer and HanTa's tagger need no downloads. This module also has what those
-models share: their views of a pair, and how they are saved as JSON.
+This module also has what those models share: their views of a pair, and how they are saved as JSON.
 """
 
 import json
@@ -16,10 +15,7 @@ from HanTa.HanoverTagger import HanoverTagger
 from nltk.stem import PorterStemmer
 from nltk.tokenize import NLTKWordTokenizer
 
-from ...loaders.errors import MissingExtraError, SourceNotFoundError, UnknownNameError, UsageError
-
-#: What a model sees of a pair: both texts, or the hypothesis alone (SciNLI, Table 7).
-VIEWS = ("pair", "hypothesis")
+from ...loaders.errors import MissingExtraError, SourceNotFoundError, UsageError
 
 WORD_CLASSES = ("noun", "verb", "adjective", "adverb")
 #: The beginnings of the tags of the British National Corpus; VM0 is the tag of modal verbs.
@@ -31,29 +27,24 @@ _CLASS_OF_TAG |= {"AJ": "adjective", "AV": "adverb"}
 # and "J. R. Firth" together.
 _SENTENCE_END = re.compile(r"""(?<=[\w)\]%"']{2}[.!?])\s+(?=[A-Z])""")
 _END_TOKENS = frozenset(".!?")
-#: The tagger's time grows with the square of a word's length: 0.03 s at 100 characters.
+#: The tagger's time grows with the square of a word's length: 0.03 s at 100 characters. Of longer
+#: ones, such as addresses and formulas, it sees the end.
 _MAX_TAGGED_CHARS = 100
 
 _tokenizer = NLTKWordTokenizer()
 _stemmer = PorterStemmer()
 
 
-def tokenize(text: str) -> list[str]:
-    """Split a text into tokens, without changing their case.
+def tokenize_words(text: str) -> list[str]:
+    """Split a text into tokens, which contain no blanks, without changing their case.
 
     The tokenizer separates a period from a word only at the end of its input, so a text of several
     sentences is first cut where ``.``, ``!`` or ``?`` is followed by a blank and a capital letter.
-
-    Args:
-        text: Any text, even with line breaks or empty.
-
-    Returns:
-        The tokens, none of which is empty or contains a blank; quotation marks are written as in
-        the Penn Treebank.
+    Quotation marks are written as in the Penn Treebank.
 
     Source: SciNLI, section 4.1: NLTK's tokenizer.
 
-    >>> tokenize("It isn't new, e.g. BERT does it. We don't.")
+    >>> tokenize_words("It isn't new, e.g. BERT does it. We don't.")
     ['It', 'is', "n't", 'new', ',', 'e.g.', 'BERT', 'does', 'it', '.', 'We', 'do', "n't", '.']
     """
     return [
@@ -62,22 +53,19 @@ def tokenize(text: str) -> list[str]:
 
 
 def tokenize_lower(text: str) -> list[str]:
-    """Split a text into lower-case tokens.
-
-    A word is then the same at the start of a sentence as elsewhere. The papers do not mention case.
-    """
-    return [token.lower() for token in tokenize(text)]
+    """Split a text into lower-case tokens; the papers do not mention case."""
+    return [token.lower() for token in tokenize_words(text)]
 
 
-def stem_tokens(text: str) -> list[str]:
-    """Split a text into tokens, and return their stems in lower case.
+def stem_words(text: str) -> list[str]:
+    """Split a text into tokens, and return their lower-case stems.
 
     Source: SciNLI, section 4.1: NLTK's tokenizer and Porter stemmer, which lower-cases.
 
-    >>> stem_tokens("Models were significantly improved.")
+    >>> stem_words("Models were significantly improved.")
     ['model', 'were', 'significantli', 'improv', '.']
     """
-    return [stem(token) for token in tokenize(text)]
+    return [stem(token) for token in tokenize_words(text)]
 
 
 @lru_cache(maxsize=1 << 16)
@@ -93,13 +81,10 @@ def is_word(token: str) -> bool:
 
 
 def word_classes(tokens: Sequence[str]) -> list[str | None]:
-    """Tag tokens by HanTa's English model.
-
-    Sentences, which end at ``.``, ``!`` or ``?``, are tagged one by one. Of a token longer than 100
-    characters, such as an address or a formula, the tagger sees the last 100.
+    """Tag tokens by HanTa's English model, sentence by sentence.
 
     Args:
-        tokens: The result of ``tokenize``; the tagger recognizes names by their case.
+        tokens: The result of ``tokenize_words``; the tagger recognizes names by their case.
 
     Returns:
         For each token one of ``WORD_CLASSES``, or None. Modal verbs are verbs, and names are nouns.
@@ -107,7 +92,7 @@ def word_classes(tokens: Sequence[str]) -> list[str | None]:
     Raises:
         MissingExtraError: HanTa is too old.
 
-    >>> word_classes(tokenize("The new model works very well."))
+    >>> word_classes(tokenize_words("The new model works very well."))
     [None, 'adjective', 'noun', 'verb', 'adverb', 'adverb', None]
     """
     tags: list[str] = []
@@ -132,25 +117,12 @@ def _tagger() -> HanoverTagger:
     return tagger
 
 
-def check_view(view: str) -> None:
-    """Check the name of a view.
-
-    Raises:
-        UnknownNameError: The name is not in ``VIEWS``.
-    """
-    if view not in VIEWS:
-        raise UnknownNameError.of("view", view, VIEWS)
-
-
-def check_words(words: Any, what: str) -> tuple[str, ...]:
-    """Check a list of words, whose positions are their ids.
+def check_word_list(words: Any, what: str) -> tuple[str, ...]:
+    """Check a list of words, whose positions are their ids, and return it.
 
     Args:
         words: The content of a file.
         what: The name of the list in messages.
-
-    Returns:
-        The words.
 
     Raises:
         UsageError: ``words`` is not a list, or a word is not a string, is empty or is repeated.
@@ -167,20 +139,17 @@ def check_words(words: Any, what: str) -> tuple[str, ...]:
     return tuple(words)
 
 
-def write_saved(path: Path, content: Mapping[str, Any]) -> None:
+def write_model_json(path: Path, content: Mapping[str, Any]) -> None:
     """Write an object as JSON; the same content gives the same bytes."""
     path.write_text(json.dumps(content, indent=0) + "\n", encoding="utf-8")
 
 
-def read_saved(path: Path, names: Collection[str]) -> dict[str, Any]:
-    """Read an object that ``write_saved`` wrote.
+def read_model_json(path: Path, names: Collection[str]) -> dict[str, Any]:
+    """Read an object that ``write_model_json`` wrote.
 
     Args:
         path: The file.
         names: The fields that the object must have, no more and no fewer.
-
-    Returns:
-        The fields.
 
     Raises:
         SourceNotFoundError: There is no such file.

@@ -49,16 +49,9 @@ class EncodedRows:
         pads_left: bool = False,
         limit: int | None = None,
     ) -> "EncodedRows":
-        """Make encoded rows from a table.
+        """Make encoded rows from a table with a column of int32 lists for each input.
 
-        Args:
-            table: n rows with a column of int32 lists for each input of the model.
-            labels: n label ids.
-            padding: For each input, the id of the padding.
-            mask: Name of the input that is 1 at tokens and 0 at padding, if the model has one.
-            pads_left: Whether padding comes before the tokens.
-            limit: Maximum number of tokens that the model reads, padding included; None for no
-                limit.
+        The other arguments are the attributes of the class.
         """
         columns = {name: _one_array(table[name]) for name in table.column_names}
         sizes = [np.diff(column.offsets.to_numpy()) for column in columns.values()]
@@ -75,8 +68,7 @@ class EncodedRows:
 
         Args:
             rows: Positions of b rows.
-            multiple: The padded length is a multiple of this, from 1, unless the model reads fewer
-                tokens.
+            multiple: Number of which the padded length is a multiple, from 1, within ``limit``.
             length: Padded length; None pads to the longest of the rows.
 
         Returns:
@@ -115,15 +107,15 @@ def _one_array(column: pa.ChunkedArray) -> pa.ListArray:
 def training_batches(
     lengths: np.ndarray, batch_size: int, seed: int, epoch: int, *, by_length: bool = True
 ) -> list[np.ndarray]:
-    """Split the rows of an epoch into batches, in an order that depends on seed and epoch.
+    """Split the training rows of an epoch into batches, in an order by seed and epoch.
 
     Args:
         lengths: n lengths in tokens.
         batch_size: Rows of a batch, from 1; one batch may have fewer.
         seed: Seed of the run, 0 or more.
         epoch: Number of the epoch, from 1.
-        by_length: Whether to put rows of similar length together, which saves padding; otherwise
-            every batch is a simple random sample.
+        by_length: Whether to put rows of similar length together, which saves padding; else every
+            batch is a simple random sample.
 
     Returns:
         Positions of rows, batch by batch; every row occurs once.

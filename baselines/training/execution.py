@@ -88,11 +88,7 @@ class Execution:
         )
 
     def compiles(self, n_pairs: int) -> bool:
-        """Return whether to compile the model for training.
-
-        Args:
-            n_pairs: Maximum number of pairs of training, over all epochs.
-        """
+        """Return whether to compile a model that trains on at most ``n_pairs``, over all epochs."""
         if self.compiled is not None:
             return self.compiled
         return self.is_on_gpu and not self.reference and n_pairs >= _MIN_PAIRS_COMPILED
@@ -128,7 +124,7 @@ class Execution:
 
         Args:
             n_pairs: Number of pairs that were in memory at once.
-            kept: A sentence for the message on what is finished, and where it is.
+            kept: Sentence of the message on what is finished, and where it is.
 
         Raises:
             TrainingError: Memory ran out.

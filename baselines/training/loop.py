@@ -1,8 +1,8 @@
-"""The training loop, from the first batch to the best epoch, with optimizer and schedule."""
+"""The training loop, from the first batch to the best epoch, with its state on disk."""
 
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -10,16 +10,73 @@ import numpy as np
 import torch
 from accelerate.utils import gather_object
 
-from ...loaders.errors import TrainingError
+from ...loaders.atomic_write import whole_file
+from ...loaders.errors import TrainingError, UsageError
 from ...loaders.progress import Tell, silent
 from ...metrics.functional import nli_report
-from ..evaluation.gold import Gold
-from ..runs.config import Options
-from ..runs.folder import RunFolder
+from ..evaluation.gold import GoldRows
+from ..runs.config import HyperParameters
+from ..runs.folder import STATE, RunFolder
 from .batches import EncodedRows, training_batches
 from .execution import Execution
-from .predict import predict
-from .state import State
+from .predict import predict_probabilities
+
+
+@dataclass
+class TrainingState:
+    """The state of training; an interrupted run resumes from it to the same result.
+
+    Attributes:
+        epoch: The current epoch, from 1.
+        step: Finished steps of the current epoch.
+        loss: Sum of the losses of the current epoch's rows so far.
+        best_epoch: The best epoch so far; 0 before the end of the first.
+        best_score: Validation macro-F1 of the best epoch, from 0 to 1; -1 before any.
+        n_without_gain: Epochs since the best epoch.
+        seconds: Seconds spent on steps.
+        n_pairs: Training pairs seen, over all epochs.
+        log_size: Size of the log in bytes.
+        is_over: Whether training has ended.
+        dynamics: For each epoch so far the probability of each row's gold label when the row was
+            trained on; NaN if it was not yet.
+    """
+
+    epoch: int = 1
+    step: int = 0
+    loss: float = 0.0
+    best_epoch: int = 0
+    best_score: float = -1.0
+    n_without_gain: int = 0
+    seconds: float = 0.0
+    n_pairs: int = 0
+    log_size: int = 0
+    is_over: bool = False
+    dynamics: list[torch.Tensor] = field(default_factory=list)
+
+    def save(self, folder: Path, tensors: dict[str, Any]) -> None:
+        """Save the state, with that of model, optimizer and schedule, in the folder of the run."""
+        with whole_file(folder / STATE) as path:
+            torch.save({**asdict(self), "tensors": tensors}, path)
+
+    @classmethod
+    def load(cls, folder: Path) -> tuple["TrainingState", dict[str, Any] | None]:
+        """Load the state in the folder of a run and its tensors, or make a new state without any.
+
+        Raises:
+            UsageError: The file is damaged.
+        """
+        path = folder / STATE
+        if not path.is_file():
+            return cls(), None
+        try:
+            kept = torch.load(path, map_location="cpu", weights_only=True)
+            tensors = kept.pop("tensors")
+            return cls(**kept), tensors
+        except Exception as error:  # torch raises many kinds
+            raise UsageError(
+                f"{path} is damaged ({type(error).__name__}); remove it to train from the start."
+            ) from error
+
 
 #: Steps between checks of the loss on a GPU, which each check interrupts.
 _CHECK_EVERY = 50
@@ -27,9 +84,12 @@ _CHECK_EVERY = 50
 #: Steps after which several processes agree whether to save the state.
 _AGREE_EVERY = 10
 
+#: Positions of rows, and the probabilities of their gold labels.
+_GoldProbabilities = tuple[np.ndarray, torch.Tensor]
+
 
 class Trainable(Protocol):
-    """A model that the loop trains, with its encoding of rows and its files.
+    """A model that can be trained, with its encoding of rows and its files.
 
     Attributes:
         model: Returns logits, shape ``(b, n_labels)`` in the order of the label ids, for the inputs
@@ -40,21 +100,17 @@ class Trainable(Protocol):
     model: torch.nn.Module
     labels: tuple[str, ...]
 
-    def encode(self, rows: Gold) -> EncodedRows:
+    def encode(self, rows: GoldRows) -> EncodedRows:
         """Make the inputs of the model for rows with texts."""
-        ...
 
     def save(self, folder: Path) -> None:
         """Write all that ``load`` needs into an empty folder."""
-        ...
 
     def load(self, folder: Path) -> None:
         """Load the weights that ``save`` wrote."""
-        ...
 
     def facts(self) -> Mapping[str, Any]:
         """Return facts for the record of a run."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -67,8 +123,7 @@ class Fitted:
         seconds: Seconds spent on training steps.
         pairs_per_s: Training pairs a second, without evaluation.
         is_compiled: Whether the model was compiled.
-        dynamics: Shape ``(n_epochs, n)``, the probability of the gold label when each row was
-            trained on, from 0 to 1.
+        dynamics: Shape ``(n_epochs, n)``, those of ``TrainingState``, from 0 to 1.
     """
 
     best_epoch: int
@@ -82,9 +137,9 @@ class Fitted:
 class Training:
     """The training of a model; the run's checkpoint keeps the weights of the best epoch.
 
-    All draws of a step depend only on the seed, the epoch and the number of the step, so that
-    interrupted training resumes from the last saved state and reaches the same result. A batch is
-    divided between the devices; their number and the micro-batch change only rounding and dropout.
+    All draws of a step depend only on the seed, the epoch and the number of the step, so resumed
+    training reaches the same result. A batch is divided between the devices; their number and the
+    micro-batch change only rounding and dropout.
 
     Args:
         trainable: The model.
@@ -107,7 +162,7 @@ class Training:
         trainable: Trainable,
         train: EncodedRows,
         validation: EncodedRows | None,
-        options: Options,
+        options: HyperParameters,
         folder: RunFolder,
         *,
         seed: int,
@@ -121,9 +176,9 @@ class Training:
         self._n_steps = -(-len(train) // options.batch_size)
         trainable.model.to(self._accelerator.device)
         self._parameters = [p for p in trainable.model.parameters() if p.requires_grad]
-        self._optimizer = make_optimizer(self._parameters, options, fused=not execution.reference)
-        self._schedule = make_schedule(self._optimizer, options, self._n_steps)
-        self._state, tensors = State.load(folder.path)
+        self._optimizer = _optimizer(self._parameters, options, fused=not execution.reference)
+        self._schedule = _schedule(self._optimizer, options, self._n_steps)
+        self._state, tensors = TrainingState.load(folder.path)
         if tensors is not None:
             trainable.model.load_state_dict(tensors["model"])
             self._optimizer.load_state_dict(tensors["optimizer"])
@@ -143,10 +198,7 @@ class Training:
         self._accelerator.wait_for_everyone()  # for all will load it, if training was over
 
     def run(self) -> Fitted:
-        """Train from the last saved state to the end.
-
-        Returns:
-            The outcome; the model then has the weights of the best epoch.
+        """Train from the last saved state to the end; the model gets the best epoch's weights.
 
         Raises:
             TrainingError: The loss is not finite, or memory ran out. The last state and the best
@@ -185,7 +237,7 @@ class Training:
         self._model.train()
         kept_at = time.monotonic()
         total = torch.zeros((), device=self._accelerator.device)
-        gold: list[tuple[np.ndarray, torch.Tensor]] = []
+        gold: list[_GoldProbabilities] = []
         for step in range(state.step, self._n_steps):
             total += self._step(step, batches[step], gold)
             on_cpu = self._accelerator.device.type == "cpu"
@@ -209,9 +261,7 @@ class Training:
         word = torch.tensor(float(here and self._is_main), device=self._accelerator.device)
         return bool(self._accelerator.reduce(word).item())
 
-    def _step(
-        self, step: int, rows: np.ndarray, gold: list[tuple[np.ndarray, torch.Tensor]]
-    ) -> torch.Tensor:
+    def _step(self, step: int, rows: np.ndarray, gold: list[_GoldProbabilities]) -> torch.Tensor:
         """Do a step of the optimizer, and return the sum of the rows' losses on this device."""
         world, rank = self._accelerator.num_processes, self._accelerator.process_index
         draws = np.random.SeedSequence([self._seed, self._state.epoch, step, rank])
@@ -236,10 +286,9 @@ class Training:
         return total
 
     def _learn(
-        self, rows: np.ndarray, weight: float, gold: list[tuple[np.ndarray, torch.Tensor]]
+        self, rows: np.ndarray, weight: float, gold: list[_GoldProbabilities]
     ) -> torch.Tensor:
-        device = self._accelerator.device
-        execution = self._execution
+        device, execution = self._accelerator.device, self._execution
         length = int(self._train.lengths.max()) if execution.reference else None
         inputs = self._train.batch(rows, multiple=execution.length_multiple, length=length)
         inputs["labels_"] = torch.from_numpy(self._train.labels[rows].astype(np.int64))
@@ -270,11 +319,7 @@ class Training:
             )
 
     def _settle(
-        self,
-        total: torch.Tensor,
-        gold: list[tuple[np.ndarray, torch.Tensor]],
-        step: int,
-        since: float,
+        self, total: torch.Tensor, gold: list[_GoldProbabilities], step: int, since: float
     ) -> None:
         """Move what was summed up since the last call into the state."""
         self._check_loss(total, step, weights=True)
@@ -306,16 +351,17 @@ class Training:
             options.patience is not None and state.n_without_gain >= options.patience
         )
         loss = state.loss / len(self._train)
-        entry = {
-            "kind": "epoch",
-            "epoch": state.epoch,
-            "loss": loss,
-            "validation": scores,
-            "is_best": is_best,
-            "seconds": round(seconds, 3),
-        }
         if self._is_main:
-            self._folder.log(entry)
+            self._folder.log(
+                {
+                    "kind": "epoch",
+                    "epoch": state.epoch,
+                    "loss": loss,
+                    "validation": scores,
+                    "is_best": is_best,
+                    "seconds": round(seconds, 3),
+                }
+            )
         shown = f", validation macro-F1 {scores['macro_f1']:.4f}" if scores else ""
         self._tell(f"epoch {state.epoch}: loss {loss:.4f}{shown} ({seconds:.0f} s)")
         state.epoch, state.step, state.loss = state.epoch + 1, 0, 0.0
@@ -327,9 +373,8 @@ class Training:
     def _validate(self) -> dict[str, float] | None:
         if self._validation is None:
             return None
-        model = self._trainable.model.eval()
-        labels = self._trainable.labels
-        found = predict(model, self._validation, len(labels), self._execution)
+        model, labels = self._trainable.model.eval(), self._trainable.labels
+        found = predict_probabilities(model, self._validation, len(labels), self._execution)
         report = nli_report(
             predictions=found.argmax(axis=1), references=self._validation.labels, labels=labels
         )
@@ -354,32 +399,20 @@ class Training:
         self._state.save(self._folder.path, tensors)
 
 
-def make_optimizer(
-    parameters: Iterable[torch.nn.Parameter], options: Options, *, fused: bool
+def _optimizer(
+    parameters: Iterable[torch.nn.Parameter], options: HyperParameters, *, fused: bool
 ) -> torch.optim.Optimizer:
-    """Make the optimizer of some hyper-parameters.
-
-    Args:
-        parameters: The parameters to train.
-        options: Hyper-parameters.
-        fused: Whether to update all parameters in one kernel, with the same result up to rounding.
-    """
+    """Make the optimizer; a fused one updates all parameters at once, the same up to rounding."""
     rate = options.learning_rate
     if options.optimizer == "adam":
         return torch.optim.Adam(parameters, lr=rate, fused=fused)
     return torch.optim.AdamW(parameters, lr=rate, weight_decay=options.weight_decay, fused=fused)
 
 
-def make_schedule(
-    optimizer: torch.optim.Optimizer, options: Options, n_steps: int
+def _schedule(
+    optimizer: torch.optim.Optimizer, options: HyperParameters, n_steps: int
 ) -> torch.optim.lr_scheduler.LambdaLR:
-    """Make the schedule of the learning rate.
-
-    Args:
-        optimizer: The optimizer whose learning rate changes.
-        options: Hyper-parameters.
-        n_steps: Number of steps of an epoch, from 1.
-    """
+    """Make the schedule of the learning rate for epochs of ``n_steps`` steps."""
     warmup, total = options.warmup_steps, n_steps * options.max_epochs
 
     def share(step: int) -> float:

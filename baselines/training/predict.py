@@ -16,14 +16,14 @@ from .execution import Execution, is_out_of_memory
 _MAX_ROWS = 4_096
 
 
-def predict(
+def predict_probabilities(
     model: Callable[..., Any], rows: EncodedRows, n_labels: int, execution: Execution
 ) -> np.ndarray:
-    """Compute the probability of every label.
+    """Predict the probability of every label by a model, on as many rows at once as fit.
 
     Args:
-        model: Returns logits, shape ``(b, n_labels)``, for the inputs that the rows have; must be
-            in evaluation mode.
+        model: Returns logits, shape ``(b, n_labels)``, for the inputs of the rows; in evaluation
+            mode.
         rows: n rows.
         n_labels: Number of labels.
         execution: Device and precision of the computation.

@@ -1,4 +1,4 @@
-"""Models that the training loop trains, as the systems of runs."""
+"""Models that the training loop trains, as the systems of baseline runs."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -6,14 +6,22 @@ from typing import Any
 import pyarrow as pa
 
 from ...loaders.progress import Tell
-from ..evaluation.gold import Gold
+from ..evaluation.gold import GoldRows
 from ..evaluation.predictions import prediction_table
 from ..runs.config import RunConfig
 from ..runs.folder import RunFolder
-from ..runs.record import model_facts
 from .execution import Execution
 from .loop import Trainable, Training
-from .predict import predict
+from .predict import predict_probabilities
+
+
+def count_parameters(model: Any) -> dict[str, int]:
+    """Count the parameters of a model, and those that are trained."""
+    parameters = list(model.parameters())
+    return {
+        "n_parameters": sum(p.numel() for p in parameters),
+        "n_trained": sum(p.numel() for p in parameters if p.requires_grad),
+    }
 
 
 class TrainedSystem:
@@ -30,7 +38,7 @@ class TrainedSystem:
 
     def __init__(
         self,
-        make: Callable[[Gold], Trainable],
+        make: Callable[[GoldRows], Trainable],
         config: RunConfig,
         labels: tuple[str, ...],
         folder: RunFolder,
@@ -41,7 +49,7 @@ class TrainedSystem:
         self._folder, self._execution, self._tell = folder, execution, tell
         self._trainable: Trainable
 
-    def fit(self, train: Gold, validation: Gold | None) -> Mapping[str, Any]:
+    def fit(self, train: GoldRows, validation: GoldRows | None) -> Mapping[str, Any]:
         """Train the model; without training rows it stays as it is."""
         trainable = self._trainable = self._make(train)
         if not len(train.rows):
@@ -50,7 +58,7 @@ class TrainedSystem:
                 self._tell("without training rows, its new head is tested as it was drawn")
             return {"best_epoch": 0, "n_epochs": 0, "n_train": 0}
         encoded = trainable.encode(train)
-        training = Training(
+        fitted = Training(
             trainable,
             encoded,
             trainable.encode(validation) if validation is not None else None,
@@ -59,8 +67,7 @@ class TrainedSystem:
             seed=self._config.seed,
             execution=self._execution,
             tell=self._tell,
-        )
-        fitted = training.run()
+        ).run()
         return {
             "best_epoch": fitted.best_epoch,
             "n_epochs": fitted.n_epochs,
@@ -72,12 +79,14 @@ class TrainedSystem:
             "dynamics": fitted.dynamics,
         }
 
-    def predict(self, rows: Gold) -> pa.Table:
+    def predict(self, rows: GoldRows) -> pa.Table:
         """Predict labels, with probabilities."""
         encoded = self._trainable.encode(rows)
-        found = predict(self._trainable.model, encoded, len(self._labels), self._execution)
+        found = predict_probabilities(
+            self._trainable.model, encoded, len(self._labels), self._execution
+        )
         return prediction_table(rows, found)
 
     def facts(self) -> Mapping[str, Any]:
         """Return the number of parameters, and the facts of the model."""
-        return {**model_facts(self._trainable.model), **self._trainable.facts()}
+        return {**count_parameters(self._trainable.model), **self._trainable.facts()}

@@ -16,7 +16,7 @@ from command_line import run_command
 from hub_server import Fault, running_hub
 from nlihub.baselines.analyses import ANALYSES, DOMAINS, plan_analysis
 from nlihub.baselines.presets import PRESETS
-from nlihub.baselines.runs.config import Options, RunConfig
+from nlihub.baselines.runs.config import HyperParameters, RunConfig
 from nlihub.loaders.errors import UnknownNameError, UsageError
 from tiny_models import LABELS, write_encoder, write_rows
 from typer.testing import CliRunner
@@ -64,7 +64,7 @@ def tiny(place):
         (str(place / "test.jsonl"),),
         model=str(place / "encoder"),
         train=str(place / "train.jsonl"),
-        options=Options(max_epochs=1, max_length=32, learning_rate=1e-3),
+        options=HyperParameters(max_epochs=1, max_length=32, learning_rate=1e-3),
     )
 
 
@@ -216,7 +216,7 @@ def test_presets_name_datasets_that_there_are():
             assert not part or part in nlihub.describe(dataset)["configs"]
         assert preset.source
         assert RunConfig.from_json(config.as_json()) == config
-    assert PRESETS["scinli-roberta"].config.options == Options()
+    assert PRESETS["scinli-roberta"].config.options == HyperParameters()
     assert PRESETS["mscinli-roberta"].config.options.max_epochs == 10
     assert set(json.loads(invoke("presets", "--json").stdout)) == set(PRESETS)
 
@@ -406,18 +406,18 @@ def test_a_part_of_the_rows_is_found_from_any_folder(place, tmp_path, monkeypatc
 
 
 def test_a_dataset_is_meant_though_a_folder_has_its_name(tmp_path, monkeypatch):
-    from nlihub.baselines.runs.data import absolute_name
+    from nlihub.baselines.runs.data import absolute_rows_name
 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "scinli").mkdir()
     write_rows(tmp_path / "mine.jsonl", 4)
     nlihub.build("open_spacenli", tmp_path)
     Path("open_spacenli").rename("built")
-    assert absolute_name("scinli") == "scinli"
-    assert absolute_name("scinli:validation") == "scinli:validation"
-    assert absolute_name("mine.jsonl") == str(tmp_path / "mine.jsonl")
-    assert absolute_name("built:test") == f"{tmp_path}/built:test"
-    assert absolute_name("built/few_shot:train") == f"{tmp_path}/built/few_shot:train"
+    assert absolute_rows_name("scinli") == "scinli"
+    assert absolute_rows_name("scinli:validation") == "scinli:validation"
+    assert absolute_rows_name("mine.jsonl") == str(tmp_path / "mine.jsonl")
+    assert absolute_rows_name("built:test") == f"{tmp_path}/built:test"
+    assert absolute_rows_name("built/few_shot:train") == f"{tmp_path}/built/few_shot:train"
 
 
 @pytest.mark.slow

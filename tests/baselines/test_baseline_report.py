@@ -11,28 +11,31 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from nlihub.baselines.analyses import cross_dataset, domain_shift
-from nlihub.baselines.evaluation.gold import Gold, key_of
+from nlihub.baselines.analyses import plan_cross_dataset, plan_domain_shift
+from nlihub.baselines.evaluation.gold import GoldRows
 from nlihub.baselines.evaluation.predictions import fill_unanswered
 from nlihub.baselines.evaluation.scoring import ScoringOptions, score_predictions, summarize_runs
 from nlihub.baselines.presets import PRESETS, get_preset
-from nlihub.baselines.reports import benchmarks, collect_runs, published_results, write_report
-from nlihub.baselines.reports.comparisons import shot_scores, transfers, view_table
-from nlihub.baselines.reports.differences import difference_table, holm
-from nlihub.baselines.reports.names import distinct_names, short_name
-from nlihub.baselines.reports.papers import (
-    changes,
-    find_results,
-    join_sources,
-    merge_results,
-    place_of,
-)
+from nlihub.baselines.reports import benchmarks
+from nlihub.baselines.reports.benchmarks import difference_table
+from nlihub.baselines.reports.comparisons import shot_scores, transfer_scores, view_table
+from nlihub.baselines.reports.names import distinct_names, short_dataset_name
 from nlihub.baselines.reports.pictures import plot_learning, plot_shots, plot_transfer
 from nlihub.baselines.reports.provenance import data_table
-from nlihub.baselines.reports.published import read_results
+from nlihub.baselines.reports.published import (
+    changed_settings,
+    find_published,
+    join_sources,
+    merge_published,
+    place_of,
+    published_results,
+    read_published_results,
+)
 from nlihub.baselines.reports.read_runs import Evaluation
 from nlihub.baselines.reports.scores import score_table
-from nlihub.baselines.runs.config import RunConfig, Subset
+from nlihub.baselines.reports.systems import collect_runs
+from nlihub.baselines.reports.write import write_report
+from nlihub.baselines.runs.config import RunConfig, TrainingSubset
 from nlihub.baselines.runs.folder import RunFolder
 from nlihub.builders.core.registry import builders, get_builder
 from nlihub.loaders.errors import (
@@ -76,7 +79,7 @@ def make_gold(name, config, n_rows, split="test", n_groups=0):
     rows = pa.table({"id": ids, **columns, "domain": domain})
     described = {"name": name, "version": spec.version, "config": config, "split": split}
     described |= {"rows": n_rows, "digest": f"sha256:{name}-{config}-{split}-{n_rows}"}
-    return Gold(described, rows, spec.labels, spec.metrics)
+    return GoldRows(described, rows, spec.labels, spec.metrics)
 
 
 def predict(gold, share_right, seed, unanswered=0):
@@ -104,7 +107,7 @@ def write_run(folder, config, tests, share_right=0.7, *, epochs=0, n_train=0, re
     kept.write_json("config.json", config.as_json())
     evaluations = {}
     for number, (name, gold) in enumerate(tests.items()):
-        key = key_of(gold)
+        key = gold.key
         predictions = predict(gold, share_right, 100 * config.seed + number, **options)
         kept.write_table(f"predictions/{key}.parquet", predictions)
         answered, n_unanswered = fill_unanswered(gold, predictions)
@@ -169,7 +172,7 @@ def rows(monkeypatch):
             raise SourceNotFoundError(f"There is no {name}.")
         return known[name]
 
-    monkeypatch.setattr(benchmarks, "read_rows", read)
+    monkeypatch.setattr(benchmarks, "read_run_rows", read)
     return make
 
 
@@ -301,7 +304,7 @@ def test_published_results_name_presets_and_data_that_there_are():
                 or not config
                 or (config in get_builder(dataset).SPEC.configs)
             )
-            assert short_name(name) == name
+            assert short_dataset_name(name) == name
         texts = [result.system, result.train or "nothing", result.test, result.note or "nothing"]
         assert all(isinstance(text, str) and text.strip() for text in texts)
         numbers = [n for n in (result.n_shots, result.n_runs) if n is not None]
@@ -310,7 +313,7 @@ def test_published_results_name_presets_and_data_that_there_are():
 
 def test_features_are_those_of_the_lexicalized_classifier():
     pytest.importorskip("HanTa")
-    from nlihub.baselines.reports.papers import _FEATURES
+    from nlihub.baselines.reports.published import _FEATURES
     from nlihub.baselines.systems.lexical_features import GROUPS
 
     assert set(_FEATURES) == set(GROUPS)
@@ -345,19 +348,19 @@ GOOD = {
     ],
 )
 def test_wrong_published_results_are_refused(changed, message):
-    assert len(read_results([GOOD])) == 1
+    assert len(read_published_results([GOOD])) == 1
     with pytest.raises(SchemaError, match=message) as raised:
-        read_results([GOOD, GOOD | changed, GOOD | {"source": "?"}])
+        read_published_results([GOOD, GOOD | changed, GOOD | {"source": "?"}])
     assert "2 published results are wrong" in str(raised.value)
     assert "result 2 (" in str(raised.value)
     assert "result 3 (?)" in str(raised.value)
 
 
 def test_names_of_data():
-    assert short_name("scinli/default") == "scinli"
-    assert short_name("mscinli/networks:test") == "mscinli/networks"
-    assert short_name("bionli/full:train", "train") == "bionli"
-    assert short_name("/some/where/rows.parquet") == "rows.parquet"
+    assert short_dataset_name("scinli/default") == "scinli"
+    assert short_dataset_name("mscinli/networks:test") == "mscinli/networks"
+    assert short_dataset_name("bionli/full:train", "train") == "bionli"
+    assert short_dataset_name("/some/where/rows.parquet") == "rows.parquet"
     assert place_of("mscinli/plus_small", "macro_f1 acl") == ("scinli", "macro_f1")
     assert place_of("mscinli", "macro_f1 networks") == ("mscinli/networks", "macro_f1")
     assert place_of("bionli/balanced", "recall SEN") == ("bionli", "recall SEN")
@@ -371,9 +374,9 @@ MSCINLI = SCINLI | {"name": "mscinli"}
 
 def find_rows(config, dataset, scores):
     """The rows of a table under a run that has some scores."""
-    found, reason = find_results(config, dataset, scores)
-    test = short_name(f"{dataset['name']}/{dataset['config'] or ''}".rstrip("/"))
-    return merge_results(found, {place_of(test, score): score for score in scores}), reason
+    found, reason = find_published(config, dataset, scores)
+    test = short_dataset_name(f"{dataset['name']}/{dataset['config'] or ''}".rstrip("/"))
+    return merge_published(found, {place_of(test, score): score for score in scores}), reason
 
 
 def options_of(name, **changed):
@@ -388,7 +391,7 @@ def options_of(name, **changed):
         (preset("scinli-roberta", train="/data/scinli"), SCINLI, "rows of one's own"),
         (preset("scinli-roberta", view="hypothesis"), SCINLI, "with the hypothesis alone"),
         (preset("scinli-roberta", n_shots=3), SCINLI, "number of shots"),
-        (preset("scinli-roberta", subset=Subset("easy", 0.33, "x")), SCINLI, "that part"),
+        (preset("scinli-roberta", subset=TrainingSubset("easy", 0.33, "x")), SCINLI, "that part"),
         (preset("scinli-roberta", model="prajjwal1/bert-tiny"), SCINLI, "model bert-tiny"),
         (preset("scinli-roberta", method="cnn"), SCINLI, "method cnn"),
         (preset("scinli-roberta", validation=None), SCINLI, "validation None"),
@@ -429,7 +432,7 @@ def test_a_papers_number_never_stands_beside_another_setting(config, dataset, re
         (preset("scinli-lexicalized", details={"groups": ["bigrams", "unigrams"]}), SCINLI,
          "SciNLI, Table 5", 0.3935),
         (preset("scinli-lexicalized"), SCINLI, "SciNLI, Tables 5 and 6", 0.4701),
-        (preset("mscinli-roberta", subset=Subset("hard", 1 / 3, "x")), MSCINLI,
+        (preset("mscinli-roberta", subset=TrainingSubset("hard", 1 / 3, "x")), MSCINLI,
          "MSciNLI, Table 7", 0.3411),
         (preset("mscinli-mistral-p1-four-shot"), MSCINLI, "MSciNLI, Table 5", 0.4549),
         (preset("mscinli-mistral-p1-zero-shot"), MSCINLI, "MSciNLI, Table 5", 0.2143),
@@ -468,7 +471,7 @@ def test_domains_are_found_whatever_test_set_has_them():
 
 
 def test_no_preset_differs_from_itself():
-    assert [name for name, found in PRESETS.items() if changes(found.config)] == []
+    assert [name for name, found in PRESETS.items() if changed_settings(found.config)] == []
 
 
 # --- reading runs ---
@@ -814,12 +817,6 @@ def test_unanswered_rows_are_shown_for_prompted_models(rows, tmp_path):
     assert "unanswered" not in text_of(tmp_path / "runs", tmp_path / "report")
 
 
-def test_holm():
-    assert holm([0.01, 0.04, None, 0.03]) == [0.03, 0.06, None, 0.06]
-    assert holm([0.6, 0.7]) == [1.0, 1.0]
-    assert holm([None]) == [None]
-
-
 def test_seeds_are_compared_pair_by_pair(small):
     gold = make_gold("scinli", "default", 80)
     for seed in (2, 3, 4):
@@ -916,7 +913,7 @@ def test_without_rows_at_hand_the_report_says_so(small, rows, monkeypatch, tmp_p
     def fail(name, role):
         raise SourceNotFoundError("no")
 
-    monkeypatch.setattr(benchmarks, "read_rows", fail)
+    monkeypatch.setattr(benchmarks, "read_run_rows", fail)
     text = text_of(small, tmp_path / "report")
     assert "No tests on the rows of scinli: they are not at hand." in text
 
@@ -948,9 +945,9 @@ def test_intervals(small, tmp_path):
 def test_training_and_test_sets(rows, tmp_path):
     names = [f"mscinli/{d}" for d in DOMAINS]
     golds = {name: rows(name, 800) for name in names} | {"scinli": rows("scinli", 4000)}
-    for planned in domain_shift(get_preset("mscinli-roberta").config, [1, 2]):
+    for planned in plan_domain_shift(get_preset("mscinli-roberta").config, [1, 2]):
         write_run(tmp_path / planned.folder, planned.config, golds)
-    [(name, (scores, rows))] = transfers(collect_runs([tmp_path])).items()
+    [(name, (scores, rows))] = transfer_scores(collect_runs([tmp_path])).items()
     assert name == "mscinli-roberta"
     assert list(scores) == [*names, "scinli/acl_small"]
     assert all(list(found) == [*names, "scinli"] for found in scores.values())
@@ -972,9 +969,9 @@ def test_training_and_test_sets(rows, tmp_path):
 def test_domains_of_a_test_set_are_test_sets_too(rows, tmp_path):
     golds = {"scinli": rows("scinli", 4000), "mscinli": rows("mscinli", 4000)}
     golds["mscinli/plus"] = rows("mscinli/plus", 8000)
-    for planned in cross_dataset(get_preset("mscinli-roberta").config, [1]):
+    for planned in plan_cross_dataset(get_preset("mscinli-roberta").config, [1]):
         write_run(tmp_path / planned.folder, planned.config, golds)
-    [(scores, rows)] = transfers(collect_runs([tmp_path])).values()
+    [(scores, rows)] = transfer_scores(collect_runs([tmp_path])).values()
     assert rows[0][1:] == [*(f"mscinli/{d}" for d in DOMAINS), "scinli", "mscinli", "mscinli/plus"]
     assert list(scores) == ["scinli", "mscinli", "mscinli/plus_small", "mscinli/plus"]
     assert rows[2][0] == "*MSciNLI, Tables 9 and 19*"
@@ -1029,7 +1026,7 @@ def test_parts_of_the_training_rows(rows, tmp_path):
     gold = rows("mscinli", 4000)
     write_run(tmp_path / "runs" / "all", preset("mscinli-roberta"), {"mscinli": gold})
     for kind, share in (("hard", 0.33), ("without_hardest", 0.05)):
-        config = preset("mscinli-roberta", subset=Subset(kind, share, "../all"))
+        config = preset("mscinli-roberta", subset=TrainingSubset(kind, share, "../all"))
         write_run(tmp_path / "runs" / kind, config, {"mscinli": gold}, 0.5)
     text = text_of(tmp_path / "runs", tmp_path / "report")
     section = text.split("## Parts of the training rows")[1].split("## ")[1]
@@ -1090,7 +1087,7 @@ def everything(rows, tmp_path):
         config = preset("spacenli-roberta-few-shot", n_shots=k)
         write_run(folder / "shots" / str(k), config, shots)
     write_run(folder / "subset" / "all", preset("mscinli-roberta"), {"mscinli": mscinli})
-    config = preset("mscinli-roberta", subset=Subset("easy", 0.33, "../all"))
+    config = preset("mscinli-roberta", subset=TrainingSubset("easy", 0.33, "../all"))
     write_run(folder / "subset" / "easy", config, {"mscinli": mscinli})
     for seed in (1, 2):
         config = preset("scinli-roberta", seed=seed)

@@ -11,18 +11,17 @@ import numpy as np
 import pyarrow as pa
 import torch
 import transformers
-from nlihub.baselines.runs.config import Options, RunConfig
-from nlihub.baselines.runs.data import read_rows
-from nlihub.baselines.runs.execute import execute
+from nlihub.baselines.runs.config import HyperParameters, RunConfig
+from nlihub.baselines.runs.data import read_run_rows
+from nlihub.baselines.runs.execute import execute_run
 from nlihub.baselines.systems.encoders import Encoder
-from nlihub.baselines.systems.pretrained import load_config_and_tokenizer
-from nlihub.baselines.systems.tokens import tokenize
+from nlihub.baselines.systems.pretrained import load_config_and_tokenizer, tokenize_pairs
 from nlihub.baselines.training.batches import EncodedRows
 from nlihub.baselines.training.execution import Execution
 from nlihub.loaders.errors import ModelError, SourceNotFoundError
 from tiny_models import LABELS, write_encoder, write_rows, write_tokenizer
 
-SHORT = Options(learning_rate=1e-3, batch_size=16, max_epochs=1, max_length=32)
+SHORT = HyperParameters(learning_rate=1e-3, batch_size=16, max_epochs=1, max_length=32)
 
 
 @pytest.fixture
@@ -100,7 +99,7 @@ def write_gpt2(folder, kind, **labels):
 def test_a_model_that_knows_no_padding_takes_that_of_its_tokenizer(rows, tmp_path):
     """GPT-2 looks for a row's last token by the padding in its own configuration."""
     folder = write_gpt2(tmp_path / "gpt2", transformers.AutoModel)
-    run = execute(config_of(folder, rows), tmp_path / "run", Execution())
+    run = execute_run(config_of(folder, rows), tmp_path / "run", Execution())
     assert run.is_done
     assert json.loads((run.checkpoint / "config.json").read_text())["pad_token_id"] == 0
 
@@ -111,9 +110,9 @@ def test_a_classifier_that_knows_no_padding_is_tested_too(rows, tmp_path):
     kind = transformers.AutoModelForSequenceClassification
     folder = write_gpt2(tmp_path / "gpt2", kind, **labels)
     config = RunConfig(
-        "z", "zero-shot", (str(rows),), model=str(folder), options=Options(max_length=32)
+        "z", "zero-shot", (str(rows),), model=str(folder), options=HyperParameters(max_length=32)
     )
-    assert execute(config, tmp_path / "run", Execution()).is_done
+    assert execute_run(config, tmp_path / "run", Execution()).is_done
 
 
 def test_a_head_of_another_task_is_drawn_anew(rows, tmp_path):
@@ -156,7 +155,7 @@ def test_a_folder_that_is_not_there_is_named(rows):
 def test_a_checkpoint_does_not_depend_on_the_cache_of_tokens(rows, tmp_path):
     """Cutting to a length leaves no trace in the tokenizer that is kept."""
     config = config_of(write_encoder(tmp_path / "m"), rows)
-    runs = [execute(config, tmp_path / name, Execution()) for name in ("first", "cached")]
+    runs = [execute_run(config, tmp_path / name, Execution()) for name in ("first", "cached")]
     first, cached = ((run.checkpoint / "tokenizer.json").read_bytes() for run in runs)
     assert first == cached
 
@@ -177,8 +176,8 @@ def test_a_classifier_without_its_head_is_no_classifier(rows, tmp_path):
     (model / "config.json").write_text(json.dumps(settings))  # which still says that it has one
     zero_shot = RunConfig("z", "zero-shot", (str(rows),), model=str(model))
     with pytest.raises(ModelError, match=r"lacks weights: classifier\.bias, classifier\.weight"):
-        execute(
-            RunConfig(**{**zero_shot.__dict__, "options": Options(max_length=32)}),
+        execute_run(
+            RunConfig(**{**zero_shot.__dict__, "options": HyperParameters(max_length=32)}),
             tmp_path / "run",
             Execution(),
         )
@@ -186,7 +185,7 @@ def test_a_classifier_without_its_head_is_no_classifier(rows, tmp_path):
 
 def test_what_was_pretrained_is_recorded(rows, tmp_path):
     model = write_encoder(tmp_path / "m")
-    run = execute(config_of(model, rows), tmp_path / "run", Execution())
+    run = execute_run(config_of(model, rows), tmp_path / "run", Execution())
     assert run.read_json("record.json")["pretrained"] == {
         "commit": None,  # a folder has none
         "tokenizer": "TokenizersBackend",
@@ -198,10 +197,10 @@ def test_what_was_pretrained_is_recorded(rows, tmp_path):
 def test_tokens_are_kept_for_one_way_of_cutting(rows, tmp_path):
     """The same texts and lengths, cut at the other end, are other tokens."""
     _, tokenizer = load_config_and_tokenizer(str(write_encoder(tmp_path / "m")), None)
-    gold = read_rows(str(rows), "train")
+    gold = read_run_rows(str(rows), "train")
 
     def tokens():
-        return tokenize(
+        return tokenize_pairs(
             gold,
             tokenizer,
             view="pair",
@@ -231,7 +230,7 @@ def test_a_batch_too_large_for_memory_is_tested_in_parts(rows, tmp_path, monkeyp
     from nlihub.loaders.errors import TrainingError
 
     config = config_of(write_encoder(tmp_path / "m", labels=list(LABELS)), rows, n_shots=None)
-    whole = execute(config, tmp_path / "whole", Execution())
+    whole = execute_run(config, tmp_path / "whole", Execution())
     real, sizes = predict._logits, []
 
     def small(model, encoded, batch, length, execution):
@@ -242,10 +241,10 @@ def test_a_batch_too_large_for_memory_is_tested_in_parts(rows, tmp_path, monkeyp
 
     monkeypatch.setattr(predict, "_logits", small)
     limit = 10
-    parts = execute(config, tmp_path / "parts", Execution())
+    parts = execute_run(config, tmp_path / "parts", Execution())
     assert sizes == [32, 16, 8, 8, 8, 8]  # what did not go is not tried again
     found = [run.read_json("metrics.json")["evaluations"] for run in (whole, parts)]
     assert found[0] == found[1]
     limit = 0
     with pytest.raises(TrainingError, match=r"The model and one row of \d+ tokens do not fit"):
-        execute(config, tmp_path / "none", Execution())
+        execute_run(config, tmp_path / "none", Execution())

@@ -27,11 +27,11 @@ from nlihub.baselines.systems.lexical_features import (
 from nlihub.baselines.systems.lexicalized import FEATURES_FILE, WEIGHTS_FILE, Lexicalized
 from nlihub.baselines.systems.words import (
     is_word,
-    read_saved,
+    read_model_json,
     stem,
-    stem_tokens,
-    tokenize,
+    stem_words,
     tokenize_lower,
+    tokenize_words,
     word_classes,
 )
 from nlihub.loaders.errors import SourceNotFoundError, UnknownNameError, UsageError
@@ -83,12 +83,12 @@ def row(extractor, premise, hypothesis):
     ],
 )
 def test_tokens(given, tokens):
-    assert tokenize(given) == tokens
+    assert tokenize_words(given) == tokens
     assert tokenize_lower(given) == [token.lower() for token in tokens]
 
 
 def test_stems_are_lower_case():
-    assert stem_tokens("Models were IMPROVED") == ["model", "were", "improv"]
+    assert stem_words("Models were IMPROVED") == ["model", "were", "improv"]
     assert stem("This") == "thi"
 
 
@@ -102,7 +102,7 @@ def test_what_is_a_word():
 
 
 def test_word_classes():
-    tokens = tokenize("The new model should work very well. Parsers fail.")
+    tokens = tokenize_words("The new model should work very well. Parsers fail.")
     found = dict(zip(tokens, word_classes(tokens), strict=True))
     assert found == {
         "The": None,
@@ -121,7 +121,7 @@ def test_word_classes():
 
 
 def test_sentences_are_tagged_one_by_one():
-    first, second = tokenize("We tag it."), tokenize("Recent work fails.")
+    first, second = tokenize_words("We tag it."), tokenize_words("Recent work fails.")
     assert word_classes(first + second) == word_classes(first) + word_classes(second)
 
 
@@ -156,8 +156,8 @@ def test_nothing_is_downloaded():
         "def refuse(*_): raise OSError('no network')\n"
         "socket.socket.connect = refuse\n"
         "import nltk; nltk.data.path.clear()\n"
-        "from nlihub.baselines.systems.words import stem_tokens, tokenize, word_classes\n"
-        "print(stem_tokens('It works. We saw it.'), word_classes(tokenize('It works.')))"
+        "from nlihub.baselines.systems.words import stem_words, tokenize_words, word_classes\n"
+        "print(stem_words('It works. We saw it.'), word_classes(tokenize_words('It works.')))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     expected = "['it', 'work', '.', 'we', 'saw', 'it', '.'] [None, 'verb', None]\n"
@@ -476,4 +476,4 @@ def test_broken_files(tmp_path):
 def test_deeply_nested_json_is_no_surprise(tmp_path):
     (tmp_path / "x.json").write_text("[" * 100_000)
     with pytest.raises(UsageError, match="is not valid JSON"):
-        read_saved(tmp_path / "x.json", ["a"])
+        read_model_json(tmp_path / "x.json", ["a"])

@@ -7,9 +7,14 @@ pytest.importorskip("nltk")
 pytest.importorskip("HanTa")
 
 import torch
-from nlihub.baselines.systems.neural import KINDS, NeuralConfig, build
-from nlihub.baselines.systems.vocabulary import PADDING_ID, UNKNOWN_ID, Vocabulary, encode_pairs
-from nlihub.baselines.systems.word_vectors import read_vectors
+from nlihub.baselines.systems.neural import KINDS, NeuralConfig, build_pair_classifier
+from nlihub.baselines.systems.vocabulary import (
+    PADDING_ID,
+    UNKNOWN_ID,
+    Vocabulary,
+    encode_stems,
+    read_vectors,
+)
 from nlihub.loaders.errors import (
     SchemaError,
     SourceNotFoundError,
@@ -36,7 +41,7 @@ def small(kind, **options):
 
 def seeded(config, vectors=None):
     torch.manual_seed(0)
-    return build(config, vectors)
+    return build_pair_classifier(config, vectors)
 
 
 # Vocabulary
@@ -98,7 +103,7 @@ def test_bad_vocabulary(tmp_path):
 
 
 def test_encode_by_hand():
-    found = encode_pairs(PAIRS, Vocabulary.build(TEXTS))
+    found = encode_stems(PAIRS, Vocabulary.build(TEXTS))
     assert found.schema == pa.schema(
         {"premise_ids": pa.list_(pa.int32()), "hypothesis_ids": pa.list_(pa.int32())}
     )
@@ -110,17 +115,17 @@ def test_encode_by_hand():
 
 def test_encode_the_hypothesis_alone():
     vocabulary = Vocabulary.build(TEXTS)
-    found = encode_pairs(PAIRS.select(["hypothesis"]), vocabulary, "hypothesis")
-    assert found["hypothesis_ids"].equals(encode_pairs(PAIRS, vocabulary)["hypothesis_ids"])
+    found = encode_stems(PAIRS.select(["hypothesis"]), vocabulary, "hypothesis")
+    assert found["hypothesis_ids"].equals(encode_stems(PAIRS, vocabulary)["hypothesis_ids"])
     assert found["premise_ids"].to_pylist() == [[UNKNOWN_ID]] * 3
 
 
 def test_encode_whatever_the_chunks():
     vocabulary = Vocabulary.build(TEXTS)
     chunked = pa.concat_tables([PAIRS.slice(0, 1), PAIRS.slice(1)])
-    assert encode_pairs(chunked, vocabulary).equals(encode_pairs(PAIRS, vocabulary))
+    assert encode_stems(chunked, vocabulary).equals(encode_stems(PAIRS, vocabulary))
     for view in ("pair", "hypothesis"):
-        assert encode_pairs(PAIRS.slice(0, 0), vocabulary, view).num_rows == 0
+        assert encode_stems(PAIRS.slice(0, 0), vocabulary, view).num_rows == 0
 
 
 @pytest.mark.parametrize(
@@ -128,20 +133,23 @@ def test_encode_whatever_the_chunks():
     [
         (
             PAIRS.select(["id", "hypothesis"]),
-            "column premise is missing; the columns are: id, hypothesis",
+            "lacks the columns premise; it has id, hypothesis",
         ),
-        (PAIRS.set_column(1, "premise", [[1, 2, 3]]), "premise: expected strings, got int64"),
-        (PAIRS.set_column(1, "premise", [["a", None, "b"]]), "premise: row 1 is null"),
+        (
+            PAIRS.set_column(1, "premise", [[1, 2, 3]]),
+            "column premise holds int64; expected strings",
+        ),
+        (PAIRS.set_column(1, "premise", [["a", None, "b"]]), "1 rows have no premise"),
     ],
 )
 def test_bad_tables(table, message):
     with pytest.raises(SchemaError, match=message):
-        encode_pairs(table, Vocabulary(()))
+        encode_stems(table, Vocabulary(()))
 
 
 def test_unknown_view():
     with pytest.raises(UnknownNameError, match="Did you mean 'pair'"):
-        encode_pairs(PAIRS, Vocabulary(()), "pairs")
+        encode_stems(PAIRS, Vocabulary(()), "pairs")
 
 
 # Models
@@ -192,7 +200,7 @@ def test_cbow_by_hand():
     vectors = np.array(
         [[9, 9], [1, 0], [0, 2], [3, 1]], np.float32
     )  # that of the padding is dropped
-    model = build(config, vectors)
+    model = build_pair_classifier(config, vectors)
     first = model._represent(torch.tensor([[1, 3, 0], [2, 2, 2]]), model.encoders[0])
     assert first.tolist() == [[4, 1], [0, 6]]
     with torch.no_grad():  # the context itself, and its labels
@@ -209,7 +217,7 @@ def test_cnn_by_hand():
     config = NeuralConfig(
         "cnn", n_words=4, n_labels=2, dimension=1, hidden=2, n_filters=1, widths=(3,)
     )
-    model = build(config, np.array([[0], [1], [-5], [3]], np.float32))
+    model = build_pair_classifier(config, np.array([[0], [1], [-5], [3]], np.float32))
     (filters,) = model.encoders[0].filters
     with torch.no_grad():
         filters.weight.copy_(torch.tensor([[[1.0, 10.0, 100.0]]]))
@@ -231,7 +239,7 @@ def test_bilstm_is_the_mean_of_states_of_two_lstms():
 
 @pytest.mark.parametrize(("kind", "size"), [("cbow", 300), ("cnn", 192), ("bilstm", 600)])
 def test_sizes_of_the_paper(kind, size):
-    model = build(NeuralConfig(kind, n_words=20, n_labels=4))
+    model = build_pair_classifier(NeuralConfig(kind, n_words=20, n_labels=4))
     assert model.embedding.weight.shape == (20, 300)
     assert model.encoders[0].size == size
     assert model.hidden.in_features == 4 * size
@@ -264,7 +272,7 @@ def test_same_seed_same_model_and_its_state_can_be_kept(kind, tmp_path):
     one, two = seeded(small(kind)), seeded(small(kind))
     assert torch.equal(one(FIRST, SECOND), two(FIRST, SECOND))
     torch.save(one.state_dict(), tmp_path / "state.pt")
-    other = build(small(kind))
+    other = build_pair_classifier(small(kind))
     other.load_state_dict(torch.load(tmp_path / "state.pt", weights_only=True))
     assert torch.equal(other(FIRST, SECOND), one(FIRST, SECOND))
     # No tensor twice under two names, which safetensors would refuse.
@@ -276,7 +284,7 @@ def test_config_is_saved_and_loaded(tmp_path):
     config = small("cnn", widths=[1, 5])
     config.save(tmp_path / "c.json")
     assert NeuralConfig.load(tmp_path / "c.json") == config
-    assert build(config)(FIRST, SECOND).shape == (3, 3)
+    assert build_pair_classifier(config)(FIRST, SECOND).shape == (3, 3)
     (tmp_path / "c.json").write_text('{"kind": "cnn"}')
     with pytest.raises(UsageError, match="expected the fields dimension"):
         NeuralConfig.load(tmp_path / "c.json")
@@ -306,7 +314,7 @@ def test_unknown_kind():
 
 def test_vectors_of_another_shape():
     with pytest.raises(UsageError, match=r"expected the shape \(12, 6\), got \(12, 5\)"):
-        build(small("cbow"), np.zeros((12, 5), np.float32))
+        build_pair_classifier(small("cbow"), np.zeros((12, 5), np.float32))
 
 
 # Word vectors
@@ -374,7 +382,7 @@ def test_drawn_vectors_depend_on_seed_and_id_alone(tmp_path):
 
 def test_vectors_go_into_a_model(tmp_path):
     vectors = read_vectors(write(tmp_path, GLOVE), VOCABULARY, dimension=2).matrix
-    model = build(small("cbow", n_words=len(VOCABULARY), dimension=2), vectors)
+    model = build_pair_classifier(small("cbow", n_words=len(VOCABULARY), dimension=2), vectors)
     assert np.array_equal(model.embedding.weight.detach().numpy(), vectors)
 
 

@@ -11,8 +11,8 @@ pytest.importorskip("torch", reason="the extra 'baselines' is not installed")
 pytest.importorskip("transformers", reason="the extra 'baselines' is not installed")
 
 import pyarrow.parquet as pq
-from nlihub.baselines.runs.config import Options, RunConfig, Subset
-from nlihub.baselines.runs.execute import execute
+from nlihub.baselines.runs.config import HyperParameters, RunConfig, TrainingSubset
+from nlihub.baselines.runs.execute import execute_run
 from nlihub.baselines.runs.folder import RunFolder
 from nlihub.baselines.training.execution import Execution
 from nlihub.loaders.errors import OutputError, SourceNotFoundError, UsageError
@@ -31,7 +31,7 @@ def config(encoder, tmp_path):
     for start, (name, n_rows) in enumerate(names.items()):
         write_rows(tmp_path / f"{name}.jsonl", n_rows, 100 * start)
     files = {name: str(tmp_path / f"{name}.jsonl") for name in names}
-    options = Options(1e-3, batch_size=16, max_epochs=2, max_length=9)
+    options = HyperParameters(1e-3, batch_size=16, max_epochs=2, max_length=9)
     return RunConfig(
         "tiny",
         "encoder",
@@ -55,7 +55,7 @@ def break_off(config, path, word, **options):
             raise Killed
 
     with pytest.raises(Killed):
-        execute(config, path, Execution(state_every_s=0.0), tell=tell, **options)
+        execute_run(config, path, Execution(state_every_s=0.0), tell=tell, **options)
 
 
 def record_of(path):
@@ -68,14 +68,14 @@ def predictions(path):
 
 @pytest.mark.slow
 def test_what_is_recorded_does_not_depend_on_a_kill(config, tmp_path):
-    whole = execute(config, tmp_path / "whole", Execution())
+    whole = execute_run(config, tmp_path / "whole", Execution())
     path = tmp_path / "killed"
     break_off(config, path, "one: macro-F1")  # the first test set is done, the second is not
     begun = record_of(path)
     assert begun["status"] == "running"
     assert list(begun["tests"]) == ["one", "two"]
     assert not RunFolder(path).is_done
-    execute(config, path, Execution())
+    execute_run(config, path, Execution())
     done, undisturbed = record_of(path), record_of(whole.path)
     assert done["status"] == "done"
     assert done["started"] == begun["started"]
@@ -95,7 +95,7 @@ def test_training_tells_where_it_goes_on(config, tmp_path):
     for word, expected in (("epoch 1", True), ("one: macro-F1", False)):
         path, told = tmp_path / word[:5], []
         break_off(config, path, word)
-        execute(config, path, Execution(), tell=told.append)
+        execute_run(config, path, Execution(), tell=told.append)
         assert any(line.startswith("resumes in epoch") for line in told) == expected, told
 
 
@@ -108,25 +108,25 @@ def test_rows_that_changed_since_a_kill_are_noticed(config, tmp_path, changed):
     lines = file.read_text().splitlines()
     file.write_text("\n".join(lines[:-1]) + "\n")
     with pytest.raises(OutputError, match=f"was started with other rows: {changed} had the digest"):
-        execute(config, path, Execution())
+        execute_run(config, path, Execution())
     file.write_text("\n".join(lines) + "\n")
-    assert execute(config, path, Execution()).is_done
+    assert execute_run(config, path, Execution()).is_done
 
 
 @pytest.mark.slow
 def test_a_kill_before_the_best_model_is_saved_loses_nothing(config, tmp_path, monkeypatch):
     """The state is kept first; what it says is the best is saved when the run goes on."""
-    whole, path = execute(config, tmp_path / "whole", Execution()), tmp_path / "run"
+    whole, path = execute_run(config, tmp_path / "whole", Execution()), tmp_path / "run"
 
     def killed(self, save):
         raise Killed
 
     monkeypatch.setattr(RunFolder, "save_checkpoint", killed)
     with pytest.raises(Killed):
-        execute(config, path, Execution())
+        execute_run(config, path, Execution())
     assert not (path / "checkpoint").exists()
     monkeypatch.undo()
-    execute(config, path, Execution())
+    execute_run(config, path, Execution())
     assert predictions(path) == predictions(whole.path)
     names = [folder / "checkpoint" / "model.safetensors" for folder in (path, whole.path)]
     assert names[0].read_bytes() == names[1].read_bytes()
@@ -142,10 +142,10 @@ def test_a_kill_at_the_very_end_leaves_nothing_behind(config, tmp_path, monkeypa
 
     monkeypatch.setattr(RunFolder, "tidy", killed)
     with pytest.raises(Killed):
-        execute(config, path, Execution(), keeps_checkpoint=keeps)
+        execute_run(config, path, Execution(), keeps_checkpoint=keeps)
     assert (path / "resume.pt").exists()
     monkeypatch.undo()
-    execute(config, path, Execution(), keeps_checkpoint=not keeps)  # which is said too late
+    execute_run(config, path, Execution(), keeps_checkpoint=not keeps)  # which is said too late
     assert not (path / "resume.pt").exists()
     assert (path / "checkpoint").exists() == keeps
 
@@ -159,7 +159,7 @@ def test_half_written_files_of_a_kill_are_cleared_away(config, tmp_path):
     left = [path / ".resume.pt.x1.partial.pt", path / "predictions" / ".two.parquet.y.partial.p"]
     for file in left:
         file.write_text("torn")
-    execute(config, path, Execution())
+    execute_run(config, path, Execution())
     assert not list(path.rglob("*.partial*")) + list(path.rglob(".new-*"))
 
 
@@ -167,10 +167,10 @@ def test_a_folder_where_nothing_came_of_a_run_is_taken_over(config, tmp_path):
     """As where the model's name was misspelt: the rows were read, and no more."""
     path = tmp_path / "run"
     with pytest.raises(SourceNotFoundError, match="cannot be loaded"):
-        execute(replace(config, model="no/such"), path, Execution())
+        execute_run(replace(config, model="no/such"), path, Execution())
     assert record_of(path)["status"] == "running"
     other = replace(config, tests=config.tests[:1], seed=2)
-    execute(other, path, Execution())
+    execute_run(other, path, Execution())
     assert RunFolder(path).config == other
     assert list(record_of(path)["tests"]) == ["one"]
 
@@ -192,16 +192,16 @@ def test_a_server_that_moved_has_the_same_model(config, tmp_path):
 @pytest.mark.parametrize("changed", ["train", "validation", "two"])
 def test_rows_that_changed_since_a_run_was_done_are_noticed(config, tmp_path, changed):
     path = tmp_path / "run"
-    execute(config, path, Execution())
+    execute_run(config, path, Execution())
     file = tmp_path / f"{changed}.jsonl"
     text = file.read_text()
     file.write_text(text.replace("w1", "w2", 1))
     with pytest.raises(
         OutputError, match=f"is finished, but with other rows: {file} had the digest"
     ):
-        execute(config, path, Execution())
+        execute_run(config, path, Execution())
     file.unlink()  # what is not there cannot have changed
-    assert execute(config, path, Execution()).is_done
+    assert execute_run(config, path, Execution()).is_done
 
 
 def test_a_test_set_may_be_called_validation(config, tmp_path):
@@ -214,26 +214,26 @@ def test_a_test_set_may_be_called_validation(config, tmp_path):
     own = Path(config.validation)
     own.write_text("\n".join(own.read_text().splitlines()[:-1]) + "\n")
     with pytest.raises(OutputError, match="other rows: validation had the digest"):
-        execute(config, path, Execution())
+        execute_run(config, path, Execution())
 
 
 @pytest.mark.slow
 def test_a_model_that_moved_since_a_kill_is_noticed(config, tmp_path, monkeypatch):
     """Its name is the same, and its commit on the Hub is another."""
-    from nlihub.baselines.systems import tokens as reader
+    from nlihub.baselines.systems import pretrained as reader
 
     real, commit = reader.pretrained_facts, "1111"
     monkeypatch.setattr(reader, "pretrained_facts", lambda *a: {**real(*a), "commit": commit})
     break_off(config, tmp_path / "run", "one: macro-F1")
     commit = "2222"
     with pytest.raises(OutputError, match=r"at commit 1111, which is now at 2222"):
-        execute(config, tmp_path / "run", Execution())
+        execute_run(config, tmp_path / "run", Execution())
 
 
 def test_training_rows_among_the_test_rows_are_counted(config, tmp_path):
     told = []
     both = replace(config, tests=(config.train, config.tests[0]))
-    run = execute(both, tmp_path / "run", Execution(), tell=told.append)
+    run = execute_run(both, tmp_path / "run", Execution(), tell=told.append)
     assert run.read_json("record.json")["shared_with_train"]["train"] == 48
     assert "48 pairs of train are among the training rows" in told
 
@@ -241,11 +241,11 @@ def test_training_rows_among_the_test_rows_are_counted(config, tmp_path):
 @pytest.mark.slow
 def test_a_part_of_the_rows_goes_on_by_its_whole_path(config, tmp_path):
     """As ``rerun_config`` names the run that told which rows are easy."""
-    execute(config, tmp_path / "all", Execution())
-    part = replace(config, subset=Subset("easy", 0.5, "../all"))
+    execute_run(config, tmp_path / "all", Execution())
+    part = replace(config, subset=TrainingSubset("easy", 0.5, "../all"))
     break_off(part, tmp_path / "easy", "one: macro-F1")
-    whole = replace(part, subset=Subset("easy", 0.5, str(tmp_path / "all")))
-    assert execute(whole, tmp_path / "easy", Execution()).is_done
+    whole = replace(part, subset=TrainingSubset("easy", 0.5, str(tmp_path / "all")))
+    assert execute_run(whole, tmp_path / "easy", Execution()).is_done
 
 
 def test_two_test_sets_of_one_name_are_refused(config, tmp_path):
@@ -253,7 +253,7 @@ def test_two_test_sets_of_one_name_are_refused(config, tmp_path):
     shutil.copy(config.tests[1], tmp_path / "other" / "one.jsonl")
     tests = (config.tests[0], str(tmp_path / "other" / "one.jsonl"))
     with pytest.raises(UsageError, match="Two test sets are the same or have one name: one, one"):
-        execute(replace(config, tests=tests), tmp_path / "run", Execution())
+        execute_run(replace(config, tests=tests), tmp_path / "run", Execution())
 
 
 @pytest.mark.parametrize("method", ["lexicalized", "prompt"])
@@ -263,20 +263,20 @@ def test_what_one_process_does_is_not_done_by_several(config, tmp_path, monkeypa
     monkeypatch.setattr(Accelerator, "num_processes", 2)
     settings = {"lexicalized": {"train": config.train}, "prompt": {"model": "m"}}[method]
     with pytest.raises(UsageError, match=f"{method} runs in one process"):
-        execute(RunConfig("x", method, config.tests, **settings), tmp_path / "r", Execution())
+        execute_run(RunConfig("x", method, config.tests, **settings), tmp_path / "r", Execution())
 
 
 @pytest.mark.parametrize(
     ("method", "changes", "named"),
     [
         ("zero-shot", {"model": "m", "new_head": True}, "new_head"),
-        ("zero-shot", {"model": "m", "options": Options(max_epochs=3)}, "max_epochs"),
-        ("prompt", {"model": "m", "options": Options(max_length=8)}, "max_length"),
+        ("zero-shot", {"model": "m", "options": HyperParameters(max_epochs=3)}, "max_epochs"),
+        ("prompt", {"model": "m", "options": HyperParameters(max_length=8)}, "max_length"),
         ("lexicalized", {"train": "t", "validation": "v"}, "validation"),
         ("lexicalized", {"train": "t", "reference": True}, "reference"),
         ("prompt", {"model": "m", "view": "hypothesis"}, "view"),
         ("cbow", {"train": "t", "model": "m"}, "model"),
-        ("cnn", {"train": "t", "options": Options(n_trained_layers=1)}, "n_trained_layers"),
+        ("cnn", {"train": "t", "options": HyperParameters(n_trained_layers=1)}, "n_trained_layers"),
         ("encoder", {"train": "t", "model": "m", "details": {"vectors": "v"}}, "details"),
     ],
 )

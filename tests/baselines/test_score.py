@@ -380,7 +380,7 @@ def test_on_the_command_line(built, rows, tmp_path):
             ["categories", "0.json", "-o", "x.png"],
             "0: has the thresholds [0.9, 1.0]; expected 0.95",
         ),
-        (["categories", "0.csv", "-o", "x.png"], "is no JSON"),
+        (["categories", "0.csv", "-o", "x.png"], "is not valid JSON"),
         (["categories", "nothing.json", "-o", "x.png"], "There is no file nothing.json"),
         (["cartography", "0.json", "0.json", "-o", "x.png"], "expected one each, all different"),
         (["cartography", "runs.json", "-o", "x.png"], "holds the scores of several runs"),

@@ -18,9 +18,9 @@ pytest.importorskip("torch", reason="the extra 'baselines' is not installed")
 pytest.importorskip("transformers", reason="the extra 'baselines' is not installed")
 
 import torch
-from nlihub.baselines.runs.config import Options, RunConfig, Subset
-from nlihub.baselines.runs.data import draw_shots, read_rows, subset_ids
-from nlihub.baselines.runs.execute import execute
+from nlihub.baselines.runs.config import HyperParameters, RunConfig, TrainingSubset
+from nlihub.baselines.runs.data import cartography_subset_ids, draw_few_shot_rows, read_run_rows
+from nlihub.baselines.runs.execute import execute_run
 from nlihub.baselines.runs.folder import RunFolder
 from nlihub.baselines.training.batches import EncodedRows, prediction_batches, training_batches
 from nlihub.baselines.training.execution import Execution
@@ -34,8 +34,10 @@ from nlihub.loaders.errors import (
 )
 from tiny_models import LABELS, WORDS, write_encoder, write_rows
 
-FAST = Options(learning_rate=3e-3, batch_size=16, max_epochs=3, patience=None, max_length=32)
-READ = Options(max_length=32)
+FAST = HyperParameters(
+    learning_rate=3e-3, batch_size=16, max_epochs=3, patience=None, max_length=32
+)
+READ = HyperParameters(max_length=32)
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +140,7 @@ def test_padding_goes_where_the_model_wants_it():
 
 def test_a_run_learns_and_leaves_what_it_promises(config, tmp_path):
     told = []
-    run = execute(
+    run = execute_run(
         replace(config, options=replace(FAST, max_epochs=15)),
         tmp_path / "run",
         Execution(),
@@ -182,7 +184,7 @@ def test_the_checkpoint_is_the_model_that_was_tested(config, tmp_path):
     """The checkpoint is that of the best epoch, and plain transformers can read it."""
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-    run = execute(config, tmp_path / "run", Execution())
+    run = execute_run(config, tmp_path / "run", Execution())
     model = AutoModelForSequenceClassification.from_pretrained(run.checkpoint).eval()
     tokenizer = AutoTokenizer.from_pretrained(run.checkpoint)
     assert list(model.config.id2label.values()) == list(LABELS)
@@ -200,9 +202,9 @@ def test_the_checkpoint_is_the_model_that_was_tested(config, tmp_path):
 
 @pytest.mark.slow
 def test_equal_runs_have_equal_results_and_another_seed_has_others(config, tmp_path):
-    first = execute(config, tmp_path / "a", Execution())
-    again = execute(config, tmp_path / "b", Execution())
-    other = execute(replace(config, seed=2), tmp_path / "c", Execution())
+    first = execute_run(config, tmp_path / "a", Execution())
+    again = execute_run(config, tmp_path / "b", Execution())
+    other = execute_run(replace(config, seed=2), tmp_path / "c", Execution())
     assert predictions(first.path).equals(predictions(again.path))
     assert not predictions(first.path).equals(predictions(other.path))
 
@@ -216,15 +218,15 @@ def test_micro_batches_change_nothing_but_rounding(config, tmp_path):
     settings |= {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
     (without / "config.json").write_text(json.dumps(settings))
     plain = replace(config, model=str(without))
-    whole = execute(plain, tmp_path / "a", Execution())
-    parts = execute(plain, tmp_path / "b", Execution(micro_batch=5))
+    whole = execute_run(plain, tmp_path / "a", Execution())
+    parts = execute_run(plain, tmp_path / "b", Execution(micro_batch=5))
     assert np.allclose(probabilities(whole.path), probabilities(parts.path), atol=1e-4)
 
 
 @pytest.mark.slow
 def test_the_reference_learns_the_same(config, tmp_path):
     options = replace(FAST, max_epochs=15)
-    run = execute(
+    run = execute_run(
         replace(config, reference=True, options=options), tmp_path / "a", Execution(reference=True)
     )
     [evaluation] = run.read_json("metrics.json")["evaluations"].values()
@@ -236,7 +238,7 @@ def test_the_reference_learns_the_same(config, tmp_path):
 def test_runs_of_several_precisions_share_a_process(config, tmp_path):
     probabilities_by_precision = {}
     for precision in ("fp32", "bf16", "fp32"):
-        run = execute(config, tmp_path / precision, Execution(precision=precision))
+        run = execute_run(config, tmp_path / precision, Execution(precision=precision))
         probabilities_by_precision[precision] = probabilities(run.path)
         assert run.read_json("record.json")["execution"]["precision"] == precision
     single, half = probabilities_by_precision.values()
@@ -258,7 +260,7 @@ def test_short_training_is_not_compiled(monkeypatch):
 @pytest.mark.slow
 def test_early_stopping_has_the_patience_that_it_is_given(config, tmp_path):
     options = replace(FAST, max_epochs=30, patience=2, learning_rate=1e-9)
-    run = execute(replace(config, options=options), tmp_path / "run", Execution())
+    run = execute_run(replace(config, options=options), tmp_path / "run", Execution())
     record = run.read_json("record.json")
     log = log_of(run.path)
     assert record["n_epochs"] == len(log) < 30
@@ -267,7 +269,7 @@ def test_early_stopping_has_the_patience_that_it_is_given(config, tmp_path):
 
 
 def test_without_validation_the_last_epoch_is_taken(config, tmp_path):
-    run = execute(replace(config, validation=None), tmp_path / "run", Execution())
+    run = execute_run(replace(config, validation=None), tmp_path / "run", Execution())
     record = run.read_json("record.json")
     assert record["best_epoch"] == record["n_epochs"] == 3
 
@@ -275,11 +277,11 @@ def test_without_validation_the_last_epoch_is_taken(config, tmp_path):
 SCRIPT = """
 import sys
 from pathlib import Path
-from nlihub.baselines.runs.execute import execute
+from nlihub.baselines.runs.execute import execute_run
 from nlihub.baselines.training.execution import Execution
 from nlihub.baselines.running import rerun_config
-execute(rerun_config(sys.argv[1]), Path(sys.argv[2]), Execution(state_every_s=0.0),
-        tell=lambda line: print(line, flush=True))
+execute_run(rerun_config(sys.argv[1]), Path(sys.argv[2]), Execution(state_every_s=0.0),
+            tell=lambda line: print(line, flush=True))
 """
 
 
@@ -287,7 +289,7 @@ execute(rerun_config(sys.argv[1]), Path(sys.argv[2]), Execution(state_every_s=0.
 def test_a_killed_run_goes_on_to_the_same_result(config, tmp_path):
     """Killed in the middle of an epoch, twice, and in the end equal, byte for byte."""
     config = replace(config, options=replace(FAST, max_epochs=6))
-    undisturbed = execute(config, tmp_path / "whole", Execution(state_every_s=0.0))
+    undisturbed = execute_run(config, tmp_path / "whole", Execution(state_every_s=0.0))
     settings, killed = tmp_path / "config.json", tmp_path / "killed"
     settings.write_text(json.dumps(config.as_json()))
     command = [sys.executable, "-c", SCRIPT, str(settings), str(killed)]
@@ -323,7 +325,7 @@ def test_two_processes_share_the_work(config, tmp_path):
     settings |= {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
     (without / "config.json").write_text(json.dumps(settings))
     config = replace(config, model=str(without), options=replace(FAST, batch_size=15))
-    alone = execute(config, tmp_path / "alone", Execution())
+    alone = execute_run(config, tmp_path / "alone", Execution())
     saved = tmp_path / "config.json"
     saved.write_text(json.dumps(config.as_json()))
     launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]
@@ -345,10 +347,10 @@ def test_two_processes_share_the_work(config, tmp_path):
 
 @pytest.mark.slow
 def test_a_run_that_is_done_is_left_as_it_is(config, tmp_path):
-    run = execute(config, tmp_path / "run", Execution())
+    run = execute_run(config, tmp_path / "run", Execution())
     before = (run.path / "record.json").stat().st_mtime_ns
     told = []
-    execute(config, run.path, Execution(), tell=told.append)
+    execute_run(config, run.path, Execution(), tell=told.append)
     assert (run.path / "record.json").stat().st_mtime_ns == before
     assert "done already" in told[0]
 
@@ -360,7 +362,7 @@ def test_only_the_top_layers_and_the_head_are_trained(config, encoder, tmp_path)
     from safetensors.torch import load_file
 
     options = replace(FAST, n_trained_layers=3, special_tokens=("<re>", "<er>"))
-    run = execute(replace(config, options=options), tmp_path / "run", Execution())
+    run = execute_run(replace(config, options=options), tmp_path / "run", Execution())
     before, after = (load_file(f / "model.safetensors") for f in (encoder, run.checkpoint))
     changed = {
         name
@@ -390,7 +392,7 @@ def test_markers_become_tokens_of_their_own(rows, tmp_path):
     options = replace(FAST, special_tokens=("<re>", "<er>"))
     settings = RunConfig("x", "encoder", ("t",), model=str(model), train="t", options=options)
     made = Encoder(settings, LABELS)
-    [ids] = made.encode(read_rows(str(path), "test")).columns["input_ids"].to_pylist()
+    [ids] = made.encode(read_run_rows(str(path), "test")).columns["input_ids"].to_pylist()
     assert made.reader.tokenizer.convert_ids_to_tokens(ids) == (
         ["[CLS]", "w1", "[SEP]", "<re>", "w2", "<er>", "w3", "[SEP]"]
     )
@@ -400,7 +402,7 @@ def test_the_hypothesis_alone_is_all_that_is_seen(config, tmp_path):
     from nlihub.baselines.systems.encoders import Encoder
 
     made = Encoder(replace(config, view="hypothesis"), LABELS)
-    gold = read_rows(config.tests[0], "test")
+    gold = read_run_rows(config.tests[0], "test")
     ids = made.encode(gold).columns["input_ids"].to_pylist()
     hypotheses = gold.rows["hypothesis"].to_pylist()
     shown = [" ".join(made.reader.tokenizer.convert_ids_to_tokens(found)[1:-1]) for found in ids]
@@ -410,7 +412,7 @@ def test_the_hypothesis_alone_is_all_that_is_seen(config, tmp_path):
 @pytest.mark.slow
 def test_long_pairs_are_cut_and_counted(config, tmp_path):
     options = replace(FAST, max_length=10)
-    run = execute(replace(config, options=options), tmp_path / "run", Execution())
+    run = execute_run(replace(config, options=options), tmp_path / "run", Execution())
     cut = run.read_json("record.json")["truncated"]
     texts = texts_of(config)
     lengths = [len(t["premise"].split()) + len(t["hypothesis"].split()) + 3 for t in texts]
@@ -422,10 +424,10 @@ def test_a_classifier_keeps_its_head_and_its_order(config, tmp_path):
     turned = ["NEUTRAL", "Entailment", "Contrasting", "Reasoning"]
     model = write_encoder(tmp_path / "turned", labels=turned, seed=3)
     shots = replace(config, model=str(model), n_shots=None, options=replace(FAST, max_epochs=1))
-    run = execute(shots, tmp_path / "run", Execution())
+    run = execute_run(shots, tmp_path / "run", Execution())
     kept = json.loads((run.checkpoint / "config.json").read_text())
     assert list(kept["id2label"].values()) == turned
-    zero = execute(
+    zero = execute_run(
         RunConfig("z", "zero-shot", config.tests, model=str(run.checkpoint), options=READ),
         tmp_path / "zero",
         Execution(),
@@ -455,7 +457,7 @@ def test_a_new_head_is_drawn_from_the_seed(config, tmp_path):
 def test_xlnet_pads_before_the_text(config, tmp_path):
     model = write_encoder(tmp_path / "xlnet", kind="xlnet")
     settings = replace(config, model=str(model), options=replace(FAST, max_epochs=1))
-    run = execute(settings, tmp_path / "run", Execution())
+    run = execute_run(settings, tmp_path / "run", Execution())
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
     kept = AutoModelForSequenceClassification.from_pretrained(run.checkpoint).eval()
@@ -479,7 +481,7 @@ def three_way(tmp_path_factory):
 
 def zero_shot(model, path, tmp_path, **changes):
     settings = RunConfig("z", "zero-shot", (str(path),), model=str(model), options=READ)
-    return execute(replace(settings, **changes), tmp_path / "zero", Execution())
+    return execute_run(replace(settings, **changes), tmp_path / "zero", Execution())
 
 
 def raw_probabilities(model, path):
@@ -537,34 +539,34 @@ def test_a_classifier_without_names_needs_them(tmp_path):
 
 def test_shots_are_drawn_of_every_group(tmp_path):
     path = write_rows(tmp_path / "pool.jsonl", 400, groups=5)
-    pool = read_rows(str(path), "train")
-    one, five = draw_shots(pool, 1, seed=1), draw_shots(pool, 5, seed=1)
+    pool = read_run_rows(str(path), "train")
+    one, five = draw_few_shot_rows(pool, 1, seed=1), draw_few_shot_rows(pool, 5, seed=1)
     groups = pool.rows["group"].value_counts().to_pylist()
     counts = five.rows["group"].value_counts().to_pylist()
     assert [entry["counts"] for entry in counts] == [5] * len(groups)
     assert set(one.rows["id"].to_pylist()) <= set(five.rows["id"].to_pylist())
-    assert not draw_shots(pool, 0, seed=1).rows.num_rows
-    again = draw_shots(pool, 5, seed=1).rows["id"].to_pylist()
+    assert not draw_few_shot_rows(pool, 0, seed=1).rows.num_rows
+    again = draw_few_shot_rows(pool, 5, seed=1).rows["id"].to_pylist()
     assert again == five.rows["id"].to_pylist()
-    assert again != draw_shots(pool, 5, seed=2).rows["id"].to_pylist()
+    assert again != draw_few_shot_rows(pool, 5, seed=2).rows["id"].to_pylist()
     backwards = path.with_name("backwards.jsonl")
     backwards.write_text("\n".join(reversed(path.read_text().splitlines())) + "\n")
-    turned = draw_shots(read_rows(str(backwards), "train"), 5, seed=1)
+    turned = draw_few_shot_rows(read_run_rows(str(backwards), "train"), 5, seed=1)
     assert set(turned.rows["id"].to_pylist()) == set(again)
     with pytest.raises(UsageError, match=r"shots from; g\d-\d has \d+ rows"):
-        draw_shots(pool, 99, seed=1)
+        draw_few_shot_rows(pool, 99, seed=1)
 
 
 def test_a_pool_without_groups_is_refused(rows):
     with pytest.raises(SchemaError, match="rows have no group"):
-        draw_shots(read_rows(str(rows / "train.jsonl"), "train"), 1, 1)
+        draw_few_shot_rows(read_run_rows(str(rows / "train.jsonl"), "train"), 1, 1)
 
 
 def test_without_shots_the_model_is_tested_as_it_is(config, tmp_path):
     model = write_encoder(tmp_path / "m", labels=list(LABELS), seed=3)
     path = write_rows(tmp_path / "pool.jsonl", 64, groups=2)
     settings = replace(config, model=str(model), train=str(path), validation=None, n_shots=0)
-    run = execute(settings, tmp_path / "run", Execution())
+    run = execute_run(settings, tmp_path / "run", Execution())
     expected = raw_probabilities(model, Path(config.tests[0]))
     assert np.allclose(probabilities(run.path), expected, atol=1e-6)
     assert run.read_json("record.json")["n_epochs"] == 0
@@ -575,7 +577,7 @@ def test_without_shots_the_model_is_tested_as_it_is(config, tmp_path):
 
 @pytest.mark.slow
 def test_subsets_follow_the_dynamics(config, tmp_path):
-    run = execute(config, tmp_path / "all", Execution())
+    run = execute_run(config, tmp_path / "all", Execution())
     table = pq.read_table(run.path / "dynamics.parquet")
     by_row = {}
     for id_, probability in zip(
@@ -586,7 +588,9 @@ def test_subsets_follow_the_dynamics(config, tmp_path):
     variability = {id_: np.std(values) for id_, values in by_row.items()}
 
     def ids(kind, share):
-        return subset_ids(Subset(kind, share, "-"), run.path, table["id"]).to_pylist()
+        return cartography_subset_ids(
+            TrainingSubset(kind, share, "-"), run.path, table["id"]
+        ).to_pylist()
 
     easy, hard, ambiguous = ids("easy", 0.25), ids("hard", 0.25), ids("ambiguous", 0.25)
     assert len(easy) == len(hard) == len(ambiguous) == 24
@@ -595,15 +599,17 @@ def test_subsets_follow_the_dynamics(config, tmp_path):
     assert set(easy) == set(by_confidence[-24:])
     assert set(ambiguous) == set(sorted(by_row, key=variability.get)[-24:])
     assert set(ids("without_hardest", 0.25)) == set(by_row) - set(hard)
-    part = replace(config, subset=Subset("easy", 0.25, "../all"))
-    trained = execute(part, tmp_path / "easy", Execution())
+    part = replace(config, subset=TrainingSubset("easy", 0.25, "../all"))
+    trained = execute_run(part, tmp_path / "easy", Execution())
     assert trained.read_json("record.json")["n_train"] == 24
     other = write_rows(tmp_path / "other.jsonl", 96, start=10)
     with pytest.raises(UsageError, match="was trained on other rows"):
-        execute(replace(part, train=str(other)), tmp_path / "foreign", Execution())
+        execute_run(replace(part, train=str(other)), tmp_path / "foreign", Execution())
     with pytest.raises(UsageError, match=r"has no dynamics\.parquet"):
-        execute(
-            replace(config, subset=Subset("easy", 0.25, "../none")), tmp_path / "x", Execution()
+        execute_run(
+            replace(config, subset=TrainingSubset("easy", 0.25, "../none")),
+            tmp_path / "x",
+            Execution(),
         )
 
 
@@ -613,38 +619,38 @@ def test_subsets_follow_the_dynamics(config, tmp_path):
 def test_a_tokenizer_that_cannot_pad_is_refused(config, tmp_path):
     model = write_encoder(tmp_path / "m", pads=False)
     with pytest.raises(ModelError, match="no padding token"):
-        execute(replace(config, model=str(model)), tmp_path / "run", Execution())
+        execute_run(replace(config, model=str(model)), tmp_path / "run", Execution())
 
 
 def test_more_tokens_than_the_model_reads_are_refused(config, tmp_path):
     options = replace(FAST, max_length=65)
     with pytest.raises(ModelError, match=r"reads at most 64 tokens, but max_length is 65"):
-        execute(replace(config, options=options), tmp_path / "run", Execution())
+        execute_run(replace(config, options=options), tmp_path / "run", Execution())
 
 
 def test_a_hypothesis_that_may_not_be_cut_is_named(config, tmp_path):
     options = replace(FAST, max_length=6, truncation="only_first")
     with pytest.raises(ModelError, match=r"The hypothesis of row r\d+ has \d+ tokens"):
-        execute(replace(config, options=options), tmp_path / "run", Execution())
+        execute_run(replace(config, options=options), tmp_path / "run", Execution())
 
 
 def test_a_model_that_is_not_there_is_named(config, tmp_path):
     with pytest.raises(FileNotFoundError, match="no-such-model"):
-        execute(
+        execute_run(
             replace(config, model=str(tmp_path / "no-such-model")), tmp_path / "run", Execution()
         )
 
 
 def test_a_head_with_other_labels_is_refused(config, three_way, tmp_path):
     with pytest.raises(ModelError, match="cannot be aligned"):
-        execute(replace(config, model=str(three_way)), tmp_path / "run", Execution())
+        execute_run(replace(config, model=str(three_way)), tmp_path / "run", Execution())
 
 
 def test_rows_with_other_labels_are_refused(config, tmp_path):
     labels = ("entailment", "neutral", "contradiction")
     path = write_rows(tmp_path / "other.jsonl", 12, labels=labels)
     with pytest.raises(SchemaError, match=r"other\.jsonl \(test\) has the labels entailment"):
-        execute(replace(config, tests=(str(path),)), tmp_path / "run", Execution())
+        execute_run(replace(config, tests=(str(path),)), tmp_path / "run", Execution())
 
 
 def test_a_set_is_scored_in_its_own_label_order(tmp_path):
@@ -670,7 +676,7 @@ def test_a_set_is_scored_in_its_own_label_order(tmp_path):
     model = write_encoder(tmp_path / "m")
     options = replace(FAST, max_epochs=1)
     config = RunConfig("x", "encoder", (test,), model=str(model), train=train, options=options)
-    run = execute(config, tmp_path / "run", Execution())
+    run = execute_run(config, tmp_path / "run", Execution())
     [found] = run.read_json("metrics.json")["evaluations"].values()
     table = predictions(run.path).to_pylist()
     gold = [row["label"] for row in pq.read_table(test).to_pylist()]
@@ -689,7 +695,7 @@ def test_a_test_file_may_lack_a_label(config, tmp_path):
     lines = [line for line in test.read_text().splitlines() if "delta" not in line]
     test.write_text("\n".join(lines) + "\n")
     plain = replace(config, train=str(train), validation=None, tests=(str(test),))
-    run = execute(plain, tmp_path / "run", Execution())
+    run = execute_run(plain, tmp_path / "run", Execution())
     assert "probability_delta" in predictions(run.path).column_names
 
 
@@ -700,7 +706,7 @@ def test_a_loss_that_is_no_number_ends_the_run_and_keeps_what_was_there(config, 
     with pytest.raises(
         TrainingError, match=r"The loss or a weight is not finite in epoch \d+, between steps"
     ):
-        execute(broken, path, Execution(state_every_s=0.0))
+        execute_run(broken, path, Execution(state_every_s=0.0))
     assert not RunFolder(path).is_done
     kept = torch.load(path / "resume.pt", weights_only=True)
     assert np.isfinite(kept["loss"])
@@ -711,7 +717,7 @@ def test_weights_that_the_last_step_ruined_are_not_kept(config, tmp_path):
     """One step in one epoch: its loss is still a number, what it leaves is none."""
     options = replace(FAST, learning_rate=1e38, batch_size=96, max_epochs=1, max_grad_norm=None)
     with pytest.raises(TrainingError, match="is not finite"):
-        execute(replace(config, options=options), tmp_path / "run", Execution())
+        execute_run(replace(config, options=options), tmp_path / "run", Execution())
     assert not (tmp_path / "run" / "checkpoint").exists()
     assert not (tmp_path / "run" / "resume.pt").exists()
 
@@ -735,19 +741,19 @@ def test_memory_that_runs_out_says_what_to_try(config, tmp_path, monkeypatch, ki
     monkeypatch.setattr(loop.torch.nn.functional, "cross_entropy", full)
     path = tmp_path / "run"
     with pytest.raises(TrainingError, match=r"16 pairs at once: try --micro-batch 8") as caught:
-        execute(config, path, Execution())
+        execute_run(config, path, Execution())
     assert str(path) in str(caught.value)
     monkeypatch.undo()
-    execute(config, path, Execution())
-    undisturbed = execute(config, tmp_path / "other", Execution())
+    execute_run(config, path, Execution())
+    undisturbed = execute_run(config, tmp_path / "other", Execution())
     assert predictions(path).equals(predictions(undisturbed.path))
 
 
 def test_a_folder_of_another_run_is_refused(config, tmp_path):
-    run = execute(config, tmp_path / "run", Execution())
+    run = execute_run(config, tmp_path / "run", Execution())
     before = (run.path / "record.json").read_bytes()
     with pytest.raises(OutputError, match="another run: seed is 1 there, 2 here"):
-        execute(replace(config, seed=2), run.path, Execution())
+        execute_run(replace(config, seed=2), run.path, Execution())
     assert (run.path / "record.json").read_bytes() == before
 
 
@@ -755,7 +761,7 @@ def test_a_folder_of_something_else_is_refused(config, tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("x")
     with pytest.raises(OutputError, match="not of a run"):
-        execute(config, tmp_path / "mine", Execution())
+        execute_run(config, tmp_path / "mine", Execution())
 
 
 def test_a_folder_where_another_process_works_is_refused(config, tmp_path):
@@ -763,7 +769,7 @@ def test_a_folder_where_another_process_works_is_refused(config, tmp_path):
         RunFolder.begin(tmp_path / "run", config),
         pytest.raises(OutputError, match="Another process"),
     ):
-        execute(config, tmp_path / "run", Execution())
+        execute_run(config, tmp_path / "run", Execution())
 
 
 def test_a_damaged_state_is_named(config, tmp_path):
@@ -771,7 +777,7 @@ def test_a_damaged_state_is_named(config, tmp_path):
     with RunFolder.begin(path, config):
         (path / "resume.pt").write_bytes(b"PK\x03\x04 torn")
     with pytest.raises(UsageError, match=r"resume\.pt is damaged"):
-        execute(config, path, Execution())
+        execute_run(config, path, Execution())
 
 
 @pytest.mark.parametrize(
@@ -789,12 +795,15 @@ def test_a_damaged_state_is_named(config, tmp_path):
 )
 def test_hyper_parameters_are_checked(changes, message):
     with pytest.raises((UsageError, UnknownNameError), match=message):
-        Options(**changes)
+        HyperParameters(**changes)
 
 
 def test_a_config_survives_json(config):
     full = replace(
-        config, subset=Subset("easy", 0.3, "../a"), model_labels=("a", "b"), details={"x": [1]}
+        config,
+        subset=TrainingSubset("easy", 0.3, "../a"),
+        model_labels=("a", "b"),
+        details={"x": [1]},
     )
     assert RunConfig.from_json(json.loads(json.dumps(full.as_json()))) == full
     with pytest.raises(UnknownNameError, match="Did you mean 'seed'"):

@@ -26,10 +26,10 @@ pytest.importorskip("transformers", reason="the extra 'baselines' is not install
 import torch
 from accelerate.state import AcceleratorState
 from datasets import ClassLabel, Features, Value
-from nlihub.baselines.evaluation.gold import check_labels
-from nlihub.baselines.runs.config import Options, RunConfig
-from nlihub.baselines.runs.data import read_rows
-from nlihub.baselines.runs.execute import execute
+from nlihub.baselines.evaluation.gold import align_labels
+from nlihub.baselines.runs.config import HyperParameters, RunConfig
+from nlihub.baselines.runs.data import read_run_rows
+from nlihub.baselines.runs.execute import execute_run
 from nlihub.baselines.runs.folder import RunFolder
 from nlihub.baselines.training import loop
 from nlihub.baselines.training.batches import EncodedRows, training_batches
@@ -44,7 +44,7 @@ N_WORDS, PADDING = 20, 0
 N_ROWS, BATCH_SIZE, N_EPOCHS = 36, 7, 3
 N_STEPS = 6  # of an epoch: five of 7 rows, and one of a single row
 
-PLAIN = Options(
+PLAIN = HyperParameters(
     learning_rate=0.02,
     batch_size=BATCH_SIZE,
     max_epochs=N_EPOCHS,
@@ -207,7 +207,7 @@ class Trace:
 
 
 @cache
-def plain_loop(options: Options, *, by_length: bool = True) -> Trace:
+def plain_loop(options: HyperParameters, *, by_length: bool = True) -> Trace:
     """Trains on ``ROWS``."""
     model = Small(1).train()
     kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[options.optimizer]
@@ -236,7 +236,7 @@ def plain_loop(options: Options, *, by_length: bool = True) -> Trace:
     return trace
 
 
-def rate(step: int, options: Options) -> float:
+def rate(step: int, options: HyperParameters) -> float:
     """The learning rate of a step, from 0: up from zero, then level or down to zero."""
     end = {"constant": 1.0, "linear": 0.0}[options.schedule]
     corners = [(options.warmup_steps, 1.0), (N_STEPS * options.max_epochs, end)]
@@ -263,7 +263,7 @@ def macro_f1(weights: dict[str, torch.Tensor], rows: Rows) -> float:
 
 def train(
     path: Path,
-    options: Options = PLAIN,
+    options: HyperParameters = PLAIN,
     *,
     validation: Rows | None = None,
     trainable: SmallTrainable | None = None,
@@ -548,7 +548,7 @@ def test_what_a_ruinous_step_leaves_is_not_kept(
 #: an order that its own inverse is not.
 NAMES = ("beta", "gamma", "delta", "alpha")
 TURNED = (*NAMES[1:], NAMES[0])
-RUN = Options(learning_rate=3e-3, batch_size=16, max_epochs=2, patience=None, max_length=32)
+RUN = HyperParameters(learning_rate=3e-3, batch_size=16, max_epochs=2, patience=None, max_length=32)
 
 
 @pytest.fixture(scope="module")
@@ -607,7 +607,7 @@ def run_in_order(
             validation=files["validation"],
             options=RUN,
         )
-        path = execute(config, folder / "run", Execution(on_cpu=True)).path
+        path = execute_run(config, folder / "run", Execution(on_cpu=True)).path
         scores = [entry["validation"]["macro_f1"] for entry in log_of(path)]
         return path, [entry["loss"] for entry in log_of(path)] + scores
 
@@ -648,7 +648,7 @@ def test_labels_are_mapped_by_name(
 def test_rows_keep_the_names_of_their_labels(order: Sequence[str] | None, tmp_path: Path) -> None:
     path = write_set(tmp_path / "rows.parquet", 12, 0, order)
     lines = write_rows(tmp_path / "names.jsonl", 12, 0, NAMES).read_text().splitlines()
-    rows = check_labels(read_rows(path, "train"), NAMES, "training")
+    rows = align_labels(read_run_rows(path, "train"), NAMES, "training")
     assert rows.labels == NAMES
     found = [NAMES[id_] for id_ in rows.rows["label"].to_pylist()]
     assert found == [json.loads(line)["label"] for line in lines]
@@ -675,9 +675,9 @@ def test_what_is_tested_is_the_best_epoch(encoder: str, tmp_path: Path) -> None:
         """What is predicted when training ends with an epoch."""
         options = replace(config.options, max_epochs=number)
         plain = replace(config, validation=None, options=options)
-        return table_of(execute(plain, tmp_path / f"run-{number}", Execution(on_cpu=True)).path)
+        return table_of(execute_run(plain, tmp_path / f"run-{number}", Execution(on_cpu=True)).path)
 
-    run = execute(config, tmp_path / "run", Execution(on_cpu=True))
+    run = execute_run(config, tmp_path / "run", Execution(on_cpu=True))
     record = run.read_json("record.json")
     assert record["best_epoch"] < record["n_epochs"] == n_epochs
     found = table_of(run.path)

@@ -7,6 +7,7 @@ from nlihub.metrics.inference import (
     Resampling,
     compare_systems,
     confidence_intervals,
+    correct_by_holm,
     mcnemar,
     resample,
 )
@@ -154,3 +155,9 @@ def test_the_paired_t_test_without_variance():
 def test_scores_that_make_no_pairs_are_refused(scores, others):
     with pytest.raises(MetricInputError):
         paired_t_test(scores, others)
+
+
+def test_holm():
+    assert correct_by_holm([0.01, 0.04, None, 0.03]) == [0.03, 0.06, None, 0.06]
+    assert correct_by_holm([0.6, 0.7]) == [1.0, 1.0]
+    assert correct_by_holm([None]) == [None]

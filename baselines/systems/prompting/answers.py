@@ -44,35 +44,16 @@ REASONS = ("empty", "none_named", "several_named")
 
 @dataclass(frozen=True)
 class Reading:
-    """The label that an answer names, or why it cannot be read.
-
-    Attributes:
-        label: The label id; None if the answer cannot be read.
-        reason: One of ``REASONS`` if the answer cannot be read, else None.
-    """
+    """The id of the label that an answer names, or which of ``REASONS`` it cannot be read for."""
 
     label: int | None
     reason: str | None
 
 
-def parse_answer(text: str, prompt: Prompt) -> int | None:
-    """Return the id of the label that an answer names, or None if it cannot be read.
-
-    Args:
-        text: The text that the model wrote.
-        prompt: The prompt that it answers.
-    """
-    return read_answer(text, prompt).label
-
-
 def read_answer(text: str, prompt: Prompt) -> Reading:
-    """Read an answer by the rules of this module.
+    """Read the answer of a language model to a prompt by the rules of this module.
 
-    Args:
-        text: The text that the model wrote.
-        prompt: The prompt that it answers.
-
-    >>> from nlihub.baselines.systems.prompting import get_prompt
+    >>> from nlihub.baselines.systems.prompting.prompts import get_prompt
     >>> prompt = get_prompt("p1", ["not_entailment", "entailment"])
     >>> read_answer("2. Not entailment", prompt)
     Reading(label=0, reason=None)
@@ -93,14 +74,7 @@ def read_answer(text: str, prompt: Prompt) -> Reading:
 
 
 def count_reasons(reasons: Iterable[str | None]) -> dict[str, int]:
-    """Count the answers that were read, and those that were not, by reason.
-
-    Args:
-        reasons: For each of n answers, why it could not be read; None if it was read.
-
-    Returns:
-        Counts that add up to n: ``read``, and each of ``REASONS``.
-    """
+    """Count the answers that were read (reason None), and those that were not, by reason."""
     counts = dict.fromkeys(("read", *REASONS), 0)
     for reason in reasons:
         counts[reason or "read"] += 1
@@ -118,13 +92,10 @@ def _plain(text: str) -> str:
 
 @dataclass(frozen=True)
 class _Mention:
-    """A mention of an option in an answer.
+    """A mention of an option in an answer, from offset ``start`` to ``end``.
 
-    Attributes:
-        label: The option's label; None for a mark that no option has.
-        start: Start offset in the answer.
-        end: End offset.
-        is_firm: Whether it names the option by itself; otherwise it only counts as a second name.
+    ``label`` is None for a mark that no option has; a mention that is not firm only counts as a
+    second name.
     """
 
     label: str | None

@@ -6,21 +6,20 @@ import os
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from filelock import FileLock, Timeout
 
-from ....loaders.errors import OutputError, SchemaError, UnknownNameError, UsageError
+from ....loaders.errors import OutputError, UsageError
 from ....loaders.progress import progress_bar
-from ...evaluation.gold import Gold, key_of
+from ...evaluation.gold import GoldRows, check_texts
 from ...runs.config import RunConfig
 from ...runs.folder import RunFolder
 from .answers import count_reasons, read_answer
-from .prompts import Message, Prompt, get_prompt, messages, shot_turns
-from .shots import Shot, draw_shots
+from .prompts import Message, Prompt, Shot, chat_messages, draw_exemplars, get_prompt, shot_turns
 
 if TYPE_CHECKING:
     from ...training.execution import Execution
@@ -34,13 +33,8 @@ _SCHEMA = pa.schema([(name, pa.string()) for name in ("id", "prediction", "answe
 
 
 @dataclass(frozen=True)
-class Question:
-    """A question about a row.
-
-    Attributes:
-        id: The row's id.
-        messages: The turns of a chat; the last one asks.
-    """
+class PromptQuestion:
+    """A question about a row, by the row's id: the turns of a chat, of which the last one asks."""
 
     id: str
     messages: Sequence[Message]
@@ -48,12 +42,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Answer:
-    """A model's answer to a question.
-
-    Attributes:
-        id: The row's id.
-        text: The text, unchanged.
-    """
+    """A model's answer to the question about a row, by the row's id; the text is unchanged."""
 
     id: str
     text: str
@@ -66,21 +55,14 @@ class Asker(Protocol):
     def settings(self) -> Mapping[str, Any]:
         """Return what the answers depend on, such as the model's name, as a JSON object."""
 
-    def answers(self, questions: Sequence[Question]) -> Generator[Answer, None, None]:
-        """Answer questions.
-
-        Args:
-            questions: The questions, each with its own id.
-
-        Yields:
-            An answer to each question, in any order, as soon as it arrives.
-        """
+    def answers(self, questions: Sequence[PromptQuestion]) -> Generator[Answer, None, None]:
+        """Yield an answer to each question, in any order, as soon as it arrives; ids are unique."""
 
 
-def ask(
+def ask_model(
     rows: pa.Table, asker: Asker, prompt: Prompt, shots: Sequence[Shot], answers_file: Path
 ) -> pa.Table:
-    """Ask a model about every row, and read its answers.
+    """Ask a language model about every row, and read its answers.
 
     Every answer is added to a file as it comes. After an interruption the same call asks only about
     the rows without an answer in the file.
@@ -90,13 +72,11 @@ def ask(
         asker: The model.
         prompt: The prompt.
         shots: Exemplars in the order in which they are shown; empty for zero-shot.
-        answers_file: A file of JSON lines: first the settings, then an answer a line. It is created
-            if it does not exist.
+        answers_file: JSON lines, new or not: first the settings, then an answer a line.
 
     Returns:
-        n rows in the same order: ``id``; ``prediction``, the name of a label, or null if the answer
-        cannot be read; ``answer``, the text; ``reason``, one of ``answers.REASONS``, or null if it
-        can be read.
+        n rows in the same order: ``id``; ``prediction``, a label's name, or null if the answer
+        cannot be read; ``answer``, the text; ``reason``, one of ``answers.REASONS`` or null.
 
     Raises:
         SchemaError: A column is missing or does not hold strings, or an id is repeated.
@@ -111,14 +91,11 @@ def ask(
         missing = [question for question in questions if question.id not in known]
         asked = {question.id: question for question in missing}
         progress = progress_bar("answers", n_steps=len(questions), n_done=len(known))
-        with (
-            answers_file.open("ab") as file,
-            closing(asker.answers(missing)) as answers,
-            progress,
-        ):
+        answers = closing(asker.answers(missing))
+        with answers_file.open("ab") as file, answers as arriving, progress:
             if not file.tell():
                 file.write(_line(header))
-            for answer in answers:
+            for answer in arriving:
                 text = _writable(answer.text)
                 line = {"id": answer.id, "question": _digest(asked.pop(answer.id)), "answer": text}
                 file.write(_line(line))
@@ -128,26 +105,12 @@ def ask(
     return _read(questions, known, prompt)
 
 
-def _questions(rows: pa.Table, prompt: Prompt, shots: Sequence[Shot]) -> list[Question]:
-    if missing := [name for name in _COLUMNS if name not in rows.column_names]:
-        raise SchemaError(
-            f"The rows to ask about lack the columns {', '.join(missing)}; they have "
-            f"{', '.join(rows.column_names)}."
-        )
-    for name in _COLUMNS:
-        kind = rows[name].type
-        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-            raise SchemaError(
-                f"The column {name} of the rows to ask about holds {kind}; expected strings."
-            )
-        if rows[name].null_count:
-            raise SchemaError(f"{rows[name].null_count} of the rows to ask about have no {name}.")
-    if len(pc.unique(rows["id"])) < rows.num_rows:
-        raise SchemaError("Ids of the rows to ask about occur more than once; expected each once.")
+def _questions(rows: pa.Table, prompt: Prompt, shots: Sequence[Shot]) -> list[PromptQuestion]:
+    check_texts(rows, "The table to ask about", _COLUMNS)
     turns = shot_turns(prompt, shots)
     columns = (rows[name].to_pylist() for name in _COLUMNS)
     return [
-        Question(id_, [*turns, *messages(prompt, premise, hypothesis)])
+        PromptQuestion(id_, [*turns, *chat_messages(prompt, premise, hypothesis)])
         for id_, premise, hypothesis in zip(*columns, strict=True)
     ]
 
@@ -164,7 +127,7 @@ def _header(asker: Asker, prompt: Prompt, shots: Sequence[Shot]) -> dict[str, An
     return {"digest": _hash(json.dumps(settings, sort_keys=True)), "settings": settings}
 
 
-def _digest(question: Question) -> str:
+def _digest(question: PromptQuestion) -> str:
     return _hash(question.messages[-1]["content"])  # the other turns are in the header
 
 
@@ -194,7 +157,7 @@ def _alone(path: Path) -> Iterator[None]:
 
 
 def _read_known(
-    path: Path, header: Mapping[str, Any], questions: Sequence[Question]
+    path: Path, header: Mapping[str, Any], questions: Sequence[PromptQuestion]
 ) -> dict[str, str]:
     """Read the file's answers by id, after cutting off an incomplete last line."""
     content = path.read_bytes() if path.exists() else b""
@@ -261,7 +224,9 @@ def _parse(path: Path, number: int, line: bytes) -> tuple[str, str, str]:
     return id_, digest, text
 
 
-def _read(questions: Sequence[Question], known: Mapping[str, str], prompt: Prompt) -> pa.Table:
+def _read(
+    questions: Sequence[PromptQuestion], known: Mapping[str, str], prompt: Prompt
+) -> pa.Table:
     readings = [read_answer(known[question.id], prompt) for question in questions]
     return pa.table(
         [
@@ -292,9 +257,7 @@ class PromptSystem:
     def __init__(
         self, config: RunConfig, labels: tuple[str, ...], folder: RunFolder, execution: "Execution"
     ) -> None:
-        for name in config.details:
-            if name not in DETAILS:
-                raise UnknownNameError.of("detail of a prompt", name, DETAILS)
+        config.checked_details("a prompt", DETAILS)
         if config.n_shots not in (None, 0, len(labels)):
             raise UsageError(
                 f"n_shots is {config.n_shots}; expected 0, or {len(labels)} for one exemplar a "
@@ -305,16 +268,15 @@ class PromptSystem:
         self._prompt = get_prompt(str(config.details.get("prompt", "p1")), labels)
         self._shots: tuple[Shot, ...] = ()
         self._reasons: dict[str, dict[str, int]] = {}
-        self._asker: Asker | None = None
 
-    def fit(self, train: Gold, validation: Gold | None) -> Mapping[str, Any]:
+    def fit(self, train: GoldRows, validation: GoldRows | None) -> Mapping[str, Any]:
         """Draw the exemplars from the training rows."""
-        self._shots = draw_shots(train.rows, self._labels, self._config.seed)
+        self._shots = draw_exemplars(train.rows, self._labels, self._config.seed)
         return {"shots": [shot.id for shot in self._shots]}
 
-    def predict(self, rows: Gold) -> pa.Table:
+    def predict(self, rows: GoldRows) -> pa.Table:
         """Ask about every row without an answer; unreadable answers have no prediction."""
-        key = key_of(rows)
+        key = rows.key
         path = self._folder.path / f"answers-{key}.jsonl"
         shown = {shot.id for shot in self._shots} & set(rows.rows["id"].to_pylist())
         if shown:
@@ -322,29 +284,27 @@ class PromptSystem:
                 f"The exemplars {', '.join(sorted(shown))} are among the test rows. Draw them from "
                 "another split."
             )
-        found = ask(rows.rows, self._loaded(), self._prompt, self._shots, path)
+        found = ask_model(rows.rows, self._asker, self._prompt, self._shots, path)
         self._reasons[key] = count_reasons(found["reason"].to_pylist())
         return found
 
-    def _loaded(self) -> Asker:
-        if self._asker is None:
-            config, details = self._config, self._config.details
-            if details.get("server"):
-                from .server import ChatServer
+    @cached_property
+    def _asker(self) -> Asker:
+        config, details = self._config, self._config.details
+        if details.get("server"):
+            from .server import ChatServer
 
-                extra = details.get("extra", {})
-                self._asker = ChatServer(str(details["server"]), str(config.model), extra=extra)
-            else:
-                from .local import LocalModel
+            extra = details.get("extra", {})
+            return ChatServer(str(details["server"]), str(config.model), extra=extra)
+        from .local import LocalModel
 
-                self._asker = LocalModel.load(
-                    str(config.model),
-                    revision=config.revision,
-                    device=str(self._execution.accelerator.device),
-                    precision="bf16" if self._execution.is_bf16 else "fp32",
-                    template_options=details.get("template_options"),
-                )
-        return self._asker
+        return LocalModel.load(
+            str(config.model),
+            revision=config.revision,
+            device=str(self._execution.accelerator.device),
+            precision="bf16" if self._execution.is_bf16 else "fp32",
+            template_options=details.get("template_options"),
+        )
 
     def facts(self) -> Mapping[str, Any]:
         """Return how many answers of each test set could not be read, and why."""

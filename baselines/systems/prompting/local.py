@@ -9,7 +9,7 @@ import numpy as np
 
 from ....loaders.errors import ModelError, UsageError, needs_extra
 from ...training.batches import prediction_batches
-from .ask import Answer, Question
+from .ask import Answer, PromptQuestion
 from .prompts import Message
 
 _LOGGER = logging.getLogger(__name__)
@@ -41,8 +41,8 @@ class LocalModel:
     Raises:
         ModelError: The tokenizer has neither a padding token nor an end token, or is of a kind that
             cannot write chats.
-        UsageError: A number is below 1, there are options but no chat template, or
-            ``nlihub[baselines]`` is not installed.
+        UsageError: A number is below 1, or there are options but no chat template.
+        MissingExtraError: ``nlihub[baselines]`` is not installed.
     """
 
     def __init__(
@@ -95,14 +95,10 @@ class LocalModel:
             revision: Commit, tag or branch of the repository; None takes the newest.
             device: A device such as ``cuda:1``; None takes the GPU if there is one, else the CPU.
             precision: ``fp32`` or ``bf16``; None takes bf16 on a GPU, else fp32.
-            options: Further arguments of the class: ``max_new_tokens``, ``batch_size``,
-                ``max_batch_tokens`` and ``template_options``.
+            options: Further arguments of the class.
 
         Raises:
-            ModelError: The model cannot be loaded, or its tokenizer has no padding and end token or
-                cannot write chats.
-            UsageError: A number is below 1, or there are options but no chat template.
-            MissingExtraError: ``nlihub[baselines]`` is not installed.
+            ModelError: The model cannot be loaded; and the errors of the class.
         """
         torch, transformers = _libraries()
         device = device or ("cuda" if torch.cuda.is_available() else "cpu")
@@ -129,14 +125,8 @@ class LocalModel:
             "max_new_tokens": self._max_new_tokens,
         }
 
-    def answers(self, questions: Sequence[Question]) -> Generator[Answer, None, None]:
-        """Answer questions in batches of similar length, the longest first.
-
-        Args:
-            questions: The questions, each with its own id.
-
-        Yields:
-            An answer to each question.
+    def answers(self, questions: Sequence[PromptQuestion]) -> Generator[Answer, None, None]:
+        """Yield an answer to each question, in batches of similar length, the longest first.
 
         Raises:
             ModelError: A question with its answer is longer than the model allows, or the chat
@@ -177,7 +167,7 @@ class LocalModel:
             )
         return int(padding)
 
-    def _encode(self, question: Question) -> list[int]:
+    def _encode(self, question: PromptQuestion) -> list[int]:
         if self._tokenizer.chat_template is None:
             ids = list(self._tokenizer(_plain(question.messages))["input_ids"])
             # Some tokenizers close every text, after which no answer would begin.
@@ -195,7 +185,7 @@ class LocalModel:
         # The template has written the special tokens already.
         return list(self._tokenizer(text, add_special_tokens=False)["input_ids"])
 
-    def _check_lengths(self, questions: Sequence[Question], lengths: np.ndarray) -> None:
+    def _check_lengths(self, questions: Sequence[PromptQuestion], lengths: np.ndarray) -> None:
         limit = _max_length(self._model, self._tokenizer)
         if limit is None:
             return

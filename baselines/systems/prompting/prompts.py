@@ -1,23 +1,96 @@
-"""Prompts in the three forms of MSciNLI, for each label set of this package.
+"""Prompts in the three forms of MSciNLI, for each label set of this package, and their exemplars.
 
 The wording is our own, after the paper's description: scores are comparable with the paper's in
 kind, not to the decimal.
 """
 
+import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from string import Template
 
-from ....loaders.errors import UnknownNameError, UsageError
-from .shots import Shot
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ....loaders.errors import SchemaError, UnknownNameError, UsageError
+from ...evaluation.gold import check_texts
+
+
+@dataclass(frozen=True)
+class Shot:
+    """An exemplar of a prompt: id, premise and hypothesis of a row, and the name of its label."""
+
+    id: str
+    premise: str
+    hypothesis: str
+    label: str
+
+
+def draw_exemplars(
+    rows: pa.Table, labels: Sequence[str], seed: int, exclude_ids: Collection[str] = ()
+) -> tuple[Shot, ...]:
+    """Draw one exemplar of each class for a prompt, by a keyed hash of its id.
+
+    The draw of a class depends neither on the order of the rows nor on those of other classes.
+
+    Args:
+        rows: The pool: ``id``, ``premise`` and ``hypothesis`` (strings), ``label`` (ids).
+        labels: The label set in the order of its ids.
+        seed: Seed of the draw.
+        exclude_ids: Ids of rows that must not be shown, such as those to be judged.
+
+    Returns:
+        The exemplars in the order of the label set.
+
+    Raises:
+        SchemaError: A column is missing or holds nulls, an id is repeated, or a label is not in the
+            label set.
+        UsageError: A class has no rows left.
+
+    Source: MSciNLI, Table 18: four human-annotated exemplars, one of each class. Which ones, and
+        how they were drawn, is not known; this draw is our own.
+    """
+    texts = ("id", "premise", "hypothesis")
+    _check_pool(rows, texts, labels)
+    excluded = frozenset(exclude_ids)
+    key = str(seed).encode()
+    best: dict[int, tuple[bytes, int]] = {}
+    pairs = zip(rows["id"].to_pylist(), rows["label"].to_pylist(), strict=True)
+    for row, (id_, label) in enumerate(pairs):
+        if id_ not in excluded:
+            drawn = (hashlib.blake2b(id_.encode(), digest_size=16, key=key).digest(), row)
+            best[label] = min(best.get(label, drawn), drawn)
+    if missing := [name for label, name in enumerate(labels) if label not in best]:
+        raise UsageError(
+            f"The pool has no exemplar of {', '.join(missing)}: it has {rows.num_rows:,} rows, and "
+            f"{len(excluded):,} ids are excluded. Draw from a larger pool."
+        )
+    return tuple(
+        Shot(**{column: rows[column][best[label][1]].as_py() for column in texts}, label=name)
+        for label, name in enumerate(labels)
+    )
+
+
+def _check_pool(rows: pa.Table, texts: Sequence[str], labels: Sequence[str]) -> None:
+    check_texts(rows, "The pool of shots", texts, ["label"])
+    column = rows["label"]
+    if column.null_count:
+        raise SchemaError(f"The pool of shots: {column.null_count} rows have no label.")
+    if not pa.types.is_integer(column.type):
+        raise SchemaError(f"The pool of shots: labels are of type {column.type}; expected ids.")
+    if beyond := set(pc.unique(column).to_pylist()) - set(range(len(labels))):
+        raise SchemaError(
+            f"The pool of shots: label ids {sorted(beyond)} are not among {', '.join(labels)}."
+        )
+
 
 Message = dict[str, str]
 
 
 @dataclass(frozen=True)
-class Option:
-    """A label as an option of a question.
+class PromptOption:
+    """A label as an option of a prompt.
 
     Attributes:
         label: The name of the label.
@@ -50,7 +123,7 @@ class Prompt:
 
     name: str
     template: str
-    options: tuple[Option, ...]
+    options: tuple[PromptOption, ...]
     labels: tuple[str, ...]
 
     def __post_init__(self) -> None:
@@ -75,30 +148,22 @@ class Prompt:
             )
 
     def question(self, premise: str, hypothesis: str) -> str:
-        """Write the question about a pair; the texts are kept verbatim.
-
-        Args:
-            premise: The premise, any text.
-            hypothesis: The hypothesis, any text.
-        """
+        """Write the question about a pair; the texts are kept verbatim."""
         # Template looks at the template alone: what the texts hold is never taken for a name.
         return Template(self.template).substitute(
             premise=_delimited(premise), hypothesis=_delimited(hypothesis)
         )
 
     def reply(self, label: str) -> str:
-        """Return the answer that chooses a label.
-
-        Args:
-            label: The name of the label.
+        """Return the answer that chooses a label, given by name.
 
         Raises:
             UnknownNameError: The label is not in the label set.
         """
-        for option in self.options:
-            if option.label == label:
-                return option.reply
-        raise UnknownNameError.of("label", label, self.labels)
+        replies = {option.label: option.reply for option in self.options}
+        if label not in replies:
+            raise UnknownNameError.of("label", label, self.labels)
+        return replies[label]
 
 
 def _delimited(text: str) -> str:
@@ -254,23 +319,23 @@ def get_prompt(name: str, labels: Sequence[str]) -> Prompt:
     return Prompt(name, template, options, tuple(labels))
 
 
-def _option(form: str, number: int, known: _LabelSet) -> Option:
+def _option(form: str, number: int, known: _LabelSet) -> PromptOption:
     label = known.options[number]
     if form == "p3":
         mark = chr(ord("a") + number)
-        return Option(label, mark, known.definitions[label], f"({mark})")
+        return PromptOption(label, mark, known.definitions[label], f"({mark})")
     mark = str(number + 1)
-    return Option(label, mark, _title(label), f"{mark}. {_title(label)}")
+    return PromptOption(label, mark, _title(label), f"{mark}. {_title(label)}")
 
 
 def _title(label: str) -> str:
     return label.replace("_", " ").capitalize()
 
 
-def messages(
+def chat_messages(
     prompt: Prompt, premise: str, hypothesis: str, shots: Sequence[Shot] = ()
 ) -> list[Message]:
-    """Write a question as a chat: each exemplar is an earlier turn and its answer.
+    """Write the question of a prompt about a pair as a chat, after the exemplars' turns.
 
     Args:
         prompt: The prompt.
@@ -288,14 +353,7 @@ def messages(
 
 
 def shot_turns(prompt: Prompt, shots: Sequence[Shot]) -> list[Message]:
-    """Write the turns that show exemplars, which the questions of one run share.
-
-    Args:
-        prompt: The prompt.
-        shots: Exemplars in the order in which they are shown.
-
-    Returns:
-        Two turns an exemplar: the question and its answer.
+    """Write the turns that show exemplars: for each the question and its answer.
 
     Raises:
         UnknownNameError: The label of an exemplar is not one of the prompt's.

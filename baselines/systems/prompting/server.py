@@ -14,7 +14,7 @@ from requests.auth import AuthBase
 
 from ....loaders.errors import NLIHubError, UsageError
 from ....loaders.network import Retries, is_passing, wait_asked_for
-from .ask import Answer, Question
+from .ask import Answer, PromptQuestion
 
 #: Environment variables that may hold the key; the first one that is set is used.
 KEY_VARIABLES = ("NLIHUB_API_KEY", "OPENAI_API_KEY")
@@ -85,21 +85,15 @@ class ChatServer:
         """Return what the answers depend on; not the address, since a server may move."""
         return {name: value for name, value in self._body([]).items() if name != "messages"}
 
-    def answers(self, questions: Sequence[Question]) -> Generator[Answer, None, None]:
-        """Answer questions, several at a time.
-
-        Args:
-            questions: The questions, each with its own id.
-
-        Yields:
-            An answer to each question, in the order of arrival.
+    def answers(self, questions: Sequence[PromptQuestion]) -> Generator[Answer, None, None]:
+        """Yield an answer to each question, several of which are asked at a time.
 
         Raises:
             ServerError: A question is refused, or is not answered after ``max_attempts``.
             UsageError: The key in the environment has characters that no key has.
         """
         _key()  # fails here, since the server is not to blame for a malformed key
-        todo: SimpleQueue[Question] = SimpleQueue()
+        todo: SimpleQueue[PromptQuestion] = SimpleQueue()
         done: SimpleQueue[Answer | Exception] = SimpleQueue()
         stop = threading.Event()
         for question in questions:
@@ -118,7 +112,7 @@ class ChatServer:
 
     def _work(
         self,
-        todo: "SimpleQueue[Question]",
+        todo: "SimpleQueue[PromptQuestion]",
         done: "SimpleQueue[Answer | Exception]",
         stop: threading.Event,
     ) -> None:
@@ -134,7 +128,7 @@ class ChatServer:
             done.put(error)
 
     def _answer(
-        self, session: requests.Session, question: Question, stop: threading.Event
+        self, session: requests.Session, question: PromptQuestion, stop: threading.Event
     ) -> Answer | ServerError:
         """Ask until there is an answer, at most ``max_attempts`` times."""
         retries = Retries(self.max_attempts, self.first_wait_s, is_uneven=True)
@@ -151,7 +145,7 @@ class ChatServer:
                     f"{self._url} did not answer about row {question.id}{times}: {outcome.message}"
                 )
 
-    def _try(self, session: requests.Session, question: Question) -> "str | _Trouble":
+    def _try(self, session: requests.Session, question: PromptQuestion) -> "str | _Trouble":
         # Trouble is returned, not raised: the errors of requests hold the request, and so the key.
         try:
             with session.post(
@@ -196,13 +190,7 @@ class ChatServer:
 
 @dataclass(frozen=True)
 class _Trouble:
-    """A failed attempt to get an answer.
-
-    Attributes:
-        message: What the server said, or what went wrong.
-        is_passing: Whether another attempt may succeed.
-        asked_s: Seconds that the server asks to wait; None if it does not ask.
-    """
+    """A failed attempt: what went wrong, whether another may succeed, seconds asked to wait."""
 
     message: str
     is_passing: bool = False

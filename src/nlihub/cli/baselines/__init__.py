@@ -3,10 +3,15 @@
 import typer
 
 from ..command import command
-from .results import presets, push, report
-from .running import run_again
-from .testing import zero_shot
-from .training import analyse, classical, few_shot, finetune
+from .results import presets_command, push_command, report_command
+from .running import run_command
+from .training import (
+    analyse_command,
+    classical_command,
+    few_shot_command,
+    finetune_command,
+    zero_shot_command,
+)
 
 app = typer.Typer(
     name="baseline",
@@ -14,12 +19,15 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Train and test reference baselines by the papers' protocols, and report on them.",
 )
-command(app, "finetune")(finetune)
-command(app, "few-shot")(few_shot)
-command(app, "zero-shot")(zero_shot)
-command(app, "classical")(classical)
-command(app, "analyse")(analyse)
-command(app, "run")(run_again)
-command(app, "presets")(presets)
-command(app, "report")(report)
-command(app, "push")(push)
+for function in (
+    finetune_command,
+    few_shot_command,
+    zero_shot_command,
+    classical_command,
+    analyse_command,
+    run_command,
+    presets_command,
+    report_command,
+    push_command,
+):
+    command(app)(function)

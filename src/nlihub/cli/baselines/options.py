@@ -1,4 +1,4 @@
-"""The options of these commands, alone and in groups."""
+"""The options of the commands on baselines, alone and in groups."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,16 +6,14 @@ from typing import Annotated
 
 import typer
 
+from ..options import From, Json
+
 _Rows = "A dataset, NAME or NAME/CONFIG, a built folder, or a file of rows; :SPLIT may follow."
 
-Preset = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="A paper's baseline; see nlihub baseline presets."),
-]
 Output = Annotated[Path, typer.Option("--output", "-o", help="Folder of the runs.")]
-Name = Annotated[str | None, typer.Option(help="What the system is called in reports.")]
 Test = Annotated[
-    list[str] | None, typer.Option(metavar="ROWS", help="To test on; may be given several times.")
+    list[str] | None,
+    typer.Option(metavar="ROWS", help="Rows to test on; may be repeated."),
 ]
 Seeds = Annotated[
     str | None, typer.Option(metavar="N,...", help="Seeds, a run each; default the preset's, or 1.")
@@ -23,17 +21,41 @@ Seeds = Annotated[
 HypothesisOnly = Annotated[
     bool, typer.Option("--hypothesis-only", help="Show the hypothesis alone.")
 ]
-MaxLength = Annotated[int | None, typer.Option(help="Tokens of a pair at most.")]
+MaxLength = Annotated[int | None, typer.Option(help="Maximum number of tokens of a pair.")]
 ModelLabels = Annotated[
     str | None,
-    typer.Option(metavar="L,...", help="A classifier's labels by id, where it does not name them."),
+    typer.Option(metavar="L,...", help="Labels of a classifier by id, if it does not name them."),
 ]
 Reference = Annotated[
     bool,
     typer.Option("--reference", help="Train as plainly as the papers: padded, fp32, not compiled."),
 ]
 Precision = Annotated[str | None, typer.Option(help="fp32 or bf16; default bf16 on a GPU.")]
-Cpu = Annotated[bool, typer.Option("--cpu", help="Leave a GPU alone.")]
+Cpu = Annotated[bool, typer.Option("--cpu", help="Compute on the CPU, even if there is a GPU.")]
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """The runs of a command: their folder, preset, name, seeds and sources, and the answer."""
+
+    output: Output
+    preset: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="A paper's baseline; see nlihub baseline presets."),
+    ] = None
+    name: Annotated[str | None, typer.Option(help="Name of the system in reports.")] = None
+    seeds: Seeds = None
+    folder: From = None
+    as_json: Json = False
+
+
+@dataclass(frozen=True)
+class FewShotRunOptions(RunOptions):
+    """The runs of few-shot learning, a draw of shots for each seed."""
+
+    seeds: Annotated[
+        str | None, typer.Option(metavar="N,...", help="Seeds, a draw each; default 1,2,3.")
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -46,7 +68,7 @@ class Pretrained:
 
 @dataclass(frozen=True)
 class Head:
-    """What becomes of a classifier's head."""
+    """The head of a classifier: a new one, or the labels of its own."""
 
     new_head: Annotated[
         bool, typer.Option("--new-head", help="Replace the head of a classifier.")
@@ -55,32 +77,34 @@ class Head:
 
 
 @dataclass(frozen=True)
-class Rows:
-    """What is trained and tested on."""
+class RowOptions:
+    """The rows to train and test on."""
 
-    train: Annotated[str | None, typer.Option(metavar="ROWS", help=f"To train on. {_Rows}")] = None
+    train: Annotated[str | None, typer.Option(metavar="ROWS", help=f"Training rows. {_Rows}")] = (
+        None
+    )
     validation: Annotated[
         str | None,
-        typer.Option(
-            metavar="ROWS|none", help="To compare epochs on; default that of the dataset."
-        ),
+        typer.Option(metavar="ROWS|none", help="Rows to compare epochs on; default the dataset's."),
     ] = None
     test: Test = None
 
 
 @dataclass(frozen=True)
-class Training:
-    """Hyper-parameters of all training; the fields have the names of the config's ``Options``."""
+class TrainingOptions:
+    """Hyper-parameters of all training; the fields have the names of ``HyperParameters``."""
 
     learning_rate: Annotated[float | None, typer.Option(help="Learning rate.")] = None
-    batch_size: Annotated[int | None, typer.Option(help="Pairs to a step, over all devices.")] = (
+    batch_size: Annotated[int | None, typer.Option(help="Pairs of a step, over all devices.")] = (
         None
     )
-    max_epochs: Annotated[int | None, typer.Option("--epochs", help="Epochs at most.")] = None
+    max_epochs: Annotated[
+        int | None, typer.Option("--epochs", help="Maximum number of epochs.")
+    ] = None
 
 
 @dataclass(frozen=True)
-class ValidatedTraining(Training):
+class ValidatedTraining(TrainingOptions):
     """Hyper-parameters of training that compares epochs."""
 
     patience: Annotated[
@@ -90,7 +114,7 @@ class ValidatedTraining(Training):
 
 @dataclass(frozen=True)
 class Length:
-    """How much of a pair an encoder reads; the fields have the names of ``Options``."""
+    """Limits on the texts of an encoder; the fields have the names of ``HyperParameters``."""
 
     max_length: MaxLength = None
     truncation: Annotated[
@@ -100,16 +124,16 @@ class Length:
 
 @dataclass(frozen=True)
 class Optimization:
-    """Hyper-parameters of an encoder's training; the fields have the names of ``Options``."""
+    """Hyper-parameters of an encoder alone; the fields have the names of ``HyperParameters``."""
 
     optimizer: Annotated[str | None, typer.Option(help="adam or adamw.")] = None
-    weight_decay: Annotated[float | None, typer.Option(help="Of adamw.")] = None
+    weight_decay: Annotated[float | None, typer.Option(help="Weight decay of adamw.")] = None
     schedule: Annotated[str | None, typer.Option(help="constant or linear.")] = None
     warmup_steps: Annotated[int | None, typer.Option(help="Steps of warm-up.")] = None
     n_trained_layers: Annotated[
         int | None,
         typer.Option(
-            "--trained-layers", help="Top layers that are trained, with the head; default all."
+            "--trained-layers", help="Number of top layers to train, with the head; default all."
         ),
     ] = None
 

@@ -1,4 +1,12 @@
-"""The negatives of many mechanisms, by rule and by models."""
+"""Which of the negatives that were made a dataset has: BioNLI's two distributions.
+
+Source:
+    BioNLI, section 3.4, Tables 2 and 3. In both, a training mechanism has one negative, and those
+    for validation and test have all. The paper does not tell how the one is drawn: here each
+    category that has one is equally likely. Nor does it tell how the balanced training set was
+    sampled, only that no rule-based category is above 500: here the larger ones are cut to that,
+    and a positive goes with its negative.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -6,10 +14,18 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
+from ...core.keyed import key_of
 from ...core.workers import map_in_order
 from .generate.sentence_kinds import KINDS
 from .mechanisms.mechanism import Mechanism
-from .perturb.apply import SAME_AS_ANOTHER, SAME_AS_POSITIVE, Negatives, make_strategies, perturb
+from .perturb.apply import (
+    NAMES,
+    SAME_AS_ANOTHER,
+    SAME_AS_POSITIVE,
+    Negatives,
+    make_strategies,
+    perturb,
+)
 from .perturb.replace_entities import EntityPool
 from .perturb.strategy import NoNegative, Perturbed, Strategy
 
@@ -113,3 +129,72 @@ def _join(mechanism: Mechanism, by_rule: Negatives, by_model: Outcomes) -> Outco
 
 def _as_negative(kind: str, one: Perturbed) -> Negative:
     return Negative(category_of(kind), kind, one.text, one.detail)
+
+
+FULL, BALANCED = "full", "balanced"
+
+
+def choose_full(
+    mechanisms: Sequence[Mechanism],
+    splits: Sequence[str],
+    negatives: Sequence[Sequence[Negative]],
+    seed: int,
+) -> list[Sequence[Negative]]:
+    """The negatives of the full distribution.
+
+    Args:
+        mechanisms: n mechanisms.
+        splits: The split of each.
+        negatives: All that were made of each.
+        seed: Decides which one a training mechanism has.
+
+    Returns:
+        For each mechanism its negatives.
+    """
+    chosen: list[Sequence[Negative]] = []
+    for mechanism, split, made in zip(mechanisms, splits, negatives, strict=True):
+        if split == "train" and made:
+            made = [_draw(made, mechanism.pmid, seed)]
+        chosen.append(made)
+    return chosen
+
+
+def _draw(made: Sequence[Negative], pmid: str, seed: int) -> Negative:
+    """One of the negatives: first a category, each equally likely, then one of it."""
+    categories = sorted({one.category for one in made})
+    category = categories[key_of(seed, "category", pmid) % len(categories)]
+    of_it = sorted((one for one in made if one.category == category), key=lambda one: one.kind)
+    return of_it[key_of(seed, "negative", pmid) % len(of_it)]
+
+
+def choose_balanced(
+    mechanisms: Sequence[Mechanism],
+    splits: Sequence[str],
+    full: Sequence[Sequence[Negative]],
+    max_per_category: int,
+    seed: int,
+) -> list[bool]:
+    """The mechanisms that the balanced distribution has, with their negatives of the full one.
+
+    Args:
+        mechanisms: n mechanisms.
+        splits: The split of each.
+        full: The negatives of each in the full distribution.
+        max_per_category: How many training rows of a rule-based category there are at most.
+        seed: Decides which are cut.
+
+    Returns:
+        For each mechanism whether it is in; training mechanisms without a negative are not.
+    """
+    is_in = [split != "train" for split in splits]
+    taken: Counter[str] = Counter()
+    for n in sorted(
+        (n for n, split in enumerate(splits) if split == "train"),
+        key=lambda n: key_of(seed, "balanced", mechanisms[n].pmid),
+    ):
+        for negative in full[n]:
+            name = negative.category
+            if name not in NAMES or taken[name] < max_per_category:
+                taken[name] += 1
+                is_in[n] = True
+    return is_in

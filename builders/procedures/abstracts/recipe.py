@@ -109,8 +109,7 @@ class AbstractsRecipe(Recipe, MechanismOptions):
         if not isinstance(self.generate, str):
             return self.generate
         from .generate.generate import ModelWriter
-        from .generate.models import PretrainedModel
-        from .generate.settings import GenerationSettings
+        from .generate.settings import GenerationSettings, PretrainedModel
 
         if self.generate == "small":
             settings = GenerationSettings.small(self.seed)

@@ -18,10 +18,9 @@ from ...core.keyed import key_of
 from ...core.options import Key
 from ...core.schema import uniform_features
 from .declaration import EXTRA, POSITIVE
-from .distributions import BALANCED
 from .mechanisms.mechanism import Mechanism
-from .negatives import Negative
-from .perturb.marked import find_places
+from .negatives import BALANCED, Negative
+from .perturb.names import find_places
 
 _BATCH_ROWS = 5_000
 

@@ -11,9 +11,13 @@ from command_line import run_command
 from conftest import SHARED
 from constructing import from_abstracts
 from datasets import load_dataset
-from nlihub.builders.procedures.abstracts.distributions import choose_balanced, choose_full
 from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mechanism
-from nlihub.builders.procedures.abstracts.negatives import Negative, make_negatives
+from nlihub.builders.procedures.abstracts.negatives import (
+    Negative,
+    choose_balanced,
+    choose_full,
+    make_negatives,
+)
 from nlihub.builders.procedures.abstracts.perturb.apply import (
     NAMES,
     SAME_AS_ANOTHER,
@@ -21,7 +25,7 @@ from nlihub.builders.procedures.abstracts.perturb.apply import (
 )
 from nlihub.builders.procedures.abstracts.perturb.strategy import NoNegative, Perturbed
 from nlihub.builders.procedures.abstracts.rows import AbstractRows
-from nlihub.builders.procedures.abstracts.select_mechanisms import SAME_TEXTS
+from nlihub.builders.procedures.abstracts.run import SAME_TEXTS
 from nlihub.builders.versions.manifest import Manifest
 from nlihub.loaders.errors import CorpusError, SourceNotFoundError, UnknownNameError, UsageError
 

@@ -16,12 +16,16 @@ from nlihub.builders.procedures.abstracts.generate.constraints import (
     find_variants,
     make_literal,
 )
-from nlihub.builders.procedures.abstracts.generate.folds import fit_fold, fold_of
-from nlihub.builders.procedures.abstracts.generate.generate import MADE, generate_negatives
-from nlihub.builders.procedures.abstracts.generate.models import (
-    PretrainedModel,
-    SmallModel,
-    train_tokenizer,
+from nlihub.builders.procedures.abstracts.generate.folds import (
+    encode_pairs,
+    fit_fold,
+    fold_of,
+    train,
+)
+from nlihub.builders.procedures.abstracts.generate.generate import (
+    MADE,
+    EncoderCosine,
+    generate_negatives,
 )
 from nlihub.builders.procedures.abstracts.generate.sentence_kinds import (
     KINDS,
@@ -35,16 +39,17 @@ from nlihub.builders.procedures.abstracts.generate.sentence_kinds import (
 from nlihub.builders.procedures.abstracts.generate.settings import (
     BeamSettings,
     GenerationSettings,
+    PretrainedModel,
+    SmallModel,
     TrainingSettings,
+    train_tokenizer,
 )
-from nlihub.builders.procedures.abstracts.generate.similarity import EncoderCosine
 from nlihub.builders.procedures.abstracts.generate.task import (
     SPECIAL_TOKENS,
     read_output,
     write_input,
     write_output,
 )
-from nlihub.builders.procedures.abstracts.generate.training import encode_pairs, train
 from nlihub.builders.procedures.abstracts.mechanisms.find import (
     Mechanism,
     MechanismRules,

@@ -15,16 +15,14 @@ from nlihub.builders.procedures.abstracts.perturb.apply import (
     make_strategies,
     perturb,
 )
-from nlihub.builders.procedures.abstracts.perturb.grammar import choose_article
-from nlihub.builders.procedures.abstracts.perturb.inflection import (
+from nlihub.builders.procedures.abstracts.perturb.grammar import (
+    choose_article,
     form_gerund,
     form_past,
     form_third,
 )
-from nlihub.builders.procedures.abstracts.perturb.marked import find_places
-from nlihub.builders.procedures.abstracts.perturb.names import may_be_same
-from nlihub.builders.procedures.abstracts.perturb.negate import DIRECTIONS, Negate
-from nlihub.builders.procedures.abstracts.perturb.predicates import DENIED
+from nlihub.builders.procedures.abstracts.perturb.names import find_places, may_be_same
+from nlihub.builders.procedures.abstracts.perturb.negate import DENIED, DIRECTIONS, Negate
 from nlihub.builders.procedures.abstracts.perturb.replace_entities import (
     NO_TYPE,
     EntityPool,

@@ -12,8 +12,7 @@ from typing import ClassVar
 from ..mechanisms.mechanism import Mechanism
 from ..perturb.apply import SAME_AS_ANOTHER, SAME_AS_POSITIVE
 from ..perturb.grammar import as_inside
-from ..perturb.marked import MarkedSentence, find_places, locate_entities
-from ..perturb.names import plain_name
+from ..perturb.names import MarkedSentence, find_places, locate_entities, plain_name
 from ..perturb.replace_entities import NO_TYPE, ReplaceInside, find_others
 from ..perturb.strategy import BROKEN_MARKERS, Choices, NoNegative
 from ..perturb.swap_entities import SAME_NAME, SYMMETRIC, is_symmetric

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from .grammar import base_of_past, base_of_third, is_base, verb_lists, word_list
 from .grammar import is_plural as is_name_plural
-from .inflection import base_of_past, base_of_third, is_base, verb_lists, word_list
-from .marked import NAME, MarkedSentence
+from .names import NAME, MarkedSentence
 
 BE = frozenset({"is", "are", "was", "were"})
 HAVE = frozenset({"has", "have", "had"})

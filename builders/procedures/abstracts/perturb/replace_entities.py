@@ -16,9 +16,8 @@ from .....loaders.errors import UsageError
 from ....core.keyed import keyed_hash
 from ..mechanisms.mechanism import Mechanism
 from .grammar import as_inside, put_name
-from .marked import MARKERS, MarkedSentence
-from .names import find_name, may_be_same, stand_together
-from .predicates import DENIED, denies
+from .names import MARKERS, MarkedSentence, find_name, may_be_same, stand_together
+from .negate import DENIED, denies
 from .strategy import Choices, NoNegative, Perturbed, Strategy
 
 

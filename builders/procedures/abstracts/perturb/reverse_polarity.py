@@ -26,9 +26,8 @@ import orjson
 from .....loaders.errors import UsageError
 from ..mechanisms.mechanism import Mechanism
 from .clauses import PREPOSITIONS, Words, read_words
-from .grammar import fit_article, like
-from .inflection import form_gerund, form_participle, form_past, form_third
-from .marked import MarkedSentence
+from .grammar import fit_article, form_gerund, form_participle, form_past, form_third, like
+from .names import MarkedSentence
 from .strategy import Choices, Edit, NoNegative, Perturbed, Strategy
 
 _SECTIONS = ("terms", "verbs", "nouns", "adjectives", "adverbs")

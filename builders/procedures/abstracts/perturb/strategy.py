@@ -8,7 +8,7 @@ from typing import ClassVar, TypeVar
 
 from ....core.keyed import key_of
 from ..mechanisms.mechanism import Mechanism
-from .marked import MarkedSentence, find_places, locate_entities
+from .names import MarkedSentence, find_places, locate_entities
 
 #: Why no strategy takes a conclusion whose markers are not as expected.
 BROKEN_MARKERS = "the markers are broken or not around the two entities"

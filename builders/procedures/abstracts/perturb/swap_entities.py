@@ -14,9 +14,8 @@ from collections.abc import Iterable, Mapping
 
 from ..mechanisms.mechanism import Mechanism
 from .grammar import put_name
-from .marked import MARKERS, EntityPlace, MarkedSentence
-from .names import plain_name
-from .predicates import DENIED, denies
+from .names import MARKERS, EntityPlace, MarkedSentence, plain_name
+from .negate import DENIED, denies
 from .strategy import Choices, Edit, NoNegative, Perturbed, Strategy
 
 #: Why two entities are not swapped.

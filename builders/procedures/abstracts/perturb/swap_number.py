@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from ..mechanisms.mechanism import Mechanism
 from .grammar import fit_article
-from .marked import NAME, MarkedSentence, mask_names
+from .names import NAME, MarkedSentence, mask_names
 from .strategy import Choices, Edit, NoNegative, Perturbed, Strategy
 
 #: Why no number is replaced.

@@ -35,7 +35,7 @@ from .builders.procedures.abstracts.perturb.swap_entities import (
 from .builders.procedures.abstracts.perturb.swap_number import SwapNumber
 from .builders.procedures.abstracts.run import show_left_out
 from .loaders.atomic_write import whole_file
-from .loaders.corpora.abstracts.abstract import Skipped
+from .loaders.corpora.abstracts.abstract import SkippedAbstract
 from .loaders.corpora.abstracts.read import FORMATS, read_abstracts
 from .loaders.corpora.papers.files import find_paper_files
 from .loaders.errors import CorpusError, UnknownNameError, UsageError
@@ -84,7 +84,7 @@ class PerturbedFiles:
     negatives: Mapping[str, int]
     refused: Mapping[str, Mapping[str, int]]
     without_mechanism: Sequence[NoMechanism]
-    skipped: Sequence[Skipped]
+    skipped: Sequence[SkippedAbstract]
 
 
 def perturb(
@@ -127,7 +127,9 @@ def perturb(
         'no number in the conclusion'
     """
     chosen = _choose(strategies, pool or EntityPool({}), antonyms)
-    return apply.perturb(_as_mechanism(given), chosen, seed, ignore_markers=ignore_markers)
+    return apply.perturb_mechanism(
+        _as_mechanism(given), chosen, seed, ignore_markers=ignore_markers
+    )
 
 
 def perturb_all(
@@ -169,7 +171,9 @@ def perturb_all(
     """
     chosen = _choose(strategies, pool or EntityPool({}), antonyms)
     mechanism = _as_mechanism(given)
-    return apply.perturb_all(mechanism, chosen, seed, limit=limit, ignore_markers=ignore_markers)
+    return apply.perturb_mechanism_all(
+        mechanism, chosen, seed, limit=limit, ignore_markers=ignore_markers
+    )
 
 
 def perturb_files(
@@ -228,7 +232,7 @@ def perturb_files(
         entities = EntityPool.read(Path(entities).expanduser())
     chosen = _choose(strategies, entities or EntityPool({}), terms)
     rules = (mechanisms or MechanismOptions()).rules(any_length=True)
-    found: Iterable[Mechanism | NoMechanism | Skipped] = find_mechanisms(
+    found: Iterable[Mechanism | NoMechanism | SkippedAbstract] = find_mechanisms(
         read_abstracts(paths), rules
     )
     if entities is None and (strategies is None or "SREO" in strategies):
@@ -242,7 +246,9 @@ def perturb_files(
             if not isinstance(one, Mechanism):
                 counts.leave_out(one)
                 continue
-            made = apply.perturb_all(one, chosen, seed, limit=limit, ignore_markers=ignore_markers)
+            made = apply.perturb_mechanism_all(
+                one, chosen, seed, limit=limit, ignore_markers=ignore_markers
+            )
             counts.add(made)
             for line in list_lines(one, made):
                 stream.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
@@ -261,7 +267,7 @@ class _Counts:
         self._negatives = dict.fromkeys(names, 0)
         self._refused: dict[str, Counter[str]] = {name: Counter() for name in names}
         self._without: list[NoMechanism] = []
-        self._skipped: list[Skipped] = []
+        self._skipped: list[SkippedAbstract] = []
 
     def add(self, found: AllNegatives) -> None:
         self._n_mechanisms += 1
@@ -271,8 +277,8 @@ class _Counts:
         for name, refused in found.refused.items():
             self._refused[name][refused.reason] += 1
 
-    def leave_out(self, one: NoMechanism | Skipped) -> None:
-        if isinstance(one, Skipped):
+    def leave_out(self, one: NoMechanism | SkippedAbstract) -> None:
+        if isinstance(one, SkippedAbstract):
             self._skipped.append(one)
         else:
             self._without.append(one)
@@ -290,7 +296,7 @@ class _Counts:
 
 def list_left_out(told: PerturbedFiles) -> list[str]:
     """What gave no mechanism, a line for each: file, line, reason and detail."""
-    left_out: list[Skipped | NoMechanism] = [*told.skipped, *told.without_mechanism]
+    left_out: list[SkippedAbstract | NoMechanism] = [*told.skipped, *told.without_mechanism]
     return [show_left_out(one) for one in left_out]
 
 

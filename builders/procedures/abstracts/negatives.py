@@ -24,7 +24,7 @@ from .perturb.apply import (
     SAME_AS_POSITIVE,
     Negatives,
     make_strategies,
-    perturb,
+    perturb_mechanism,
 )
 from .perturb.replace_entities import EntityPool
 from .perturb.strategy import NoNegative, Perturbed, Strategy
@@ -110,7 +110,7 @@ def make_negatives(
 def _perturb(
     strategies: Sequence[Strategy], seed: int, mechanisms: Sequence[Mechanism]
 ) -> list[Negatives]:
-    return [perturb(mechanism, strategies, seed) for mechanism in mechanisms]
+    return [perturb_mechanism(mechanism, strategies, seed) for mechanism in mechanisms]
 
 
 def _join(mechanism: Mechanism, by_rule: Negatives, by_model: Outcomes) -> Outcomes:

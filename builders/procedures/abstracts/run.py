@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ....loaders.corpora.abstracts.abstract import Skipped
+from ....loaders.corpora.abstracts.abstract import SkippedAbstract
 from ....loaders.corpora.abstracts.read import FORMATS, read_abstracts
 from ....loaders.corpora.papers.files import find_paper_files
 from ....loaders.progress import Tell
@@ -43,8 +43,8 @@ class Selection:
     mechanisms: Sequence[Mechanism]
     splits: Sequence[str]
     n_read: int
-    not_taken: Sequence[Skipped | NoMechanism]
-    left_out: Sequence[Skipped]
+    not_taken: Sequence[SkippedAbstract | NoMechanism]
+    left_out: Sequence[SkippedAbstract]
 
     def dropped(self) -> dict[str, int]:
         """Number of abstracts that are not taken, by reason, the most frequent first."""
@@ -52,7 +52,7 @@ class Selection:
 
 
 def select_mechanisms(
-    found: Iterable[Mechanism | NoMechanism | Skipped], splitting: ByRatio, seed: int
+    found: Iterable[Mechanism | NoMechanism | SkippedAbstract], splitting: ByRatio, seed: int
 ) -> Selection:
     """Take each mechanism once, and put each into a split by its pmid.
 
@@ -66,8 +66,8 @@ def select_mechanisms(
         seed: Decides which split an abstract is in.
     """
     mechanisms: list[Mechanism] = []
-    not_taken: list[Skipped | NoMechanism] = []
-    left_out: list[Skipped] = []
+    not_taken: list[SkippedAbstract | NoMechanism] = []
+    left_out: list[SkippedAbstract] = []
     for one in found:
         if isinstance(one, Mechanism):
             mechanisms.append(one)
@@ -162,14 +162,14 @@ def _report(chosen: Selection, counts: Mapping[str, Any]) -> Report:
     )
 
 
-def show_left_out(one: Skipped | NoMechanism) -> str:
+def show_left_out(one: SkippedAbstract | NoMechanism) -> str:
     """Return file, line, pmid, reason and detail of what was left out, as far as they are known."""
     place = f"{one.file}:{one.line}" if one.line else one.file
     pmid = f"(pmid {one.pmid})" if one.pmid else ""
     return f"{f'{place} {pmid}'.strip()}: {one.reason}: {one.detail}"
 
 
-def _summary(not_taken: Sequence[Skipped | NoMechanism]) -> Iterator[str]:
+def _summary(not_taken: Sequence[SkippedAbstract | NoMechanism]) -> Iterator[str]:
     for entry in not_taken[:_MAX_SHOWN]:
         yield f"not taken {show_left_out(entry)}"
     if len(not_taken) > _MAX_SHOWN:
@@ -220,7 +220,9 @@ def _say_why(chosen: Selection) -> str:
     shown = ", ".join(f"{n:,} {reason}" for reason, n in list(dropped.items())[:4])
     text = f"{len(chosen.mechanisms):,} of {chosen.n_read:,} abstracts give a mechanism"
     text += f"; {shown}." if shown else "."
-    files = [one for one in chosen.not_taken if isinstance(one, Skipped) and one.unit == "file"]
+    files = [
+        one for one in chosen.not_taken if isinstance(one, SkippedAbstract) and one.unit == "file"
+    ]
     text += "".join(f" {one.file}: {one.detail}." for one in files[:_MAX_FILES_SHOWN])
     if NO_PHRASE in dropped:
         text += " More sets of phrases find more conclusions."

@@ -175,7 +175,7 @@ def test_examples_in_docstrings():
 def test_names_import_no_heavy_library():
     code = (
         "import sys\n"
-        "from nlihub.builders.procedures.abstracts.generate import generate, models\n"
+        "from nlihub.builders.procedures.abstracts.generate import generate\n"
         "from nlihub.builders.procedures.abstracts.generate import sentence_kinds\n"
         "from nlihub.builders.procedures.abstracts.generate import settings, task\n"
         "sys.exit(', '.join({'torch', 'transformers', 'tokenizers'} & set(sys.modules)) or 0)"

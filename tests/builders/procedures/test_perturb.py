@@ -13,7 +13,7 @@ from nlihub.builders.procedures.abstracts.perturb.apply import (
     SAME_AS_ANOTHER,
     SAME_AS_POSITIVE,
     make_strategies,
-    perturb,
+    perturb_mechanism,
 )
 from nlihub.builders.procedures.abstracts.perturb.grammar import (
     choose_article,
@@ -37,10 +37,10 @@ from nlihub.builders.procedures.abstracts.perturb.strategy import (
     BROKEN_MARKERS,
     UNCHANGED,
     Choices,
-    Edit,
     NoNegative,
     Perturbed,
     Strategy,
+    TextEdit,
 )
 from nlihub.builders.procedures.abstracts.perturb.swap_entities import (
     SAME_NAME,
@@ -189,8 +189,8 @@ def assert_rest_is_unchanged(positive, perturbed):
 @given(mechanism=mechanisms(), order=st.permutations(NAMES), ignore=st.booleans())
 @settings(max_examples=150, deadline=None)
 def test_negatives_differ_and_do_not_depend_on_the_order(mechanism, order, ignore):
-    found = perturb(mechanism, STRATEGIES.values(), 1, ignore_markers=ignore)
-    again = perturb(mechanism, [STRATEGIES[n] for n in order], 1, ignore_markers=ignore)
+    found = perturb_mechanism(mechanism, STRATEGIES.values(), 1, ignore_markers=ignore)
+    again = perturb_mechanism(mechanism, [STRATEGIES[n] for n in order], 1, ignore_markers=ignore)
     assert (found.made, found.refused) == (again.made, again.refused)
     assert {*found.made, *found.refused} == set(NAMES)
     sentences = [mechanism.conclusion, *(p.text for p in found.made.values())]
@@ -220,7 +220,7 @@ def test_another_process_chooses_the_same():
 
 
 def made():
-    found = [perturb(m, STRATEGIES.values(), 7) for m in reversed(MECHANISMS)]
+    found = [perturb_mechanism(m, STRATEGIES.values(), 7) for m in reversed(MECHANISMS)]
     return [{name: p.text for name, p in f.made.items()} for f in found]
 
 
@@ -330,12 +330,14 @@ class Fixed(Strategy):
 
     def _propose(self, marked, mechanism, choices):
         end = len(marked.text)
-        return [Perturbed.of(marked.text, [Edit(end, end, word)]) for word in self.words]
+        return [Perturbed.of(marked.text, [TextEdit(end, end, word)]) for word in self.words]
 
 
 def test_a_negative_that_is_taken_gives_way_to_the_next():
     mechanism = mechanism_of("<re> A <er> is <el> B <le>")
-    found = perturb(mechanism, [Fixed("2", "x", "y"), Fixed("1", "x"), Fixed("3", "y")], 1)
+    found = perturb_mechanism(
+        mechanism, [Fixed("2", "x", "y"), Fixed("1", "x"), Fixed("3", "y")], 1
+    )
     assert {n: p.text[-1] for n, p in found.made.items()} == {"1": "x", "2": "y"}
     assert found.refused == {"3": NoNegative(SAME_AS_ANOTHER)}
     assert list(found.made) == ["2", "1"]
@@ -344,16 +346,16 @@ def test_a_negative_that_is_taken_gives_way_to_the_next():
 def test_a_negative_that_says_nothing_new_without_markers():
     mechanism = mechanism_of("<re> A <er> inhibits <el> B <le>.")
     strategies = [SwapNames(), SwapPositions()]
-    assert len(perturb(mechanism, strategies, 1).made) == 2
-    found = perturb(mechanism, strategies, 1, ignore_markers=True)
+    assert len(perturb_mechanism(mechanism, strategies, 1).made) == 2
+    found = perturb_mechanism(mechanism, strategies, 1, ignore_markers=True)
     assert found.refused == {"SEP": NoNegative(SAME_AS_ANOTHER)}
-    same = perturb(mechanism, [SwapMarkers()], 1, ignore_markers=True)
+    same = perturb_mechanism(mechanism, [SwapMarkers()], 1, ignore_markers=True)
     assert same.refused == {"SET": NoNegative(SAME_AS_POSITIVE)}
 
 
 def test_a_strategy_given_twice_is_refused():
     with pytest.raises(UsageError, match="VNeg"):
-        perturb(MECHANISMS[0], [Negate(), Negate(any_predicate=True)], 1)
+        perturb_mechanism(MECHANISMS[0], [Negate(), Negate(any_predicate=True)], 1)
 
 
 # ---- Names: SEN, SEP, SRE, SREO.

@@ -1,5 +1,7 @@
 """Cross-fitting: train a model for each fold on the others, and ask it about its own.
 
+Training is a plain loop for sequence-to-sequence models, reproducible on one machine.
+
 Source:
     BioNLI, section 3.3.2: "for each split, we train with 4 folds and generate the output for the
     other fold".
@@ -23,14 +25,15 @@ from .....loaders.progress import Tell, silent
 from ....core.keyed import key_of, keyed_hash
 from ..mechanisms.mechanism import Mechanism
 from ..perturb.strategy import Choices, NoNegative
-from .constraints import Constraints, make_literal
-from .language_model import LanguageModelScorer
+from .constraints import Constraints, TokenLiteral, find_variants
+from .language_model import LanguageModelScorer, pad_rows
 from .neurologic import Found, decode
 from .sentence_kinds import KINDS, Asked
 from .settings import GenerationSettings, TrainingSettings
 from .task import Written, read_output, write_input, write_output
 
 _IGNORED = -100
+_REPORT = "fold.json"
 
 
 @dataclass(frozen=True)
@@ -41,10 +44,10 @@ class Example:
     target: list[int]
 
 
-def encode_pairs(
+def encode_examples(
     tokenizer: Any, pairs: Sequence[tuple[str, str]], settings: TrainingSettings
 ) -> tuple[list[Example], int, int]:
-    """Encode pairs of texts as examples.
+    """Encode inputs and outputs as examples to train a generator on.
 
     Args:
         tokenizer: A tokenizer that ends a text with its end token.
@@ -55,7 +58,7 @@ def encode_pairs(
         The examples, the number of those with a cut input, and the number of pairs left out for the
         length of their output.
     """
-    sources = [encode_input(tokenizer, source, settings) for source, _ in pairs]
+    sources = [_encode_input(tokenizer, source, settings) for source, _ in pairs]
     targets = [list(tokenizer(text_target=target)["input_ids"]) for _, target in pairs]
     kept = [
         (Example(source, target), is_cut)
@@ -65,23 +68,14 @@ def encode_pairs(
     return [one for one, _ in kept], sum(is_cut for _, is_cut in kept), len(pairs) - len(kept)
 
 
-def encode_input(tokenizer: Any, text: str, settings: TrainingSettings) -> tuple[list[int], bool]:
-    """Encode an input, cut where it is too long.
-
-    Args:
-        tokenizer: A tokenizer that ends a text with its end token.
-        text: The input.
-        settings: Settings with the greatest length.
-
-    Returns:
-        The tokens, the end token included, and whether they were cut.
-    """
+def _encode_input(tokenizer: Any, text: str, settings: TrainingSettings) -> tuple[list[int], bool]:
+    """Encode an input, its end token included; return too whether it was cut."""
     tokens = list(tokenizer(text)["input_ids"])
     limit = settings.max_source_tokens
     return (tokens[: limit - 1] + tokens[-1:], True) if len(tokens) > limit else (tokens, False)
 
 
-def train(
+def train_generator(
     model: Any,
     padding: int,
     examples: Sequence[Example],
@@ -90,7 +84,7 @@ def train(
     seed: int,
     tell: Tell = silent,
 ) -> list[float]:
-    """Train a model in place.
+    """Train a sequence-to-sequence model in place.
 
     The order of examples and the dropout of an epoch depend on the seed and the epoch alone; the
     random generator of the process is left as it was.
@@ -153,9 +147,9 @@ def _step(
     optimizer: torch.optim.Optimizer,
 ) -> tuple[float, int]:
     """Take one step; return the sum of the losses of its tokens, and their number."""
-    sources = _pad([one.source for one in batch], padding).to(model.device)
-    mask = _pad([[1] * len(one.source) for one in batch], 0).to(model.device)
-    labels = _pad([one.target for one in batch], _IGNORED).to(model.device)
+    sources = pad_rows([one.source for one in batch], padding).to(model.device)
+    mask = pad_rows([[1] * len(one.source) for one in batch], 0).to(model.device)
+    labels = pad_rows([one.target for one in batch], _IGNORED).to(model.device)
     logits = model(input_ids=sources, attention_mask=mask, labels=labels).logits.float()
     loss = cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=_IGNORED)
     loss.backward()  # type: ignore[no-untyped-call]
@@ -164,14 +158,6 @@ def _step(
     optimizer.zero_grad(set_to_none=True)
     n_tokens = sum(len(one.target) for one in batch)
     return loss.item() * n_tokens, n_tokens
-
-
-def _pad(rows: Sequence[Sequence[int]], filling: int) -> torch.Tensor:
-    width = max(map(len, rows))
-    return torch.tensor([[*row, *[filling] * (width - len(row))] for row in rows])
-
-
-_REPORT = "fold.json"
 
 
 @dataclass(frozen=True)
@@ -219,16 +205,7 @@ class FoldAnswers:
 
 
 def fold_of(pmid: str, n_folds: int, seed: int) -> int:
-    """Return the fold of an abstract, which depends on its pmid alone.
-
-    Args:
-        pmid: PubMed id of the abstract.
-        n_folds: Number of folds.
-        seed: Seed of the folds.
-
-    Returns:
-        The fold, from 0.
-    """
+    """Return the fold of an abstract, from 0, which depends on its pmid alone."""
     return key_of(seed, "fold", pmid) % n_folds
 
 
@@ -247,9 +224,6 @@ def fit_fold(
         settings: Settings of the model and its training.
         folder: Folder that keeps the models, each in ``fold-N``; None keeps none.
         tell: Receives a line for every epoch.
-
-    Returns:
-        The model, its tokenizer and the report of its training.
 
     Raises:
         CorpusError: The other folds have no mechanism.
@@ -277,9 +251,11 @@ def fit_fold(
     texts = [text for pair in pairs for text in pair]
     model, tokenizer = settings.model.make(texts, seed)
     model.to(device)
-    examples, n_cut, n_left_out = encode_pairs(tokenizer, pairs, settings.training)
+    examples, n_cut, n_left_out = encode_examples(tokenizer, pairs, settings.training)
     tell(f"fold {fold}: {len(examples)} examples")
-    losses = train(model, tokenizer.pad_token_id, examples, settings.training, seed=seed, tell=tell)
+    losses = train_generator(
+        model, tokenizer.pad_token_id, examples, settings.training, seed=seed, tell=tell
+    )
     report = FoldReport(fold, len(examples), n_cut, n_left_out, tuple(losses), is_resumed=False)
     if target is not None:
         with whole_folder(target, may_replace=lambda _: False) as new:
@@ -335,14 +311,11 @@ def ask_fold(
         settings: Settings of the search.
         tell: Receives a line for every kind.
 
-    Returns:
-        For each mechanism the sentences written by kind.
-
     Raises:
         ModelError: The tokenizer is not fast, or the model has no first token for its decoder.
     """
     encoded = [
-        encode_input(fitted.tokenizer, write_input(one), settings.training) for one in mechanisms
+        _encode_input(fitted.tokenizer, write_input(one), settings.training) for one in mechanisms
     ]
     sources = [source for source, _ in encoded]
     answers: list[dict[str, tuple[Asked, list[Written]] | NoNegative]] = [{} for _ in mechanisms]
@@ -395,7 +368,7 @@ def _as_text(tokenizer: Any, found: Found) -> str:
 def _constrain(tokenizer: Any, asked: Asked) -> Constraints:
     """Make one clause for each phrase asked for."""
     return Constraints(
-        [make_literal(tokenizer, phrase, is_positive=is_positive)]
+        [TokenLiteral(find_variants(tokenizer, phrase), is_positive)]
         for phrases, is_positive in ((asked.required, True), (asked.forbidden, False))
         for phrase in phrases
     )

@@ -37,8 +37,7 @@ class Asked:
     Attributes:
         required: Phrases that must appear.
         forbidden: Phrases that must not appear.
-        names: The names required in the regulator's and the regulated entity's markers; None where
-            any name may stand there.
+        names: The names required in the markers of regulator and regulated; None allows any.
     """
 
     required: tuple[str, ...] = ()
@@ -70,14 +69,11 @@ class SentenceKind(ABC):
 
     @abstractmethod
     def ask(self, mechanism: Mechanism, choices: Choices) -> Asked | NoNegative:
-        """Decide what to ask a model for.
+        """Decide what to ask a model for, or why nothing can be asked.
 
         Args:
             mechanism: The positive, its markers well formed.
             choices: The random choices for its abstract.
-
-        Returns:
-            The constraints, or why nothing can be asked.
         """
 
     def judge(self, written: Written, mechanism: Mechanism, asked: Asked) -> str | NoNegative:
@@ -91,7 +87,7 @@ class SentenceKind(ABC):
         Returns:
             What is wrong in the sentence, for a reader; or why it is not a negative.
         """
-        marked = read_sentence(written.sentence, mechanism)
+        marked = _read_sentence(written.sentence, mechanism)
         if marked is None:
             return NoNegative(MALFORMED)
         return self._judge(marked, written, mechanism, asked)
@@ -118,14 +114,13 @@ class Generated(SentenceKind):
 
     def ask(self, mechanism: Mechanism, choices: Choices) -> Asked | NoNegative:
         """Ask for nothing in particular; two entities of one name give no negative."""
-        names = plain_name(mechanism.regulator), plain_name(mechanism.regulated)
+        names = _plain_names(mechanism)
         return NoNegative(SAME_NAME) if names[0] == names[1] else Asked()
 
     def _judge(
         self, marked: MarkedSentence, written: Written, mechanism: Mechanism, asked: Asked
     ) -> str | NoNegative:
-        names = _plain_names(marked)
-        original = plain_name(mechanism.regulator), plain_name(mechanism.regulated)
+        names, original = _plain_names(marked), _plain_names(mechanism)
         if names == original[::-1]:
             return NoNegative(SYMMETRIC) if is_symmetric(marked) else "roles exchanged"
         if names != original:
@@ -154,7 +149,7 @@ class SwappedNames(SentenceKind):
     def _judge(
         self, marked: MarkedSentence, written: Written, mechanism: Mechanism, asked: Asked
     ) -> str | NoNegative:
-        if (marked.name_at(marked.regulator), marked.name_at(marked.regulated)) != asked.names:
+        if marked.names != asked.names:
             return NoNegative(MISSING)
         return NoNegative(SYMMETRIC) if is_symmetric(marked) else "roles exchanged"
 
@@ -181,10 +176,9 @@ class ReplacedEntity(SentenceKind):
     def _judge(
         self, marked: MarkedSentence, written: Written, mechanism: Mechanism, asked: Asked
     ) -> str | NoNegative:
-        names = marked.name_at(marked.regulator), marked.name_at(marked.regulated)
-        if names != asked.names:
+        if marked.names != asked.names:
             return NoNegative(MISSING)
-        return f"{mechanism.regulator}, {mechanism.regulated} -> {', '.join(names)}"
+        return f"{mechanism.regulator}, {mechanism.regulated} -> {', '.join(marked.names)}"
 
 
 class ForbiddenEntities(SentenceKind):
@@ -201,12 +195,10 @@ class ForbiddenEntities(SentenceKind):
     def _judge(
         self, marked: MarkedSentence, written: Written, mechanism: Mechanism, asked: Asked
     ) -> str | NoNegative:
-        names = _plain_names(marked)
-        own = plain_name(mechanism.regulator), plain_name(mechanism.regulated)
-        if any(name == original for name, original in zip(names, own, strict=True)):
+        pairs = zip(_plain_names(marked), _plain_names(mechanism), strict=True)
+        if any(name == original for name, original in pairs):
             return NoNegative(BROKEN_CONSTRAINT)
-        shown = marked.name_at(marked.regulator), marked.name_at(marked.regulated)
-        return f"{mechanism.regulator}, {mechanism.regulated} -> {', '.join(shown)}"
+        return f"{mechanism.regulator}, {mechanism.regulated} -> {', '.join(marked.names)}"
 
 
 KINDS: dict[str, SentenceKind] = {
@@ -214,16 +206,8 @@ KINDS: dict[str, SentenceKind] = {
 }
 
 
-def read_sentence(sentence: str, mechanism: Mechanism) -> MarkedSentence | None:
-    """Locate the marked names in a written sentence, whatever they are.
-
-    Args:
-        sentence: The sentence.
-        mechanism: The positive, whose other mentions are masked too.
-
-    Returns:
-        The sentence with its places; None where the markers are malformed, or touch.
-    """
+def _read_sentence(sentence: str, mechanism: Mechanism) -> MarkedSentence | None:
+    """Locate any two marked names in a sentence; None where markers are malformed, or touch."""
     places = find_places(sentence)
     if places is None:
         return None
@@ -244,6 +228,6 @@ def _ask_for(mechanism: Mechanism, regulator: str, regulated: str) -> Asked:
     return Asked(required=required, names=names)
 
 
-def _plain_names(marked: MarkedSentence) -> tuple[str, str]:
-    regulator, regulated = marked.name_at(marked.regulator), marked.name_at(marked.regulated)
+def _plain_names(one: Mechanism | MarkedSentence) -> tuple[str, str]:
+    regulator, regulated = one.names
     return plain_name(regulator), plain_name(regulated)

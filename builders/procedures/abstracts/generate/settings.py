@@ -29,9 +29,6 @@ class PretrainedModel:
             texts: Not used.
             seed: Seed of the embeddings of the task's tokens.
 
-        Returns:
-            The model and the tokenizer.
-
         Raises:
             MissingExtraError: ``nlihub[baselines]`` is not installed.
             ModelError: The model cannot be loaded.
@@ -79,9 +76,6 @@ class SmallModel:
             texts: The texts that the vocabulary is made from.
             seed: Seed of the weights.
 
-        Returns:
-            The model and the tokenizer.
-
         Raises:
             MissingExtraError: ``nlihub[baselines]`` is not installed.
         """
@@ -113,9 +107,6 @@ def train_tokenizer(texts: list[str], n_tokens: int) -> Any:
     Args:
         texts: The texts that the vocabulary is made from.
         n_tokens: Greatest size of the vocabulary, with its 256 bytes and the task's tokens.
-
-    Returns:
-        A fast tokenizer of ``transformers``.
 
     Raises:
         MissingExtraError: ``nlihub[baselines]`` is not installed.
@@ -161,9 +152,9 @@ class BeamSettings:
         ngram_size: No sequence of this many tokens occurs twice in a text; 0 allows all, 1 is not
             allowed.
         allocates: Whether pruning spares the best continuation of every text and those that advance
-            a positive literal, and texts inside a literal are grouped by how much of it is matched,
-            the furthest first. So constraints are met; without it, as in the paper, they are met
-            only where the model comes close by itself.
+            a positive literal, and texts inside a literal are grouped by the part of it that is
+            matched, the greatest first. Without it, as in the paper, constraints are met only where
+            the model comes close by itself.
         stops_early: Whether a search ends once as many texts are finished as the beam is wide,
             instead of once no text can become better than the best.
         n_best: Greatest number of texts returned, 1 or more.
@@ -215,9 +206,6 @@ class ModelChoice(Protocol):
         Args:
             texts: The texts that it will be trained on.
             seed: Seed of every random choice.
-
-        Returns:
-            The model and the tokenizer.
         """
 
 
@@ -293,16 +281,10 @@ class GenerationSettings:
 
     @classmethod
     def small(cls, seed: int = 1) -> "GenerationSettings":
-        """Return settings for a small model from scratch, which one core can train.
+        """Return settings of generation by a small model from scratch, which one core can train.
 
         Its search spares what advances a constraint and returns ten sentences, as such a model
         rarely comes close to a constraint by itself.
-
-        Args:
-            seed: Seed of folds, weights, the order of examples and random choices.
-
-        Returns:
-            The settings.
         """
         return cls(
             model=SmallModel(),

@@ -15,7 +15,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from .....loaders.corpora.abstracts.abstract import Abstract, Entity, Relation, Skipped
+from .....loaders.corpora.abstracts.abstract import (
+    Abstract,
+    Entity,
+    EntityRelation,
+    SkippedAbstract,
+)
 from .....loaders.corpora.abstracts.markers import MARKER, mark
 from .....loaders.corpora.abstracts.mechanism_records import MechanismRecord
 from .....loaders.corpora.papers.paper import SplitSentences
@@ -89,7 +94,7 @@ class Span(NamedTuple):
 class _Pair(NamedTuple):
     """A mention of each entity of a relation."""
 
-    relation: Relation
+    relation: EntityRelation
     mentions: tuple[Entity, Entity]
 
     @property
@@ -111,8 +116,9 @@ class _Choice(NamedTuple):
 
 
 def find_mechanisms(
-    found: Iterable[Abstract | MechanismRecord | Skipped], rules: MechanismRules | None = None
-) -> Iterator[Mechanism | NoMechanism | Skipped]:
+    found: Iterable[Abstract | MechanismRecord | SkippedAbstract],
+    rules: MechanismRules | None = None,
+) -> Iterator[Mechanism | NoMechanism | SkippedAbstract]:
     """Find the mechanisms of abstracts and records, one at a time.
 
     Args:
@@ -124,7 +130,7 @@ def find_mechanisms(
     """
     rules = rules or MechanismRules()
     for one in found:
-        if isinstance(one, Skipped):
+        if isinstance(one, SkippedAbstract):
             yield one
         else:
             yield find_mechanism(one, rules)

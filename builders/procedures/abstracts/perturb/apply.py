@@ -74,7 +74,7 @@ class AllNegatives:
     refused: dict[str, NoNegative]
 
 
-def perturb(
+def perturb_mechanism(
     mechanism: Mechanism,
     strategies: Iterable[Strategy],
     seed: int,
@@ -99,11 +99,13 @@ def perturb(
     Raises:
         UsageError: Two strategies have one name.
     """
-    found = perturb_all(mechanism, strategies, seed, limit=1, ignore_markers=ignore_markers)
+    found = perturb_mechanism_all(
+        mechanism, strategies, seed, limit=1, ignore_markers=ignore_markers
+    )
     return Negatives({name: made[0] for name, made in found.made.items()}, found.refused)
 
 
-def perturb_all(
+def perturb_mechanism_all(
     mechanism: Mechanism,
     strategies: Iterable[Strategy],
     seed: int,

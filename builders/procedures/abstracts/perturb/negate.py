@@ -35,7 +35,7 @@ from .grammar import (
     word_list,
 )
 from .names import MarkedSentence
-from .strategy import Choices, Edit, NoNegative, Perturbed, Strategy
+from .strategy import Choices, NoNegative, Perturbed, Strategy, TextEdit
 
 DIRECTIONS = ("both", "posToNeg", "negToPos")
 
@@ -115,7 +115,7 @@ class Flip:
         is_reporting: Whether the predicate says what was found or thought.
     """
 
-    edits: tuple[Edit, ...]
+    edits: tuple[TextEdit, ...]
     is_hedged: bool = False
     is_reporting: bool = False
 
@@ -260,8 +260,8 @@ def _drop_fail(words: Words, i: int) -> Iterator[Flip]:
     yield Flip((_replace(words, i, i + 2, form),))
 
 
-def _replace(words: Words, first: int, last: int, new: str) -> Edit:
-    return Edit(words[first].start, words[last].end, new)
+def _replace(words: Words, first: int, last: int, new: str) -> TextEdit:
+    return TextEdit(words[first].start, words[last].end, new)
 
 
 def _opens_no_predicate(words: Words, i: int) -> bool:
@@ -297,10 +297,10 @@ def _deny_auxiliary(marked: MarkedSentence, words: Words, i: int) -> Iterator[Fl
     if text in DO and not is_base(words.at(verb)):
         return
     if text == "can" and place == i + 1:
-        edit = Edit(words[i].start, words[i].end, "cannot")
+        edit = TextEdit(words[i].start, words[i].end, "cannot")
     else:
         last = words[place - 1]
-        edit = Edit(last.start, last.end, f"{marked.text[last.start : last.end]} not")
+        edit = TextEdit(last.start, last.end, f"{marked.text[last.start : last.end]} not")
     yield Flip((edit,), is_hedged=text in HEDGES, is_reporting=reports)
 
 
@@ -314,7 +314,7 @@ def _deny_have(words: Words, i: int) -> Iterator[Flip]:
     if words.at(i + 1) not in _HAVE_OBJECTS or before in {*MODALS, *DO, "to"}:
         return
     do = {"has": "does", "have": "do", "had": "did"}[words.at(i)]
-    yield Flip((Edit(words[i].start, words[i].end, f"{do} not have"),))
+    yield Flip((TextEdit(words[i].start, words[i].end, f"{do} not have"),))
 
 
 def _find_do(words: Words, i: int) -> tuple[str, str] | None:
@@ -411,14 +411,14 @@ def _deny_verb(marked: MarkedSentence, words: Words, i: int, do: tuple[str, str]
     while is_manner(words.at(start - 1)):
         start -= 1
     reports = is_reporting(words, i)
-    verb = Edit(words[i].start, words[i].end, base)
-    edits: tuple[Edit, ...]
+    verb = TextEdit(words[i].start, words[i].end, base)
+    edits: tuple[TextEdit, ...]
     if start == i:
-        edits = (Edit(verb.start, verb.end, f"{auxiliary} not {base}"),)
+        edits = (TextEdit(verb.start, verb.end, f"{auxiliary} not {base}"),)
     else:
         first = words[start]
         manner = marked.text[first.start : first.end]
-        edits = (Edit(first.start, first.end, f"{auxiliary} not {manner}"), verb)
+        edits = (TextEdit(first.start, first.end, f"{auxiliary} not {manner}"), verb)
     yield Flip(edits, is_reporting=reports)
 
 

@@ -28,7 +28,7 @@ from ..mechanisms.mechanism import Mechanism
 from .clauses import PREPOSITIONS, Words, read_words
 from .grammar import fit_article, form_gerund, form_participle, form_past, form_third, like
 from .names import MarkedSentence
-from .strategy import Choices, Edit, NoNegative, Perturbed, Strategy
+from .strategy import Choices, NoNegative, Perturbed, Strategy, TextEdit
 
 _SECTIONS = ("terms", "verbs", "nouns", "adjectives", "adverbs")
 _FORM = (
@@ -208,8 +208,8 @@ def _is_safe(masked: str, words: Words, term: _Term) -> bool:
     return re.search(rf"\b{re.escape(term.new.lower())}\b", near) is None
 
 
-def _replace(text: str, term: _Term) -> list[Edit]:
-    return [Edit(term.start, term.end, term.new), *fit_article(text, term.start, term.new)]
+def _replace(text: str, term: _Term) -> list[TextEdit]:
+    return [TextEdit(term.start, term.end, term.new), *fit_article(text, term.start, term.new)]
 
 
 def _one_of(terms: Set[str]) -> str:

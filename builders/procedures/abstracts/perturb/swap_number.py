@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from ..mechanisms.mechanism import Mechanism
 from .grammar import fit_article
 from .names import NAME, MarkedSentence, mask_names
-from .strategy import Choices, Edit, NoNegative, Perturbed, Strategy
+from .strategy import Choices, NoNegative, Perturbed, Strategy, TextEdit
 
 #: Why no number is replaced.
 NO_NUMBER = "no number in the conclusion"
@@ -140,7 +140,7 @@ class SwapNumber(Strategy):
         return (
             Perturbed.of(
                 marked.text,
-                [Edit(old.start, old.end, new), *fit_article(marked.text, old.start, new)],
+                [TextEdit(old.start, old.end, new), *fit_article(marked.text, old.start, new)],
             )
             for old, new, _ in ordered
         )

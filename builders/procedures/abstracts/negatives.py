@@ -1,4 +1,4 @@
-"""Which of the negatives that were made a dataset has: BioNLI's two distributions.
+"""Make the negatives of mechanisms, and choose those of BioNLI's two distributions.
 
 Source:
     BioNLI, section 3.4, Tables 2 and 3. In both, a training mechanism has one negative, and those
@@ -33,17 +33,13 @@ Outcomes = Mapping[str, Perturbed | NoNegative]
 
 
 class Writer(Protocol):
-    """Makes negatives with models."""
+    """A writer of negatives besides those by rule, such as a model."""
 
     def write(self, mechanisms: Sequence[Mechanism]) -> Sequence[Outcomes]:
-        """For each of n mechanisms by kind its negative, or why there is none.
-
-        Args:
-            mechanisms: The mechanisms.
-        """
+        """Return for each mechanism by kind its negative, or why there is none."""
 
     def parameters(self) -> Mapping[str, Any]:
-        """All that the sentences depend on, besides the mechanisms."""
+        """Return everything that the sentences depend on, besides the mechanisms."""
 
 
 _CHUNK = 50
@@ -54,10 +50,10 @@ class Negative:
     """A negative of a mechanism.
 
     Attributes:
-        category: How it was made, in the paper's terms.
-        kind: The same, finer where the category is ``GEN-ND``.
+        category: The strategy or ``GEN`` or ``GEN-ND``, as in the paper.
+        kind: The category, finer for ``GEN-ND``.
         text: The sentence, markers included.
-        edit: What was changed into what, or in what a new sentence is wrong.
+        edit: The changes for a reader, or the error of a written sentence.
     """
 
     category: str
@@ -67,7 +63,7 @@ class Negative:
 
 
 def category_of(kind: str) -> str:
-    """The category of a kind, which is finer where models are asked under constraints."""
+    """Return the category of a kind of negative; the kinds of ``GEN-ND`` have one."""
     return KINDS[kind].category if kind in KINDS else kind
 
 
@@ -81,14 +77,14 @@ def make_negatives(
     """Apply every strategy once to every mechanism.
 
     Args:
-        mechanisms: n mechanisms.
-        strategies: The names of the rule-based ones.
-        seed: Decides every random choice.
-        num_proc: Processes to use; what comes out does not depend on it.
-        writer: Makes further ones; None makes none.
+        mechanisms: The positives.
+        strategies: The names of the rule-based strategies.
+        seed: Seed of every random choice.
+        num_proc: Number of processes; the result does not depend on it.
+        writer: Writer of further negatives; None writes none.
 
     Returns:
-        The negatives of each mechanism, and for each kind how often it was refused, by reason.
+        The negatives of each mechanism, and for each kind the counts of reasons for none.
     """
     every = make_strategies(EntityPool.of(mechanisms))
     job = partial(_perturb, [every[name] for name in strategies], seed)
@@ -96,14 +92,15 @@ def make_negatives(
     outcomes = [one for some in map_in_order(job, chunks, num_proc) for one in some]
     refused: dict[str, Counter[str]] = {name: Counter() for name in strategies}
     written: Sequence[Outcomes] = writer.write(mechanisms) if writer else [{}] * len(mechanisms)
-    made = []
+    made: list[list[Negative]] = []
     for mechanism, by_rule, by_model in zip(mechanisms, outcomes, written, strict=True):
-        both = _join(mechanism, by_rule, by_model)
-        made.append([_as_negative(k, one) for k, one in both.items() if isinstance(one, Perturbed)])
-        for kind, one in both.items():
+        made.append([])
+        for kind, one in _join(mechanism, by_rule, by_model).items():
             reasons = refused.setdefault(kind, Counter())
             if isinstance(one, NoNegative):
                 reasons[one.reason] += 1
+            else:
+                made[-1].append(Negative(category_of(kind), kind, one.text, one.detail))
     return made, refused
 
 
@@ -114,7 +111,7 @@ def _perturb(
 
 
 def _join(mechanism: Mechanism, by_rule: Negatives, by_model: Outcomes) -> Outcomes:
-    """Both, without what a model wrote that is there already."""
+    """Join the outcomes, and refuse what a model wrote that is there already."""
     outcomes: dict[str, Perturbed | NoNegative] = {**by_rule.made, **by_rule.refused}
     taken = {mechanism.conclusion: SAME_AS_POSITIVE}
     taken |= {one.text: SAME_AS_ANOTHER for one in by_rule.made.values()}
@@ -127,10 +124,6 @@ def _join(mechanism: Mechanism, by_rule: Negatives, by_model: Outcomes) -> Outco
     return outcomes
 
 
-def _as_negative(kind: str, one: Perturbed) -> Negative:
-    return Negative(category_of(kind), kind, one.text, one.detail)
-
-
 FULL, BALANCED = "full", "balanced"
 
 
@@ -140,27 +133,22 @@ def choose_full(
     negatives: Sequence[Sequence[Negative]],
     seed: int,
 ) -> list[Sequence[Negative]]:
-    """The negatives of the full distribution.
+    """Choose the negatives of each mechanism in the full distribution.
 
     Args:
-        mechanisms: n mechanisms.
+        mechanisms: The mechanisms.
         splits: The split of each.
-        negatives: All that were made of each.
-        seed: Decides which one a training mechanism has.
-
-    Returns:
-        For each mechanism its negatives.
+        negatives: All negatives of each.
+        seed: Seed of the one of a training mechanism.
     """
-    chosen: list[Sequence[Negative]] = []
-    for mechanism, split, made in zip(mechanisms, splits, negatives, strict=True):
-        if split == "train" and made:
-            made = [_draw(made, mechanism.pmid, seed)]
-        chosen.append(made)
-    return chosen
+    return [
+        [_draw(made, mechanism.pmid, seed)] if split == "train" and made else made
+        for mechanism, split, made in zip(mechanisms, splits, negatives, strict=True)
+    ]
 
 
 def _draw(made: Sequence[Negative], pmid: str, seed: int) -> Negative:
-    """One of the negatives: first a category, each equally likely, then one of it."""
+    """Draw a category, each equally likely, then one of its negatives."""
     categories = sorted({one.category for one in made})
     category = categories[key_of(seed, "category", pmid) % len(categories)]
     of_it = sorted((one for one in made if one.category == category), key=lambda one: one.kind)
@@ -174,14 +162,14 @@ def choose_balanced(
     max_per_category: int,
     seed: int,
 ) -> list[bool]:
-    """The mechanisms that the balanced distribution has, with their negatives of the full one.
+    """Choose the mechanisms of the balanced distribution; they keep their negatives.
 
     Args:
-        mechanisms: n mechanisms.
+        mechanisms: The mechanisms.
         splits: The split of each.
         full: The negatives of each in the full distribution.
-        max_per_category: How many training rows of a rule-based category there are at most.
-        seed: Decides which are cut.
+        max_per_category: Greatest number of training rows of a rule-based category.
+        seed: Seed of the choice.
 
     Returns:
         For each mechanism whether it is in; training mechanisms without a negative are not.

@@ -1,4 +1,4 @@
-"""Mechanisms and their negatives as rows of the uniform schema, dealt into configs and splits."""
+"""Rows of the uniform schema from mechanisms and their negatives, by configs and splits."""
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -44,13 +44,13 @@ class AbstractRows:
     """The rows of a dataset that is made from abstracts; see ``Rows``.
 
     Attributes:
-        mechanisms: n mechanisms.
+        mechanisms: The mechanisms.
         splits: The split of each.
         negatives: The negatives of each in the full distribution.
-        is_balanced: Whether each is in the balanced one.
+        is_balanced: Whether each is in the balanced distribution.
         domain: The domain of all.
-        parameters: All that the rows depend on, besides the abstracts.
-        seed: Decides the order of the rows.
+        parameters: Everything that the rows depend on, besides the abstracts.
+        seed: Seed of the order of the rows.
         keys: The configs and splits to make.
     """
 
@@ -65,20 +65,12 @@ class AbstractRows:
 
     @property
     def sources(self) -> list[Mapping[str, Any]]:
-        """The abstracts that are taken, as one source: how many, and a hash of their mechanisms."""
-        content = hashlib.sha256()
-        for one in self.mechanisms:
-            content.update(orjson.dumps(one))
-        return [
-            {
-                "url": "the abstracts",
-                "abstracts": len(self.mechanisms),
-                "sha256": content.hexdigest(),
-            }
-        ]
+        """Return the abstracts as one source: their number, and a hash of their mechanisms."""
+        content = hashlib.sha256(b"".join(map(orjson.dumps, self.mechanisms))).hexdigest()
+        return [{"url": "the abstracts", "abstracts": len(self.mechanisms), "sha256": content}]
 
     def batches(self, oddities: dict[str, Oddities] | None = None) -> Iterator[Batch]:
-        """The rows, in the order of a keyed hash, so that places tell no labels."""
+        """Yield the rows in the order of a keyed hash, so that places tell no labels."""
         features = uniform_features(LABELS, EXTRA)
         schema = features.arrow_schema
         rows = self._rows
@@ -122,18 +114,18 @@ class AbstractRows:
         }
 
     def _members(self, rows: Sequence[_Row]) -> dict[Key, pa.BooleanArray | None]:
-        members: dict[Key, pa.BooleanArray | None] = {}
-        for config, split in self.keys:
-            members[config, split] = pa.array(
+        return {
+            (config, split): pa.array(
                 self.splits[row.mechanism] == split
                 and (config != BALANCED or self.is_balanced[row.mechanism])
                 for row in rows
             )
-        return members
+            for config, split in self.keys
+        }
 
 
 def _entities(text: str) -> tuple[str | None, str | None]:
-    """What a hypothesis marks as the regulator and as the regulated entity."""
+    """Return the regulator and the regulated entity that a hypothesis marks."""
     places = find_places(text)
     if places is None:
         return None, None

@@ -1,4 +1,4 @@
-"""From files of annotated abstracts to rows, a report and a declaration."""
+"""Construct a dataset from files of annotated abstracts: rows, a report and a declaration."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,13 +31,12 @@ class Selection:
     """The mechanisms of a corpus.
 
     Attributes:
-        mechanisms: Those that are taken, by pmid.
+        mechanisms: The mechanisms that are taken, by pmid.
         splits: The split of each.
-        n_read: Abstracts and records that were found, whether they could be read or not.
-        not_taken: Why the others give no mechanism, in the order of the files; then those whose
-            mechanism is not taken, by pmid alone.
-        left_out: Entities, relations and lines that were not read; their abstracts were, without
-            them.
+        n_read: Number of abstracts and records found, whether they could be read or not.
+        not_taken: Why the others give no mechanism, in the order of the files; then duplicates, by
+            pmid alone.
+        left_out: Entities, relations and lines left out of abstracts that were read.
     """
 
     mechanisms: Sequence[Mechanism]
@@ -47,23 +46,23 @@ class Selection:
     left_out: Sequence[SkippedAbstract]
 
     def dropped(self) -> dict[str, int]:
-        """Number of abstracts that are not taken, by reason, the most frequent first."""
+        """Count the abstracts that are not taken by reason, the most frequent first."""
         return dict(Counter(entry.reason for entry in self.not_taken).most_common())
 
 
 def select_mechanisms(
     found: Iterable[Mechanism | NoMechanism | SkippedAbstract], splitting: ByRatio, seed: int
 ) -> Selection:
-    """Take each mechanism once, and put each into a split by its pmid.
+    """Take each mechanism of a corpus once, and put it into a split by its pmid.
 
     Of those with the same supporting set, however it is cut into sentences, that with the least
     pmid is taken: no premise is in two splits, and none has a sentence for a positive and for a
     negative. A file that is not read at all counts as one abstract.
 
     Args:
-        found: What was found of a corpus.
-        splitting: How abstracts are split.
-        seed: Decides which split an abstract is in.
+        found: The mechanisms, and the abstracts that give none.
+        splitting: The rule that splits abstracts.
+        seed: Seed of the splits.
     """
     mechanisms: list[Mechanism] = []
     not_taken: list[SkippedAbstract | NoMechanism] = []
@@ -115,7 +114,7 @@ def run(
     files = [file.path for file in find_paper_files(paths, FORMATS)]
     found = find_mechanisms(read_abstracts(files), recipe.mechanism_rules)
     chosen = select_mechanisms(found, recipe.splitting, recipe.seed)
-    report = _report(chosen, {"abstracts": _abstract_counts(chosen)})
+    report = _report(chosen)
     for split in splits:
         if split not in chosen.splits:
             raise TooFewError(f"No mechanism for {split}. {_say_why(chosen)}", report)
@@ -127,17 +126,9 @@ def run(
     is_balanced = choose_balanced(
         chosen.mechanisms, chosen.splits, full, recipe.max_per_category, recipe.seed
     )
-    report = _report(
-        chosen,
-        {
-            "annotation": AUTOMATIC,
-            "abstracts": _abstract_counts(chosen),
-            "negatives": _negative_counts(made, refused),
-        },
-    )
+    report = _report(chosen, _negative_counts(made, refused))
     for split in splits:
-        is_of = [one == split for one in chosen.splits]
-        if not any(negatives for negatives, mine in zip(full, is_of, strict=True) if mine):
+        if not any(some for some, of in zip(full, chosen.splits, strict=True) if of == split):
             raise TooFewError(f"No negative for {split}. {_say_why(chosen)}", report)
     categories = (POSITIVE, *dict.fromkeys(map(category_of, refused)))
     declaration = AbstractsDeclaration(declared, categories, recipe.domain, splits)
@@ -154,12 +145,15 @@ def run(
     yield Construction(rows, report, declaration)
 
 
-def _report(chosen: Selection, counts: Mapping[str, Any]) -> Report:
-    return Report(
-        counts,
-        {"not_taken": chosen.not_taken, "left_out": chosen.left_out},
-        [*_summary(chosen.not_taken), *_summary_of_counts(counts)],
-    )
+def _report(chosen: Selection, negatives: Mapping[str, Any] | None = None) -> Report:
+    counts: dict[str, Any] = {"abstracts": _abstract_counts(chosen)}
+    if negatives is not None:
+        counts = {"annotation": AUTOMATIC, **counts, "negatives": negatives}
+    shown = [f"not taken {show_left_out(entry)}" for entry in chosen.not_taken[:_MAX_SHOWN]]
+    if len(chosen.not_taken) > _MAX_SHOWN:
+        shown.append(f"and {len(chosen.not_taken) - _MAX_SHOWN:,} more")
+    left_out = {"not_taken": chosen.not_taken, "left_out": chosen.left_out}
+    return Report(counts, left_out, [*shown, *_summary(counts)])
 
 
 def show_left_out(one: SkippedAbstract | NoMechanism) -> str:
@@ -169,14 +163,7 @@ def show_left_out(one: SkippedAbstract | NoMechanism) -> str:
     return f"{f'{place} {pmid}'.strip()}: {one.reason}: {one.detail}"
 
 
-def _summary(not_taken: Sequence[SkippedAbstract | NoMechanism]) -> Iterator[str]:
-    for entry in not_taken[:_MAX_SHOWN]:
-        yield f"not taken {show_left_out(entry)}"
-    if len(not_taken) > _MAX_SHOWN:
-        yield f"and {len(not_taken) - _MAX_SHOWN:,} more"
-
-
-def _summary_of_counts(counts: Mapping[str, Any]) -> Iterator[str]:
+def _summary(counts: Mapping[str, Any]) -> Iterator[str]:
     abstracts = counts["abstracts"]
     dropped = list_reasons(abstracts["dropped"])
     yield f"{abstracts['kept']:,} of {abstracts['read']:,} abstracts{dropped}"

@@ -105,16 +105,13 @@ class Roles:
 
     @classmethod
     def read(cls, path: Path | None = None) -> "Roles":
-        """Read the words from a JSON file of the form of ``roles.json``.
+        """Read the words of roles from a JSON file of the form of ``roles.json``.
 
         A verb is followed by its nouns and irregular forms of the same direction; its regular forms
         are derived.
 
         Args:
             path: The file; None takes the package's.
-
-        Returns:
-            The words and relation types.
 
         Raises:
             UsageError: The file is missing or not of that form.
@@ -163,9 +160,6 @@ class Roles:
         Args:
             before: The text before the first mention.
             between: The text between the two mentions.
-
-        Returns:
-            The direction; None where the words give none.
         """
         cues = sorted(self._cues(between), key=lambda cue: cue.end) or [
             *self._cues_before(before, between)

@@ -1,4 +1,10 @@
-"""Predicates whose polarity can be flipped, and sentences that only deny."""
+"""VNeg: flip the polarity of one predicate, in either direction.
+
+Source:
+    BioNLI, section 3.3.1, "Verb Negation"; Table 4. The release calls the directions ``posToNeg``
+    and ``negToPos``. The paper finds predicates with a parser; here rules and a list of verbs find
+    them, and leave alone what they do not understand.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -121,17 +127,10 @@ class Flip:
 
 
 def affirm(marked: MarkedSentence, words: Words) -> Iterator[Flip]:
-    """Find negations that can be removed.
+    """Find negations of a sentence that can be removed, in its order.
 
     Left alone are ``not only ... but`` and the like, negations that another word needs
     (``not ... any``, ``not ... or``), and verbs that are not listed.
-
-    Args:
-        marked: The sentence.
-        words: Its words.
-
-    Yields:
-        The flips, in the order of the sentence.
     """
     for i in range(len(words)):
         text = words.at(i)
@@ -152,15 +151,7 @@ def affirm(marked: MarkedSentence, words: Words) -> Iterator[Flip]:
 
 
 def deny(marked: MarkedSentence, words: Words) -> Iterator[Flip]:
-    """Find predicates that can be negated, in clauses without a negation.
-
-    Args:
-        marked: The sentence.
-        words: Its words.
-
-    Yields:
-        The flips, in the order of the sentence.
-    """
+    """Find predicates of a sentence that can be negated, in clauses without a negation."""
     for i in range(1, len(words)):
         if words.is_glued(i) or _opens_no_predicate(words, i):
             continue
@@ -231,16 +222,13 @@ def _drop_no(marked: MarkedSentence, words: Words, i: int) -> Iterator[Flip]:
         noun += 1
     if noun >= len(words) or not _may_go(words, i + 1) or words.is_glued(noun):
         return
-    others = words.clause(i)
-    if sum(map(is_negative, others)) > 1:
+    if sum(map(is_negative, words.clause(i))) > 1:
         return
-    article = ""
+    new = words.at(i + 1)
     if words.at(noun) in _WITH_ARTICLE:
-        article = f"{choose_article(words.at(i + 1))} "
+        new = f"{choose_article(new)} {new}"
     elif words.at(noun) not in _WITHOUT_ARTICLE:
         return
-    following = words.at(i + 1)
-    new = article + following
     if i == 0:
         new = new[0].upper() + new[1:]
     yield Flip((_replace(words, i, i + 1, new),))
@@ -251,13 +239,9 @@ def _drop_fail(words: Words, i: int) -> Iterator[Flip]:
     base = words.at(i + 2)
     if not is_base(base) or any(verbs_joined(words, i + 3)) or not _may_go(words, i + 2):
         return
-    if words.at(i) == "fail" and words.at(words.skip_adverbs(i - 1, -1)) in (*AUXILIARIES, "to"):
-        form = base
-    else:
-        form = _FORM_OF[words.at(i)](base)
     if words.at(i) == "failed" and words.at(words.skip_adverbs(i - 1, -1)) in AUXILIARIES:
         return  # has failed to
-    yield Flip((_replace(words, i, i + 2, form),))
+    yield Flip((_replace(words, i, i + 2, _FORM_OF[words.at(i)](base)),))
 
 
 def _replace(words: Words, first: int, last: int, new: str) -> TextEdit:
@@ -405,10 +389,10 @@ def _deny_verb(marked: MarkedSentence, words: Words, i: int, do: tuple[str, str]
     auxiliary, base = do
     if words.at(i + 1) in ("and", "or") and _is_verb(words.at(words.skip_adverbs(i + 2))):
         return  # binds and activates: one negation would leave two forms
-    if words.at(i - 1) in ("and", "or") and _is_verb(words.at(i - 2)) and words.at(i - 1) == "or":
+    if words.at(i - 1) == "or" and _is_verb(words.at(i - 2)):
         return
     start = i
-    while is_manner(words.at(start - 1)):
+    while _is_manner(words.at(start - 1)):
         start -= 1
     reports = is_reporting(words, i)
     verb = TextEdit(words[i].start, words[i].end, base)
@@ -426,6 +410,6 @@ def _is_verb(text: str) -> bool:
     return is_base(text) or (base_of_third(text) or base_of_past(text)) is not None
 
 
-def is_manner(text: str) -> bool:
+def _is_manner(text: str) -> bool:
     """Return whether a word is an adverb of manner, which stands after ``not``."""
     return text.endswith("ly") and len(text) > 4 and text not in BEFORE_NOT

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -57,13 +57,7 @@ class Antonyms:
 
     @classmethod
     def read(cls, path: Path | None = None) -> "Antonyms":
-        """Read antonyms from a JSON file of the form of ``antonyms.json``.
-
-        Args:
-            path: The file; None takes the package's.
-
-        Returns:
-            The antonyms.
+        """Read antonyms from a JSON file of the form of ``antonyms.json``; None reads ours.
 
         Raises:
             UsageError: The file is missing or not of that form, or a term is its own antonym.
@@ -79,27 +73,12 @@ class Antonyms:
             ) from error
 
     @classmethod
-    @cache
-    def ours(cls) -> "Antonyms":
-        """Return the antonyms of the package's ``antonyms.json``, read once."""
-        return cls.read()
-
-    @classmethod
     def parse(cls, fields: Mapping[str, Any]) -> "Antonyms":
-        """Make antonyms from plain values of the form of ``antonyms.json``.
-
-        Args:
-            fields: The sections of the file; each may be missing.
-
-        Returns:
-            The antonyms.
+        """Make antonyms from the sections of ``antonyms.json``, each of which may be missing.
 
         Raises:
             UsageError: A term is empty or its own antonym, or a section is unknown.
-            KeyError: ``prefixes`` has pairs, but no stems.
-            TypeError: A section is not of the form of the file.
-            ValueError: A pair does not have two terms.
-            AttributeError: A section is not an object.
+            KeyError, TypeError, ValueError, AttributeError: A section is not of the file's form.
         """
         known = {*_SECTIONS, "prefixes", "after_hyphen", "not_before"}
         if unknown := sorted(set(fields) - known):
@@ -136,8 +115,12 @@ class Antonyms:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Term:
+@cache
+def _read_ours() -> Antonyms:
+    return Antonyms.read()
+
+
+class _Term(NamedTuple):
     start: int
     end: int
     new: str
@@ -158,7 +141,7 @@ class ReversePolarity(Strategy):
     others = (NO_TERM,)
 
     def __init__(self, antonyms: Antonyms | None = None, *, every: bool = False) -> None:
-        self.antonyms = antonyms or Antonyms.ours()
+        self.antonyms = antonyms or _read_ours()
         self.every = every
 
     def _propose(
@@ -238,11 +221,7 @@ def _inflect(base: str, past: Mapping[str, Any]) -> list[str]:
 
 def _count(noun: str, _: Mapping[str, Any]) -> list[str]:
     head, *rest = noun.split(" ", 1)
-    return [noun, " ".join([_pluralize(head), *rest])]
-
-
-def _pluralize(noun: str) -> str:
-    return form_third(noun)
+    return [noun, " ".join([form_third(head), *rest])]  # which is a noun's plural too
 
 
 def _keep(word: str, _: Mapping[str, Any]) -> list[str]:

@@ -258,7 +258,8 @@ def perturb_files(
 
 def list_left_out(told: PerturbedFiles) -> list[str]:
     """Return a line for each abstract without a mechanism: file, line, reason and detail."""
-    return [show_left_out(one) for one in (*told.skipped, *told.without_mechanism)]
+    left_out: list[SkippedAbstract | NoMechanism] = [*told.skipped, *told.without_mechanism]
+    return [show_left_out(one) for one in left_out]
 
 
 def tabulate_perturbed(told: PerturbedFiles) -> list[list[Any]]:

@@ -93,8 +93,8 @@ def read_pubtator(
                 block.passages[kind] = content
         elif block is None:
             detail = f"expected pmid|t|title, got {text!r:.80}"
-            error = RecordError("malformed", detail)
-            yield ReadUnit.refused(error, file, number, None, "line")
+            refused = RecordError("malformed", detail)
+            yield ReadUnit.refused(refused, file, number, None, "line")
         else:
             block.add(number, text.split("\t"))
     if block is not None:

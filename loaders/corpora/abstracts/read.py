@@ -175,5 +175,5 @@ def _read_item(item: Any, file: str, line: int) -> ReadUnit:
             return ReadUnit.refused(error, file, line, record_pmid(item), "record")
     got = f"an object with {', '.join(map(repr, item))}" if isinstance(item, dict) else repr(item)
     detail = f"expected an object with {DOCUMENT_KEY!r} or {KEY!r}, got {got:.200}"
-    error = RecordError("unknown format", detail)
-    return ReadUnit.refused(error, file, line, None, "record")
+    refused = RecordError("unknown format", detail)
+    return ReadUnit.refused(refused, file, line, None, "record")

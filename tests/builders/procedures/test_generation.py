@@ -142,9 +142,10 @@ def literal(tokenizer, phrase, *, is_positive=True):
 def check_constraints(mechanism, tokenizer):
     """What is asked for is found in the tokens of a sentence that has it, if there is one."""
     asked = KINDS["GEN-ND-SEN"].ask(mechanism, Choices(0, mechanism.pmid, "GEN-ND-SEN"))
-    swapped = SwapNames(symmetric=True).perturb(mechanism, Choices(0, mechanism.pmid, "SEN"))
-    if isinstance(asked, NoNegative) or isinstance(swapped, NoNegative):
+    found = SwapNames(symmetric=True).propose(mechanism, Choices(0, mechanism.pmid, "SEN"))
+    if isinstance(asked, NoNegative) or isinstance(found, NoNegative):
         return False
+    swapped = next(found)
     if not all(phrase in swapped.text for phrase in asked.required):  # a capital at the start
         return False
     for text, n_found in ((swapped.text, 2), (mechanism.conclusion, 0)):

@@ -62,15 +62,27 @@ STRATEGIES = make_strategies(POOL)
 NAMES = tuple(STRATEGIES)
 
 
+def propose_all(strategy, mechanism, choices):
+    """All proposals of a strategy, or why it has none."""
+    found = strategy.propose(mechanism, choices)
+    return found if isinstance(found, NoNegative) else tuple(found)
+
+
+def propose_one(strategy, mechanism, choices):
+    """The first proposal of a strategy, or why it has none."""
+    found = strategy.propose(mechanism, choices)
+    return found if isinstance(found, NoNegative) else next(found)
+
+
 def outcome(name, conclusion, types="gg", supporting=(), seed=1, strategy=None):
     mechanism = mechanism_of(conclusion, types, supporting)
-    return (strategy or STRATEGIES[name]).perturb(mechanism, Choices(seed, "1", name))
+    return propose_one(strategy or STRATEGIES[name], mechanism, Choices(seed, "1", name))
 
 
 def texts(name, conclusion, types="gg", supporting=(), strategy=None):
     """All that a strategy can make of a sentence, without its markers."""
     mechanism = mechanism_of(conclusion, types, supporting)
-    found = (strategy or STRATEGIES[name]).perturb_all(mechanism, Choices(1, "1", name))
+    found = propose_all(strategy or STRATEGIES[name], mechanism, Choices(1, "1", name))
     return set() if isinstance(found, NoNegative) else {plain(p.text) for p in found}
 
 
@@ -106,7 +118,7 @@ def test_table_4_markers_move_with_the_names():
 def test_table_4_an_entity_from_outside():
     mechanism = mechanism_of(TABLE_4, "g-")
     pool = EntityPool({"Gene": ["integrin"]})
-    found = ReplaceOutside(pool).perturb(mechanism, Choices(1, "1", "SREO"))
+    found = propose_one(ReplaceOutside(pool), mechanism, Choices(1, "1", "SREO"))
     assert found.text == TABLE_4.replace("calcium", "integrin")
 
 
@@ -158,15 +170,15 @@ def mechanisms(draw):
 def test_properties(name, mechanism, seed):
     strategy = STRATEGIES[name]
     choices = Choices(seed, mechanism.pmid, name)
-    found = strategy.perturb(mechanism, choices)
-    assert found == strategy.perturb(mechanism, choices)
-    everything = strategy.perturb_all(mechanism, choices)
+    found = propose_one(strategy, mechanism, choices)
+    assert found == propose_one(strategy, mechanism, choices)
+    everything = propose_all(strategy, mechanism, choices)
     if isinstance(found, NoNegative):
         assert found.reason in strategy.reasons
         assert everything == found
         return
     assert everything[0] == found
-    assert strategy.perturb_all(mechanism, choices, limit=1) == (found,)
+    assert propose_all(strategy, mechanism, choices)[:1] == (found,)
     for each in everything:
         assert each.text != mechanism.conclusion
         assert find_places(each.text) is not None
@@ -203,7 +215,7 @@ def test_negatives_differ_and_do_not_depend_on_the_order(mechanism, order, ignor
 @settings(max_examples=100, deadline=None)
 def test_entities_are_never_touched_by_words_and_numbers(mechanism):
     for name in ("VNeg", "SN", "LPR"):
-        found = STRATEGIES[name].perturb_all(mechanism, Choices(1, "1", name))
+        found = propose_all(STRATEGIES[name], mechanism, Choices(1, "1", name))
         for each in () if isinstance(found, NoNegative) else found:
             assert f"<re> {mechanism.regulator} <er>" in each.text
             assert f"<el> {mechanism.regulated} <le>" in each.text
@@ -310,7 +322,7 @@ def test_names_other_than_those_between_the_markers_are_refused():
     other = type(mechanism)(*(getattr(mechanism, f) for f in mechanism.__slots__[:3]), "C", "B",
                             "Gene", "Gene", (), None)  # fmt: skip
     for name, strategy in STRATEGIES.items():
-        assert strategy.perturb(other, Choices(1, "1", name)) == NoNegative(BROKEN_MARKERS)
+        assert propose_one(strategy, other, Choices(1, "1", name)) == NoNegative(BROKEN_MARKERS)
 
 
 def test_a_name_that_breaks_the_markers_is_not_taken():
@@ -323,7 +335,7 @@ def test_a_name_that_breaks_the_markers_is_not_taken():
 class Fixed(Strategy):
     """Proposes what it was given."""
 
-    precondition = otherwise = "none"
+    otherwise = "none"
 
     def __init__(self, name, *words):
         self.name, self.words = name, words
@@ -533,7 +545,7 @@ def test_negation_inside_a_name_stays():
 
 def test_reports_are_left_alone_and_hedges_come_last():
     sentence = "It was concluded that <re> A <er> may be low and that <el> B <le> is high."
-    first, second = STRATEGIES["VNeg"].perturb_all(mechanism_of(sentence), Choices(1, "1", "VNeg"))
+    first, second = propose_all(STRATEGIES["VNeg"], mechanism_of(sentence), Choices(1, "1", "VNeg"))
     assert "is not high" in first.text
     assert "may not be low" in second.text
     everything = texts("VNeg", sentence, strategy=Negate(any_predicate=True))
@@ -616,7 +628,7 @@ def test_what_may_be_the_same_number_is_not_taken(old, supporting, expected):
 def test_a_number_of_the_same_unit_comes_first():
     sentence = "<re> A <er> at 5 mg cut <el> B <le>."
     mechanism = mechanism_of(sentence, "gg", "In 12, 14, 16 and 18 rats or 7 mg.")
-    found = STRATEGIES["SN"].perturb_all(mechanism, Choices(1, "1", "SN"))
+    found = propose_all(STRATEGIES["SN"], mechanism, Choices(1, "1", "SN"))
     assert found[0].detail == "5 -> 7"
     assert len(found) == 5
 

@@ -59,7 +59,6 @@ class Negate(Strategy):
     """
 
     name = "VNeg"
-    precondition = "a predicate that the rules understand"
     otherwise = "no predicate whose polarity can be flipped by rule"
 
     def __init__(self, *, any_predicate: bool = False, direction: str = "both") -> None:

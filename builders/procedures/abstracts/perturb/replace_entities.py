@@ -91,7 +91,6 @@ class ReplaceInside(Strategy):
     """
 
     name = "SRE"
-    precondition = "an entity has a type, and the supporting set another entity of that type"
     otherwise = "no other entity of its type in the supporting set"
     others = (DENIED, NO_TYPE)
 
@@ -154,7 +153,6 @@ class ReplaceOutside(Strategy):
     """
 
     name = "SREO"
-    precondition = "an entity has a type, and the pool one of that type that is not in the abstract"
     otherwise = "no entity of its type in the pool that is not in the abstract"
     others = (DENIED, NO_TYPE)
 

@@ -136,7 +136,6 @@ class ReversePolarity(Strategy):
     """
 
     name = "LPR"
-    precondition = "a term of interaction outside names and not under a negation"
     otherwise = "its terms of interaction stand under a negation or beside their antonyms"
     others = (NO_TERM,)
 

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain
 from typing import ClassVar, TypeVar
 
 from ....core.keyed import key_of
@@ -98,15 +98,11 @@ class Strategy(ABC):
 
     Attributes:
         name: The paper's name, e.g. ``"SEN"``; a category of the dataset.
-        section: The section of the paper that describes it.
-        precondition: What a mechanism needs for it.
         otherwise: The reason where it finds nothing to change.
         others: Further reasons of its own.
     """
 
     name: ClassVar[str]
-    section: ClassVar[str] = "BioNLI, section 3.3.1"
-    precondition: ClassVar[str]
     otherwise: ClassVar[str]
     others: ClassVar[tuple[str, ...]] = ()
 
@@ -114,22 +110,6 @@ class Strategy(ABC):
     def reasons(self) -> tuple[str, ...]:
         """Return all reasons for which it may make no negative."""
         return (BROKEN_MARKERS, *self.others, self.otherwise, UNCHANGED)
-
-    def perturb(self, mechanism: Mechanism, choices: Choices) -> Perturbed | NoNegative:
-        """Change the conclusion in the first of the ways that ``propose`` yields."""
-        found = self.propose(mechanism, choices)
-        return found if isinstance(found, NoNegative) else next(found)
-
-    def perturb_all(
-        self, mechanism: Mechanism, choices: Choices, limit: int | None = None
-    ) -> tuple[Perturbed, ...] | NoNegative:
-        """Change the conclusion in at most ``limit`` ways, or in all where it is None.
-
-        BioNLI itself takes one negative of each strategy: its Tables 2 and 3 have as many SEN as
-        positives where "each instance is perturbed as many times as possible".
-        """
-        found = self.propose(mechanism, choices)
-        return found if isinstance(found, NoNegative) else tuple(islice(found, limit))
 
     def propose(self, mechanism: Mechanism, choices: Choices) -> Iterator[Perturbed] | NoNegative:
         """Propose negatives in every possible way, in the order in which they are drawn.

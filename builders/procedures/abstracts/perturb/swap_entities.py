@@ -11,6 +11,7 @@ Source:
 
 import re
 from collections.abc import Iterable, Mapping
+from typing import ClassVar
 
 from ..mechanisms.mechanism import Mechanism
 from .grammar import put_name
@@ -46,9 +47,8 @@ class SwapStrategy(Strategy):
             that its relations are "not necessarily asymmetric" (footnote 3).
     """
 
-    precondition = "the two entities have different names; their relation has a direction"
     otherwise = SAME_NAME
-    others = (SYMMETRIC, DENIED)
+    others: ClassVar[tuple[str, ...]] = (SYMMETRIC, DENIED)
 
     def __init__(self, *, symmetric: bool = False) -> None:
         self.symmetric = symmetric
@@ -113,8 +113,6 @@ class SwapMarkers(SwapStrategy):
     """SET: ``<re> A <er> ... <el> B <le>`` becomes ``<el> A <le> ... <re> B <er>``."""
 
     name = "SET"
-    section = "none: the authors' code alone"
-    precondition = "the relation of the two entities has a direction"
     otherwise = SYMMETRIC
     others = ()
 

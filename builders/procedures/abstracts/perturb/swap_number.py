@@ -106,7 +106,6 @@ class SwapNumber(Strategy):
     """
 
     name = "SN"
-    precondition = "a number in the conclusion, and another of its kind in the supporting set"
     otherwise = "no other number of its kind in the supporting set"
     others = (NO_NUMBER,)
 

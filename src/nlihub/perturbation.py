@@ -34,7 +34,7 @@ from .builders.procedures.abstracts.perturb.swap_entities import (
     SwapPositions,
 )
 from .builders.procedures.abstracts.perturb.swap_number import SwapNumber
-from .builders.procedures.abstracts.run import show_left_out
+from .builders.procedures.abstracts.run import list_left_out
 from .loaders.atomic_write import whole_file
 from .loaders.corpora.abstracts.abstract import SkippedAbstract
 from .loaders.corpora.abstracts.read import FORMATS, read_abstracts
@@ -61,8 +61,6 @@ __all__ = [
     "perturb_files",
 ]
 
-_MAX_SHOWN = 10
-
 
 @dataclass(frozen=True)
 class PerturbedFiles:
@@ -86,6 +84,11 @@ class PerturbedFiles:
     refused: Mapping[str, Mapping[str, int]]
     without_mechanism: Sequence[NoMechanism]
     skipped: Sequence[SkippedAbstract]
+
+    @property
+    def left_out(self) -> list[SkippedAbstract | NoMechanism]:
+        """Return everything that gives no mechanism."""
+        return [*self.skipped, *self.without_mechanism]
 
 
 def perturb(
@@ -252,14 +255,10 @@ def perturb_files(
         reasons = {name: dict(counter.most_common()) for name, counter in refused.items()}
         told = PerturbedFiles(n_mechanisms, made, negatives, reasons, without, skipped)
         if not n_mechanisms:
-            raise CorpusError(_tell_nothing(told))
+            places = [f"  {line}" for line in list_left_out(told.left_out, "")]
+            shown = "\n".join(places or ["  they are empty"])
+            raise CorpusError(f"The files give no mechanism to perturb:\n{shown}")
     return told
-
-
-def list_left_out(told: PerturbedFiles) -> list[str]:
-    """Return a line for each abstract without a mechanism: file, line, reason and detail."""
-    left_out: list[SkippedAbstract | NoMechanism] = [*told.skipped, *told.without_mechanism]
-    return [show_left_out(one) for one in left_out]
 
 
 def tabulate_perturbed(told: PerturbedFiles) -> list[list[Any]]:
@@ -273,14 +272,6 @@ def tabulate_perturbed(told: PerturbedFiles) -> list[list[Any]]:
         rows.append([f"{name}: made", n_made, told.negatives[name]])
         rows += [[f"{name}: {reason}", n, ""] for reason, n in told.refused[name].items()]
     return rows
-
-
-def _tell_nothing(told: PerturbedFiles) -> str:
-    places = list_left_out(told)
-    shown = [f"  {place}" for place in places[:_MAX_SHOWN]]
-    if len(places) > _MAX_SHOWN:
-        shown.append(f"  and {len(places) - _MAX_SHOWN:,} more")
-    return "\n".join(["The files give no mechanism to perturb:", *(shown or ["  they are empty"])])
 
 
 def _open(output: str | Path | IO[bytes], inputs: Sequence[Path], stack: ExitStack) -> IO[bytes]:

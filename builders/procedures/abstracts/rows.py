@@ -26,17 +26,12 @@ _BATCH_ROWS = 5_000
 
 
 class _Row(NamedTuple):
-    id: str
     mechanism: int
-    negative: Negative | None
-
-    @property
-    def category(self) -> str:
-        return POSITIVE if self.negative is None else self.negative.category
-
-    @property
-    def kind(self) -> str:
-        return POSITIVE if self.negative is None else self.negative.kind
+    id: str
+    category: str
+    kind: str
+    hypothesis: str
+    edit: str | None
 
 
 @dataclass(frozen=True)
@@ -80,34 +75,34 @@ class AbstractRows:
 
     @cached_property
     def _rows(self) -> list[_Row]:
-        rows = []
-        for n, mechanism in enumerate(self.mechanisms):
-            rows.append(_Row(f"{mechanism.pmid}-{POSITIVE}", n, None))
-            rows += [_Row(f"{mechanism.pmid}-{one.kind}", n, one) for one in self.negatives[n]]
+        rows = [
+            _Row(n, f"{one.pmid}-{POSITIVE}", POSITIVE, POSITIVE, one.conclusion, None)
+            for n, one in enumerate(self.mechanisms)
+        ]
+        rows += [
+            _Row(n, f"{mechanism.pmid}-{one.kind}", one.category, one.kind, one.text, one.edit)
+            for n, mechanism in enumerate(self.mechanisms)
+            for one in self.negatives[n]
+        ]
         if len({row.id for row in rows}) < len(rows):
             raise CorpusError("Two rows have one id: a pmid ends like the name of a kind.")
         return sorted(rows, key=lambda row: (key_of(self.seed, "order", row.id), row.id))
 
     def _columns(self, rows: Sequence[_Row]) -> dict[str, Any]:
         mechanisms = [self.mechanisms[row.mechanism] for row in rows]
-        hypotheses = [
-            one.conclusion if row.negative is None else row.negative.text
-            for row, one in zip(rows, mechanisms, strict=True)
-        ]
-        edits = [row.negative.edit if row.negative else None for row in rows]
-        entities = [_entities(text) for text in hypotheses]
+        entities = [_entities(row.hypothesis) for row in rows]
         pmids = [one.pmid for one in mechanisms]
         return {
             "id": [row.id for row in rows],
             "premise": [" ".join(one.supporting) for one in mechanisms],
-            "hypothesis": hypotheses,
-            "label": [LABELS[row.negative is None] for row in rows],
+            "hypothesis": [row.hypothesis for row in rows],
+            "label": [LABELS[row.kind == POSITIVE] for row in rows],
             "group": pmids,
             "category": [row.category for row in rows],
             "domain": [self.domain] * len(rows),
             "source": pmids,
             "kind": [row.kind for row in rows],
-            "edit": pa.array(edits, pa.string()),
+            "edit": pa.array([row.edit for row in rows], pa.string()),
             "regulator": [regulator for regulator, _ in entities],
             "regulated": [regulated for _, regulated in entities],
             "original_hypothesis": [one.conclusion for one in mechanisms],

@@ -149,18 +149,23 @@ def _report(chosen: Selection, negatives: Mapping[str, Any] | None = None) -> Re
     counts: dict[str, Any] = {"abstracts": _abstract_counts(chosen)}
     if negatives is not None:
         counts = {"annotation": AUTOMATIC, **counts, "negatives": negatives}
-    shown = [f"not taken {show_left_out(entry)}" for entry in chosen.not_taken[:_MAX_SHOWN]]
-    if len(chosen.not_taken) > _MAX_SHOWN:
-        shown.append(f"and {len(chosen.not_taken) - _MAX_SHOWN:,} more")
+    shown = list_left_out(chosen.not_taken, "not taken ")
     left_out = {"not_taken": chosen.not_taken, "left_out": chosen.left_out}
     return Report(counts, left_out, [*shown, *_summary(counts)])
 
 
-def show_left_out(one: SkippedAbstract | NoMechanism) -> str:
-    """Return file, line, pmid, reason and detail of what was left out, as far as they are known."""
-    place = f"{one.file}:{one.line}" if one.line else one.file
-    pmid = f"(pmid {one.pmid})" if one.pmid else ""
-    return f"{f'{place} {pmid}'.strip()}: {one.reason}: {one.detail}"
+def list_left_out(left_out: Sequence[SkippedAbstract | NoMechanism], prefix: str) -> list[str]:
+    """Return a line for each of the first abstracts left out, and one on how many more there are.
+
+    A line has a prefix, file, line, pmid, reason and detail, as far as they are known.
+    """
+    lines = []
+    for one in left_out[:_MAX_SHOWN]:
+        place = f"{one.file}:{one.line}" if one.line else one.file
+        pmid = f"(pmid {one.pmid})" if one.pmid else ""
+        lines.append(f"{prefix}{f'{place} {pmid}'.strip()}: {one.reason}: {one.detail}")
+    n_more = len(left_out) - len(lines)
+    return [*lines, f"and {n_more:,} more"] if n_more else lines
 
 
 def _summary(counts: Mapping[str, Any]) -> Iterator[str]:

@@ -11,8 +11,6 @@ from ..builders.procedures.abstracts.mechanisms.options import MechanismOptions
 from .command import command, takes_groups
 from .options import Json, Seed, answer, names
 
-_MAX_SHOWN = 10
-
 
 def add_commands(app: typer.Typer) -> None:
     """Add the commands of this module, in the order of the help."""
@@ -68,8 +66,9 @@ def perturb_command(
 
     What was made, refused and skipped goes to stderr; with --output and --json to stdout.
     """
+    from ..builders.procedures.abstracts.run import list_left_out
     from ..metrics.rows import show_rows_as_text
-    from ..perturbation import list_left_out, perturb_files, tabulate_perturbed
+    from ..perturbation import perturb_files, tabulate_perturbed
 
     if as_json and output is None:
         raise typer.BadParameter("needs --output: stdout has the negatives.", param_hint="--json")
@@ -84,11 +83,8 @@ def perturb_command(
         mechanisms=mechanisms,
         ignore_markers=ignore_markers,
     )
-    places = list_left_out(told)
-    for place in places[:_MAX_SHOWN]:
-        print(f"nlihub: skipped {place}", file=sys.stderr)
-    if len(places) > _MAX_SHOWN:
-        print(f"nlihub: and {len(places) - _MAX_SHOWN:,} more", file=sys.stderr)
+    for line in list_left_out(told.left_out, "skipped "):
+        print(f"nlihub: {line}", file=sys.stderr)
     print(show_rows_as_text(tabulate_perturbed(told)), file=sys.stderr)
     if output is not None:
         n = sum(told.negatives.values())

@@ -5,7 +5,6 @@ Source:
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -28,6 +27,10 @@ RIGHT_RELATION = "the relation is right"
 NO_RELATION = "the text tells no relation, and its roles are those of the positive"
 UNTOLD_POLARITY = "the roles are those of the positive, whose polarity is not told"
 BROKEN_CONSTRAINT = "the text has a marked entity that it must not have"
+
+
+#: The error of a sentence, for a reader; or why it is not a negative.
+Verdict = str | NoNegative
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,7 @@ class SentenceKind(ABC):
             choices: The random choices for its abstract.
         """
 
-    def judge(self, written: Written, mechanism: Mechanism, asked: Asked) -> str | NoNegative:
+    def judge(self, written: Written, mechanism: Mechanism, asked: Asked) -> Verdict:
         """Judge whether a sentence is a negative of this kind, before its bound is applied.
 
         Args:
@@ -85,18 +88,18 @@ class SentenceKind(ABC):
             asked: The constraints that the model was asked to meet.
 
         Returns:
-            What is wrong in the sentence, for a reader; or why it is not a negative.
+            The error of the sentence, for a reader; or why it is not a negative.
         """
         marked = _read_sentence(written.sentence, mechanism)
         if marked is None:
             return NoNegative(MALFORMED)
-        return self._judge(marked, written, mechanism, asked)
+        if asked.names is not None and marked.names != asked.names:
+            return NoNegative(MISSING)
+        return self._judge(marked, written, mechanism)
 
     @abstractmethod
-    def _judge(
-        self, marked: MarkedSentence, written: Written, mechanism: Mechanism, asked: Asked
-    ) -> str | NoNegative:
-        """Judge a sentence whose markers are well formed; see ``judge``."""
+    def _judge(self, marked: MarkedSentence, written: Written, mechanism: Mechanism) -> Verdict:
+        """Judge a sentence with well-formed markers around the names asked for; see ``judge``."""
 
 
 class Generated(SentenceKind):
@@ -117,9 +120,7 @@ class Generated(SentenceKind):
         names = _plain_names(mechanism)
         return NoNegative(SAME_NAME) if names[0] == names[1] else Asked()
 
-    def _judge(
-        self, marked: MarkedSentence, written: Written, mechanism: Mechanism, asked: Asked
-    ) -> str | NoNegative:
+    def _judge(self, marked: MarkedSentence, written: Written, mechanism: Mechanism) -> Verdict:
         names, original = _plain_names(marked), _plain_names(mechanism)
         if names == original[::-1]:
             return NoNegative(SYMMETRIC) if is_symmetric(marked) else "roles exchanged"
@@ -146,11 +147,7 @@ class SwappedNames(SentenceKind):
             return NoNegative(SAME_NAME)
         return _ask_for(mechanism, mechanism.regulated, mechanism.regulator)
 
-    def _judge(
-        self, marked: MarkedSentence, written: Written, mechanism: Mechanism, asked: Asked
-    ) -> str | NoNegative:
-        if marked.names != asked.names:
-            return NoNegative(MISSING)
+    def _judge(self, marked: MarkedSentence, written: Written, mechanism: Mechanism) -> Verdict:
         return NoNegative(SYMMETRIC) if is_symmetric(marked) else "roles exchanged"
 
 
@@ -173,11 +170,7 @@ class ReplacedEntity(SentenceKind):
         both = {"regulator": mechanism.regulator, "regulated": mechanism.regulated, role: name}
         return _ask_for(mechanism, **both)
 
-    def _judge(
-        self, marked: MarkedSentence, written: Written, mechanism: Mechanism, asked: Asked
-    ) -> str | NoNegative:
-        if marked.names != asked.names:
-            return NoNegative(MISSING)
+    def _judge(self, marked: MarkedSentence, written: Written, mechanism: Mechanism) -> Verdict:
         return f"{mechanism.regulator}, {mechanism.regulated} -> {', '.join(marked.names)}"
 
 
@@ -192,9 +185,7 @@ class ForbiddenEntities(SentenceKind):
         asked = _ask_for(mechanism, mechanism.regulator, mechanism.regulated)
         return Asked(forbidden=asked.required)
 
-    def _judge(
-        self, marked: MarkedSentence, written: Written, mechanism: Mechanism, asked: Asked
-    ) -> str | NoNegative:
+    def _judge(self, marked: MarkedSentence, written: Written, mechanism: Mechanism) -> Verdict:
         pairs = zip(_plain_names(marked), _plain_names(mechanism), strict=True)
         if any(name == original for name, original in pairs):
             return NoNegative(BROKEN_CONSTRAINT)
@@ -222,7 +213,7 @@ def _read_sentence(sentence: str, mechanism: Mechanism) -> MarkedSentence | None
 
 def _ask_for(mechanism: Mechanism, regulator: str, regulated: str) -> Asked:
     """Ask for two names, as written inside a sentence, in the markers of their roles."""
-    sentences: Sequence[str] = (*mechanism.supporting, mechanism.conclusion)
+    sentences = mechanism.sentences
     names = as_inside(regulator, sentences), as_inside(regulated, sentences)
     required = mark_name("regulator", names[0]), mark_name("regulated", names[1])
     return Asked(required=required, names=names)

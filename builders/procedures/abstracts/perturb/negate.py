@@ -6,7 +6,7 @@ Source:
     them, and leave alone what they do not understand.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from .....loaders.errors import UsageError
@@ -41,7 +41,7 @@ from .grammar import (
     word_list,
 )
 from .names import MarkedSentence
-from .strategy import Choices, NoNegative, Perturbed, Strategy, TextEdit
+from .strategy import Choices, Perturbed, Proposals, Strategy, TextEdit
 
 DIRECTIONS = ("both", "posToNeg", "negToPos")
 
@@ -69,9 +69,7 @@ class Negate(Strategy):
         self.any_predicate = any_predicate
         self.direction = direction
 
-    def _propose(
-        self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices
-    ) -> Iterable[Perturbed] | NoNegative:
+    def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
         words = read_words(marked)
         affirmed = affirm(marked, words) if self.direction != "posToNeg" else ()
         denied = deny(marked, words) if self.direction != "negToPos" else ()

@@ -18,7 +18,7 @@ from ..mechanisms.mechanism import Mechanism
 from .grammar import as_inside, put_name
 from .names import MARKERS, MarkedSentence, find_name, may_be_same, stand_together
 from .negate import DENIED, denies
-from .strategy import Choices, NoNegative, Perturbed, Strategy
+from .strategy import Choices, NoNegative, Perturbed, Proposals, Strategy
 
 
 class EntityPool:
@@ -94,9 +94,7 @@ class ReplaceInside(Strategy):
     otherwise = "no other entity of its type in the supporting set"
     others = (DENIED, NO_TYPE)
 
-    def _propose(
-        self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices
-    ) -> Iterable[Perturbed] | NoNegative:
+    def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
         if denies(marked):
             return NoNegative(DENIED)
         found = find_others(mechanism, choices)
@@ -159,9 +157,7 @@ class ReplaceOutside(Strategy):
     def __init__(self, pool: EntityPool) -> None:
         self.pool = pool
 
-    def _propose(
-        self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices
-    ) -> Iterable[Perturbed] | NoNegative:
+    def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
         if denies(marked):
             return NoNegative(DENIED)
         types = _types_of(mechanism)

@@ -28,7 +28,7 @@ from ..mechanisms.mechanism import Mechanism
 from .clauses import PREPOSITIONS, Words, read_words
 from .grammar import fit_article, form_gerund, form_participle, form_past, form_third, like
 from .names import MarkedSentence
-from .strategy import Choices, NoNegative, Perturbed, Strategy, TextEdit
+from .strategy import Choices, NoNegative, Perturbed, Proposals, Strategy, TextEdit
 
 _SECTIONS = ("terms", "verbs", "nouns", "adjectives", "adverbs")
 _FORM = (
@@ -143,9 +143,7 @@ class ReversePolarity(Strategy):
         self.antonyms = antonyms or _read_ours()
         self.every = every
 
-    def _propose(
-        self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices
-    ) -> Iterable[Perturbed] | NoNegative:
+    def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
         found = list(self._find_terms(marked.masked))
         if not found:
             return NoNegative(NO_TERM)

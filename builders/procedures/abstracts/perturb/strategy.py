@@ -93,6 +93,10 @@ class NoNegative:
     reason: str
 
 
+#: Negatives in the order in which they are drawn, or why there are none.
+Proposals = Iterable[Perturbed] | NoNegative
+
+
 class Strategy(ABC):
     """A way to make a conclusion wrong.
 
@@ -140,7 +144,5 @@ class Strategy(ABC):
         return NoNegative(UNCHANGED) if one is None else chain([one], good)
 
     @abstractmethod
-    def _propose(
-        self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices
-    ) -> Iterable[Perturbed] | NoNegative:
+    def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
         """Propose changes of a well-formed conclusion, in the order in which they are drawn."""

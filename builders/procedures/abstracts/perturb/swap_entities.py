@@ -10,14 +10,14 @@ Source:
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import ClassVar
 
 from ..mechanisms.mechanism import Mechanism
 from .grammar import put_name
 from .names import MARKERS, EntityPlace, MarkedSentence, plain_name
 from .negate import DENIED, denies
-from .strategy import Choices, NoNegative, Perturbed, Strategy, TextEdit
+from .strategy import Choices, NoNegative, Perturbed, Proposals, Strategy, TextEdit
 
 #: Why two entities are not swapped.
 SAME_NAME = "both entities have the same name"
@@ -74,9 +74,7 @@ class SwapNames(SwapStrategy):
 
     name = "SEN"
 
-    def _propose(
-        self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices
-    ) -> Iterable[Perturbed] | NoNegative:
+    def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
         found = self._swap(marked, mechanism)
         return found if isinstance(found, NoNegative) else [Perturbed.of(marked.text, found)]
 
@@ -86,9 +84,7 @@ class SwapPositions(SwapStrategy):
 
     name = "SEP"
 
-    def _propose(
-        self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices
-    ) -> Iterable[Perturbed] | NoNegative:
+    def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
         found = self._swap(marked, mechanism)
         if isinstance(found, NoNegative):
             return found
@@ -116,9 +112,7 @@ class SwapMarkers(SwapStrategy):
     otherwise = SYMMETRIC
     others = ()
 
-    def _propose(
-        self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices
-    ) -> Iterable[Perturbed] | NoNegative:
+    def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
         if is_symmetric(marked) and not self.symmetric:
             return NoNegative(SYMMETRIC)
         places = (marked.regulator, "regulated"), (marked.regulated, "regulator")

@@ -9,13 +9,13 @@ Source:
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..mechanisms.mechanism import Mechanism
 from .grammar import fit_article
 from .names import NAME, MarkedSentence, mask_names
-from .strategy import Choices, NoNegative, Perturbed, Strategy, TextEdit
+from .strategy import Choices, NoNegative, Perturbed, Proposals, Strategy, TextEdit
 
 #: Why no number is replaced.
 NO_NUMBER = "no number in the conclusion"
@@ -112,9 +112,7 @@ class SwapNumber(Strategy):
     def __init__(self, *, any_number: bool = False) -> None:
         self.any_number = any_number
 
-    def _propose(
-        self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices
-    ) -> Iterable[Perturbed] | NoNegative:
+    def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
         numbers = find_numbers(marked.masked)
         if not numbers:
             return NoNegative(NO_NUMBER)

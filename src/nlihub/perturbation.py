@@ -15,7 +15,7 @@ from .builders.procedures.abstracts.mechanisms.options import MechanismOptions
 from .builders.procedures.abstracts.perturb.apply import (
     AllNegatives,
     Negatives,
-    list_lines,
+    list_negatives,
     make_strategies,
     perturb_mechanism,
     perturb_mechanism_all,
@@ -250,7 +250,7 @@ def perturb_files(
                     negatives[name] += len(some)
                 for name, why in outcome.refused.items():
                     refused[name][why.reason] += 1
-                for line in list_lines(one, outcome):
+                for line in list_negatives(one, outcome):
                     stream.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
         reasons = {name: dict(counter.most_common()) for name, counter in refused.items()}
         told = PerturbedFiles(n_mechanisms, made, negatives, reasons, without, skipped)

@@ -28,7 +28,7 @@ from nlihub.loaders.corpora.abstracts.abstract import (
     EntityRelation,
     SkippedAbstract,
 )
-from nlihub.loaders.corpora.abstracts.markers import mark, read_marked
+from nlihub.loaders.corpora.abstracts.markers import mark_entities, read_marked
 from nlihub.loaders.corpora.abstracts.mechanism_records import MechanismRecord
 from nlihub.loaders.corpora.abstracts.read import read_abstracts
 
@@ -487,7 +487,7 @@ def test_a_record_needs_no_supporting_set_and_may_have_an_id_of_its_own(read):
 
 def test_marking_and_reading_marks():
     text = "α(2+) calms α(2+)-x."  # noqa: RUF001
-    marked = mark(text, (12, 19), (0, 5))
+    marked = mark_entities(text, (12, 19), (0, 5))
     assert marked == "<el> α(2+) <le> calms <re> α(2+)-x <er>."  # noqa: RUF001
     assert read_marked(marked) == (marked, "α(2+)-x", "α(2+)")  # noqa: RUF001
 

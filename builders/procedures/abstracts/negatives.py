@@ -62,7 +62,7 @@ class Negative:
     edit: str
 
 
-def category_of(kind: str) -> str:
+def category_of_negative(kind: str) -> str:
     """Return the category of a kind of negative; the kinds of ``GEN-ND`` have one."""
     return KINDS[kind].category if kind in KINDS else kind
 
@@ -100,7 +100,7 @@ def make_negatives(
             if isinstance(one, NoNegative):
                 reasons[one.reason] += 1
             else:
-                made[-1].append(Negative(category_of(kind), kind, one.text, one.detail))
+                made[-1].append(Negative(category_of_negative(kind), kind, one.text, one.detail))
     return made, refused
 
 
@@ -127,7 +127,7 @@ def _join(mechanism: Mechanism, by_rule: Negatives, by_model: Outcomes) -> Outco
 FULL, BALANCED = "full", "balanced"
 
 
-def choose_full(
+def choose_full_negatives(
     mechanisms: Sequence[Mechanism],
     splits: Sequence[str],
     negatives: Sequence[Sequence[Negative]],
@@ -155,7 +155,7 @@ def _draw(made: Sequence[Negative], pmid: str, seed: int) -> Negative:
     return of_it[key_of(seed, "negative", pmid) % len(of_it)]
 
 
-def choose_balanced(
+def choose_balanced_mechanisms(
     mechanisms: Sequence[Mechanism],
     splits: Sequence[str],
     full: Sequence[Sequence[Negative]],

@@ -18,7 +18,13 @@ from ..splits import ByRatio
 from .declaration import POSITIVE, AbstractsDeclaration
 from .mechanisms.find import find_mechanisms
 from .mechanisms.mechanism import NO_PHRASE, Mechanism, NoMechanism
-from .negatives import Negative, category_of, choose_balanced, choose_full, make_negatives
+from .negatives import (
+    Negative,
+    category_of_negative,
+    choose_balanced_mechanisms,
+    choose_full_negatives,
+    make_negatives,
+)
 from .recipe import AbstractsRecipe
 from .rows import AbstractRows
 
@@ -27,8 +33,8 @@ SAME_TEXTS = "another abstract has the same supporting set"
 
 
 @dataclass(frozen=True)
-class Selection:
-    """The mechanisms of a corpus.
+class SelectedMechanisms:
+    """The mechanisms of a corpus of abstracts, and their splits.
 
     Attributes:
         mechanisms: The mechanisms that are taken, by pmid.
@@ -52,7 +58,7 @@ class Selection:
 
 def select_mechanisms(
     found: Iterable[Mechanism | NoMechanism | SkippedAbstract], splitting: ByRatio, seed: int
-) -> Selection:
+) -> SelectedMechanisms:
     """Take each mechanism of a corpus once, and put it into a split by its pmid.
 
     Of those with the same supporting set, however it is cut into sentences, that with the least
@@ -83,7 +89,7 @@ def select_mechanisms(
             not_taken.append(NoMechanism("", 0, one.pmid, SAME_TEXTS, detail))
     chosen = list(taken.values())
     splits = [splitting.place_of(one.pmid, None, seed).split or "" for one in chosen]
-    return Selection(chosen, splits, n_read, not_taken, left_out)
+    return SelectedMechanisms(chosen, splits, n_read, not_taken, left_out)
 
 
 _MAX_FILES_SHOWN = 3
@@ -122,15 +128,15 @@ def run(
     made, refused = make_negatives(
         chosen.mechanisms, recipe.strategy_names, recipe.seed, options.num_proc, writer
     )
-    full = choose_full(chosen.mechanisms, chosen.splits, made, recipe.seed)
-    is_balanced = choose_balanced(
+    full = choose_full_negatives(chosen.mechanisms, chosen.splits, made, recipe.seed)
+    is_balanced = choose_balanced_mechanisms(
         chosen.mechanisms, chosen.splits, full, recipe.max_per_category, recipe.seed
     )
     report = _report(chosen, _negative_counts(made, refused))
     for split in splits:
         if not any(some for some, of in zip(full, chosen.splits, strict=True) if of == split):
             raise TooFewError(f"No negative for {split}. {_say_why(chosen)}", report)
-    categories = (POSITIVE, *dict.fromkeys(map(category_of, refused)))
+    categories = (POSITIVE, *dict.fromkeys(map(category_of_negative, refused)))
     declaration = AbstractsDeclaration(declared, categories, recipe.domain, splits)
     rows = AbstractRows(
         chosen.mechanisms,
@@ -145,7 +151,7 @@ def run(
     yield Construction(rows, report, declaration)
 
 
-def _report(chosen: Selection, negatives: Mapping[str, Any] | None = None) -> Report:
+def _report(chosen: SelectedMechanisms, negatives: Mapping[str, Any] | None = None) -> Report:
     counts: dict[str, Any] = {"abstracts": _abstract_counts(chosen)}
     if negatives is not None:
         counts = {"annotation": AUTOMATIC, **counts, "negatives": negatives}
@@ -179,7 +185,7 @@ def _summary(counts: Mapping[str, Any]) -> Iterator[str]:
         yield f"{kind}: {made['kept']:,} of {made['read']:,} mechanisms{dropped}"
 
 
-def _abstract_counts(chosen: Selection) -> Mapping[str, Any]:
+def _abstract_counts(chosen: SelectedMechanisms) -> Mapping[str, Any]:
     return {
         "read": chosen.n_read,
         "kept": len(chosen.mechanisms),
@@ -206,7 +212,7 @@ def _negative_counts(
     }
 
 
-def _say_why(chosen: Selection) -> str:
+def _say_why(chosen: SelectedMechanisms) -> str:
     """Say why so few abstracts are taken."""
     dropped = chosen.dropped()
     shown = ", ".join(f"{n:,} {reason}" for reason, n in list(dropped.items())[:4])

@@ -119,7 +119,7 @@ class _Document(AbstractDraft):
                 yield self.identifiers.get(_word(node.get("refid")) or "", "")
 
 
-def read_document(document: Fields, file: str, line: int) -> ReadUnit:
+def read_bioc_document(document: Fields, file: str, line: int) -> ReadUnit:
     """Read a document of BioC.
 
     Args:
@@ -254,7 +254,7 @@ def read_bioc_xml(stream: IO[bytes], file: str) -> Iterator[ReadUnit]:
         if broken is None and n_bytes > MAX_RECORD_BYTES:
             broken = too_large()
         for element in parser.documents:
-            yield read_document(_xml_document(element), file, element.line)
+            yield read_bioc_document(_xml_document(element), file, element.line)
         parser.documents.clear()
     if broken is not None:
         pmid = _xml_text(parser.open[0], "id") if parser.open else None

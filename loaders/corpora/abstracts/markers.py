@@ -54,7 +54,7 @@ def read_marked(text: str) -> Marked | str:
     return Marked(marked, inside["re"], inside["el"])
 
 
-def mark(text: str, regulator: tuple[int, int], regulated: tuple[int, int]) -> str:
+def mark_entities(text: str, regulator: tuple[int, int], regulated: tuple[int, int]) -> str:
     """Put markers around two entities of a sentence, which do not overlap.
 
     Args:
@@ -63,7 +63,7 @@ def mark(text: str, regulator: tuple[int, int], regulated: tuple[int, int]) -> s
         regulated: The start and end offset of the regulated entity.
 
     Example:
-        >>> mark("Foxes calm hens.", (0, 5), (11, 15))
+        >>> mark_entities("Foxes calm hens.", (0, 5), (11, 15))
         '<re> Foxes <er> calm <el> hens <le>.'
     """
     for (begin, end), (opening, closing) in sorted(

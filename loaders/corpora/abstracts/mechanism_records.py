@@ -61,7 +61,7 @@ class MechanismRecord:
 KEY = "conclusion"
 
 
-def read_record(fields: Mapping[str, Any], file: str, line: int) -> MechanismRecord:
+def read_mechanism_record(fields: Mapping[str, Any], file: str, line: int) -> MechanismRecord:
     """Read a record of a mechanism.
 
     Args:

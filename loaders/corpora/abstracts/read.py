@@ -32,8 +32,8 @@ from ..streams import (
     unreadable,
 )
 from .abstract import Abstract, ReadUnit, SkippedAbstract
-from .bioc import COLLECTION_KEYS, DOCUMENT_KEY, read_bioc_xml, read_document
-from .mechanism_records import KEY, MechanismRecord, read_record, record_pmid
+from .bioc import COLLECTION_KEYS, DOCUMENT_KEY, read_bioc_document, read_bioc_xml
+from .mechanism_records import KEY, MechanismRecord, read_mechanism_record, record_pmid
 from .pubtator import FIRST_LINE, read_pubtator
 
 #: The formats, for the error on a folder without a file of them.
@@ -167,10 +167,10 @@ def _items(value: Any) -> list[Any]:
 
 def _read_item(item: Any, file: str, line: int) -> ReadUnit:
     if isinstance(item, dict) and DOCUMENT_KEY in item:
-        return read_document(item, file, line)
+        return read_bioc_document(item, file, line)
     if isinstance(item, dict) and KEY in item:
         try:
-            return ReadUnit(read_record(item, file, line))
+            return ReadUnit(read_mechanism_record(item, file, line))
         except RecordError as error:
             return ReadUnit.refused(error, file, line, record_pmid(item), "record")
     got = f"an object with {', '.join(map(repr, item))}" if isinstance(item, dict) else repr(item)

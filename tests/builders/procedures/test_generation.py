@@ -14,7 +14,7 @@ from nlihub.builders.procedures.abstracts.generate import folds
 from nlihub.builders.procedures.abstracts.generate.constraints import (
     Constraints,
     TokenLiteral,
-    find_variants,
+    find_phrase_tokens,
 )
 from nlihub.builders.procedures.abstracts.generate.folds import (
     encode_examples,
@@ -120,7 +120,7 @@ def test_what_is_written_survives_the_tokenizer(tokenizer):
 )
 def test_variants_are_found_in_texts(tokenizer, phrase):
     """Wherever a phrase stands alone, one of its variants stands in the tokens."""
-    variants = find_variants(tokenizer, phrase)
+    variants = find_phrase_tokens(tokenizer, phrase)
     for text in (phrase, f"We saw {phrase}.", f"({phrase}) rose", f"and {phrase}, but"):
         tokens = tuple(tokenizer(text, add_special_tokens=False)["input_ids"])
         assert any(
@@ -132,11 +132,11 @@ def test_variants_are_found_in_texts(tokenizer, phrase):
 
 def test_a_phrase_inside_a_word_is_no_variant(tokenizer):
     tokens = tuple(tokenizer("xIL-1x", add_special_tokens=False)["input_ids"])
-    assert all(tokens[1:] != variant for variant in find_variants(tokenizer, "IL-1"))
+    assert all(tokens[1:] != variant for variant in find_phrase_tokens(tokenizer, "IL-1"))
 
 
 def literal(tokenizer, phrase, *, is_positive=True):
-    return TokenLiteral(find_variants(tokenizer, phrase), is_positive)
+    return TokenLiteral(find_phrase_tokens(tokenizer, phrase), is_positive)
 
 
 def check_constraints(mechanism, tokenizer):
@@ -181,7 +181,7 @@ def test_slow_tokenizers_are_refused():
         is_fast = False
 
     with pytest.raises(ModelError, match="fast"):
-        find_variants(Slow(), "A")
+        find_phrase_tokens(Slow(), "A")
 
 
 def test_no_text_is_unknown_to_bytes():

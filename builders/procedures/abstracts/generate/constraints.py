@@ -172,8 +172,8 @@ _BEFORE = ("", "a ", "(")
 _AFTER = ("", " a", ".", ",", ")")
 
 
-def find_variants(tokenizer: Any, phrase: str) -> tuple[Tokens, ...]:
-    """Find the token sequences of a phrase at the start of a text and inside it, for a literal.
+def find_phrase_tokens(tokenizer: Any, phrase: str) -> tuple[Tokens, ...]:
+    """Find the token sequences that spell a phrase at the start of a generated text and inside it.
 
     Other tokens can spell the same phrase, and a name may continue after its tokens, as IL-1 does
     in IL-10: check the written text too.

@@ -25,9 +25,9 @@ from .....loaders.progress import Tell, silent
 from ....core.keyed import key_of, keyed_hash
 from ..mechanisms.mechanism import Mechanism
 from ..perturb.strategy import Choices, NoNegative
-from .constraints import Constraints, TokenLiteral, find_variants
-from .language_model import LanguageModelScorer, pad_rows
-from .neurologic import Found, decode
+from .constraints import Constraints, TokenLiteral, find_phrase_tokens
+from .language_model import LanguageModelScorer, pad_tokens
+from .neurologic import GeneratedText, decode
 from .sentence_kinds import KINDS, Asked
 from .settings import GenerationSettings, TrainingSettings
 from .task import Written, read_output, write_input, write_output
@@ -84,7 +84,7 @@ def train_generator(
     seed: int,
     tell: Tell = silent,
 ) -> list[float]:
-    """Train a sequence-to-sequence model in place.
+    """Train a generator of negatives, a sequence-to-sequence model, in place.
 
     The order of examples and the dropout of an epoch depend on the seed and the epoch alone; the
     random generator of the process is left as it was.
@@ -147,9 +147,9 @@ def _step(
     optimizer: torch.optim.Optimizer,
 ) -> tuple[float, int]:
     """Take one step; return the sum of the losses of its tokens, and their number."""
-    sources = pad_rows([one.source for one in batch], padding).to(model.device)
-    mask = pad_rows([[1] * len(one.source) for one in batch], 0).to(model.device)
-    labels = pad_rows([one.target for one in batch], _IGNORED).to(model.device)
+    sources = pad_tokens([one.source for one in batch], padding).to(model.device)
+    mask = pad_tokens([[1] * len(one.source) for one in batch], 0).to(model.device)
+    labels = pad_tokens([one.target for one in batch], _IGNORED).to(model.device)
     logits = model(input_ids=sources, attention_mask=mask, labels=labels).logits.float()
     loss = cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=_IGNORED)
     loss.backward()  # type: ignore[no-untyped-call]
@@ -205,7 +205,7 @@ class FoldAnswers:
 
 
 def fold_of(pmid: str, n_folds: int, seed: int) -> int:
-    """Return the fold of an abstract, from 0, which depends on its pmid alone."""
+    """Return the fold of generation of an abstract, from 0, which depends on its pmid alone."""
     return key_of(seed, "fold", pmid) % n_folds
 
 
@@ -360,7 +360,7 @@ def _write(
             yield i, [read_output(_as_text(tokenizer, text)) for text in texts]
 
 
-def _as_text(tokenizer: Any, found: Found) -> str:
+def _as_text(tokenizer: Any, found: GeneratedText) -> str:
     text: str = tokenizer.decode(list(found.tokens), clean_up_tokenization_spaces=False)
     return text
 
@@ -368,7 +368,7 @@ def _as_text(tokenizer: Any, found: Found) -> str:
 def _constrain(tokenizer: Any, asked: Asked) -> Constraints:
     """Make one clause for each phrase asked for."""
     return Constraints(
-        [TokenLiteral(find_variants(tokenizer, phrase), is_positive)]
+        [TokenLiteral(find_phrase_tokens(tokenizer, phrase), is_positive)]
         for phrases, is_positive in ((asked.required, True), (asked.forbidden, False))
         for phrase in phrases
     )

@@ -41,8 +41,8 @@ class LanguageModelScorer:
         self._has_encoder = bool(model.config.is_encoder_decoder)
         # A prompt is filled up on the left, so that the written text follows it directly.
         side = "right" if self._has_encoder else "left"
-        self._source = pad_rows(inputs, padding, side).to(model.device)
-        mask = pad_rows([[1] * len(row) for row in inputs], 0, side)
+        self._source = pad_tokens(inputs, padding, side).to(model.device)
+        mask = pad_tokens([[1] * len(row) for row in inputs], 0, side)
         self._source_mask = mask.to(model.device)
         names = inspect.signature(model.forward).parameters
         self._takes_positions = not self._has_encoder and "position_ids" in names
@@ -121,7 +121,7 @@ def reorder_cache(cache: Any, parents: torch.Tensor, *, has_encoder: bool, is_mo
         cache.cross_attention_cache.reorder_cache(parents)
 
 
-def pad_rows(rows: Sequence[Sequence[int]], padding: int, side: str = "right") -> torch.Tensor:
+def pad_tokens(rows: Sequence[Sequence[int]], padding: int, side: str = "right") -> torch.Tensor:
     """Fill up the token rows of a batch to equal length, on the ``"right"`` or ``"left"``."""
     tensors = [torch.tensor(row) for row in rows]
     return pad_sequence(tensors, batch_first=True, padding_value=padding, padding_side=side)

@@ -51,8 +51,8 @@ class Scorer(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A finished text that satisfies what was asked.
+class GeneratedText:
+    """A finished text of a beam search.
 
     Attributes:
         tokens: Its tokens, without the end.
@@ -103,7 +103,7 @@ class _Search:
     settings: BeamSettings
     ends: frozenset[int]
     texts: list[_Text]
-    found: list[Found] = field(default_factory=list)
+    found: list[GeneratedText] = field(default_factory=list)
     n_found: int = 0
 
     @property
@@ -189,7 +189,7 @@ class _Search:
         clauses = frozenset(i for i in range(len(self.constraints)) if satisfied >> i & 1)
         score = self._score(log_probability, text.length + 1)
         self.n_found += 1
-        self.found.append(Found(text.tokens(), log_probability, score, clauses))
+        self.found.append(GeneratedText(text.tokens(), log_probability, score, clauses))
         self.found.sort(key=_goodness, reverse=True)
         del self.found[self.settings.n_best :]
 
@@ -211,7 +211,7 @@ class _Search:
         return len(self.constraints), max(self._score(text.log_probability, n) for n in lengths)
 
 
-def _goodness(found: Found) -> tuple[int, float]:
+def _goodness(found: GeneratedText) -> tuple[int, float]:
     return len(found.satisfied), found.score
 
 
@@ -223,8 +223,8 @@ def decode(
     *,
     ends: Collection[int],
     suppressed: Collection[int] = (),
-) -> list[list[Found]]:
-    """Search the best texts that satisfy constraints, for several inputs at once.
+) -> list[list[GeneratedText]]:
+    """Search the best texts under constraints by NeuroLogic decoding, for several inputs at once.
 
     Without clauses it is a plain beam search. With a beam and a prune factor as large as the number
     of possible texts, and a tolerance as large as the number of clauses, it is exhaustive.

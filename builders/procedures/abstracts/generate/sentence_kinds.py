@@ -10,9 +10,9 @@ from typing import ClassVar
 
 from ..mechanisms.mechanism import Mechanism
 from ..perturb.apply import SAME_AS_ANOTHER, SAME_AS_POSITIVE
-from ..perturb.grammar import as_inside
+from ..perturb.grammar import uncapitalize_name
 from ..perturb.names import MarkedSentence, find_places, locate_entities, plain_name
-from ..perturb.replace_entities import NO_TYPE, ReplaceInside, find_others
+from ..perturb.replace_entities import NO_TYPE, ReplaceInside, draw_replacements
 from ..perturb.strategy import BROKEN_MARKERS, Choices, NoNegative
 from ..perturb.swap_entities import SAME_NAME, SYMMETRIC, is_symmetric
 from .task import Written, mark_name
@@ -160,7 +160,7 @@ class ReplacedEntity(SentenceKind):
 
     def ask(self, mechanism: Mechanism, choices: Choices) -> Asked | NoNegative:
         """Ask for one of the two names, and one from the supporting set in place of the other."""
-        found = find_others(mechanism, choices)
+        found = draw_replacements(mechanism, choices)
         if isinstance(found, NoNegative):
             return found
         drawn = next(found, None)
@@ -214,7 +214,7 @@ def _read_sentence(sentence: str, mechanism: Mechanism) -> MarkedSentence | None
 def _ask_for(mechanism: Mechanism, regulator: str, regulated: str) -> Asked:
     """Ask for two names, as written inside a sentence, in the markers of their roles."""
     sentences = mechanism.sentences
-    names = as_inside(regulator, sentences), as_inside(regulated, sentences)
+    names = uncapitalize_name(regulator, sentences), uncapitalize_name(regulated, sentences)
     required = mark_name("regulator", names[0]), mark_name("regulated", names[1])
     return Asked(required=required, names=names)
 

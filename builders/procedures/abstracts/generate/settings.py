@@ -102,7 +102,7 @@ class SmallModel:
 
 
 def train_tokenizer(texts: list[str], n_tokens: int) -> Any:
-    """Train a byte-level tokenizer, which can encode any text, with the task's tokens.
+    """Train the byte-level tokenizer of a small generator, which can encode any text.
 
     Args:
         texts: The texts that the vocabulary is made from.
@@ -211,7 +211,7 @@ class ModelChoice(Protocol):
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """Settings of training.
+    """Settings of training a generator of negatives.
 
     The paper names only the model, t5-large; these defaults are ours.
 
@@ -250,7 +250,7 @@ class TrainingSettings:
 
 @dataclass(frozen=True)
 class GenerationSettings:
-    """Settings of generation.
+    """Settings of generating negatives with models.
 
     Attributes:
         kinds: The kinds of sentences to ask for, names of ``KINDS``; a sentence found for two kinds

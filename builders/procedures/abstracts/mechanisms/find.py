@@ -21,7 +21,7 @@ from .....loaders.corpora.abstracts.abstract import (
     EntityRelation,
     SkippedAbstract,
 )
-from .....loaders.corpora.abstracts.markers import MARKER, mark
+from .....loaders.corpora.abstracts.markers import MARKER, mark_entities
 from .....loaders.corpora.abstracts.mechanism_records import MechanismRecord
 from .....loaders.corpora.papers.paper import SplitSentences
 from .....loaders.corpora.papers.sentences import split_sentences
@@ -180,7 +180,7 @@ def _of_abstract(abstract: Abstract, rules: MechanismRules) -> Mechanism:
     return Mechanism(
         abstract.pmid,
         tuple(text[slice(*span)] for span in sentences[:number]),
-        mark(text[slice(*conclusion)], regulator, regulated),
+        mark_entities(text[slice(*conclusion)], regulator, regulated),
         text[slice(*choice.regulator)],
         text[slice(*choice.regulated)],
         *choice.types,

@@ -19,7 +19,7 @@ NAMES = ("SEN", "SEP", "SRE", "SREO", "VNeg", "SN", "LPR")
 
 
 def make_strategies(pool: EntityPool, antonyms: Antonyms | None = None) -> dict[str, Strategy]:
-    """Make the paper's rule-based strategies, by name in its order, with their default options.
+    """Make BioNLI's seven rule-based strategies, by name in its order, with their default options.
 
     Args:
         pool: The entities that SREO draws from.
@@ -158,7 +158,7 @@ def _take(
     return tuple(made) or NoNegative(reason)
 
 
-def list_lines(mechanism: Mechanism, found: AllNegatives) -> Iterator[dict[str, Any]]:
+def list_negatives(mechanism: Mechanism, found: AllNegatives) -> Iterator[dict[str, Any]]:
     """List the negatives of a mechanism as records, one for each line of JSON.
 
     They are in the order of the strategies and of drawing. The ``id`` joins pmid and strategy, and

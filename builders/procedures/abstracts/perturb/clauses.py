@@ -34,7 +34,7 @@ _WORD = re.compile(rf"{NAME}+|[^\W_]+(?:[-‐‑–'’][^\W_]+)*|[^\s{NAME}]") 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word, a mark, or a whole name.
+    """A word of a conclusion, a punctuation mark, or a whole name.
 
     Attributes:
         text: The word as compared: lowercase where it is written so or starts the sentence.

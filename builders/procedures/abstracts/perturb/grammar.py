@@ -25,7 +25,7 @@ def _read(file: str) -> dict[str, Any]:
 
 
 def verb_lists() -> dict[str, Any]:
-    """Return the lists of ``verbs.json``."""
+    """Return the lists of biomedical verbs of ``verbs.json``."""
     return _read("verbs.json")
 
 
@@ -150,7 +150,7 @@ _SINGULAR_ENDS = ("ss", "us", "is", "as", "os", "ys")
 _SINGULAR_WORDS = frozenset({"diabetes", "herpes", "rabies", "series", "species", "scabies"})
 
 
-def put_name(
+def replace_name(
     marked: MarkedSentence, place: EntityPlace, new: str, mechanism: Mechanism
 ) -> Iterator[TextEdit]:
     """Put a name at a marked place, and fit its article and the verb after it.
@@ -161,7 +161,7 @@ def put_name(
         new: The new name, as found anywhere in the corpus.
         mechanism: The mechanism of the sentence.
     """
-    name = as_inside(new, mechanism.sentences)
+    name = uncapitalize_name(new, mechanism.sentences)
     if starts_sentence(marked.text, place.start) and _PLAIN_WORD.match(name):
         name = name[0].upper() + name[1:]  # p53 and mTOR stay
     yield TextEdit(place.name_start, place.name_end, name)
@@ -223,7 +223,7 @@ def starts_sentence(text: str, start: int) -> bool:
     return _SENTENCE_START.fullmatch(text[:start]) is not None
 
 
-def as_inside(name: str, sentences: Iterable[str]) -> str:
+def uncapitalize_name(name: str, sentences: Iterable[str]) -> str:
     """Lowercase the first letter of a name that is a capital only by its place in a sentence.
 
     ``Insulin`` becomes ``insulin`` where one of the sentences writes it so, or where it is a longer
@@ -240,7 +240,7 @@ def as_inside(name: str, sentences: Iterable[str]) -> str:
     return small if len(word[0]) >= _LONG_WORD and is_capital_by_place else name
 
 
-def like(new: str, old: str) -> str:
+def match_capitals(new: str, old: str) -> str:
     """Write a word in the capitals of the one that it replaces."""
     if len(old) > 1 and old.isupper():
         return new.upper()

@@ -71,8 +71,8 @@ class Negate(Strategy):
 
     def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
         words = read_words(marked)
-        affirmed = affirm(marked, words) if self.direction != "posToNeg" else ()
-        denied = deny(marked, words) if self.direction != "negToPos" else ()
+        affirmed = find_affirmations(marked, words) if self.direction != "posToNeg" else ()
+        denied = find_denials(marked, words) if self.direction != "negToPos" else ()
         found = choices.arrange([*affirmed, *denied], "predicate")
         if not self.any_predicate:
             found = [flip for flip in found if not flip.is_reporting]
@@ -123,7 +123,7 @@ class Flip:
     is_reporting: bool = False
 
 
-def affirm(marked: MarkedSentence, words: Words) -> Iterator[Flip]:
+def find_affirmations(marked: MarkedSentence, words: Words) -> Iterator[Flip]:
     """Find negations of a sentence that can be removed, in its order.
 
     Left alone are ``not only ... but`` and the like, negations that another word needs
@@ -147,7 +147,7 @@ def affirm(marked: MarkedSentence, words: Words) -> Iterator[Flip]:
             yield from _drop_fail(words, i)
 
 
-def deny(marked: MarkedSentence, words: Words) -> Iterator[Flip]:
+def find_denials(marked: MarkedSentence, words: Words) -> Iterator[Flip]:
     """Find predicates of a sentence that can be negated, in clauses without a negation."""
     for i in range(1, len(words)):
         if words.is_glued(i) or _opens_no_predicate(words, i):
@@ -163,7 +163,7 @@ def deny(marked: MarkedSentence, words: Words) -> Iterator[Flip]:
             yield from _deny_verb(marked, words, i, do)
 
 
-def denies(marked: MarkedSentence) -> bool:
+def only_denies(marked: MarkedSentence) -> bool:
     """Return whether a sentence's only predicates are negated or report a finding.
 
     So "TNF is not the driving force of cachexia", not "TNF drives cachexia, which is not lethal".
@@ -171,9 +171,9 @@ def denies(marked: MarkedSentence) -> bool:
     """
     words = read_words(marked)
     is_neither = any(words.at(i) == "neither" for i in range(len(words)))
-    if not is_neither and next(affirm(marked, words), None) is None:
+    if not is_neither and next(find_affirmations(marked, words), None) is None:
         return False
-    return all(flip.is_reporting for flip in deny(marked, words))
+    return all(flip.is_reporting for flip in find_denials(marked, words))
 
 
 def _is_finite(words: Words, i: int) -> bool:

@@ -15,9 +15,9 @@ import orjson
 from .....loaders.errors import UsageError
 from ....core.keyed import keyed_hash
 from ..mechanisms.mechanism import Mechanism
-from .grammar import as_inside, put_name
+from .grammar import replace_name, uncapitalize_name
 from .names import MARKERS, MarkedSentence, find_name, may_be_same, stand_together
-from .negate import DENIED, denies
+from .negate import DENIED, only_denies
 from .strategy import Choices, NoNegative, Perturbed, Proposals, Strategy
 
 
@@ -37,7 +37,7 @@ class EntityPool:
         names: dict[str, set[str]] = {}
         for mechanism in mechanisms:
             for name, type_ in set(_entities(mechanism)):
-                names.setdefault(type_, set()).add(as_inside(name, mechanism.sentences))
+                names.setdefault(type_, set()).add(uncapitalize_name(name, mechanism.sentences))
         return cls(names)
 
     @classmethod
@@ -95,20 +95,18 @@ class ReplaceInside(Strategy):
     others = (DENIED, NO_TYPE)
 
     def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
-        if denies(marked):
+        if only_denies(marked):
             return NoNegative(DENIED)
-        found = find_others(mechanism, choices)
+        found = draw_replacements(mechanism, choices)
         if isinstance(found, NoNegative):
             return found
         return (_replace(marked, mechanism, role, name) for role, name in found)
 
 
-def find_others(mechanism: Mechanism, choices: Choices) -> Iterator[tuple[str, str]] | NoNegative:
-    """Draw roles of a mechanism, and names in its supporting set that may replace the entity.
-
-    Args:
-        mechanism: The positive.
-        choices: The random choices for its abstract.
+def draw_replacements(
+    mechanism: Mechanism, choices: Choices
+) -> Iterator[tuple[str, str]] | NoNegative:
+    """Draw roles of a mechanism and names in its supporting set that may replace the entity.
 
     Returns:
         Roles and names, in the order of drawing; or why there are none.
@@ -158,7 +156,7 @@ class ReplaceOutside(Strategy):
         self.pool = pool
 
     def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
-        if denies(marked):
+        if only_denies(marked):
             return NoNegative(DENIED)
         types = _types_of(mechanism)
         if not types:
@@ -189,4 +187,4 @@ def _types_of(mechanism: Mechanism) -> dict[str, str]:
 def _replace(marked: MarkedSentence, mechanism: Mechanism, role: str, new: str) -> Perturbed:
     """Put another name at the place of one role; other mentions of the entity stay."""
     place = marked.regulator if role == "regulator" else marked.regulated
-    return Perturbed.of(marked.text, put_name(marked, place, new, mechanism))
+    return Perturbed.of(marked.text, replace_name(marked, place, new, mechanism))

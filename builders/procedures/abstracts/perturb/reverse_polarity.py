@@ -26,7 +26,14 @@ import orjson
 from .....loaders.errors import UsageError
 from ..mechanisms.mechanism import Mechanism
 from .clauses import PREPOSITIONS, Words, read_words
-from .grammar import fit_article, form_gerund, form_participle, form_past, form_third, like
+from .grammar import (
+    fit_article,
+    form_gerund,
+    form_participle,
+    form_past,
+    form_third,
+    match_capitals,
+)
 from .names import MarkedSentence
 from .strategy import Choices, NoNegative, Perturbed, Proposals, Strategy, TextEdit
 
@@ -163,7 +170,7 @@ class ReversePolarity(Strategy):
             if match[0].isupper() or self._means_else(masked, old, match.span()):
                 continue  # LOW or ACTIVATOR is a name
             forms = self.antonyms.after_hyphen if match[1] is None else self.antonyms.forms
-            yield _Term(match.start(), match.end(), like(forms[old], match[0]))
+            yield _Term(match.start(), match.end(), match_capitals(forms[old], match[0]))
 
     def _means_else(self, masked: str, term: str, span: tuple[int, int]) -> bool:
         start, end = span

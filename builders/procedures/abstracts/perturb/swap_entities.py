@@ -14,9 +14,9 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from ..mechanisms.mechanism import Mechanism
-from .grammar import put_name
+from .grammar import replace_name
 from .names import MARKERS, EntityPlace, MarkedSentence, plain_name
-from .negate import DENIED, denies
+from .negate import DENIED, only_denies
 from .strategy import Choices, NoNegative, Perturbed, Proposals, Strategy, TextEdit
 
 #: Why two entities are not swapped.
@@ -61,11 +61,11 @@ class SwapStrategy(Strategy):
             return NoNegative(SAME_NAME)
         if is_symmetric(marked) and not self.symmetric:
             return NoNegative(SYMMETRIC)
-        if denies(marked) and not self.symmetric:
+        if only_denies(marked) and not self.symmetric:
             return NoNegative(DENIED)
         return [
-            *put_name(marked, first, names[1], mechanism),
-            *put_name(marked, second, names[0], mechanism),
+            *replace_name(marked, first, names[1], mechanism),
+            *replace_name(marked, second, names[0], mechanism),
         ]
 
 

@@ -78,7 +78,7 @@ _CITATION = re.compile(r"[\[(]\s?\d+(?:\s?[-–,;]\s?\d+)*\s?[\])]")  # noqa: RU
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number in a text.
+    """A number in a conclusion or a supporting set.
 
     Attributes:
         start: Offset of its first character.

@@ -294,14 +294,14 @@ def _choose(
         if isinstance(given, str) and given not in ours:
             raise UnknownNameError.of("strategy", given, ours)
         if not isinstance(given, str | Strategy):
-            raise UsageError(f"{given!r} is no strategy; expected a name or a strategy.")
+            raise UsageError(f"{given!r} is not a strategy; expected a name or a strategy.")
         chosen.append(ours[given] if isinstance(given, str) else given)
     if not chosen:
-        raise UsageError("No strategy is given; None takes the seven.")
+        raise UsageError("The strategies are empty; expected one or more, or None for all seven.")
     return chosen
 
 
 def _as_mechanism(given: str | Mechanism) -> Mechanism:
     if not isinstance(given, str | Mechanism):
-        raise UsageError(f"{given!r:.80} is no sentence and no mechanism.")
+        raise UsageError(f"{given!r:.80} is not perturbable; expected a sentence or a mechanism.")
     return Mechanism.of(given) if isinstance(given, str) else given

@@ -18,7 +18,10 @@ from pathlib import Path
 from nlihub.builders.procedures.abstracts.mechanisms.find import MechanismRules, find_mechanisms
 from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mechanism
 from nlihub.builders.procedures.abstracts.mechanisms.phrases import ConclusionPhrases
-from nlihub.builders.procedures.abstracts.perturb.apply import make_strategies, perturb_all
+from nlihub.builders.procedures.abstracts.perturb.apply import (
+    make_strategies,
+    perturb_mechanism_all,
+)
 from nlihub.builders.procedures.abstracts.perturb.replace_entities import EntityPool
 from nlihub.builders.procedures.abstracts.perturb.strategy import Strategy
 from nlihub.loaders.corpora.abstracts.abstract import Abstract
@@ -31,7 +34,7 @@ def count_negatives(
     mechanisms: Iterable[Mechanism], strategies: list[Strategy], limit: int | None
 ) -> int:
     """Perturbs all mechanisms; how many negatives that gives."""
-    found = (perturb_all(one, strategies, 1, limit=limit) for one in mechanisms)
+    found = (perturb_mechanism_all(one, strategies, 1, limit=limit) for one in mechanisms)
     return sum(len(made) for one in found for made in one.made.values())
 
 

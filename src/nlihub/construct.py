@@ -19,14 +19,19 @@ from typing import Any
 from .builders.core.options import BuildOptions
 from .builders.core.registry import builders
 from .builders.procedures.about import About
-from .builders.procedures.abstracts.generate.generate import ModelWriter
-from .builders.procedures.abstracts.generate.models import PretrainedModel, SmallModel
+from .builders.procedures.abstracts.generate.generate import (
+    EncoderCosine,
+    ModelWriter,
+    Similarity,
+    TokenF1,
+)
 from .builders.procedures.abstracts.generate.settings import (
     BeamSettings,
     GenerationSettings,
+    PretrainedModel,
+    SmallModel,
     TrainingSettings,
 )
-from .builders.procedures.abstracts.generate.similarity import EncoderCosine, Similarity, TokenF1
 from .builders.procedures.abstracts.recipe import AbstractsRecipe
 from .builders.procedures.papers.recipe import PapersRecipe
 from .builders.procedures.papers.spark import spark_engine

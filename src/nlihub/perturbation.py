@@ -12,12 +12,13 @@ import orjson
 from .builders.procedures.abstracts.mechanisms.find import find_mechanisms
 from .builders.procedures.abstracts.mechanisms.mechanism import Mechanism, Mention, NoMechanism
 from .builders.procedures.abstracts.mechanisms.options import MechanismOptions
-from .builders.procedures.abstracts.perturb import apply
 from .builders.procedures.abstracts.perturb.apply import (
     AllNegatives,
     Negatives,
-    list_lines,
+    list_negatives,
     make_strategies,
+    perturb_mechanism,
+    perturb_mechanism_all,
 )
 from .builders.procedures.abstracts.perturb.negate import Negate
 from .builders.procedures.abstracts.perturb.replace_entities import (
@@ -33,9 +34,9 @@ from .builders.procedures.abstracts.perturb.swap_entities import (
     SwapPositions,
 )
 from .builders.procedures.abstracts.perturb.swap_number import SwapNumber
-from .builders.procedures.abstracts.run import show_left_out
+from .builders.procedures.abstracts.run import list_left_out
 from .loaders.atomic_write import whole_file
-from .loaders.corpora.abstracts.abstract import Skipped
+from .loaders.corpora.abstracts.abstract import SkippedAbstract
 from .loaders.corpora.abstracts.read import FORMATS, read_abstracts
 from .loaders.corpora.papers.files import find_paper_files
 from .loaders.errors import CorpusError, UnknownNameError, UsageError
@@ -60,23 +61,21 @@ __all__ = [
     "perturb_files",
 ]
 
-_MAX_SHOWN = 10
-
 
 @dataclass(frozen=True)
 class PerturbedFiles:
-    """What came of files of abstracts and records.
+    """The counts of perturbed files of abstracts and records.
 
     Every abstract and record is a mechanism, or in ``without_mechanism`` or ``skipped``; every
     mechanism is, for each strategy, in ``made`` or ``refused``.
 
     Attributes:
-        n_mechanisms: How many mechanisms were found.
-        made: By strategy, of how many mechanisms it made negatives.
-        negatives: By strategy, how many negatives it made.
-        refused: By strategy and reason, of how many mechanisms it made none.
+        n_mechanisms: Number of mechanisms.
+        made: By strategy, the number of mechanisms with a negative.
+        negatives: By strategy, the number of negatives.
+        refused: By strategy and reason, the number of mechanisms without a negative.
         without_mechanism: Abstracts and records that give no mechanism, by file and line.
-        skipped: What could not be read, by file and line.
+        skipped: Abstracts, and parts of them, that could not be read, by file and line.
     """
 
     n_mechanisms: int
@@ -84,7 +83,12 @@ class PerturbedFiles:
     negatives: Mapping[str, int]
     refused: Mapping[str, Mapping[str, int]]
     without_mechanism: Sequence[NoMechanism]
-    skipped: Sequence[Skipped]
+    skipped: Sequence[SkippedAbstract]
+
+    @property
+    def left_out(self) -> list[SkippedAbstract | NoMechanism]:
+        """Return everything that gives no mechanism."""
+        return [*self.skipped, *self.without_mechanism]
 
 
 def perturb(
@@ -103,13 +107,13 @@ def perturb(
             it regulates; or a mechanism, which may have a supporting set, types and mentions too.
         strategies: Names (``SEN``, ``SEP``, ``SRE``, ``SREO``, ``VNeg``, ``SN``, ``LPR``) or
             strategies with options of your own; None takes the seven.
-        seed: Decides what is drawn, with the mechanism's pmid and the strategy's name.
+        seed: Seed of every choice, together with the mechanism's pmid and the strategy's name.
         pool: Entities for ``SREO``; None has none.
         antonyms: Terms for ``LPR``; None takes ours.
-        ignore_markers: Whether sentences that differ in their markers alone count as equal.
+        ignore_markers: Whether sentences that differ only in their markers count as equal.
 
     Returns:
-        What was made, by strategy, and why the other strategies made nothing.
+        The negatives by strategy, and why the other strategies made none.
 
     Raises:
         UsageError: The sentence's markers are broken, or two strategies have one name.
@@ -127,7 +131,7 @@ def perturb(
         'no number in the conclusion'
     """
     chosen = _choose(strategies, pool or EntityPool({}), antonyms)
-    return apply.perturb(_as_mechanism(given), chosen, seed, ignore_markers=ignore_markers)
+    return perturb_mechanism(_as_mechanism(given), chosen, seed, ignore_markers=ignore_markers)
 
 
 def perturb_all(
@@ -142,20 +146,10 @@ def perturb_all(
 ) -> AllNegatives:
     """Make a conclusion wrong in all ways that the strategies know; otherwise as ``perturb``.
 
-    Args:
-        given: A sentence with ``<re> X <er>`` around the regulator and ``<el> Y <le>`` around what
-            it regulates; or a mechanism.
-        strategies: Names of strategies, or strategies with options of your own; None takes the
-            seven.
-        seed: Decides in which order they come.
-        limit: How many negatives of a strategy at most; None means all.
-        pool: Entities for ``SREO``; None has none.
-        antonyms: Terms for ``LPR``; None takes ours.
-        ignore_markers: Whether sentences that differ in their markers alone count as equal.
+    ``limit`` is the greatest number of negatives of a strategy, 1 or more; None means all.
 
     Raises:
-        UsageError: The sentence's markers are broken, two strategies have one name, or the limit is
-            less than 1.
+        UsageError: The markers are broken, two strategies have one name, or the limit is below 1.
         UnknownNameError: There is no strategy of that name.
 
     Example:
@@ -168,8 +162,9 @@ def perturb_all(
         ['5 -> 20', '5 -> 7']
     """
     chosen = _choose(strategies, pool or EntityPool({}), antonyms)
-    mechanism = _as_mechanism(given)
-    return apply.perturb_all(mechanism, chosen, seed, limit=limit, ignore_markers=ignore_markers)
+    return perturb_mechanism_all(
+        _as_mechanism(given), chosen, seed, limit=limit, ignore_markers=ignore_markers
+    )
 
 
 def perturb_files(
@@ -184,7 +179,7 @@ def perturb_files(
     mechanisms: MechanismOptions | None = None,
     ignore_markers: bool = False,
 ) -> PerturbedFiles:
-    """Make the conclusions in files wrong, and write them as JSON lines.
+    """Make the conclusions in files of abstracts wrong, and write them as JSON lines.
 
     A line has ``id``, ``pmid``, ``strategy``, ``premise`` (the supporting set), ``positive``,
     ``negative``, ``detail``, ``edits``, ``regulator`` and ``regulated``. A supporting set may be of
@@ -195,107 +190,79 @@ def perturb_files(
             of JSON lines with ``pmid`` or ``id``, ``conclusion`` (with markers) and perhaps
             ``supporting_set``, ``regulator_type`` and ``regulated_type``.
         output: The file to write, which appears whole or not at all; or a stream.
-        strategies: Names of strategies, or strategies with options of your own; None takes the
-            seven.
-        seed: Decides what is drawn, with the mechanism's pmid and the strategy's name.
-        limit: How many negatives of a strategy and mechanism at most; None means all.
+        strategies: Names of strategies, or strategies, as in ``perturb``; None takes the seven.
+        seed: Seed of every choice, together with the mechanism's pmid and the strategy's name.
+        limit: Greatest number of negatives of a strategy and mechanism; None means all.
         pool: Entities for ``SREO``, or a JSON file of them: ``{"Gene": ["TNF", ...], ...}``. None
             takes the entities of all mechanisms in the files, which then are kept in memory.
         antonyms: Terms for ``LPR``, or a JSON file of them, of the form of ``antonyms.json``.
-        mechanisms: How conclusions are found in abstracts, and which entity regulates which; None
-            takes the defaults.
-        ignore_markers: Whether sentences that differ in their markers alone count as equal.
-
-    Returns:
-        What was made, refused, and not read.
+        mechanisms: Options of finding mechanisms; None takes the defaults.
+        ignore_markers: Whether sentences that differ only in their markers count as equal.
 
     Raises:
-        SourceNotFoundError: One of the files is not there.
+        SourceNotFoundError: A file is missing.
         UnknownNameError: There is no strategy, or set of phrases, of that name.
         UsageError: An option makes no sense, or a file of an option is not of its form.
         CorpusError: The files give no mechanism.
         OutputError: The output cannot be written.
     """
-    given = [Path(path).expanduser() for path in _as_list(files)]
-    paths = [file.path for path in given for file in find_paper_files([path], FORMATS)]
+    given = [files] if isinstance(files, str | Path) else files
+    found_files = (find_paper_files([Path(path).expanduser()], FORMATS) for path in given)
+    paths = [file.path for found in found_files for file in found]
     if limit is not None and limit < 1:
         raise UsageError(f"{limit} negatives of a strategy at most; expected 1 or more.")
-    _refuse_unused(strategies, {"SREO": ("pool is", pool), "LPR": ("antonyms are", antonyms)})
-    terms, entities = antonyms, pool
-    if isinstance(terms, str | Path):
-        terms = Antonyms.read(Path(terms).expanduser())
-    if isinstance(entities, str | Path):
-        entities = EntityPool.read(Path(entities).expanduser())
-    chosen = _choose(strategies, entities or EntityPool({}), terms)
+    for name, option, value in ("SREO", "pool is", pool), ("LPR", "antonyms are", antonyms):
+        if value is not None and strategies is not None and name not in strategies:
+            raise UsageError(f"The {option} for {name} alone, which is not asked for by name.")
+    if isinstance(antonyms, str | Path):
+        antonyms = Antonyms.read(Path(antonyms).expanduser())
+    if isinstance(pool, str | Path):
+        pool = EntityPool.read(Path(pool).expanduser())
+    chosen = _choose(strategies, pool or EntityPool({}), antonyms)
     rules = (mechanisms or MechanismOptions()).rules(any_length=True)
-    found: Iterable[Mechanism | NoMechanism | Skipped] = find_mechanisms(
+    found: Iterable[Mechanism | NoMechanism | SkippedAbstract] = find_mechanisms(
         read_abstracts(paths), rules
     )
-    if entities is None and (strategies is None or "SREO" in strategies):
+    if pool is None and (strategies is None or "SREO" in strategies):
         found = list(found)
-        entities = EntityPool.of(one for one in found if isinstance(one, Mechanism))
-        chosen = _choose(strategies, entities, terms)
-    counts = _Counts([strategy.name for strategy in chosen])
+        pool = EntityPool.of(one for one in found if isinstance(one, Mechanism))
+        chosen = _choose(strategies, pool, antonyms)
+    names = [strategy.name for strategy in chosen]
+    made, negatives = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
+    refused: dict[str, Counter[str]] = {name: Counter() for name in names}
+    without: list[NoMechanism] = []
+    skipped: list[SkippedAbstract] = []
+    n_mechanisms = 0
     with ExitStack() as stack:
         stream = _open(output, paths, stack)
         for one in found:
-            if not isinstance(one, Mechanism):
-                counts.leave_out(one)
-                continue
-            made = apply.perturb_all(one, chosen, seed, limit=limit, ignore_markers=ignore_markers)
-            counts.add(made)
-            for line in list_lines(one, made):
-                stream.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
-        told = counts.told()
-        if not told.n_mechanisms:
-            raise CorpusError(_tell_nothing(told))
+            if isinstance(one, SkippedAbstract):
+                skipped.append(one)
+            elif isinstance(one, NoMechanism):
+                without.append(one)
+            else:
+                n_mechanisms += 1
+                outcome = perturb_mechanism_all(
+                    one, chosen, seed, limit=limit, ignore_markers=ignore_markers
+                )
+                for name, some in outcome.made.items():
+                    made[name] += 1
+                    negatives[name] += len(some)
+                for name, why in outcome.refused.items():
+                    refused[name][why.reason] += 1
+                for line in list_negatives(one, outcome):
+                    stream.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
+        reasons = {name: dict(counter.most_common()) for name, counter in refused.items()}
+        told = PerturbedFiles(n_mechanisms, made, negatives, reasons, without, skipped)
+        if not n_mechanisms:
+            places = [f"  {line}" for line in list_left_out(told.left_out, "")]
+            shown = "\n".join(places or ["  they are empty"])
+            raise CorpusError(f"The files give no mechanism to perturb:\n{shown}")
     return told
 
 
-class _Counts:
-    """Counts that grow."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self._n_mechanisms = 0
-        self._made = dict.fromkeys(names, 0)
-        self._negatives = dict.fromkeys(names, 0)
-        self._refused: dict[str, Counter[str]] = {name: Counter() for name in names}
-        self._without: list[NoMechanism] = []
-        self._skipped: list[Skipped] = []
-
-    def add(self, found: AllNegatives) -> None:
-        self._n_mechanisms += 1
-        for name, made in found.made.items():
-            self._made[name] += 1
-            self._negatives[name] += len(made)
-        for name, refused in found.refused.items():
-            self._refused[name][refused.reason] += 1
-
-    def leave_out(self, one: NoMechanism | Skipped) -> None:
-        if isinstance(one, Skipped):
-            self._skipped.append(one)
-        else:
-            self._without.append(one)
-
-    def told(self) -> PerturbedFiles:
-        return PerturbedFiles(
-            self._n_mechanisms,
-            self._made,
-            self._negatives,
-            {name: dict(counter.most_common()) for name, counter in self._refused.items()},
-            self._without,
-            self._skipped,
-        )
-
-
-def list_left_out(told: PerturbedFiles) -> list[str]:
-    """What gave no mechanism, a line for each: file, line, reason and detail."""
-    left_out: list[Skipped | NoMechanism] = [*told.skipped, *told.without_mechanism]
-    return [show_left_out(one) for one in left_out]
-
-
-def tabulate(told: PerturbedFiles) -> list[list[Any]]:
-    """What was made, refused and left out, as rows of a table; the first is its head."""
+def tabulate_perturbed(told: PerturbedFiles) -> list[list[Any]]:
+    """Return the counts of perturbed files as rows of a table; the first is its head."""
     skipped = Counter(f"{one.unit} skipped: {one.reason}" for one in told.skipped)
     without = Counter(f"no mechanism: {one.reason}" for one in told.without_mechanism)
     rows: list[list[Any]] = [["", "number", "negatives"]]
@@ -307,14 +274,6 @@ def tabulate(told: PerturbedFiles) -> list[list[Any]]:
     return rows
 
 
-def _tell_nothing(told: PerturbedFiles) -> str:
-    places = list_left_out(told)
-    shown = [f"  {place}" for place in places[:_MAX_SHOWN]]
-    if len(places) > _MAX_SHOWN:
-        shown.append(f"  and {len(places) - _MAX_SHOWN:,} more")
-    return "\n".join(["The files give no mechanism to perturb:", *(shown or ["  they are empty"])])
-
-
 def _open(output: str | Path | IO[bytes], inputs: Sequence[Path], stack: ExitStack) -> IO[bytes]:
     if not isinstance(output, str | Path):
         return output
@@ -322,14 +281,6 @@ def _open(output: str | Path | IO[bytes], inputs: Sequence[Path], stack: ExitSta
     if target.resolve() in [path.resolve() for path in inputs]:
         raise UsageError(f"{target} is one of the files that are read; name another to write.")
     return stack.enter_context(stack.enter_context(whole_file(target)).open("wb"))
-
-
-def _refuse_unused(
-    strategies: Sequence[str | Strategy] | None, options: Mapping[str, tuple[str, object]]
-) -> None:
-    for name, (option, value) in options.items():
-        if value is not None and strategies is not None and name not in strategies:
-            raise UsageError(f"The {option} for {name} alone, which is not asked for by name.")
 
 
 def _choose(
@@ -343,18 +294,14 @@ def _choose(
         if isinstance(given, str) and given not in ours:
             raise UnknownNameError.of("strategy", given, ours)
         if not isinstance(given, str | Strategy):
-            raise UsageError(f"{given!r} is no strategy; expected a name or a strategy.")
+            raise UsageError(f"{given!r} is not a strategy; expected a name or a strategy.")
         chosen.append(ours[given] if isinstance(given, str) else given)
     if not chosen:
-        raise UsageError("No strategy is given; None takes the seven.")
+        raise UsageError("The strategies are empty; expected one or more, or None for all seven.")
     return chosen
 
 
 def _as_mechanism(given: str | Mechanism) -> Mechanism:
     if not isinstance(given, str | Mechanism):
-        raise UsageError(f"{given!r:.80} is no sentence and no mechanism.")
+        raise UsageError(f"{given!r:.80} is not perturbable; expected a sentence or a mechanism.")
     return Mechanism.of(given) if isinstance(given, str) else given
-
-
-def _as_list(given: str | Path | Sequence[str | Path]) -> Sequence[str | Path]:
-    return [given] if isinstance(given, str | Path) else given

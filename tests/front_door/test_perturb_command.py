@@ -374,7 +374,7 @@ def test_wrong_use_from_python(write, tmp_path):
     [
         "perturbation",
         "builders.procedures.abstracts.mechanisms.mechanism",
-        "builders.procedures.abstracts.perturb.inflection",
+        "builders.procedures.abstracts.perturb.grammar",
         "builders.procedures.abstracts.perturb.names",
         "loaders.corpora.abstracts.markers",
     ],

@@ -21,8 +21,14 @@ from abstract_samples import (
 )
 from conftest import SHARED
 from memory import growth_of_peak
-from nlihub.loaders.corpora.abstracts.abstract import REASONS, UNITS, Abstract, Relation, Skipped
-from nlihub.loaders.corpora.abstracts.markers import mark, read_marked
+from nlihub.loaders.corpora.abstracts.abstract import (
+    REASONS,
+    UNITS,
+    Abstract,
+    EntityRelation,
+    SkippedAbstract,
+)
+from nlihub.loaders.corpora.abstracts.markers import mark_entities, read_marked
 from nlihub.loaders.corpora.abstracts.mechanism_records import MechanismRecord
 from nlihub.loaders.corpora.abstracts.read import read_abstracts
 
@@ -38,7 +44,7 @@ def read(tmp_path):
             paths[-1].write_bytes(content if isinstance(content, bytes) else content.encode())
         found = list(read_abstracts(paths))
         for one in found:
-            if isinstance(one, Skipped):
+            if isinstance(one, SkippedAbstract):
                 assert one.reason in REASONS and one.unit in UNITS and one.detail
             elif isinstance(one, Abstract):
                 assert one.text[one.title_end] == " "
@@ -56,7 +62,7 @@ def only(found):
 
 
 def skips(found):
-    return [(s.line, s.pmid, s.unit, s.reason) for s in found if isinstance(s, Skipped)]
+    return [(s.line, s.pmid, s.unit, s.reason) for s in found if isinstance(s, SkippedAbstract)]
 
 
 FORMATS = {
@@ -77,7 +83,7 @@ def test_every_format_tells_the_same(read, name):
     covered = [(abstract.text[e.start : e.end], e.type, e.ids) for e in abstract.entities]
     ids = {"11": ("11",), "22;23": ("22;23", "22", "23")}
     assert covered == [(mention, kind, ids[told]) for mention, _, kind, told in ENTITIES]
-    assert abstract.relations == (Relation("PPI", "11", "22"),)
+    assert abstract.relations == (EntityRelation("PPI", "11", "22"),)
     assert abstract.line == {"jsonl": 1, "pubtator": 1, "cdr": 1, "xml": 4}.get(name, 0)
 
 
@@ -135,7 +141,7 @@ def test_odd_names(read):
     for content in (pubtator(**told), json.dumps(bioc(**told)), bioc_xml(bioc(**told))):
         abstract = only(read(content))
         assert [abstract.text[e.start : e.end] for e in abstract.entities] == list(ODD)
-        assert abstract.relations == (Relation("PPI", ODD[0], ODD[2]),)
+        assert abstract.relations == (EntityRelation("PPI", ODD[0], ODD[2]),)
 
 
 @pytest.mark.parametrize(
@@ -162,7 +168,7 @@ def test_an_entity_without_a_column_for_its_id(read):
 def test_types_before_ids_and_a_fifth_column_of_relations(read):
     relations = (("Association", "Gene|11", "Gene|22", "Novel"),)
     abstract = only(read(pubtator(relations=relations)))
-    assert abstract.relations == (Relation("Association", "11", "22"),)
+    assert abstract.relations == (EntityRelation("Association", "11", "22"),)
 
 
 # Defects: each is reported, all else is read
@@ -392,7 +398,7 @@ def test_relations_by_nodes(read):
     document = bioc()
     nodes = [{"refid": "0"}, {"refid": "1"}]
     document["relations"] = [{"infons": {"type": "PPI"}, "nodes": nodes}]
-    assert only(read(json.dumps(document))).relations == (Relation("PPI", "11", "22;23"),)
+    assert only(read(json.dumps(document))).relations == (EntityRelation("PPI", "11", "22;23"),)
 
 
 # Records of mechanisms
@@ -481,7 +487,7 @@ def test_a_record_needs_no_supporting_set_and_may_have_an_id_of_its_own(read):
 
 def test_marking_and_reading_marks():
     text = "α(2+) calms α(2+)-x."  # noqa: RUF001
-    marked = mark(text, (12, 19), (0, 5))
+    marked = mark_entities(text, (12, 19), (0, 5))
     assert marked == "<el> α(2+) <le> calms <re> α(2+)-x <er>."  # noqa: RUF001
     assert read_marked(marked) == (marked, "α(2+)-x", "α(2+)")  # noqa: RUF001
 
@@ -518,7 +524,7 @@ def test_real_abstracts(real):
     lines = [line for path in real for line in path.read_text().splitlines()]
     found = list(read_abstracts(real))
     abstracts = [one for one in found if isinstance(one, Abstract)]
-    skipped = [one for one in found if isinstance(one, Skipped)]
+    skipped = [one for one in found if isinstance(one, SkippedAbstract)]
     assert len(abstracts) == sum("|t|" in line for line in lines) == 274
     n_columns = [line.count("\t") + 1 for line in lines]
     assert sum(len(a.entities) for a in abstracts) == sum(n >= 6 for n in n_columns)

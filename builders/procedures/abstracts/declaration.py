@@ -1,4 +1,4 @@
-"""What a dataset that is made from abstracts declares of itself; its maker gives most of it."""
+"""The declaration of a dataset that is made from abstracts; its maker gives most of it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -37,10 +37,10 @@ MEANINGS = {
 
 @dataclass(frozen=True)
 class AbstractsDeclaration(Declaration):
-    """What a dataset that is made from abstracts declares of itself.
+    """The declaration of a dataset that is made from abstracts.
 
     Attributes:
-        declared: What its maker says of it.
+        declared: The statements of its maker.
         categories: Its categories: ``positive``, and the strategies.
         domain: Its domain.
         splits: Its splits, one or more.
@@ -59,13 +59,8 @@ class AbstractsDeclaration(Declaration):
         if not construction:
             return {}
         rows = [
-            [
-                f"`{kind}`",
-                f"{counts['read']:,}",
-                f"{counts['kept']:,}",
-                reasons_cell(counts["dropped"]),
-            ]
-            for kind, counts in construction["negatives"].items()
+            [f"`{kind}`", f"{n['read']:,}", f"{n['kept']:,}", reasons_cell(n["dropped"])]
+            for kind, n in construction["negatives"].items()
         ]
         return {
             **super().card_blocks(construction),

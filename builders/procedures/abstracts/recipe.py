@@ -1,4 +1,4 @@
-"""What a dataset that is made from abstracts depends on, besides the abstracts."""
+"""The recipe of a dataset that is made from abstracts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -86,31 +86,30 @@ class AbstractsRecipe(Recipe, MechanismOptions):
 
     @property
     def strategy_names(self) -> tuple[str, ...]:
-        """The rule-based strategies to use."""
+        """Return the names of the rule-based strategies."""
         given = self.strategies
         return (given,) if isinstance(given, str) else tuple(given)
 
     @cached_property
     def mechanism_rules(self) -> MechanismRules:
-        """How mechanisms are found."""
+        """Return how mechanisms are found."""
         return self.rules()
 
     @cached_property
     def splitting(self) -> ByRatio:
-        """How abstracts are split."""
+        """Return how abstracts are split."""
         return PAPER_SPLIT if self.ratio is None else ByRatio.of(self.ratio)
 
     def writer(self, tell: Tell) -> "Writer | None":
-        """Return what writes negatives besides the rules; None where nothing does.
+        """Return the writer of negatives besides the rules, if any.
 
         Args:
-            tell: Takes a line on each step.
+            tell: Receives a line for each step of it.
         """
         if not isinstance(self.generate, str):
             return self.generate
         from .generate.generate import ModelWriter
-        from .generate.models import PretrainedModel
-        from .generate.settings import GenerationSettings
+        from .generate.settings import GenerationSettings, PretrainedModel
 
         if self.generate == "small":
             settings = GenerationSettings.small(self.seed)
@@ -119,7 +118,7 @@ class AbstractsRecipe(Recipe, MechanismOptions):
         return ModelWriter(settings, self.models, tell=tell)
 
     def parameters(self) -> Mapping[str, Any]:
-        """Return all that the rows depend on, besides the abstracts and a writer."""
+        """Return everything that the rows depend on, besides the abstracts and a writer."""
         rules = self.mechanism_rules
         return {
             "conclusion_phrases": {name: list(told) for name, told in rules.phrases.sets.items()},

@@ -1,4 +1,4 @@
-"""Mechanisms and their negatives as rows of the uniform schema, dealt into configs and splits."""
+"""Rows of the uniform schema from mechanisms and their negatives, by configs and splits."""
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,26 +18,20 @@ from ...core.keyed import key_of
 from ...core.options import Key
 from ...core.schema import uniform_features
 from .declaration import EXTRA, POSITIVE
-from .distributions import BALANCED
 from .mechanisms.mechanism import Mechanism
-from .negatives import Negative
-from .perturb.marked import find_places
+from .negatives import BALANCED, Negative
+from .perturb.names import find_places
 
 _BATCH_ROWS = 5_000
 
 
 class _Row(NamedTuple):
-    id: str
     mechanism: int
-    negative: Negative | None
-
-    @property
-    def category(self) -> str:
-        return POSITIVE if self.negative is None else self.negative.category
-
-    @property
-    def kind(self) -> str:
-        return POSITIVE if self.negative is None else self.negative.kind
+    id: str
+    category: str
+    kind: str
+    hypothesis: str
+    edit: str | None
 
 
 @dataclass(frozen=True)
@@ -45,13 +39,13 @@ class AbstractRows:
     """The rows of a dataset that is made from abstracts; see ``Rows``.
 
     Attributes:
-        mechanisms: n mechanisms.
+        mechanisms: The mechanisms.
         splits: The split of each.
         negatives: The negatives of each in the full distribution.
-        is_balanced: Whether each is in the balanced one.
+        is_balanced: Whether each is in the balanced distribution.
         domain: The domain of all.
-        parameters: All that the rows depend on, besides the abstracts.
-        seed: Decides the order of the rows.
+        parameters: Everything that the rows depend on, besides the abstracts.
+        seed: Seed of the order of the rows.
         keys: The configs and splits to make.
     """
 
@@ -66,20 +60,12 @@ class AbstractRows:
 
     @property
     def sources(self) -> list[Mapping[str, Any]]:
-        """The abstracts that are taken, as one source: how many, and a hash of their mechanisms."""
-        content = hashlib.sha256()
-        for one in self.mechanisms:
-            content.update(orjson.dumps(one))
-        return [
-            {
-                "url": "the abstracts",
-                "abstracts": len(self.mechanisms),
-                "sha256": content.hexdigest(),
-            }
-        ]
+        """Return the abstracts as one source: their number, and a hash of their mechanisms."""
+        content = hashlib.sha256(b"".join(map(orjson.dumps, self.mechanisms))).hexdigest()
+        return [{"url": "the abstracts", "abstracts": len(self.mechanisms), "sha256": content}]
 
     def batches(self, oddities: dict[str, Oddities] | None = None) -> Iterator[Batch]:
-        """The rows, in the order of a keyed hash, so that places tell no labels."""
+        """Yield the rows in the order of a keyed hash, so that places tell no labels."""
         features = uniform_features(LABELS, EXTRA)
         schema = features.arrow_schema
         rows = self._rows
@@ -89,52 +75,52 @@ class AbstractRows:
 
     @cached_property
     def _rows(self) -> list[_Row]:
-        rows = []
-        for n, mechanism in enumerate(self.mechanisms):
-            rows.append(_Row(f"{mechanism.pmid}-{POSITIVE}", n, None))
-            rows += [_Row(f"{mechanism.pmid}-{one.kind}", n, one) for one in self.negatives[n]]
+        rows = [
+            _Row(n, f"{one.pmid}-{POSITIVE}", POSITIVE, POSITIVE, one.conclusion, None)
+            for n, one in enumerate(self.mechanisms)
+        ]
+        rows += [
+            _Row(n, f"{mechanism.pmid}-{one.kind}", one.category, one.kind, one.text, one.edit)
+            for n, mechanism in enumerate(self.mechanisms)
+            for one in self.negatives[n]
+        ]
         if len({row.id for row in rows}) < len(rows):
             raise CorpusError("Two rows have one id: a pmid ends like the name of a kind.")
         return sorted(rows, key=lambda row: (key_of(self.seed, "order", row.id), row.id))
 
     def _columns(self, rows: Sequence[_Row]) -> dict[str, Any]:
         mechanisms = [self.mechanisms[row.mechanism] for row in rows]
-        hypotheses = [
-            one.conclusion if row.negative is None else row.negative.text
-            for row, one in zip(rows, mechanisms, strict=True)
-        ]
-        edits = [row.negative.edit if row.negative else None for row in rows]
-        entities = [_entities(text) for text in hypotheses]
+        entities = [_entities(row.hypothesis) for row in rows]
         pmids = [one.pmid for one in mechanisms]
         return {
             "id": [row.id for row in rows],
             "premise": [" ".join(one.supporting) for one in mechanisms],
-            "hypothesis": hypotheses,
-            "label": [LABELS[row.negative is None] for row in rows],
+            "hypothesis": [row.hypothesis for row in rows],
+            "label": [LABELS[row.kind == POSITIVE] for row in rows],
             "group": pmids,
             "category": [row.category for row in rows],
             "domain": [self.domain] * len(rows),
             "source": pmids,
             "kind": [row.kind for row in rows],
-            "edit": pa.array(edits, pa.string()),
+            "edit": pa.array([row.edit for row in rows], pa.string()),
             "regulator": [regulator for regulator, _ in entities],
             "regulated": [regulated for _, regulated in entities],
             "original_hypothesis": [one.conclusion for one in mechanisms],
         }
 
     def _members(self, rows: Sequence[_Row]) -> dict[Key, pa.BooleanArray | None]:
-        members: dict[Key, pa.BooleanArray | None] = {}
-        for config, split in self.keys:
-            members[config, split] = pa.array(
+        return {
+            (config, split): pa.array(
                 self.splits[row.mechanism] == split
                 and (config != BALANCED or self.is_balanced[row.mechanism])
                 for row in rows
             )
-        return members
+            for config, split in self.keys
+        }
 
 
 def _entities(text: str) -> tuple[str | None, str | None]:
-    """What a hypothesis marks as the regulator and as the regulated entity."""
+    """Return the regulator and the regulated entity that a hypothesis marks."""
     places = find_places(text)
     if places is None:
         return None, None

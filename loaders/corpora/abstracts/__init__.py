@@ -1,1 +1,1 @@
-"""Reads annotated abstracts, and records of mechanisms."""
+"""Readers of annotated abstracts, and of records of mechanisms."""

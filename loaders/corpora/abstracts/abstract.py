@@ -1,19 +1,19 @@
-"""The record that every reader of annotated abstracts gives, and how one is made.
+"""The record of an annotated abstract, and how every reader makes it.
 
 Each mention is compared with the text at its offsets, each id of a relation with those of the
-mentions. What does not fit is left out and reported; the abstract is read without it. Line ends and
-tabs become blanks, each for itself, so that offsets stay; blanks at the ends of a mention are no
-part of it.
+mentions. What does not fit is left out and reported. Each line end or tab becomes one space, so
+that offsets stay; spaces at the ends of a mention are cut off.
 """
 
 import re
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from ...errors import RecordError
 from .mechanism_records import MechanismRecord
 
-#: What stands for no id.
+#: Placeholders for a missing id.
 _NO_IDS = frozenset({"", "-", "-1", "None"})
 #: Between several ids of one mention: "D007674|D008107", "5290;5291", "1,2"; not in "factor, beta".
 _BETWEEN_IDS = re.compile(r"[|;]|,(?! )")
@@ -23,14 +23,13 @@ _MAX_SHOWN = 80
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A mention of an entity.
+    """A mention of an entity in an abstract.
 
     Attributes:
-        start: Where it begins in ``Abstract.text``, in characters.
-        end: Where it ends there.
-        type: Its type as annotated, e.g. ``"Gene"`` or ``"Chemical"``.
-        ids: What it is called in a database: the identifier as annotated and, where that lists
-            several, each of them; none where it is not told.
+        start: Offset of its first character in ``Abstract.text``.
+        end: Offset after its last character.
+        type: Its annotated type, e.g. ``"Gene"`` or ``"Chemical"``.
+        ids: Its database identifier as annotated and, where that lists several, each of them.
     """
 
     start: int
@@ -40,13 +39,13 @@ class Entity:
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
-    """A relation between two entities.
+class EntityRelation:
+    """A relation between two entities of an abstract.
 
     Attributes:
-        type: What kind of relation, as annotated, e.g. ``"CID"`` or ``"PPI"``.
-        first: An id of an entity.
-        second: An id of another; whether the order tells a direction depends on the type.
+        type: Its annotated type, e.g. ``"CID"`` or ``"PPI"``.
+        first: An id of the first entity.
+        second: An id of the second; whether the order is a direction depends on the type.
     """
 
     type: str
@@ -59,28 +58,28 @@ class Abstract:
     """An abstract with its entities and relations.
 
     Attributes:
-        pmid: Its id in PubMed.
-        text: Its title, one blank, and what follows; offsets count in it, as those of PubTator.
-        title_end: Where the title ends.
-        entities: The mentions, in the order of the file. What they cover is as annotated.
+        pmid: Its PubMed id.
+        text: Its title, one space, and its body; all offsets count in it, as in PubTator.
+        title_end: Offset after the title.
+        entities: The mentions, in the order of the file.
         relations: The relations, in the order of the file; each id is that of a mention.
-        file: The file that it was read from, as the user named it.
-        line: Its line there, from 1; 0 where the file tells no lines.
+        file: Its file, as the user named it.
+        line: Its line in the file, from 1; 0 where the format has no lines.
     """
 
     pmid: str
     text: str
     title_end: int
     entities: tuple[Entity, ...]
-    relations: tuple[Relation, ...]
+    relations: tuple[EntityRelation, ...]
     file: str
     line: int
 
 
-#: What can be left out, the smaller without the larger.
+#: The units that can be left out; the larger ones are read without the smaller.
 UNITS = ("file", "line", "abstract", "record", "entity", "relation")
 
-#: Why it is left out.
+#: Why a unit is left out.
 REASONS = {
     "unknown format": "the content is none of the formats that are read",
     "malformed": "it is not well-formed, or not of the form of its format",
@@ -99,16 +98,16 @@ REASONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped:
-    """Something that was not read; all else of its file was.
+class SkippedAbstract:
+    """An abstract, or a part of a file of abstracts, that was not read.
 
     Attributes:
-        file: The file, as the user named it.
-        line: The line in it, from 1; 0 where it has none.
-        pmid: The abstract that it is of; None where that is not known.
-        unit: What is left out, one of ``UNITS``. With an abstract go its entities and relations.
-        reason: Why, one of ``REASONS``.
-        detail: What exactly is wrong, expected against got.
+        file: Its file, as the user named it.
+        line: Its line in the file, from 1; 0 where the format has no lines.
+        pmid: PubMed id of its abstract; None where unknown.
+        unit: One of ``UNITS``; with an abstract go its entities and relations.
+        reason: One of ``REASONS``.
+        detail: The defect, expected against got.
     """
 
     file: str
@@ -119,16 +118,16 @@ class Skipped:
     detail: str
 
 
-class Mention(NamedTuple):
-    """What a file says of an entity.
+class RawEntity(NamedTuple):
+    """A mention as a file states it, not yet checked.
 
     Attributes:
-        start: Where it begins.
-        end: Where it ends.
-        text: What it covers.
+        start: Offset of its first character.
+        end: Offset after its last character.
+        text: Its text.
         type: Its type.
         identifier: Its id or ids, as written.
-        line: The line in the file, from 1; 0 where it has none.
+        line: Its line in the file, from 1; 0 where the format has no lines.
     """
 
     start: int
@@ -139,14 +138,14 @@ class Mention(NamedTuple):
     line: int
 
 
-class Told(NamedTuple):
-    """What a file says of a relation.
+class RawRelation(NamedTuple):
+    """A relation as a file states it, not yet checked.
 
     Attributes:
         type: Its type.
-        first: An id, perhaps with a type before it: ``Chemical|MESH:D003911``.
-        second: Another.
-        line: The line in the file, from 1; 0 where it has none.
+        first: An id, perhaps after a type: ``Chemical|MESH:D003911``.
+        second: The other id, of the same form.
+        line: Its line in the file, from 1; 0 where the format has no lines.
     """
 
     type: str
@@ -155,70 +154,86 @@ class Told(NamedTuple):
     line: int
 
 
-class Read(NamedTuple):
-    """What was read of one abstract or record.
+class ReadUnit(NamedTuple):
+    """An abstract or a record of a mechanism, as a reader yields it.
 
     Attributes:
-        unit: It, or what is wrong with it.
-        skipped: What was left out of it.
+        unit: The abstract or record, or why it was not read.
+        skipped: Its parts that were left out.
     """
 
-    unit: Abstract | MechanismRecord | Skipped
-    skipped: list[Skipped]
+    unit: Abstract | MechanismRecord | SkippedAbstract
+    skipped: Sequence[SkippedAbstract] = ()
+
+    @classmethod
+    def refused(
+        cls, error: RecordError, file: str, line: int, pmid: str | None = None, unit: str = "file"
+    ) -> "ReadUnit":
+        """Report why a unit of an abstracts file was not read; see ``SkippedAbstract``."""
+        return cls(SkippedAbstract(file, line, pmid, unit, error.reason, error.detail))
 
 
-def annotate(
-    pmid: str,
-    title: str,
-    body: str,
-    mentions: Iterable[Mention],
-    relations: Iterable[Told],
-    file: str,
-    line: int,
-    elsewhere: Collection[str] = (),
-) -> Read:
-    """Make an abstract.
+@dataclass(slots=True)
+class AbstractDraft:
+    """An abstract as its file states it; ``finish`` checks its annotations.
 
-    Args:
-        pmid: Its id.
-        title: Its title, empty where there is none.
-        body: Its text without the title.
-        mentions: What the file says of entities.
-        relations: What it says of relations.
-        file: The file, as the user named it.
-        line: The line of the abstract.
-        elsewhere: Identifiers of entities in parts of the document that are not read. Relations of
-            them are passed over without a report.
+    Attributes:
+        pmid: Its PubMed id.
+        file: Its file, as the user named it.
+        line: Its line in the file, from 1; 0 where the format has no lines.
+        entities: Its mentions.
+        relations: Its relations.
+        elsewhere: Identifiers of entities in parts of the document that are not read; their
+            relations are left out without a report.
+        skipped: Its parts that were left out.
     """
-    if not body.strip():
-        detail = f"expected a text behind the title, got {title!r:.{_MAX_SHOWN}} alone"
-        return Read(Skipped(file, line, pmid, "abstract", "no abstract", detail), [])
-    text = _LINE_END.sub(" ", f"{title} {body}")
-    skipped: list[Skipped] = []
-    entities: list[Entity] = []
-    for mention in mentions:
-        if wrong := _check(mention, text):
-            skipped.append(Skipped(file, mention.line, pmid, "entity", *wrong))
-        else:
-            covered = text[mention.start : mention.end]
-            start = mention.end - len(covered.lstrip())
-            end = mention.start + len(covered.rstrip())
-            entities.append(Entity(start, end, mention.type, _ids(mention.identifier)))
-    known = {one for entity in entities for one in entity.ids}
-    outside = {one for identifier in elsewhere for one in _ids(identifier)}
-    found: list[Relation] = []
-    for told in relations:
-        ids = [_known_id(one, known | outside) for one in (told.first, told.second)]
-        if all(one in known for one in ids):
-            found.append(Relation(told.type, *ids))
-        elif unknown := [one for one in ids if one not in known and one not in outside]:
-            detail = f"{told.type}: expected ids of mentioned entities, got {', '.join(unknown)!r}"
-            skipped.append(Skipped(file, told.line, pmid, "relation", "unknown id", detail))
-    abstract = Abstract(pmid, text, len(title), tuple(entities), tuple(found), file, line)
-    return Read(abstract, skipped)
+
+    pmid: str
+    file: str
+    line: int
+    entities: list[RawEntity] = field(default_factory=list)
+    relations: list[RawRelation] = field(default_factory=list)
+    elsewhere: set[str] = field(default_factory=set)
+    skipped: list[SkippedAbstract] = field(default_factory=list)
+
+    def skip(self, unit: str, reason: str, detail: str, line: int) -> None:
+        """Leave out a part of the abstract; see ``SkippedAbstract``."""
+        self.skipped.append(SkippedAbstract(self.file, line, self.pmid, unit, reason, detail))
+
+    def finish(self, title: str, body: str) -> ReadUnit:
+        """Make the abstract from its title, which may be empty, and the rest of its text."""
+        if not body.strip():
+            detail = f"expected a text behind the title, got {title!r:.{_MAX_SHOWN}} alone"
+            error = RecordError("no abstract", detail)
+            refused = ReadUnit.refused(error, self.file, self.line, self.pmid, "abstract")
+            return ReadUnit(refused.unit, self.skipped)
+        text = _LINE_END.sub(" ", f"{title} {body}")
+        entities: list[Entity] = []
+        for one in self.entities:
+            if wrong := _check(one, text):
+                self.skip("entity", *wrong, one.line)
+            else:
+                covered = text[one.start : one.end]
+                start = one.end - len(covered.lstrip())
+                end = one.start + len(covered.rstrip())
+                entities.append(Entity(start, end, one.type, _ids(one.identifier)))
+        known = {one for entity in entities for one in entity.ids}
+        outside = {one for identifier in self.elsewhere for one in _ids(identifier)}
+        relations: list[EntityRelation] = []
+        for told in self.relations:
+            ids = [_known_id(one, known | outside) for one in (told.first, told.second)]
+            if known.issuperset(ids):
+                relations.append(EntityRelation(told.type, *ids))
+            elif unknown := ", ".join(one for one in ids if one not in known | outside):
+                detail = f"{told.type}: expected ids of mentioned entities, got {unknown!r}"
+                self.skip("relation", "unknown id", detail, told.line)
+        abstract = Abstract(
+            self.pmid, text, len(title), tuple(entities), tuple(relations), self.file, self.line
+        )
+        return ReadUnit(abstract, self.skipped)
 
 
-def _check(mention: Mention, text: str) -> tuple[str, str] | None:
+def _check(mention: RawEntity, text: str) -> tuple[str, str] | None:
     place = f"{mention.start}-{mention.end}"
     if not mention.text.strip() or mention.end <= mention.start:
         return "entity without text", f"expected a mention at {place}, got {mention.text!r}"

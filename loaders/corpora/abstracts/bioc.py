@@ -1,8 +1,8 @@
-"""Reads documents of BioC, from JSON or from XML, as PubTator 3 serves them.
+"""Read abstracts in BioC, JSON or XML, as PubTator 3 serves them.
 
-Read are the passages whose ``type`` or ``section_type`` says title or abstract; several of an
-abstract are joined with a blank. All others, of a full text, are passed over with what is annotated
-in them. Offsets of passages and of annotations count characters from the start of the document.
+The passages whose ``type`` or ``section_type`` says title or abstract are read; several of an
+abstract are joined with a space. All others, of a full text, are left out with their annotations.
+Offsets of passages and of annotations count characters from the start of the document.
 
 An entity has its id in the infon ``identifier``. A relation has its two in ``role1`` and ``role2``
 (in JSON an object with an ``identifier``, or, as always in XML, ``Chemical|MESH:D003911``), and its
@@ -15,11 +15,12 @@ Source: the BioC format (Comeau et al., 2013), and what PubTator 3 exports as Bi
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import IO, Any
 
 from ...errors import MAX_RECORD_BYTES, RecordError, too_large
 from ..safe_xml import XML_ERRORS, Element, new_parser, xml_problem
-from .abstract import Mention, Read, Skipped, Told, annotate
+from .abstract import AbstractDraft, RawEntity, RawRelation, ReadUnit
 
 #: A JSON object with one of these keys is a document; one of the others holds several.
 DOCUMENT_KEY = "passages"
@@ -34,81 +35,59 @@ _CHUNK_BYTES = 1 << 16
 Fields = Mapping[str, Any]
 
 
-class _Document:
-    """Collects what one document says."""
+class _Document(AbstractDraft):
+    """A document of BioC."""
 
     def __init__(self, pmid: str, file: str, line: int) -> None:
-        self.pmid, self.file, self.line = pmid, file, line
+        super().__init__(pmid, file, line)
         self.texts: dict[str, list[str]] = {"title": [], _ABSTRACT: []}
         self.annotations: list[tuple[str, int, Fields]] = []  # part, where it begins there, what
-        self.mentions: list[Mention] = []
         self.identifiers: dict[str, str] = {}  # of annotations, by their ids
-        self.relations: list[Told] = []
-        self.elsewhere: set[str] = set()
-        self.skipped: list[Skipped] = []
 
-    def skip(self, fields: Fields, unit: str, error: RecordError) -> None:
-        line = error.line or _line(fields, self.line)
-        entry = Skipped(self.file, line, self.pmid, unit, error.reason, error.detail)
-        self.skipped.append(entry)
-
-    def read(self, document: Fields) -> Read:
+    def read(self, document: Fields) -> ReadUnit:
         passages = _objects(document, DOCUMENT_KEY)
         for passage in passages:
             self._read_passage(passage)
         title, body = (" ".join(self.texts[part]) for part in ("title", _ABSTRACT))
         for part, shift, annotation in self.annotations:
             begin = shift + (len(title) + 1 if part == _ABSTRACT else 0)
-            try:
-                self.mentions.append(self._mention(annotation, begin))
-            except RecordError as error:
-                self.skip(annotation, "entity", error)
+            with self._skipping(annotation, "entity"):
+                self.entities.append(self._entity(annotation, begin))
         for holder in (*passages, document):
             for relation in _objects(holder, "relations"):
-                try:
+                with self._skipping(relation, "relation"):
                     self.relations.append(self._relation(relation))
-                except RecordError as error:
-                    self.skip(relation, "relation", error)
-        made = annotate(
-            self.pmid,
-            title,
-            body,
-            self.mentions,
-            self.relations,
-            self.file,
-            self.line,
-            self.elsewhere,
-        )
-        return Read(made.unit, self.skipped + made.skipped)
+        return self.finish(title, body)
+
+    @contextmanager
+    def _skipping(self, fields: Fields, unit: str) -> Iterator[None]:
+        """Leave out an annotation whose fields are malformed."""
+        try:
+            yield
+        except RecordError as error:
+            self.skip(unit, error.reason, error.detail, error.line or _line(fields, self.line))
 
     def _read_passage(self, passage: Fields) -> None:
         annotations = _objects(passage, "annotations")
         for annotation in annotations:
-            identifier = _word(_infons(annotation).get("identifier")) or ""
             if (key := _word(annotation.get("id"))) is not None:
-                self.identifiers[key] = identifier
+                self.identifiers[key] = _identifier(annotation)
         part = _part(_infons(passage))
         if part is None:
-            self.elsewhere.update(
-                _word(_infons(annotation).get("identifier")) or "" for annotation in annotations
-            )
+            self.elsewhere.update(map(_identifier, annotations))
             return
-        text = passage.get("text") or ""
-        if not isinstance(text, str):
-            raise RecordError("malformed", f"text: expected text, got {type(text).__name__}")
+        text = _text(passage)
         before = self.texts[part]
         shift = sum(map(len, before)) + len(before)
         before.append(text)
         offset = _whole_number(passage.get("offset"), "offset of a passage")
         self.annotations.extend((part, shift - offset, one) for one in annotations)
 
-    def _mention(self, annotation: Fields, shift: int) -> Mention:
-        infons = _infons(annotation)
-        kind, text = _word(infons.get("type")), annotation.get("text") or ""
+    def _entity(self, annotation: Fields, shift: int) -> RawEntity:
+        kind = _word(_infons(annotation).get("type"))
         if kind is None:
             raise RecordError("malformed", "expected a type of entity, got none")
-        if not isinstance(text, str):
-            raise RecordError("malformed", f"text: expected text, got {type(text).__name__}")
+        text = _text(annotation)
         locations = _objects(annotation, "locations")
         if not locations:
             raise RecordError("malformed", "expected a location, got none")
@@ -116,10 +95,10 @@ class _Document:
             raise RecordError("mention in pieces", f"expected one location, got {len(locations)}")
         start = shift + _whole_number(locations[0].get("offset"), "offset")
         end = start + _whole_number(locations[0].get("length"), "length")
-        identifier = _word(infons.get("identifier")) or ""
-        return Mention(start, end, text, kind, identifier, _line(annotation, self.line))
+        line = _line(annotation, self.line)
+        return RawEntity(start, end, text, kind, _identifier(annotation), line)
 
-    def _relation(self, relation: Fields) -> Told:
+    def _relation(self, relation: Fields) -> RawRelation:
         infons = _infons(relation)
         kind = _word(infons.get("type"))
         if kind is None:
@@ -128,7 +107,7 @@ class _Document:
         if len(ids) != 2 or not all(ids):
             got = ", ".join(repr(one) for one in ids) or "none"
             raise RecordError("malformed", f"{kind}: expected two ids, got {got:.200}")
-        return Told(kind, ids[0], ids[1], _line(relation, self.line))
+        return RawRelation(kind, ids[0], ids[1], _line(relation, self.line))
 
     def _related(self, relation: Fields, infons: Fields) -> Iterator[str]:
         roles = [infons.get(key) for key in ("role1", "role2")]
@@ -140,23 +119,23 @@ class _Document:
                 yield self.identifiers.get(_word(node.get("refid")) or "", "")
 
 
-def read_document(document: Fields, file: str, line: int) -> Read:
-    """Read a document.
+def read_bioc_document(document: Fields, file: str, line: int) -> ReadUnit:
+    """Read a document of BioC.
 
     Args:
-        document: Its fields, as in BioC JSON. Any of them may have a ``line``.
+        document: Its fields, as in BioC JSON; any object may have a ``line``.
         file: The file, as the user named it.
-        line: The line of the document, from 1; 0 where it has none.
+        line: The line of the document, from 1; 0 where the format has no lines.
     """
     told = document.get("pmid")
     pmid = _word(document.get("id") if told is None else told)
     if pmid is None:
-        detail = "id: expected that of the abstract, got none"
-        return Read(Skipped(file, line, None, "abstract", "malformed", detail), [])
+        error = RecordError("malformed", "id: expected that of the abstract, got none")
+        return ReadUnit.refused(error, file, line, None, "abstract")
     try:
         return _Document(pmid, file, line).read(document)
     except RecordError as error:
-        return Read(Skipped(file, line, pmid, "abstract", error.reason, error.detail), [])
+        return ReadUnit.refused(error, file, line, pmid, "abstract")
 
 
 def _part(infons: Fields) -> str | None:
@@ -179,6 +158,17 @@ def _infons(holder: Fields) -> Fields:
     if not isinstance(infons, dict):
         raise RecordError("malformed", f"infons: expected an object, got {infons!r:.80}")
     return infons
+
+
+def _identifier(annotation: Fields) -> str:
+    return _word(_infons(annotation).get("identifier")) or ""
+
+
+def _text(holder: Fields) -> str:
+    text = holder.get("text") or ""
+    if not isinstance(text, str):
+        raise RecordError("malformed", f"text: expected text, got {type(text).__name__}")
+    return text
 
 
 def _word(value: object) -> str | None:
@@ -243,16 +233,16 @@ class _Parser:
         self._pieces.clear()
 
 
-def read_bioc_xml(stream: IO[bytes], file: str) -> Iterator[Read]:
-    """Read the documents of a collection.
+def read_bioc_xml(stream: IO[bytes], file: str) -> Iterator[ReadUnit]:
+    """Read the abstracts of a BioC collection in XML.
 
     Args:
-        stream: The file; it says its encoding itself, else it is UTF-8.
-        file: What it is called.
+        stream: The file, in the encoding that it declares, by default UTF-8.
+        file: Its name in reports.
 
     Yields:
-        The abstracts in the order of the file, with what was left out of each; last what is wrong
-        with the file, if it is not well-formed to its end.
+        The abstracts in the order of the file, with the parts left out of each; last the defect of
+        the file, if it is not well-formed to its end.
     """
     parser = _Parser()
     n_bytes = 0  # since a document ended
@@ -264,15 +254,15 @@ def read_bioc_xml(stream: IO[bytes], file: str) -> Iterator[Read]:
         if broken is None and n_bytes > MAX_RECORD_BYTES:
             broken = too_large()
         for element in parser.documents:
-            yield read_document(_xml_document(element), file, element.line)
+            yield read_bioc_document(_xml_document(element), file, element.line)
         parser.documents.clear()
     if broken is not None:
         pmid = _xml_text(parser.open[0], "id") if parser.open else None
-        yield Read(Skipped(file, broken.line, pmid, "file", broken.reason, broken.detail), [])
+        yield ReadUnit.refused(broken, file, broken.line, pmid)
 
 
 def _xml_document(element: Element) -> dict[str, Any]:
-    """A document with the fields that it has in BioC JSON, and with lines."""
+    """Return a document with the fields that it has in BioC JSON, and with lines."""
     return {
         "id": _xml_text(element, "id"),
         "infons": _xml_infons(element),

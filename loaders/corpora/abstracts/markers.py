@@ -1,6 +1,4 @@
-"""The marks around the two main entities of a conclusion.
-
-``<re> X <er>`` is the regulator, ``<el> Y <le>`` the regulated entity.
+"""The markers of a conclusion: ``<re> X <er>`` is the regulator, ``<el> Y <le>`` the regulated.
 
 Source: BioNLI, section 3.1 and Tables 1 and 4. (Section 3.1 closes the first with ``<re>`` and the
 second with ``<le>``; the tables, and the released data, have ``<er>`` and ``<le>``.)
@@ -19,9 +17,9 @@ class Marked(NamedTuple):
     """A conclusion with both entities marked.
 
     Attributes:
-        text: It, with one blank inside each marker.
-        regulator: What is marked as the regulator.
-        regulated: What is marked as the regulated entity.
+        text: The conclusion, with one space inside each marker.
+        regulator: The name marked as the regulator.
+        regulated: The name marked as the regulated entity.
     """
 
     text: str
@@ -30,13 +28,13 @@ class Marked(NamedTuple):
 
 
 def read_marked(text: str) -> Marked | str:
-    """Read a conclusion with markers.
+    """Read the marked entities of a conclusion.
 
     Args:
-        text: It; any blanks, or none, may stand inside the markers.
+        text: The conclusion, with any number of spaces inside the markers.
 
     Returns:
-        It, or what is wrong with its markers.
+        The conclusion with its entities, or the defect of its markers.
 
     Example:
         >>> read_marked("The <re>fox<er> calms <el> hens  <le>.").text
@@ -56,16 +54,16 @@ def read_marked(text: str) -> Marked | str:
     return Marked(marked, inside["re"], inside["el"])
 
 
-def mark(text: str, regulator: tuple[int, int], regulated: tuple[int, int]) -> str:
-    """Put markers around two parts of a sentence that do not overlap.
+def mark_entities(text: str, regulator: tuple[int, int], regulated: tuple[int, int]) -> str:
+    """Put markers around two entities of a sentence, which do not overlap.
 
     Args:
         text: The sentence.
-        regulator: Where the regulator begins and ends.
-        regulated: Where the regulated entity begins and ends.
+        regulator: The start and end offset of the regulator.
+        regulated: The start and end offset of the regulated entity.
 
     Example:
-        >>> mark("Foxes calm hens.", (0, 5), (11, 15))
+        >>> mark_entities("Foxes calm hens.", (0, 5), (11, 15))
         '<re> Foxes <er> calm <el> hens <le>.'
     """
     for (begin, end), (opening, closing) in sorted(

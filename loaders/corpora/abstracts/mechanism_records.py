@@ -1,15 +1,14 @@
-"""Reads records of mechanisms, JSON objects such as those of SuMe.
+"""Read records of mechanisms, JSON objects such as those of SuMe.
 
-The paper and the release of SuMe name no fields of JSON. These names are read, of several the first
-that is there; all others are passed over:
+SuMe documents no JSON fields. These are read, of several names the first present; others are not:
 
 - ``pmid`` (or ``id``): a text or a whole number, also ``"123.0"``, as tables with gaps write it;
-- ``supporting_set`` (or ``supp_set``, as in BioNLI's release; ``supporting``): a text, or a list of
-  sentences, where it is told;
 - ``conclusion``: a text with the markers;
-- ``polarity`` (or ``relation``), where it is told: ``positive`` or ``negative``, also ``pos`` and
-  ``neg``, and with ``activation`` or ``regulation`` behind it;
-- ``regulator_type`` and ``regulated_type``, where they are told.
+- ``supporting_set`` (or ``supp_set``, as in BioNLI's release; ``supporting``), optional: a text, or
+  a list of sentences;
+- ``polarity`` (or ``relation``), optional: ``positive`` or ``negative``, also ``pos`` and ``neg``,
+  and with ``activation`` or ``regulation`` after it;
+- ``regulator_type`` and ``regulated_type``, optional.
 
 Source: BioNLI, section 3.1; SuMe (LREC 2022), section 3.
 """
@@ -31,19 +30,19 @@ _WHOLE_FLOAT = re.compile(r"([0-9]+)\.0+", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class MechanismRecord:
-    """A mechanism that a file tells in full.
+    """A mechanism that a file states in full.
 
     Attributes:
-        pmid: The abstract that it is of.
-        supporting: The supporting set: a text, or its sentences; none where it is not told.
-        conclusion: The conclusion, with one blank inside each marker.
-        regulator: What is marked there as the regulator.
-        regulated: What is marked there as the regulated entity.
-        regulator_type: Type of the regulator; None where it is not told.
-        regulated_type: Type of the regulated entity; None where it is not told.
-        polarity: ``positive`` or ``negative``; None where it is not told.
-        file: The file that it was read from, as the user named it.
-        line: Its line there, from 1; 0 where the file tells no lines.
+        pmid: PubMed id of its abstract.
+        supporting: The supporting set, a text or its sentences; empty where not stated.
+        conclusion: The conclusion, with one space inside each marker.
+        regulator: The name marked there as the regulator.
+        regulated: The name marked there as the regulated entity.
+        regulator_type: Type of the regulator; None where not stated.
+        regulated_type: Type of the regulated entity; None where not stated.
+        polarity: ``positive`` or ``negative``; None where not stated.
+        file: Its file, as the user named it.
+        line: Its line in the file, from 1; 0 where the format has no lines.
     """
 
     pmid: str
@@ -62,17 +61,16 @@ class MechanismRecord:
 KEY = "conclusion"
 
 
-def read_record(fields: Mapping[str, Any], file: str, line: int) -> MechanismRecord:
-    """Read a record.
+def read_mechanism_record(fields: Mapping[str, Any], file: str, line: int) -> MechanismRecord:
+    """Read a record of a mechanism.
 
     Args:
         fields: The JSON object.
         file: The file, as the user named it.
-        line: The line of the record, from 1; 0 where it has none.
+        line: The line of the record, from 1; 0 where the format has no lines.
 
     Raises:
-        RecordError: A field is missing or of another type, the markers are broken, or the polarity
-            is not known.
+        RecordError: A field is missing or of another type, or markers or polarity are malformed.
     """
     if (pmid := record_pmid(fields)) is None:
         got = " and ".join(repr(fields.get(key)) for key in _ID)
@@ -99,7 +97,7 @@ def read_record(fields: Mapping[str, Any], file: str, line: int) -> MechanismRec
 
 
 def record_pmid(fields: Mapping[str, Any]) -> str | None:
-    """The pmid of a record; None where it tells none."""
+    """Return the pmid of a record of a mechanism; None where it has none."""
     pmid = _first(fields, _ID)[1]
     if isinstance(pmid, (int, float)) and not isinstance(pmid, bool):
         pmid = str(pmid)
@@ -133,7 +131,7 @@ def _polarity(fields: Mapping[str, Any]) -> str | None:
 
 
 def _first(fields: Mapping[str, Any], keys: tuple[str, ...]) -> tuple[str, Any]:
-    """The first of some keys that tells something, and what; None where none does."""
+    """Return the first key with a value, and the value; None where no key has one."""
     return next(((k, fields[k]) for k in keys if fields.get(k) is not None), (keys[0], None))
 
 

@@ -3,7 +3,7 @@
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -11,19 +11,14 @@ from ..builders.procedures.abstracts.mechanisms.options import MechanismOptions
 from .command import command, takes_groups
 from .options import Json, Seed, answer, names
 
-if TYPE_CHECKING:
-    from ..perturbation import PerturbedFiles
-
-_MAX_SHOWN = 10
-
 
 def add_commands(app: typer.Typer) -> None:
     """Add the commands of this module, in the order of the help."""
-    command(app)(perturb)
+    command(app)(perturb_command)
 
 
 @takes_groups
-def perturb(
+def perturb_command(
     *,
     files: Annotated[
         list[Path],
@@ -71,11 +66,13 @@ def perturb(
 
     What was made, refused and skipped goes to stderr; with --output and --json to stdout.
     """
-    from .. import perturbation
+    from ..builders.procedures.abstracts.run import list_left_out
+    from ..metrics.rows import show_rows_as_text
+    from ..perturbation import perturb_files, tabulate_perturbed
 
     if as_json and output is None:
         raise typer.BadParameter("needs --output: stdout has the negatives.", param_hint="--json")
-    told = perturbation.perturb_files(
+    told = perturb_files(
         files,
         output or sys.stdout.buffer,
         names(strategies) or None,
@@ -86,20 +83,10 @@ def perturb(
         mechanisms=mechanisms,
         ignore_markers=ignore_markers,
     )
-    _tell(told)
+    for line in list_left_out(told.left_out, "skipped "):
+        print(f"nlihub: {line}", file=sys.stderr)
+    print(show_rows_as_text(tabulate_perturbed(told)), file=sys.stderr)
     if output is not None:
         n = sum(told.negatives.values())
         text = f"{output}: {n:,} negatives of {told.n_mechanisms:,} mechanisms"
         answer({"output": str(output), **asdict(told)}, as_json, lambda: text)
-
-
-def _tell(told: "PerturbedFiles") -> None:
-    from ..metrics.rows import show_rows_as_text
-    from ..perturbation import list_left_out, tabulate
-
-    places = list_left_out(told)
-    for place in places[:_MAX_SHOWN]:
-        print(f"nlihub: skipped {place}", file=sys.stderr)
-    if len(places) > _MAX_SHOWN:
-        print(f"nlihub: and {len(places) - _MAX_SHOWN:,} more", file=sys.stderr)
-    print(show_rows_as_text(tabulate(told)), file=sys.stderr)

@@ -11,9 +11,13 @@ from command_line import run_command
 from conftest import SHARED
 from constructing import from_abstracts
 from datasets import load_dataset
-from nlihub.builders.procedures.abstracts.distributions import choose_balanced, choose_full
 from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mechanism
-from nlihub.builders.procedures.abstracts.negatives import Negative, make_negatives
+from nlihub.builders.procedures.abstracts.negatives import (
+    Negative,
+    choose_balanced_mechanisms,
+    choose_full_negatives,
+    make_negatives,
+)
 from nlihub.builders.procedures.abstracts.perturb.apply import (
     NAMES,
     SAME_AS_ANOTHER,
@@ -21,7 +25,7 @@ from nlihub.builders.procedures.abstracts.perturb.apply import (
 )
 from nlihub.builders.procedures.abstracts.perturb.strategy import NoNegative, Perturbed
 from nlihub.builders.procedures.abstracts.rows import AbstractRows
-from nlihub.builders.procedures.abstracts.select_mechanisms import SAME_TEXTS
+from nlihub.builders.procedures.abstracts.run import SAME_TEXTS
 from nlihub.builders.versions.manifest import Manifest
 from nlihub.loaders.errors import CorpusError, SourceNotFoundError, UnknownNameError, UsageError
 
@@ -321,7 +325,7 @@ class TestDistributions:
     def test_a_training_mechanism_has_each_of_its_negatives_equally_often(self):
         mechanisms = [mechanism(str(n)) for n in range(3000)]
         all_three = [Negative(name, name, name, name) for name in ("SEN", "SEP", "LPR")]
-        chosen = choose_full(mechanisms, ["train"] * 3000, [all_three] * 3000, 1)
+        chosen = choose_full_negatives(mechanisms, ["train"] * 3000, [all_three] * 3000, 1)
         assert all(len(one) == 1 for one in chosen)
         found = Counter(one[0].category for one in chosen)
         assert all(900 < found[name] < 1100 for name in ("SEN", "SEP", "LPR"))
@@ -330,13 +334,18 @@ class TestDistributions:
         mechanisms = [mechanism(str(n)) for n in range(4)]
         splits = ["train", "train", "validation", "test"]
         made = [[Negative("SEN", "SEN", "x", "y")], [], [], []]
-        full = choose_full(mechanisms, splits, made, 1)
-        assert choose_balanced(mechanisms, splits, full, 5, 1) == [True, False, True, True]
+        full = choose_full_negatives(mechanisms, splits, made, 1)
+        assert choose_balanced_mechanisms(mechanisms, splits, full, 5, 1) == [
+            True,
+            False,
+            True,
+            True,
+        ]
 
     def test_what_models_made_is_not_cut(self):
         mechanisms = [mechanism(str(n)) for n in range(20)]
         made = [[Negative("GEN-ND", "GEN-ND-SEN", "x", "y")]] * 20
-        assert all(choose_balanced(mechanisms, ["train"] * 20, made, 5, 1))
+        assert all(choose_balanced_mechanisms(mechanisms, ["train"] * 20, made, 5, 1))
 
 
 def test_negatives_of_models_join_those_of_rules():

@@ -6,7 +6,9 @@ import sys
 from dataclasses import replace
 
 import pytest
-from nlihub.builders.procedures.abstracts.generate import similarity, task
+from nlihub.builders.procedures.abstracts.generate import generate as similarity
+from nlihub.builders.procedures.abstracts.generate import task
+from nlihub.builders.procedures.abstracts.generate.generate import TokenF1, without_markers
 from nlihub.builders.procedures.abstracts.generate.sentence_kinds import (
     BROKEN_CONSTRAINT,
     KINDS,
@@ -21,7 +23,6 @@ from nlihub.builders.procedures.abstracts.generate.settings import (
     GenerationSettings,
     TrainingSettings,
 )
-from nlihub.builders.procedures.abstracts.generate.similarity import TokenF1, without_markers
 from nlihub.builders.procedures.abstracts.generate.task import (
     Written,
     read_output,
@@ -174,7 +175,7 @@ def test_examples_in_docstrings():
 def test_names_import_no_heavy_library():
     code = (
         "import sys\n"
-        "from nlihub.builders.procedures.abstracts.generate import generate, models\n"
+        "from nlihub.builders.procedures.abstracts.generate import generate\n"
         "from nlihub.builders.procedures.abstracts.generate import sentence_kinds\n"
         "from nlihub.builders.procedures.abstracts.generate import settings, task\n"
         "sys.exit(', '.join({'torch', 'transformers', 'tokenizers'} & set(sys.modules)) or 0)"

@@ -13,15 +13,18 @@ from conftest import SHARED
 from nlihub.builders.procedures.abstracts.generate import folds
 from nlihub.builders.procedures.abstracts.generate.constraints import (
     Constraints,
-    find_variants,
-    make_literal,
+    TokenLiteral,
+    find_phrase_tokens,
 )
-from nlihub.builders.procedures.abstracts.generate.folds import fit_fold, fold_of
-from nlihub.builders.procedures.abstracts.generate.generate import MADE, generate_negatives
-from nlihub.builders.procedures.abstracts.generate.models import (
-    PretrainedModel,
-    SmallModel,
-    train_tokenizer,
+from nlihub.builders.procedures.abstracts.generate.folds import (
+    encode_examples,
+    fit_fold,
+    fold_of,
+    train_generator,
+)
+from nlihub.builders.procedures.abstracts.generate.generate import (
+    EncoderCosine,
+    ModelWriter,
 )
 from nlihub.builders.procedures.abstracts.generate.sentence_kinds import (
     KINDS,
@@ -35,16 +38,17 @@ from nlihub.builders.procedures.abstracts.generate.sentence_kinds import (
 from nlihub.builders.procedures.abstracts.generate.settings import (
     BeamSettings,
     GenerationSettings,
+    PretrainedModel,
+    SmallModel,
     TrainingSettings,
+    train_tokenizer,
 )
-from nlihub.builders.procedures.abstracts.generate.similarity import EncoderCosine
 from nlihub.builders.procedures.abstracts.generate.task import (
     SPECIAL_TOKENS,
     read_output,
     write_input,
     write_output,
 )
-from nlihub.builders.procedures.abstracts.generate.training import encode_pairs, train
 from nlihub.builders.procedures.abstracts.mechanisms.find import (
     Mechanism,
     MechanismRules,
@@ -116,7 +120,7 @@ def test_what_is_written_survives_the_tokenizer(tokenizer):
 )
 def test_variants_are_found_in_texts(tokenizer, phrase):
     """Wherever a phrase stands alone, one of its variants stands in the tokens."""
-    variants = find_variants(tokenizer, phrase)
+    variants = find_phrase_tokens(tokenizer, phrase)
     for text in (phrase, f"We saw {phrase}.", f"({phrase}) rose", f"and {phrase}, but"):
         tokens = tuple(tokenizer(text, add_special_tokens=False)["input_ids"])
         assert any(
@@ -128,22 +132,27 @@ def test_variants_are_found_in_texts(tokenizer, phrase):
 
 def test_a_phrase_inside_a_word_is_no_variant(tokenizer):
     tokens = tuple(tokenizer("xIL-1x", add_special_tokens=False)["input_ids"])
-    assert all(tokens[1:] != variant for variant in find_variants(tokenizer, "IL-1"))
+    assert all(tokens[1:] != variant for variant in find_phrase_tokens(tokenizer, "IL-1"))
+
+
+def literal(tokenizer, phrase, *, is_positive=True):
+    return TokenLiteral(find_phrase_tokens(tokenizer, phrase), is_positive)
 
 
 def check_constraints(mechanism, tokenizer):
     """What is asked for is found in the tokens of a sentence that has it, if there is one."""
     asked = KINDS["GEN-ND-SEN"].ask(mechanism, Choices(0, mechanism.pmid, "GEN-ND-SEN"))
-    swapped = SwapNames(symmetric=True).perturb(mechanism, Choices(0, mechanism.pmid, "SEN"))
-    if isinstance(asked, NoNegative) or isinstance(swapped, NoNegative):
+    found = SwapNames(symmetric=True).propose(mechanism, Choices(0, mechanism.pmid, "SEN"))
+    if isinstance(asked, NoNegative) or isinstance(found, NoNegative):
         return False
+    swapped = next(found)
     if not all(phrase in swapped.text for phrase in asked.required):  # a capital at the start
         return False
     for text, n_found in ((swapped.text, 2), (mechanism.conclusion, 0)):
         tokens = tokenizer(f"unknown <exp> {text}")["input_ids"]
-        must = Constraints([make_literal(tokenizer, phrase)] for phrase in asked.required)
+        must = Constraints([literal(tokenizer, phrase)] for phrase in asked.required)
         never = Constraints(
-            [make_literal(tokenizer, phrase, is_positive=False)] for phrase in asked.required
+            [literal(tokenizer, phrase, is_positive=False)] for phrase in asked.required
         )
         assert must.follow(tokens).n_satisfied == n_found
         assert never.follow(tokens).is_violated == bool(n_found)
@@ -172,7 +181,7 @@ def test_slow_tokenizers_are_refused():
         is_fast = False
 
     with pytest.raises(ModelError, match="fast"):
-        find_variants(Slow(), "A")
+        find_phrase_tokens(Slow(), "A")
 
 
 def test_no_text_is_unknown_to_bytes():
@@ -193,7 +202,7 @@ def test_folds_depend_on_the_pmid_alone():
 def test_long_texts_are_cut_or_left_out_and_counted(tokenizer):
     pairs = [("a " * 50, "b"), ("a", "b " * 50), ("a", "b")]
     limits = TrainingSettings(max_source_tokens=10, max_target_tokens=10)
-    examples, n_cut, n_left_out = encode_pairs(tokenizer, pairs, limits)
+    examples, n_cut, n_left_out = encode_examples(tokenizer, pairs, limits)
     assert (len(examples), n_cut, n_left_out) == (2, 1, 1)
     assert len(examples[0].source) == 10
     assert examples[0].source[-1] == tokenizer.eos_token_id
@@ -211,9 +220,9 @@ def test_training_is_the_same_each_time_and_learns():
         torch.manual_seed(len(found))  # of the process; it has no say
         model, tokenizer = SETTINGS.model.make(texts, 5)
         settings = TrainingSettings(n_epochs=4)
-        examples, _, _ = encode_pairs(tokenizer, pairs, settings)
+        examples, _, _ = encode_examples(tokenizer, pairs, settings)
         before = torch.random.get_rng_state()
-        losses = train(model, tokenizer.pad_token_id, examples, settings, seed=5)
+        losses = train_generator(model, tokenizer.pad_token_id, examples, settings, seed=5)
         assert torch.equal(before, torch.random.get_rng_state())
         found.append((losses, weights(model)))
     assert found[0][0] == found[1][0] and torch.equal(found[0][1], found[1][1])
@@ -223,7 +232,7 @@ def test_training_is_the_same_each_time_and_learns():
 def test_nothing_to_train_on(tokenizer):
     model, _ = SETTINGS.model.make(["a"], 5)
     with pytest.raises(TrainingError, match="no example"):
-        train(model, 0, [], TrainingSettings(), seed=0)
+        train_generator(model, 0, [], TrainingSettings(), seed=0)
     with pytest.raises(CorpusError, match="none is left"):
         fold = fold_of(SMALL[0].pmid, 2, 0)
         fit_fold(fold, SMALL[:1], SETTINGS)
@@ -262,18 +271,29 @@ def test_no_model_sees_what_it_answers():
 def generated(tmp_path_factory):
     folder = tmp_path_factory.mktemp("folds")
     broken = replace(SMALL[0], pmid="1", conclusion="no markers")
-    return [*SMALL, broken], folder, generate_negatives([*SMALL, broken], SETTINGS, folder=folder)
+    return [*SMALL, broken], folder, ModelWriter(SETTINGS, folder).generate([*SMALL, broken])
+
+
+def count(found):
+    """By kind, the number of negatives, under ``made``, and of each reason for having none."""
+    counts = {name: Counter() for name in KINDS}
+    for outcome in found.outcomes:
+        for kind, one in outcome.items():
+            counts[kind][one.reason if isinstance(one, NoNegative) else "made"] += 1
+    return counts
 
 
 @pytest.mark.slow
 def test_kept_and_refused_are_all(generated):
     mechanisms, _, found = generated
     assert len(found.outcomes) == len(mechanisms)
+    counts = count(found)
     for name, kind in KINDS.items():
-        assert sum(found.counts[name].values()) == len(mechanisms)
-        assert set(found.counts[name]) <= {MADE, *kind.reasons}
+        assert sum(counts[name].values()) == len(mechanisms)
+        assert set(counts[name]) <= {"made", *kind.reasons}
     assert set(found.outcomes[-1].values()) == {NoNegative(BROKEN_MARKERS)}
-    assert found.scorers == {"quality": "token F1", "similarity": "token F1"}
+    parameters = ModelWriter().parameters()
+    assert parameters["quality"] == parameters["similarity"] == "token F1"
 
 
 def test_what_is_kept_is_what_was_asked_for(generated):
@@ -298,12 +318,12 @@ def test_what_is_kept_is_what_was_asked_for(generated):
                 assert own == (False, False)
         texts = [n.text for n in outcome.values() if isinstance(n, Perturbed)]
         assert len(set(texts)) == len(texts)
-    assert made and found.counts["GEN-ND-SEN"][MADE]
+    assert made and count(found)["GEN-ND-SEN"]["made"]
 
 
 def test_the_same_again_in_another_order_and_from_the_kept_models(generated):
     mechanisms, folder, found = generated
-    again = generate_negatives(mechanisms[::-1], SETTINGS, folder=folder)
+    again = ModelWriter(SETTINGS, folder).generate(mechanisms[::-1])
     assert again.outcomes[::-1] == found.outcomes
     assert all(report.is_resumed for report in again.folds)
 
@@ -312,11 +332,11 @@ def test_the_same_again_in_another_order_and_from_the_kept_models(generated):
 def test_bounds_and_searches_that_find_nothing(generated):
     mechanisms, folder, _ = generated
     strict = replace(SETTINGS, max_quality=-1.0, max_similarity=-1.0)
-    found = generate_negatives(mechanisms, strict, folder=folder)
-    assert MADE not in found.counts["GEN"] and MADE not in found.counts["GEN-ND-SRE"]
-    assert found.counts["GEN-ND-SRE"][TOO_SIMILAR] > 0
+    counts = count(ModelWriter(strict, folder).generate(mechanisms))
+    assert "made" not in counts["GEN"] and "made" not in counts["GEN-ND-SRE"]
+    assert counts["GEN-ND-SRE"][TOO_SIMILAR] > 0
     short = replace(SETTINGS, beam=replace(SETTINGS.beam, max_tokens=6))
-    counts = generate_negatives(mechanisms, short, folder=folder).counts
+    counts = count(ModelWriter(short, folder).generate(mechanisms))
     assert counts["GEN-ND-SEN"][NOT_FOUND] > 0
     assert TOO_GOOD not in counts["GEN"]
 
@@ -371,7 +391,7 @@ def generate(monkeypatch):
         monkeypatch.setattr(folds, "ask_fold", answer)
         monkeypatch.setattr(folds, "fit_fold", lambda *_: fitted)
         settings = GenerationSettings(kinds=tuple(texts))
-        [outcome] = generate_negatives([one], settings, **options).outcomes
+        [outcome] = ModelWriter(settings, **options).write([one])
         return {k: o.reason if isinstance(o, NoNegative) else o for k, o in outcome.items()}
 
     return run

@@ -20,7 +20,12 @@ from nlihub.builders.procedures.abstracts.mechanisms.mechanism import (
 )
 from nlihub.builders.procedures.abstracts.mechanisms.phrases import ConclusionPhrases
 from nlihub.builders.procedures.abstracts.mechanisms.roles import Direction, Roles
-from nlihub.loaders.corpora.abstracts.abstract import Abstract, Entity, Relation, Skipped
+from nlihub.loaders.corpora.abstracts.abstract import (
+    Abstract,
+    Entity,
+    EntityRelation,
+    SkippedAbstract,
+)
 from nlihub.loaders.corpora.abstracts.read import read_abstracts
 from nlihub.loaders.errors import UnknownNameError, UsageError
 
@@ -34,7 +39,7 @@ def abstract(body=BODY, entities=ENTITIES, relations=(("PPI", "11", "22"),), tit
     found = []
     for mention, n_before, kind, identifier in entities:
         found.append(Entity(*place(text, mention, n_before), kind, tuple(identifier.split(";"))))
-    told = tuple(Relation(*relation) for relation in relations)
+    told = tuple(EntityRelation(*relation) for relation in relations)
     return Abstract("7", text, len(title), tuple(found), told, "f", 1)
 
 
@@ -47,7 +52,7 @@ def concluding(conclusion, *names, n_before=3, after="", relations=(("PPI", "0",
         Entity(*(start + at for at in place(conclusion, name)), "Gene", (str(number),))
         for number, name in enumerate(names)
     )
-    told = tuple(Relation(*relation) for relation in relations)
+    told = tuple(EntityRelation(*relation) for relation in relations)
     one = Abstract("7", text, len(TITLE), entities, told, "f", 1)
     return find_mechanism(one, MechanismRules(**changes))
 
@@ -320,7 +325,7 @@ def test_hard_names(regulator, regulated):
             Entity(at, at + len(first), "Gene", ("1",)),
             Entity(later, later + len(second), "Gene", ("2",)),
         )
-        relations = (Relation("PPI", "2", "1"),)
+        relations = (EntityRelation("PPI", "2", "1"),)
         one = Abstract("7", text, len(TITLE), entities, relations, "f", 1)
         made = find_mechanism(one, RULES)
         assert made.conclusion == (
@@ -431,7 +436,7 @@ def test_records_become_mechanisms(tmp_path):
     assert second.supporting == first.supporting
     assert (short.reason, short.line) == ("supporting set too short", 3)
     assert (marked.reason, marked.pmid) == ("markers in the text", "10")
-    assert isinstance(broken, Skipped) and broken.reason == "broken markers"
+    assert isinstance(broken, SkippedAbstract) and broken.reason == "broken markers"
 
 
 @pytest.fixture(scope="module")
@@ -446,7 +451,7 @@ def real():
 def test_real_abstracts(real, rules, n):
     found = list(find_mechanisms(real, rules))
     counts = Counter(type(one).__name__ for one in found)
-    assert counts == {"Mechanism": n, "NoMechanism": 274 - n, "Skipped": 1}
+    assert counts == {"Mechanism": n, "NoMechanism": 274 - n, "SkippedAbstract": 1}
     texts = {one.pmid: one.text for one in real if isinstance(one, Abstract)}
     for one in found:
         if isinstance(one, Mechanism):

@@ -13,18 +13,16 @@ from nlihub.builders.procedures.abstracts.perturb.apply import (
     SAME_AS_ANOTHER,
     SAME_AS_POSITIVE,
     make_strategies,
-    perturb,
+    perturb_mechanism,
 )
-from nlihub.builders.procedures.abstracts.perturb.grammar import choose_article
-from nlihub.builders.procedures.abstracts.perturb.inflection import (
+from nlihub.builders.procedures.abstracts.perturb.grammar import (
+    choose_article,
     form_gerund,
     form_past,
     form_third,
 )
-from nlihub.builders.procedures.abstracts.perturb.marked import find_places
-from nlihub.builders.procedures.abstracts.perturb.names import may_be_same
-from nlihub.builders.procedures.abstracts.perturb.negate import DIRECTIONS, Negate
-from nlihub.builders.procedures.abstracts.perturb.predicates import DENIED
+from nlihub.builders.procedures.abstracts.perturb.names import find_places, may_be_same
+from nlihub.builders.procedures.abstracts.perturb.negate import DENIED, DIRECTIONS, Negate
 from nlihub.builders.procedures.abstracts.perturb.replace_entities import (
     NO_TYPE,
     EntityPool,
@@ -39,10 +37,10 @@ from nlihub.builders.procedures.abstracts.perturb.strategy import (
     BROKEN_MARKERS,
     UNCHANGED,
     Choices,
-    Edit,
     NoNegative,
     Perturbed,
     Strategy,
+    TextEdit,
 )
 from nlihub.builders.procedures.abstracts.perturb.swap_entities import (
     SAME_NAME,
@@ -64,15 +62,27 @@ STRATEGIES = make_strategies(POOL)
 NAMES = tuple(STRATEGIES)
 
 
+def propose_all(strategy, mechanism, choices):
+    """All proposals of a strategy, or why it has none."""
+    found = strategy.propose(mechanism, choices)
+    return found if isinstance(found, NoNegative) else tuple(found)
+
+
+def propose_one(strategy, mechanism, choices):
+    """The first proposal of a strategy, or why it has none."""
+    found = strategy.propose(mechanism, choices)
+    return found if isinstance(found, NoNegative) else next(found)
+
+
 def outcome(name, conclusion, types="gg", supporting=(), seed=1, strategy=None):
     mechanism = mechanism_of(conclusion, types, supporting)
-    return (strategy or STRATEGIES[name]).perturb(mechanism, Choices(seed, "1", name))
+    return propose_one(strategy or STRATEGIES[name], mechanism, Choices(seed, "1", name))
 
 
 def texts(name, conclusion, types="gg", supporting=(), strategy=None):
     """All that a strategy can make of a sentence, without its markers."""
     mechanism = mechanism_of(conclusion, types, supporting)
-    found = (strategy or STRATEGIES[name]).perturb_all(mechanism, Choices(1, "1", name))
+    found = propose_all(strategy or STRATEGIES[name], mechanism, Choices(1, "1", name))
     return set() if isinstance(found, NoNegative) else {plain(p.text) for p in found}
 
 
@@ -108,7 +118,7 @@ def test_table_4_markers_move_with_the_names():
 def test_table_4_an_entity_from_outside():
     mechanism = mechanism_of(TABLE_4, "g-")
     pool = EntityPool({"Gene": ["integrin"]})
-    found = ReplaceOutside(pool).perturb(mechanism, Choices(1, "1", "SREO"))
+    found = propose_one(ReplaceOutside(pool), mechanism, Choices(1, "1", "SREO"))
     assert found.text == TABLE_4.replace("calcium", "integrin")
 
 
@@ -160,15 +170,15 @@ def mechanisms(draw):
 def test_properties(name, mechanism, seed):
     strategy = STRATEGIES[name]
     choices = Choices(seed, mechanism.pmid, name)
-    found = strategy.perturb(mechanism, choices)
-    assert found == strategy.perturb(mechanism, choices)
-    everything = strategy.perturb_all(mechanism, choices)
+    found = propose_one(strategy, mechanism, choices)
+    assert found == propose_one(strategy, mechanism, choices)
+    everything = propose_all(strategy, mechanism, choices)
     if isinstance(found, NoNegative):
         assert found.reason in strategy.reasons
         assert everything == found
         return
     assert everything[0] == found
-    assert strategy.perturb_all(mechanism, choices, limit=1) == (found,)
+    assert propose_all(strategy, mechanism, choices)[:1] == (found,)
     for each in everything:
         assert each.text != mechanism.conclusion
         assert find_places(each.text) is not None
@@ -191,8 +201,8 @@ def assert_rest_is_unchanged(positive, perturbed):
 @given(mechanism=mechanisms(), order=st.permutations(NAMES), ignore=st.booleans())
 @settings(max_examples=150, deadline=None)
 def test_negatives_differ_and_do_not_depend_on_the_order(mechanism, order, ignore):
-    found = perturb(mechanism, STRATEGIES.values(), 1, ignore_markers=ignore)
-    again = perturb(mechanism, [STRATEGIES[n] for n in order], 1, ignore_markers=ignore)
+    found = perturb_mechanism(mechanism, STRATEGIES.values(), 1, ignore_markers=ignore)
+    again = perturb_mechanism(mechanism, [STRATEGIES[n] for n in order], 1, ignore_markers=ignore)
     assert (found.made, found.refused) == (again.made, again.refused)
     assert {*found.made, *found.refused} == set(NAMES)
     sentences = [mechanism.conclusion, *(p.text for p in found.made.values())]
@@ -205,7 +215,7 @@ def test_negatives_differ_and_do_not_depend_on_the_order(mechanism, order, ignor
 @settings(max_examples=100, deadline=None)
 def test_entities_are_never_touched_by_words_and_numbers(mechanism):
     for name in ("VNeg", "SN", "LPR"):
-        found = STRATEGIES[name].perturb_all(mechanism, Choices(1, "1", name))
+        found = propose_all(STRATEGIES[name], mechanism, Choices(1, "1", name))
         for each in () if isinstance(found, NoNegative) else found:
             assert f"<re> {mechanism.regulator} <er>" in each.text
             assert f"<el> {mechanism.regulated} <le>" in each.text
@@ -222,7 +232,7 @@ def test_another_process_chooses_the_same():
 
 
 def made():
-    found = [perturb(m, STRATEGIES.values(), 7) for m in reversed(MECHANISMS)]
+    found = [perturb_mechanism(m, STRATEGIES.values(), 7) for m in reversed(MECHANISMS)]
     return [{name: p.text for name, p in f.made.items()} for f in found]
 
 
@@ -312,7 +322,7 @@ def test_names_other_than_those_between_the_markers_are_refused():
     other = type(mechanism)(*(getattr(mechanism, f) for f in mechanism.__slots__[:3]), "C", "B",
                             "Gene", "Gene", (), None)  # fmt: skip
     for name, strategy in STRATEGIES.items():
-        assert strategy.perturb(other, Choices(1, "1", name)) == NoNegative(BROKEN_MARKERS)
+        assert propose_one(strategy, other, Choices(1, "1", name)) == NoNegative(BROKEN_MARKERS)
 
 
 def test_a_name_that_breaks_the_markers_is_not_taken():
@@ -325,19 +335,21 @@ def test_a_name_that_breaks_the_markers_is_not_taken():
 class Fixed(Strategy):
     """Proposes what it was given."""
 
-    precondition = otherwise = "none"
+    otherwise = "none"
 
     def __init__(self, name, *words):
         self.name, self.words = name, words
 
     def _propose(self, marked, mechanism, choices):
         end = len(marked.text)
-        return [Perturbed.of(marked.text, [Edit(end, end, word)]) for word in self.words]
+        return [Perturbed.of(marked.text, [TextEdit(end, end, word)]) for word in self.words]
 
 
 def test_a_negative_that_is_taken_gives_way_to_the_next():
     mechanism = mechanism_of("<re> A <er> is <el> B <le>")
-    found = perturb(mechanism, [Fixed("2", "x", "y"), Fixed("1", "x"), Fixed("3", "y")], 1)
+    found = perturb_mechanism(
+        mechanism, [Fixed("2", "x", "y"), Fixed("1", "x"), Fixed("3", "y")], 1
+    )
     assert {n: p.text[-1] for n, p in found.made.items()} == {"1": "x", "2": "y"}
     assert found.refused == {"3": NoNegative(SAME_AS_ANOTHER)}
     assert list(found.made) == ["2", "1"]
@@ -346,16 +358,16 @@ def test_a_negative_that_is_taken_gives_way_to_the_next():
 def test_a_negative_that_says_nothing_new_without_markers():
     mechanism = mechanism_of("<re> A <er> inhibits <el> B <le>.")
     strategies = [SwapNames(), SwapPositions()]
-    assert len(perturb(mechanism, strategies, 1).made) == 2
-    found = perturb(mechanism, strategies, 1, ignore_markers=True)
+    assert len(perturb_mechanism(mechanism, strategies, 1).made) == 2
+    found = perturb_mechanism(mechanism, strategies, 1, ignore_markers=True)
     assert found.refused == {"SEP": NoNegative(SAME_AS_ANOTHER)}
-    same = perturb(mechanism, [SwapMarkers()], 1, ignore_markers=True)
+    same = perturb_mechanism(mechanism, [SwapMarkers()], 1, ignore_markers=True)
     assert same.refused == {"SET": NoNegative(SAME_AS_POSITIVE)}
 
 
 def test_a_strategy_given_twice_is_refused():
     with pytest.raises(UsageError, match="VNeg"):
-        perturb(MECHANISMS[0], [Negate(), Negate(any_predicate=True)], 1)
+        perturb_mechanism(MECHANISMS[0], [Negate(), Negate(any_predicate=True)], 1)
 
 
 # ---- Names: SEN, SEP, SRE, SREO.
@@ -533,7 +545,7 @@ def test_negation_inside_a_name_stays():
 
 def test_reports_are_left_alone_and_hedges_come_last():
     sentence = "It was concluded that <re> A <er> may be low and that <el> B <le> is high."
-    first, second = STRATEGIES["VNeg"].perturb_all(mechanism_of(sentence), Choices(1, "1", "VNeg"))
+    first, second = propose_all(STRATEGIES["VNeg"], mechanism_of(sentence), Choices(1, "1", "VNeg"))
     assert "is not high" in first.text
     assert "may not be low" in second.text
     everything = texts("VNeg", sentence, strategy=Negate(any_predicate=True))
@@ -616,7 +628,7 @@ def test_what_may_be_the_same_number_is_not_taken(old, supporting, expected):
 def test_a_number_of_the_same_unit_comes_first():
     sentence = "<re> A <er> at 5 mg cut <el> B <le>."
     mechanism = mechanism_of(sentence, "gg", "In 12, 14, 16 and 18 rats or 7 mg.")
-    found = STRATEGIES["SN"].perturb_all(mechanism, Choices(1, "1", "SN"))
+    found = propose_all(STRATEGIES["SN"], mechanism, Choices(1, "1", "SN"))
     assert found[0].detail == "5 -> 7"
     assert len(found) == 5
 

@@ -23,9 +23,8 @@ class TokenLiteral:
     """Token sequences that must, or must not, appear.
 
     Attributes:
-        sequences: The token sequences of one phrase. A positive literal is satisfied once any of
-            them has appeared, a negative one as long as none has.
-        is_positive: Whether one of them must appear.
+        sequences: The token sequences of one phrase.
+        is_positive: Whether one of them must appear; otherwise none may.
     """
 
     sequences: tuple[Tokens, ...]
@@ -40,12 +39,7 @@ class TokenLiteral:
 
 
 class MatchState(NamedTuple):
-    """The matches of a text: the longest one at its end, and the literals seen so far.
-
-    Attributes:
-        node: The node of the automaton.
-        seen: A bit for each literal of which a sequence has appeared.
-    """
+    """The node of a text in the automaton, and a bit for each literal that has appeared in it."""
 
     node: int
     seen: int
@@ -58,8 +52,8 @@ class Standing(NamedTuple):
         satisfied: A bit for each clause that is satisfied if the text ends here.
         n_satisfied: The number of satisfied clauses.
         is_violated: Whether a clause can no longer be satisfied.
-        progress: The greatest part of a positive literal, of a clause not yet satisfied, that is
-            matched at the end of the text: 0 ... 1, 1 excluded.
+        progress: The greatest part of a positive literal of an unsatisfied clause that is matched
+            at the end of the text: 0 ... 1, 1 excluded.
     """
 
     satisfied: int
@@ -178,28 +172,11 @@ _BEFORE = ("", "a ", "(")
 _AFTER = ("", " a", ".", ",", ")")
 
 
-def make_literal(tokenizer: Any, phrase: str, *, is_positive: bool = True) -> TokenLiteral:
-    """Make the literal of a phrase: one of its token sequences must appear, or none may.
+def find_phrase_tokens(tokenizer: Any, phrase: str) -> tuple[Tokens, ...]:
+    """Find the token sequences that spell a phrase at the start of a generated text and inside it.
 
     Other tokens can spell the same phrase, and a name may continue after its tokens, as IL-1 does
     in IL-10: check the written text too.
-
-    Args:
-        tokenizer: A fast tokenizer of ``transformers``.
-        phrase: The phrase, without spaces around it.
-        is_positive: Whether it must appear.
-
-    Returns:
-        The literal.
-
-    Raises:
-        ModelError: The tokenizer is not fast, or has no tokens for the phrase.
-    """
-    return TokenLiteral(find_variants(tokenizer, phrase), is_positive)
-
-
-def find_variants(tokenizer: Any, phrase: str) -> tuple[Tokens, ...]:
-    """Find the token sequences of a phrase at the start of a text and inside it.
 
     Args:
         tokenizer: A fast tokenizer of ``transformers``.

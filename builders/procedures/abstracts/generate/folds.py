@@ -1,5 +1,7 @@
 """Cross-fitting: train a model for each fold on the others, and ask it about its own.
 
+Training is a plain loop for sequence-to-sequence models, reproducible on one machine.
+
 Source:
     BioNLI, section 3.3.2: "for each split, we train with 4 folds and generate the output for the
     other fold".
@@ -12,24 +14,150 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
+from torch.nn.functional import cross_entropy
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from .....loaders.atomic_write import whole_folder
-from .....loaders.errors import CorpusError, OutputError
+from .....loaders.errors import CorpusError, OutputError, TrainingError
 from .....loaders.progress import Tell, silent
 from ....core.keyed import key_of, keyed_hash
 from ..mechanisms.mechanism import Mechanism
 from ..perturb.strategy import Choices, NoNegative
-from .constraints import Constraints, make_literal
-from .language_model import LanguageModelScorer
-from .neurologic import Found, decode
+from .constraints import Constraints, TokenLiteral, find_phrase_tokens
+from .language_model import LanguageModelScorer, pad_tokens
+from .neurologic import GeneratedText, decode
 from .sentence_kinds import KINDS, Asked
-from .settings import GenerationSettings
+from .settings import GenerationSettings, TrainingSettings
 from .task import Written, read_output, write_input, write_output
-from .training import encode_input, encode_pairs, train
 
+_IGNORED = -100
 _REPORT = "fold.json"
+
+
+@dataclass(frozen=True)
+class Example:
+    """The tokens that a model reads and those that it should write."""
+
+    source: list[int]
+    target: list[int]
+
+
+def encode_examples(
+    tokenizer: Any, pairs: Sequence[tuple[str, str]], settings: TrainingSettings
+) -> tuple[list[Example], int, int]:
+    """Encode inputs and outputs as examples to train a generator on.
+
+    Args:
+        tokenizer: A tokenizer that ends a text with its end token.
+        pairs: Inputs and outputs.
+        settings: Settings with the greatest lengths.
+
+    Returns:
+        The examples, the number of those with a cut input, and the number of pairs left out for the
+        length of their output.
+    """
+    sources = [_encode_input(tokenizer, source, settings) for source, _ in pairs]
+    targets = [list(tokenizer(text_target=target)["input_ids"]) for _, target in pairs]
+    kept = [
+        (Example(source, target), is_cut)
+        for (source, is_cut), target in zip(sources, targets, strict=True)
+        if len(target) <= settings.max_target_tokens
+    ]
+    return [one for one, _ in kept], sum(is_cut for _, is_cut in kept), len(pairs) - len(kept)
+
+
+def _encode_input(tokenizer: Any, text: str, settings: TrainingSettings) -> tuple[list[int], bool]:
+    """Encode an input, its end token included; return too whether it was cut."""
+    tokens = list(tokenizer(text)["input_ids"])
+    limit = settings.max_source_tokens
+    return (tokens[: limit - 1] + tokens[-1:], True) if len(tokens) > limit else (tokens, False)
+
+
+def train_generator(
+    model: Any,
+    padding: int,
+    examples: Sequence[Example],
+    settings: TrainingSettings,
+    *,
+    seed: int,
+    tell: Tell = silent,
+) -> list[float]:
+    """Train a generator of negatives, a sequence-to-sequence model, in place.
+
+    The order of examples and the dropout of an epoch depend on the seed and the epoch alone; the
+    random generator of the process is left as it was.
+
+    Args:
+        model: An ``AutoModelForSeq2SeqLM``, on the device where it computes.
+        padding: The token that fills up shorter inputs.
+        examples: The examples.
+        settings: Settings of training.
+        seed: Seed of the order and of dropout.
+        tell: Receives a line for every epoch.
+
+    Returns:
+        The mean loss of each epoch, in nats a token.
+
+    Raises:
+        TrainingError: There is no example, or the loss is not a number.
+    """
+    if not examples:
+        raise TrainingError(
+            "There is no example to train on; use more abstracts, or a greater max_target_tokens."
+        )
+    n_steps = -(-len(examples) // settings.batch_size) * settings.n_epochs
+    optimizer = torch.optim.AdamW(
+        model.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay
+    )
+    n_warmup = max(round(settings.warmup_share * n_steps), 1)
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer,
+        lambda step: min((step + 1) / n_warmup, (n_steps - step) / max(n_steps - n_warmup, 1)),
+    )
+    losses = []
+    devices = [model.device] if model.device.type == "cuda" else []
+    with torch.random.fork_rng(devices=devices):
+        model.train()
+        for epoch in range(settings.n_epochs):
+            torch.manual_seed(int(np.random.SeedSequence([seed, epoch]).generate_state(1)[0]))
+            order = torch.randperm(len(examples)).tolist()
+            total, n_tokens = 0.0, 0
+            for start in range(0, len(order), settings.batch_size):
+                batch = [examples[i] for i in order[start : start + settings.batch_size]]
+                loss, n = _step(model, batch, padding, settings, optimizer)
+                schedule.step()
+                total, n_tokens = total + loss, n_tokens + n
+            losses.append(total / n_tokens)
+            if not np.isfinite(losses[-1]):
+                raise TrainingError(
+                    f"The loss is not a number in epoch {epoch + 1}; try a lower learning_rate."
+                )
+            tell(f"epoch {epoch + 1} of {settings.n_epochs}: loss {losses[-1]:.3f}")
+    model.eval()
+    return losses
+
+
+def _step(
+    model: Any,
+    batch: Sequence[Example],
+    padding: int,
+    settings: TrainingSettings,
+    optimizer: torch.optim.Optimizer,
+) -> tuple[float, int]:
+    """Take one step; return the sum of the losses of its tokens, and their number."""
+    sources = pad_tokens([one.source for one in batch], padding).to(model.device)
+    mask = pad_tokens([[1] * len(one.source) for one in batch], 0).to(model.device)
+    labels = pad_tokens([one.target for one in batch], _IGNORED).to(model.device)
+    logits = model(input_ids=sources, attention_mask=mask, labels=labels).logits.float()
+    loss = cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=_IGNORED)
+    loss.backward()  # type: ignore[no-untyped-call]
+    torch.nn.utils.clip_grad_norm_(model.parameters(), settings.max_grad_norm)
+    optimizer.step()
+    optimizer.zero_grad(set_to_none=True)
+    n_tokens = sum(len(one.target) for one in batch)
+    return loss.item() * n_tokens, n_tokens
 
 
 @dataclass(frozen=True)
@@ -77,16 +205,7 @@ class FoldAnswers:
 
 
 def fold_of(pmid: str, n_folds: int, seed: int) -> int:
-    """Return the fold of an abstract, which depends on its pmid alone.
-
-    Args:
-        pmid: PubMed id of the abstract.
-        n_folds: Number of folds.
-        seed: Seed of the folds.
-
-    Returns:
-        The fold, from 0.
-    """
+    """Return the fold of generation of an abstract, from 0, which depends on its pmid alone."""
     return key_of(seed, "fold", pmid) % n_folds
 
 
@@ -105,9 +224,6 @@ def fit_fold(
         settings: Settings of the model and its training.
         folder: Folder that keeps the models, each in ``fold-N``; None keeps none.
         tell: Receives a line for every epoch.
-
-    Returns:
-        The model, its tokenizer and the report of its training.
 
     Raises:
         CorpusError: The other folds have no mechanism.
@@ -135,9 +251,11 @@ def fit_fold(
     texts = [text for pair in pairs for text in pair]
     model, tokenizer = settings.model.make(texts, seed)
     model.to(device)
-    examples, n_cut, n_left_out = encode_pairs(tokenizer, pairs, settings.training)
+    examples, n_cut, n_left_out = encode_examples(tokenizer, pairs, settings.training)
     tell(f"fold {fold}: {len(examples)} examples")
-    losses = train(model, tokenizer.pad_token_id, examples, settings.training, seed=seed, tell=tell)
+    losses = train_generator(
+        model, tokenizer.pad_token_id, examples, settings.training, seed=seed, tell=tell
+    )
     report = FoldReport(fold, len(examples), n_cut, n_left_out, tuple(losses), is_resumed=False)
     if target is not None:
         with whole_folder(target, may_replace=lambda _: False) as new:
@@ -193,14 +311,11 @@ def ask_fold(
         settings: Settings of the search.
         tell: Receives a line for every kind.
 
-    Returns:
-        For each mechanism the sentences written by kind.
-
     Raises:
         ModelError: The tokenizer is not fast, or the model has no first token for its decoder.
     """
     encoded = [
-        encode_input(fitted.tokenizer, write_input(one), settings.training) for one in mechanisms
+        _encode_input(fitted.tokenizer, write_input(one), settings.training) for one in mechanisms
     ]
     sources = [source for source, _ in encoded]
     answers: list[dict[str, tuple[Asked, list[Written]] | NoNegative]] = [{} for _ in mechanisms]
@@ -245,7 +360,7 @@ def _write(
             yield i, [read_output(_as_text(tokenizer, text)) for text in texts]
 
 
-def _as_text(tokenizer: Any, found: Found) -> str:
+def _as_text(tokenizer: Any, found: GeneratedText) -> str:
     text: str = tokenizer.decode(list(found.tokens), clean_up_tokenization_spaces=False)
     return text
 
@@ -253,7 +368,7 @@ def _as_text(tokenizer: Any, found: Found) -> str:
 def _constrain(tokenizer: Any, asked: Asked) -> Constraints:
     """Make one clause for each phrase asked for."""
     return Constraints(
-        [make_literal(tokenizer, phrase, is_positive=is_positive)]
+        [TokenLiteral(find_phrase_tokens(tokenizer, phrase), is_positive)]
         for phrases, is_positive in ((asked.required, True), (asked.forbidden, False))
         for phrase in phrases
     )

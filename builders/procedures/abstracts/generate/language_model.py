@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+from torch.nn.utils.rnn import pad_sequence
 
 from .....loaders.errors import ModelError
 
@@ -38,18 +39,11 @@ class LanguageModelScorer:
         self._is_cached = is_cached
         self._cache: Any = None
         self._has_encoder = bool(model.config.is_encoder_decoder)
-        width = max(map(len, inputs))
         # A prompt is filled up on the left, so that the written text follows it directly.
-        rows = [
-            _pad(list(row), [padding] * (width - len(row)), is_left=not self._has_encoder)
-            for row in inputs
-        ]
-        masks = [
-            _pad([1] * len(row), [0] * (width - len(row)), is_left=not self._has_encoder)
-            for row in inputs
-        ]
-        self._source = torch.tensor(rows, device=model.device)
-        self._source_mask = torch.tensor(masks, device=model.device)
+        side = "right" if self._has_encoder else "left"
+        self._source = pad_tokens(inputs, padding, side).to(model.device)
+        mask = pad_tokens([[1] * len(row) for row in inputs], 0, side)
+        self._source_mask = mask.to(model.device)
         names = inspect.signature(model.forward).parameters
         self._takes_positions = not self._has_encoder and "position_ids" in names
         self._takes_last = "logits_to_keep" in names
@@ -109,8 +103,8 @@ class LanguageModelScorer:
 def reorder_cache(cache: Any, parents: torch.Tensor, *, has_encoder: bool, is_moved: bool) -> None:
     """Let the cached states of a model follow their texts.
 
-    Relies on the layout of the caches of ``transformers``, seen with 5.4 and 5.23: a decoder has a
-    ``Cache``; an encoder-decoder has an ``EncoderDecoderCache`` of two of them.
+    Relies on the caches of ``transformers``, seen with 5.4 and 5.23: a decoder has a ``Cache``, an
+    encoder-decoder an ``EncoderDecoderCache`` of two of them.
 
     Args:
         cache: ``past_key_values`` of a model's output; changed in place.
@@ -127,8 +121,10 @@ def reorder_cache(cache: Any, parents: torch.Tensor, *, has_encoder: bool, is_mo
         cache.cross_attention_cache.reorder_cache(parents)
 
 
-def _pad(row: list[int], filling: list[int], *, is_left: bool) -> list[int]:
-    return filling + row if is_left else row + filling
+def pad_tokens(rows: Sequence[Sequence[int]], padding: int, side: str = "right") -> torch.Tensor:
+    """Fill up the token rows of a batch to equal length, on the ``"right"`` or ``"left"``."""
+    tensors = [torch.tensor(row) for row in rows]
+    return pad_sequence(tensors, batch_first=True, padding_value=padding, padding_side=side)
 
 
 def _first_token(model: Any) -> int:

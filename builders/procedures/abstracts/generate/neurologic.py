@@ -51,8 +51,8 @@ class Scorer(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A finished text that satisfies what was asked.
+class GeneratedText:
+    """A finished text of a beam search.
 
     Attributes:
         tokens: Its tokens, without the end.
@@ -69,21 +69,12 @@ class Found:
 
 @dataclass
 class _Text:
-    """A text of the beam; its tokens are those of its parents, then its own."""
+    """A text of the beam, in a row of the scores; a new one still has the row of its parent."""
 
     row: int
-    parent: "_Text | None"
-    token: int
-    length: int
+    tokens: tuple[int, ...]
     log_probability: float
     state: MatchState
-
-    def tokens(self) -> tuple[int, ...]:
-        found, text = [], self
-        while text.parent is not None:
-            found.append(text.token)
-            text = text.parent
-        return tuple(reversed(found))
 
 
 class _Candidate(NamedTuple):
@@ -103,7 +94,7 @@ class _Search:
     settings: BeamSettings
     ends: frozenset[int]
     texts: list[_Text]
-    found: list[Found] = field(default_factory=list)
+    found: list[GeneratedText] = field(default_factory=list)
     n_found: int = 0
 
     @property
@@ -114,7 +105,7 @@ class _Search:
     def may_end(self, text: _Text) -> bool:
         standing = self.constraints.standing(text.state)
         return (
-            text.length >= self.settings.min_tokens
+            len(text.tokens) >= self.settings.min_tokens
             and standing.n_satisfied >= self.n_needed
             and not standing.is_violated
         )
@@ -146,10 +137,10 @@ class _Search:
             text = self.texts[number]
             if token in self.ends:
                 self._finish(text, log_probability)
-            elif text.length + 1 < self.settings.max_tokens:
+            elif len(text.tokens) + 1 < self.settings.max_tokens:
                 candidates.append(self._continue(text, token, log_probability))
         self.texts = [
-            _Text(-1, one.parent, one.token, one.parent.length + 1, one.log_probability, one.state)
+            _Text(one.parent.row, (*one.parent.tokens, one.token), one.log_probability, one.state)
             for one in self._choose(candidates)
         ]
         if self._is_over():
@@ -187,9 +178,9 @@ class _Search:
     def _finish(self, text: _Text, log_probability: float) -> None:
         satisfied = self.constraints.standing(text.state).satisfied
         clauses = frozenset(i for i in range(len(self.constraints)) if satisfied >> i & 1)
-        score = self._score(log_probability, text.length + 1)
+        score = self._score(log_probability, len(text.tokens) + 1)
         self.n_found += 1
-        self.found.append(Found(text.tokens(), log_probability, score, clauses))
+        self.found.append(GeneratedText(text.tokens, log_probability, score, clauses))
         self.found.sort(key=_goodness, reverse=True)
         del self.found[self.settings.n_best :]
 
@@ -207,11 +198,11 @@ class _Search:
 
     def _best(self, text: _Text) -> tuple[int, float]:
         """Return how good a text can become: all clauses satisfied, at no further cost."""
-        lengths = (text.length + 1, self.settings.max_tokens)
+        lengths = (len(text.tokens) + 1, self.settings.max_tokens)
         return len(self.constraints), max(self._score(text.log_probability, n) for n in lengths)
 
 
-def _goodness(found: Found) -> tuple[int, float]:
+def _goodness(found: GeneratedText) -> tuple[int, float]:
     return len(found.satisfied), found.score
 
 
@@ -223,8 +214,8 @@ def decode(
     *,
     ends: Collection[int],
     suppressed: Collection[int] = (),
-) -> list[list[Found]]:
-    """Search the best texts that satisfy constraints, for several inputs at once.
+) -> list[list[GeneratedText]]:
+    """Search the best texts under constraints by NeuroLogic decoding, for several inputs at once.
 
     Without clauses it is a plain beam search. With a beam and a prune factor as large as the number
     of possible texts, and a tolerance as large as the number of clauses, it is exhaustive.
@@ -252,7 +243,7 @@ def decode(
             "each input."
         )
     searches = [
-        _Search(one, settings, frozenset(ends), [_Text(row, None, -1, 0, 0.0, one.start)])
+        _Search(one, settings, frozenset(ends), [_Text(row, (), 0.0, one.start)])
         for row, one in enumerate(constraints)
     ]
     tokens = scores.new_empty((len(scores), 0), dtype=torch.long)
@@ -265,16 +256,12 @@ def decode(
         texts = [text for search in live for text in search.texts]
         if not texts:
             return [search.found for search in searches]
-        parents = torch.tensor([_row(text) for text in texts], device=scores.device)
-        new = torch.tensor([text.token for text in texts], device=scores.device)
+        parents = torch.tensor([text.row for text in texts], device=scores.device)
+        new = torch.tensor([text.tokens[-1] for text in texts], device=scores.device)
         for row, text in enumerate(texts):
             text.row = row
         tokens = torch.cat([tokens[parents], new[:, None]], dim=1)
         scores = scorer.advance(parents, new)
-
-
-def _row(text: _Text) -> int:
-    return text.parent.row if text.parent is not None else text.row
 
 
 def _continuations(

@@ -5,16 +5,14 @@ Source:
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ..mechanisms.mechanism import Mechanism
 from ..perturb.apply import SAME_AS_ANOTHER, SAME_AS_POSITIVE
-from ..perturb.grammar import as_inside
-from ..perturb.marked import MarkedSentence, find_places, locate_entities
-from ..perturb.names import plain_name
-from ..perturb.replace_entities import NO_TYPE, ReplaceInside, find_others
+from ..perturb.grammar import uncapitalize_name
+from ..perturb.names import MarkedSentence, find_places, locate_entities, plain_name
+from ..perturb.replace_entities import NO_TYPE, ReplaceInside, draw_replacements
 from ..perturb.strategy import BROKEN_MARKERS, Choices, NoNegative
 from ..perturb.swap_entities import SAME_NAME, SYMMETRIC, is_symmetric
 from .task import Written, mark_name
@@ -31,6 +29,10 @@ UNTOLD_POLARITY = "the roles are those of the positive, whose polarity is not to
 BROKEN_CONSTRAINT = "the text has a marked entity that it must not have"
 
 
+#: The error of a sentence, for a reader; or why it is not a negative.
+Verdict = str | NoNegative
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """The constraints that a model is asked to meet.
@@ -38,8 +40,7 @@ class Asked:
     Attributes:
         required: Phrases that must appear.
         forbidden: Phrases that must not appear.
-        names: The names required in the regulator's and the regulated entity's markers; None where
-            any name may stand there.
+        names: The names required in the markers of regulator and regulated; None allows any.
     """
 
     required: tuple[str, ...] = ()
@@ -71,17 +72,14 @@ class SentenceKind(ABC):
 
     @abstractmethod
     def ask(self, mechanism: Mechanism, choices: Choices) -> Asked | NoNegative:
-        """Decide what to ask a model for.
+        """Decide what to ask a model for, or why nothing can be asked.
 
         Args:
             mechanism: The positive, its markers well formed.
             choices: The random choices for its abstract.
-
-        Returns:
-            The constraints, or why nothing can be asked.
         """
 
-    def judge(self, written: Written, mechanism: Mechanism, asked: Asked) -> str | NoNegative:
+    def judge(self, written: Written, mechanism: Mechanism, asked: Asked) -> Verdict:
         """Judge whether a sentence is a negative of this kind, before its bound is applied.
 
         Args:
@@ -90,18 +88,18 @@ class SentenceKind(ABC):
             asked: The constraints that the model was asked to meet.
 
         Returns:
-            What is wrong in the sentence, for a reader; or why it is not a negative.
+            The error of the sentence, for a reader; or why it is not a negative.
         """
-        marked = read_sentence(written.sentence, mechanism)
+        marked = _read_sentence(written.sentence, mechanism)
         if marked is None:
             return NoNegative(MALFORMED)
-        return self._judge(marked, written, mechanism, asked)
+        if asked.names is not None and marked.names != asked.names:
+            return NoNegative(MISSING)
+        return self._judge(marked, written, mechanism)
 
     @abstractmethod
-    def _judge(
-        self, marked: MarkedSentence, written: Written, mechanism: Mechanism, asked: Asked
-    ) -> str | NoNegative:
-        """Judge a sentence whose markers are well formed; see ``judge``."""
+    def _judge(self, marked: MarkedSentence, written: Written, mechanism: Mechanism) -> Verdict:
+        """Judge a sentence with well-formed markers around the names asked for; see ``judge``."""
 
 
 class Generated(SentenceKind):
@@ -119,14 +117,11 @@ class Generated(SentenceKind):
 
     def ask(self, mechanism: Mechanism, choices: Choices) -> Asked | NoNegative:
         """Ask for nothing in particular; two entities of one name give no negative."""
-        names = plain_name(mechanism.regulator), plain_name(mechanism.regulated)
+        names = _plain_names(mechanism)
         return NoNegative(SAME_NAME) if names[0] == names[1] else Asked()
 
-    def _judge(
-        self, marked: MarkedSentence, written: Written, mechanism: Mechanism, asked: Asked
-    ) -> str | NoNegative:
-        names = _plain_names(marked)
-        original = plain_name(mechanism.regulator), plain_name(mechanism.regulated)
+    def _judge(self, marked: MarkedSentence, written: Written, mechanism: Mechanism) -> Verdict:
+        names, original = _plain_names(marked), _plain_names(mechanism)
         if names == original[::-1]:
             return NoNegative(SYMMETRIC) if is_symmetric(marked) else "roles exchanged"
         if names != original:
@@ -152,11 +147,7 @@ class SwappedNames(SentenceKind):
             return NoNegative(SAME_NAME)
         return _ask_for(mechanism, mechanism.regulated, mechanism.regulator)
 
-    def _judge(
-        self, marked: MarkedSentence, written: Written, mechanism: Mechanism, asked: Asked
-    ) -> str | NoNegative:
-        if (marked.name_at(marked.regulator), marked.name_at(marked.regulated)) != asked.names:
-            return NoNegative(MISSING)
+    def _judge(self, marked: MarkedSentence, written: Written, mechanism: Mechanism) -> Verdict:
         return NoNegative(SYMMETRIC) if is_symmetric(marked) else "roles exchanged"
 
 
@@ -169,7 +160,7 @@ class ReplacedEntity(SentenceKind):
 
     def ask(self, mechanism: Mechanism, choices: Choices) -> Asked | NoNegative:
         """Ask for one of the two names, and one from the supporting set in place of the other."""
-        found = find_others(mechanism, choices)
+        found = draw_replacements(mechanism, choices)
         if isinstance(found, NoNegative):
             return found
         drawn = next(found, None)
@@ -179,13 +170,8 @@ class ReplacedEntity(SentenceKind):
         both = {"regulator": mechanism.regulator, "regulated": mechanism.regulated, role: name}
         return _ask_for(mechanism, **both)
 
-    def _judge(
-        self, marked: MarkedSentence, written: Written, mechanism: Mechanism, asked: Asked
-    ) -> str | NoNegative:
-        names = marked.name_at(marked.regulator), marked.name_at(marked.regulated)
-        if names != asked.names:
-            return NoNegative(MISSING)
-        return f"{mechanism.regulator}, {mechanism.regulated} -> {', '.join(names)}"
+    def _judge(self, marked: MarkedSentence, written: Written, mechanism: Mechanism) -> Verdict:
+        return f"{mechanism.regulator}, {mechanism.regulated} -> {', '.join(marked.names)}"
 
 
 class ForbiddenEntities(SentenceKind):
@@ -199,15 +185,11 @@ class ForbiddenEntities(SentenceKind):
         asked = _ask_for(mechanism, mechanism.regulator, mechanism.regulated)
         return Asked(forbidden=asked.required)
 
-    def _judge(
-        self, marked: MarkedSentence, written: Written, mechanism: Mechanism, asked: Asked
-    ) -> str | NoNegative:
-        names = _plain_names(marked)
-        own = plain_name(mechanism.regulator), plain_name(mechanism.regulated)
-        if any(name == original for name, original in zip(names, own, strict=True)):
+    def _judge(self, marked: MarkedSentence, written: Written, mechanism: Mechanism) -> Verdict:
+        pairs = zip(_plain_names(marked), _plain_names(mechanism), strict=True)
+        if any(name == original for name, original in pairs):
             return NoNegative(BROKEN_CONSTRAINT)
-        shown = marked.name_at(marked.regulator), marked.name_at(marked.regulated)
-        return f"{mechanism.regulator}, {mechanism.regulated} -> {', '.join(shown)}"
+        return f"{mechanism.regulator}, {mechanism.regulated} -> {', '.join(marked.names)}"
 
 
 KINDS: dict[str, SentenceKind] = {
@@ -215,16 +197,8 @@ KINDS: dict[str, SentenceKind] = {
 }
 
 
-def read_sentence(sentence: str, mechanism: Mechanism) -> MarkedSentence | None:
-    """Locate the marked names in a written sentence, whatever they are.
-
-    Args:
-        sentence: The sentence.
-        mechanism: The positive, whose other mentions are masked too.
-
-    Returns:
-        The sentence with its places; None where the markers are malformed, or touch.
-    """
+def _read_sentence(sentence: str, mechanism: Mechanism) -> MarkedSentence | None:
+    """Locate any two marked names in a sentence; None where markers are malformed, or touch."""
     places = find_places(sentence)
     if places is None:
         return None
@@ -239,12 +213,12 @@ def read_sentence(sentence: str, mechanism: Mechanism) -> MarkedSentence | None:
 
 def _ask_for(mechanism: Mechanism, regulator: str, regulated: str) -> Asked:
     """Ask for two names, as written inside a sentence, in the markers of their roles."""
-    sentences: Sequence[str] = (*mechanism.supporting, mechanism.conclusion)
-    names = as_inside(regulator, sentences), as_inside(regulated, sentences)
+    sentences = mechanism.sentences
+    names = uncapitalize_name(regulator, sentences), uncapitalize_name(regulated, sentences)
     required = mark_name("regulator", names[0]), mark_name("regulated", names[1])
     return Asked(required=required, names=names)
 
 
-def _plain_names(marked: MarkedSentence) -> tuple[str, str]:
-    regulator, regulated = marked.name_at(marked.regulator), marked.name_at(marked.regulated)
+def _plain_names(one: Mechanism | MarkedSentence) -> tuple[str, str]:
+    regulator, regulated = one.names
     return plain_name(regulator), plain_name(regulated)

@@ -3,9 +3,132 @@
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from .....loaders.errors import UnknownNameError, UsageError
-from .models import SmallModel
+from .....loaders.errors import ModelError, UnknownNameError, UsageError, needs_extra
 from .sentence_kinds import KINDS
+from .task import SPECIAL_TOKENS
+
+_PADDING, _END = "<pad>", "</s>"
+
+
+@dataclass(frozen=True)
+class PretrainedModel:
+    """A sequence-to-sequence model of the Hub or a folder, such as ``t5-large``, the paper's.
+
+    Attributes:
+        name: The repository on the Hub, or a folder.
+        revision: Commit, tag or branch of the repository; None takes its default branch.
+    """
+
+    name: str
+    revision: str | None = None
+
+    def make(self, texts: list[str], seed: int) -> tuple[Any, Any]:
+        """Load the model in single precision, and add the task's tokens to its tokenizer.
+
+        Args:
+            texts: Not used.
+            seed: Seed of the embeddings of the task's tokens.
+
+        Raises:
+            MissingExtraError: ``nlihub[baselines]`` is not installed.
+            ModelError: The model cannot be loaded.
+        """
+        with needs_extra("baselines", "Generation"):
+            import torch
+            from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+        try:
+            tokenizer = AutoTokenizer.from_pretrained(self.name, revision=self.revision)
+            model = AutoModelForSeq2SeqLM.from_pretrained(
+                self.name, revision=self.revision, dtype=torch.float32
+            )
+        except (OSError, ValueError) as error:
+            raise ModelError(f"{self.name} cannot be loaded for generation: {error}") from error
+        tokenizer.add_tokens(list(SPECIAL_TOKENS))
+        if len(tokenizer) > model.get_input_embeddings().num_embeddings:
+            with torch.random.fork_rng(devices=[]):
+                torch.manual_seed(seed)
+                model.resize_token_embeddings(len(tokenizer))
+        return model, tokenizer
+
+
+@dataclass(frozen=True)
+class SmallModel:
+    """A small T5 from scratch, with a byte-level vocabulary of the texts that it is trained on.
+
+    One core can train it. It shows how generation works; its prose is poor.
+
+    Attributes:
+        n_tokens: Greatest size of the vocabulary.
+        width: Width of its states.
+        n_layers: Number of layers of its encoder, and of its decoder.
+        n_heads: Number of attention heads.
+    """
+
+    n_tokens: int = 2_000
+    width: int = 128
+    n_layers: int = 2
+    n_heads: int = 4
+
+    def make(self, texts: list[str], seed: int) -> tuple[Any, Any]:
+        """Make the model, with random weights, and its tokenizer.
+
+        Args:
+            texts: The texts that the vocabulary is made from.
+            seed: Seed of the weights.
+
+        Raises:
+            MissingExtraError: ``nlihub[baselines]`` is not installed.
+        """
+        with needs_extra("baselines", "Generation"):
+            import torch
+            from transformers import AutoModelForSeq2SeqLM, T5Config
+        tokenizer = train_tokenizer(texts, self.n_tokens)
+        options: dict[str, Any] = {
+            "vocab_size": len(tokenizer),
+            "d_model": self.width,
+            "d_kv": self.width // self.n_heads,
+            "d_ff": 4 * self.width,
+            "num_layers": self.n_layers,
+            "num_heads": self.n_heads,
+            "pad_token_id": tokenizer.pad_token_id,
+            "eos_token_id": tokenizer.eos_token_id,
+            "decoder_start_token_id": tokenizer.pad_token_id,
+        }
+        config = T5Config(**options)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            model = AutoModelForSeq2SeqLM.from_config(config)  # type: ignore[no-untyped-call]
+        return model, tokenizer
+
+
+def train_tokenizer(texts: list[str], n_tokens: int) -> Any:
+    """Train the byte-level tokenizer of a small generator, which can encode any text.
+
+    Args:
+        texts: The texts that the vocabulary is made from.
+        n_tokens: Greatest size of the vocabulary, with its 256 bytes and the task's tokens.
+
+    Raises:
+        MissingExtraError: ``nlihub[baselines]`` is not installed.
+    """
+    with needs_extra("baselines", "Generation"):
+        from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+        from transformers import PreTrainedTokenizerFast
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=n_tokens,
+        special_tokens=[_PADDING, _END, *SPECIAL_TOKENS],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single=f"$A {_END}", special_tokens=[(_END, tokenizer.token_to_id(_END))]
+    )
+    wrap: Any = PreTrainedTokenizerFast
+    return wrap(tokenizer_object=tokenizer, pad_token=_PADDING, eos_token=_END)
 
 
 @dataclass(frozen=True)
@@ -29,9 +152,9 @@ class BeamSettings:
         ngram_size: No sequence of this many tokens occurs twice in a text; 0 allows all, 1 is not
             allowed.
         allocates: Whether pruning spares the best continuation of every text and those that advance
-            a positive literal, and texts inside a literal are grouped by how much of it is matched,
-            the furthest first. So constraints are met; without it, as in the paper, they are met
-            only where the model comes close by itself.
+            a positive literal, and texts inside a literal are grouped by the part of it that is
+            matched, the greatest first. Without it, as in the paper, constraints are met only where
+            the model comes close by itself.
         stops_early: Whether a search ends once as many texts are finished as the beam is wide,
             instead of once no text can become better than the best.
         n_best: Greatest number of texts returned, 1 or more.
@@ -83,15 +206,12 @@ class ModelChoice(Protocol):
         Args:
             texts: The texts that it will be trained on.
             seed: Seed of every random choice.
-
-        Returns:
-            The model and the tokenizer.
         """
 
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """Settings of training.
+    """Settings of training a generator of negatives.
 
     The paper names only the model, t5-large; these defaults are ours.
 
@@ -130,7 +250,7 @@ class TrainingSettings:
 
 @dataclass(frozen=True)
 class GenerationSettings:
-    """Settings of generation.
+    """Settings of generating negatives with models.
 
     Attributes:
         kinds: The kinds of sentences to ask for, names of ``KINDS``; a sentence found for two kinds
@@ -161,16 +281,10 @@ class GenerationSettings:
 
     @classmethod
     def small(cls, seed: int = 1) -> "GenerationSettings":
-        """Return settings for a small model from scratch, which one core can train.
+        """Return settings of generation by a small model from scratch, which one core can train.
 
         Its search spares what advances a constraint and returns ten sentences, as such a model
         rarely comes close to a constraint by itself.
-
-        Args:
-            seed: Seed of folds, weights, the order of examples and random choices.
-
-        Returns:
-            The settings.
         """
         return cls(
             model=SmallModel(),

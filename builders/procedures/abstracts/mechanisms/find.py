@@ -11,12 +11,17 @@ Source: BioNLI, section 3.1; SuMe, section 3. The limit of two sentences after a
 choice of the relation, are ours.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from .....loaders.corpora.abstracts.abstract import Abstract, Entity, Relation, Skipped
-from .....loaders.corpora.abstracts.markers import MARKER, mark
+from .....loaders.corpora.abstracts.abstract import (
+    Abstract,
+    Entity,
+    EntityRelation,
+    SkippedAbstract,
+)
+from .....loaders.corpora.abstracts.markers import MARKER, mark_entities
 from .....loaders.corpora.abstracts.mechanism_records import MechanismRecord
 from .....loaders.corpora.papers.paper import SplitSentences
 from .....loaders.corpora.papers.sentences import split_sentences
@@ -67,12 +72,7 @@ class _NoMechanismError(Exception):
 
 
 class Span(NamedTuple):
-    """A part of ``Abstract.text``.
-
-    Attributes:
-        start: Offset of its first character.
-        end: Offset after its last character.
-    """
+    """A part of ``Abstract.text``: the offsets of its first character and after its last."""
 
     start: int
     end: int
@@ -89,7 +89,7 @@ class Span(NamedTuple):
 class _Pair(NamedTuple):
     """A mention of each entity of a relation."""
 
-    relation: Relation
+    relation: EntityRelation
     mentions: tuple[Entity, Entity]
 
     @property
@@ -111,8 +111,9 @@ class _Choice(NamedTuple):
 
 
 def find_mechanisms(
-    found: Iterable[Abstract | MechanismRecord | Skipped], rules: MechanismRules | None = None
-) -> Iterator[Mechanism | NoMechanism | Skipped]:
+    found: Iterable[Abstract | MechanismRecord | SkippedAbstract],
+    rules: MechanismRules | None = None,
+) -> Iterator[Mechanism | NoMechanism | SkippedAbstract]:
     """Find the mechanisms of abstracts and records, one at a time.
 
     Args:
@@ -124,32 +125,23 @@ def find_mechanisms(
     """
     rules = rules or MechanismRules()
     for one in found:
-        if isinstance(one, Skipped):
-            yield one
-        else:
-            yield find_mechanism(one, rules)
+        yield one if isinstance(one, SkippedAbstract) else find_mechanism(one, rules)
 
 
 def find_mechanism(
     one: Abstract | MechanismRecord, rules: MechanismRules
 ) -> Mechanism | NoMechanism:
-    """Find the mechanism of an abstract, or check that of a record.
+    """Find the mechanism of an abstract, or check the supporting set of a record.
 
     Args:
-        one: The abstract or record. A record states its mechanism; only its supporting set is
-            checked.
+        one: The abstract or record.
         rules: How to find mechanisms.
-
-    Returns:
-        The mechanism, or why there is none.
 
     Raises:
         ValueError: ``rules.split`` returns a sentence that is not in the text.
     """
     try:
-        if isinstance(one, Abstract):
-            return _of_abstract(one, rules)
-        return _of_record(one, rules)
+        return _of_abstract(one, rules) if isinstance(one, Abstract) else _of_record(one, rules)
     except _NoMechanismError as error:
         return NoMechanism(one.file, one.line, one.pmid, error.reason, error.detail)
 
@@ -188,7 +180,7 @@ def _of_abstract(abstract: Abstract, rules: MechanismRules) -> Mechanism:
     return Mechanism(
         abstract.pmid,
         tuple(text[slice(*span)] for span in sentences[:number]),
-        mark(text[slice(*conclusion)], regulator, regulated),
+        mark_entities(text[slice(*conclusion)], regulator, regulated),
         text[slice(*choice.regulator)],
         text[slice(*choice.regulated)],
         *choice.types,
@@ -210,9 +202,6 @@ def find_sentences(abstract: Abstract, split: SplitSentences) -> list[Span]:
     Args:
         abstract: The abstract.
         split: Function that splits a text into sentences and drops only the spaces between them.
-
-    Returns:
-        The span of each sentence in ``abstract.text``, in order.
 
     Raises:
         ValueError: ``split`` returns a sentence that is not in the text.
@@ -252,21 +241,20 @@ def _check_length(n_supporting: int, rules: MechanismRules) -> None:
 
 
 def _choices(abstract: Abstract, conclusion: Span, rules: MechanismRules) -> list[_Choice]:
-    pairs = _pairs(abstract, conclusion, rules)
     text = abstract.text
     free = set(_free(abstract.entities))
-    pairs = _narrow(
-        pairs,
-        lambda pair: {*pair.mentions} <= free and not pair.spans[0].meets(pair.spans[1]),
-        "mentions overlap",
-        text,
-    )
-    pairs = _narrow(
-        pairs,
-        lambda pair: len({_plain(text[slice(*span)]) for span in pair.spans}) == 2,
-        "one name for both",
-        text,
-    )
+
+    def is_apart(pair: _Pair) -> bool:
+        return {*pair.mentions} <= free and not pair.spans[0].meets(pair.spans[1])
+
+    def has_two_names(pair: _Pair) -> bool:
+        return len({_plain(text[slice(*span)]) for span in pair.spans}) == 2
+
+    pairs = _pairs(abstract, conclusion, rules)
+    for is_fit, reason in (is_apart, "mentions overlap"), (has_two_names, "one name for both"):
+        if not (fit := list(filter(is_fit, pairs))):
+            raise _NoMechanismError(reason, _show(pairs[0], text))
+        pairs = fit
     choices = [choice for pair in pairs if (choice := _choose(pair, text, conclusion, rules))]
     if not choices:
         raise _NoMechanismError("direction not told", _show(pairs[0], text))
@@ -296,14 +284,6 @@ def _pairs(abstract: Abstract, conclusion: Span, rules: MechanismRules) -> list[
         detail = f"expected both entities of one of {len(relations)} relations, got one or none"
         raise _NoMechanismError("entity not in the conclusion", detail)
     return pairs
-
-
-def _narrow(
-    pairs: list[_Pair], is_fit: Callable[[_Pair], bool], reason: str, text: str
-) -> list[_Pair]:
-    if not (fit := list(filter(is_fit, pairs))):
-        raise _NoMechanismError(reason, _show(pairs[0], text))
-    return fit
 
 
 def _choose(pair: _Pair, text: str, conclusion: Span, rules: MechanismRules) -> _Choice | None:
@@ -355,12 +335,8 @@ def _free(entities: Sequence[Entity]) -> list[Entity]:
     return [
         one
         for one in entities
-        if all(_span(one).holds(_span(other)) for other in entities if _meet(one, other))
+        if all(_span(one).holds(span) for span in map(_span, entities) if span.meets(_span(one)))
     ]
-
-
-def _meet(one: Entity, other: Entity) -> bool:
-    return _span(one).meets(_span(other))
 
 
 def _span(entity: Entity) -> Span:

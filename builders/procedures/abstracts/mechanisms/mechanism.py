@@ -51,6 +51,16 @@ class Mechanism:
     mentions: tuple[Mention, ...]
     polarity: str | None
 
+    @property
+    def names(self) -> tuple[str, str]:
+        """Return the regulator and the regulated entity."""
+        return self.regulator, self.regulated
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Return the supporting sentences and the conclusion."""
+        return *self.supporting, self.conclusion
+
     @classmethod
     def of(
         cls,
@@ -62,7 +72,7 @@ class Mechanism:
         regulated_type: str | None = None,
         mentions: Iterable[Mention] = (),
     ) -> "Mechanism":
-        """Make a mechanism from a sentence with markers.
+        """Make a mechanism, without a polarity, from a sentence with markers.
 
         Args:
             conclusion: The sentence, with ``<re> X <er>`` around the regulator and
@@ -72,9 +82,6 @@ class Mechanism:
             regulator_type: Type of the regulator; needed to replace it by another entity.
             regulated_type: Type of the regulated entity; needed to replace it by another entity.
             mentions: Other entities of these sentences.
-
-        Returns:
-            The mechanism, without a polarity.
 
         Raises:
             UsageError: The markers are broken.

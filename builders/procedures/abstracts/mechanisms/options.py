@@ -1,8 +1,8 @@
-"""The options on how mechanisms are found; importing them is cheap, for the command line."""
+"""The options of finding mechanisms; importing them is cheap, for the command line."""
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,7 +16,7 @@ GROUP = "Mechanisms"
 
 
 def parse_names(text: str) -> tuple[str, ...]:
-    """Read names separated by commas.
+    """Read the names of an option, separated by commas.
 
     Raises:
         UsageError: A name is empty.
@@ -78,11 +78,7 @@ class MechanismOptions(OptionGroup):
             Path(path).expanduser() if path is not None else None,
             sets or (PAPER if path is None else None),
         )
+        rules = MechanismRules(phrases=phrases, by_order=self.by_order)
         if any_length:
-            return MechanismRules(
-                phrases=phrases,
-                by_order=self.by_order,
-                min_supporting=0,
-                max_supporting=sys.maxsize,
-            )
-        return MechanismRules(phrases=phrases, by_order=self.by_order)
+            return replace(rules, min_supporting=0, max_supporting=sys.maxsize)
+        return rules

@@ -33,8 +33,7 @@ class ConclusionPhrases:
     """Sets of phrases; a conclusion has at least one of the phrases.
 
     Attributes:
-        sets: The phrases of each set by its name; a conclusion with a phrase of an earlier set
-            is preferred to one with a phrase of a later set.
+        sets: The phrases of each set by its name; those of an earlier set are preferred.
     """
 
     sets: Mapping[str, tuple[str, ...]]
@@ -60,9 +59,6 @@ class ConclusionPhrases:
             path: The file; None takes the package's.
             sets: The names of the sets to use, or one name; None or ``all`` uses all.
 
-        Returns:
-            The phrases of those sets.
-
         Raises:
             UsageError: The file is missing, not of that form, or without a phrase.
             UnknownNameError: The file has no set of that name.
@@ -85,10 +81,7 @@ class ConclusionPhrases:
         return cls({name: tuple(told[name]) for name in chosen})
 
     def find(self, sentences: Sequence[str]) -> list[int]:
-        """Find the sentences that may be the conclusion.
-
-        Args:
-            sentences: The sentences of an abstract.
+        """Find the sentences of an abstract that may be its conclusion.
 
         Returns:
             For each set, in order, the index of the last sentence with one of its phrases; sets

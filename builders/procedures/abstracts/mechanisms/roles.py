@@ -105,16 +105,13 @@ class Roles:
 
     @classmethod
     def read(cls, path: Path | None = None) -> "Roles":
-        """Read the words from a JSON file of the form of ``roles.json``.
+        """Read the words of roles from a JSON file of the form of ``roles.json``.
 
         A verb is followed by its nouns and irregular forms of the same direction; its regular forms
         are derived.
 
         Args:
             path: The file; None takes the package's.
-
-        Returns:
-            The words and relation types.
 
         Raises:
             UsageError: The file is missing or not of that form.
@@ -163,9 +160,6 @@ class Roles:
         Args:
             before: The text before the first mention.
             between: The text between the two mentions.
-
-        Returns:
-            The direction; None where the words give none.
         """
         cues = sorted(self._cues(between), key=lambda cue: cue.end) or [
             *self._cues_before(before, between)
@@ -174,11 +168,11 @@ class Roles:
             return None
         if (is_forward := cues[-1].is_forward) is None:
             return None
-        is_clear = len(cues) == 1 and not self._negation.search(between)
+        is_clear = len(cues) == 1 and not self._patterns["negation"].search(between)
         return Direction(is_forward, cues[-1].polarity if is_clear else None)
 
     def _cues(self, between: str) -> Iterator[_Cue]:
-        for match in self._form.finditer(between):
+        for match in self._patterns["form"].finditer(between):
             form = match[0].lower()
             polarity = self.polarities.get(form)
             before, after = between[: match.start()], between[match.end() :]
@@ -191,47 +185,29 @@ class Roles:
                 yield _Cue(match.end(), False, polarity)
             elif not (form.endswith(("ed", "en")) and _BE.search(before)):
                 yield _Cue(match.end(), True, polarity)
-        for match in self._neither.finditer(between):
-            yield _Cue(match.end(), None, None)
-        for match in self._noun.finditer(between):
-            yield _Cue(match.end(), True, None)
-        for match in self._before.finditer(between):
-            yield _Cue(match.end(), False, None)
+        for name, is_forward in ("neither", None), ("noun", True), ("before", False):
+            for match in self._patterns[name].finditer(between):
+                yield _Cue(match.end(), is_forward, None)
 
     def _cues_before(self, before: str, between: str) -> Iterator[_Cue]:
-        if match := self._form_of.search(before):
+        if match := self._patterns["form of"].search(before):
             if re.search(r"\bby\b", between, re.IGNORECASE):
                 yield _Cue(0, False, self.polarities.get(match[1].lower()))
-        elif self._noun_of.search(before) and re.search(r"\b(?:on|in|for)\b", between):
+        elif self._patterns["noun of"].search(before) and re.search(r"\b(?:on|in|for)\b", between):
             yield _Cue(0, True, None)
 
     @cached_property
-    def _form(self) -> re.Pattern[str]:
-        return _words((*self.polarities, *self.compounds))
-
-    @cached_property
-    def _form_of(self) -> re.Pattern[str]:
-        return _words(self.polarities, "(", rf")\s+of{_UP_TO_THREE_WORDS}")
-
-    @cached_property
-    def _noun(self) -> re.Pattern[str]:
-        return _words(self.nouns, "(?:", f"){_PREPOSITION}")
-
-    @cached_property
-    def _noun_of(self) -> re.Pattern[str]:
-        return _words(self.nouns, "(?:", rf")\s+of{_UP_TO_THREE_WORDS}")
-
-    @cached_property
-    def _neither(self) -> re.Pattern[str]:
-        return _words(self.without_direction)
-
-    @cached_property
-    def _before(self) -> re.Pattern[str]:
-        return _words(self.before)
-
-    @cached_property
-    def _negation(self) -> re.Pattern[str]:
-        return _words(self.negations)
+    def _patterns(self) -> dict[str, re.Pattern[str]]:
+        of = rf")\s+of{_UP_TO_THREE_WORDS}"
+        return {
+            "form": _words((*self.polarities, *self.compounds)),
+            "form of": _words(self.polarities, "(", of),
+            "noun": _words(self.nouns, "(?:", f"){_PREPOSITION}"),
+            "noun of": _words(self.nouns, "(?:", of),
+            "neither": _words(self.without_direction),
+            "before": _words(self.before),
+            "negation": _words(self.negations),
+        }
 
 
 def _words(

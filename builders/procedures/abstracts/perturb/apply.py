@@ -19,14 +19,11 @@ NAMES = ("SEN", "SEP", "SRE", "SREO", "VNeg", "SN", "LPR")
 
 
 def make_strategies(pool: EntityPool, antonyms: Antonyms | None = None) -> dict[str, Strategy]:
-    """Make the paper's rule-based strategies, in its order, with their default options.
+    """Make BioNLI's seven rule-based strategies, by name in its order, with their default options.
 
     Args:
         pool: The entities that SREO draws from.
         antonyms: The terms that LPR changes; None takes the package's.
-
-    Returns:
-        The strategies by name.
 
     Source:
         BioNLI, section 3.3.1.
@@ -63,25 +60,39 @@ class Negatives:
 
 @dataclass(frozen=True, slots=True)
 class AllNegatives:
-    """All negatives of each strategy for a mechanism, or why there are none.
-
-    Attributes:
-        made: The negatives by strategy, one or more, in the order of the strategies.
-        refused: The reason by strategy, for those without a negative.
-    """
+    """All negatives of each strategy for a mechanism, or why there are none; see ``Negatives``."""
 
     made: dict[str, tuple[Perturbed, ...]]
     refused: dict[str, NoNegative]
 
 
-def perturb(
+def perturb_mechanism(
     mechanism: Mechanism,
     strategies: Iterable[Strategy],
     seed: int,
     *,
     ignore_markers: bool = False,
 ) -> Negatives:
-    """Make one negative by each strategy.
+    """Make one negative of a mechanism by each strategy; see ``perturb_mechanism_all``.
+
+    So does BioNLI: its Tables 2 and 3 have as many SEN as positives where "each instance is
+    perturbed as many times as possible".
+    """
+    found = perturb_mechanism_all(
+        mechanism, strategies, seed, limit=1, ignore_markers=ignore_markers
+    )
+    return Negatives({name: made[0] for name, made in found.made.items()}, found.refused)
+
+
+def perturb_mechanism_all(
+    mechanism: Mechanism,
+    strategies: Iterable[Strategy],
+    seed: int,
+    *,
+    limit: int | None = None,
+    ignore_markers: bool = False,
+) -> AllNegatives:
+    """Make all negatives of a mechanism by each strategy.
 
     Where a proposal equals the positive or another negative, the strategy's next proposal is taken.
     Strategies choose in the order of their names, whatever order they are given in.
@@ -90,35 +101,9 @@ def perturb(
         mechanism: The positive.
         strategies: The strategies, each name once.
         seed: Seed of every choice, together with the pmid and the strategy's name.
+        limit: Greatest number of negatives by one strategy; None means all.
         ignore_markers: Whether sentences that differ only in their markers count as equal, for
             users who strip the markers: SEP then equals SEN.
-
-    Returns:
-        Each strategy's negative, or why it made none.
-
-    Raises:
-        UsageError: Two strategies have one name.
-    """
-    found = perturb_all(mechanism, strategies, seed, limit=1, ignore_markers=ignore_markers)
-    return Negatives({name: made[0] for name, made in found.made.items()}, found.refused)
-
-
-def perturb_all(
-    mechanism: Mechanism,
-    strategies: Iterable[Strategy],
-    seed: int,
-    *,
-    limit: int | None = None,
-    ignore_markers: bool = False,
-) -> AllNegatives:
-    """Make all negatives by each strategy; see ``perturb``.
-
-    Args:
-        mechanism: The positive.
-        strategies: The strategies, each name once.
-        seed: Seed of every choice, together with the pmid and the strategy's name.
-        limit: Greatest number of negatives by one strategy; None means all.
-        ignore_markers: Whether sentences that differ only in their markers count as equal.
 
     Returns:
         Each strategy's negatives, or why it made none.
@@ -173,17 +158,12 @@ def _take(
     return tuple(made) or NoNegative(reason)
 
 
-def list_lines(mechanism: Mechanism, found: AllNegatives) -> Iterator[dict[str, Any]]:
+def list_negatives(mechanism: Mechanism, found: AllNegatives) -> Iterator[dict[str, Any]]:
     """List the negatives of a mechanism as records, one for each line of JSON.
 
-    Args:
-        mechanism: The positive.
-        found: Its negatives.
-
-    Yields:
-        The fields of each negative, by strategy and in the order of drawing. The ``id`` joins pmid
-        and strategy, and from the second negative of a strategy on its number; ``edits`` have
-        character offsets in ``positive``.
+    They are in the order of the strategies and of drawing. The ``id`` joins pmid and strategy, and
+    from the second negative of a strategy on its number; ``edits`` have character offsets in
+    ``positive``.
     """
     for strategy, made in found.made.items():
         for number, perturbed in enumerate(made, start=1):

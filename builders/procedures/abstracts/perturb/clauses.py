@@ -1,13 +1,14 @@
 """The words of a sentence, their clauses, and the negations over them."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import takewhile
 
+from .grammar import base_of_past, base_of_third, is_base, verb_lists, word_list
 from .grammar import is_plural as is_name_plural
-from .inflection import base_of_past, base_of_third, is_base, verb_lists, word_list
-from .marked import NAME, MarkedSentence
+from .names import NAME, MarkedSentence
 
 BE = frozenset({"is", "are", "was", "were"})
 HAVE = frozenset({"has", "have", "had"})
@@ -33,7 +34,7 @@ _WORD = re.compile(rf"{NAME}+|[^\W_]+(?:[-‐‑–'’][^\W_]+)*|[^\s{NAME}]") 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word, a mark, or a whole name.
+    """A word of a conclusion, a punctuation mark, or a whole name.
 
     Attributes:
         text: The word as compared: lowercase where it is written so or starts the sentence.
@@ -54,30 +55,20 @@ class Word:
         return self.text.startswith(NAME)
 
 
-class Words:
+class Words(tuple[Word, ...]):
     """The words of a sentence; positions outside it hold empty words."""
 
-    def __init__(self, words: Sequence[Word]) -> None:
-        self._words = words
-
-    def __len__(self) -> int:
-        return len(self._words)
-
-    def __getitem__(self, i: int) -> Word:
-        return self._words[i]
-
-    def __iter__(self) -> Iterator[Word]:
-        return iter(self._words)
+    __slots__ = ()
 
     def at(self, i: int) -> str:
         """Return the text at a position; empty outside the sentence."""
-        return self._words[i].text if 0 <= i < len(self._words) else ""
+        return self[i].text if 0 <= i < len(self) else ""
 
     def is_glued(self, i: int) -> bool:
         """Return whether a hyphen, slash or the like joins a word to its neighbour."""
-        word = self._words[i]
-        before = i > 0 and self._words[i - 1].end == word.start and self.at(i - 1) not in "([\"'"
-        after = i + 1 < len(self) and self._words[i + 1].start == word.end
+        word = self[i]
+        before = i > 0 and self[i - 1].end == word.start and self.at(i - 1) not in "([\"'"
+        after = i + 1 < len(self) and self[i + 1].start == word.end
         return before or (after and self.at(i + 1) in ("-", "/", "–", "‐", "‑"))  # noqa: RUF001
 
     def clause(self, i: int) -> list[str]:
@@ -122,12 +113,7 @@ class Words:
 
     def rest(self, i: int) -> list[str]:
         """Return the words from a position to the end of the sentence or a semicolon."""
-        found = []
-        for k in range(i, len(self)):
-            if self.at(k) == ";":
-                break
-            found.append(self.at(k))
-        return found
+        return list(takewhile(lambda text: text != ";", (word.text for word in self[i:])))
 
     def skip_adverbs(self, i: int, step: int = 1) -> int:
         """Return the first position from ``i`` on, in steps, that is not an adverb."""

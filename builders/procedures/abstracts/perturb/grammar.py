@@ -1,13 +1,141 @@
-"""Replace a name in a sentence, with what must change beside it: article, verb, capitals."""
+"""English grammar: inflect verbs and nouns, and fit article, verb and capitals to a new name.
 
+``verbs.json`` is our own list of what biomedical entities do to one another.
+"""
+
+import json
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib.resources import files
+from typing import Any
 
 from ..mechanisms.mechanism import Mechanism
-from .inflection import plural_to_third, third_to_plural
-from .marked import EntityPlace, MarkedSentence
-from .names import find_name
-from .strategy import Edit
+from .names import EntityPlace, MarkedSentence, find_name
+from .strategy import TextEdit
+
+_VOWELS = "aeiou"
+_TO_PLURAL = {"is": "are", "was": "were", "has": "have", "does": "do"}
+
+
+@cache
+def _read(file: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((files(__package__) / file).read_text(encoding="utf-8"))
+    return found
+
+
+def verb_lists() -> dict[str, Any]:
+    """Return the lists of biomedical verbs of ``verbs.json``."""
+    return _read("verbs.json")
+
+
+def word_list(name: str) -> frozenset[str]:
+    """Return a closed class of words, by its name in ``words.json``."""
+    return frozenset(_read("words.json")[name].split())
+
+
+def form_third(base: str) -> str:
+    """Form the third person singular, or a noun's plural: activates, crosses, modifies.
+
+    >>> form_third("modify"), form_third("suppress"), form_third("have")
+    ('modifies', 'suppresses', 'has')
+    """
+    if base in ("have", "do"):
+        return {"have": "has", "do": "does"}[base]
+    if base.endswith("is"):
+        return base[:-2] + "es"
+    if base.endswith(("s", "x", "z", "ch", "sh", "o")):
+        return base + "es"
+    if base.endswith("y") and base[-2] not in _VOWELS:
+        return base[:-1] + "ies"
+    return base + "s"
+
+
+def form_past(base: str) -> str:
+    """Form the past tense: inhibited, controlled, bound.
+
+    >>> form_past("modify"), form_past("control"), form_past("undergo"), form_past("reduce")
+    ('modified', 'controlled', 'underwent', 'reduced')
+    """
+    return str(verb_lists()["past"].get(base, [_add_ed(base)])[0])
+
+
+def form_participle(base: str) -> str:
+    """Form the past participle: inhibited, given.
+
+    >>> form_participle("undergo"), form_participle("inhibit")
+    ('undergone', 'inhibited')
+    """
+    return str(verb_lists()["past"].get(base, [_add_ed(base)])[-1])
+
+
+def form_gerund(base: str) -> str:
+    """Form the gerund: inhibiting, controlling.
+
+    >>> form_gerund("reduce"), form_gerund("control"), form_gerund("underlie")
+    ('reducing', 'controlling', 'underlying')
+    """
+    if base.endswith("ie"):
+        return base[:-2] + "ying"
+    if base.endswith("e") and not base.endswith(("ee", "oe", "ye")):
+        return base[:-1] + "ing"
+    return _double(base) + "ing"
+
+
+def _add_ed(base: str) -> str:
+    if base.endswith("e"):
+        return base + "d"
+    if base.endswith("y") and base[-2] not in _VOWELS:
+        return base[:-1] + "ied"
+    return _double(base) + "ed"
+
+
+def _double(base: str) -> str:
+    return base + base[-1] if base in verb_lists()["doubled"] else base
+
+
+@cache
+def _bases() -> frozenset[str]:
+    lists = verb_lists()
+    return frozenset([*lists["predicates"], *lists["reporting"], *lists["past"]])
+
+
+def is_base(word: str) -> bool:
+    """Return whether a word is the base form of a listed verb."""
+    return word in _bases()
+
+
+@cache
+def _by_form(form: str) -> dict[str, str]:
+    inflect = {"third": form_third, "past": form_past, "participle": form_participle}[form]
+    return {inflect(base): base for base in _bases()}
+
+
+def base_of_third(word: str) -> str | None:
+    """Return the base of a listed verb in the third person; None for other words."""
+    return _by_form("third").get(word)
+
+
+def base_of_past(word: str) -> str | None:
+    """Return the base of a listed verb in the past tense; None for other words."""
+    return _by_form("past").get(word)
+
+
+def is_participle(word: str) -> bool:
+    """Return whether a word is, or looks like, a past participle."""
+    return word == "been" or word in _by_form("participle") or (len(word) > 4 and word[-2:] == "ed")
+
+
+def third_to_plural(word: str) -> str | None:
+    """Change a singular verb to plural: is, are; None for words that are not listed."""
+    return _TO_PLURAL.get(word) or base_of_third(word)
+
+
+def plural_to_third(word: str) -> str | None:
+    """Change a plural verb to singular: are, is; None for words that are not listed."""
+    singular = {plural: word for word, plural in _TO_PLURAL.items()}
+    return singular.get(word) or (form_third(word) if is_base(word) else None)
+
 
 _ARTICLE = re.compile(r"(?<![\w-])(an?|An?)(\s+(?:<re> |<el> )?)$")
 _SPOKEN_WITH_VOWEL = frozenset("AEFHILMNORSX")
@@ -22,29 +150,27 @@ _SINGULAR_ENDS = ("ss", "us", "is", "as", "os", "ys")
 _SINGULAR_WORDS = frozenset({"diabetes", "herpes", "rabies", "series", "species", "scabies"})
 
 
-def put_name(
+def replace_name(
     marked: MarkedSentence, place: EntityPlace, new: str, mechanism: Mechanism
-) -> Iterator[Edit]:
+) -> Iterator[TextEdit]:
     """Put a name at a marked place, and fit its article and the verb after it.
 
     Args:
         marked: The sentence.
-        place: The place of the name that goes.
-        new: The name that comes, as found anywhere in the corpus.
+        place: The place of the old name.
+        new: The new name, as found anywhere in the corpus.
         mechanism: The mechanism of the sentence.
-
-    Yields:
-        The edits of the name, its article and its verb.
     """
-    inside = as_inside(new, (*mechanism.supporting, mechanism.conclusion))
-    name = fit_capital(inside, starts_sentence(marked.text, place.start))
-    yield Edit(place.name_start, place.name_end, name)
+    name = uncapitalize_name(new, mechanism.sentences)
+    if starts_sentence(marked.text, place.start) and _PLAIN_WORD.match(name):
+        name = name[0].upper() + name[1:]  # p53 and mTOR stay
+    yield TextEdit(place.name_start, place.name_end, name)
     if is_plural(name) and _ends_phrase(marked.masked, place.end):
-        yield from drop_article(marked.text, place.start)
+        yield from _drop_article(marked.text, place.start)
     else:
         yield from fit_article(marked.text, place.start, name)
     if not _is_joined(marked, place):
-        yield from fit_agreement(marked.masked, place.end, marked.name_at(place), name)
+        yield from _fit_agreement(marked.masked, place.end, marked.name_at(place), name)
 
 
 def choose_article(word: str) -> str | None:
@@ -68,16 +194,13 @@ def choose_article(word: str) -> str | None:
     return "an" if _SILENT_H.match(head) else "a"
 
 
-def fit_article(text: str, start: int, new: str) -> Iterator[Edit]:
+def fit_article(text: str, start: int, new: str) -> Iterator[TextEdit]:
     """Change ``a`` to ``an``, or back, where a new word needs it.
 
     Args:
         text: The sentence.
         start: Offset where the new word will begin; a marker may stand between.
         new: The new word or words.
-
-    Yields:
-        The edit of the article, if it changes.
     """
     found = _ARTICLE.search(text[:start])
     wanted = choose_article(new)
@@ -85,22 +208,14 @@ def fit_article(text: str, start: int, new: str) -> Iterator[Edit]:
         return  # a capital A inside a sentence is a name, as in vitamin A
     article = wanted.capitalize() if found[1][0] == "A" else wanted
     if article != found[1]:
-        yield Edit(found.start(1), found.end(1), article)
+        yield TextEdit(found.start(1), found.end(1), article)
 
 
-def drop_article(text: str, start: int) -> Iterator[Edit]:
-    """Remove ``a`` or ``an`` before a plural; a capital article stays.
-
-    Args:
-        text: The sentence.
-        start: Offset where the plural will begin.
-
-    Yields:
-        The edit of the article, if there is one.
-    """
+def _drop_article(text: str, start: int) -> Iterator[TextEdit]:
+    """Remove ``a`` or ``an`` before a plural that will begin at an offset; a capital stays."""
     found = _ARTICLE.search(text[:start])
     if found is not None and found[1].islower():
-        yield Edit(found.start(1), found.start(2) + 1, "")
+        yield TextEdit(found.start(1), found.start(2) + 1, "")
 
 
 def starts_sentence(text: str, start: int) -> bool:
@@ -108,31 +223,11 @@ def starts_sentence(text: str, start: int) -> bool:
     return _SENTENCE_START.fullmatch(text[:start]) is not None
 
 
-def fit_capital(name: str, at_start: bool) -> str:
-    """Capitalize a name where it starts a sentence: ``insulin`` becomes ``Insulin``.
-
-    Args:
-        name: The name as written inside a sentence; p53 and mTOR never change.
-        at_start: Whether it will start a sentence.
-
-    Returns:
-        The name as written at that place.
-    """
-    return name[0].upper() + name[1:] if at_start and _PLAIN_WORD.match(name) else name
-
-
-def as_inside(name: str, sentences: Iterable[str]) -> str:
+def uncapitalize_name(name: str, sentences: Iterable[str]) -> str:
     """Lowercase the first letter of a name that is a capital only by its place in a sentence.
 
-    ``Insulin`` becomes ``insulin`` where a sentence writes it so, or where it is a longer word and
-    starts every sentence that has it. Ras and Akt stay.
-
-    Args:
-        name: The name as found.
-        sentences: The sentences that may have it.
-
-    Returns:
-        The name as written inside a sentence.
+    ``Insulin`` becomes ``insulin`` where one of the sentences writes it so, or where it is a longer
+    word and starts every sentence that has it. Ras and Akt stay.
     """
     word = _CAPITAL_WORD.match(name)
     if word is None:
@@ -145,7 +240,7 @@ def as_inside(name: str, sentences: Iterable[str]) -> str:
     return small if len(word[0]) >= _LONG_WORD and is_capital_by_place else name
 
 
-def like(new: str, old: str) -> str:
+def match_capitals(new: str, old: str) -> str:
     """Write a word in the capitals of the one that it replaces."""
     if len(old) > 1 and old.isupper():
         return new.upper()
@@ -165,18 +260,8 @@ def is_plural(name: str) -> bool:
     )
 
 
-def fit_agreement(masked: str, end: int, old: str, new: str) -> Iterator[Edit]:
-    """Inflect the verb right after a name, where the new name differs in number.
-
-    Args:
-        masked: The sentence with its names masked.
-        end: Offset of the end of the old name, marker included.
-        old: The old name.
-        new: The new name.
-
-    Yields:
-        The edit of the verb, if it changes.
-    """
+def _fit_agreement(masked: str, end: int, old: str, new: str) -> Iterator[TextEdit]:
+    """Inflect the verb right after the old name, which ends at ``end``, to the new one's number."""
     if is_plural(old) == is_plural(new):
         return
     found = re.compile(r"\s+(?:\w+ly\s+|also\s+)?([a-z]+)(?![\w-])").match(masked, end)
@@ -184,18 +269,13 @@ def fit_agreement(masked: str, end: int, old: str, new: str) -> Iterator[Edit]:
         return
     change = third_to_plural if is_plural(new) else plural_to_third
     if (verb := change(found[1])) is not None:
-        yield Edit(found.start(1), found.end(1), verb)
+        yield TextEdit(found.start(1), found.end(1), verb)
 
 
 def _ends_phrase(masked: str, end: int) -> bool:
     """Return whether no noun follows that an article before the name would belong to."""
-    return (
-        re.match(
-            r"[.,;:?!)\]]|\s+\(|\s+(?:of|in|that|which|and|or|is|was|has|by|for|to|on)\b|$",
-            masked[end:],
-        )
-        is not None
-    )
+    follows = r"[.,;:?!)\]]|\s+\(|\s+(?:of|in|that|which|and|or|is|was|has|by|for|to|on)\b|$"
+    return re.match(follows, masked[end:]) is not None
 
 
 def _is_joined(marked: MarkedSentence, place: EntityPlace) -> bool:

@@ -1,23 +1,121 @@
-"""Names of entities: where they stand, and whether two may be of one entity."""
+"""Names of entities: where they stand in a conclusion, and whether two may be of one entity."""
 
 import re
 import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
+
+from .....loaders.corpora.abstracts.markers import MARKER, REGULATED, REGULATOR
+from ..mechanisms.mechanism import Mechanism
+
+#: The markers of the regulator and of the regulated entity.
+MARKERS = {"regulator": REGULATOR, "regulated": REGULATED}
+#: Replaces every character of an entity, so that no rule looks inside a name. A private-use
+#: character: not a letter, digit or space.
+NAME = "\ue000"
+_PLACES = {
+    role: re.compile(f"{opens} (\\S|\\S.*?\\S) {closes}")
+    for role, (opens, closes) in MARKERS.items()
+}
+
+
+@dataclass(frozen=True, slots=True)
+class EntityPlace:
+    """The offsets of a marked entity: of its name, and of the name with its markers."""
+
+    name_start: int
+    name_end: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedSentence:
+    """A sentence with two marked entities.
+
+    Attributes:
+        text: The sentence with its markers.
+        regulator: The place of the regulator.
+        regulated: The place of the regulated entity.
+        masked: The text with ``NAME`` for each character of an entity or a marker; of equal length.
+    """
+
+    text: str
+    regulator: EntityPlace
+    regulated: EntityPlace
+    masked: str
+
+    @property
+    def in_order(self) -> tuple[EntityPlace, EntityPlace]:
+        """Return the two places in the order of the sentence."""
+        first, second = sorted((self.regulator, self.regulated), key=lambda place: place.start)
+        return first, second
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Return the names of the regulator and of the regulated entity."""
+        return self.name_at(self.regulator), self.name_at(self.regulated)
+
+    def name_at(self, place: EntityPlace) -> str:
+        """Return the name at a place."""
+        return self.text[place.name_start : place.name_end]
+
+
+@lru_cache(maxsize=1)  # the strategies read the same conclusion one after the other
+def locate_entities(mechanism: Mechanism) -> MarkedSentence | None:
+    """Find the marked entities of a mechanism's conclusion, and mask all names in it.
+
+    Returns:
+        The sentence with its places; None unless it has exactly one ``<re> X <er>`` and one
+        ``<el> Y <le>``, with one space inside the markers, neither in the other, around the
+        mechanism's two names.
+    """
+    text = mechanism.conclusion
+    places = find_places(text)
+    if places is None:
+        return None
+    regulator, regulated = places
+    masked = _mask(text, [(place.start, place.end) for place in places])
+    others = {mention.text for mention in mechanism.mentions}
+    masked = mask_names(masked, {*others, *mechanism.names})
+    marked = MarkedSentence(text, regulator, regulated, masked)
+    return marked if marked.names == mechanism.names else None
+
+
+def find_places(text: str) -> tuple[EntityPlace, EntityPlace] | None:
+    """Find the places of regulator and regulated entity; None where markers are malformed."""
+    if len(MARKER.findall(text)) != 2 * len(MARKERS):
+        return None
+    regulator, regulated = (_find_place(pattern, text) for pattern in _PLACES.values())
+    return None if regulator is None or regulated is None else (regulator, regulated)
+
+
+def _find_place(pattern: re.Pattern[str], text: str) -> EntityPlace | None:
+    match = pattern.search(text)
+    if match is None or MARKER.search(match[1]):
+        return None
+    return EntityPlace(match.start(1), match.end(1), match.start(), match.end())
+
+
+def _mask(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    for start, end in spans:
+        text = text[:start] + NAME * (end - start) + text[end:]
+    return text
+
+
+def mask_names(text: str, names: Iterable[str]) -> str:
+    """Replace whole names by ``NAME`` characters, longer ones first: IL-6 receptor, IL-6."""
+    for name in sorted({n for n in names if n.strip()}, key=lambda n: (-len(n), n)):
+        text = _mask(text, (match.span() for match in find_name(name, text)))
+    return text
+
 
 _AMONG = r"(?:[^()]*[^()\w])?"  # GAP-43 (neuromodulin, B-50)
 
 
 def find_name(name: str, text: str, *, ignore_case: bool = False) -> list[re.Match[str]]:
-    """Find a name where it stands as a whole: not IL-1 in IL-10, yet p53 in p53-dependent.
-
-    Args:
-        name: The name.
-        text: The text to search.
-        ignore_case: Whether letters match in either case.
-
-    Returns:
-        The matches, in the order of the text.
-    """
+    """Find a name where it stands as a whole: not IL-1 in IL-10, yet p53 in p53-dependent."""
     # Most names are not in most texts, and compiling takes a hundred times as long as a look.
     is_there = name.casefold() in text.casefold() if ignore_case else name in text
     flags = re.IGNORECASE if ignore_case else 0
@@ -49,18 +147,15 @@ def may_be_same(one: str, other: str, text: str) -> bool:
     They may where they differ only in spelling, where the words of one are among those of the other
     (IL-6 and IL-6 protein), where one may abbreviate the other (TBP and TATA box binding protein),
     or where the text gives one in brackets after the other, perhaps among more.
-
-    Args:
-        one: The first name.
-        other: The second name.
-        text: The text that may mention both.
     """
     words, other_words = _split_name(one), _split_name(other)
-    if "".join(words) == "".join(other_words) or set(words) <= set(other_words):
-        return True
-    if set(other_words) <= set(words) or _abbreviates(one, other_words):
-        return True
-    if _abbreviates(other, words):
+    if (
+        "".join(words) == "".join(other_words)
+        or set(words) <= set(other_words)
+        or set(other_words) <= set(words)
+        or _abbreviates(one, other_words)
+        or _abbreviates(other, words)
+    ):
         return True
     a, b = re.escape(one), re.escape(other)
     return _is_found(one, other, rf"{a} ?\({_AMONG}{b}(?!\w)|{b} ?\({_AMONG}{a}(?!\w)", text)
@@ -95,11 +190,6 @@ def stand_together(one: str, other: str, text: str) -> bool:
     """Return whether a text names two entities side by side, as in ``TNF and IL-1``.
 
     What it says of one then often holds for the other.
-
-    Args:
-        one: The name of the first entity.
-        other: The name of the second entity.
-        text: The text that may mention both.
     """
     a, b = re.escape(one), re.escape(other)
     join = r"(?:,|,? and|,? or|/| and/or| as well as)"

@@ -15,11 +15,10 @@ import orjson
 from .....loaders.errors import UsageError
 from ....core.keyed import keyed_hash
 from ..mechanisms.mechanism import Mechanism
-from .grammar import as_inside, put_name
-from .marked import MARKERS, MarkedSentence
-from .names import find_name, may_be_same, stand_together
-from .predicates import DENIED, denies
-from .strategy import Choices, NoNegative, Perturbed, Strategy
+from .grammar import replace_name, uncapitalize_name
+from .names import MARKERS, MarkedSentence, find_name, may_be_same, stand_together
+from .negate import DENIED, only_denies
+from .strategy import Choices, NoNegative, Perturbed, Proposals, Strategy
 
 
 class EntityPool:
@@ -34,30 +33,16 @@ class EntityPool:
 
     @classmethod
     def of(cls, mechanisms: Iterable[Mechanism]) -> "EntityPool":
-        """Collect all typed entities of a corpus, as written inside sentences.
-
-        Args:
-            mechanisms: The mechanisms of the corpus.
-
-        Returns:
-            The pool of their entities.
-        """
+        """Collect all typed entities of mechanisms, as written inside sentences."""
         names: dict[str, set[str]] = {}
         for mechanism in mechanisms:
-            sentences = (*mechanism.supporting, mechanism.conclusion)
             for name, type_ in set(_entities(mechanism)):
-                names.setdefault(type_, set()).add(as_inside(name, sentences))
+                names.setdefault(type_, set()).add(uncapitalize_name(name, mechanism.sentences))
         return cls(names)
 
     @classmethod
     def read(cls, path: Path) -> "EntityPool":
-        """Read a pool from a JSON file: ``{"TYPE": ["NAME", ...], ...}``.
-
-        Args:
-            path: The file.
-
-        Returns:
-            The pool of its names.
+        """Read a pool of entities from a JSON file: ``{"TYPE": ["NAME", ...], ...}``.
 
         Raises:
             UsageError: The file is missing, not of that form, or without a name.
@@ -79,12 +64,7 @@ class EntityPool:
         return cls(told)
 
     def walk(self, type_: str, start: int) -> Iterator[str]:
-        """Yield all names of a type once, from a random start.
-
-        Args:
-            type_: The type; an unknown one has no names.
-            start: A random number.
-        """
+        """Yield all names of a type once, from a random start; an unknown type has none."""
         names = self._names.get(type_, [])
         return (names[(start + i) % len(names)] for i in range(len(names)))
 
@@ -111,32 +91,27 @@ class ReplaceInside(Strategy):
     """
 
     name = "SRE"
-    precondition = "an entity has a type, and the supporting set another entity of that type"
     otherwise = "no other entity of its type in the supporting set"
     others = (DENIED, NO_TYPE)
 
-    def _propose(
-        self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices
-    ) -> Iterable[Perturbed] | NoNegative:
-        if denies(marked):
+    def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
+        if only_denies(marked):
             return NoNegative(DENIED)
-        found = find_others(mechanism, choices)
+        found = draw_replacements(mechanism, choices)
         if isinstance(found, NoNegative):
             return found
-        return (replace_entity(marked, mechanism, role, name) for role, name in found)
+        return (_replace(marked, mechanism, role, name) for role, name in found)
 
 
-def find_others(mechanism: Mechanism, choices: Choices) -> Iterator[tuple[str, str]] | NoNegative:
-    """Find the names in the supporting set that may replace an entity.
-
-    Args:
-        mechanism: The positive.
-        choices: The random choices for its abstract.
+def draw_replacements(
+    mechanism: Mechanism, choices: Choices
+) -> Iterator[tuple[str, str]] | NoNegative:
+    """Draw roles of a mechanism and names in its supporting set that may replace the entity.
 
     Returns:
         Roles and names, in the order of drawing; or why there are none.
     """
-    types = types_of(mechanism)
+    types = _types_of(mechanism)
     if not types:
         return NoNegative(NO_TYPE)
     options = [(role, name) for role, type_ in types.items() for name in _others(mechanism, type_)]
@@ -159,9 +134,8 @@ def _others(mechanism: Mechanism, type_: str) -> Iterator[str]:
 
 def _is_other(mechanism: Mechanism, entity: str, name: str) -> bool:
     text = " ".join(mechanism.supporting)
-    both = (mechanism.regulator, mechanism.regulated)
     return not (
-        any(may_be_same(name, one, text) for one in both)
+        any(may_be_same(name, one, text) for one in mechanism.names)
         or find_name(name, mechanism.conclusion, ignore_case=True)
         or stand_together(entity, name, text)
     )
@@ -175,32 +149,28 @@ class ReplaceOutside(Strategy):
     """
 
     name = "SREO"
-    precondition = "an entity has a type, and the pool one of that type that is not in the abstract"
     otherwise = "no entity of its type in the pool that is not in the abstract"
     others = (DENIED, NO_TYPE)
 
     def __init__(self, pool: EntityPool) -> None:
         self.pool = pool
 
-    def _propose(
-        self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices
-    ) -> Iterable[Perturbed] | NoNegative:
-        if denies(marked):
+    def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
+        if only_denies(marked):
             return NoNegative(DENIED)
-        types = types_of(mechanism)
+        types = _types_of(mechanism)
         if not types:
             return NoNegative(NO_TYPE)
         roles = choices.arrange(sorted(types), "role")
         return (
-            replace_entity(marked, mechanism, role, name)
+            _replace(marked, mechanism, role, name)
             for role in roles
             for name in self._names(mechanism, types[role], choices.draw(role))
         )
 
     def _names(self, mechanism: Mechanism, type_: str, start: int) -> Iterator[str]:
-        supporting = " ".join(mechanism.supporting)
-        text = f"{supporting} {mechanism.conclusion}"
-        known = (mechanism.regulator, mechanism.regulated, *(m.text for m in mechanism.mentions))
+        text = " ".join([" ".join(mechanism.supporting), mechanism.conclusion])
+        known = (*mechanism.names, *(m.text for m in mechanism.mentions))
         for name in self.pool.walk(type_, start):
             if not find_name(name, text, ignore_case=True) and not any(
                 may_be_same(name, one, text) for one in known
@@ -208,23 +178,13 @@ class ReplaceOutside(Strategy):
                 yield name
 
 
-def types_of(mechanism: Mechanism) -> dict[str, str]:
+def _types_of(mechanism: Mechanism) -> dict[str, str]:
     """Return the types of the two entities by role, for those that have one."""
     types = (mechanism.regulator_type, mechanism.regulated_type)
     return {role: type_ for role, type_ in zip(MARKERS, types, strict=True) if type_}
 
 
-def replace_entity(marked: MarkedSentence, mechanism: Mechanism, role: str, new: str) -> Perturbed:
-    """Put another name at the place of one role; other mentions of the entity stay.
-
-    Args:
-        marked: The sentence.
-        mechanism: The mechanism of the sentence.
-        role: ``regulator`` or ``regulated``.
-        new: The name.
-
-    Returns:
-        The changed sentence.
-    """
+def _replace(marked: MarkedSentence, mechanism: Mechanism, role: str, new: str) -> Perturbed:
+    """Put another name at the place of one role; other mentions of the entity stay."""
     place = marked.regulator if role == "regulator" else marked.regulated
-    return Perturbed.of(marked.text, put_name(marked, place, new, mechanism))
+    return Perturbed.of(marked.text, replace_name(marked, place, new, mechanism))

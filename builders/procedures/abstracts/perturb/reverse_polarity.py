@@ -19,17 +19,23 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
 from .....loaders.errors import UsageError
 from ..mechanisms.mechanism import Mechanism
 from .clauses import PREPOSITIONS, Words, read_words
-from .grammar import fit_article, like
-from .inflection import form_gerund, form_participle, form_past, form_third
-from .marked import MarkedSentence
-from .strategy import Choices, Edit, NoNegative, Perturbed, Strategy
+from .grammar import (
+    fit_article,
+    form_gerund,
+    form_participle,
+    form_past,
+    form_third,
+    match_capitals,
+)
+from .names import MarkedSentence
+from .strategy import Choices, NoNegative, Perturbed, Proposals, Strategy, TextEdit
 
 _SECTIONS = ("terms", "verbs", "nouns", "adjectives", "adverbs")
 _FORM = (
@@ -58,13 +64,7 @@ class Antonyms:
 
     @classmethod
     def read(cls, path: Path | None = None) -> "Antonyms":
-        """Read antonyms from a JSON file of the form of ``antonyms.json``.
-
-        Args:
-            path: The file; None takes the package's.
-
-        Returns:
-            The antonyms.
+        """Read antonyms from a JSON file of the form of ``antonyms.json``; None reads ours.
 
         Raises:
             UsageError: The file is missing or not of that form, or a term is its own antonym.
@@ -80,27 +80,12 @@ class Antonyms:
             ) from error
 
     @classmethod
-    @cache
-    def ours(cls) -> "Antonyms":
-        """Return the antonyms of the package's ``antonyms.json``, read once."""
-        return cls.read()
-
-    @classmethod
     def parse(cls, fields: Mapping[str, Any]) -> "Antonyms":
-        """Make antonyms from plain values of the form of ``antonyms.json``.
-
-        Args:
-            fields: The sections of the file; each may be missing.
-
-        Returns:
-            The antonyms.
+        """Make antonyms from the sections of ``antonyms.json``, each of which may be missing.
 
         Raises:
             UsageError: A term is empty or its own antonym, or a section is unknown.
-            KeyError: ``prefixes`` has pairs, but no stems.
-            TypeError: A section is not of the form of the file.
-            ValueError: A pair does not have two terms.
-            AttributeError: A section is not an object.
+            KeyError, TypeError, ValueError, AttributeError: A section is not of the file's form.
         """
         known = {*_SECTIONS, "prefixes", "after_hyphen", "not_before"}
         if unknown := sorted(set(fields) - known):
@@ -137,8 +122,12 @@ class Antonyms:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Term:
+@cache
+def _read_ours() -> Antonyms:
+    return Antonyms.read()
+
+
+class _Term(NamedTuple):
     start: int
     end: int
     new: str
@@ -154,17 +143,14 @@ class ReversePolarity(Strategy):
     """
 
     name = "LPR"
-    precondition = "a term of interaction outside names and not under a negation"
     otherwise = "its terms of interaction stand under a negation or beside their antonyms"
     others = (NO_TERM,)
 
     def __init__(self, antonyms: Antonyms | None = None, *, every: bool = False) -> None:
-        self.antonyms = antonyms or Antonyms.ours()
+        self.antonyms = antonyms or _read_ours()
         self.every = every
 
-    def _propose(
-        self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices
-    ) -> Iterable[Perturbed] | NoNegative:
+    def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
         found = list(self._find_terms(marked.masked))
         if not found:
             return NoNegative(NO_TERM)
@@ -184,7 +170,7 @@ class ReversePolarity(Strategy):
             if match[0].isupper() or self._means_else(masked, old, match.span()):
                 continue  # LOW or ACTIVATOR is a name
             forms = self.antonyms.after_hyphen if match[1] is None else self.antonyms.forms
-            yield _Term(match.start(), match.end(), like(forms[old], match[0]))
+            yield _Term(match.start(), match.end(), match_capitals(forms[old], match[0]))
 
     def _means_else(self, masked: str, term: str, span: tuple[int, int]) -> bool:
         start, end = span
@@ -209,8 +195,8 @@ def _is_safe(masked: str, words: Words, term: _Term) -> bool:
     return re.search(rf"\b{re.escape(term.new.lower())}\b", near) is None
 
 
-def _replace(text: str, term: _Term) -> list[Edit]:
-    return [Edit(term.start, term.end, term.new), *fit_article(text, term.start, term.new)]
+def _replace(text: str, term: _Term) -> list[TextEdit]:
+    return [TextEdit(term.start, term.end, term.new), *fit_article(text, term.start, term.new)]
 
 
 def _one_of(terms: Set[str]) -> str:
@@ -239,11 +225,7 @@ def _inflect(base: str, past: Mapping[str, Any]) -> list[str]:
 
 def _count(noun: str, _: Mapping[str, Any]) -> list[str]:
     head, *rest = noun.split(" ", 1)
-    return [noun, " ".join([_pluralize(head), *rest])]
-
-
-def _pluralize(noun: str) -> str:
-    return form_third(noun)
+    return [noun, " ".join([form_third(head), *rest])]  # which is a noun's plural too
 
 
 def _keep(word: str, _: Mapping[str, Any]) -> list[str]:

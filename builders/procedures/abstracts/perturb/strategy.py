@@ -3,12 +3,12 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain
 from typing import ClassVar, TypeVar
 
 from ....core.keyed import key_of
 from ..mechanisms.mechanism import Mechanism
-from .marked import MarkedSentence, find_places, locate_entities
+from .names import MarkedSentence, find_places, locate_entities
 
 #: Why no strategy takes a conclusion whose markers are not as expected.
 BROKEN_MARKERS = "the markers are broken or not around the two entities"
@@ -33,8 +33,7 @@ class Choices:
 
     def draw(self, purpose: str) -> int:
         """Draw a number of 64 bits for a purpose."""
-        text = "\0".join((self.pmid, self.strategy, purpose))
-        return key_of(self.seed, "perturb", text)
+        return key_of(self.seed, "perturb", f"{self.pmid}\0{self.strategy}\0{purpose}")
 
     def arrange(self, options: Sequence[T], purpose: str) -> list[T]:
         """Return the options in a random order; the first is the one to take."""
@@ -43,7 +42,7 @@ class Choices:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Edit:
+class TextEdit:
     """A replacement of the text between two offsets by new text."""
 
     start: int
@@ -63,18 +62,15 @@ class Perturbed:
 
     text: str
     detail: str
-    edits: tuple[Edit, ...]
+    edits: tuple[TextEdit, ...]
 
     @classmethod
-    def of(cls, conclusion: str, edits: Iterable[Edit]) -> "Perturbed":
+    def of(cls, conclusion: str, edits: Iterable[TextEdit]) -> "Perturbed":
         """Apply edits to a conclusion.
 
         Args:
             conclusion: The positive.
             edits: The changes, which must not overlap; those that change nothing are left out.
-
-        Returns:
-            The changed sentence and its changes.
         """
         real = sorted(e for e in edits if conclusion[e.start : e.end] != e.new)
         parts, details, end = [], [], 0
@@ -97,20 +93,20 @@ class NoNegative:
     reason: str
 
 
+#: Negatives in the order in which they are drawn, or why there are none.
+Proposals = Iterable[Perturbed] | NoNegative
+
+
 class Strategy(ABC):
     """A way to make a conclusion wrong.
 
     Attributes:
         name: The paper's name, e.g. ``"SEN"``; a category of the dataset.
-        section: The section of the paper that describes it.
-        precondition: What a mechanism needs for it.
         otherwise: The reason where it finds nothing to change.
         others: Further reasons of its own.
     """
 
     name: ClassVar[str]
-    section: ClassVar[str] = "BioNLI, section 3.3.1"
-    precondition: ClassVar[str]
     otherwise: ClassVar[str]
     others: ClassVar[tuple[str, ...]] = ()
 
@@ -119,40 +115,8 @@ class Strategy(ABC):
         """Return all reasons for which it may make no negative."""
         return (BROKEN_MARKERS, *self.others, self.otherwise, UNCHANGED)
 
-    def perturb(self, mechanism: Mechanism, choices: Choices) -> Perturbed | NoNegative:
-        """Change the conclusion in one way, drawn where there are several.
-
-        Args:
-            mechanism: The positive.
-            choices: The random choices for its abstract.
-
-        Returns:
-            The changed conclusion, or why there is none.
-        """
-        found = self.propose(mechanism, choices)
-        return found if isinstance(found, NoNegative) else next(found)
-
-    def perturb_all(
-        self, mechanism: Mechanism, choices: Choices, limit: int | None = None
-    ) -> tuple[Perturbed, ...] | NoNegative:
-        """Change the conclusion in every possible way, in the order in which they are drawn.
-
-        BioNLI itself takes one negative of each strategy: its Tables 2 and 3 have as many SEN as
-        positives where "each instance is perturbed as many times as possible".
-
-        Args:
-            mechanism: The positive.
-            choices: The random choices for its abstract.
-            limit: Greatest number of negatives; None means all.
-
-        Returns:
-            The changed conclusions, or why there is none.
-        """
-        found = self.propose(mechanism, choices)
-        return found if isinstance(found, NoNegative) else tuple(islice(found, limit))
-
     def propose(self, mechanism: Mechanism, choices: Choices) -> Iterator[Perturbed] | NoNegative:
-        """Yield the negatives of ``perturb_all`` one at a time.
+        """Propose negatives in every possible way, in the order in which they are drawn.
 
         Args:
             mechanism: The positive.
@@ -180,7 +144,5 @@ class Strategy(ABC):
         return NoNegative(UNCHANGED) if one is None else chain([one], good)
 
     @abstractmethod
-    def _propose(
-        self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices
-    ) -> Iterable[Perturbed] | NoNegative:
+    def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
         """Propose changes of a well-formed conclusion, in the order in which they are drawn."""

@@ -10,14 +10,14 @@ Source:
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from typing import ClassVar
 
 from ..mechanisms.mechanism import Mechanism
-from .grammar import put_name
-from .marked import MARKERS, EntityPlace, MarkedSentence
-from .names import plain_name
-from .predicates import DENIED, denies
-from .strategy import Choices, Edit, NoNegative, Perturbed, Strategy
+from .grammar import replace_name
+from .names import MARKERS, EntityPlace, MarkedSentence, plain_name
+from .negate import DENIED, only_denies
+from .strategy import Choices, NoNegative, Perturbed, Proposals, Strategy, TextEdit
 
 #: Why two entities are not swapped.
 SAME_NAME = "both entities have the same name"
@@ -39,48 +39,53 @@ _NOUN_OF_BOTH = re.compile(
 )
 
 
-class SwapNames(Strategy):
-    """SEN: ``<re> A <er> ... <el> B <le>`` becomes ``<re> B <er> ... <el> A <le>``.
+class SwapStrategy(Strategy):
+    """A strategy that exchanges the two entities.
 
     Attributes:
         symmetric: Whether to swap in sentences that stay true too, as the paper does: it grants
             that its relations are "not necessarily asymmetric" (footnote 3).
     """
 
-    name = "SEN"
-    precondition = "the two entities have different names; their relation has a direction"
     otherwise = SAME_NAME
-    others = (SYMMETRIC, DENIED)
+    others: ClassVar[tuple[str, ...]] = (SYMMETRIC, DENIED)
 
     def __init__(self, *, symmetric: bool = False) -> None:
         self.symmetric = symmetric
 
-    def _propose(
-        self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices
-    ) -> Iterable[Perturbed] | NoNegative:
-        found = swap_names(marked, mechanism, symmetric=self.symmetric)
+    def _swap(self, marked: MarkedSentence, mechanism: Mechanism) -> list[TextEdit] | NoNegative:
+        """Put each name in the place of the other."""
+        first, second = marked.in_order
+        names = marked.name_at(first), marked.name_at(second)
+        if plain_name(names[0]) == plain_name(names[1]):
+            return NoNegative(SAME_NAME)
+        if is_symmetric(marked) and not self.symmetric:
+            return NoNegative(SYMMETRIC)
+        if only_denies(marked) and not self.symmetric:
+            return NoNegative(DENIED)
+        return [
+            *replace_name(marked, first, names[1], mechanism),
+            *replace_name(marked, second, names[0], mechanism),
+        ]
+
+
+class SwapNames(SwapStrategy):
+    """SEN: ``<re> A <er> ... <el> B <le>`` becomes ``<re> B <er> ... <el> A <le>``."""
+
+    name = "SEN"
+
+    def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
+        found = self._swap(marked, mechanism)
         return found if isinstance(found, NoNegative) else [Perturbed.of(marked.text, found)]
 
 
-class SwapPositions(Strategy):
-    """SEP: ``<re> A <er> ... <el> B <le>`` becomes ``<el> B <le> ... <re> A <er>``.
-
-    Attributes:
-        symmetric: Whether to swap in sentences that stay true too, as the paper does.
-    """
+class SwapPositions(SwapStrategy):
+    """SEP: ``<re> A <er> ... <el> B <le>`` becomes ``<el> B <le> ... <re> A <er>``."""
 
     name = "SEP"
-    precondition = SwapNames.precondition
-    otherwise = SAME_NAME
-    others = SwapNames.others
 
-    def __init__(self, *, symmetric: bool = False) -> None:
-        self.symmetric = symmetric
-
-    def _propose(
-        self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices
-    ) -> Iterable[Perturbed] | NoNegative:
-        found = swap_names(marked, mechanism, symmetric=self.symmetric)
+    def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
+        found = self._swap(marked, mechanism)
         if isinstance(found, NoNegative):
             return found
         other = {
@@ -90,68 +95,33 @@ class SwapPositions(Strategy):
         return [Perturbed.of(marked.text, (_with_markers(edit, other) for edit in found))]
 
 
-def _with_markers(edit: Edit, other: Mapping[int, tuple[EntityPlace, tuple[str, str]]]) -> Edit:
+def _with_markers(
+    edit: TextEdit, other: Mapping[int, tuple[EntityPlace, tuple[str, str]]]
+) -> TextEdit:
     """Extend the edit of a name to its markers; return other edits as they are."""
     if edit.start not in other:
         return edit
     place, (opens, closes) = other[edit.start]
-    return Edit(place.start, place.end, f"{opens} {edit.new} {closes}")
+    return TextEdit(place.start, place.end, f"{opens} {edit.new} {closes}")
 
 
-class SwapMarkers(Strategy):
-    """SET: ``<re> A <er> ... <el> B <le>`` becomes ``<el> A <le> ... <re> B <er>``.
-
-    Attributes:
-        symmetric: Whether to swap in sentences that stay true too.
-    """
+class SwapMarkers(SwapStrategy):
+    """SET: ``<re> A <er> ... <el> B <le>`` becomes ``<el> A <le> ... <re> B <er>``."""
 
     name = "SET"
-    section = "none: the authors' code alone"
-    precondition = "the relation of the two entities has a direction"
     otherwise = SYMMETRIC
+    others = ()
 
-    def __init__(self, *, symmetric: bool = False) -> None:
-        self.symmetric = symmetric
-
-    def _propose(
-        self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices
-    ) -> Iterable[Perturbed] | NoNegative:
+    def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
         if is_symmetric(marked) and not self.symmetric:
             return NoNegative(SYMMETRIC)
         places = (marked.regulator, "regulated"), (marked.regulated, "regulator")
         edits = []
         for place, role in places:
             opens, closes = MARKERS[role]
-            edits.append(Edit(place.start, place.name_start, f"{opens} "))
-            edits.append(Edit(place.name_end, place.end, f" {closes}"))
+            edits.append(TextEdit(place.start, place.name_start, f"{opens} "))
+            edits.append(TextEdit(place.name_end, place.end, f" {closes}"))
         return [Perturbed.of(marked.text, edits)]
-
-
-def swap_names(
-    marked: MarkedSentence, mechanism: Mechanism, *, symmetric: bool
-) -> list[Edit] | NoNegative:
-    """Put each name in the place of the other.
-
-    Args:
-        marked: The sentence.
-        mechanism: The mechanism of the sentence.
-        symmetric: Whether to swap in a sentence that stays true too.
-
-    Returns:
-        The edits, or why there are none.
-    """
-    first, second = marked.in_order
-    names = marked.name_at(first), marked.name_at(second)
-    if plain_name(names[0]) == plain_name(names[1]):
-        return NoNegative(SAME_NAME)
-    if is_symmetric(marked) and not symmetric:
-        return NoNegative(SYMMETRIC)
-    if denies(marked) and not symmetric:
-        return NoNegative(DENIED)
-    return [
-        *put_name(marked, first, names[1], mechanism),
-        *put_name(marked, second, names[0], mechanism),
-    ]
 
 
 def is_symmetric(marked: MarkedSentence) -> bool:

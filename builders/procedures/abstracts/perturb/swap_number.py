@@ -9,13 +9,13 @@ Source:
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..mechanisms.mechanism import Mechanism
 from .grammar import fit_article
-from .marked import NAME, MarkedSentence, mask_names
-from .strategy import Choices, Edit, NoNegative, Perturbed, Strategy
+from .names import NAME, MarkedSentence, mask_names
+from .strategy import Choices, NoNegative, Perturbed, Proposals, Strategy, TextEdit
 
 #: Why no number is replaced.
 NO_NUMBER = "no number in the conclusion"
@@ -78,7 +78,7 @@ _CITATION = re.compile(r"[\[(]\s?\d+(?:\s?[-–,;]\s?\d+)*\s?[\])]")  # noqa: RU
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number in a text.
+    """A number in a conclusion or a supporting set.
 
     Attributes:
         start: Offset of its first character.
@@ -106,20 +106,17 @@ class SwapNumber(Strategy):
     """
 
     name = "SN"
-    precondition = "a number in the conclusion, and another of its kind in the supporting set"
     otherwise = "no other number of its kind in the supporting set"
     others = (NO_NUMBER,)
 
     def __init__(self, *, any_number: bool = False) -> None:
         self.any_number = any_number
 
-    def _propose(
-        self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices
-    ) -> Iterable[Perturbed] | NoNegative:
+    def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
         numbers = find_numbers(marked.masked)
         if not numbers:
             return NoNegative(NO_NUMBER)
-        names = {mechanism.regulator, mechanism.regulated, *(m.text for m in mechanism.mentions)}
+        names = {*mechanism.names, *(m.text for m in mechanism.mentions)}
         masked = [mask_names(sentence, names) for sentence in mechanism.supporting]
         offered = [(sentence, n) for sentence in masked for n in find_numbers(sentence)]
         known = {(number.kind, number.values) for number in numbers}
@@ -129,8 +126,8 @@ class SwapNumber(Strategy):
                 if (new.kind, new.values) in known:
                     continue
                 if self.any_number or (new.kind == old.kind and _fits(marked.masked, old, new)):
-                    text = render_like(old, new)
-                    alike = read_unit(marked.masked, old) == read_unit(sentence, new)
+                    text = _render_like(old, new)
+                    alike = _read_unit(marked.masked, old) == _read_unit(sentence, new)
                     earlier = options.get((old.start, text))
                     alike = alike or (earlier is not None and earlier[2])
                     options[(old.start, text)] = (old, text, alike)
@@ -140,7 +137,7 @@ class SwapNumber(Strategy):
         return (
             Perturbed.of(
                 marked.text,
-                [Edit(old.start, old.end, new), *fit_article(marked.text, old.start, new)],
+                [TextEdit(old.start, old.end, new), *fit_article(marked.text, old.start, new)],
             )
             for old, new, _ in ordered
         )
@@ -154,9 +151,9 @@ def _fits(masked: str, old: Number, new: Number) -> bool:
     number must not be the old one rounded: a conclusion may say 10% where the abstract has 10.1%.
     """
     before = masked[: old.start]
-    if may_be_rounded(old, new):
+    if _may_be_rounded(old, new):
         return False
-    if is_counting(masked, old) and (old.values[0] == 1) != (new.values[0] == 1):
+    if _is_counting(masked, old) and (old.values[0] == 1) != (new.values[0] == 1):
         return False
     if _ALL.search(before) and new.values[0] <= _LEAST_OF_ALL:
         return False
@@ -166,14 +163,7 @@ def _fits(masked: str, old: Number, new: Number) -> bool:
 
 
 def find_numbers(masked: str) -> list[Number]:
-    """Find all numbers that can be replaced.
-
-    Args:
-        masked: A text with masked names.
-
-    Returns:
-        The numbers, in the order of the text.
-    """
+    """Find all numbers of a text with masked names that can be replaced, in its order."""
     taken = [match.span() for match in _CITATION.finditer(masked)]
     found: list[Number] = []
     for finder in (_find_folds, _find_digits, _find_spelled):
@@ -257,43 +247,31 @@ def _value_of(text: str) -> float:
     return sign * float(text.lstrip("+-−–").replace(",", ""))  # noqa: RUF001
 
 
-def read_unit(masked: str, number: Number) -> str:
+def _read_unit(masked: str, number: Number) -> str:
     """Return the unit or percent sign after a number; empty where there is none."""
     found = _ANY_UNIT.match(masked, number.end)
     return found[1] if found else ""
 
 
-def is_counting(masked: str, number: Number) -> bool:
+def _is_counting(masked: str, number: Number) -> bool:
     """Return whether a noun after the number agrees with it: 3 weeks; not 1 mg, 1.5 h."""
     if number.kind not in ("integer", "word"):
         return False
     return _UNIT.match(masked, number.end) is None
 
 
-def render_like(old: Number, new: Number) -> str:
-    """Write a number as it stands in the place of another: ranges keep their join.
-
-    Args:
-        old: The number that goes.
-        new: The number that comes.
-
-    Returns:
-        The text of the new number.
-    """
+def _render_like(old: Number, new: Number) -> str:
+    """Write a number as it stands in the place of another: ranges keep their join."""
     if old.parts and new.parts:
         return new.parts[0] + old.parts[1] + new.parts[2]
     first = new.text[0].upper() if old.text[0].isupper() else new.text[0].lower()
     return first + new.text[1:]
 
 
-def may_be_rounded(one: Number, other: Number) -> bool:
-    """Return whether one number is the other with fewer decimals: 10% and 10.1%.
+def _may_be_rounded(one: Number, other: Number) -> bool:
+    """Return whether a number is another of its kind with fewer decimals: 10% and 10.1%.
 
     P-values and ranges never are.
-
-    Args:
-        one: The first number.
-        other: The second number, of the same kind.
     """
     if "p-value" in (one.kind, other.kind) or len(one.values) > 1 or len(other.values) > 1:
         return False

@@ -138,7 +138,7 @@ def publish(output: Path) -> None:
 
 def read_back(output: Path) -> None:
     """Loads and streams what was published, as ``publish`` does twice."""
-    from nlihub.publishing.reading.read_back import Request, load
+    from nlihub.publishing.read_back import Request, load
 
     splits = {"default": ("train", "validation", "test")}
     assert len(list(load(Request(REPOSITORY, "v1.0.0", splits)))) == 6

@@ -24,8 +24,7 @@ from ..loaders.fetching.obtain import default_cache_dir
 from ..loaders.hashing import identify
 from ..loaders.progress import Tell, silent
 from .card import is_handwritten, merge_cards
-from .compare.changes import Change, compare
-from .compare.numbers import Level, parse_number, published_numbers
+from .changes import Change, Level, compare, parse_number, published_numbers
 from .hub.repository import Content, HubRepository, StoredFile
 from .plan import (
     CARD,
@@ -37,7 +36,7 @@ from .plan import (
     files_to_restore,
     publish,
 )
-from .reading.read_back import read_back
+from .read_back import read_back
 
 #: Files that stay as they are, besides those with the rows.
 _KEPT = ("LICENSE", "CITATION.bib")

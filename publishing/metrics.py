@@ -17,8 +17,7 @@ from typing import Any
 from ..loaders.errors import VersionError
 from ..metrics.release.bundle import bundle
 from .card import is_handwritten, merge_cards
-from .compare.changes import Change
-from .compare.numbers import Level, parse_number, published_numbers
+from .changes import Change, Level, parse_number, published_numbers
 from .hub.repository import HubRepository
 from .plan import (
     CARD,

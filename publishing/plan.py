@@ -10,8 +10,7 @@ from datasets import Version
 
 from ..loaders.errors import HubError, RaceError, UsageError, VersionError
 from ..loaders.progress import Tell, silent
-from .compare.changes import Change, level_of
-from .compare.numbers import check_follows, published_numbers, smallest_after, tag_of
+from .changes import Change, check_follows, level_of, published_numbers, smallest_after, tag_of
 from .hub.repository import Content, HubRepository, StoredFile, content_hash
 
 CARD = "README.md"

@@ -10,20 +10,15 @@ from ..builders.versions.version import BuiltVersion
 from ..loaders.errors import HubError, UnknownNameError, UsageError, VersionError
 from ..loaders.progress import Tell, silent
 from ..metrics import METRICS
-from .compare.diff import VersionDiff, diff_versions
 from .croissant import FILE_NAME as CROISSANT
 from .croissant import croissant_file, write_croissant
 from .dataset import plan_dataset, publish_dataset
+from .diff import VersionDiff, diff_versions
 from .hub.repository import HubRepository
 from .metrics import difference, metric_version, plan_space, space_files
 from .plan import Plan, Publication
 from .plan import publish as publish_plan
-from .reading.remote import (
-    PublishedVersion,
-    RemoteVersion,
-    list_versions,
-    parse_reference,
-)
+from .remote import PublishedVersion, RemoteVersion, list_versions, parse_reference
 
 __all__ = [
     "croissant",

@@ -10,8 +10,7 @@ from ...loaders.errors import UsageError
 from ..versions.open import PathLike
 from ..versions.version import BuiltVersion
 from .answers import check_answered, read_answers, take_in
-from .batches import Batch, check_batches, read_batches
-from .export import export_batch
+from .batches import Batch, check_batches, export_batch, read_batches
 from .gold import judge
 from .questions import FOLLOWS
 from .true_negatives import (

@@ -18,9 +18,8 @@ from ..versions.write import build_version
 from .agreement import Agreement, measure_agreement
 from .annotated_rows import AnnotatedRows
 from .answers import check_answered, read_answers, take_in
-from .batches import Batch, check_batches, read_batches
+from .batches import Batch, check_batches, export_batch, read_batches
 from .candidates import Cell, candidates_of, check_candidates, draw_batch
-from .export import export_batch
 from .gold import Gold, choose_gold, judge
 
 _NEXT = "Go on with nlihub annotate export, or ask for fewer."

@@ -10,9 +10,8 @@ from urllib.parse import urlsplit
 from ...loaders.errors import NLIHubError, UsageError, needs_extra
 from ..core.repeats import TEXTS
 from ..versions.version import BuiltVersion
+from .rows_and_texts import Kind, Sums, add_up, published_texts
 from .sampling import sample_rows
-from .tallies import Kind, Sums, add_up
-from .texts import published_texts
 
 #: Maximal number of rows whose texts are parsed: the share of all rows is within half a point
 #: (twice the standard error of 97 % is 0.5).

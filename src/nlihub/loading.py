@@ -9,7 +9,7 @@ from .builders.versions.open import PathLike, make_options
 from .loaders.errors import (
     UsageError,
 )
-from .publishing.reading.pinned import load_pinned
+from .publishing.remote import load_pinned
 
 
 def load_dataset(

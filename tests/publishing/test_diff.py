@@ -14,8 +14,15 @@ from nlihub.builders.core.row_digests import digest, order_digest, row_hashes
 from nlihub.builders.versions.manifest import Manifest, Shard, Split
 from nlihub.builders.versions.version import BuiltVersion
 from nlihub.loaders.errors import UsageError, VerificationError
-from nlihub.publishing.compare.diff import Edit, Move, Names, Relabelling, SplitDiff, diff_versions
-from nlihub.publishing.compare.show_diff import show_diff
+from nlihub.publishing.diff import (
+    Edit,
+    Move,
+    Names,
+    Relabelling,
+    SplitDiff,
+    diff_versions,
+    show_diff,
+)
 
 LABELS = ("entailment", "neutral", "contradiction")
 COLUMNS = {
@@ -557,7 +564,7 @@ def test_memory_does_not_grow_with_the_texts(write):
 
     setup = f"""
     from pathlib import Path
-    from nlihub.publishing.compare.diff import diff_versions
+    from nlihub.publishing.diff import diff_versions
     from nlihub.builders.versions.version import BuiltVersion
 
     def relabelled(folders):

@@ -87,8 +87,7 @@ def stats_command(
     --parser tells how many sentences have a parse with an S root, of at most 5,000 rows. Both need
     nlihub[baselines].
     """
-    from ..builders.statistics.show import show_survey
-    from ..builders.statistics.survey import survey
+    from ..builders.statistics.survey import show_survey, survey
     from ..builders.versions.open import open_version
 
     version = open_version(name, folder=folder, configs=names(configs), splits=names(splits))

@@ -145,7 +145,7 @@ def diff_command(
 ) -> None:
     """Compare two versions row by row: added, removed, relabelled, edited, moved."""
     from ..publishing import publish as hub
-    from ..publishing.compare.show_diff import show_diff
+    from ..publishing.diff import show_diff
 
     found = hub.diff(old, new)
     answer(found.as_json(), as_json, lambda: show_diff(found, max_examples=examples))

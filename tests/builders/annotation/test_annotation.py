@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nlihub.builders.annotation.agreement import Share, fleiss_kappa, measure_agreement
 from nlihub.builders.annotation.answers import add_answers, read_answers
-from nlihub.builders.annotation.batches import check_batches, read_batches
+from nlihub.builders.annotation.batches import check_batches, export_batch, read_batches
 from nlihub.builders.annotation.candidates import (
     Cell,
     cells_of,
@@ -23,7 +23,6 @@ from nlihub.builders.annotation.candidates import (
     check_labels,
     draw_batch,
 )
-from nlihub.builders.annotation.export import export_batch
 from nlihub.builders.annotation.gold import KEPT, REASONS, Judged, choose_gold, judge
 from nlihub.builders.annotation.label_studio import read_label_studio_answers
 from nlihub.builders.annotation.sheets import read_sheet, write_sheet

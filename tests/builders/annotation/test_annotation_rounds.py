@@ -9,9 +9,8 @@ import pyarrow as pa
 import pytest
 from nlihub.builders.annotation.agreement import measure_agreement
 from nlihub.builders.annotation.answers import add_answers, read_answers
-from nlihub.builders.annotation.batches import check_batches, read_batches
+from nlihub.builders.annotation.batches import check_batches, export_batch, read_batches
 from nlihub.builders.annotation.candidates import cells_of, check_candidates, draw_batch
-from nlihub.builders.annotation.export import export_batch
 from nlihub.builders.annotation.gold import choose_gold, judge
 from nlihub.builders.annotation.sheets import SHEET_COLUMNS, read_sheet, write_sheet
 

@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 from memory import growth_of_peak
 from nlihub.builders.mscinli import MSciNLI
 from nlihub.builders.scinli import SciNLI
-from nlihub.builders.statistics import sampling, texts, tokens, vocabulary
+from nlihub.builders.statistics import rows_and_texts as texts
+from nlihub.builders.statistics import sampling, tokens, vocabulary
+from nlihub.builders.statistics.rows_and_texts import RowCount, TextFigures, find_overlap
 from nlihub.builders.statistics.sampling import sample_rows
-from nlihub.builders.statistics.show import show_survey
-from nlihub.builders.statistics.survey import survey
-from nlihub.builders.statistics.tallies import RowCount
-from nlihub.builders.statistics.texts import TextFigures, find_overlap
+from nlihub.builders.statistics.survey import show_survey, survey
 from nlihub.builders.statistics.tokens import find_words, tokenize
 from nlihub.builders.statistics.vocabulary import (
     STOP_WORDS,
@@ -292,7 +291,7 @@ def test_memory_does_not_grow_with_the_rows(tmp_path):
     assert n_bytes > 130e6
     setup = f"""
     from pathlib import Path
-    from nlihub.builders.statistics.texts import tally_texts
+    from nlihub.builders.statistics.rows_and_texts import tally_texts
     from nlihub.builders.statistics.sampling import sample_rows
     from nlihub.builders.versions.version import BuiltVersion
     version = BuiltVersion(Path({str(version.folder)!r}))

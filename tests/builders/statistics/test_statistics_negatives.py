@@ -10,8 +10,7 @@ from nlihub.builders.statistics import negatives
 from nlihub.builders.statistics import tokens as distance
 from nlihub.builders.statistics.negatives import describe_negatives
 from nlihub.builders.statistics.sampling import sample_rows
-from nlihub.builders.statistics.show import show_survey
-from nlihub.builders.statistics.survey import survey
+from nlihub.builders.statistics.survey import show_survey, survey
 from nlihub.builders.statistics.tokens import count_changes, marked_words
 from nlihub.loaders.errors import UnmeasuredError
 from small_versions import build_rows

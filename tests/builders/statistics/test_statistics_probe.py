@@ -13,8 +13,7 @@ from nlihub.builders.scinli import SciNLI
 from nlihub.builders.statistics import probe
 from nlihub.builders.statistics.probe import CategoryScore, WordClassifier, probe_hypotheses
 from nlihub.builders.statistics.scoring import Recall, Score, score, score_recall
-from nlihub.builders.statistics.show import show_survey
-from nlihub.builders.statistics.survey import survey
+from nlihub.builders.statistics.survey import show_survey, survey
 from nlihub.loaders.errors import UnmeasuredError
 from scipy import stats
 from small_versions import build_rows

@@ -16,11 +16,11 @@ from typing import Any
 
 import datasets
 
-from ...builders.core.row_digests import digest, order_digest, row_hashes
-from ...builders.versions.manifest import Manifest
-from ...loaders.errors import HubError
+from ..builders.core.row_digests import digest, order_digest, row_hashes
+from ..builders.versions.manifest import Manifest
+from ..loaders.errors import HubError
 
-_READER = "nlihub.publishing.reading.read_back"
+_READER = "nlihub.publishing.read_back"
 _ANSWER = "answer: "  # what a line with an answer begins with
 _BATCH_ROWS = 5_000
 

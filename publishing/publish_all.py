@@ -15,9 +15,10 @@ from ..builders.versions.open import PathLike, open_version
 from ..loaders.errors import NLIHubError
 from ..loaders.progress import Tell, silent
 from ..metrics import METRICS
+from .dataset import plan_dataset
 from .hub.calls import ask
+from .metrics import plan_metric
 from .plan import Plan, Publication
-from .publish import Publishing, plan_metric, plan_publication
 
 __all__ = ["publish_all"]
 
@@ -133,9 +134,9 @@ def publish_all(
             continue
         tell(f"{item}:")
         try:
-            planned = _plan(item, repository, built, folder, private)
-            done = None if dry_run else planned.publish(tell)
-            outcomes[item] = Outcome(item, repository, planned.plan, done)
+            plan = _plan(item, repository, built, folder, private)
+            done = None if dry_run else plan.publish(tell)
+            outcomes[item] = Outcome(item, repository, plan, done)
         except (NLIHubError, OSError) as error:
             outcomes[item] = Outcome(item, repository, problem=str(error))
     entries = [_entry(o, o.publication) for o in outcomes.values() if o.publication is not None]
@@ -167,7 +168,7 @@ def _plan(
     built: PathLike | None,
     folder: PathLike | None,
     private: bool,
-) -> Publishing:
+) -> Plan:
     if item.kind == "metric":
         return plan_metric(item.name, repository, private=private)
     there = Path(built or "").expanduser() / item.name
@@ -176,8 +177,7 @@ def _plan(
     else:
         takes_folder = not get_builder(item.name).SPEC.offline
         version = open_version(item.name, folder=folder if takes_folder else None)
-    number = version.manifest.version
-    return plan_publication(str(version.folder), repository, number, private=private)
+    return plan_dataset(version, repository, version.manifest.version, private=private)
 
 
 def _entry(outcome: Outcome, publication: Publication) -> _Entry:

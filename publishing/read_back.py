@@ -10,15 +10,15 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import datasets
 
 from ..builders.core.row_digests import digest, order_digest, row_hashes
 from ..builders.versions.manifest import Manifest
+from ..loaders.atomic_write import working_folder
 from ..loaders.errors import HubError
+from ..loaders.fetching.obtain import default_cache_dir
 
 _READER = "nlihub.publishing.read_back"
 _ANSWER = "answer: "  # what a line with an answer begins with
@@ -65,23 +65,22 @@ class Loaded:
     labels: list[str]
 
 
-def read_back(repository: str, manifest: Manifest, caches: Path, revision: str) -> None:
+def read_back(repository: str, manifest: Manifest, revision: str) -> None:
     """Load and stream every config and split of a version from the Hub, and compare them.
 
-    In a process of its own: rows, their order, columns and names of labels have to be those that
-    were built.
+    In a process of its own, and a folder of about four times the size of the version: rows, their
+    order, columns and label names have to be those that were built.
 
     Args:
         repository: ``ORG/NAME``.
         manifest: What was built.
-        caches: Folder for what is downloaded; it needs about four times the size of the version.
         revision: A commit or a tag.
 
     Raises:
         HubError: They cannot be loaded, or are not what was built.
     """
     splits = {name: list(splits) for name, splits in manifest.configs.items()}
-    with TemporaryDirectory(dir=caches) as fresh:
+    with working_folder(default_cache_dir(), "read-back-") as fresh:
         done = subprocess.run(
             [sys.executable, "-P", "-m", _READER],
             input=json.dumps(asdict(Request(repository, revision, splits))),

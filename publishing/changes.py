@@ -28,47 +28,46 @@ class Level(IntEnum):
 
 
 def parse_number(text: str) -> Version:
-    """The version number that a text is, with or without ``v`` before it.
+    """Parse a version number, with or without ``v`` before it.
 
     Raises:
-        UsageError: It is none.
+        UsageError: It is not of the form ``X.Y.Z``.
     """
     try:
         number = Version(text.removeprefix("v"))
     except (ValueError, TypeError) as error:
-        raise UsageError(f"{text!r} is no version number; expected X.Y.Z, as in 1.0.0.") from error
+        raise UsageError(f"{text!r} is not a version; expected X.Y.Z, as in 1.0.0.") from error
     if str(number) != text.removeprefix("v"):  # 01.0.0
-        raise UsageError(f"{text!r} is no version number; did you mean {number}?")
+        raise UsageError(f"{text!r} is not a version; did you mean {number}?")
     return number
 
 
 def tag_of(number: Version) -> str:
-    """The tag of a version."""
+    """Return the tag of a version on the Hub."""
     return f"v{number}"
 
 
 def published_numbers(tags: Mapping[str, str]) -> dict[Version, str]:
-    """The versions among the tags of a repository, each with its commit, the oldest first."""
+    """Return the versions among a repository's tags, each with its commit, the oldest first."""
     found = {
         Version(match[1]): commit for tag, commit in tags.items() if (match := _TAG.fullmatch(tag))
     }
-    return dict(sorted(found.items(), key=lambda item: order(item[0])))
+    return dict(sorted(found.items(), key=lambda item: _parts(item[0])))
 
 
-def order(number: Version) -> tuple[int, int, int]:
-    """What versions are sorted by."""
+def _parts(number: Version) -> tuple[int, int, int]:
     return int(number.major), int(number.minor), int(number.patch)
 
 
 def smallest_after(number: Version, level: Level) -> Version:
-    """The first number that may follow a version, by how much has changed since."""
-    major, minor, patch = order(number)
+    """Return the first number that may follow a version, by how much has changed since."""
+    major, minor, patch = _parts(number)
     following = {
-        Level.MAJOR: (major + 1, 0, 0),
-        Level.MINOR: (major, minor + 1, 0),
-        Level.PATCH: (major, minor, patch + 1),
+        Level.MAJOR: f"{major + 1}.0.0",
+        Level.MINOR: f"{major}.{minor + 1}.0",
+        Level.PATCH: f"{major}.{minor}.{patch + 1}",
     }
-    return Version("{}.{}.{}".format(*following[level]))
+    return Version(following[level])
 
 
 def check_follows(number: Version, newest: Version, level: Level, reasons: Iterable[str]) -> None:
@@ -83,25 +82,23 @@ def check_follows(number: Version, newest: Version, level: Level, reasons: Itera
     Raises:
         VersionError: It does not follow the newest, or it is too small a step.
     """
-    if order(number) <= order(newest):
-        raise VersionError(
-            f"{number} does not follow {newest}, the newest version that is published."
-        )
+    if _parts(number) <= _parts(newest):
+        raise VersionError(f"{number} does not follow {newest}, the newest published version.")
     needed = smallest_after(newest, level)
-    if order(number) < order(needed):
+    if _parts(number) < _parts(needed):
         raise VersionError(
             f"{number} is too small a step from {newest}: {'; '.join(reasons)}. That is a "
             f"{level.name} change; expected {needed} or higher."
         )
 
 
-def matching(asked: str, published: Iterable[Version]) -> Version:
-    """The version that a number means: ``X.Y.Z`` itself, ``X.Y`` the newest of its PATCHes.
+def match_version(asked: str, published: Iterable[Version]) -> Version:
+    """Return the version that a number means: ``X.Y.Z`` itself, ``X.Y`` the newest of its PATCHes.
 
-    Of ``X`` alone there may be versions with other columns, so that it names no version.
+    Versions of one ``X`` may have other columns, so ``X`` alone names no version.
 
     Raises:
-        UsageError: It is no number of a version.
+        UsageError: It is not a version number.
         VersionError: There is no such version.
     """
     known = list(published)
@@ -109,11 +106,11 @@ def matching(asked: str, published: Iterable[Version]) -> Version:
     if len(parts) not in (2, 3) or not all(part.isdecimal() for part in parts):
         raise UsageError(f"version is {asked!r}; expected X.Y or X.Y.Z, as in 1.2 or 1.2.0.")
     wanted = tuple(map(int, parts))
-    found = [number for number in known if order(number)[: len(wanted)] == wanted]
+    found = [number for number in known if _parts(number)[: len(wanted)] == wanted]
     if not found:
         shown = ", ".join(map(str, known)) or "none"
         raise VersionError(f"There is no version {asked}. Published: {shown}.")
-    return max(found, key=order)
+    return max(found, key=_parts)
 
 
 @dataclass(frozen=True)
@@ -133,8 +130,8 @@ class Change:
 _DigestsOf = Callable[[str, str, Sequence[str]], tuple[str, str]]
 
 
-def compare(old: Manifest, new: BuiltVersion) -> list[Change]:
-    """What a version changes, the gravest first.
+def list_changes(old: Manifest, new: BuiltVersion) -> list[Change]:
+    """List what a version changes since a published one, the gravest first.
 
     Where columns were added, the rows are read and compared by the columns that were there.
 
@@ -160,7 +157,7 @@ def compare(old: Manifest, new: BuiltVersion) -> list[Change]:
 
 
 def level_of(changes: Sequence[Change]) -> Level:
-    """How much changes matter together."""
+    """Return the level of the gravest of some changes."""
     return max((change.level for change in changes), default=Level.NONE)
 
 

@@ -19,7 +19,7 @@ from ..builders.versions.version import BuiltVersion
 from ..loaders.errors import UsageError, VersionError
 from ..loaders.hashing import identify
 from .card import merge_cards
-from .changes import Change, Level, compare, parse_number
+from .changes import Change, Level, list_changes, parse_number
 from .croissant import FILE_NAME as CROISSANT
 from .croissant import croissant_file
 from .hub.repository import Content, HubRepository
@@ -97,7 +97,7 @@ def _changes_since(state: RepositoryState, version: BuiltVersion, croissant: boo
     card = repository.read_text(CARD, commit)
     now = _stamp(version, number, repository, card, croissant).manifest.files
     return [
-        *compare(old, version),
+        *list_changes(old, version),
         *(Change(Level.PATCH, f"{name} is added") for name in now if name not in old.files),
         *(Change(Level.PATCH, f"{name} is removed") for name in old.files if name not in now),
         *(

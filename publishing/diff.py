@@ -51,7 +51,7 @@ class Relabelling:
 
 
 @dataclass(frozen=True)
-class Edit:
+class RowEdit:
     """A row that has the same label, and something else in another column.
 
     Attributes:
@@ -103,7 +103,7 @@ class SplitDiff:
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     relabelled: tuple[Relabelling, ...] = ()
-    edited: tuple[Edit, ...] = ()
+    edited: tuple[RowEdit, ...] = ()
     moved: tuple[Move, ...] = ()
     reordered: bool = False
 
@@ -134,12 +134,12 @@ class VersionDiff:
     rows: Mapping[str, Mapping[str, SplitDiff]]
 
     def as_json(self) -> dict[str, Any]:
-        """It as plain values, which JSON can hold."""
+        """Return it as plain values, which JSON can hold."""
         return asdict(self)
 
 
 def diff_versions(old: BuiltVersion, new: BuiltVersion) -> VersionDiff:
-    """What differs between two versions of a dataset.
+    """Compare two versions of a dataset row by row.
 
     Rows match by id within a config. They are compared by the columns that both versions have,
     by values (not types) and by the names of labels (not their ids). A split that the manifests
@@ -150,7 +150,7 @@ def diff_versions(old: BuiltVersion, new: BuiltVersion) -> VersionDiff:
         new: The version after.
 
     Returns:
-        The difference; ids in the order of the new version, of removed rows in that of the old.
+        Ids stand in the order of the new version, those of removed rows in that of the old.
 
     Raises:
         UsageError: They are versions of different datasets.
@@ -229,7 +229,7 @@ def _diff_config(old: BuiltVersion, new: BuiltVersion, config: str) -> dict[str,
 
 
 def _equal_splits(old: Manifest, new: Manifest, config: str) -> set[str]:
-    """The splits of a config that have the same rows in any order, as the manifests tell."""
+    """Return the splits of a config with the same rows in any order, as the manifests tell."""
     if list(old.columns) != list(new.columns):
         return set()  # a digest has the names of labels, but not those of columns
     before, after = old.configs.get(config, {}), new.configs.get(config, {})
@@ -247,7 +247,7 @@ class _Row(NamedTuple):
 def _read(
     version: BuiltVersion, config: str, splits: Sequence[str], columns: Sequence[str]
 ) -> dict[str, _Row]:
-    """What is kept of the rows of some splits of a config, by id, in order."""
+    """Return what is kept of the rows of some splits of a config, by id, in order."""
     labels = version.manifest.labels
     rows: dict[str, _Row] = {}
     for split in splits:
@@ -272,7 +272,7 @@ def _read(
 def _problem(
     batch: pa.Table, columns: Sequence[str], labels: Sequence[str], known: Set[str]
 ) -> str | None:
-    """Why rows cannot be compared, if they cannot."""
+    """Return why rows cannot be compared; None where they can."""
     if missing := [name for name in columns if name not in batch.column_names]:
         return f"has no column {missing[0]!r}"
     if others := set(batch["label"].to_pylist()) - set(range(len(labels))):
@@ -287,7 +287,7 @@ def _problem(
 def _compare(
     old: Mapping[str, _Row], new: Mapping[str, _Row], columns: Sequence[str]
 ) -> Iterator[tuple[str, str, Any]]:
-    """The changes of a config, each with the split and the kind of list that it belongs to."""
+    """Yield the changes of a config, each with its split and the kind of list it belongs to."""
     for key, row in old.items():
         if key not in new:
             yield row.split, "removed", key
@@ -300,7 +300,7 @@ def _compare(
         if was.label != row.label:
             yield row.split, "relabelled", Relabelling(key, was.label, row.label, others)
         elif others:
-            yield row.split, "edited", Edit(key, others)
+            yield row.split, "edited", RowEdit(key, others)
         if was.split != row.split:
             for split in (was.split, row.split):
                 yield split, "moved", Move(key, was.split, row.split)
@@ -320,7 +320,7 @@ def _differing(was: _Row, row: _Row, columns: Sequence[str]) -> Iterator[str]:
 
 
 def _stayed(rows: Mapping[str, _Row], others: Mapping[str, _Row]) -> dict[str, list[str]]:
-    """The ids of the rows that stand in the same split in both, by split, in order."""
+    """Return the ids of the rows that stand in the same split in both, by split, in order."""
     ids = defaultdict(list)
     for key, row in rows.items():
         if key in others and others[key].split == row.split:
@@ -329,15 +329,11 @@ def _stayed(rows: Mapping[str, _Row], others: Mapping[str, _Row]) -> dict[str, l
 
 
 def show_diff(diff: VersionDiff, max_examples: int = 10) -> str:
-    """A difference as text: names, a line a config and split, then examples.
+    """Show a difference as text: names, a line a config and split, then examples.
 
     Args:
         diff: The difference.
-        max_examples: How many rows of each kind of change to name. A row of several configs is
-            named once.
-
-    Returns:
-        Lines, without a line break at the end.
+        max_examples: How many rows of each kind of change to name; a row of several configs once.
     """
     lines = [f"{diff.dataset} {diff.before} -> {diff.after}"]
     for what in ("labels", "columns", "configs", "splits"):
@@ -392,11 +388,11 @@ def _counts(split: str, rows: SplitDiff) -> Iterator[str]:
         yield "in another order"
 
 
-def _example(change: str | Relabelling | Edit | Move) -> str:
+def _example(change: str | Relabelling | RowEdit | Move) -> str:
     match change:
         case Relabelling(row, before, after, columns):
             return f"{row}: {before} -> {after}" + f", also {', '.join(columns)}" * bool(columns)
-        case Edit(row, columns):
+        case RowEdit(row, columns):
             return f"{row}: {', '.join(columns)}"
         case Move(row, before, after):
             return f"{row}: {before} -> {after}"

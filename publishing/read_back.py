@@ -27,7 +27,7 @@ _BATCH_ROWS = 5_000
 
 @dataclass(frozen=True)
 class Request:
-    """What to load.
+    """The published version to load.
 
     Attributes:
         repository: ``ORG/NAME``.
@@ -41,8 +41,8 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Loaded:
-    """A split as it was loaded.
+class LoadedSplit:
+    """A split as it was loaded from the Hub.
 
     Attributes:
         config: The config.
@@ -109,12 +109,14 @@ def read_back(repository: str, manifest: Manifest, revision: str) -> None:
             f"{where} cannot be read back: {reason.rstrip('.')}. Run the command again: it goes on "
             "where it was."
         )
-    problems = [problem for answer in answers for problem in _problems(manifest, Loaded(**answer))]
+    problems = [
+        problem for answer in answers for problem in _problems(manifest, LoadedSplit(**answer))
+    ]
     if problems:
         raise HubError(f"{where} is not what was built: {'; '.join(problems)}.")
 
 
-def _problems(manifest: Manifest, loaded: Loaded) -> Iterator[str]:
+def _problems(manifest: Manifest, loaded: LoadedSplit) -> Iterator[str]:
     built = manifest.configs[loaded.config][loaded.split]
     where = f"{loaded.config}/{loaded.split}, {loaded.way}"
     if loaded.labels != list(manifest.labels):
@@ -129,15 +131,8 @@ def _problems(manifest: Manifest, loaded: Loaded) -> Iterator[str]:
         yield f"{where}: the rows stand in another order"
 
 
-def load(request: Request) -> Iterator[Loaded]:
-    """Load and stream every config and split of a request.
-
-    Args:
-        request: What to load.
-
-    Yields:
-        What came, a split at a time.
-    """
+def load_published(request: Request) -> Iterator[LoadedSplit]:
+    """Load and stream every config and split of a published version, a split at a time."""
     for config, splits in request.splits.items():
         for streaming in (False, True):
             rows = datasets.load_dataset(
@@ -149,12 +144,12 @@ def load(request: Request) -> Iterator[Loaded]:
                 yield _describe(config, split, rows[split], "streamed" if streaming else "loaded")
 
 
-def _describe(config: str, split: str, rows: Any, way: str) -> Loaded:
+def _describe(config: str, split: str, rows: Any, way: str) -> LoadedSplit:
     labels = list(rows.features["label"].names)
     hashes: list[bytes] = []
     for table in rows.with_format("arrow").iter(batch_size=_BATCH_ROWS):
         hashes += row_hashes(table, labels)
-    return Loaded(
+    return LoadedSplit(
         config=config,
         split=split,
         way=way,
@@ -169,7 +164,7 @@ def _describe(config: str, split: str, rows: Any, way: str) -> Loaded:
 def main() -> None:
     """Answer the request on standard input."""
     try:
-        for loaded in load(Request(**json.load(sys.stdin))):
+        for loaded in load_published(Request(**json.load(sys.stdin))):
             print(_ANSWER + json.dumps(asdict(loaded)), flush=True)
     except Exception as error:  # of whatever library: the caller is told, in a line
         lines = str(error.__cause__ or error).strip().splitlines() or [repr(error)]

@@ -31,7 +31,7 @@ from ..loaders.errors import (
 from ..loaders.fetching import lock_file
 from ..loaders.fetching.obtain import default_cache_dir
 from ..loaders.hashing import hash_file
-from .changes import matching, published_numbers, tag_of
+from .changes import match_version, published_numbers, tag_of
 from .hub.calls import status_of
 from .hub.client import cached_references
 from .hub.repository import HubRepository
@@ -55,7 +55,7 @@ class PublishedVersion:
 
 
 def list_versions(repository: HubRepository) -> list[PublishedVersion]:
-    """The published versions of a repository, the newest first.
+    """List the published versions of a repository, the newest first.
 
     Raises:
         HubError: There is no such repository, the Hub refuses, or cannot be reached.
@@ -81,7 +81,7 @@ def _rows(manifest: Manifest) -> dict[str, dict[str, int]]:
 
 
 class RemoteVersion:
-    """One published version; its files come into the cache of the Hub's client, each verified.
+    """A published version; its files come into the cache of the Hub's client, each verified.
 
     Args:
         repository: ``ORG/NAME``.
@@ -96,7 +96,7 @@ class RemoteVersion:
         manifest: Its manifest.
 
     Raises:
-        UsageError: The name is no repository, or the version no number.
+        UsageError: The name or the version is malformed.
         VersionError: There is no such version.
         HubError: The Hub refuses, cannot be reached, and the version is not in the cache.
         ChecksumError: Its rows are not those that the version had when it was first loaded.
@@ -119,13 +119,10 @@ class RemoteVersion:
         self._check_rows()
 
     def fetch(self, keys: Collection[tuple[str, str]] | None = None) -> BuiltVersion:
-        """Bring files of the version into the cache.
+        """Bring files of the version into the cache, and open it for reading.
 
         Args:
             keys: The configs and splits whose rows are wanted; None takes all files.
-
-        Returns:
-            The version, opened for reading; it has the files that were asked for.
 
         Raises:
             HubError: The Hub refuses, or cannot be reached.
@@ -154,17 +151,16 @@ class RemoteVersion:
     def _resolve(self, version: str) -> Version:
         try:
             if self.repository.head() is None:
-                raise VersionError(f"{self.repository.url} is not there; it has no version.")
+                raise VersionError(f"{self.repository.url} does not exist, so it has no version.")
             published: Iterable[Version] = published_numbers(self.repository.tags())
         except HubError as error:
             was_answered = status_of(error.__cause__) is not None
             if was_answered or not (published := self._cached()):
                 raise
             self.is_online = False
-        return matching(version, published)
+        return match_version(version, published)
 
     def _cached(self) -> list[Version]:
-        """The versions in the cache of the Hub's client."""
         return list(published_numbers(dict.fromkeys(cached_references(self.repository.name), "")))
 
     def _get(self, name: str, revision: str, *, anew: bool = False) -> Path:
@@ -217,14 +213,14 @@ class RemoteVersion:
 
 
 def parse_reference(text: str) -> tuple[str, str]:
-    """Repository and version in ``ORG/NAME@X.Y.Z``.
+    """Split ``ORG/NAME@X.Y.Z`` into repository and version.
 
     Raises:
         UsageError: It is of another form.
     """
     name, at, number = text.partition("@")
     if not at or name.count("/") != 1:
-        raise UsageError(f"{text!r} is no version; expected ORG/NAME@X.Y.Z, or a folder.")
+        raise UsageError(f"{text!r} is not a version; expected ORG/NAME@X.Y.Z, or a folder.")
     return name, number
 
 
@@ -237,12 +233,11 @@ def load_pinned(
     streaming: bool = False,
     **arguments: Any,
 ) -> Any:
-    """Load one config of a published version.
+    """Load one config of a published version, as ``datasets.load_dataset`` does.
 
     ``datasets`` alone, when offline, gives the newest version in its cache, whichever was asked
-    for. Here the files are those of the version's commit, and the rows are those that the version
-    had when it was first loaded. Files are compared with the hashes in its manifest, unless they
-    are streamed.
+    for. Here files are those of the version's commit, compared with the hashes in its manifest
+    unless they are streamed, and rows those that it had when it was first loaded.
 
     Args:
         repository: ``ORG/NAME``.
@@ -252,11 +247,8 @@ def load_pinned(
         streaming: Whether rows are read as they are asked for, with nothing kept.
         **arguments: Those of ``datasets.load_dataset`` that ``nlihub.load_dataset`` takes.
 
-    Returns:
-        What ``datasets.load_dataset`` returns.
-
     Raises:
-        UsageError: An argument has no meaning here, or the version is no number.
+        UsageError: An argument has no meaning here, or the version is malformed.
         UnknownNameError: There is no such config or split.
         VersionError: There is no such version.
         HubError: The Hub refuses or cannot be reached, and the files are not in the cache.

@@ -15,10 +15,10 @@ from nlihub.builders.versions.manifest import Manifest, Shard, Split
 from nlihub.builders.versions.version import BuiltVersion
 from nlihub.loaders.errors import UsageError, VerificationError
 from nlihub.publishing.diff import (
-    Edit,
     Move,
     Names,
     Relabelling,
+    RowEdit,
     SplitDiff,
     diff_versions,
     show_diff,
@@ -142,9 +142,9 @@ CHANGES = {
                 3,
                 3,
                 edited=(
-                    Edit("e", ("premise",)),
-                    Edit("f", ("group",)),
-                    Edit("g", ("hypothesis", "tags")),
+                    RowEdit("e", ("premise",)),
+                    RowEdit("f", ("group",)),
+                    RowEdit("g", ("hypothesis", "tags")),
                 ),
             ),
         },
@@ -172,7 +172,7 @@ CHANGES = {
         {"train": [*rows("abcd"), row("f", premise="P")], "test": rows("eg")},
         {
             "train": SplitDiff(
-                4, 5, edited=(Edit("f", ("premise",)),), moved=(Move("f", "test", "train"),)
+                4, 5, edited=(RowEdit("f", ("premise",)),), moved=(Move("f", "test", "train"),)
             ),
             "test": SplitDiff(3, 2, moved=(Move("f", "test", "train"),)),
         },
@@ -297,7 +297,7 @@ def test_columns_that_exchange_their_names(write):
     assert entries[0] == entries[1]
     found = diff_versions(old, new)
     assert found.columns.reordered
-    edit = Edit("a", ("hypothesis", "premise"))
+    edit = RowEdit("a", ("hypothesis", "premise"))
     assert found.rows == {"default": {"test": SplitDiff(1, 1, edited=(edit,))}}
 
 
@@ -346,7 +346,7 @@ def test_a_row_of_several_configs_is_compared_in_each(write):
     )
     found = diff_versions(old, new)
     for config in ("default", "small"):
-        assert found.rows[config]["test"].edited == (Edit("e", ("premise",)),)
+        assert found.rows[config]["test"].edited == (RowEdit("e", ("premise",)),)
     assert show_diff(found).count("e: premise") == 1
 
 
@@ -444,7 +444,7 @@ def reference(old, new):
             if split == name and was["label"] != now["label"]:
                 relabelled.append(Relabelling(key, was["label"], now["label"], differing))
             elif split == name and differing:
-                edited.append(Edit(key, differing))
+                edited.append(RowEdit(key, differing))
         moves = [Move(key, before[key][0], after[key][0]) for key in both]
         stayed = {move.id for move in moves if move.before == move.after}
         found[name] = SplitDiff(

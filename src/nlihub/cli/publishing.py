@@ -13,7 +13,7 @@ from .options import Configs, From, Json, Splits, answer, names, tell
 
 if TYPE_CHECKING:
     from ..publishing.plan import Plan
-    from ..publishing.publish_all import Summary
+    from ..publishing.publish_all import PublishingSummary
 
 Private = Annotated[bool, typer.Option("--private", help="A repository that is made is private.")]
 DryRun = Annotated[
@@ -244,7 +244,7 @@ def _plan_as_text(plan: "Plan") -> Iterator[str]:
         yield "  the card's text was changed on the Hub, and stays; its blocks are renewed"
 
 
-def _summary_as_json(found: "Summary") -> dict[str, Any]:
+def _summary_as_json(found: "PublishingSummary") -> dict[str, Any]:
     return {
         "items": [
             {
@@ -262,7 +262,7 @@ def _summary_as_json(found: "Summary") -> dict[str, Any]:
     }
 
 
-def _summary_as_text(found: "Summary") -> Iterator[str]:
+def _summary_as_text(found: "PublishingSummary") -> Iterator[str]:
     for outcome in found.outcomes:
         if outcome.problem:
             yield f"FAILED    {outcome.item}: {outcome.problem}"

@@ -134,7 +134,7 @@ class BioNLI(ReleaseBuilder):
 
     @classmethod
     def find_sources(cls, options: BuildOptions) -> list[SourceFile]:
-        """Get the files; in a folder they are told by their number of rows.
+        """Get BioNLI's files; in a folder they are told by their number of rows.
 
         Raises:
             NLIHubError: A source is missing or not the pinned one.
@@ -146,10 +146,7 @@ class BioNLI(ReleaseBuilder):
 
 
 def _encoder(id_prefix: str) -> Callable[[], Encoder]:
-    """Return what makes the function that turns batches into rows.
-
-    Ids depend on the rows, not on their order.
-    """
+    """Return what makes the function that turns batches into rows; ids do not depend on order."""
 
     def make() -> Encoder:
         import pyarrow as pa

@@ -116,13 +116,9 @@ def _ids_and_labels(path: Path) -> Iterator[tuple[str, str]]:
 _SPLITS = ("train", "validation", "test")
 
 
-def _per_class(n: int) -> dict[str, int]:
-    return dict.fromkeys(LABELS, n)
-
-
 #: Table 3.
 _PUBLISHED: dict[str, PublishedCounts] = {
-    split: {"rows": n * len(LABELS), "label": _per_class(n)}
+    split: {"rows": n * len(LABELS), "label": dict.fromkeys(LABELS, n)}
     for split, n in {"train": 25_353, "validation": 500, "test": 1_000}.items()
 }
 
@@ -175,7 +171,7 @@ class SciNLI(ReleaseBuilder):
                 **_PUBLISHED,
                 "train": {
                     "rows": ACL_SMALL_PER_CLASS * len(LABELS),
-                    "label": _per_class(ACL_SMALL_PER_CLASS),
+                    "label": dict.fromkeys(LABELS, ACL_SMALL_PER_CLASS),
                 },
             },
         },

@@ -76,15 +76,12 @@ class Agreement:
 def measure_agreement(
     judged: Sequence[Judged], labels: Sequence[str], n_annotators: int
 ) -> Agreement:
-    """Measure agreement as the papers do.
+    """Measure the agreement of annotators as the papers do.
 
     Args:
         judged: The pairs of the batches.
         labels: The label set.
         n_annotators: How many annotators are asked for each pair.
-
-    Returns:
-        The figures.
 
     Source:
         SciNLI, section 3.3 and last column of Table 3 (6,904 of 8,044 pairs, 2,011 a class);
@@ -132,8 +129,7 @@ def fleiss_kappa(counts: Sequence[Sequence[int]]) -> float:
         UsageError: A count is negative, there are fewer than two raters, or the number of raters or
             categories differs between subjects.
 
-    Source:
-        Fleiss (1971), Measuring nominal scale agreement among many raters.
+    Source: Fleiss (1971), Measuring nominal scale agreement among many raters.
 
     Example:
         >>> fleiss_kappa([[3, 0], [0, 3]])

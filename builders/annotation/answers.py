@@ -33,7 +33,7 @@ class Answers:
 
 
 def read_answers(batches: Sequence[Batch]) -> Answers:
-    """Read the answers that came back.
+    """Read all answers of annotators that came back.
 
     The file name of a sheet names its annotator, ``annotator-1.csv``; in an export of Label Studio
     each answer names its own. Case and surrounding blanks of a label do not count. The sentences
@@ -42,9 +42,6 @@ def read_answers(batches: Sequence[Batch]) -> Answers:
 
     Args:
         batches: All batches of a folder.
-
-    Returns:
-        The answers.
 
     Raises:
         AnnotationError: A file is neither a CSV nor a JSON export of Label Studio, lacks a column,
@@ -56,7 +53,7 @@ def read_answers(batches: Sequence[Batch]) -> Answers:
 
 
 def add_answers(batches: Sequence[Batch], batch: Batch, files: Sequence[Path]) -> Answers:
-    """Copy files of answers into the folder of their batch.
+    """Copy files of answers into the folder of their batch, and return all answers to all batches.
 
     A sheet replaces the earlier sheet of its annotator, an export of Label Studio the earlier one.
 
@@ -64,9 +61,6 @@ def add_answers(batches: Sequence[Batch], batch: Batch, files: Sequence[Path]) -
         batches: All batches of the folder.
         batch: The batch that the files answer.
         files: The files.
-
-    Returns:
-        All answers, these included.
 
     Raises:
         AnnotationError: A file has a defect that ``read_answers`` lists; nothing is copied.
@@ -89,14 +83,11 @@ def add_answers(batches: Sequence[Batch], batch: Batch, files: Sequence[Path]) -
 
 
 def check_answered(batches: Sequence[Batch]) -> None:
-    """Check that no batch waits for answers, before the next one is drawn.
-
-    Args:
-        batches: All batches of a folder.
+    """Check that the last of some batches has answers, before the next one is drawn.
 
     Raises:
-        AnnotationError: A file of the last batch has a defect that ``read_answers`` lists.
-        UsageError: The last batch has no answer.
+        AnnotationError: A file of it has a defect that ``read_answers`` lists.
+        UsageError: It has no answer.
     """
     if batches and not _is_answered(batches[-1]):
         raise UsageError(
@@ -104,8 +95,10 @@ def check_answered(batches: Sequence[Batch]) -> None:
         )
 
 
-def take_in(folder: Path, batches: Sequence[Batch], files: Sequence[Path], command: str) -> None:
-    """Import answers to the last batch.
+def import_answer_files(
+    folder: Path, batches: Sequence[Batch], files: Sequence[Path], command: str
+) -> None:
+    """Import annotators' answers to the last batch.
 
     Args:
         folder: The folder of batches.
@@ -150,15 +143,10 @@ def _read(files: Mapping[Path, Sequence[Path]], batches: Sequence[Batch]) -> Ans
 
 
 class _BatchReader:
-    """A reader of the files of one batch.
-
-    Attributes:
-        given: The labels by annotator and key.
-        defects: The defects of the files.
-    """
+    """A reader of the files of one batch."""
 
     def __init__(self, batch: Batch, homes: Mapping[str, str]) -> None:
-        self.given: defaultdict[str, dict[str, str]] = defaultdict(dict)
+        self.given: defaultdict[str, dict[str, str]] = defaultdict(dict)  # by annotator and key
         self.defects: list[Defect] = []
         self._batch = batch
         self._homes = homes  # of the keys of all batches

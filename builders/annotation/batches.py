@@ -29,7 +29,7 @@ from ...loaders.atomic_write import working_folder
 from ...loaders.errors import AnnotationError, Defect, OutputError, UsageError
 from ..core.keyed import keyed_hash
 from .candidates import check_labels
-from .label_studio import KEY, labelling_config, tasks
+from .label_studio import KEY, label_studio_tasks, labelling_config
 from .questions import RELATION, Question, instructions
 from .sheets import SHEET_COLUMNS, read_sheet, write_sheet
 
@@ -99,6 +99,25 @@ class Batch:
         return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
 
 
+@dataclass(frozen=True)
+class BatchExport:
+    """A batch that was written for annotators.
+
+    Attributes:
+        folder: Its folder.
+        sheets: The folder in it that annotators get, and nothing else: a sheet for each, tasks for
+            Label Studio, instructions.
+        n_pairs: Number of its pairs.
+        short: How many pairs are lacking of each kind with too few left: a class of a domain and
+            split, or a strategy of negatives and ``controls``.
+    """
+
+    folder: Path
+    sheets: Path
+    n_pairs: int
+    short: Mapping[Any, int]
+
+
 def annotator_names(n_annotators: int) -> tuple[str, ...]:
     """Return the names of annotators, which are also the names of their files."""
     return tuple(f"annotator-{number}" for number in range(1, n_annotators + 1))
@@ -110,13 +129,7 @@ def batch_name(number: int) -> str:
 
 
 def read_batches(folder: Path) -> list[Batch]:
-    """Read the batches of a folder.
-
-    Args:
-        folder: The folder of batches.
-
-    Returns:
-        The batches in order; none where the folder does not exist.
+    """Read the annotation batches of a folder, in order; none where it does not exist.
 
     Raises:
         AnnotationError: A batch or a file of it is missing or damaged, a pair is in two batches,
@@ -143,11 +156,7 @@ def read_batches(folder: Path) -> list[Batch]:
 
 
 def check_batches(batches: Iterable[Batch], candidates: pa.Table) -> None:
-    """Check that the annotated pairs are unchanged among the candidates.
-
-    Args:
-        batches: The batches.
-        candidates: The candidates.
+    """Check that the pairs of batches are unchanged among the candidates.
 
     Raises:
         AnnotationError: A pair is no longer a candidate, or has another text; lists every pair.
@@ -236,7 +245,7 @@ def export_batch(
     n_annotators: int,
     question: Question = RELATION,
 ) -> Batch:
-    """Write the next batch of a folder, whole or not at all.
+    """Write the next batch for annotators, whole or not at all: the texts of pairs, and no labels.
 
     Annotators see keys such as ``b002-0017``: the batch, and the place of the pair in the draw.
     Each sheet has an order of its own, so that tiredness does not fall on the same pairs; in Label
@@ -251,9 +260,6 @@ def export_batch(
         n_annotators: How many annotators are asked; 2 or more.
         question: The question that annotators answer.
 
-    Returns:
-        The batch.
-
     Raises:
         UsageError: There are no pairs, there are fewer than two annotators, two labels cannot be
             told apart, or the label set or the number of annotators is not that of the earlier
@@ -261,8 +267,7 @@ def export_batch(
         OutputError: The batch exists already, as when two sessions draw at once, or the folder
             cannot be written to.
 
-    Source:
-        SciNLI, section 3.3: annotators are shown the two sentences of each pair.
+    Source: SciNLI, section 3.3: annotators are shown the two sentences of each pair.
     """
     check_labels(labels)
     if n_annotators < 2:
@@ -318,7 +323,7 @@ def _write(folder: Path, batch: Batch, question: Question) -> None:
         write_sheet(
             folder / SHEETS_FOLDER / f"{name}.csv", SHEET_COLUMNS, [(*row, "") for row in rows]
         )
-    _write_json(folder / TASKS_FILE, tasks(pairs))
+    _write_json(folder / TASKS_FILE, label_studio_tasks(pairs))
     config = labelling_config(batch.labels, question.names)
     (folder / CONFIG_FILE).write_text(config, encoding="utf-8")
     told = instructions(batch.labels, question)

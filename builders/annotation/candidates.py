@@ -29,13 +29,9 @@ class Cell(NamedTuple):
 
 
 def candidates_of(version: BuiltVersion) -> pa.Table:
-    """Return the evaluation pairs of a version, before classes were balanced.
+    """Return the evaluation pairs of a version made from papers, before classes were balanced.
 
-    Args:
-        version: A version made from papers.
-
-    Returns:
-        The columns ``id``, ``premise``, ``hypothesis``, ``label`` (by name), ``domain``, ``split``.
+    They have the columns of ``COLUMNS``, labels by name.
 
     Raises:
         UsageError: The version has no such pairs, or is annotated already.
@@ -59,10 +55,7 @@ def candidates_of(version: BuiltVersion) -> pa.Table:
 
 
 def check_labels(labels: Sequence[str]) -> None:
-    """Check that annotators can choose among labels.
-
-    Args:
-        labels: The label set, without ``unclear``.
+    """Check that annotators can choose among labels, given without ``unclear``.
 
     Raises:
         UsageError: There are fewer than two labels, two differ only in case or blanks, or one is
@@ -77,7 +70,7 @@ def check_labels(labels: Sequence[str]) -> None:
 
 
 def check_candidates(candidates: pa.Table, labels: Sequence[str]) -> None:
-    """Check that a table is one of candidates.
+    """Check that a table is one of candidates for annotation.
 
     Args:
         candidates: A table with at least the columns of ``COLUMNS``.
@@ -106,14 +99,7 @@ def check_candidates(candidates: pa.Table, labels: Sequence[str]) -> None:
 
 
 def cells_of(candidates: pa.Table) -> list[Cell]:
-    """Return the cell of every row.
-
-    Args:
-        candidates: A table of n candidates.
-
-    Returns:
-        n cells, in the order of the rows.
-    """
+    """Return the cells of n candidates, in their order."""
     columns = (candidates[name].to_pylist() for name in Cell._fields)
     return [Cell(*values) for values in zip(*columns, strict=True)]
 
@@ -152,14 +138,10 @@ def draw_batch(
         size_per_class: Pairs for each class of each domain, over all splits; 1 or more.
         seed: The key of the hashes.
 
-    Returns:
-        The pairs, and the cells with too few.
-
     Raises:
         UsageError: The size is below 1, or a candidate's cell is not in ``missing``.
 
-    Source:
-        SciNLI, section 3.3: each iteration takes a balanced random sample.
+    Source: SciNLI, section 3.3: each iteration takes a balanced random sample.
     """
     if size_per_class < 1:
         raise UsageError(f"size_per_class is {size_per_class}; expected 1 or more.")

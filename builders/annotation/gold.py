@@ -81,21 +81,17 @@ class Gold:
 def judge(
     candidates: pa.Table, by_pair: Mapping[str, Mapping[str, str]], n_annotators: int
 ) -> list[Judged]:
-    """Judge every pair of the batches by the majority of its answers.
+    """Judge every annotated pair by the majority of its answers, in the order of their ids.
 
     Args:
         candidates: The candidates.
         by_pair: The answers by pair and annotator, ``Answers.by_pair``.
         n_annotators: How many annotators are asked for each pair.
 
-    Returns:
-        The pairs, in the order of their ids.
-
     Raises:
         UsageError: A pair is not a candidate.
 
-    Source:
-        SciNLI, section 3.3.
+    Source: SciNLI, section 3.3.
     """
     columns = (candidates[name].to_pylist() for name in ("id", "domain", "label"))
     known = {id_: (domain, label) for id_, domain, label in zip(*columns, strict=True)}
@@ -118,16 +114,13 @@ def choose_gold(
     labels: Sequence[str],
     quotas: Mapping[str, int],
 ) -> Gold:
-    """Choose the pairs to keep; kept and dropped pairs together are all annotated pairs.
+    """Choose the annotated pairs to keep; kept and dropped ones together are all.
 
     Args:
         candidates: The candidates.
         judged: The judged pairs of all batches; empty before the first.
         labels: The label set. A label without candidates has its quota too.
         quotas: By split, the number of pairs that each class of each domain must have at least.
-
-    Returns:
-        The kept pairs, the dropped ones with reasons, and the counts.
 
     Raises:
         UsageError: There are no candidates, a quota is negative, or a split of the candidates has

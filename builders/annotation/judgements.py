@@ -1,7 +1,6 @@
 """The public functions on the quality of negatives: a blind sample, and what experts make of it."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -9,8 +8,8 @@ import pyarrow as pa
 from ...loaders.errors import UsageError
 from ..versions.open import PathLike
 from ..versions.version import BuiltVersion
-from .answers import check_answered, read_answers, take_in
-from .batches import Batch, check_batches, export_batch, read_batches
+from .answers import check_answered, import_answer_files, read_answers
+from .batches import Batch, BatchExport, check_batches, export_batch, read_batches
 from .gold import judge
 from .questions import FOLLOWS
 from .true_negatives import (
@@ -28,24 +27,6 @@ __all__ = ["import_judgements", "review_judgements", "sample_negatives"]
 _COMMAND = "nlihub annotate sample"
 
 
-@dataclass(frozen=True)
-class SampleExport:
-    """A blind sample for experts.
-
-    Attributes:
-        folder: Its folder.
-        sheets: The folder in it that experts get, and nothing else: a sheet for each, tasks for
-            Label Studio, instructions.
-        n_pairs: Number of its pairs.
-        short: For each strategy, and ``controls``, that has too few pairs left, how many it lacks.
-    """
-
-    folder: Path
-    sheets: Path
-    n_pairs: int
-    short: Mapping[str, int]
-
-
 def sample_negatives(
     version: PathLike,
     batches: PathLike,
@@ -55,7 +36,7 @@ def sample_negatives(
     n_controls: int = 0,
     n_annotators: int = 2,
     seed: int = 1,
-) -> SampleExport:
+) -> BatchExport:
     """Write a blind sample of negatives for experts: can the hypothesis be concluded?
 
     Args:
@@ -67,9 +48,6 @@ def sample_negatives(
         n_controls: Positives among them, so that "no" is not always right.
         n_annotators: How many experts judge each pair, 2 or more.
         seed: Decides which pairs are drawn.
-
-    Returns:
-        The batch.
 
     Raises:
         UnknownNameError: There is no negative of a strategy.
@@ -95,11 +73,11 @@ def sample_negatives(
     places = {id_: row for row, id_ in enumerate(found["id"].to_pylist())}
     drawn = found.take(pa.array([places[id_] for id_ in sample.ids], pa.int64()))
     batch = export_batch(folder, earlier, drawn, EXPECTED, n_annotators, FOLLOWS)
-    return SampleExport(batch.folder, batch.sheets, len(drawn), sample.short)
+    return BatchExport(batch.folder, batch.sheets, len(drawn), sample.short)
 
 
 def import_judgements(version: PathLike, batches: PathLike, answers: Sequence[PathLike]) -> Quality:
-    """Take in experts' answers to the last sample, and say how many negatives are true ones.
+    """Import experts' answers to the last sample, and measure how many negatives are true ones.
 
     Args:
         version: Folder of a version with adversarial negatives, as BioNLI's.
@@ -108,17 +86,18 @@ def import_judgements(version: PathLike, batches: PathLike, answers: Sequence[Pa
 
     Raises:
         UsageError: There is no batch, nothing is answered, or the batches ask something else.
-        AnnotationError: An answer is malformed; then nothing is taken in.
+        AnnotationError: An answer is malformed; then nothing is imported.
     """
     folder = Path(batches).expanduser()
     there = read_batches(folder)
     _check_question(there)
-    take_in(folder, there, [Path(path).expanduser() for path in answers], _COMMAND)
+    files = [Path(path).expanduser() for path in answers]
+    import_answer_files(folder, there, files, _COMMAND)
     return review_judgements(version, batches)
 
 
 def review_judgements(version: PathLike, batches: PathLike) -> Quality:
-    """Say how many negatives of the samples are true ones.
+    """Measure how many negatives of the samples are true ones.
 
     Args:
         version: Folder of a version with adversarial negatives, as BioNLI's.

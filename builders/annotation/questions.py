@@ -68,17 +68,13 @@ FOLLOWS = Question(
 
 
 def instructions(labels: Sequence[str], question: Question = RELATION) -> str:
-    """Return the instructions for a batch.
+    """Return the instructions for annotators, in Markdown.
 
     Args:
         labels: The label set, without ``unclear``; explained where the question has its meanings.
         question: The question that annotators answer.
 
-    Returns:
-        Markdown.
-
-    Source:
-        SciNLI, section 3.3: judge by the two sentences alone; "unclear" where they do not tell.
+    Source: SciNLI, section 3.3: judge by the two sentences alone; "unclear" where they do not tell.
     """
     meanings = question.meanings if set(labels) == set(question.meanings) else {}
     answers = [f"- `{label}`" + (f": {meanings[label]}" if meanings else "") for label in labels]

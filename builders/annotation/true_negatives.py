@@ -88,15 +88,14 @@ class Quality:
 
 
 def list_pairs(version: BuiltVersion) -> dict[str, list[tuple[str, str]]]:
-    """List the pairs that may be drawn, of all splits of the main config.
+    """List the pairs that a sample of negatives may draw, of all splits of the main config.
 
     Args:
         version: A version with BioNLI's labels.
 
     Returns:
         Id and group of every pair, by category for negatives and as ``controls`` for positives. A
-        pair without a group is a group of its own; negatives without a category have no strategy,
-        and are left out.
+        pair without a group is a group of its own; negatives without a category are left out.
 
     Raises:
         UsageError: The version has other labels, or no negatives with a category.
@@ -127,7 +126,7 @@ def draw_sample(
     wanted: Mapping[str, int],
     seed: int,
 ) -> Sample:
-    """Draw pairs by keyed hashes of their ids, so that the order of the rows does not matter.
+    """Draw a sample of negatives by keyed hashes of their ids, whatever the order of the rows.
 
     A pair whose group is not yet in this or an earlier sample comes before the others; the kind
     with the fewest pairs left chooses first.
@@ -137,9 +136,6 @@ def draw_sample(
         done: Ids of the pairs in earlier samples.
         wanted: Number of pairs to draw for each strategy, and for ``controls``.
         seed: The key of the hashes.
-
-    Returns:
-        The sample.
 
     Raises:
         UnknownNameError: A strategy has no negatives.
@@ -178,7 +174,7 @@ def draw_sample(
 
 
 def read_pairs(version: BuiltVersion, ids: Collection[str]) -> pa.Table:
-    """Read the pairs with some ids.
+    """Read the pairs of a sample by their ids.
 
     Args:
         version: A version with BioNLI's labels.
@@ -209,15 +205,12 @@ def read_pairs(version: BuiltVersion, ids: Collection[str]) -> pa.Table:
 
 
 def measure_quality(pairs: pa.Table, judged: Sequence[Judged], n_annotators: int) -> Quality:
-    """Measure the share of true negatives.
+    """Measure the share of true negatives by strategy, and the agreement of the experts.
 
     Args:
         pairs: The pairs, from ``read_pairs``.
         judged: The same pairs, judged.
         n_annotators: How many experts were asked for each pair.
-
-    Returns:
-        The verdicts by strategy, and the agreement of the experts.
 
     Source:
         BioNLI, section 3.5: 88 % of GEN and 84 % of GEN-ND are correct negatives to two experts.
@@ -240,14 +233,7 @@ def measure_quality(pairs: pa.Table, judged: Sequence[Judged], n_annotators: int
 
 
 def wilson_interval(n: int, of: int) -> tuple[float, float] | None:
-    """Return the 95 % interval of a share.
-
-    Args:
-        n: Size of the part.
-        of: Size of the whole.
-
-    Returns:
-        Its ends, from 0 to 1; None where the whole is 0.
+    """Return Wilson's 95 % interval of the share ``n / of``, from 0 to 1; None where ``of`` is 0.
 
     Source: Wilson (1927), "Probable inference, the law of succession, and statistical inference".
 

@@ -1,4 +1,4 @@
-"""Encodes the columns of a dataset into tables of the uniform schema."""
+"""Encode the columns of a dataset into tables of the uniform schema."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -16,15 +16,12 @@ if TYPE_CHECKING:
 def encode(
     columns: Mapping[str, Any], features: "Features", schema: pa.Schema | None = None
 ) -> pa.Table:
-    """Encode columns strictly: nothing is dropped, filled in or coerced.
+    """Encode columns as a table of the uniform schema: nothing is dropped, filled in or coerced.
 
     Args:
         columns: For every feature its values, n of each; the labels as strings.
         features: Those of ``uniform_features``.
         schema: Their Arrow schema, where it is at hand: making it takes long for a small batch.
-
-    Returns:
-        A table of n rows in the features' Arrow schema, label names included.
 
     Raises:
         SchemaError: A column is missing, unknown or of another length, a label is not of the

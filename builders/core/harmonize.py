@@ -58,7 +58,7 @@ SCHEMES = {
         Scheme(
             "three_way",
             _THREE,
-            {label: label for label in _THREE},
+            dict(zip(_THREE, _THREE, strict=True)),
             "entailment, neutral and contradiction; SpaceNLI, SNLI and MultiNLI have it. SciNLI's "
             "`contrasting` is wider than contradiction, so SciNLI and MSciNLI do not",
         ),
@@ -89,8 +89,8 @@ def harmonize(
 
     Returns:
         The dataset with the uniform columns, ``label`` in the scheme, ``original_label``, the name
-        of the label as it was, and ``dataset``; rows and their order are kept. Ids are unique
-        within a dataset, not over datasets.
+        of the label as it was, and ``dataset``; rows keep their order. Ids are unique within a
+        dataset alone.
 
     Raises:
         UnknownNameError: There is no such scheme.

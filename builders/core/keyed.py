@@ -4,15 +4,12 @@ import hashlib
 
 
 def keyed_hash(text: str, key: str, purpose: str) -> bytes:
-    """Return the keyed hash of a text, in place of a random number.
+    """Return the keyed hash of a text, 16 bytes that take the place of a random number.
 
     Args:
         text: The text, e.g. the id of a pair.
         key: The key, of 64 bytes at most, e.g. a seed.
         purpose: What it decides, of 16 bytes at most; other purposes get unrelated numbers.
-
-    Returns:
-        16 bytes.
 
     Raises:
         ValueError: The key or the purpose is too long.

@@ -96,14 +96,11 @@ def check_checkout(root: Path) -> Path:
 
 
 def write_new_dataset(new: NewDataset, root: Path) -> list[Path]:
-    """Write the skeleton of a dataset: four files, and its entry in ``sources.json``.
+    """Write the skeleton of a new dataset, four files and its entry in ``sources.json``.
 
     Args:
         new: What is known of it.
         root: The checkout.
-
-    Returns:
-        The five files.
 
     Raises:
         SourceNotFoundError: The folder is not a checkout.

@@ -68,15 +68,7 @@ class BuildOptions:
         return {name: splits for name, splits in wanted.items() if splits}
 
     def keys(self, spec: DatasetSpec) -> frozenset[Key]:
-        """Return the splits to make, as pairs of config and split.
-
-        Args:
-            spec: The declaration of the dataset.
-
-        Raises:
-            UnknownNameError: The dataset has no such config, or there is no such split.
-            UsageError: No split is left, or the dataset has no such origin.
-        """
+        """Return the splits to make as pairs of config and split; errors as ``wanted``."""
         return frozenset((c, s) for c, splits in self.wanted(spec).items() for s in splits)
 
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 _LOGGER = logging.getLogger(__name__)
 
 
-class Reader(Protocol):
-    """Reads a release file; see ``loaders.releases``."""
+class ReleaseReader(Protocol):
+    """A reader of a release file; see ``loaders.releases``."""
 
     def __call__(
         self, path: Path, oddities: Oddities | None = None, *, is_known: bool = False
@@ -110,7 +110,7 @@ class Part:
     """
 
     source: Source
-    read: Reader
+    read: ReleaseReader
     encoder: Callable[[], Encoder]
     members: Mapping[Key, Membership]
 

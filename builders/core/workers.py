@@ -1,4 +1,4 @@
-"""Runs a job in several processes: in order, in bounded memory, and ended with their parent."""
+"""Run a job in several processes: in order, in bounded memory, and ended with their parent."""
 
 import os
 import signal

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .builders.core.load import load
+from .builders.core.load import load_config
 from .builders.core.options import check_config
 from .builders.core.registry import NAMESPACE, get_builder
 from .builders.versions.open import PathLike, make_options
@@ -70,7 +70,7 @@ def load_dataset(
         return load_pinned(repository, version, name, split=split, streaming=streaming, **arguments)
     builder = get_builder(path)
     config = check_config(builder.SPEC, name or builder.SPEC.default_config)
-    return load(
+    return load_config(
         builder,
         make_options(data_dir, configs=(config,), origin=origin),
         split=split,

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from ..builders.core.schema import COLUMNS
 from ..builders.core.spec import LICENSES, DatasetSpec
-from ..builders.versions.manifest import Manifest, Shard
+from ..builders.versions.manifest import Manifest, ParquetShard
 from ..builders.versions.version import BuiltVersion
 from ..loaders.atomic_write import whole_file
 from ..loaders.errors import SchemaError, needs_extra
@@ -221,7 +221,7 @@ def _split_field(key: str, split: str) -> dict[str, Any]:
     )
 
 
-def _columns(spec: DatasetSpec, shard: Shard, key: str) -> Iterator[dict[str, Any]]:
+def _columns(spec: DatasetSpec, shard: ParquetShard, key: str) -> Iterator[dict[str, Any]]:
     meanings = {**COLUMNS, **spec.meanings}
     for column in spec.features.arrow_schema:
         source = {"fileObject": {"@id": shard.file}, "extract": {"column": column.name}}

@@ -31,7 +31,7 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Agreement:
+class AnnotatorAgreement:
     """The figures that the papers report of an annotation.
 
     A pair is decided once further answers could not change its outcome.
@@ -75,7 +75,7 @@ class Agreement:
 
 def measure_agreement(
     judged: Sequence[Judged], labels: Sequence[str], n_annotators: int
-) -> Agreement:
+) -> AnnotatorAgreement:
     """Measure the agreement of annotators as the papers do.
 
     Args:
@@ -97,7 +97,7 @@ def measure_agreement(
     outcomes = Counter(pair.outcome for pair in judged)
     found = Counter((pair.automatic, pair.majority or NO_MAJORITY) for pair in decided)
     domains = sorted({pair.domain for pair in judged})
-    return Agreement(
+    return AnnotatorAgreement(
         outcomes={outcome: outcomes[outcome] for outcome in (KEPT, *REASONS)},
         overall=_kept(decided),
         by_class={x: _kept(pair for pair in decided if pair.automatic == x) for x in labels},

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ...loaders.atomic_write import whole_file
 from ...loaders.errors import AnnotationError, Defect, UsageError
-from .batches import ANSWERS_FOLDER, Batch
+from .batches import ANSWERS_FOLDER, AnnotationBatch
 from .candidates import UNCLEAR
 from .label_studio import read_label_studio_answers
 from .sheets import Entries, Entry, read_sheet_answers
@@ -32,7 +32,7 @@ class Answers:
     not_answered: Mapping[str, int]
 
 
-def read_answers(batches: Sequence[Batch]) -> Answers:
+def read_answers(batches: Sequence[AnnotationBatch]) -> Answers:
     """Read all answers of annotators that came back.
 
     The file name of a sheet names its annotator, ``annotator-1.csv``; in an export of Label Studio
@@ -52,7 +52,9 @@ def read_answers(batches: Sequence[Batch]) -> Answers:
     return _read({batch.folder: batch.answer_files() for batch in batches}, batches)
 
 
-def add_answers(batches: Sequence[Batch], batch: Batch, files: Sequence[Path]) -> Answers:
+def add_answers(
+    batches: Sequence[AnnotationBatch], batch: AnnotationBatch, files: Sequence[Path]
+) -> Answers:
     """Copy files of answers into the folder of their batch, and return all answers to all batches.
 
     A sheet replaces the earlier sheet of its annotator, an export of Label Studio the earlier one.
@@ -82,7 +84,7 @@ def add_answers(batches: Sequence[Batch], batch: Batch, files: Sequence[Path]) -
     return answers
 
 
-def check_answered(batches: Sequence[Batch]) -> None:
+def check_answered(batches: Sequence[AnnotationBatch]) -> None:
     """Check that the last of some batches has answers, before the next one is drawn.
 
     Raises:
@@ -96,7 +98,7 @@ def check_answered(batches: Sequence[Batch]) -> None:
 
 
 def import_answer_files(
-    folder: Path, batches: Sequence[Batch], files: Sequence[Path], command: str
+    folder: Path, batches: Sequence[AnnotationBatch], files: Sequence[Path], command: str
 ) -> None:
     """Import annotators' answers to the last batch.
 
@@ -119,11 +121,11 @@ def import_answer_files(
         raise UsageError(f"{names}: no pair is answered. Label Studio: export as JSON.")
 
 
-def _is_answered(batch: Batch) -> bool:
+def _is_answered(batch: AnnotationBatch) -> bool:
     return any(read_answers([batch]).by_pair.values())
 
 
-def _read(files: Mapping[Path, Sequence[Path]], batches: Sequence[Batch]) -> Answers:
+def _read(files: Mapping[Path, Sequence[Path]], batches: Sequence[AnnotationBatch]) -> Answers:
     homes = {key: batch.folder.name for batch in batches for key in batch.pairs}
     by_pair: dict[str, dict[str, str]] = {id_: {} for batch in batches for id_ in batch.ids}
     not_answered: Counter[str] = Counter()
@@ -145,7 +147,7 @@ def _read(files: Mapping[Path, Sequence[Path]], batches: Sequence[Batch]) -> Ans
 class _BatchReader:
     """A reader of the files of one batch."""
 
-    def __init__(self, batch: Batch, homes: Mapping[str, str]) -> None:
+    def __init__(self, batch: AnnotationBatch, homes: Mapping[str, str]) -> None:
         self.given: defaultdict[str, dict[str, str]] = defaultdict(dict)  # by annotator and key
         self.defects: list[Defect] = []
         self._batch = batch
@@ -179,7 +181,7 @@ class _BatchReader:
             yield f"the answer {entry.answer!r} is unknown; expected {expected}"
 
 
-def _entries(path: Path, batch: Batch) -> Entries:
+def _entries(path: Path, batch: AnnotationBatch) -> Entries:
     if _is_json(path):
         return read_label_studio_answers(path)
     problem = ""

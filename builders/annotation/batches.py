@@ -30,7 +30,7 @@ from ...loaders.errors import AnnotationError, Defect, OutputError, UsageError
 from ..core.keyed import keyed_hash
 from .candidates import check_labels
 from .label_studio import KEY, label_studio_tasks, labelling_config
-from .questions import RELATION, Question, instructions
+from .questions import RELATION, AnnotatorQuestion, instructions
 from .sheets import SHEET_COLUMNS, read_sheet, write_sheet
 
 SETTINGS_FILE = "batch.json"
@@ -61,7 +61,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Batch:
+class AnnotationBatch:
     """An exported batch.
 
     Attributes:
@@ -128,7 +128,7 @@ def batch_name(number: int) -> str:
     return f"batch-{number:03d}"
 
 
-def read_batches(folder: Path) -> list[Batch]:
+def read_annotation_batches(folder: Path) -> list[AnnotationBatch]:
     """Read the annotation batches of a folder, in order; none where it does not exist.
 
     Raises:
@@ -141,7 +141,7 @@ def read_batches(folder: Path) -> list[Batch]:
         if (match := _NAME.fullmatch(path.name))
     )
     defects: list[Defect] = []
-    batches: list[Batch] = []
+    batches: list[AnnotationBatch] = []
     there = {number for number, _ in found}
     for number in set(range(1, max(there, default=0))) - there:
         defects.append(Defect(str(folder / batch_name(number)), 0, "", "the batch is missing"))
@@ -155,7 +155,7 @@ def read_batches(folder: Path) -> list[Batch]:
     return batches
 
 
-def check_batches(batches: Iterable[Batch], candidates: pa.Table) -> None:
+def check_batches(batches: Iterable[AnnotationBatch], candidates: pa.Table) -> None:
     """Check that the pairs of batches are unchanged among the candidates.
 
     Raises:
@@ -178,7 +178,7 @@ def check_batches(batches: Iterable[Batch], candidates: pa.Table) -> None:
         raise AnnotationError(defects, "Give the version that the batches were drawn from.")
 
 
-def _read_batch(folder: Path, defects: list[Defect]) -> Batch | None:
+def _read_batch(folder: Path, defects: list[Defect]) -> AnnotationBatch | None:
     """Read a batch; where it is damaged, return None and add to the defects."""
     n_before = len(defects)
     settings = _read_json(folder / SETTINGS_FILE, defects)
@@ -202,7 +202,7 @@ def _read_batch(folder: Path, defects: list[Defect]) -> Batch | None:
         defects.append(Defect(str(folder / KEY_FILE), 0, "", problem))
         return None
     pairs = {key: Pair(id_, *texts[key]) for key, id_ in ids.items()}
-    return Batch(folder, labels, n_annotators, pairs)
+    return AnnotationBatch(folder, labels, n_annotators, pairs)
 
 
 def _read_json(path: Path, defects: list[Defect]) -> Any:
@@ -215,7 +215,7 @@ def _read_json(path: Path, defects: list[Defect]) -> Any:
     return None
 
 
-def _contradictions(batches: Sequence[Batch]) -> list[Defect]:
+def _contradictions(batches: Sequence[AnnotationBatch]) -> list[Defect]:
     defects = [
         Defect(
             str(batch.folder / SETTINGS_FILE),
@@ -239,12 +239,12 @@ def _contradictions(batches: Sequence[Batch]) -> list[Defect]:
 
 def export_batch(
     folder: Path,
-    earlier: Sequence[Batch],
+    earlier: Sequence[AnnotationBatch],
     pairs: pa.Table,
     labels: Sequence[str],
     n_annotators: int,
-    question: Question = RELATION,
-) -> Batch:
+    question: AnnotatorQuestion = RELATION,
+) -> AnnotationBatch:
     """Write the next batch for annotators, whole or not at all: the texts of pairs, and no labels.
 
     Annotators see keys such as ``b002-0017``: the batch, and the place of the pair in the draw.
@@ -288,7 +288,7 @@ def export_batch(
         for place, values in enumerate(zip(*columns, strict=True), 1)
     }
     target = folder.absolute() / batch_name(number)
-    batch = Batch(target, tuple(labels), n_annotators, by_key)
+    batch = AnnotationBatch(target, tuple(labels), n_annotators, by_key)
     # Not whole_folder: there the last of two wins, here the first must.
     with working_folder(target.parent, f".{target.name}.partial-") as work:
         new = work / "new"
@@ -310,7 +310,7 @@ def _put(new: Path, target: Path) -> None:
         ) from error
 
 
-def _write(folder: Path, batch: Batch, question: Question) -> None:
+def _write(folder: Path, batch: AnnotationBatch, question: AnnotatorQuestion) -> None:
     pairs = [(key, pair.premise, pair.hypothesis) for key, pair in batch.pairs.items()]
     settings = {"labels": list(batch.labels), "n_annotators": batch.n_annotators}
     (folder / SHEETS_FOLDER).mkdir()

@@ -52,7 +52,7 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Gold:
+class GoldPairs:
     """The pairs for the evaluation splits, before balancing.
 
     Attributes:
@@ -78,7 +78,7 @@ class Gold:
         return not any(self.missing.values())
 
 
-def judge(
+def judge_pairs(
     candidates: pa.Table, by_pair: Mapping[str, Mapping[str, str]], n_annotators: int
 ) -> list[Judged]:
     """Judge every annotated pair by the majority of its answers, in the order of their ids.
@@ -113,7 +113,7 @@ def choose_gold(
     judged: Sequence[Judged],
     labels: Sequence[str],
     quotas: Mapping[str, int],
-) -> Gold:
+) -> GoldPairs:
     """Choose the annotated pairs to keep; kept and dropped ones together are all.
 
     Args:
@@ -142,7 +142,7 @@ def choose_gold(
     kept = {pair.id for pair in judged if pair.outcome == KEPT}
     is_kept = [id_ in kept for id_ in candidates["id"].to_pylist()]
     found = Counter(cell for cell, keep in zip(cells, is_kept, strict=True) if keep)
-    return Gold(
+    return GoldPairs(
         rows=candidates.filter(pa.array(is_kept, pa.bool_())),
         dropped={pair.id: pair.outcome for pair in judged if pair.outcome != KEPT},
         counts={cell: found[cell] for cell in by_cell},

@@ -9,8 +9,14 @@ from ...loaders.errors import UsageError
 from ..versions.open import PathLike
 from ..versions.version import BuiltVersion
 from .answers import check_answered, import_answer_files, read_answers
-from .batches import Batch, BatchExport, check_batches, export_batch, read_batches
-from .gold import judge
+from .batches import (
+    AnnotationBatch,
+    BatchExport,
+    check_batches,
+    export_batch,
+    read_annotation_batches,
+)
+from .gold import judge_pairs
 from .questions import FOLLOWS
 from .true_negatives import (
     CONTROLS,
@@ -61,7 +67,7 @@ def sample_negatives(
     built = BuiltVersion(Path(version).expanduser())
     pairs = list_pairs(built)
     folder = Path(batches).expanduser()
-    earlier = read_batches(folder)
+    earlier = read_annotation_batches(folder)
     _check_question(earlier)
     check_answered(earlier)
     done = _ids(earlier)
@@ -89,7 +95,7 @@ def import_judgements(version: PathLike, batches: PathLike, answers: Sequence[Pa
         AnnotationError: An answer is malformed; then nothing is imported.
     """
     folder = Path(batches).expanduser()
-    there = read_batches(folder)
+    there = read_annotation_batches(folder)
     _check_question(there)
     files = [Path(path).expanduser() for path in answers]
     import_answer_files(folder, there, files, _COMMAND)
@@ -107,22 +113,22 @@ def review_judgements(version: PathLike, batches: PathLike) -> Quality:
         UsageError: There is no batch, or the batches ask something else.
         AnnotationError: The batches, or the answers to them, are malformed or of other pairs.
     """
-    there = read_batches(Path(batches).expanduser())
+    there = read_annotation_batches(Path(batches).expanduser())
     if not there:
         raise UsageError(f"{batches} has no batch; make one: {_COMMAND}.")
     _check_question(there)
     pairs = read_pairs(BuiltVersion(Path(version).expanduser()), _ids(there))
     check_batches(there, pairs)
     n_annotators = there[0].n_annotators
-    judged = judge(pairs, read_answers(there).by_pair, n_annotators)
+    judged = judge_pairs(pairs, read_answers(there).by_pair, n_annotators)
     return measure_quality(pairs, judged, n_annotators)
 
 
-def _ids(batches: Sequence[Batch]) -> frozenset[str]:
+def _ids(batches: Sequence[AnnotationBatch]) -> frozenset[str]:
     return frozenset().union(*(batch.ids for batch in batches))
 
 
-def _check_question(batches: Sequence[Batch]) -> None:
+def _check_question(batches: Sequence[AnnotationBatch]) -> None:
     if batches and batches[0].labels != EXPECTED:
         raise UsageError(
             f"{batches[0].folder} asks for {', '.join(batches[0].labels)}, not whether a "

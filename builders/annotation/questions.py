@@ -7,7 +7,7 @@ from .candidates import UNCLEAR
 
 
 @dataclass(frozen=True)
-class Question:
+class AnnotatorQuestion:
     """A question to annotators.
 
     Attributes:
@@ -24,7 +24,7 @@ class Question:
 
 
 #: How one sentence relates to another. The classes of SciNLI are in our words (section 3.1).
-RELATION = Question(
+RELATION = AnnotatorQuestion(
     names=("Sentence 1", "Sentence 2"),
     task=(
         "Each pair has two sentences from scientific papers. Say how the second (the",
@@ -47,7 +47,7 @@ RELATION = Question(
 )
 
 #: Whether a conclusion follows from what is given for it (BioNLI, section 3.5).
-FOLLOWS = Question(
+FOLLOWS = AnnotatorQuestion(
     names=("Text", "Conclusion"),
     task=(
         "Each pair has a text from an abstract (the premise) and a conclusion (the hypothesis).",
@@ -67,7 +67,7 @@ FOLLOWS = Question(
 )
 
 
-def instructions(labels: Sequence[str], question: Question = RELATION) -> str:
+def instructions(labels: Sequence[str], question: AnnotatorQuestion = RELATION) -> str:
     """Return the instructions for annotators, in Markdown.
 
     Args:

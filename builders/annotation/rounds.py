@@ -16,12 +16,18 @@ from ..procedures.registry import declared_builder
 from ..versions.open import PathLike
 from ..versions.version import BuiltVersion
 from ..versions.write import build_version
-from .agreement import Agreement, measure_agreement
+from .agreement import AnnotatorAgreement, measure_agreement
 from .annotated_rows import AnnotatedRows
 from .answers import check_answered, import_answer_files, read_answers
-from .batches import Batch, BatchExport, check_batches, export_batch, read_batches
-from .candidates import Cell, candidates_of, check_candidates, draw_batch
-from .gold import Gold, choose_gold, judge
+from .batches import (
+    AnnotationBatch,
+    BatchExport,
+    check_batches,
+    export_batch,
+    read_annotation_batches,
+)
+from .candidates import candidates_of, check_candidates, draw_batch
+from .gold import GoldPairs, choose_gold, judge_pairs
 
 _NEXT = "Go on with nlihub annotate export, or ask for fewer."
 
@@ -39,8 +45,8 @@ class Review:
         n_annotators: How many people were asked for each pair.
     """
 
-    agreement: Agreement
-    gold: Gold
+    agreement: AnnotatorAgreement
+    gold: GoldPairs
     n_batches: int
     n_annotators: int
 
@@ -76,7 +82,10 @@ def export(
         raise UsageError("Every class has its quota: nothing is left to annotate.")
     check_answered(there.batches)
     done = frozenset().union(*(batch.ids for batch in there.batches))
-    size = size_per_class or max(_by_class(gold.missing).values())
+    lacking: Counter[tuple[str, str]] = Counter()
+    for cell, number in gold.missing.items():
+        lacking[cell.domain, cell.label] += number
+    size = size_per_class or max(lacking.values())
     draw = draw_batch(there.candidates, done, gold.missing, size, seed)
     if not len(draw.pairs):
         raise UsageError("No pair is left of the classes that lack some. Build with more papers.")
@@ -176,7 +185,7 @@ class _Annotation:
     version: BuiltVersion
     labels: Sequence[str]
     candidates: pa.Table
-    batches: Sequence[Batch]
+    batches: Sequence[AnnotationBatch]
     n_annotators: int
 
     @classmethod
@@ -185,7 +194,7 @@ class _Annotation:
         labels = version.manifest.labels
         candidates = candidates_of(version)
         check_candidates(candidates, labels)
-        found = read_batches(Path(batches).expanduser())
+        found = read_annotation_batches(Path(batches).expanduser())
         check_batches(found, candidates)
         asked = found[0].n_annotators if found else n_annotators or 1
         if n_annotators is not None and asked != n_annotators:
@@ -201,7 +210,7 @@ class _Annotation:
     def review(self, per_class: Mapping[str, int]) -> Review:
         """Return what the answers have come to."""
         answers = read_answers(self.batches)
-        judged = judge(self.candidates, answers.by_pair, self.n_annotators)
+        judged = judge_pairs(self.candidates, answers.by_pair, self.n_annotators)
         splits = set(self.candidates["split"].to_pylist())
         if per_class.keys() != splits:
             raise UsageError(
@@ -211,14 +220,6 @@ class _Annotation:
         gold = choose_gold(self.candidates, judged, self.labels, per_class)
         agreement = measure_agreement(judged, self.labels, self.n_annotators)
         return Review(agreement, gold, len(self.batches), self.n_annotators)
-
-
-def _by_class(missing: Mapping[Cell, int]) -> dict[tuple[str, str], int]:
-    """Return what each class of a domain lacks in all splits."""
-    totals: Counter[tuple[str, str]] = Counter()
-    for cell, number in missing.items():
-        totals[cell.domain, cell.label] += number
-    return totals
 
 
 def _told(review: Review) -> str:

@@ -17,7 +17,7 @@ from ...loaders.errors import UnknownNameError, UsageError
 from ...loaders.releases.bionli import LABELS
 from ..core.keyed import keyed_hash
 from ..versions.version import BuiltVersion
-from .agreement import Agreement, Share, measure_agreement
+from .agreement import AnnotatorAgreement, Share, measure_agreement
 from .gold import KEPT, UNDECIDED, Judged
 
 #: The name under which controls are drawn and reported.
@@ -75,7 +75,7 @@ class Quality:
     strategies: dict[str, Verdict]
     negatives: Verdict
     controls: Verdict | None
-    agreement: Agreement
+    agreement: AnnotatorAgreement
 
     def as_json(self) -> dict[str, Any]:
         """Return all figures in plain types, an undefined number as None."""

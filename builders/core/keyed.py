@@ -22,8 +22,8 @@ def keyed_hash(text: str, key: str, purpose: str) -> bytes:
     ).digest()
 
 
-def key_of(seed: int, purpose: str, name: str) -> int:
-    """Return the key of 64 bits that decides what is drawn for a name.
+def keyed_number(seed: int, purpose: str, name: str) -> int:
+    """Return a number of 64 bits from a keyed hash, which decides what is drawn for a name.
 
     Args:
         seed: The seed; another gives other choices.

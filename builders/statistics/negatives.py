@@ -1,4 +1,4 @@
-"""Negatives beside the positives that they were made from, by category."""
+"""Compare negatives with the positives that they were made from, by category."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -66,7 +66,7 @@ def describe_negatives(version: BuiltVersion, config: str) -> tuple[CategoryNega
         config: The config.
 
     Returns:
-        The figures of each category, the most frequent first.
+        The most frequent category first.
 
     Raises:
         UnmeasuredError: The version does not have the labels of BioNLI, or has no negatives.

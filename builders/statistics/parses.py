@@ -1,4 +1,4 @@
-"""Share of sentences with an ``S`` root, parsed by a CoreNLP server that the user runs.
+"""Measure the share of sentences with an ``S`` root, by a CoreNLP server that the user runs.
 
 Tested with a server that answers fixed trees in the format of CoreNLP, not with CoreNLP itself.
 """
@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from ...loaders.errors import NLIHubError, UsageError, needs_extra
 from ..core.repeats import TEXTS
 from ..versions.version import BuiltVersion
-from .rows_and_texts import Kind, Sums, add_up, published_texts
+from .rows_and_texts import RowKind, Sums, add_up, published_texts
 from .sampling import sample_rows
 
 #: Maximal number of rows whose texts are parsed: the share of all rows is within half a point
@@ -80,18 +80,16 @@ class Parses:
 def parse_texts(
     version: BuiltVersion, config: str, url: str, *, timeout_s: float = TIMEOUT_S
 ) -> Parses:
-    """Parse the texts of a version, of at most 5,000 rows drawn by a keyed hash.
+    """Measure the shares of ``S`` roots in a version, of at most 5,000 rows drawn by a keyed hash.
 
-    The server splits each text into sentences and parses them by Stanford's PCFG.
+    The server splits each text into sentences and parses them by Stanford's PCFG; texts that it
+    refuses are counted.
 
     Args:
         version: The version.
         config: The config.
         url: Address of a CoreNLP server.
         timeout_s: How long the server may be silent, in seconds.
-
-    Returns:
-        The shares of sentences with the root ``S``. Texts that the server refuses are counted.
 
     Raises:
         MissingExtraError: NLTK is not installed.
@@ -113,9 +111,9 @@ def parse_texts(
     spec = version.builder.SPEC
     splits = list(version.manifest.configs[config])
     rows = sample_rows(version, config, splits, ["label", "domain", *TEXTS], MAX_ROWS)
-    tallies: dict[Kind, list[float]] = {}
+    tallies: dict[RowKind, list[float]] = {}
     for row in rows.to_pylist():
-        kind = Kind(row["split"], row["label"], row["domain"])
+        kind = RowKind(row["split"], row["label"], row["domain"])
         sums = tallies.setdefault(kind, [0.0] * (_N_SUMS * len(TEXTS)))
         for start, name in enumerate(TEXTS):
             roots = parser.find_roots(row[name])
@@ -146,7 +144,7 @@ class _Parser:
         with needs_extra("baselines", "Asking a parser"):
             from nltk.parse.corenlp import CoreNLPParser
         if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc:
-            raise UsageError(f"The parser is {url!r}; expected an address: http://localhost:9000")
+            raise UsageError(f"The parser is {url!r}; expected an address, http://localhost:9000.")
         self._url, self._timeout_s = url, timeout_s
         self._server = CoreNLPParser(url)
         self.last_refusal = ""

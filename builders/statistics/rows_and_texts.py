@@ -10,12 +10,12 @@ import numpy.typing as npt
 from ..core.repeats import TEXTS
 from ..core.spec import PublishedCounts
 from ..versions.version import BuiltVersion
-from .tokens import tokenize
+from .tokens import split_tokens
 
 Sums = npt.NDArray[np.float64]
 
 
-class Kind(NamedTuple):
+class RowKind(NamedTuple):
     """The split, label and domain of rows that are counted together."""
 
     split: str
@@ -24,10 +24,10 @@ class Kind(NamedTuple):
 
 
 #: For each kind of row some sums over its rows, the first of which is their number.
-Tallies = Mapping[Kind, Sequence[float]]
+Tallies = Mapping[RowKind, Sequence[float]]
 
 
-class Part(NamedTuple):
+class RowSet(NamedTuple):
     """The rows of a figure: a class, a domain, a split, or all (whose name is empty)."""
 
     kind: str
@@ -56,17 +56,17 @@ class RowCount:
     published: int | None
 
 
-def find_domains(kinds: Iterable[Kind]) -> list[str]:
-    """Return the domains of kinds of rows, in their order."""
+def find_domains(kinds: Iterable[RowKind]) -> list[str]:
+    """Return the domains of tallied kinds of rows, in their order."""
     return list(dict.fromkeys(kind.domain for kind in kinds))
 
 
 def add_up(
-    tallies: Mapping[Kind, Sequence[float]],
+    tallies: Mapping[RowKind, Sequence[float]],
     n_sums: int,
     labels: Sequence[str],
     splits: Sequence[str],
-) -> Iterator[tuple[Part, Sums]]:
+) -> Iterator[tuple[RowSet, Sums]]:
     """Add up the tallies of every class, domain and split.
 
     Args:
@@ -80,17 +80,17 @@ def add_up(
         splits if there are several, and all rows.
     """
     domains = find_domains(tallies)
-    parts: list[tuple[Part, int, str | int]]
-    parts = [(Part("class", name), 1, label) for label, name in enumerate(labels)]
-    parts += [(Part("domain", name), 2, name) for name in domains if len(domains) > 1]
-    parts += [(Part("split", name), 0, name) for name in splits if len(splits) > 1]
+    parts: list[tuple[RowSet, int, str | int]]
+    parts = [(RowSet("class", name), 1, label) for label, name in enumerate(labels)]
+    parts += [(RowSet("domain", name), 2, name) for name in domains if len(domains) > 1]
+    parts += [(RowSet("split", name), 0, name) for name in splits if len(splits) > 1]
     for part, position, value in parts:
         yield part, _sum([s for kind, s in tallies.items() if kind[position] == value], n_sums)
-    yield Part("all", ""), _sum(tallies.values(), n_sums)
+    yield RowSet("all", ""), _sum(tallies.values(), n_sums)
 
 
-def count_rows(version: BuiltVersion, config: str, tallies: Tallies) -> Iterator[RowCount]:
-    """Count the rows of every class by split, and by domain if there are several.
+def count_by_class(version: BuiltVersion, config: str, tallies: Tallies) -> Iterator[RowCount]:
+    """Count a version's rows of every class by split, and by domain if there are several.
 
     Args:
         version: The version.
@@ -165,7 +165,7 @@ class TextFigures:
     Attributes:
         part: The rows: ``class NAME``, ``domain NAME``, ``split NAME`` or ``all``.
         rows: Number of rows.
-        premise_tokens: Mean number of tokens of a premise (see ``tokenize``); None without rows.
+        premise_tokens: Mean number of tokens of a premise (``split_tokens``); None without rows.
         hypothesis_tokens: Mean number of tokens of a hypothesis; None without rows.
         overlap: Mean percentage of the tokens of a hypothesis that its premise has too (see
             ``find_overlap``); None without rows.
@@ -188,10 +188,7 @@ def find_overlap(premise: Sequence[str], hypothesis: Sequence[str]) -> float:
 
     Args:
         premise: Tokens in lower-case letters.
-        hypothesis: Tokens in lower-case letters.
-
-    Returns:
-        From 0 (also where there is no token) to 100.
+        hypothesis: Tokens in lower-case letters; without any, the overlap is 0.
 
     Source: SciNLI, section 3.5, which says no more than "tokens". On its validation and test sets
         this gives 29.0 (Table 3: 30.06, of all pairs), by class on average 1.1 off. Without
@@ -208,7 +205,7 @@ def find_overlap(premise: Sequence[str], hypothesis: Sequence[str]) -> float:
 
 
 def tally_texts(version: BuiltVersion, config: str) -> Tallies:
-    """Count the tokens of texts, reading rows in batches.
+    """Count the tokens of a version's texts, reading rows in batches.
 
     Args:
         version: The version.
@@ -221,14 +218,14 @@ def tally_texts(version: BuiltVersion, config: str) -> Tallies:
     Raises:
         VerificationError: A file is missing or malformed.
     """
-    tallies: dict[Kind, list[float]] = {}
+    tallies: dict[RowKind, list[float]] = {}
     columns = ["label", "domain", *TEXTS]
     for split in version.manifest.configs[config]:
         for batch in version.batches(config, split, columns):
             rows = zip(*(batch[name].to_pylist() for name in columns), strict=True)
             for label, domain, *texts in rows:
-                premise, hypothesis = (tokenize(text or "") for text in texts)
-                sums = tallies.setdefault(Kind(split, label, domain), [0.0] * _N_SUMS)
+                premise, hypothesis = (split_tokens(text or "") for text in texts)
+                sums = tallies.setdefault(RowKind(split, label, domain), [0.0] * _N_SUMS)
                 sums[0] += 1
                 sums[1] += len(premise)
                 sums[2] += len(hypothesis)
@@ -237,15 +234,12 @@ def tally_texts(version: BuiltVersion, config: str) -> Tallies:
 
 
 def describe_texts(version: BuiltVersion, config: str, tallies: Tallies) -> Iterator[TextFigures]:
-    """Yield the figures of every class, domain and split, and of all rows.
+    """Yield the figures of the texts of every class, domain and split, and of all rows.
 
     Args:
         version: The version.
         config: The config.
         tallies: The sums by kind of row, from ``tally_texts``.
-
-    Yields:
-        The figures of each part.
     """
     spec = version.builder.SPEC
     splits = list(version.manifest.configs[config])
@@ -258,15 +252,12 @@ def describe_texts(version: BuiltVersion, config: str, tallies: Tallies) -> Iter
 
 
 def published_texts(dataset: str, config: str, part: str) -> Mapping[str, float]:
-    """Return the figures that a paper publishes for the texts of some rows.
+    """Return the figures, by name, that a paper publishes for the texts of some rows, if any.
 
     Args:
         dataset: The dataset.
         config: The config.
         part: The rows: ``class NAME``, ``domain NAME`` or ``all``.
-
-    Returns:
-        The figures by name; empty where the paper has none.
     """
     figures = _FIGURES.get((dataset, config), {}).get(part)
     return dict(zip(_NAMES, figures, strict=True)) if figures else {}

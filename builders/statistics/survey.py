@@ -8,7 +8,7 @@ from ...loaders.errors import MissingExtraError, UnmeasuredError
 from ..core.markdown import markdown_table
 from ..core.spec import DatasetSpec
 from ..versions.card import statistics_block
-from ..versions.card_statistics import Statistics, measure
+from ..versions.card_statistics import Statistics, measure_statistics
 from ..versions.version import BuiltVersion
 from .negatives import CategoryNegatives, Quantiles, describe_negatives
 from .parses import Parses, Roots, parse_texts
@@ -16,7 +16,7 @@ from .probe import MARGIN, CategoryScore, Probe, probe_hypotheses
 from .rows_and_texts import (
     RowCount,
     TextFigures,
-    count_rows,
+    count_by_class,
     describe_texts,
     find_domains,
     tally_texts,
@@ -49,7 +49,7 @@ class Survey(Statistics):
 
 
 def survey(version: BuiltVersion, *, probe: bool = False, parser: str | None = None) -> Survey:
-    """Measure a built version, reading rows in batches.
+    """Measure the statistics of a built version and the papers' tables, reading rows in batches.
 
     Args:
         version: The version.
@@ -57,9 +57,6 @@ def survey(version: BuiltVersion, *, probe: bool = False, parser: str | None = N
             scikit-learn is not installed, ``unmeasured`` says so.
         parser: Address of a CoreNLP server, which takes a tenth of a second or more for a sentence;
             None measures no parses.
-
-    Returns:
-        The survey.
 
     Raises:
         MissingExtraError: A parser is given, and NLTK is not installed.
@@ -95,8 +92,8 @@ def survey(version: BuiltVersion, *, probe: bool = False, parser: str | None = N
     if parser is None:
         unmeasured["parses"] = "no parser was named"
     return Survey(
-        **vars(measure(version)),
-        row_counts=tuple(count_rows(version, config, tallies)),
+        **vars(measure_statistics(version)),
+        row_counts=tuple(count_by_class(version, config, tallies)),
         texts=tuple(describe_texts(version, config, tallies)),
         vocabularies=vocabularies,
         negatives=negatives,
@@ -107,15 +104,7 @@ def survey(version: BuiltVersion, *, probe: bool = False, parser: str | None = N
 
 
 def show_survey(spec: DatasetSpec, survey: Survey) -> str:
-    """Show a survey: first the statistics on the card, then the papers' tables.
-
-    Args:
-        spec: The spec of the dataset.
-        survey: The survey.
-
-    Returns:
-        Markdown.
-    """
+    """Show a survey of a dataset in Markdown: the card's statistics, then the papers' tables."""
     sections = [statistics_block(spec, survey)]
     sections += _show_rows(survey.row_counts)
     sections += _show_texts(survey.texts)
@@ -272,7 +261,6 @@ def _show_score(score: Score) -> list[str]:
 
 
 def _code(text: str) -> str:
-    """Write a text as code."""
     return f"`` {text} ``" if "`" in text else f"`{text}`"
 
 

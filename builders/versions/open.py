@@ -36,16 +36,13 @@ PathLike = str | Path
 def ensure_built(builder: type[NLIBuilder], options: BuildOptions) -> BuiltVersion:
     """Return the built version of a dataset in the cache, built now if it is not there whole.
 
-    The rows of a whole version are never replaced, so that processes that read it are not
-    disturbed.
+    All its files have their hashes. The rows of a whole version are never replaced, so that
+    processes that read it are not disturbed.
 
     Args:
         builder: The builder of the dataset.
         options: Where the sources and the cache are; a folder of sources is verified even where
             the version is cached.
-
-    Returns:
-        The version; all its files have their hashes.
 
     Raises:
         NLIHubError: The sources are missing, not the pinned ones, or malformed.
@@ -114,16 +111,14 @@ def open_version(
         configs: The configs to build; empty means all.
         splits: The splits to build; empty means all.
 
-    Returns:
-        The version, opened for reading.
-
     Raises:
         UnknownNameError: There is neither such a dataset nor such a folder.
+        UsageError: Sources, configs or splits are given for a folder, or there are none of them.
     """
     if (path := find_folder(name)) is not None:
         refuse_sources(name, folder)
         if configs or splits:
-            raise UsageError(f"{name} is built already: it has the configs and splits that it has.")
+            raise UsageError(f"{name} is built already; leave out the configs and splits to build.")
         return BuiltVersion(path)
     return ensure_built(get_builder(name), make_options(folder, configs=configs, splits=splits))
 
@@ -141,7 +136,7 @@ def find_folder(name: str) -> Path | None:
     if not (path.exists() or "/" in name or os.sep in name):
         return None
     if not path.is_dir():
-        raise SourceNotFoundError(f"{name} is no folder and no dataset.")
+        raise SourceNotFoundError(f"{name} is neither a folder nor a dataset.")
     return path
 
 

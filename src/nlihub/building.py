@@ -9,7 +9,7 @@ from .builders.statistics.survey import Survey, survey
 from .builders.versions.card import card_template, declared_blocks, fill_blocks, read_blocks
 from .builders.versions.install import install_version
 from .builders.versions.open import PathLike, make_options, open_version, refuse_sources
-from .builders.versions.verify import Report, verify_version
+from .builders.versions.verify import VerificationReport, verify_version
 from .builders.versions.write import build_version
 from .loaders.errors import (
     SourceNotFoundError,
@@ -96,7 +96,7 @@ def build(
     return build_version(get_builder(name), Path(output).expanduser(), options).folder
 
 
-def verify(folder: PathLike) -> Report:
+def verify(folder: PathLike) -> VerificationReport:
     """Re-checks a built version from its files: hashes, schema, counts, ids, groups, splits.
 
     Args:

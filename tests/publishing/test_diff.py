@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from memory import growth_of_peak
 from nlihub.builders.core.row_digests import digest, order_digest, row_hashes
-from nlihub.builders.versions.manifest import Manifest, Shard, Split
+from nlihub.builders.versions.manifest import Manifest, ParquetShard, Split
 from nlihub.builders.versions.version import BuiltVersion
 from nlihub.loaders.errors import UsageError, VerificationError
 from nlihub.publishing.diff import (
@@ -60,7 +60,7 @@ def write_version(folder, configs, *, labels=LABELS, columns=COLUMNS, group_rows
                 file = f"{config}/{split}-0000{number}-of-00002.parquet"
                 half = table.slice(number * (len(table) // 2), None if number else len(table) // 2)
                 pq.write_table(half, folder / file, row_group_size=group_rows)
-                shards.append(Shard(file, len(half), 0, ""))
+                shards.append(ParquetShard(file, len(half), 0, ""))
             hashes = row_hashes(table, labels)
             written[config][split] = Split(
                 len(table), digest(hashes), order_digest(hashes), table.nbytes, tuple(shards)

@@ -11,7 +11,7 @@ Source:
 from collections import Counter
 from collections.abc import Sequence
 
-from ...core.keyed import key_of
+from ...core.keyed import keyed_number
 from .mechanisms.mechanism import Mechanism
 from .negatives import Negative
 from .perturb.apply import NAMES
@@ -47,9 +47,9 @@ def choose_full(
 def _draw(made: Sequence[Negative], pmid: str, seed: int) -> Negative:
     """One of the negatives: first a category, each equally likely, then one of it."""
     categories = sorted({one.category for one in made})
-    category = categories[key_of(seed, "category", pmid) % len(categories)]
+    category = categories[keyed_number(seed, "category", pmid) % len(categories)]
     of_it = sorted((one for one in made if one.category == category), key=lambda one: one.kind)
-    return of_it[key_of(seed, "negative", pmid) % len(of_it)]
+    return of_it[keyed_number(seed, "negative", pmid) % len(of_it)]
 
 
 def choose_balanced(
@@ -75,7 +75,7 @@ def choose_balanced(
     taken: Counter[str] = Counter()
     for n in sorted(
         (n for n, split in enumerate(splits) if split == "train"),
-        key=lambda n: key_of(seed, "balanced", mechanisms[n].pmid),
+        key=lambda n: keyed_number(seed, "balanced", mechanisms[n].pmid),
     ):
         for negative in full[n]:
             name = negative.category

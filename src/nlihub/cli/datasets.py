@@ -11,7 +11,7 @@ from .command import command
 from .options import Configs, From, Json, NumProc, Origin, Output, Splits, answer, names, tell
 
 if TYPE_CHECKING:
-    from ..builders.versions.verify import Outcome
+    from ..builders.versions.verify import CheckOutcome
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -248,7 +248,7 @@ def verify_command(folder: Path, as_json: Json = False) -> None:
         sys.exit(1)
 
 
-def _mark(outcome: "Outcome") -> str:
+def _mark(outcome: "CheckOutcome") -> str:
     if not outcome.passed:
         return "FAILED"
     if not outcome.applies:

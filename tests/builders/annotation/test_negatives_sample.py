@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 from command_line import run_command
-from nlihub.builders.annotation.batches import read_batches
+from nlihub.builders.annotation.batches import read_annotation_batches
 from nlihub.builders.annotation.sheets import SHEET_COLUMNS, read_sheet, write_sheet
 from nlihub.builders.annotation.true_negatives import (
     CONTROLS,
@@ -79,7 +79,7 @@ def test_the_sample_is_blind(version, tmp_path):
         version, tmp_path, strategies=["GEN", "GEN-ND"], per_strategy=5, n_controls=4
     )
     assert (made.n_pairs, made.short) == (14, {})
-    (batch,) = read_batches(tmp_path)
+    (batch,) = read_annotation_batches(tmp_path)
     known = categories_of(version)
     drawn = [known[pair.id] for pair in batch.pairs.values()]
     kinds = [row["category"] for row in drawn]
@@ -135,7 +135,7 @@ def test_the_share_of_true_negatives(version, tmp_path):
     nlihub.annotation.sample_negatives(
         version, tmp_path / "b", strategies=["GEN", "SEN"], per_strategy=8, n_controls=4
     )
-    (batch,) = read_batches(tmp_path / "b")
+    (batch,) = read_annotation_batches(tmp_path / "b")
 
     def say(expert, kind, number):
         if kind == "positive":
@@ -210,7 +210,7 @@ def test_no_interval_of_nothing(version, tmp_path):
 )
 def test_bad_answers_are_refused_by_file_and_line(version, tmp_path, change, message):
     nlihub.annotation.sample_negatives(version, tmp_path / "b", strategies=["GEN"], per_strategy=4)
-    (batch,) = read_batches(tmp_path / "b")
+    (batch,) = read_annotation_batches(tmp_path / "b")
     answers = answer(version, batch, tmp_path / "answers", lambda *_: "no")
     text = answers[0].read_text(encoding="utf-8-sig")
     answers[0].write_text(change(text), encoding="utf-8")
@@ -273,7 +273,7 @@ def test_the_command_line_leads_through(version, tmp_path):
     said = run("sample", version, "--batches", "b", *options)
     assert "nlihub: GEN: 5 fewer than asked for are left" in said
     assert "nlihub: 42 pairs" in said
-    (batch,) = read_batches(tmp_path / "b")
+    (batch,) = read_annotation_batches(tmp_path / "b")
     answers = answer(
         version, batch, tmp_path / "a", lambda _, kind, n: "yes" if kind == "positive" else "no"
     )

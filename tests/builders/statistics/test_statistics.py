@@ -16,7 +16,7 @@ from nlihub.builders.statistics import sampling, tokens, vocabulary
 from nlihub.builders.statistics.rows_and_texts import RowCount, TextFigures, find_overlap
 from nlihub.builders.statistics.sampling import sample_rows
 from nlihub.builders.statistics.survey import show_survey, survey
-from nlihub.builders.statistics.tokens import find_words, tokenize
+from nlihub.builders.statistics.tokens import find_words, split_tokens
 from nlihub.builders.statistics.vocabulary import (
     STOP_WORDS,
     SharedWords,
@@ -50,7 +50,7 @@ def row(label, premise="A.", hypothesis="B.", **others):
     ],
 )
 def test_tokens(text, expected):
-    assert tokenize(text) == expected
+    assert split_tokens(text) == expected
 
 
 def test_the_examples_of_the_docstrings_run():
@@ -61,7 +61,7 @@ def test_the_examples_of_the_docstrings_run():
 
 @given(st.text(max_size=40))
 def test_tokens_leave_nothing_out_but_blanks(text):
-    found = tokenize(text)
+    found = split_tokens(text)
     assert all(token and not any(c.isspace() for c in token) for token in found)
     found = Counter("".join(found))
     assert found == Counter(c for c in text.lower() if not c.isspace())
@@ -85,7 +85,7 @@ def test_words():
     ],
 )
 def test_overlap(premise, hypothesis, overlap):
-    assert find_overlap(tokenize(premise), tokenize(hypothesis)) == overlap
+    assert find_overlap(split_tokens(premise), split_tokens(hypothesis)) == overlap
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 from .....loaders.atomic_write import whole_folder
 from .....loaders.errors import CorpusError, OutputError
 from .....loaders.progress import Tell, silent
-from ....core.keyed import key_of, keyed_hash
+from ....core.keyed import keyed_hash, keyed_number
 from ..mechanisms.mechanism import Mechanism
 from ..perturb.strategy import Choices, NoNegative
 from .constraints import Constraints, make_literal
@@ -87,7 +87,7 @@ def fold_of(pmid: str, n_folds: int, seed: int) -> int:
     Returns:
         The fold, from 0.
     """
-    return key_of(seed, "fold", pmid) % n_folds
+    return keyed_number(seed, "fold", pmid) % n_folds
 
 
 def fit_fold(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import ClassVar, TypeVar
 
-from ....core.keyed import key_of
+from ....core.keyed import keyed_number
 from ..mechanisms.mechanism import Mechanism
 from .marked import MarkedSentence, find_places, locate_entities
 
@@ -34,7 +34,7 @@ class Choices:
     def draw(self, purpose: str) -> int:
         """Draw a number of 64 bits for a purpose."""
         text = "\0".join((self.pmid, self.strategy, purpose))
-        return key_of(self.seed, "perturb", text)
+        return keyed_number(self.seed, "perturb", text)
 
     def arrange(self, options: Sequence[T], purpose: str) -> list[T]:
         """Return the options in a random order; the first is the one to take."""

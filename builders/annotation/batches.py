@@ -83,8 +83,8 @@ class AnnotationBatch:
 
     @property
     def annotators(self) -> tuple[str, ...]:
-        """The names of the annotators who answer in sheets."""
-        return annotator_names(self.n_annotators)
+        """The names of the annotators who answer in sheets, which are also those of the files."""
+        return tuple(f"annotator-{number}" for number in range(1, self.n_annotators + 1))
 
     @property
     def sheets(self) -> Path:
@@ -118,13 +118,7 @@ class BatchExport:
     short: Mapping[Any, int]
 
 
-def annotator_names(n_annotators: int) -> tuple[str, ...]:
-    """Return the names of annotators, which are also the names of their files."""
-    return tuple(f"annotator-{number}" for number in range(1, n_annotators + 1))
-
-
-def batch_name(number: int) -> str:
-    """Return the name of the folder of a batch, counted from 1."""
+def _batch_name(number: int) -> str:
     return f"batch-{number:03d}"
 
 
@@ -144,14 +138,14 @@ def read_annotation_batches(folder: Path) -> list[AnnotationBatch]:
     batches: list[AnnotationBatch] = []
     there = {number for number, _ in found}
     for number in set(range(1, max(there, default=0))) - there:
-        defects.append(Defect(str(folder / batch_name(number)), 0, "", "the batch is missing"))
+        defects.append(Defect(str(folder / _batch_name(number)), 0, "", "the batch is missing"))
     for _, path in found:
         batch = _read_batch(path, defects)
         if batch is not None:
             batches.append(batch)
     defects += _contradictions(batches)
     if defects:
-        raise AnnotationError(defects, "Put back what was exported.")
+        raise AnnotationError(defects, "Restore the batches as they were exported.")
     return batches
 
 
@@ -287,27 +281,23 @@ def export_batch(
         f"b{number:03d}-{place:04d}": Pair(*values)
         for place, values in enumerate(zip(*columns, strict=True), 1)
     }
-    target = folder.absolute() / batch_name(number)
+    target = folder.absolute() / _batch_name(number)
     batch = AnnotationBatch(target, tuple(labels), n_annotators, by_key)
     # Not whole_folder: there the last of two wins, here the first must.
     with working_folder(target.parent, f".{target.name}.partial-") as work:
         new = work / "new"
         new.mkdir()
         _write(new, batch, question)
-        _put(new, target)
+        try:
+            new.rename(target)  # fails on a folder that is not empty
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+                raise OutputError(f"{target} cannot be written: {error.strerror}.") from error
+            raise OutputError(
+                f"{target} exists: another session has drawn this batch meanwhile, with the same "
+                "pairs. Annotate that one, or draw again for the batch after it."
+            ) from error
     return batch
-
-
-def _put(new: Path, target: Path) -> None:
-    try:
-        new.rename(target)  # fails on a folder that is not empty
-    except OSError as error:
-        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
-            raise OutputError(f"{target} cannot be written: {error.strerror}.") from error
-        raise OutputError(
-            f"{target} exists: another session has drawn this batch meanwhile, with the same "
-            "pairs. Annotate that one, or draw again for the batch after it."
-        ) from error
 
 
 def _write(folder: Path, batch: AnnotationBatch, question: AnnotatorQuestion) -> None:
@@ -318,7 +308,7 @@ def _write(folder: Path, batch: AnnotationBatch, question: AnnotatorQuestion) ->
     write_sheet(
         folder / KEY_FILE, KEY_COLUMNS, [(key, pair.id) for key, pair in batch.pairs.items()]
     )
-    for name in annotator_names(batch.n_annotators):
+    for name in batch.annotators:
         rows = sorted(pairs, key=lambda pair: keyed_hash(pair[0], name, "sheet"))
         write_sheet(
             folder / SHEETS_FOLDER / f"{name}.csv", SHEET_COLUMNS, [(*row, "") for row in rows]

@@ -48,8 +48,8 @@ def candidates_of(version: BuiltVersion) -> pa.Table:
         tables.append(table.append_column("split", pa.repeat(split, len(table))))
     if not tables or "agreement" in version.manifest.construction:
         raise UsageError(
-            f"{version.folder} has no candidates to annotate; expected a version that nlihub build "
-            "made from papers, before annotation."
+            f"{version.folder} has no candidates to annotate; expected a version that nlihub "
+            "construct papers made, before annotation."
         )
     return pa.concat_tables(tables).replace_schema_metadata(None)
 

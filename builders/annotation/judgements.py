@@ -132,6 +132,6 @@ def _check_question(batches: Sequence[AnnotationBatch]) -> None:
     if batches and batches[0].labels != EXPECTED:
         raise UsageError(
             f"{batches[0].folder} asks for {', '.join(batches[0].labels)}, not whether a "
-            "conclusion can be drawn: no sample of negatives. Of pairs from papers, say how many "
-            "are wanted (--per-class)."
+            "conclusion can be drawn, so it is not a sample of negatives. For pairs from papers, "
+            "give --per-class."
         )

@@ -93,5 +93,5 @@ def _label_ids(labels: Any, names: Sequence[str]) -> pa.Array:
         ids = pa.array([known.get(label) for label in labels], pa.int64())
     if row >= 0:
         label = labels[row].as_py() if isinstance(labels, pa.Array) else labels[row]
-        raise SchemaError(f"Label {label!r} in row {row} is none of {', '.join(names)}.")
+        raise SchemaError(f"Label {label!r} in row {row} is not one of {', '.join(names)}.")
     return ids

@@ -197,7 +197,7 @@ def _mapped(scheme: Scheme, label: str) -> str:
     plain = label.casefold().replace(" ", "_").replace("-", "_")
     if plain not in scheme.names:
         raise SchemaError(
-            f"The label {label!r} has no place in the scheme {scheme.name!r}, which knows "
+            f"The label {label!r} is not in the scheme {scheme.name!r}, which maps "
             f"{', '.join(scheme.names)}: {scheme.meaning}."
         )
     return scheme.names[plain]
@@ -206,7 +206,7 @@ def _mapped(scheme: Scheme, label: str) -> str:
 def _harmonize(rows: Any, scheme: Scheme, order: tuple[str, ...], name: str | None) -> Any:
     feature = (rows.features or {}).get("label")
     if not isinstance(feature, ClassLabel):
-        found = f"is {feature}" if feature is not None else "is not there"
+        found = f"is {feature}" if feature is not None else "is missing"
         raise SchemaError(
             f"The column label {found}; expected a class label, whose names can be mapped "
             "(rename_column and cast_column make one)."

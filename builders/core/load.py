@@ -85,7 +85,7 @@ def check_arguments(arguments: Iterable[str]) -> None:
     for name in arguments:
         if name not in _ARGUMENTS:
             raise UsageError(
-                f"{name} has no meaning here: one version is built, from known sources. Known: "
+                f"{name} has no meaning here: one version is built, from known sources. Expected: "
                 f"path, name, data_dir, split, streaming, origin, version, {', '.join(_ARGUMENTS)}."
             )
 

@@ -61,9 +61,10 @@ class BuildOptions:
         }
         empty = [name for name, splits in wanted.items() if not splits]
         if empty and (self.configs or len(empty) == len(wanted)):
-            names = ", ".join(empty)
+            known = ", ".join(spec.configs[empty[0]].splits)
             raise UsageError(
-                f"{names} of {spec.name}: there is no split {' or '.join(self.splits)} in it."
+                f"{', '.join(empty)} of {spec.name} has no split {' or '.join(self.splits)}; "
+                f"expected some of {known}."
             )
         return {name: splits for name, splits in wanted.items() if splits}
 

@@ -63,7 +63,7 @@ def _json_texts(array: pa.Array) -> list[str]:
     if pa.types.is_struct(array.type) and not array.null_count:
         return [_array(row) for row in zip(*map(_json_texts, array.flatten()), strict=True)]
     if pa.types.is_nested(array.type):
-        raise TypeError(f"a null list or struct has no canonical form: {array.type}")
+        raise TypeError(f"a null list or struct has no canonical form: column of {array.type}")
     encoded = array.dictionary_encode(null_encoding="encode")
     texts = [_encode(value) for value in encoded.dictionary.to_pylist()]
     return [texts[index] for index in encoded.indices.to_pylist()]

@@ -120,11 +120,11 @@ def open_version(
         if configs or splits:
             raise UsageError(f"{name} is built already; leave out the configs and splits to build.")
         return BuiltVersion(path)
-    return ensure_built(get_builder(name), make_options(folder, configs=configs, splits=splits))
+    return ensure_built(get_builder(name), build_options(folder, configs=configs, splits=splits))
 
 
 def find_folder(name: str) -> Path | None:
-    """Return the folder that a name means, or None where it means a dataset.
+    """Return the folder that the name of a version means, or None where it means a dataset.
 
     Raises:
         SourceNotFoundError: It is neither.
@@ -150,7 +150,7 @@ def refuse_sources(name: str, folder: PathLike | None) -> None:
         raise UsageError(f"{name} takes no source folder.")
 
 
-def make_options(
+def build_options(
     folder: PathLike | None,
     num_proc: int = 1,
     *,

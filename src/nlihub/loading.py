@@ -5,7 +5,7 @@ from typing import Any
 from .builders.core.load import load_config
 from .builders.core.options import check_config
 from .builders.core.registry import NAMESPACE, get_builder
-from .builders.versions.open import PathLike, make_options
+from .builders.versions.open import PathLike, build_options
 from .loaders.errors import (
     UsageError,
 )
@@ -72,7 +72,7 @@ def load_dataset(
     config = check_config(builder.SPEC, name or builder.SPEC.default_config)
     return load_config(
         builder,
-        make_options(data_dir, configs=(config,), origin=origin),
+        build_options(data_dir, configs=(config,), origin=origin),
         split=split,
         streaming=streaming,
         **arguments,

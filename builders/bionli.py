@@ -14,7 +14,7 @@ from ..loaders.releases.bionli import (
     read_bionli,
 )
 from .core.options import BuildOptions
-from .core.release_builder import Encoder, Part, ReleaseBuilder, everything
+from .core.release_builder import Encoder, Part, ReleaseBuilder, every_row
 from .core.schema import uniform_features
 from .core.spec import ConfigSpec, DatasetSpec, PublishedCounts
 
@@ -124,12 +124,12 @@ class BioNLI(ReleaseBuilder):
                 sources[f"{config}_{split}"],
                 read_bionli,
                 _encoder(f"{config}-{split}"),
-                {(config, split): everything},
+                {(config, split): every_row},
             )
             for config in ("full", "balanced")
             for split in ("train", "validation")
         ]
-        test = {(config, "test"): everything for config in ("full", "balanced")}
+        test = {(config, "test"): every_row for config in ("full", "balanced")}
         return [*parts, Part(sources["test"], read_bionli, _encoder("test"), test)]
 
     @classmethod

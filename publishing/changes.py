@@ -28,7 +28,7 @@ class Level(IntEnum):
 
 
 def parse_number(text: str) -> Version:
-    """Parse a version number, with or without ``v`` before it.
+    """Parse the number of a published version, with or without ``v`` before it.
 
     Raises:
         UsageError: It is not of the form ``X.Y.Z``.
@@ -42,7 +42,7 @@ def parse_number(text: str) -> Version:
     return number
 
 
-def tag_of(number: Version) -> str:
+def version_tag(number: Version) -> str:
     """Return the tag of a version on the Hub."""
     return f"v{number}"
 
@@ -60,7 +60,7 @@ def _parts(number: Version) -> tuple[int, int, int]:
 
 
 def smallest_after(number: Version, level: Level) -> Version:
-    """Return the first number that may follow a version, by how much has changed since."""
+    """Return the first number that may follow a published version, by how much has changed."""
     major, minor, patch = _parts(number)
     following = {
         Level.MAJOR: f"{major + 1}.0.0",
@@ -71,7 +71,7 @@ def smallest_after(number: Version, level: Level) -> Version:
 
 
 def check_follows(number: Version, newest: Version, level: Level, reasons: Iterable[str]) -> None:
-    """Refuse a number that says less than what has changed.
+    """Refuse to publish a version under a number that says less than what has changed.
 
     Args:
         number: The number that is wanted.
@@ -115,7 +115,7 @@ def match_version(asked: str, published: Iterable[Version]) -> Version:
 
 @dataclass(frozen=True)
 class Change:
-    """One thing that differs.
+    """One thing that a version changes since a published one.
 
     Attributes:
         level: How much it matters.
@@ -156,8 +156,8 @@ def list_changes(old: Manifest, new: BuiltVersion) -> list[Change]:
     return sorted(changes, key=lambda change: -change.level)
 
 
-def level_of(changes: Sequence[Change]) -> Level:
-    """Return the level of the gravest of some changes."""
+def gravest_level(changes: Sequence[Change]) -> Level:
+    """Return the level of the gravest change of a version."""
     return max((change.level for change in changes), default=Level.NONE)
 
 

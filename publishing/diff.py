@@ -17,8 +17,8 @@ _HASH_BYTES = 8
 
 
 @dataclass(frozen=True)
-class Names:
-    """What became of labels, columns, configs or splits.
+class NameChanges:
+    """What a version changed of its labels, columns, configs or splits.
 
     Attributes:
         added: Those that only the new version has.
@@ -64,7 +64,7 @@ class RowEdit:
 
 
 @dataclass(frozen=True)
-class Move:
+class RowMove:
     """A row that stands in another split of its config.
 
     Attributes:
@@ -104,7 +104,7 @@ class SplitDiff:
     removed: tuple[str, ...] = ()
     relabelled: tuple[Relabelling, ...] = ()
     edited: tuple[RowEdit, ...] = ()
-    moved: tuple[Move, ...] = ()
+    moved: tuple[RowMove, ...] = ()
     reordered: bool = False
 
 
@@ -127,10 +127,10 @@ class VersionDiff:
     dataset: str
     before: str
     after: str
-    labels: Names
-    columns: Names
-    configs: Names
-    splits: Names
+    labels: NameChanges
+    columns: NameChanges
+    configs: NameChanges
+    splits: NameChanges
     rows: Mapping[str, Mapping[str, SplitDiff]]
 
     def as_json(self) -> dict[str, Any]:
@@ -188,9 +188,9 @@ def _splits(manifest: Manifest) -> dict[str, None]:
     return dict.fromkeys(names)
 
 
-def _names(old: Mapping[str, Any], new: Mapping[str, Any]) -> Names:
+def _names(old: Mapping[str, Any], new: Mapping[str, Any]) -> NameChanges:
     kept = [name for name in new if name in old]
-    return Names(
+    return NameChanges(
         added=tuple(name for name in new if name not in old),
         removed=tuple(name for name in old if name not in new),
         changed={name: (old[name], new[name]) for name in kept if old[name] != new[name]},
@@ -303,7 +303,7 @@ def _compare(
             yield row.split, "edited", RowEdit(key, others)
         if was.split != row.split:
             for split in (was.split, row.split):
-                yield split, "moved", Move(key, was.split, row.split)
+                yield split, "moved", RowMove(key, was.split, row.split)
     before, after = _stayed(old, new), _stayed(new, old)
     for split, keys in after.items():
         if keys != before[split]:
@@ -329,7 +329,7 @@ def _stayed(rows: Mapping[str, _Row], others: Mapping[str, _Row]) -> dict[str, l
 
 
 def show_diff(diff: VersionDiff, max_examples: int = 10) -> str:
-    """Show a difference as text: names, a line a config and split, then examples.
+    """Show the difference of two versions: names, a line a config and split, then examples.
 
     Args:
         diff: The difference.
@@ -358,7 +358,7 @@ def show_diff(diff: VersionDiff, max_examples: int = 10) -> str:
     return "\n".join(lines)
 
 
-def _changed_names(names: Names) -> Iterator[str]:
+def _changed_names(names: NameChanges) -> Iterator[str]:
     if names.added:
         yield f"added {', '.join(names.added)}"
     if names.removed:
@@ -388,13 +388,13 @@ def _counts(split: str, rows: SplitDiff) -> Iterator[str]:
         yield "in another order"
 
 
-def _example(change: str | Relabelling | RowEdit | Move) -> str:
+def _example(change: str | Relabelling | RowEdit | RowMove) -> str:
     match change:
         case Relabelling(row, before, after, columns):
             return f"{row}: {before} -> {after}" + f", also {', '.join(columns)}" * bool(columns)
         case RowEdit(row, columns):
             return f"{row}: {', '.join(columns)}"
-        case Move(row, before, after):
+        case RowMove(row, before, after):
             return f"{row}: {before} -> {after}"
         case _:
             return change

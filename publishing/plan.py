@@ -8,7 +8,14 @@ from datasets import Version
 from ..loaders.errors import HubError, RaceError, UsageError, VersionError
 from ..loaders.progress import Tell, silent
 from .card import is_handwritten
-from .changes import Change, check_follows, level_of, published_numbers, smallest_after, tag_of
+from .changes import (
+    Change,
+    check_follows,
+    gravest_level,
+    published_numbers,
+    smallest_after,
+    version_tag,
+)
 from .hub.repository import Content, HubRepository, StoredFile, content_hash
 
 CARD = "README.md"
@@ -18,7 +25,7 @@ OF_NEW_REPOSITORIES = {".gitattributes", CARD}
 
 @dataclass(frozen=True)
 class FileChanges:
-    """The paths of files that a commit changes.
+    """The paths of files that publishing a version changes.
 
     Attributes:
         added: Those that are not there yet.
@@ -127,7 +134,7 @@ class RepositoryState:
     @property
     def tag(self) -> str:
         """The tag of the version."""
-        return tag_of(self.number)
+        return version_tag(self.number)
 
     def plan(
         self,
@@ -170,7 +177,7 @@ class RepositoryState:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan(RepositoryState):
-    """What publishing would do.
+    """What publishing a version would do.
 
     Attributes:
         contents: All files of the version, by path.
@@ -293,7 +300,7 @@ def _check_number(number: Version, published: Sequence[Version], changes: Sequen
     reasons = [change.what for change in changes]
     if number in published:
         if changes:
-            needed = smallest_after(published[-1], level_of(changes))
+            needed = smallest_after(published[-1], gravest_level(changes))
             raise VersionError(
                 f"{number} is published already, and is another: {'; '.join(reasons)}. "
                 f"Expected a number such as {needed}."
@@ -303,7 +310,7 @@ def _check_number(number: Version, published: Sequence[Version], changes: Sequen
             raise VersionError(
                 f"Nothing has changed since {published[-1]}, so there is nothing to publish."
             )
-        check_follows(number, published[-1], level_of(changes), reasons)
+        check_follows(number, published[-1], gravest_level(changes), reasons)
 
 
 def compare_files(
@@ -311,7 +318,7 @@ def compare_files(
     there: Mapping[str, StoredFile],
     listed: Collection[str] = (),
 ) -> FileChanges:
-    """Compare a version's files with those of a repository.
+    """Compare the files of a version with those of its repository on the Hub.
 
     Args:
         contents: The files of the version.

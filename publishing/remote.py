@@ -31,7 +31,7 @@ from ..loaders.errors import (
 from ..loaders.fetching import lock_file
 from ..loaders.fetching.obtain import default_cache_dir
 from ..loaders.hashing import hash_file
-from .changes import match_version, published_numbers, tag_of
+from .changes import match_version, published_numbers, version_tag
 from .hub.calls import status_of
 from .hub.client import cached_references
 from .hub.repository import HubRepository
@@ -106,7 +106,7 @@ class RemoteVersion:
         self.repository = HubRepository(repository)
         self.is_online = True
         self.number = self._resolve(version)
-        path = self._get(MANIFEST, tag_of(self.number))
+        path = self._get(MANIFEST, version_tag(self.number))
         self.folder = path.parent
         self.commit = self.folder.name
         self._check_manifest(path)
@@ -114,7 +114,7 @@ class RemoteVersion:
         if self.manifest.version != str(self.number):
             raise ChecksumError(
                 f"{repository} has version {self.manifest.version} under the tag "
-                f"{tag_of(self.number)}: the tag was moved."
+                f"{version_tag(self.number)}: the tag was moved."
             )
         self._check_rows()
 
@@ -213,7 +213,7 @@ class RemoteVersion:
 
 
 def parse_reference(text: str) -> tuple[str, str]:
-    """Split ``ORG/NAME@X.Y.Z`` into repository and version.
+    """Split ``ORG/NAME@X.Y.Z``, a published version, into repository and number.
 
     Raises:
         UsageError: It is of another form.

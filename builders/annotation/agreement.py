@@ -14,7 +14,7 @@ from .gold import KEPT, NO_MAJORITY, REASONS, UNDECIDED, Judged
 
 @dataclass(frozen=True)
 class Share:
-    """A share of a whole.
+    """A share of annotated pairs or answers.
 
     Attributes:
         n: Size of the part.
@@ -115,7 +115,7 @@ def measure_agreement(
 
 
 def fleiss_kappa(counts: Sequence[Sequence[int]]) -> float:
-    """Return Fleiss' kappa, computed in integers and rounded once at the end.
+    """Return Fleiss' kappa of annotators, computed in integers and rounded once at the end.
 
     Args:
         counts: For each of n subjects the number of raters that chose each of k categories. The

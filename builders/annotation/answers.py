@@ -19,7 +19,7 @@ _ADVICE = "Nothing was imported. Correct the files, or have the annotators corre
 
 @dataclass(frozen=True)
 class Answers:
-    """All answers to all batches.
+    """All answers of annotators to all batches.
 
     Attributes:
         by_pair: For every pair of the batches, by id, the answers by annotator: a label or
@@ -85,7 +85,7 @@ def add_answers(
 
 
 def check_answered(batches: Sequence[AnnotationBatch]) -> None:
-    """Check that the last of some batches has answers, before the next one is drawn.
+    """Check that the last annotation batch has answers, before the next one is drawn.
 
     Raises:
         AnnotationError: A file of it has a defect that ``read_answers`` lists.

@@ -28,9 +28,9 @@ import pyarrow as pa
 from ...loaders.atomic_write import working_folder
 from ...loaders.errors import AnnotationError, Defect, OutputError, UsageError
 from ..core.keyed import keyed_hash
-from .candidates import check_labels
+from .candidates import check_annotator_labels
 from .label_studio import KEY, label_studio_tasks, labelling_config
-from .questions import RELATION, AnnotatorQuestion, instructions
+from .questions import RELATION, AnnotatorQuestion, annotator_instructions
 from .sheets import SHEET_COLUMNS, read_sheet, write_sheet
 
 SETTINGS_FILE = "batch.json"
@@ -62,7 +62,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class AnnotationBatch:
-    """An exported batch.
+    """A batch as it was exported to annotators.
 
     Attributes:
         folder: Its folder.
@@ -150,7 +150,7 @@ def read_annotation_batches(folder: Path) -> list[AnnotationBatch]:
 
 
 def check_batches(batches: Iterable[AnnotationBatch], candidates: pa.Table) -> None:
-    """Check that the pairs of batches are unchanged among the candidates.
+    """Check that the pairs of annotation batches are unchanged among the candidates.
 
     Raises:
         AnnotationError: A pair is no longer a candidate, or has another text; lists every pair.
@@ -263,7 +263,7 @@ def export_batch(
 
     Source: SciNLI, section 3.3: annotators are shown the two sentences of each pair.
     """
-    check_labels(labels)
+    check_annotator_labels(labels)
     if n_annotators < 2:
         raise UsageError(f"n_annotators is {n_annotators}; a majority needs 2 or more.")
     if not pairs.num_rows:
@@ -316,7 +316,7 @@ def _write(folder: Path, batch: AnnotationBatch, question: AnnotatorQuestion) ->
     _write_json(folder / TASKS_FILE, label_studio_tasks(pairs))
     config = labelling_config(batch.labels, question.names)
     (folder / CONFIG_FILE).write_text(config, encoding="utf-8")
-    told = instructions(batch.labels, question)
+    told = annotator_instructions(batch.labels, question)
     (folder / INSTRUCTIONS_FILE).write_text(told, encoding="utf-8")
 
 

@@ -54,7 +54,7 @@ def candidates_of(version: BuiltVersion) -> pa.Table:
     return pa.concat_tables(tables).replace_schema_metadata(None)
 
 
-def check_labels(labels: Sequence[str]) -> None:
+def check_annotator_labels(labels: Sequence[str]) -> None:
     """Check that annotators can choose among labels, given without ``unclear``.
 
     Raises:
@@ -99,7 +99,7 @@ def check_candidates(candidates: pa.Table, labels: Sequence[str]) -> None:
 
 
 def cells_of(candidates: pa.Table) -> list[Cell]:
-    """Return the cells of n candidates, in their order."""
+    """Return the cells of n candidates for annotation, in their order."""
     columns = (candidates[name].to_pylist() for name in Cell._fields)
     return [Cell(*values) for values in zip(*columns, strict=True)]
 
@@ -124,7 +124,7 @@ def draw_batch(
     size_per_class: int,
     seed: int,
 ) -> Draw:
-    """Draw the same number of pairs of every class and domain.
+    """Draw a batch to annotate: the same number of pairs of every class and domain.
 
     That number is divided among the splits in proportion to what each still lacks (largest
     remainders). A cell that lacks nothing gets no pairs; one with too few pairs left gives all it

@@ -53,7 +53,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class GoldPairs:
-    """The pairs for the evaluation splits, before balancing.
+    """The annotated pairs for the evaluation splits, before balancing.
 
     Attributes:
         rows: The candidates that are kept, in their order; their ``label`` is the gold label too.

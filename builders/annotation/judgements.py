@@ -23,9 +23,9 @@ from .true_negatives import (
     EXPECTED,
     Quality,
     draw_sample,
-    list_pairs,
-    measure_quality,
-    read_pairs,
+    list_sample_pairs,
+    measure_negatives,
+    read_sampled_pairs,
 )
 
 __all__ = ["import_judgements", "review_judgements", "sample_negatives"]
@@ -65,17 +65,17 @@ def sample_negatives(
     Source: BioNLI, section 3.5.
     """
     built = BuiltVersion(Path(version).expanduser())
-    pairs = list_pairs(built)
+    pairs = list_sample_pairs(built)
     folder = Path(batches).expanduser()
     earlier = read_annotation_batches(folder)
     _check_question(earlier)
     check_answered(earlier)
     done = _ids(earlier)
-    check_batches(earlier, read_pairs(built, done))
+    check_batches(earlier, read_sampled_pairs(built, done))
     names = sorted(pairs.keys() - {CONTROLS}) if strategies is None else strategies
     wanted = {**dict.fromkeys(names, per_strategy), CONTROLS: n_controls}
     sample = draw_sample(pairs, done, wanted, seed)
-    found = read_pairs(built, sample.ids)
+    found = read_sampled_pairs(built, sample.ids)
     places = {id_: row for row, id_ in enumerate(found["id"].to_pylist())}
     drawn = found.take(pa.array([places[id_] for id_ in sample.ids], pa.int64()))
     batch = export_batch(folder, earlier, drawn, EXPECTED, n_annotators, FOLLOWS)
@@ -117,11 +117,11 @@ def review_judgements(version: PathLike, batches: PathLike) -> Quality:
     if not there:
         raise UsageError(f"{batches} has no batch; make one: {_COMMAND}.")
     _check_question(there)
-    pairs = read_pairs(BuiltVersion(Path(version).expanduser()), _ids(there))
+    pairs = read_sampled_pairs(BuiltVersion(Path(version).expanduser()), _ids(there))
     check_batches(there, pairs)
     n_annotators = there[0].n_annotators
     judged = judge_pairs(pairs, read_answers(there).by_pair, n_annotators)
-    return measure_quality(pairs, judged, n_annotators)
+    return measure_negatives(pairs, judged, n_annotators)
 
 
 def _ids(batches: Sequence[AnnotationBatch]) -> frozenset[str]:

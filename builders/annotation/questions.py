@@ -67,7 +67,7 @@ FOLLOWS = AnnotatorQuestion(
 )
 
 
-def instructions(labels: Sequence[str], question: AnnotatorQuestion = RELATION) -> str:
+def annotator_instructions(labels: Sequence[str], question: AnnotatorQuestion = RELATION) -> str:
     """Return the instructions for annotators, in Markdown.
 
     Args:

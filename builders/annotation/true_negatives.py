@@ -28,8 +28,8 @@ _ENTAILED = LABELS.index("entailment")
 
 
 @dataclass(frozen=True)
-class Sample:
-    """A blind sample.
+class NegativesSample:
+    """A blind sample of negatives, with positives among them.
 
     Attributes:
         ids: The ids of the pairs, in an order that is independent of their labels.
@@ -43,7 +43,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The judgement of the pairs of one kind.
+    """The experts' judgement of the pairs of one kind.
 
     Attributes:
         n_pairs: Number of pairs drawn.
@@ -87,7 +87,7 @@ class Quality:
         }
 
 
-def list_pairs(version: BuiltVersion) -> dict[str, list[tuple[str, str]]]:
+def list_sample_pairs(version: BuiltVersion) -> dict[str, list[tuple[str, str]]]:
     """List the pairs that a sample of negatives may draw, of all splits of the main config.
 
     Args:
@@ -125,14 +125,14 @@ def draw_sample(
     done: Collection[str],
     wanted: Mapping[str, int],
     seed: int,
-) -> Sample:
+) -> NegativesSample:
     """Draw a sample of negatives by keyed hashes of their ids, whatever the order of the rows.
 
     A pair whose group is not yet in this or an earlier sample comes before the others; the kind
     with the fewest pairs left chooses first.
 
     Args:
-        pairs: Id and group of the pairs by kind, from ``list_pairs``.
+        pairs: Id and group of the pairs by kind, from ``list_sample_pairs``.
         done: Ids of the pairs in earlier samples.
         wanted: Number of pairs to draw for each strategy, and for ``controls``.
         seed: The key of the hashes.
@@ -170,11 +170,11 @@ def draw_sample(
         if len(drawn) < wanted[name]:
             short[name] = wanted[name] - len(drawn)
     ids.sort(key=lambda id_: keyed_hash(id_, str(seed), "order"))
-    return Sample(ids, short)
+    return NegativesSample(ids, short)
 
 
-def read_pairs(version: BuiltVersion, ids: Collection[str]) -> pa.Table:
-    """Read the pairs of a sample by their ids.
+def read_sampled_pairs(version: BuiltVersion, ids: Collection[str]) -> pa.Table:
+    """Read the pairs of a sample of negatives by their ids.
 
     Args:
         version: A version with BioNLI's labels.
@@ -204,11 +204,11 @@ def read_pairs(version: BuiltVersion, ids: Collection[str]) -> pa.Table:
     return pa.concat_tables(tables)
 
 
-def measure_quality(pairs: pa.Table, judged: Sequence[Judged], n_annotators: int) -> Quality:
+def measure_negatives(pairs: pa.Table, judged: Sequence[Judged], n_annotators: int) -> Quality:
     """Measure the share of true negatives by strategy, and the agreement of the experts.
 
     Args:
-        pairs: The pairs, from ``read_pairs``.
+        pairs: The pairs, from ``read_sampled_pairs``.
         judged: The same pairs, judged.
         n_annotators: How many experts were asked for each pair.
 

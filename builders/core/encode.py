@@ -44,7 +44,7 @@ def encode(
 
 
 def check_required(table: pa.Table) -> None:
-    """Check that the uniform columns hold a value wherever they must.
+    """Check that the columns of the uniform schema hold a value wherever they must.
 
     Raises:
         SchemaError: A required column has a null or an empty text; names the first row.

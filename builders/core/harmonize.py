@@ -24,7 +24,7 @@ DATASET = "dataset"
 
 @dataclass(frozen=True)
 class Scheme:
-    """A label set, and the label in it for each label of the datasets.
+    """A label set shared by datasets, and the label in it for each of theirs.
 
     Attributes:
         name: Its name.

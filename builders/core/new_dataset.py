@@ -71,7 +71,7 @@ class NewDataset:
 
 
 def skeleton_files(name: str) -> dict[str, str]:
-    """Return the files of a dataset in a checkout, by what they are; sources.json is shared."""
+    """Return the files of a new dataset in a checkout, by what they are; sources.json is shared."""
     return {
         "layout": f"loaders/releases/{name}.py",
         "builder": f"builders/{name}.py",

@@ -74,7 +74,7 @@ class BuildOptions:
 
 
 def check_config(spec: DatasetSpec, config: str) -> str:
-    """Return the name of a config, if the dataset has it.
+    """Return the name of a config to build, if the dataset has it.
 
     Raises:
         UnknownNameError: It does not; names the closest.
@@ -85,7 +85,7 @@ def check_config(spec: DatasetSpec, config: str) -> str:
 
 
 def check_split(split: str, known: Sequence[str], of: str = "split") -> str:
-    """Return the name of a split, if it is a known one.
+    """Return the name of a split to build or load, if it is a known one.
 
     Args:
         split: The name.

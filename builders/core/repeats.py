@@ -19,7 +19,7 @@ RowNumbers = npt.NDArray[np.int64]
 
 
 def outline(batches: Iterable[pa.Table]) -> pa.Table:
-    """Replace each premise and hypothesis by a digest of 16 bytes.
+    """Replace each premise and hypothesis of a dataset's rows by a digest of 16 bytes.
 
     The digest of an empty text is empty, and null stays null, so that a value missing in the rows
     is missing in their outline.

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from ...loaders.errors import NLIHubError, UsageError, needs_extra
 from ..core.repeats import TEXTS
 from ..versions.version import BuiltVersion
-from .rows_and_texts import RowKind, Sums, add_up, published_texts
+from .rows_and_texts import RowKind, Sums, published_texts, sum_tallies
 from .sampling import sample_rows
 
 #: Maximal number of rows whose texts are parsed: the share of all rows is within half a point
@@ -121,7 +121,7 @@ def parse_texts(
             sums[_N_SUMS * start + 1] += (roots or []).count("S")
             sums[_N_SUMS * start + 2] += roots is None
     parts = []
-    for part, found in add_up(tallies, _N_SUMS * len(TEXTS), spec.labels, splits):
+    for part, found in sum_tallies(tallies, _N_SUMS * len(TEXTS), spec.labels, splits):
         published = published_texts(spec.name, config, str(part))
         premise, hypothesis = (
             _roots(found[_N_SUMS * i : _N_SUMS * (i + 1)], published.get(f"{name}_s_roots"))

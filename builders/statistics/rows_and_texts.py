@@ -39,7 +39,7 @@ class RowSet(NamedTuple):
 
 @dataclass(frozen=True)
 class RowCount:
-    """A number of rows.
+    """The number of rows of a class, split and domain, beside the paper's.
 
     Attributes:
         split: The split of the rows.
@@ -56,12 +56,12 @@ class RowCount:
     published: int | None
 
 
-def find_domains(kinds: Iterable[RowKind]) -> list[str]:
+def tallied_domains(kinds: Iterable[RowKind]) -> list[str]:
     """Return the domains of tallied kinds of rows, in their order."""
     return list(dict.fromkeys(kind.domain for kind in kinds))
 
 
-def add_up(
+def sum_tallies(
     tallies: Mapping[RowKind, Sequence[float]],
     n_sums: int,
     labels: Sequence[str],
@@ -79,7 +79,7 @@ def add_up(
         Each part with its sums, all zero for a part without rows: the classes, the domains and the
         splits if there are several, and all rows.
     """
-    domains = find_domains(tallies)
+    domains = tallied_domains(tallies)
     parts: list[tuple[RowSet, int, str | int]]
     parts = [(RowSet("class", name), 1, label) for label, name in enumerate(labels)]
     parts += [(RowSet("domain", name), 2, name) for name in domains if len(domains) > 1]
@@ -101,7 +101,7 @@ def count_by_class(version: BuiltVersion, config: str, tallies: Tallies) -> Iter
         The counts; ``all`` domains after each domain, and ``all`` classes after each class.
     """
     spec = version.builder.SPEC
-    domains = find_domains(tallies)
+    domains = tallied_domains(tallies)
     for split in version.manifest.configs[config]:
         published = spec.published.get(config, {}).get(split, {})
         for domain in [*(domains if len(domains) > 1 else ()), "all"]:
@@ -243,7 +243,7 @@ def describe_texts(version: BuiltVersion, config: str, tallies: Tallies) -> Iter
     """
     spec = version.builder.SPEC
     splits = list(version.manifest.configs[config])
-    for part, (n_rows, *totals) in add_up(tallies, _N_SUMS, spec.labels, splits):
+    for part, (n_rows, *totals) in sum_tallies(tallies, _N_SUMS, spec.labels, splits):
         premise, hypothesis, overlap = (
             round(float(total / n_rows), 2) if n_rows else None for total in totals
         )

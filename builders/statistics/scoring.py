@@ -18,7 +18,7 @@ Counts = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Score:
-    """A score in percent.
+    """A score of the probe in percent.
 
     Attributes:
         value: The score.

@@ -18,7 +18,7 @@ from .rows_and_texts import (
     TextFigures,
     count_by_class,
     describe_texts,
-    find_domains,
+    tallied_domains,
     tally_texts,
 )
 from .scoring import Score
@@ -73,7 +73,7 @@ def survey(version: BuiltVersion, *, probe: bool = False, parser: str | None = N
     tallies = tally_texts(version, config)
     vocabularies: Vocabularies | None = None
     try:
-        vocabularies = compare_vocabularies(version, config, find_domains(tallies))
+        vocabularies = compare_vocabularies(version, config, tallied_domains(tallies))
     except UnmeasuredError as error:
         unmeasured["vocabularies"] = str(error)
     negatives: tuple[CategoryNegatives, ...] | None = None

@@ -61,14 +61,14 @@ def marked_words(text: str) -> list[str]:
     return words + split_tokens(text[end:])
 
 
-def count_changes(one: Sequence[Hashable], other: Sequence[Hashable]) -> int:
+def count_word_changes(one: Sequence[Hashable], other: Sequence[Hashable]) -> int:
     """Count the words to insert, delete or replace to turn one sentence into another.
 
     Source: Levenshtein (1966), "Binary codes capable of correcting deletions, insertions and
         reversals"; computed a row at a time in the bits of a number, as Hyyrö (2003), "A
         bit-vector algorithm for computing Levenshtein and Damerau edit distances", does.
 
-    >>> count_changes("foxes calm hens".split(), "hens calm foxes".split())
+    >>> count_word_changes("foxes calm hens".split(), "hens calm foxes".split())
     2
     """
     if not one:

@@ -76,7 +76,7 @@ def read_blocks(card: str) -> dict[str, str]:
 
 
 def block_text(name: str, body: str) -> str:
-    """Return a block with its markers."""
+    """Return a generated block of a card with its markers."""
     return f"<!-- nlihub:begin {name} -->\n{body.rstrip()}\n<!-- nlihub:end {name} -->"
 
 
@@ -183,12 +183,12 @@ def card_blocks(
 
 
 def version_blocks(spec: DatasetSpec, manifest: Manifest) -> dict[str, str]:
-    """Return the generated blocks that depend on the number and repository of a version."""
+    """Return the card's blocks that depend on the number and repository of a version."""
     return {"usage": _usage(spec, manifest), "provenance": _provenance(spec, manifest)}
 
 
 def declared_blocks(spec: DatasetSpec) -> dict[str, str]:
-    """Return the generated blocks that need no built version, by name."""
+    """Return the card's blocks that need no built version, by name."""
     return {
         "usage": _usage(spec),
         "columns": _columns(spec),
@@ -246,7 +246,7 @@ def _columns(spec: DatasetSpec) -> str:
 
 
 def statistics_block(spec: DatasetSpec, statistics: Statistics) -> str:
-    """Return the measured statistics as tables and a sentence, in Markdown."""
+    """Return the card's block of measured statistics: tables and a sentence, in Markdown."""
     head = ["property", *(f"{label} %" for label in spec.labels), "rows %", "rows"]
     rows = [
         [f"`{b.property}`" if "_" in b.property else b.property, *b.labels, b.share, f"{b.rows:,}"]

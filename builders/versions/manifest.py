@@ -17,7 +17,7 @@ _Made = TypeVar("_Made", "ParquetShard", "Split", "Manifest")
 
 @dataclass(frozen=True)
 class ParquetShard:
-    """A Parquet file.
+    """A Parquet file of a built version.
 
     Attributes:
         file: Its path in the version's folder.
@@ -34,7 +34,7 @@ class ParquetShard:
 
 @dataclass(frozen=True)
 class Split:
-    """A split of a config.
+    """A split of a config of a built version.
 
     Attributes:
         rows: Its number of rows.

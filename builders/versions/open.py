@@ -141,7 +141,7 @@ def find_folder(name: str) -> Path | None:
 
 
 def refuse_sources(name: str, folder: PathLike | None) -> None:
-    """Refuse a folder of sources where what is named needs none.
+    """Refuse a folder of sources where the named version needs none.
 
     Raises:
         UsageError: A folder is given.
@@ -158,7 +158,7 @@ def build_options(
     splits: Sequence[str] = (),
     origin: str | None = None,
 ) -> BuildOptions:
-    """Return the options of a build, as users give them.
+    """Return the options of a build from what users give.
 
     Args:
         folder: Local folder with the source files, or one file; None downloads them where they are
@@ -181,7 +181,7 @@ def build_options(
 
 
 def check_num_proc(num_proc: int) -> int:
-    """Return a number of processes, if it is one.
+    """Return the number of processes to build with, if it is 1 or more.
 
     Raises:
         UsageError: It is less than 1.

@@ -237,7 +237,7 @@ class HubRepository:
 
 
 def content_hash(content: Content) -> FileHash:
-    """Return size and hashes of a content, its id in git too."""
+    """Return size and hashes of a content, as the Hub lists them."""
     if isinstance(content, bytes):
         return identify(content)
     return identify_file(content, with_git_blob=True)

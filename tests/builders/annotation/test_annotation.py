@@ -19,8 +19,8 @@ from nlihub.builders.annotation.batches import check_batches, export_batch, read
 from nlihub.builders.annotation.candidates import (
     Cell,
     cells_of,
+    check_annotator_labels,
     check_candidates,
-    check_labels,
     draw_batch,
 )
 from nlihub.builders.annotation.gold import KEPT, REASONS, Judged, choose_gold, judge_pairs
@@ -109,7 +109,7 @@ def test_candidates_are_checked(change, message):
 @pytest.mark.parametrize("labels", [(), ("a",), ("a", " A"), ("a", ""), ("a", "Unclear")])
 def test_labels_that_nobody_can_choose_among_are_refused(labels):
     with pytest.raises(UsageError):
-        check_labels(labels)
+        check_annotator_labels(labels)
 
 
 # ------------------------------------------------------------------------------------- drawing

@@ -12,7 +12,7 @@ from nlihub.builders.annotation.sheets import SHEET_COLUMNS, read_sheet, write_s
 from nlihub.builders.annotation.true_negatives import (
     CONTROLS,
     draw_sample,
-    list_pairs,
+    list_sample_pairs,
     wilson_interval,
 )
 from nlihub.builders.bionli import BioNLI
@@ -107,7 +107,7 @@ def test_the_sample_is_blind(version, tmp_path):
 
 
 def test_the_draw_depends_on_ids_and_seed_alone(version):
-    pairs = list_pairs(BuiltVersion(version))
+    pairs = list_sample_pairs(BuiltVersion(version))
     assert {name: len(found) for name, found in pairs.items()} == {
         CONTROLS: 20,
         "SEN": 20,
@@ -126,7 +126,7 @@ def test_the_draw_depends_on_ids_and_seed_alone(version):
 
 
 def test_a_mechanism_comes_again_where_none_is_left(version):
-    pairs = list_pairs(BuiltVersion(version))
+    pairs = list_sample_pairs(BuiltVersion(version))
     found = draw_sample(pairs, (), {"GEN": 30, "SEN": 15, CONTROLS: 0}, 1)
     assert (len(found.ids), len(set(found.ids)), found.short) == (35, 35, {"GEN": 10})
 

@@ -61,7 +61,7 @@ def list_versions(repository: HubRepository) -> list[PublishedVersion]:
         HubError: There is no such repository, the Hub refuses, or cannot be reached.
     """
     if repository.head() is None:
-        raise HubError(f"{repository.url} is not there, or the token may not see it.")
+        raise HubError(f"{repository.url} does not exist, or the token may not see it.")
     dates = repository.dates()
     versions = []
     for number, commit in published_numbers(repository.tags()).items():

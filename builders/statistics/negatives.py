@@ -38,7 +38,7 @@ class CategoryNegatives:
             category.
         drawn: Number drawn to measure their distance.
         without_positive: Number drawn whose positive is missing.
-        words: Words changed from the positive (``count_word_changes``) in the other drawn negatives,
+        words: Words changed from the positive (``count_word_changes``) in the other drawn ones,
             as five quantiles; None where there are no others.
         share: The same in percent of the words of the longer hypothesis.
     """

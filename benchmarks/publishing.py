@@ -138,10 +138,10 @@ def publish(output: Path) -> None:
 
 def read_back(output: Path) -> None:
     """Loads and streams what was published, as ``publish`` does twice."""
-    from nlihub.publishing.reading.read_back import Request, load
+    from nlihub.publishing.read_back import Request, load_published
 
     splits = {"default": ("train", "validation", "test")}
-    assert len(list(load(Request(REPOSITORY, "v1.0.0", splits)))) == 6
+    assert len(list(load_published(Request(REPOSITORY, "v1.0.0", splits)))) == 6
 
 
 def diff(output: Path) -> None:

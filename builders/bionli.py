@@ -14,7 +14,7 @@ from ..loaders.releases.bionli import (
     read_bionli,
 )
 from .core.options import BuildOptions
-from .core.release_builder import Encoder, Part, ReleaseBuilder, everything
+from .core.release_builder import Encoder, Part, ReleaseBuilder, every_row
 from .core.schema import uniform_features
 from .core.spec import ConfigSpec, DatasetSpec, PublishedCounts
 
@@ -124,17 +124,17 @@ class BioNLI(ReleaseBuilder):
                 sources[f"{config}_{split}"],
                 read_bionli,
                 _encoder(f"{config}-{split}"),
-                {(config, split): everything},
+                {(config, split): every_row},
             )
             for config in ("full", "balanced")
             for split in ("train", "validation")
         ]
-        test = {(config, "test"): everything for config in ("full", "balanced")}
+        test = {(config, "test"): every_row for config in ("full", "balanced")}
         return [*parts, Part(sources["test"], read_bionli, _encoder("test"), test)]
 
     @classmethod
     def find_sources(cls, options: BuildOptions) -> list[SourceFile]:
-        """Get the files; in a folder they are told by their number of rows.
+        """Get BioNLI's files; in a folder they are told by their number of rows.
 
         Raises:
             NLIHubError: A source is missing or not the pinned one.
@@ -146,10 +146,7 @@ class BioNLI(ReleaseBuilder):
 
 
 def _encoder(id_prefix: str) -> Callable[[], Encoder]:
-    """Return what makes the function that turns batches into rows.
-
-    Ids depend on the rows, not on their order.
-    """
+    """Return what makes the function that turns batches into rows; ids do not depend on order."""
 
     def make() -> Encoder:
         import pyarrow as pa

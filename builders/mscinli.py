@@ -7,7 +7,7 @@ from ..loaders.fetching import SourceFile, list_sources, obtain
 from ..loaders.releases.mscinli import DOMAINS, read_mscinli
 from ..loaders.releases.scinli import LABELS, read_scinli
 from .core.options import BuildOptions
-from .core.release_builder import Membership, Part, ReleaseBuilder, everything
+from .core.release_builder import Membership, Part, ReleaseBuilder, every_row
 from .core.spec import ConfigSpec, DatasetSpec, PublishedCounts
 from .scinli import ACL_SMALL_PER_CLASS, MEANINGS, acl_small, pair_encoder
 
@@ -156,7 +156,7 @@ class MSciNLI(ReleaseBuilder):
                 read_mscinli,
                 pair_encoder(None),
                 {
-                    **{(c, split): everything for c in ("default", "plus", "plus_small")},
+                    **{(c, split): every_row for c in ("default", "plus", "plus_small")},
                     **{(domain, split): _is_of_domain(domain) for domain in DOMAINS},
                 },
             )
@@ -167,10 +167,10 @@ class MSciNLI(ReleaseBuilder):
                 read_scinli,
                 pair_encoder("acl", _ACL_PREFIX),
                 {
-                    ("plus", split): everything,
+                    ("plus", split): every_row,
                     ("plus_small", split): acl_small(_ACL_PREFIX)
                     if split == "train"
-                    else everything,
+                    else every_row,
                 },
             )
             for split in _SPLITS

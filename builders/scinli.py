@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..loaders.fetching import SourceFile, list_sources
 from ..loaders.releases.scinli import LABELS, read_scinli
-from .core.release_builder import Encoder, Membership, Part, ReleaseBuilder, everything
+from .core.release_builder import Encoder, Membership, Part, ReleaseBuilder, every_row
 from .core.schema import uniform_features
 from .core.spec import ConfigSpec, DatasetSpec, PublishedCounts
 
@@ -31,7 +31,7 @@ _ACL_SMALL_KEY = b"acl_small"
 
 
 def pair_encoder(domain: str | None, id_prefix: str = "") -> Callable[[], Encoder]:
-    """Return what makes the function that turns batches of a release into rows.
+    """Return what makes the function that turns batches of SciNLI or MSciNLI into rows.
 
     Args:
         domain: The domain of every row; None takes the column ``domain``.
@@ -116,13 +116,9 @@ def _ids_and_labels(path: Path) -> Iterator[tuple[str, str]]:
 _SPLITS = ("train", "validation", "test")
 
 
-def _per_class(n: int) -> dict[str, int]:
-    return dict.fromkeys(LABELS, n)
-
-
 #: Table 3.
 _PUBLISHED: dict[str, PublishedCounts] = {
-    split: {"rows": n * len(LABELS), "label": _per_class(n)}
+    split: {"rows": n * len(LABELS), "label": dict.fromkeys(LABELS, n)}
     for split, n in {"train": 25_353, "validation": 500, "test": 1_000}.items()
 }
 
@@ -175,7 +171,7 @@ class SciNLI(ReleaseBuilder):
                 **_PUBLISHED,
                 "train": {
                     "rows": ACL_SMALL_PER_CLASS * len(LABELS),
-                    "label": _per_class(ACL_SMALL_PER_CLASS),
+                    "label": dict.fromkeys(LABELS, ACL_SMALL_PER_CLASS),
                 },
             },
         },
@@ -192,8 +188,8 @@ class SciNLI(ReleaseBuilder):
                 read_scinli,
                 pair_encoder("acl"),
                 {
-                    ("default", split): everything,
-                    ("acl_small", split): acl_small() if split == "train" else everything,
+                    ("default", split): every_row,
+                    ("acl_small", split): acl_small() if split == "train" else every_row,
                 },
             )
             for split in _SPLITS

@@ -1,8 +1,8 @@
 """The card of a version, with what people wrote into it on the Hub.
 
-What stands between our markers, and the keys of the front matter that we write, are ours; text
-around them is, too, as long as nobody has changed it on the Hub. Whether somebody has is told by a
-mark at the end of a card: the hash of the text that we gave it.
+What stands between our markers and the keys of the front matter that we write are ours; so is the
+text around them until somebody changes it on the Hub. A mark at the end of a card tells that: the
+hash of the text that we gave it.
 """
 
 import hashlib
@@ -20,16 +20,13 @@ _MARK = re.compile(r"\n*<!-- nlihub:text (?P<hash>[0-9a-f]{16}) -->\n?")
 
 
 def merge_cards(ours: str, theirs: str | None) -> str:
-    """Our card, with what people wrote by hand into the one on the Hub.
+    """Return the card to publish: ours, with what people wrote by hand into the one on the Hub.
 
     Merging the outcome again changes nothing.
 
     Args:
         ours: The card as it was built.
         theirs: The card on the Hub; None where there is none.
-
-    Returns:
-        The card to publish.
 
     Raises:
         HubError: The front matter of their card cannot be read.
@@ -41,7 +38,7 @@ def merge_cards(ours: str, theirs: str | None) -> str:
 
 
 def is_handwritten(theirs: str) -> bool:
-    """Whether people changed the text of a card on the Hub."""
+    """Return whether people changed the text of a card on the Hub."""
     body = split_card(theirs)[1]
     mark = _MARK.search(body)
     if not body.strip() or body.lstrip().startswith(_OF_NEW_SPACES):
@@ -83,7 +80,7 @@ def _without_mark(body: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """The hash of a card's text, its blocks left out."""
+    """Return the hash of a card's text, its blocks left out."""
     bare = fill_blocks(text, dict.fromkeys(read_blocks(text), ""))
     return hashlib.sha256(" ".join(bare.split()).encode()).hexdigest()[:16]
 
@@ -96,8 +93,8 @@ def _load(matter: str) -> dict[str, Any]:
     if found is None or isinstance(found, dict):
         return found or {}
     raise HubError(
-        f"The front matter of the card on the Hub has no keys and values ({found}). Correct it "
-        "there."
+        f"The front matter of the card on the Hub is not a YAML mapping ({found}). "
+        "Correct it there."
     )
 
 

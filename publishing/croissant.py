@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from ..builders.core.schema import COLUMNS
 from ..builders.core.spec import LICENSES, DatasetSpec
-from ..builders.versions.manifest import Manifest, Shard
+from ..builders.versions.manifest import Manifest, ParquetShard
 from ..builders.versions.version import BuiltVersion
 from ..loaders.atomic_write import whole_file
 from ..loaders.errors import SchemaError, needs_extra
@@ -42,11 +42,11 @@ _TYPES = {
 def croissant_metadata(manifest: Manifest, spec: DatasetSpec, location: str) -> dict[str, Any]:
     """Describe a built version in Croissant, checked by ``mlcroissant``.
 
-    Each split of each config is a record set, ``CONFIG/SPLIT``: the split is in no column, and
-    ``mlcroissant`` downloads files under names that do not tell it. Nor can it put files together:
-    of a split in several files each is a record set, ``CONFIG/SPLIT-00000-of-00002``. The fields
-    are the columns and ``split``; ``label`` is an id of the record set ``labels``, ``split`` a name
-    of ``splits``. Files have their hashes, which ``mlcroissant`` checks before it reads.
+    Each split of each config is a record set, ``CONFIG/SPLIT``: no column has the split, and
+    ``mlcroissant`` downloads files under other names. Nor can it join files: each file of a split
+    is a record set, ``CONFIG/SPLIT-00000-of-00002``. The fields are the columns and ``split``;
+    ``label`` is an id of the record set ``labels``, ``split`` a name of ``splits``. Files have
+    their hashes, which ``mlcroissant`` checks before it reads.
 
     Args:
         manifest: What the version holds.
@@ -56,8 +56,7 @@ def croissant_metadata(manifest: Manifest, spec: DatasetSpec, location: str) -> 
             of the description to that of the version.
 
     Returns:
-        The JSON-LD; the same for the same version and location. It has no ``datePublished``, which
-        the format asks for and a version does not know.
+        The JSON-LD, without ``datePublished``: the format asks for it, a version does not know it.
 
     Raises:
         MissingExtraError: ``nlihub[croissant]`` is not installed.
@@ -103,7 +102,7 @@ def write_croissant(version: BuiltVersion, output: Path, location: str | None) -
     Args:
         version: The version.
         output: The file to write, ``croissant.json``.
-        location: Where the version's files are or will be, see ``croissant_metadata``; None for
+        location: Where the version's files are or will be (see ``croissant_metadata``); None for
             where they are on this machine, as seen from ``output``.
 
     Raises:
@@ -122,20 +121,20 @@ def write_croissant(version: BuiltVersion, output: Path, location: str | None) -
 
 
 def croissant_file(manifest: Manifest, spec: DatasetSpec, location: str) -> bytes:
-    """The file of ``croissant_metadata``, with the same arguments and errors."""
+    """Return the bytes of a Croissant file; arguments and errors as in ``croissant_metadata``."""
     metadata = croissant_metadata(manifest, spec, location)
     return (json.dumps(metadata, indent=2, ensure_ascii=False) + "\n").encode()
 
 
 def _page(spec: DatasetSpec, location: str) -> str:
-    """The page of the dataset; that of its release where the files are on no server."""
+    """Return the page of the dataset; that of its release where the files are on no server."""
     if "://" in location:
         return location.partition("/resolve/")[0]  # what the Hub has below the page
     return spec.homepage or spec.paper
 
 
 def _creators(citation: str) -> list[dict[str, str]]:
-    """The authors in a BibTeX entry: ``{Roe, Ann and Doe, Jo}``, or ``{{A group}}``."""
+    """Return the authors of a BibTeX entry: ``{Roe, Ann and Doe, Jo}``, or ``{{A group}}``."""
     found = re.search(r"\bauthor = \{(.+)\}", citation)
     creators = []
     for name in found[1].split(" and ") if found else ():
@@ -148,7 +147,7 @@ def _creators(citation: str) -> list[dict[str, str]]:
 
 
 def _node(kind: str, identifier: str, **properties: Any) -> dict[str, Any]:
-    """A part of the description, by default named by the end of its identifier."""
+    """Return a part of the description, by default named by the end of its identifier."""
     name = identifier.rpartition("/")[2]
     return {"@type": f"cr:{kind}", "@id": identifier, "name": name, **properties}
 
@@ -181,7 +180,7 @@ def _labels(manifest: Manifest) -> dict[str, Any]:
 def _enumeration(
     name: str, kind: str, types: Mapping[str, str], rows: list[tuple[Any, ...]]
 ) -> dict[str, Any]:
-    """A record set whose rows stand in the description; its first field is the key."""
+    """Return a record set whose rows stand in the description; its first field is the key."""
     fields = {f"{name}/{field}": data_type for field, data_type in types.items()}
     return _node(
         "RecordSet",
@@ -194,7 +193,7 @@ def _enumeration(
 
 
 def _record_sets(spec: DatasetSpec, manifest: Manifest) -> Iterator[dict[str, Any]]:
-    """The rows of each file."""
+    """Yield a record set for each file."""
     for config, splits in manifest.configs.items():
         for split, entry in splits.items():
             for shard in entry.shards:
@@ -222,7 +221,7 @@ def _split_field(key: str, split: str) -> dict[str, Any]:
     )
 
 
-def _columns(spec: DatasetSpec, shard: Shard, key: str) -> Iterator[dict[str, Any]]:
+def _columns(spec: DatasetSpec, shard: ParquetShard, key: str) -> Iterator[dict[str, Any]]:
     meanings = {**COLUMNS, **spec.meanings}
     for column in spec.features.arrow_schema:
         source = {"fileObject": {"@id": shard.file}, "extract": {"column": column.name}}
@@ -235,7 +234,7 @@ def _columns(spec: DatasetSpec, shard: Shard, key: str) -> Iterator[dict[str, An
 
 
 def _column(identifier: str, column: pa.Field, source: Mapping[str, Any]) -> dict[str, Any]:
-    """The field of a column of values, of objects, or of lists of either."""
+    """Return the field of a column of values, of objects, or of lists of either."""
     kind, is_list = column.type, {}
     if pa.types.is_list(kind):
         kind, is_list = kind.value_type, {"cr:isArray": True}

@@ -1,7 +1,4 @@
-"""A metric as a Space of the Hub: its files, what publishing them would do, and how it is tried.
-
-It is tried as its users will: by the example on its card.
-"""
+"""Plan to publish a metric as a Space of the Hub; it is tried by the example on its card."""
 
 import json
 import os
@@ -9,37 +6,29 @@ import re
 import subprocess
 import sys
 from collections.abc import Mapping
+from functools import partial
 from importlib import import_module
 from importlib.resources import files
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from ..loaders.errors import VersionError
+from ..loaders.errors import HubError, UnknownNameError, UsageError, VersionError
+from ..metrics import METRICS
 from ..metrics.release.bundle import bundle
-from .card import is_handwritten, merge_cards
-from .compare.changes import Change
-from .compare.numbers import Level, parse_number, published_numbers
+from .card import merge_cards
+from .changes import Change, Level, parse_number
 from .hub.repository import HubRepository
-from .plan import (
-    CARD,
-    OF_NEW_REPOSITORIES,
-    Plan,
-    check_number,
-    check_repository,
-    compare_files,
-    files_to_restore,
-)
+from .plan import CARD, OF_NEW_REPOSITORIES, Plan, RepositoryState, compare_files
 
 
 def space_files(name: str, repository: str | None = None) -> dict[str, str]:
-    """The files of a metric's Space: script, app, card and requirements.
+    """Return the files of a metric's Space, by name: script, app, card and requirements.
+
+    None of them needs nlihub.
 
     Args:
         name: Name of the metric.
         repository: Where it will be, ``ORG/NAME``, for the examples on the card.
-
-    Returns:
-        Text by file name; none of it needs nlihub.
     """
     package = f"nlihub.metrics.{name}"
     folder = files(package)
@@ -54,87 +43,61 @@ def space_files(name: str, repository: str | None = None) -> dict[str, str]:
     }
 
 
-def metric_version(name: str) -> str:
-    """The version of a metric, which its signatures quote.
+def plan_metric(name: str, space: str, *, private: bool = False) -> Plan:
+    """Plan to publish a metric as a Space; nothing is changed.
+
+    Its number is the metric's own version, which its signatures quote: any that follows the newest,
+    from 1.0.0 on. How much has changed for users cannot be told from the files.
 
     Args:
         name: Name of the metric.
-    """
-    scoring = import_module(f"nlihub.metrics.{name}.scoring")
-    return str(getattr(scoring, f"{name.upper()}_VERSION"))
-
-
-def plan_space(
-    files: Mapping[str, bytes],
-    repository: HubRepository,
-    number: str,
-    *,
-    mark: str,
-    private: bool = False,
-) -> Plan:
-    """Compare the files of a Space with what is published.
-
-    How much has changed for its users nobody can tell from its files: any number that follows the
-    newest is taken.
-
-    Args:
-        files: The content of each file, by path; a card among them.
-        repository: Where it would go.
-        number: ``X.Y.Z``, from 1.0.0 on: ``evaluate`` looks for a module under the tag of its own
-            version, such as ``v0.4.6``, before it takes the newest.
-        mark: A file that every version has, by which a Space of ours is known.
+        space: Its Space, ``ORG/NAME``.
         private: Whether a Space that is made is private.
 
-    Returns:
-        The plan; nothing was changed.
-
     Raises:
-        UsageError: The number is none, or the Space is somebody else's, or public where it should
-            be private.
-        VersionError: It is below 1.0.0, is taken by other files, does not follow the newest, or
-            nothing has changed since the newest.
+        UnknownNameError: There is no such metric.
+        UsageError: The Space has another name than the metric, is somebody else's, or is public
+            where it should be private.
+        VersionError: The metric's version is below 1.0.0, is published with other files, does not
+            follow the newest, or nothing has changed since the newest.
         HubError: The Hub refuses, or cannot be reached.
     """
-    wanted = parse_number(number)
-    if int(wanted.major) < 1:
+    if name not in METRICS:
+        raise UnknownNameError.of("metric", name, METRICS)
+    if space.partition("/")[2] != name:
+        raise UsageError(
+            f"evaluate looks for a script of the Space's name: expected ORG/{name}, not {space!r}."
+        )
+    scoring = import_module(f"nlihub.metrics.{name}.scoring")
+    number = parse_number(str(getattr(scoring, f"{name.upper()}_VERSION")))
+    if int(number.major) < 1:
         raise VersionError(
             f"{number} could be taken for a version of evaluate, which looks for modules under the "
             "tag of its own; expected 1.0.0 or higher."
         )
-    head = repository.head()
-    check_repository(repository, head, mark, private=private)
-    tags = published_numbers(repository.tags()) if head is not None else {}
-    newest = list(tags)[-1] if tags else None
-    compared = wanted if wanted in tags else newest
-    changes = [] if compared is None else _changes_since(tags[compared], files, repository)
-    check_number(wanted, list(tags), changes)
-    card = repository.read_text(CARD, head) if head is not None else None
-    contents = _with_card(files, card)
-    there = repository.files(head) if head is not None else {}
-    before = repository.files(tags[newest]) if newest is not None else {}
-    differing = compare_files(contents, there, set(before) - OF_NEW_REPOSITORIES)
-    if wanted in tags:
-        data = set(contents) - {CARD}
-        differing = files_to_restore(differing, data, is_newest=wanted == newest)
-    return Plan(
-        repository=repository,
-        number=wanted,
-        contents=contents,
-        head=head,
-        published=tags,
-        changes=changes,
-        files=differing,
-        keeps_text=card is not None and is_handwritten(card),
-        private=private,
-    )
+    contents = {path: text.encode() for path, text in space_files(name, space).items()}
+    repository = HubRepository(space, "space")
+    state = RepositoryState.look(repository, number, mark=f"{name}.py", private=private)
+    newest = repository.files(state.published[state.newest]) if state.newest is not None else {}
+    changes = _changes_since(state, contents) if state.compared is not None else []
+    try:
+        return state.plan(
+            _with_card(contents, state.card),
+            changes,
+            listed=set(newest) - OF_NEW_REPOSITORIES,
+            data=set(contents) - {CARD},
+            try_out=partial(_try_out, name, space),
+            use=f'evaluate.load("{space}", revision="{state.tag}")',
+        )
+    except VersionError as error:
+        raise VersionError(f"{error} A metric's number is in metrics/{name}/scoring.py.") from error
 
 
-def _changes_since(
-    commit: str, files: Mapping[str, bytes], repository: HubRepository
-) -> list[Change]:
-    contents = _with_card(files, repository.read_text(CARD, commit))
+def _changes_since(state: RepositoryState, contents: Mapping[str, bytes]) -> list[Change]:
+    repository, commit = state.repository, state.published[state.compared]
     there = repository.files(commit)
-    found = compare_files(contents, there, set(there) - OF_NEW_REPOSITORIES)
+    ours = _with_card(contents, repository.read_text(CARD, commit))
+    found = compare_files(ours, there, set(there) - OF_NEW_REPOSITORIES)
     return [
         *(Change(Level.PATCH, f"{path} is removed") for path in found.removed),
         *(Change(Level.PATCH, f"{path} is added") for path in found.added),
@@ -142,8 +105,8 @@ def _changes_since(
     ]
 
 
-def _with_card(files: Mapping[str, bytes], theirs: str | None) -> dict[str, bytes]:
-    return {**files, CARD: merge_cards(files[CARD].decode(), theirs).encode()}
+def _with_card(contents: Mapping[str, bytes], theirs: str | None) -> dict[str, bytes]:
+    return {**contents, CARD: merge_cards(contents[CARD].decode(), theirs).encode()}
 
 
 _EXAMPLE = re.compile(r"```python\n(.*?)```", re.DOTALL)
@@ -168,35 +131,29 @@ print(json.dumps({"result": result}), flush=True)
 """
 
 
-def difference(name: str, repository: str, revision: str) -> str | None:
-    """How a metric on the Hub differs from that of this package, if it does.
+def _try_out(name: str, space: str, revision: str) -> None:
+    """Compare a metric on the Hub with that of this package, by the example on its card.
 
     It is loaded by ``evaluate.load`` in a process of its own that cannot import nlihub, with caches
-    that hold nothing yet, and computes the example on its card.
-
-    Args:
-        name: Name of the metric.
-        repository: Its Space, ``ORG/NAME``.
-        revision: A commit or a tag.
-
-    Returns:
-        What differs, or why it cannot be loaded, in words; None where all is the same.
+    that hold nothing yet.
     """
     card = (files(f"nlihub.metrics.{name}") / "README.md").read_text(encoding="utf-8")
     example = _EXAMPLE.findall(card)[0]
     try:
         here = _result(_OF_THIS_PACKAGE.format(name=name) + example)
-        there = _result(_FROM_HUB.format(repository=repository, revision=revision) + example)
+        there = _result(_FROM_HUB.format(repository=space, revision=revision) + example)
+        problem = "" if there == here else f"it gives {there}, expected {here}"
     except RuntimeError as error:
-        return f"it cannot be tried out: {error}"
-    return None if there == here else f"it gives {there}, expected {here}"
+        problem = f"it cannot be tried out: {error}"
+    if problem:
+        raise HubError(f"{space} at {revision} is not the metric of this package: {problem}.")
 
 
 def _result(program: str) -> Any:
-    """The ``result`` of a program, run with empty caches.
+    """Run a program with empty caches, and return its ``result``.
 
     Raises:
-        RuntimeError: It fails; the last line of what it says.
+        RuntimeError: It fails; the last line of its output.
     """
     with TemporaryDirectory() as caches:
         done = subprocess.run(

@@ -23,9 +23,9 @@ _SHOWN = {
 def publish_model(
     run: str | Path, repo: str, *, private: bool = False, license_id: str | None = None
 ) -> str:
-    """Send the model of a run to the Hub in one commit, with its card and its results.
+    """Send the model of a run to the Hub in one commit, with card and results; return its address.
 
-    A token is read as ``huggingface_hub`` reads it.
+    The token is read as ``huggingface_hub`` reads it.
 
     Args:
         run: Folder of a run of an encoder that is done, with its checkpoint.
@@ -33,18 +33,14 @@ def publish_model(
         private: Whether a repository that is made is private.
         license_id: Licence of the weights as the Hub names it, such as ``apache-2.0``.
 
-    Returns:
-        The address of the commit.
-
     Raises:
-        UsageError: The run is not done, has no checkpoint of an encoder, or the name is no
-            ``ORG/NAME``.
+        UsageError: The run is not done, has no checkpoint of an encoder, or the name is malformed.
         HubError: The Hub refuses it or cannot be reached.
     """
     repository = HubRepository(repo, "model")
     folder = RunFolder(Path(run).expanduser())
     if not folder.is_done:
-        raise UsageError(f"{folder.path} is no run that is done.")
+        raise UsageError(f"{folder.path} is not a finished run.")
     if folder.config.method != "encoder" or not (folder.checkpoint / "config.json").is_file():
         raise UsageError(
             f"{folder.path} has no checkpoint of an encoder; only such models load on the Hub."
@@ -54,7 +50,7 @@ def publish_model(
         for path in sorted(folder.checkpoint.rglob("*"))
         if path.is_file()
     }
-    files["README.md"] = model_card(folder, repo, license_id).encode()
+    files["README.md"] = _model_card(folder, repo, license_id).encode()
     files["metrics.json"] = folder.path / METRICS
     files["run/config.json"] = folder.path / CONFIG
     files["run/record.json"] = folder.path / RECORD
@@ -64,17 +60,8 @@ def publish_model(
     return f"{repository.url}/commit/{commit}"
 
 
-def model_card(run: RunFolder, name: str, license_id: str | None = None) -> str:
-    """The card.
-
-    Args:
-        run: A run that is done.
-        name: The repository, ``ORG/NAME``.
-        license_id: Licence of the weights as the Hub names it; None leaves it open.
-
-    Returns:
-        Markdown with YAML in front, which has the results in the form that the Hub shows.
-    """
+def _model_card(run: RunFolder, name: str, license_id: str | None) -> str:
+    """Return Markdown with YAML in front, which has the results in the form that the Hub shows."""
     config, record = run.config, run.read_json(RECORD)
     evaluations = run.read_json(METRICS)["evaluations"]
     data = ModelCardData(

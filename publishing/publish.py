@@ -1,90 +1,20 @@
 """The public functions that publish to the Hub, and read what is published."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
-from ..builders.versions.manifest import Manifest
 from ..builders.versions.open import PathLike, open_version
 from ..builders.versions.version import BuiltVersion
-from ..loaders.errors import HubError, UnknownNameError, UsageError, VersionError
 from ..loaders.progress import Tell, silent
-from ..metrics import METRICS
-from .compare.diff import VersionDiff, diff_versions
-from .croissant import FILE_NAME as CROISSANT
-from .croissant import croissant_file, write_croissant
-from .dataset import plan_dataset, publish_dataset
+from .croissant import write_croissant
+from .dataset import plan_dataset
+from .diff import VersionDiff, diff_versions
 from .hub.repository import HubRepository
-from .metrics import difference, metric_version, plan_space, space_files
-from .plan import Plan, Publication
-from .plan import publish as publish_plan
-from .reading.remote import (
-    PublishedVersion,
-    RemoteVersion,
-    list_versions,
-    parse_reference,
-)
+from .metrics import plan_metric
+from .plan import Publication
+from .remote import PublishedVersion, RemoteVersion, list_versions, parse_reference
 
-__all__ = [
-    "croissant",
-    "diff",
-    "plan_metric",
-    "plan_publication",
-    "publish",
-    "publish_metric",
-    "versions",
-]
-
-
-@dataclass(frozen=True)
-class Publishing:
-    """A publication that is planned and can be carried out.
-
-    Attributes:
-        plan: What it would do.
-        publish: Does it; takes a function that is told each step.
-    """
-
-    plan: Plan
-    publish: Callable[[Tell], Publication]
-
-
-def plan_publication(
-    name: str,
-    repo: str,
-    version: str,
-    *,
-    private: bool = False,
-    croissant: bool = False,
-    folder: PathLike | None = None,
-    configs: Sequence[str] = (),
-    splits: Sequence[str] = (),
-) -> Publishing:
-    """Verify a dataset and compare it with what is published; nothing is changed.
-
-    Args:
-        name: Name of a dataset, or folder of a built version.
-        repo: Its repository on the Hub, ``ORG/NAME``.
-        version: The version number, ``X.Y.Z``.
-        private: Whether a repository that is made is private.
-        croissant: Whether to add Croissant metadata (extra ``croissant``).
-        folder: Local folder with the source files, or one file, where the dataset has to be built
-            first; None downloads them where they are needed.
-        configs: The configs to build; empty means all.
-        splits: The splits to build; empty means all.
-
-    Returns:
-        The plan, and what carries it out.
-
-    Raises:
-        VerificationError: The version fails a check.
-        VersionError: The number is taken by something else, does not follow the newest, is too
-            small a step, or nothing has changed since the newest.
-        UsageError: The number or the name is none, or the repository holds something else.
-        HubError: The Hub refuses, or cannot be reached.
-    """
-    built = open_version(name, folder=folder, configs=configs, splits=splits)
-    return _plan_dataset(built, repo, version, private=private, croissant=croissant)
+__all__ = ["croissant", "diff", "publish", "publish_metric", "versions"]
 
 
 def publish(
@@ -99,7 +29,7 @@ def publish(
     splits: Sequence[str] = (),
     tell: Tell = silent,
 ) -> Publication:
-    """Publish a version of a dataset: one commit, read back, tagged.
+    """Publish a version of a dataset to the Hub: one commit, read back, tagged.
 
     A version is published once: its number is never given to other rows or bytes. Interrupted
     anywhere, calling it again goes on where it was. The token is read as ``huggingface_hub`` reads
@@ -117,64 +47,16 @@ def publish(
         splits: The splits to build; empty means all.
         tell: Takes a line on each step.
 
-    Returns:
-        What is on the Hub now.
-
     Raises:
+        VerificationError: The version fails a check.
+        VersionError: The number is taken by something else, does not follow the newest or is too
+            small a step, or nothing has changed since the newest.
+        UsageError: The number or the name is malformed, or the repository holds something else.
         RaceError: Somebody else published or changed the repository at the same time.
         HubError: The Hub refuses, cannot be reached, or gives something else than was built.
-        NLIHubError: Those of ``plan_publication``.
     """
-    planned = plan_publication(
-        name,
-        repo,
-        version,
-        private=private,
-        croissant=croissant,
-        folder=folder,
-        configs=configs,
-        splits=splits,
-    )
-    return planned.publish(tell)
-
-
-def plan_metric(name: str, space: str, *, private: bool = False) -> Publishing:
-    """Compare a metric with its Space; nothing is changed.
-
-    Args:
-        name: Name of the metric.
-        space: Its Space, ``ORG/NAME``.
-        private: Whether a Space that is made is private.
-
-    Returns:
-        The plan, and what carries it out. The number is the metric's own version, which its
-        signatures quote.
-
-    Raises:
-        UnknownNameError: There is no such metric.
-        UsageError: The Space has another name than the metric, or is somebody else's.
-        VersionError: The metric's version is published with other files.
-        HubError: The Hub refuses, or cannot be reached.
-    """
-    if name not in METRICS:
-        raise UnknownNameError.of("metric", name, METRICS)
-    if space.partition("/")[2] != name:
-        raise UsageError(
-            f"evaluate looks for a script of the Space's name: expected ORG/{name}, not {space!r}."
-        )
-    files = {path: text.encode() for path, text in space_files(name, space).items()}
-    repository, number, mark = HubRepository(space, "space"), metric_version(name), f"{name}.py"
-    try:
-        plan = plan_space(files, repository, number, mark=mark, private=private)
-    except VersionError as error:
-        raise VersionError(f"{error} A metric's number is in metrics/{name}/scoring.py.") from error
-
-    def try_out(revision: str) -> None:
-        if found := difference(name, space, revision):
-            raise HubError(f"{space} at {revision} is not the metric of this package: {found}.")
-
-    use = f'evaluate.load("{space}", revision="{plan.tag}")'
-    return Publishing(plan, lambda tell: publish_plan(plan, try_out=try_out, use=use, tell=tell))
+    built = open_version(name, folder=folder, configs=configs, splits=splits)
+    return plan_dataset(built, repo, version, private=private, croissant=croissant).publish(tell)
 
 
 def publish_metric(
@@ -191,9 +73,6 @@ def publish_metric(
         private: Whether a Space that is made is private.
         tell: Takes a line on each step.
 
-    Returns:
-        What is on the Hub now.
-
     Raises:
         UnknownNameError: There is no such metric.
         VersionError: The metric's version is published with other files.
@@ -204,7 +83,7 @@ def publish_metric(
 
 
 def versions(repo: str, *, space: bool = False) -> list[PublishedVersion]:
-    """The published versions of a dataset, or of a Space, the newest first.
+    """Return the published versions of a dataset, or of a Space, the newest first.
 
     Args:
         repo: ``ORG/NAME``.
@@ -217,7 +96,7 @@ def versions(repo: str, *, space: bool = False) -> list[PublishedVersion]:
 
 
 def diff(old: str, new: str) -> VersionDiff:
-    """What differs between two versions, row by row: added, removed, relabelled, edited, moved.
+    """Compare two versions row by row: added, removed, relabelled, edited, moved.
 
     Args:
         old: A published version, ``ORG/NAME@X.Y.Z``, or the folder of a built one.
@@ -241,7 +120,7 @@ def croissant(
     configs: Sequence[str] = (),
     splits: Sequence[str] = (),
 ) -> Path:
-    """Write the Croissant description of a dataset, with the extra ``croissant``.
+    """Write the Croissant description of a dataset (extra ``croissant``), and return its path.
 
     Args:
         name: Name of a dataset, or folder of a built version.
@@ -253,9 +132,6 @@ def croissant(
             first; None downloads them where they are needed.
         configs: The configs to build; empty means all.
         splits: The splits to build; empty means all.
-
-    Returns:
-        The output.
 
     Raises:
         MissingExtraError: ``nlihub[croissant]`` is not installed.
@@ -271,17 +147,3 @@ def _open(reference: str) -> BuiltVersion:
     if Path(reference).expanduser().is_dir():
         return BuiltVersion(Path(reference).expanduser())
     return RemoteVersion(*parse_reference(reference)).fetch()
-
-
-def _plan_dataset(
-    built: BuiltVersion, repo: str, version: str, *, private: bool, croissant: bool
-) -> Publishing:
-    repository = HubRepository(repo)
-
-    def describe(manifest: Manifest) -> dict[str, bytes]:
-        location = f"{repository.url}/resolve/v{manifest.version}"
-        return {CROISSANT: croissant_file(manifest, built.builder.SPEC, location)}
-
-    extra = describe if croissant else None
-    plan = plan_dataset(built, repository, version, private=private, extra=extra)
-    return Publishing(plan, lambda tell: publish_dataset(plan, tell=tell))

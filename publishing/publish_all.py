@@ -1,11 +1,11 @@
-"""Publishes everything of this package: metrics, datasets, and the collection that shows them."""
+"""Publish everything of this package: metrics, datasets, and the collection that shows them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from graphlib import TopologicalSorter
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from huggingface_hub import CollectionItem, HfApi
 
@@ -15,14 +15,16 @@ from ..builders.versions.open import PathLike, open_version
 from ..loaders.errors import NLIHubError
 from ..loaders.progress import Tell, silent
 from ..metrics import METRICS
-from .hub.calls import ask
+from .dataset import plan_dataset
+from .hub.calls import call_hub
+from .metrics import plan_metric
 from .plan import Plan, Publication
-from .publish import Publishing, plan_metric, plan_publication
 
 __all__ = ["publish_all"]
 
 TITLE = "nlihub: benchmarks for natural language inference"
 DESCRIPTION = "NLI datasets in one schema, each version verified, and the metrics of their papers."
+_Answer = TypeVar("_Answer")
 _MAX_NOTE_CHARS = 500  # of an entry of a collection
 
 
@@ -43,8 +45,8 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What became of an item.
+class ItemOutcome:
+    """What became of an item that was to be published.
 
     Attributes:
         item: The item.
@@ -62,8 +64,8 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Summary:
-    """What became of everything.
+class PublishingSummary:
+    """What became of everything that was to be published.
 
     Attributes:
         outcomes: One for each item, in the order in which they were published.
@@ -71,7 +73,7 @@ class Summary:
         problem: Why there is none.
     """
 
-    outcomes: Sequence[Outcome]
+    outcomes: Sequence[ItemOutcome]
     collection: str | None
     problem: str = ""
 
@@ -79,21 +81,6 @@ class Summary:
     def is_complete(self) -> bool:
         """Whether nothing went wrong."""
         return not self.problem and not any(outcome.problem for outcome in self.outcomes)
-
-
-@dataclass(frozen=True)
-class _Entry:
-    """What a collection shows.
-
-    Attributes:
-        repository: ``ORG/NAME``.
-        kind: ``dataset`` or ``space``.
-        note: What it is, in a line.
-    """
-
-    repository: str
-    kind: Literal["dataset", "space"]
-    note: str
 
 
 def publish_all(
@@ -104,12 +91,12 @@ def publish_all(
     private: bool = False,
     dry_run: bool = False,
     tell: Tell = silent,
-) -> Summary:
+) -> PublishingSummary:
     """Publish all datasets and metrics of this package, and a collection that shows them.
 
-    Each after those that it needs: metrics before the datasets that they are for, SciNLI before
-    MSciNLI, which holds rows of it. One that fails stops only those that need it. Datasets and
-    metrics go to ``ORGANIZATION/NAME``, under the versions that they have.
+    Each after those that it needs: metrics before their datasets, SciNLI before MSciNLI, which
+    holds rows of it. One that fails stops only those that need it. Each goes to
+    ``ORGANIZATION/NAME``, under the version that it has.
 
     Args:
         organization: Whose the repositories are.
@@ -119,37 +106,33 @@ def publish_all(
         private: Whether repositories that are made are private.
         dry_run: Whether to find out only what would be done.
         tell: Takes a line on each step.
-
-    Returns:
-        What became of each.
     """
-    outcomes: dict[Item, Outcome] = {}
-    for item, needs in in_order():
+    outcomes: dict[Item, ItemOutcome] = {}
+    for item, needs in _in_order():
         repository = f"{organization}/{item.name}"
         lacking = [need for need in needs if outcomes[need].problem]
         if lacking:
             problem = f"not tried: it needs {', '.join(map(str, lacking))}"
-            outcomes[item] = Outcome(item, repository, problem=problem)
+            outcomes[item] = ItemOutcome(item, repository, problem=problem)
             continue
         tell(f"{item}:")
         try:
-            planned = _plan(item, repository, built, folder, private)
-            done = None if dry_run else planned.publish(tell)
-            outcomes[item] = Outcome(item, repository, planned.plan, done)
+            plan = _plan(item, repository, built, folder, private)
+            done = None if dry_run else plan.publish(tell)
+            outcomes[item] = ItemOutcome(item, repository, plan, done)
         except (NLIHubError, OSError) as error:
-            outcomes[item] = Outcome(item, repository, problem=str(error))
-    entries = [_entry(o, o.publication) for o in outcomes.values() if o.publication is not None]
-    if not entries:
-        return Summary(tuple(outcomes.values()), None)
+            outcomes[item] = ItemOutcome(item, repository, problem=str(error))
+    found = tuple(outcomes.values())
+    if not any(outcome.publication for outcome in found):
+        return PublishingSummary(found, None)
     try:
-        page = _publish_collection(organization, TITLE, DESCRIPTION, entries, private=private)
+        return PublishingSummary(found, _publish_collection(organization, found, private))
     except NLIHubError as error:
-        return Summary(tuple(outcomes.values()), None, str(error))
-    return Summary(tuple(outcomes.values()), page)
+        return PublishingSummary(found, None, str(error))
 
 
-def in_order() -> Iterable[tuple[Item, Sequence[Item]]]:
-    """Everything, each item after those that it needs, and with them."""
+def _in_order() -> Iterable[tuple[Item, Sequence[Item]]]:
+    """Return all items, each after those that it needs, and with them."""
     needs: dict[Item, list[Item]] = {Item("metric", name): [] for name in sorted(METRICS)}
     for name in builders():
         spec = get_builder(name).SPEC
@@ -167,7 +150,7 @@ def _plan(
     built: PathLike | None,
     folder: PathLike | None,
     private: bool,
-) -> Publishing:
+) -> Plan:
     if item.kind == "metric":
         return plan_metric(item.name, repository, private=private)
     there = Path(built or "").expanduser() / item.name
@@ -176,74 +159,57 @@ def _plan(
     else:
         takes_folder = not get_builder(item.name).SPEC.offline
         version = open_version(item.name, folder=folder if takes_folder else None)
-    number = version.manifest.version
-    return plan_publication(str(version.folder), repository, number, private=private)
+    return plan_dataset(version, repository, version.manifest.version, private=private)
 
 
-def _entry(outcome: Outcome, publication: Publication) -> _Entry:
-    version = f"Version {publication.version}."
-    if outcome.item.kind == "metric":
-        return _Entry(outcome.repository, "space", f"{version} A metric for evaluate.")
-    summary = get_builder(outcome.item.name).SPEC.summary
-    return _Entry(outcome.repository, "dataset", f"{version} {summary}")
-
-
-def _publish_collection(
-    organization: str,
-    title: str,
-    description: str,
-    entries: Sequence[_Entry],
-    *,
-    private: bool = False,
-) -> str:
-    """Make a collection, or completes the one of that title: entries are added, notes renewed.
+def _publish_collection(organization: str, outcomes: Sequence[ItemOutcome], private: bool) -> str:
+    """Make the collection, or complete it: entries are added, notes renewed; return its address.
 
     What people added to it stays.
-
-    Args:
-        organization: Whose it is.
-        title: Its title.
-        description: What it is, up to 150 characters.
-        entries: What it shows, in order.
-        private: Whether a collection that is made is private.
-
-    Returns:
-        Its address.
 
     Raises:
         HubError: The Hub refuses, or cannot be reached.
     """
     api = HfApi(library_name="nlihub")
-    of, what = f"The collection {title!r} of {organization}", "is not complete"
-    made = ask(
-        of,
-        what,
+
+    def call(make: Callable[[], _Answer]) -> _Answer:
+        return call_hub(f"The collection {TITLE!r} of {organization}", "is not complete", make)
+
+    made = call(
         lambda: api.create_collection(
-            title,
+            TITLE,
             namespace=organization,
-            description=description,
+            description=DESCRIPTION,
             private=private,
             exists_ok=True,
-        ),
+        )
     )
     there = {
         (item.item_id, item.item_type): item
-        for item in ask(of, what, lambda: api.get_collection(made.slug)).items
+        for item in call(lambda: api.get_collection(made.slug)).items
     }
-    for entry in entries:
-        ask(of, what, partial(_show, api, made.slug, entry, there))
+    for outcome in outcomes:
+        if outcome.publication is not None:
+            call(partial(_show, api, made.slug, outcome, outcome.publication.version, there))
     return str(made.url)
 
 
 def _show(
-    api: HfApi, slug: str, entry: _Entry, there: Mapping[tuple[str, str], CollectionItem]
+    api: HfApi,
+    slug: str,
+    outcome: ItemOutcome,
+    version: str,
+    there: Mapping[tuple[str, str], CollectionItem],
 ) -> None:
-    """Add an entry to a collection, or renews its note."""
-    note = entry.note[:_MAX_NOTE_CHARS]
-    item = there.get((entry.repository, entry.kind))
+    """Add what was published to a collection, or renew its note."""
+    kind: Literal["dataset", "space"] = "dataset"
+    if outcome.item.kind == "metric":
+        kind, text = "space", "A metric for evaluate."
+    else:
+        text = get_builder(outcome.item.name).SPEC.summary
+    note = f"Version {version}. {text}"[:_MAX_NOTE_CHARS]
+    item = there.get((outcome.repository, kind))
     if item is None:
-        api.add_collection_item(
-            slug, entry.repository, item_type=entry.kind, note=note, exists_ok=True
-        )
+        api.add_collection_item(slug, outcome.repository, item_type=kind, note=note, exists_ok=True)
     elif item.note != note:
         api.update_collection_item(slug, item.item_object_id, note=note)

@@ -14,7 +14,7 @@ from .gold import KEPT, NO_MAJORITY, REASONS, UNDECIDED, Judged
 
 @dataclass(frozen=True)
 class Share:
-    """A share of a whole.
+    """A share of annotated pairs or answers.
 
     Attributes:
         n: Size of the part.
@@ -31,7 +31,7 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Agreement:
+class AnnotatorAgreement:
     """The figures that the papers report of an annotation.
 
     A pair is decided once further answers could not change its outcome.
@@ -75,16 +75,13 @@ class Agreement:
 
 def measure_agreement(
     judged: Sequence[Judged], labels: Sequence[str], n_annotators: int
-) -> Agreement:
-    """Measure agreement as the papers do.
+) -> AnnotatorAgreement:
+    """Measure the agreement of annotators as the papers do.
 
     Args:
         judged: The pairs of the batches.
         labels: The label set.
         n_annotators: How many annotators are asked for each pair.
-
-    Returns:
-        The figures.
 
     Source:
         SciNLI, section 3.3 and last column of Table 3 (6,904 of 8,044 pairs, 2,011 a class);
@@ -100,7 +97,7 @@ def measure_agreement(
     outcomes = Counter(pair.outcome for pair in judged)
     found = Counter((pair.automatic, pair.majority or NO_MAJORITY) for pair in decided)
     domains = sorted({pair.domain for pair in judged})
-    return Agreement(
+    return AnnotatorAgreement(
         outcomes={outcome: outcomes[outcome] for outcome in (KEPT, *REASONS)},
         overall=_kept(decided),
         by_class={x: _kept(pair for pair in decided if pair.automatic == x) for x in labels},
@@ -118,7 +115,7 @@ def measure_agreement(
 
 
 def fleiss_kappa(counts: Sequence[Sequence[int]]) -> float:
-    """Return Fleiss' kappa, computed in integers and rounded once at the end.
+    """Return Fleiss' kappa of annotators, computed in integers and rounded once at the end.
 
     Args:
         counts: For each of n subjects the number of raters that chose each of k categories. The
@@ -132,8 +129,7 @@ def fleiss_kappa(counts: Sequence[Sequence[int]]) -> float:
         UsageError: A count is negative, there are fewer than two raters, or the number of raters or
             categories differs between subjects.
 
-    Source:
-        Fleiss (1971), Measuring nominal scale agreement among many raters.
+    Source: Fleiss (1971), Measuring nominal scale agreement among many raters.
 
     Example:
         >>> fleiss_kappa([[3, 0], [0, 3]])

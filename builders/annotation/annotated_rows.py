@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from ...loaders.releases import Oddities
 from ..core.base import Batch
-from ..core.keyed import key_of
+from ..core.keyed import keyed_number
 from ..core.options import BuildOptions, Key
 from ..core.schema import SPLITS
 from ..procedures.papers.balance import balance, class_sizes
@@ -111,7 +111,7 @@ class AnnotatedRows:
         domain = pc.index_in(rows["domain"], pa.array(domains)).to_numpy().astype(np.int64)
         labels = self._version.manifest.labels
         sizes = class_sizes(label, split, domain, self._evaluation, domains, labels, quotas)
-        hashes = [key_of(0, "annotated", key) for key in rows["id"].to_pylist()]
+        hashes = [keyed_number(0, "annotated", key) for key in rows["id"].to_pylist()]
         left = balance(label, split, domain, np.array(hashes, np.uint64), sizes)
         return pa.concat_arrays(
             [

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ...loaders.atomic_write import whole_file
 from ...loaders.errors import AnnotationError, Defect, UsageError
-from .batches import ANSWERS_FOLDER, Batch
+from .batches import ANSWERS_FOLDER, AnnotationBatch
 from .candidates import UNCLEAR
 from .label_studio import read_label_studio_answers
 from .sheets import Entries, Entry, read_sheet_answers
@@ -19,7 +19,7 @@ _ADVICE = "Nothing was imported. Correct the files, or have the annotators corre
 
 @dataclass(frozen=True)
 class Answers:
-    """All answers to all batches.
+    """All answers of annotators to all batches.
 
     Attributes:
         by_pair: For every pair of the batches, by id, the answers by annotator: a label or
@@ -32,8 +32,8 @@ class Answers:
     not_answered: Mapping[str, int]
 
 
-def read_answers(batches: Sequence[Batch]) -> Answers:
-    """Read the answers that came back.
+def read_answers(batches: Sequence[AnnotationBatch]) -> Answers:
+    """Read all answers of annotators that came back.
 
     The file name of a sheet names its annotator, ``annotator-1.csv``; in an export of Label Studio
     each answer names its own. Case and surrounding blanks of a label do not count. The sentences
@@ -42,9 +42,6 @@ def read_answers(batches: Sequence[Batch]) -> Answers:
 
     Args:
         batches: All batches of a folder.
-
-    Returns:
-        The answers.
 
     Raises:
         AnnotationError: A file is neither a CSV nor a JSON export of Label Studio, lacks a column,
@@ -55,8 +52,10 @@ def read_answers(batches: Sequence[Batch]) -> Answers:
     return _read({batch.folder: batch.answer_files() for batch in batches}, batches)
 
 
-def add_answers(batches: Sequence[Batch], batch: Batch, files: Sequence[Path]) -> Answers:
-    """Copy files of answers into the folder of their batch.
+def add_answers(
+    batches: Sequence[AnnotationBatch], batch: AnnotationBatch, files: Sequence[Path]
+) -> Answers:
+    """Copy files of answers into the folder of their batch, and return all answers to all batches.
 
     A sheet replaces the earlier sheet of its annotator, an export of Label Studio the earlier one.
 
@@ -64,9 +63,6 @@ def add_answers(batches: Sequence[Batch], batch: Batch, files: Sequence[Path]) -
         batches: All batches of the folder.
         batch: The batch that the files answer.
         files: The files.
-
-    Returns:
-        All answers, these included.
 
     Raises:
         AnnotationError: A file has a defect that ``read_answers`` lists; nothing is copied.
@@ -88,15 +84,12 @@ def add_answers(batches: Sequence[Batch], batch: Batch, files: Sequence[Path]) -
     return answers
 
 
-def check_answered(batches: Sequence[Batch]) -> None:
-    """Check that no batch waits for answers, before the next one is drawn.
-
-    Args:
-        batches: All batches of a folder.
+def check_answered(batches: Sequence[AnnotationBatch]) -> None:
+    """Check that the last annotation batch has answers, before the next one is drawn.
 
     Raises:
-        AnnotationError: A file of the last batch has a defect that ``read_answers`` lists.
-        UsageError: The last batch has no answer.
+        AnnotationError: A file of it has a defect that ``read_answers`` lists.
+        UsageError: It has no answer.
     """
     if batches and not _is_answered(batches[-1]):
         raise UsageError(
@@ -104,8 +97,10 @@ def check_answered(batches: Sequence[Batch]) -> None:
         )
 
 
-def take_in(folder: Path, batches: Sequence[Batch], files: Sequence[Path], command: str) -> None:
-    """Import answers to the last batch.
+def import_answer_files(
+    folder: Path, batches: Sequence[AnnotationBatch], files: Sequence[Path], command: str
+) -> None:
+    """Import annotators' answers to the last batch.
 
     Args:
         folder: The folder of batches.
@@ -126,11 +121,11 @@ def take_in(folder: Path, batches: Sequence[Batch], files: Sequence[Path], comma
         raise UsageError(f"{names}: no pair is answered. Label Studio: export as JSON.")
 
 
-def _is_answered(batch: Batch) -> bool:
+def _is_answered(batch: AnnotationBatch) -> bool:
     return any(read_answers([batch]).by_pair.values())
 
 
-def _read(files: Mapping[Path, Sequence[Path]], batches: Sequence[Batch]) -> Answers:
+def _read(files: Mapping[Path, Sequence[Path]], batches: Sequence[AnnotationBatch]) -> Answers:
     homes = {key: batch.folder.name for batch in batches for key in batch.pairs}
     by_pair: dict[str, dict[str, str]] = {id_: {} for batch in batches for id_ in batch.ids}
     not_answered: Counter[str] = Counter()
@@ -150,15 +145,10 @@ def _read(files: Mapping[Path, Sequence[Path]], batches: Sequence[Batch]) -> Ans
 
 
 class _BatchReader:
-    """A reader of the files of one batch.
+    """A reader of the files of one batch."""
 
-    Attributes:
-        given: The labels by annotator and key.
-        defects: The defects of the files.
-    """
-
-    def __init__(self, batch: Batch, homes: Mapping[str, str]) -> None:
-        self.given: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    def __init__(self, batch: AnnotationBatch, homes: Mapping[str, str]) -> None:
+        self.given: defaultdict[str, dict[str, str]] = defaultdict(dict)  # by annotator and key
         self.defects: list[Defect] = []
         self._batch = batch
         self._homes = homes  # of the keys of all batches
@@ -191,7 +181,7 @@ class _BatchReader:
             yield f"the answer {entry.answer!r} is unknown; expected {expected}"
 
 
-def _entries(path: Path, batch: Batch) -> Entries:
+def _entries(path: Path, batch: AnnotationBatch) -> Entries:
     if _is_json(path):
         return read_label_studio_answers(path)
     problem = ""

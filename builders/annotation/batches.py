@@ -14,6 +14,7 @@
         answers/              the answers that came back
 """
 
+import errno
 import json
 import re
 from collections import Counter
@@ -24,9 +25,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from ...loaders.errors import AnnotationError, Defect
-from .label_studio import KEY
-from .sheets import read_sheet
+from ...loaders.atomic_write import working_folder
+from ...loaders.errors import AnnotationError, Defect, OutputError, UsageError
+from ..core.keyed import keyed_hash
+from .candidates import check_annotator_labels
+from .label_studio import KEY, label_studio_tasks, labelling_config
+from .questions import RELATION, AnnotatorQuestion, annotator_instructions
+from .sheets import SHEET_COLUMNS, read_sheet, write_sheet
 
 SETTINGS_FILE = "batch.json"
 KEY_FILE = "key.csv"
@@ -56,8 +61,8 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Batch:
-    """An exported batch.
+class AnnotationBatch:
+    """A batch as it was exported to annotators.
 
     Attributes:
         folder: Its folder.
@@ -78,8 +83,8 @@ class Batch:
 
     @property
     def annotators(self) -> tuple[str, ...]:
-        """The names of the annotators who answer in sheets."""
-        return annotator_names(self.n_annotators)
+        """The names of the annotators who answer in sheets, which are also those of the files."""
+        return tuple(f"annotator-{number}" for number in range(1, self.n_annotators + 1))
 
     @property
     def sheets(self) -> Path:
@@ -94,24 +99,31 @@ class Batch:
         return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
 
 
-def annotator_names(n_annotators: int) -> tuple[str, ...]:
-    """Return the names of annotators, which are also the names of their files."""
-    return tuple(f"annotator-{number}" for number in range(1, n_annotators + 1))
+@dataclass(frozen=True)
+class BatchExport:
+    """A batch that was written for annotators.
+
+    Attributes:
+        folder: Its folder.
+        sheets: The folder in it that annotators get, and nothing else: a sheet for each, tasks for
+            Label Studio, instructions.
+        n_pairs: Number of its pairs.
+        short: How many pairs are lacking of each kind with too few left: a class of a domain and
+            split, or a strategy of negatives and ``controls``.
+    """
+
+    folder: Path
+    sheets: Path
+    n_pairs: int
+    short: Mapping[Any, int]
 
 
-def batch_name(number: int) -> str:
-    """Return the name of the folder of a batch, counted from 1."""
+def _batch_name(number: int) -> str:
     return f"batch-{number:03d}"
 
 
-def read_batches(folder: Path) -> list[Batch]:
-    """Read the batches of a folder.
-
-    Args:
-        folder: The folder of batches.
-
-    Returns:
-        The batches in order; none where the folder does not exist.
+def read_annotation_batches(folder: Path) -> list[AnnotationBatch]:
+    """Read the annotation batches of a folder, in order; none where it does not exist.
 
     Raises:
         AnnotationError: A batch or a file of it is missing or damaged, a pair is in two batches,
@@ -123,26 +135,22 @@ def read_batches(folder: Path) -> list[Batch]:
         if (match := _NAME.fullmatch(path.name))
     )
     defects: list[Defect] = []
-    batches: list[Batch] = []
+    batches: list[AnnotationBatch] = []
     there = {number for number, _ in found}
     for number in set(range(1, max(there, default=0))) - there:
-        defects.append(Defect(str(folder / batch_name(number)), 0, "", "the batch is missing"))
+        defects.append(Defect(str(folder / _batch_name(number)), 0, "", "the batch is missing"))
     for _, path in found:
         batch = _read_batch(path, defects)
         if batch is not None:
             batches.append(batch)
     defects += _contradictions(batches)
     if defects:
-        raise AnnotationError(defects, "Put back what was exported.")
+        raise AnnotationError(defects, "Restore the batches as they were exported.")
     return batches
 
 
-def check_batches(batches: Iterable[Batch], candidates: pa.Table) -> None:
-    """Check that the annotated pairs are unchanged among the candidates.
-
-    Args:
-        batches: The batches.
-        candidates: The candidates.
+def check_batches(batches: Iterable[AnnotationBatch], candidates: pa.Table) -> None:
+    """Check that the pairs of annotation batches are unchanged among the candidates.
 
     Raises:
         AnnotationError: A pair is no longer a candidate, or has another text; lists every pair.
@@ -164,7 +172,7 @@ def check_batches(batches: Iterable[Batch], candidates: pa.Table) -> None:
         raise AnnotationError(defects, "Give the version that the batches were drawn from.")
 
 
-def _read_batch(folder: Path, defects: list[Defect]) -> Batch | None:
+def _read_batch(folder: Path, defects: list[Defect]) -> AnnotationBatch | None:
     """Read a batch; where it is damaged, return None and add to the defects."""
     n_before = len(defects)
     settings = _read_json(folder / SETTINGS_FILE, defects)
@@ -188,7 +196,7 @@ def _read_batch(folder: Path, defects: list[Defect]) -> Batch | None:
         defects.append(Defect(str(folder / KEY_FILE), 0, "", problem))
         return None
     pairs = {key: Pair(id_, *texts[key]) for key, id_ in ids.items()}
-    return Batch(folder, labels, n_annotators, pairs)
+    return AnnotationBatch(folder, labels, n_annotators, pairs)
 
 
 def _read_json(path: Path, defects: list[Defect]) -> Any:
@@ -201,7 +209,7 @@ def _read_json(path: Path, defects: list[Defect]) -> Any:
     return None
 
 
-def _contradictions(batches: Sequence[Batch]) -> list[Defect]:
+def _contradictions(batches: Sequence[AnnotationBatch]) -> list[Defect]:
     defects = [
         Defect(
             str(batch.folder / SETTINGS_FILE),
@@ -221,3 +229,96 @@ def _contradictions(batches: Sequence[Batch]) -> list[Defect]:
         if times[pair.id] > 1
     ]
     return defects
+
+
+def export_batch(
+    folder: Path,
+    earlier: Sequence[AnnotationBatch],
+    pairs: pa.Table,
+    labels: Sequence[str],
+    n_annotators: int,
+    question: AnnotatorQuestion = RELATION,
+) -> AnnotationBatch:
+    """Write the next batch for annotators, whole or not at all: the texts of pairs, and no labels.
+
+    Annotators see keys such as ``b002-0017``: the batch, and the place of the pair in the draw.
+    Each sheet has an order of its own, so that tiredness does not fall on the same pairs; in Label
+    Studio choose random sampling of tasks for the same reason, and one project for each batch.
+
+    Args:
+        folder: The folder of batches; made where it does not exist.
+        earlier: All batches in it, as read when the pairs were drawn.
+        pairs: The pairs in the order of their draw, with at least ``id``, ``premise`` and
+            ``hypothesis``.
+        labels: The label set, without ``unclear``, which is always a choice.
+        n_annotators: How many annotators are asked; 2 or more.
+        question: The question that annotators answer.
+
+    Raises:
+        UsageError: There are no pairs, there are fewer than two annotators, two labels cannot be
+            told apart, or the label set or the number of annotators is not that of the earlier
+            batches.
+        OutputError: The batch exists already, as when two sessions draw at once, or the folder
+            cannot be written to.
+
+    Source: SciNLI, section 3.3: annotators are shown the two sentences of each pair.
+    """
+    check_annotator_labels(labels)
+    if n_annotators < 2:
+        raise UsageError(f"n_annotators is {n_annotators}; a majority needs 2 or more.")
+    if not pairs.num_rows:
+        raise UsageError("There are no pairs to annotate: no class that lacks pairs has any left.")
+    for batch in earlier:
+        if (batch.labels, batch.n_annotators) != (tuple(labels), n_annotators):
+            raise UsageError(
+                f"{batch.folder} has the labels {', '.join(batch.labels)} and "
+                f"{batch.n_annotators} annotators, not {', '.join(labels)} and {n_annotators}; "
+                "begin another folder for these."
+            )
+    number = len(earlier) + 1
+    columns = (pairs[name].to_pylist() for name in ("id", "premise", "hypothesis"))
+    by_key = {
+        f"b{number:03d}-{place:04d}": Pair(*values)
+        for place, values in enumerate(zip(*columns, strict=True), 1)
+    }
+    target = folder.absolute() / _batch_name(number)
+    batch = AnnotationBatch(target, tuple(labels), n_annotators, by_key)
+    # Not whole_folder: there the last of two wins, here the first must.
+    with working_folder(target.parent, f".{target.name}.partial-") as work:
+        new = work / "new"
+        new.mkdir()
+        _write(new, batch, question)
+        try:
+            new.rename(target)  # fails on a folder that is not empty
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+                raise OutputError(f"{target} cannot be written: {error.strerror}.") from error
+            raise OutputError(
+                f"{target} exists: another session has drawn this batch meanwhile, with the same "
+                "pairs. Annotate that one, or draw again for the batch after it."
+            ) from error
+    return batch
+
+
+def _write(folder: Path, batch: AnnotationBatch, question: AnnotatorQuestion) -> None:
+    pairs = [(key, pair.premise, pair.hypothesis) for key, pair in batch.pairs.items()]
+    settings = {"labels": list(batch.labels), "n_annotators": batch.n_annotators}
+    (folder / SHEETS_FOLDER).mkdir()
+    _write_json(folder / SETTINGS_FILE, settings)
+    write_sheet(
+        folder / KEY_FILE, KEY_COLUMNS, [(key, pair.id) for key, pair in batch.pairs.items()]
+    )
+    for name in batch.annotators:
+        rows = sorted(pairs, key=lambda pair: keyed_hash(pair[0], name, "sheet"))
+        write_sheet(
+            folder / SHEETS_FOLDER / f"{name}.csv", SHEET_COLUMNS, [(*row, "") for row in rows]
+        )
+    _write_json(folder / TASKS_FILE, label_studio_tasks(pairs))
+    config = labelling_config(batch.labels, question.names)
+    (folder / CONFIG_FILE).write_text(config, encoding="utf-8")
+    told = annotator_instructions(batch.labels, question)
+    (folder / INSTRUCTIONS_FILE).write_text(told, encoding="utf-8")
+
+
+def _write_json(path: Path, value: object) -> None:
+    path.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")

@@ -29,13 +29,9 @@ class Cell(NamedTuple):
 
 
 def candidates_of(version: BuiltVersion) -> pa.Table:
-    """Return the evaluation pairs of a version, before classes were balanced.
+    """Return the evaluation pairs of a version made from papers, before classes were balanced.
 
-    Args:
-        version: A version made from papers.
-
-    Returns:
-        The columns ``id``, ``premise``, ``hypothesis``, ``label`` (by name), ``domain``, ``split``.
+    They have the columns of ``COLUMNS``, labels by name.
 
     Raises:
         UsageError: The version has no such pairs, or is annotated already.
@@ -52,17 +48,14 @@ def candidates_of(version: BuiltVersion) -> pa.Table:
         tables.append(table.append_column("split", pa.repeat(split, len(table))))
     if not tables or "agreement" in version.manifest.construction:
         raise UsageError(
-            f"{version.folder} has no candidates to annotate; expected a version that nlihub build "
-            "made from papers, before annotation."
+            f"{version.folder} has no candidates to annotate; expected a version that nlihub "
+            "construct papers made, before annotation."
         )
     return pa.concat_tables(tables).replace_schema_metadata(None)
 
 
-def check_labels(labels: Sequence[str]) -> None:
-    """Check that annotators can choose among labels.
-
-    Args:
-        labels: The label set, without ``unclear``.
+def check_annotator_labels(labels: Sequence[str]) -> None:
+    """Check that annotators can choose among labels, given without ``unclear``.
 
     Raises:
         UsageError: There are fewer than two labels, two differ only in case or blanks, or one is
@@ -77,7 +70,7 @@ def check_labels(labels: Sequence[str]) -> None:
 
 
 def check_candidates(candidates: pa.Table, labels: Sequence[str]) -> None:
-    """Check that a table is one of candidates.
+    """Check that a table is one of candidates for annotation.
 
     Args:
         candidates: A table with at least the columns of ``COLUMNS``.
@@ -106,14 +99,7 @@ def check_candidates(candidates: pa.Table, labels: Sequence[str]) -> None:
 
 
 def cells_of(candidates: pa.Table) -> list[Cell]:
-    """Return the cell of every row.
-
-    Args:
-        candidates: A table of n candidates.
-
-    Returns:
-        n cells, in the order of the rows.
-    """
+    """Return the cells of n candidates for annotation, in their order."""
     columns = (candidates[name].to_pylist() for name in Cell._fields)
     return [Cell(*values) for values in zip(*columns, strict=True)]
 
@@ -138,7 +124,7 @@ def draw_batch(
     size_per_class: int,
     seed: int,
 ) -> Draw:
-    """Draw the same number of pairs of every class and domain.
+    """Draw a batch to annotate: the same number of pairs of every class and domain.
 
     That number is divided among the splits in proportion to what each still lacks (largest
     remainders). A cell that lacks nothing gets no pairs; one with too few pairs left gives all it
@@ -152,14 +138,10 @@ def draw_batch(
         size_per_class: Pairs for each class of each domain, over all splits; 1 or more.
         seed: The key of the hashes.
 
-    Returns:
-        The pairs, and the cells with too few.
-
     Raises:
         UsageError: The size is below 1, or a candidate's cell is not in ``missing``.
 
-    Source:
-        SciNLI, section 3.3: each iteration takes a balanced random sample.
+    Source: SciNLI, section 3.3: each iteration takes a balanced random sample.
     """
     if size_per_class < 1:
         raise UsageError(f"size_per_class is {size_per_class}; expected 1 or more.")

@@ -52,8 +52,8 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Gold:
-    """The pairs for the evaluation splits, before balancing.
+class GoldPairs:
+    """The annotated pairs for the evaluation splits, before balancing.
 
     Attributes:
         rows: The candidates that are kept, in their order; their ``label`` is the gold label too.
@@ -78,24 +78,20 @@ class Gold:
         return not any(self.missing.values())
 
 
-def judge(
+def judge_pairs(
     candidates: pa.Table, by_pair: Mapping[str, Mapping[str, str]], n_annotators: int
 ) -> list[Judged]:
-    """Judge every pair of the batches by the majority of its answers.
+    """Judge every annotated pair by the majority of its answers, in the order of their ids.
 
     Args:
         candidates: The candidates.
         by_pair: The answers by pair and annotator, ``Answers.by_pair``.
         n_annotators: How many annotators are asked for each pair.
 
-    Returns:
-        The pairs, in the order of their ids.
-
     Raises:
         UsageError: A pair is not a candidate.
 
-    Source:
-        SciNLI, section 3.3.
+    Source: SciNLI, section 3.3.
     """
     columns = (candidates[name].to_pylist() for name in ("id", "domain", "label"))
     known = {id_: (domain, label) for id_, domain, label in zip(*columns, strict=True)}
@@ -117,17 +113,14 @@ def choose_gold(
     judged: Sequence[Judged],
     labels: Sequence[str],
     quotas: Mapping[str, int],
-) -> Gold:
-    """Choose the pairs to keep; kept and dropped pairs together are all annotated pairs.
+) -> GoldPairs:
+    """Choose the annotated pairs to keep; kept and dropped ones together are all.
 
     Args:
         candidates: The candidates.
         judged: The judged pairs of all batches; empty before the first.
         labels: The label set. A label without candidates has its quota too.
         quotas: By split, the number of pairs that each class of each domain must have at least.
-
-    Returns:
-        The kept pairs, the dropped ones with reasons, and the counts.
 
     Raises:
         UsageError: There are no candidates, a quota is negative, or a split of the candidates has
@@ -149,7 +142,7 @@ def choose_gold(
     kept = {pair.id for pair in judged if pair.outcome == KEPT}
     is_kept = [id_ in kept for id_ in candidates["id"].to_pylist()]
     found = Counter(cell for cell, keep in zip(cells, is_kept, strict=True) if keep)
-    return Gold(
+    return GoldPairs(
         rows=candidates.filter(pa.array(is_kept, pa.bool_())),
         dropped={pair.id: pair.outcome for pair in judged if pair.outcome != KEPT},
         counts={cell: found[cell] for cell in by_cell},

@@ -1,7 +1,6 @@
 """The public functions on the quality of negatives: a blind sample, and what experts make of it."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -9,42 +8,29 @@ import pyarrow as pa
 from ...loaders.errors import UsageError
 from ..versions.open import PathLike
 from ..versions.version import BuiltVersion
-from .answers import check_answered, read_answers, take_in
-from .batches import Batch, check_batches, read_batches
-from .export import export_batch
-from .gold import judge
+from .answers import check_answered, import_answer_files, read_answers
+from .batches import (
+    AnnotationBatch,
+    BatchExport,
+    check_batches,
+    export_batch,
+    read_annotation_batches,
+)
+from .gold import judge_pairs
 from .questions import FOLLOWS
 from .true_negatives import (
     CONTROLS,
     EXPECTED,
     Quality,
     draw_sample,
-    list_pairs,
-    measure_quality,
-    read_pairs,
+    list_sample_pairs,
+    measure_negatives,
+    read_sampled_pairs,
 )
 
 __all__ = ["import_judgements", "review_judgements", "sample_negatives"]
 
 _COMMAND = "nlihub annotate sample"
-
-
-@dataclass(frozen=True)
-class SampleExport:
-    """A blind sample for experts.
-
-    Attributes:
-        folder: Its folder.
-        sheets: The folder in it that experts get, and nothing else: a sheet for each, tasks for
-            Label Studio, instructions.
-        n_pairs: Number of its pairs.
-        short: For each strategy, and ``controls``, that has too few pairs left, how many it lacks.
-    """
-
-    folder: Path
-    sheets: Path
-    n_pairs: int
-    short: Mapping[str, int]
 
 
 def sample_negatives(
@@ -56,7 +42,7 @@ def sample_negatives(
     n_controls: int = 0,
     n_annotators: int = 2,
     seed: int = 1,
-) -> SampleExport:
+) -> BatchExport:
     """Write a blind sample of negatives for experts: can the hypothesis be concluded?
 
     Args:
@@ -69,9 +55,6 @@ def sample_negatives(
         n_annotators: How many experts judge each pair, 2 or more.
         seed: Decides which pairs are drawn.
 
-    Returns:
-        The batch.
-
     Raises:
         UnknownNameError: There is no negative of a strategy.
         UsageError: The version is none of that kind, nothing is asked for or left, the last batch
@@ -82,25 +65,25 @@ def sample_negatives(
     Source: BioNLI, section 3.5.
     """
     built = BuiltVersion(Path(version).expanduser())
-    pairs = list_pairs(built)
+    pairs = list_sample_pairs(built)
     folder = Path(batches).expanduser()
-    earlier = read_batches(folder)
+    earlier = read_annotation_batches(folder)
     _check_question(earlier)
     check_answered(earlier)
     done = _ids(earlier)
-    check_batches(earlier, read_pairs(built, done))
+    check_batches(earlier, read_sampled_pairs(built, done))
     names = sorted(pairs.keys() - {CONTROLS}) if strategies is None else strategies
     wanted = {**dict.fromkeys(names, per_strategy), CONTROLS: n_controls}
     sample = draw_sample(pairs, done, wanted, seed)
-    found = read_pairs(built, sample.ids)
+    found = read_sampled_pairs(built, sample.ids)
     places = {id_: row for row, id_ in enumerate(found["id"].to_pylist())}
     drawn = found.take(pa.array([places[id_] for id_ in sample.ids], pa.int64()))
     batch = export_batch(folder, earlier, drawn, EXPECTED, n_annotators, FOLLOWS)
-    return SampleExport(batch.folder, batch.sheets, len(drawn), sample.short)
+    return BatchExport(batch.folder, batch.sheets, len(drawn), sample.short)
 
 
 def import_judgements(version: PathLike, batches: PathLike, answers: Sequence[PathLike]) -> Quality:
-    """Take in experts' answers to the last sample, and say how many negatives are true ones.
+    """Import experts' answers to the last sample, and measure how many negatives are true ones.
 
     Args:
         version: Folder of a version with adversarial negatives, as BioNLI's.
@@ -109,17 +92,18 @@ def import_judgements(version: PathLike, batches: PathLike, answers: Sequence[Pa
 
     Raises:
         UsageError: There is no batch, nothing is answered, or the batches ask something else.
-        AnnotationError: An answer is malformed; then nothing is taken in.
+        AnnotationError: An answer is malformed; then nothing is imported.
     """
     folder = Path(batches).expanduser()
-    there = read_batches(folder)
+    there = read_annotation_batches(folder)
     _check_question(there)
-    take_in(folder, there, [Path(path).expanduser() for path in answers], _COMMAND)
+    files = [Path(path).expanduser() for path in answers]
+    import_answer_files(folder, there, files, _COMMAND)
     return review_judgements(version, batches)
 
 
 def review_judgements(version: PathLike, batches: PathLike) -> Quality:
-    """Say how many negatives of the samples are true ones.
+    """Measure how many negatives of the samples are true ones.
 
     Args:
         version: Folder of a version with adversarial negatives, as BioNLI's.
@@ -129,25 +113,25 @@ def review_judgements(version: PathLike, batches: PathLike) -> Quality:
         UsageError: There is no batch, or the batches ask something else.
         AnnotationError: The batches, or the answers to them, are malformed or of other pairs.
     """
-    there = read_batches(Path(batches).expanduser())
+    there = read_annotation_batches(Path(batches).expanduser())
     if not there:
         raise UsageError(f"{batches} has no batch; make one: {_COMMAND}.")
     _check_question(there)
-    pairs = read_pairs(BuiltVersion(Path(version).expanduser()), _ids(there))
+    pairs = read_sampled_pairs(BuiltVersion(Path(version).expanduser()), _ids(there))
     check_batches(there, pairs)
     n_annotators = there[0].n_annotators
-    judged = judge(pairs, read_answers(there).by_pair, n_annotators)
-    return measure_quality(pairs, judged, n_annotators)
+    judged = judge_pairs(pairs, read_answers(there).by_pair, n_annotators)
+    return measure_negatives(pairs, judged, n_annotators)
 
 
-def _ids(batches: Sequence[Batch]) -> frozenset[str]:
+def _ids(batches: Sequence[AnnotationBatch]) -> frozenset[str]:
     return frozenset().union(*(batch.ids for batch in batches))
 
 
-def _check_question(batches: Sequence[Batch]) -> None:
+def _check_question(batches: Sequence[AnnotationBatch]) -> None:
     if batches and batches[0].labels != EXPECTED:
         raise UsageError(
             f"{batches[0].folder} asks for {', '.join(batches[0].labels)}, not whether a "
-            "conclusion can be drawn: no sample of negatives. Of pairs from papers, say how many "
-            "are wanted (--per-class)."
+            "conclusion can be drawn, so it is not a sample of negatives. For pairs from papers, "
+            "give --per-class."
         )

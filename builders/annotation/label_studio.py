@@ -19,14 +19,11 @@ KEY = "pair"
 ANSWER = "answer"
 
 
-def tasks(pairs: Iterable[tuple[str, str, str]]) -> list[dict[str, dict[str, str]]]:
-    """Return the tasks to import into a project.
+def label_studio_tasks(pairs: Iterable[tuple[str, str, str]]) -> list[dict[str, dict[str, str]]]:
+    """Return the tasks of Label Studio, in its basic JSON format.
 
     Args:
         pairs: Key, premise and hypothesis of each pair.
-
-    Returns:
-        A task for each pair, in Label Studio's basic JSON format.
     """
     return [
         {"data": {KEY: key, "premise": premise, "hypothesis": hypothesis}}
@@ -35,14 +32,11 @@ def tasks(pairs: Iterable[tuple[str, str, str]]) -> list[dict[str, dict[str, str
 
 
 def labelling_config(labels: Sequence[str], names: tuple[str, str]) -> str:
-    """Return the labelling configuration of a project: the two sentences, and one choice.
+    """Return Label Studio's labelling configuration in XML: the two sentences, and one choice.
 
     Args:
         labels: The label set; "unclear" is added as the last choice.
         names: The headings of the two sentences.
-
-    Returns:
-        XML.
     """
     view = ElementTree.Element("View")
     for name, shown in zip(("premise", "hypothesis"), names, strict=True):
@@ -64,16 +58,10 @@ def labelling_config(labels: Sequence[str], names: tuple[str, str]) -> str:
 
 
 def read_label_studio_answers(path: Path) -> Entries:
-    """Read an export in the format JSON or JSON-MIN.
+    """Read an export of Label Studio in JSON or JSON-MIN: its entries, and the defects of the rest.
 
     ``completed_by`` (JSON) or ``annotator`` (JSON-MIN) names the annotator: a number, or an object
     with a number or an address. A task that an annotator skipped has no answer from them.
-
-    Args:
-        path: The file.
-
-    Returns:
-        Its entries, and the defects of the rest.
     """
     try:
         records = json.loads(path.read_bytes().decode("utf-8-sig"))

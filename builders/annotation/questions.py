@@ -7,7 +7,7 @@ from .candidates import UNCLEAR
 
 
 @dataclass(frozen=True)
-class Question:
+class AnnotatorQuestion:
     """A question to annotators.
 
     Attributes:
@@ -24,7 +24,7 @@ class Question:
 
 
 #: How one sentence relates to another. The classes of SciNLI are in our words (section 3.1).
-RELATION = Question(
+RELATION = AnnotatorQuestion(
     names=("Sentence 1", "Sentence 2"),
     task=(
         "Each pair has two sentences from scientific papers. Say how the second (the",
@@ -47,7 +47,7 @@ RELATION = Question(
 )
 
 #: Whether a conclusion follows from what is given for it (BioNLI, section 3.5).
-FOLLOWS = Question(
+FOLLOWS = AnnotatorQuestion(
     names=("Text", "Conclusion"),
     task=(
         "Each pair has a text from an abstract (the premise) and a conclusion (the hypothesis).",
@@ -67,18 +67,14 @@ FOLLOWS = Question(
 )
 
 
-def instructions(labels: Sequence[str], question: Question = RELATION) -> str:
-    """Return the instructions for a batch.
+def annotator_instructions(labels: Sequence[str], question: AnnotatorQuestion = RELATION) -> str:
+    """Return the instructions for annotators, in Markdown.
 
     Args:
         labels: The label set, without ``unclear``; explained where the question has its meanings.
         question: The question that annotators answer.
 
-    Returns:
-        Markdown.
-
-    Source:
-        SciNLI, section 3.3: judge by the two sentences alone; "unclear" where they do not tell.
+    Source: SciNLI, section 3.3: judge by the two sentences alone; "unclear" where they do not tell.
     """
     meanings = question.meanings if set(labels) == set(question.meanings) else {}
     answers = [f"- `{label}`" + (f": {meanings[label]}" if meanings else "") for label in labels]

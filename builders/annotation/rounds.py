@@ -3,6 +3,7 @@
 import hashlib
 import json
 import textwrap
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,35 +16,22 @@ from ..procedures.registry import declared_builder
 from ..versions.open import PathLike
 from ..versions.version import BuiltVersion
 from ..versions.write import build_version
-from .agreement import Agreement, measure_agreement
+from .agreement import AnnotatorAgreement, measure_agreement
 from .annotated_rows import AnnotatedRows
-from .answers import check_answered, read_answers, take_in
-from .batches import Batch, check_batches, read_batches
-from .candidates import Cell, candidates_of, check_candidates, draw_batch
-from .export import export_batch
-from .gold import Gold, choose_gold, judge
+from .answers import check_answered, import_answer_files, read_answers
+from .batches import (
+    AnnotationBatch,
+    BatchExport,
+    check_batches,
+    export_batch,
+    read_annotation_batches,
+)
+from .candidates import candidates_of, check_candidates, draw_batch
+from .gold import GoldPairs, choose_gold, judge_pairs
 
 _NEXT = "Go on with nlihub annotate export, or ask for fewer."
 
 __all__ = ["build", "export", "import_answers", "review"]
-
-
-@dataclass(frozen=True)
-class Export:
-    """A batch for annotators.
-
-    Attributes:
-        folder: Its folder.
-        sheets: The folder in it that annotators get, and nothing else: a sheet for each, tasks for
-            Label Studio, instructions.
-        n_pairs: Number of its pairs.
-        short: For each class of a domain and split that has too few pairs left, how many it lacks.
-    """
-
-    folder: Path
-    sheets: Path
-    n_pairs: int
-    short: Mapping[Cell, int]
 
 
 @dataclass(frozen=True)
@@ -57,8 +45,8 @@ class Review:
         n_annotators: How many people were asked for each pair.
     """
 
-    agreement: Agreement
-    gold: Gold
+    agreement: AnnotatorAgreement
+    gold: GoldPairs
     n_batches: int
     n_annotators: int
 
@@ -71,7 +59,7 @@ def export(
     size_per_class: int | None = None,
     n_annotators: int = 3,
     seed: int = 1,
-) -> Export:
+) -> BatchExport:
     """Write the next batch of evaluation pairs for annotators: pairs alone, no labels.
 
     Args:
@@ -82,9 +70,6 @@ def export(
             missing.
         n_annotators: How many people judge each pair, 2 or more.
         seed: Decides which pairs are drawn.
-
-    Returns:
-        The batch.
 
     Raises:
         UsageError: Every class has its quota, or none of what it lacks is left.
@@ -97,20 +82,23 @@ def export(
         raise UsageError("Every class has its quota: nothing is left to annotate.")
     check_answered(there.batches)
     done = frozenset().union(*(batch.ids for batch in there.batches))
-    size = size_per_class or max(_by_class(gold.missing).values())
+    lacking: Counter[tuple[str, str]] = Counter()
+    for cell, number in gold.missing.items():
+        lacking[cell.domain, cell.label] += number
+    size = size_per_class or max(lacking.values())
     draw = draw_batch(there.candidates, done, gold.missing, size, seed)
     if not len(draw.pairs):
         raise UsageError("No pair is left of the classes that lack some. Build with more papers.")
     batch = export_batch(
         Path(batches).expanduser(), there.batches, draw.pairs, there.labels, n_annotators
     )
-    return Export(batch.folder, batch.sheets, len(draw.pairs), draw.short)
+    return BatchExport(batch.folder, batch.sheets, len(draw.pairs), draw.short)
 
 
 def import_answers(
     version: PathLike, batches: PathLike, answers: Sequence[PathLike], per_class: Mapping[str, int]
 ) -> Review:
-    """Take in answers to the last batch, and say what the annotation has come to.
+    """Import answers to the last batch, and return what the annotation has come to.
 
     Args:
         version: Folder of a version that was made from papers.
@@ -120,16 +108,16 @@ def import_answers(
 
     Raises:
         UsageError: There is no batch, or nothing is answered.
-        AnnotationError: An answer is malformed; then nothing is taken in.
+        AnnotationError: An answer is malformed; then nothing is imported.
     """
     there = _Annotation.read(version, batches, None)
     files = [Path(path).expanduser() for path in answers]
-    take_in(Path(batches), there.batches, files, "nlihub annotate export")
+    import_answer_files(Path(batches), there.batches, files, "nlihub annotate export")
     return there.review(per_class)
 
 
 def review(version: PathLike, batches: PathLike, per_class: Mapping[str, int]) -> Review:
-    """Say what the annotation has come to.
+    """Return what the annotation has come to.
 
     Args:
         version: Folder of a version that was made from papers.
@@ -145,16 +133,13 @@ def review(version: PathLike, batches: PathLike, per_class: Mapping[str, int]) -
 def build(
     version: PathLike, batches: PathLike, output: PathLike, per_class: Mapping[str, int]
 ) -> Path:
-    """Build the version whose evaluation splits have confirmed pairs alone.
+    """Build the version whose evaluation splits have confirmed pairs alone; return its folder.
 
     Args:
         version: Folder of a version that was made from papers.
         batches: The folder of all batches.
         output: The folder to build in; ``output/NAME`` must be another than ``version``.
         per_class: By split, how many confirmed pairs of each class and domain are wanted.
-
-    Returns:
-        The folder of the new version.
 
     Raises:
         CorpusError: A class has fewer confirmed pairs than wanted.
@@ -200,7 +185,7 @@ class _Annotation:
     version: BuiltVersion
     labels: Sequence[str]
     candidates: pa.Table
-    batches: Sequence[Batch]
+    batches: Sequence[AnnotationBatch]
     n_annotators: int
 
     @classmethod
@@ -209,7 +194,7 @@ class _Annotation:
         labels = version.manifest.labels
         candidates = candidates_of(version)
         check_candidates(candidates, labels)
-        found = read_batches(Path(batches).expanduser())
+        found = read_annotation_batches(Path(batches).expanduser())
         check_batches(found, candidates)
         asked = found[0].n_annotators if found else n_annotators or 1
         if n_annotators is not None and asked != n_annotators:
@@ -217,15 +202,15 @@ class _Annotation:
         return cls(version, labels, candidates, found, asked)
 
     def answers_hash(self) -> str:
-        """A sha256 of all answers, by pair and annotator."""
+        """Return a sha256 of all answers, by pair and annotator."""
         by_pair = read_answers(self.batches).by_pair
         text = json.dumps({pair: dict(found) for pair, found in by_pair.items()}, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
     def review(self, per_class: Mapping[str, int]) -> Review:
-        """What the answers have come to."""
+        """Return what the answers have come to."""
         answers = read_answers(self.batches)
-        judged = judge(self.candidates, answers.by_pair, self.n_annotators)
+        judged = judge_pairs(self.candidates, answers.by_pair, self.n_annotators)
         splits = set(self.candidates["split"].to_pylist())
         if per_class.keys() != splits:
             raise UsageError(
@@ -237,17 +222,8 @@ class _Annotation:
         return Review(agreement, gold, len(self.batches), self.n_annotators)
 
 
-def _by_class(missing: Mapping[Cell, int]) -> dict[tuple[str, str], int]:
-    """What each class of a domain lacks in all splits."""
-    totals: dict[tuple[str, str], int] = {}
-    for cell, number in missing.items():
-        key = (cell.domain, cell.label)
-        totals[key] = totals.get(key, 0) + number
-    return totals
-
-
 def _told(review: Review) -> str:
-    """What a card says of the annotation."""
+    """Return the card's text on the annotation."""
     found = review.agreement
     by_class = ", ".join(f"{name} {100 * s.value:.1f} %" for name, s in found.by_class.items())
     splits = " and ".join(sorted({cell.split for cell in review.gold.quotas}, reverse=True))

@@ -32,7 +32,7 @@ class Entry:
     Attributes:
         line: Its line in the file, from 1; 0 where the file has no lines.
         where: The place in a file without lines, e.g. ``"task 3"``; empty elsewhere.
-        annotator: The annotator.
+        annotator: Who answered.
         key: The key of the pair in its batch.
         premise: The first sentence.
         hypothesis: The second sentence.
@@ -53,13 +53,7 @@ Entries = tuple[list[Entry], list[Defect]]
 
 
 def write_sheet(path: Path, names: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Write a CSV file.
-
-    Args:
-        path: The file.
-        names: The names of the columns.
-        rows: The texts of each row.
-    """
+    """Write a sheet for annotators: a CSV file with column names and the texts of each row."""
     with path.open("w", encoding="utf-8-sig", newline="") as file:
         writer = csv.writer(file, lineterminator="\r\n")
         writer.writerow(names)
@@ -69,7 +63,7 @@ def write_sheet(path: Path, names: Sequence[str], rows: Iterable[Sequence[str]])
 def read_sheet(
     path: Path, columns: Sequence[str]
 ) -> tuple[list[tuple[int, dict[str, str]]], list[Defect]]:
-    """Read a CSV file as ``write_sheet`` writes it, or as a spreadsheet saves it after that.
+    """Read a sheet as ``write_sheet`` writes it, or as a spreadsheet saves it after that.
 
     Args:
         path: The file; UTF-8, its cells separated by commas, semicolons or tabs. Blank rows and
@@ -107,7 +101,7 @@ def read_sheet(
                 defects.append(Defect(str(path), line, "", problem))
             elif any(cells):
                 cells += [""] * (len(names) - len(cells))
-                texts = dict(zip(names, map(_unprotected, cells), strict=False))
+                texts = dict(zip(names, (cell.removeprefix(_MARK) for cell in cells), strict=False))
                 rows.append((line, {name: texts[name] for name in columns}))
     except csv.Error as error:
         return rows, [*defects, Defect(str(path), line, "", f"not CSV from here on: {error}")]
@@ -116,14 +110,7 @@ def read_sheet(
 
 
 def read_sheet_answers(path: Path) -> Entries:
-    """Read the sheet of an annotator, whose name is the name of the file.
-
-    Args:
-        path: The file.
-
-    Returns:
-        Its entries, and the defects of the rest.
-    """
+    """Read the sheet of the annotator whom the file is named after: entries, and defects."""
     rows, defects = read_sheet(path, SHEET_COLUMNS)
     entries = [
         Entry(line, "", path.stem, row["id"], row["premise"], row["hypothesis"], row["answer"])
@@ -134,10 +121,6 @@ def read_sheet_answers(path: Path) -> Entries:
 
 def _protected(text: str) -> str:
     return _MARK + text if text.lstrip().startswith((_MARK, *_FORMULA_STARTS)) else text
-
-
-def _unprotected(text: str) -> str:
-    return text.removeprefix(_MARK)
 
 
 def _header_problem(names: Sequence[str], columns: Sequence[str]) -> str:

@@ -17,7 +17,7 @@ from ...loaders.errors import UnknownNameError, UsageError
 from ...loaders.releases.bionli import LABELS
 from ..core.keyed import keyed_hash
 from ..versions.version import BuiltVersion
-from .agreement import Agreement, Share, measure_agreement
+from .agreement import AnnotatorAgreement, Share, measure_agreement
 from .gold import KEPT, UNDECIDED, Judged
 
 #: The name under which controls are drawn and reported.
@@ -28,8 +28,8 @@ _ENTAILED = LABELS.index("entailment")
 
 
 @dataclass(frozen=True)
-class Sample:
-    """A blind sample.
+class NegativesSample:
+    """A blind sample of negatives, with positives among them.
 
     Attributes:
         ids: The ids of the pairs, in an order that is independent of their labels.
@@ -43,7 +43,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The judgement of the pairs of one kind.
+    """The experts' judgement of the pairs of one kind.
 
     Attributes:
         n_pairs: Number of pairs drawn.
@@ -75,7 +75,7 @@ class Quality:
     strategies: dict[str, Verdict]
     negatives: Verdict
     controls: Verdict | None
-    agreement: Agreement
+    agreement: AnnotatorAgreement
 
     def as_json(self) -> dict[str, Any]:
         """Return all figures in plain types, an undefined number as None."""
@@ -87,16 +87,15 @@ class Quality:
         }
 
 
-def list_pairs(version: BuiltVersion) -> dict[str, list[tuple[str, str]]]:
-    """List the pairs that may be drawn, of all splits of the main config.
+def list_sample_pairs(version: BuiltVersion) -> dict[str, list[tuple[str, str]]]:
+    """List the pairs that a sample of negatives may draw, of all splits of the main config.
 
     Args:
         version: A version with BioNLI's labels.
 
     Returns:
         Id and group of every pair, by category for negatives and as ``controls`` for positives. A
-        pair without a group is a group of its own; negatives without a category have no strategy,
-        and are left out.
+        pair without a group is a group of its own; negatives without a category are left out.
 
     Raises:
         UsageError: The version has other labels, or no negatives with a category.
@@ -126,20 +125,17 @@ def draw_sample(
     done: Collection[str],
     wanted: Mapping[str, int],
     seed: int,
-) -> Sample:
-    """Draw pairs by keyed hashes of their ids, so that the order of the rows does not matter.
+) -> NegativesSample:
+    """Draw a sample of negatives by keyed hashes of their ids, whatever the order of the rows.
 
     A pair whose group is not yet in this or an earlier sample comes before the others; the kind
     with the fewest pairs left chooses first.
 
     Args:
-        pairs: Id and group of the pairs by kind, from ``list_pairs``.
+        pairs: Id and group of the pairs by kind, from ``list_sample_pairs``.
         done: Ids of the pairs in earlier samples.
         wanted: Number of pairs to draw for each strategy, and for ``controls``.
         seed: The key of the hashes.
-
-    Returns:
-        The sample.
 
     Raises:
         UnknownNameError: A strategy has no negatives.
@@ -174,11 +170,11 @@ def draw_sample(
         if len(drawn) < wanted[name]:
             short[name] = wanted[name] - len(drawn)
     ids.sort(key=lambda id_: keyed_hash(id_, str(seed), "order"))
-    return Sample(ids, short)
+    return NegativesSample(ids, short)
 
 
-def read_pairs(version: BuiltVersion, ids: Collection[str]) -> pa.Table:
-    """Read the pairs with some ids.
+def read_sampled_pairs(version: BuiltVersion, ids: Collection[str]) -> pa.Table:
+    """Read the pairs of a sample of negatives by their ids.
 
     Args:
         version: A version with BioNLI's labels.
@@ -208,16 +204,13 @@ def read_pairs(version: BuiltVersion, ids: Collection[str]) -> pa.Table:
     return pa.concat_tables(tables)
 
 
-def measure_quality(pairs: pa.Table, judged: Sequence[Judged], n_annotators: int) -> Quality:
-    """Measure the share of true negatives.
+def measure_negatives(pairs: pa.Table, judged: Sequence[Judged], n_annotators: int) -> Quality:
+    """Measure the share of true negatives by strategy, and the agreement of the experts.
 
     Args:
-        pairs: The pairs, from ``read_pairs``.
+        pairs: The pairs, from ``read_sampled_pairs``.
         judged: The same pairs, judged.
         n_annotators: How many experts were asked for each pair.
-
-    Returns:
-        The verdicts by strategy, and the agreement of the experts.
 
     Source:
         BioNLI, section 3.5: 88 % of GEN and 84 % of GEN-ND are correct negatives to two experts.
@@ -240,14 +233,7 @@ def measure_quality(pairs: pa.Table, judged: Sequence[Judged], n_annotators: int
 
 
 def wilson_interval(n: int, of: int) -> tuple[float, float] | None:
-    """Return the 95 % interval of a share.
-
-    Args:
-        n: Size of the part.
-        of: Size of the whole.
-
-    Returns:
-        Its ends, from 0 to 1; None where the whole is 0.
+    """Return Wilson's 95 % interval of the share ``n / of``, from 0 to 1; None where ``of`` is 0.
 
     Source: Wilson (1927), "Probable inference, the law of succession, and statistical inference".
 

@@ -95,9 +95,6 @@ class NLIBuilder:
         Args:
             options: Where the sources are and how to work.
 
-        Returns:
-            The rows.
-
         Raises:
             NLIHubError: A source is missing, not the pinned one, or malformed.
         """
@@ -117,13 +114,10 @@ class NLIBuilder:
 
     @classmethod
     def find_sources(cls, options: BuildOptions) -> list[SourceFile]:
-        """Get the source files for the rows asked for, downloaded where there is no folder.
+        """Get the files of ``wanted_sources``, verified, and downloaded where there is no folder.
 
         Args:
             options: Where the sources are, and what is asked for.
-
-        Returns:
-            The files of ``wanted_sources``, verified.
 
         Raises:
             NLIHubError: A source is missing or not the pinned one.
@@ -149,7 +143,7 @@ class NLIBuilder:
 
     @classmethod
     def code_identity(cls) -> str:
-        """Return a hash of the code and the shipped files that the rows depend on."""
+        """Return the sha256 of the code and the shipped files that the rows depend on."""
         modules = [base.__module__ for base in cls.__mro__ if issubclass(base, NLIBuilder)]
         shipped = [hash_file(path) for path in cls.SHIPPED]
         text = json.dumps([code_identity(*dict.fromkeys(modules)), shipped])
@@ -157,16 +151,13 @@ class NLIBuilder:
 
     @classmethod
     def fingerprint(cls, options: BuildOptions) -> str:
-        """Return a hash of all that the rows asked for depend on: code, sources and choice.
+        """Return the sha256 of all that the rows asked for depend on: code, sources and choice.
 
         A local folder is verified for it. Where there is none, and the content of what would be
         downloaded is known, nothing is downloaded.
 
         Args:
             options: Where the sources are, and what is asked for.
-
-        Returns:
-            64 hexadecimal digits.
 
         Raises:
             NLIHubError: A source is missing or not the pinned one.

@@ -1,4 +1,4 @@
-"""Builders of the ``datasets`` library, made from our definitions on demand.
+"""Builders of the ``datasets`` library, made from our definitions of datasets on demand.
 
 What is fragile in ``datasets`` is used in this module alone: the hooks of ``ArrowBasedBuilder``
 (``_info``, ``_split_generators``, ``_generate_tables``), ``hash``, which names the folder in its
@@ -68,11 +68,7 @@ class TableBuilder(datasets.ArrowBasedBuilder):
 
 
 class _DefinedBuilder(TableBuilder):
-    """A builder of a dataset that a definition describes.
-
-    Class attributes:
-        DEFINITION: The definition.
-    """
+    """A builder of the dataset that ``DEFINITION`` describes."""
 
     DEFINITION: ClassVar[type[NLIBuilder]]
 

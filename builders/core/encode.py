@@ -1,4 +1,4 @@
-"""Encodes the columns of a dataset into tables of the uniform schema."""
+"""Encode the columns of a dataset into tables of the uniform schema."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -16,15 +16,12 @@ if TYPE_CHECKING:
 def encode(
     columns: Mapping[str, Any], features: "Features", schema: pa.Schema | None = None
 ) -> pa.Table:
-    """Encode columns strictly: nothing is dropped, filled in or coerced.
+    """Encode columns as a table of the uniform schema: nothing is dropped, filled in or coerced.
 
     Args:
         columns: For every feature its values, n of each; the labels as strings.
         features: Those of ``uniform_features``.
         schema: Their Arrow schema, where it is at hand: making it takes long for a small batch.
-
-    Returns:
-        A table of n rows in the features' Arrow schema, label names included.
 
     Raises:
         SchemaError: A column is missing, unknown or of another length, a label is not of the
@@ -47,7 +44,7 @@ def encode(
 
 
 def check_required(table: pa.Table) -> None:
-    """Check that the uniform columns hold a value wherever they must.
+    """Check that the columns of the uniform schema hold a value wherever they must.
 
     Raises:
         SchemaError: A required column has a null or an empty text; names the first row.
@@ -96,5 +93,5 @@ def _label_ids(labels: Any, names: Sequence[str]) -> pa.Array:
         ids = pa.array([known.get(label) for label in labels], pa.int64())
     if row >= 0:
         label = labels[row].as_py() if isinstance(labels, pa.Array) else labels[row]
-        raise SchemaError(f"Label {label!r} in row {row} is none of {', '.join(names)}.")
+        raise SchemaError(f"Label {label!r} in row {row} is not one of {', '.join(names)}.")
     return ids

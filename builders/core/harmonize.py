@@ -24,7 +24,7 @@ DATASET = "dataset"
 
 @dataclass(frozen=True)
 class Scheme:
-    """A label set, and the label in it for each label of the datasets.
+    """A label set shared by datasets, and the label in it for each of theirs.
 
     Attributes:
         name: Its name.
@@ -58,7 +58,7 @@ SCHEMES = {
         Scheme(
             "three_way",
             _THREE,
-            {label: label for label in _THREE},
+            dict(zip(_THREE, _THREE, strict=True)),
             "entailment, neutral and contradiction; SpaceNLI, SNLI and MultiNLI have it. SciNLI's "
             "`contrasting` is wider than contradiction, so SciNLI and MSciNLI do not",
         ),
@@ -89,8 +89,8 @@ def harmonize(
 
     Returns:
         The dataset with the uniform columns, ``label`` in the scheme, ``original_label``, the name
-        of the label as it was, and ``dataset``; rows and their order are kept. Ids are unique
-        within a dataset, not over datasets.
+        of the label as it was, and ``dataset``; rows keep their order. Ids are unique within a
+        dataset alone.
 
     Raises:
         UnknownNameError: There is no such scheme.
@@ -197,7 +197,7 @@ def _mapped(scheme: Scheme, label: str) -> str:
     plain = label.casefold().replace(" ", "_").replace("-", "_")
     if plain not in scheme.names:
         raise SchemaError(
-            f"The label {label!r} has no place in the scheme {scheme.name!r}, which knows "
+            f"The label {label!r} is not in the scheme {scheme.name!r}, which maps "
             f"{', '.join(scheme.names)}: {scheme.meaning}."
         )
     return scheme.names[plain]
@@ -206,7 +206,7 @@ def _mapped(scheme: Scheme, label: str) -> str:
 def _harmonize(rows: Any, scheme: Scheme, order: tuple[str, ...], name: str | None) -> Any:
     feature = (rows.features or {}).get("label")
     if not isinstance(feature, ClassLabel):
-        found = f"is {feature}" if feature is not None else "is not there"
+        found = f"is {feature}" if feature is not None else "is missing"
         raise SchemaError(
             f"The column label {found}; expected a class label, whose names can be mapped "
             "(rename_column and cast_column make one)."

@@ -24,14 +24,11 @@ _DATA = {".csv", ".json", ".xml", ".yaml"}
 
 @cache
 def code_identity(*module_names: str) -> str:
-    """Return a hash of modules and of all code and data of this package that they depend on.
+    """Return the sha256 of modules and of all code and data of this package that they depend on.
 
     Args:
         module_names: Modules of this package; others, where they are imported, count with what
             they import of it.
-
-    Returns:
-        64 hexadecimal digits.
     """
     digest = hashlib.sha256()
     modules = _reached(module_names)

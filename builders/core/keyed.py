@@ -4,15 +4,12 @@ import hashlib
 
 
 def keyed_hash(text: str, key: str, purpose: str) -> bytes:
-    """Return the keyed hash of a text, in place of a random number.
+    """Return the keyed hash of a text, 16 bytes that take the place of a random number.
 
     Args:
         text: The text, e.g. the id of a pair.
         key: The key, of 64 bytes at most, e.g. a seed.
         purpose: What it decides, of 16 bytes at most; other purposes get unrelated numbers.
-
-    Returns:
-        16 bytes.
 
     Raises:
         ValueError: The key or the purpose is too long.
@@ -25,8 +22,8 @@ def keyed_hash(text: str, key: str, purpose: str) -> bytes:
     ).digest()
 
 
-def key_of(seed: int, purpose: str, name: str) -> int:
-    """Return the key of 64 bits that decides what is drawn for a name.
+def keyed_number(seed: int, purpose: str, name: str) -> int:
+    """Return a number of 64 bits from a keyed hash, which decides what is drawn for a name.
 
     Args:
         seed: The seed; another gives other choices.

@@ -1,4 +1,4 @@
-"""Loading through a builder, as ``datasets.load_dataset`` does with its own datasets."""
+"""Load a dataset through its builder, as ``datasets.load_dataset`` does with its own datasets."""
 
 import re
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ _PREPARING = ("num_proc", "download_mode", "verification_mode")
 _ARGUMENTS = ("cache_dir", "keep_in_memory", *_PREPARING)
 
 
-def load(
+def load_config(
     builder: type[NLIBuilder],
     options: BuildOptions,
     *,
@@ -25,7 +25,7 @@ def load(
     streaming: bool = False,
     **arguments: Any,
 ) -> Any:
-    """Load one config of a dataset.
+    """Load one config of a dataset through its builder, as ``datasets.load_dataset`` does.
 
     Rows are kept in the cache of ``datasets``, in a place that depends on the code of the dataset,
     on the sources and on the splits that are needed.
@@ -39,11 +39,8 @@ def load(
         **arguments: ``cache_dir``, ``keep_in_memory``, ``num_proc``, ``download_mode`` and
             ``verification_mode``, with their meaning in ``datasets``.
 
-    Returns:
-        What ``datasets.load_dataset`` returns.
-
     Raises:
-        UsageError: An argument has no meaning here, or the split cannot be had.
+        UsageError: An argument has no meaning here, or the split cannot be read.
         UnknownNameError: There is no such split.
         NLIHubError: The sources are missing, not the pinned ones, or malformed.
     """
@@ -80,10 +77,7 @@ def load(
 
 
 def check_arguments(arguments: Iterable[str]) -> None:
-    """Refuse arguments of ``datasets.load_dataset`` that have no meaning for our datasets.
-
-    Args:
-        arguments: The names of further arguments.
+    """Refuse arguments of ``datasets.load_dataset``, by name, that mean nothing for our datasets.
 
     Raises:
         UsageError: One of them has none.
@@ -91,7 +85,7 @@ def check_arguments(arguments: Iterable[str]) -> None:
     for name in arguments:
         if name not in _ARGUMENTS:
             raise UsageError(
-                f"{name} has no meaning here: one version is built, from known sources. Known: "
+                f"{name} has no meaning here: one version is built, from known sources. Expected: "
                 f"path, name, data_dir, split, streaming, origin, version, {', '.join(_ARGUMENTS)}."
             )
 
@@ -131,6 +125,6 @@ def needed_splits(split: Any) -> tuple[str, ...]:
         try:
             datasets.ReadInstruction.from_spec(spec)
         except (ValueError, AssertionError) as error:
-            raise UsageError(f"{spec!r} names no split, nor a part of one: {error}") from error
+            raise UsageError(f"{spec!r} is neither a split nor a part of one: {error}") from error
         names += [re.match(r"\s*(\w*)", part)[1] for part in spec.split("+")]  # type: ignore[index]
     return () if "all" in names else tuple(dict.fromkeys(names))

@@ -22,9 +22,6 @@ def markdown_table(
         aligns_numbers: Whether to align numbers to the right: every column but the first in which
             at least half of the cells that are not empty are numbers.
 
-    Returns:
-        The lines, without a line break at the end.
-
     >>> print(markdown_table(["label", "rows"], [["a|b", 12]], aligns_numbers=True))
     | label | rows |
     | --- | ---: |

@@ -50,7 +50,7 @@ class NewDataset:
         if len(set(self.labels)) != len(self.labels) or len(self.labels) < 2:
             found.append("labels must be two or more, all different")
         if self.delimiter not in DELIMITERS:
-            found.append(f"delimiter {self.delimiter!r} is none of {', '.join(DELIMITERS)}")
+            found.append(f"delimiter {self.delimiter!r} is not one of {', '.join(DELIMITERS)}")
         if unknown := sorted(set(self.columns) - set(_COLUMNS)):
             found.append(f"unknown columns {', '.join(unknown)}; expected {', '.join(_COLUMNS)}")
         if len(set(self.columns.values())) != len(self.columns):
@@ -58,7 +58,7 @@ class NewDataset:
         if not self.splits or not set(self.splits) <= set(SPLITS):
             found.append(f"splits must be some of {', '.join(SPLITS)}")
         if self.license and self.license not in LICENSES:
-            found.append(f"license {self.license!r} is none of {', '.join(LICENSES)}")
+            found.append(f"license {self.license!r} is not one of {', '.join(LICENSES)}")
         if self.domain and not is_name(self.domain):
             found.append(f"domain {self.domain!r} is not a snake_case name")
         if found:
@@ -71,7 +71,7 @@ class NewDataset:
 
 
 def skeleton_files(name: str) -> dict[str, str]:
-    """Return the files of a dataset in a checkout, by what they are; sources.json is shared."""
+    """Return the files of a new dataset in a checkout, by what they are; sources.json is shared."""
     return {
         "layout": f"loaders/releases/{name}.py",
         "builder": f"builders/{name}.py",
@@ -96,14 +96,11 @@ def check_checkout(root: Path) -> Path:
 
 
 def write_new_dataset(new: NewDataset, root: Path) -> list[Path]:
-    """Write the skeleton of a dataset: four files, and its entry in ``sources.json``.
+    """Write the skeleton of a new dataset, four files and its entry in ``sources.json``.
 
     Args:
         new: What is known of it.
         root: The checkout.
-
-    Returns:
-        The five files.
 
     Raises:
         SourceNotFoundError: The folder is not a checkout.
@@ -122,7 +119,15 @@ def write_new_dataset(new: NewDataset, root: Path) -> list[Path]:
         skeleton = (files(__package__) / "skeleton" / f"{what}.txt").read_text(encoding="utf-8")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(Template(skeleton).substitute(blanks), encoding="utf-8")
-    entry = json.dumps({new.name: {"files": _sources(new)}}, indent=2)
+    todo = "TODO: where a person gets it; sha256, bytes, rows, locations."
+    entries = {
+        split: {
+            "variants": [{"path": f"{split}.{_ENDINGS[new.delimiter]}"}],
+            "instructions": todo,
+        }
+        for split in new.splits
+    }
+    entry = json.dumps({new.name: {"files": entries}}, indent=2)
     inner = entry.removeprefix("{\n").removesuffix("\n}")
     sources.write_text(f"{text.rstrip().removesuffix('}').rstrip()},\n{inner}\n}}\n", "utf-8")
     return [*targets.values(), sources]
@@ -159,17 +164,6 @@ def _blanks(new: NewDataset) -> dict[str, str]:
         "format": tab if new.delimiter == "tab" else "",
         "files": found[:-1],
         "rows": rows[:-1],
-    }
-
-
-def _sources(new: NewDataset) -> dict[str, object]:
-    ending = _ENDINGS[new.delimiter]
-    return {
-        split: {
-            "variants": [{"path": f"{split}.{ending}"}],
-            "instructions": "TODO: where a person gets it; sha256, bytes, rows, locations.",
-        }
-        for split in new.splits
     }
 
 

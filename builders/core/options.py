@@ -61,27 +61,20 @@ class BuildOptions:
         }
         empty = [name for name, splits in wanted.items() if not splits]
         if empty and (self.configs or len(empty) == len(wanted)):
-            names = ", ".join(empty)
+            known = ", ".join(spec.configs[empty[0]].splits)
             raise UsageError(
-                f"{names} of {spec.name}: there is no split {' or '.join(self.splits)} in it."
+                f"{', '.join(empty)} of {spec.name} has no split {' or '.join(self.splits)}; "
+                f"expected some of {known}."
             )
         return {name: splits for name, splits in wanted.items() if splits}
 
     def keys(self, spec: DatasetSpec) -> frozenset[Key]:
-        """Return the splits to make, as pairs of config and split.
-
-        Args:
-            spec: The declaration of the dataset.
-
-        Raises:
-            UnknownNameError: The dataset has no such config, or there is no such split.
-            UsageError: No split is left, or the dataset has no such origin.
-        """
+        """Return the splits to make as pairs of config and split; errors as ``wanted``."""
         return frozenset((c, s) for c, splits in self.wanted(spec).items() for s in splits)
 
 
 def check_config(spec: DatasetSpec, config: str) -> str:
-    """Return the name of a config, if the dataset has it.
+    """Return the name of a config to build, if the dataset has it.
 
     Raises:
         UnknownNameError: It does not; names the closest.
@@ -92,7 +85,7 @@ def check_config(spec: DatasetSpec, config: str) -> str:
 
 
 def check_split(split: str, known: Sequence[str], of: str = "split") -> str:
-    """Return the name of a split, if it is a known one.
+    """Return the name of a split to build or load, if it is a known one.
 
     Args:
         split: The name.

@@ -1,4 +1,4 @@
-"""Comparison of rows with the counts that a paper publishes."""
+"""Compare rows with the counts that a paper publishes."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,12 +13,7 @@ from .spec import PublishedCounts
 
 
 def differing_rows(published: PublishedCounts, table: pa.Table) -> Iterator[str]:
-    """Yield the difference of the number of rows from the published one, if there is any.
-
-    Args:
-        published: The counts of the paper for a split.
-        table: The rows of the split.
-    """
+    """Yield the difference of a split's number of rows from the published one, if there is any."""
     expected = published.get("rows")
     if isinstance(expected, int) and len(table) != expected:
         yield _difference(len(table), expected)
@@ -27,10 +22,10 @@ def differing_rows(published: PublishedCounts, table: pa.Table) -> Iterator[str]
 def differing_counts(
     published: PublishedCounts, table: pa.Table, labels: Sequence[str]
 ) -> Iterator[str]:
-    """Yield the differences of classes, categories, domains and so on from the published counts.
+    """Yield the differences of a split's classes, categories and so on from the published counts.
 
     Args:
-        published: The counts of the paper for a split.
+        published: The counts of the paper for the split.
         table: The rows of the split.
         labels: The label set.
 
@@ -53,11 +48,7 @@ def differing_counts(
 
 
 def counted_columns(published: Mapping[str, Mapping[str, PublishedCounts]]) -> set[str]:
-    """Return the names that published counts are of, columns among them.
-
-    Args:
-        published: The counts of the paper, by config and split.
-    """
+    """Return the names that published counts, by config and split, are of; columns among them."""
     return {
         name
         for splits in published.values()

@@ -55,14 +55,10 @@ def list_datasets() -> list[str]:
 
 
 def describe(name: str) -> dict[str, Any]:
-    """Return what a dataset declares of itself.
+    """Return what a dataset declares of itself as plain values: labels, configs, licence and so on.
 
     Args:
         name: Name of the dataset.
-
-    Returns:
-        Its declaration as plain values: version, summary, labels, configs and their splits,
-        columns, metrics, licence, citation, paper.
 
     Raises:
         UnknownNameError: There is no such dataset.

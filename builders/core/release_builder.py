@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 _LOGGER = logging.getLogger(__name__)
 
 
-class Reader(Protocol):
-    """Reads a release file; see ``loaders.releases``."""
+class ReleaseReader(Protocol):
+    """A reader of a release file; see ``loaders.releases``."""
 
     def __call__(
         self, path: Path, oddities: Oddities | None = None, *, is_known: bool = False
@@ -48,7 +48,7 @@ Encoder: TypeAlias = "Callable[[pa.RecordBatch], pa.Table]"
 Membership: TypeAlias = "Callable[[pa.Table, SourceFile], pa.BooleanArray | None]"
 
 
-def everything(rows: "pa.Table", file: SourceFile) -> None:
+def every_row(rows: "pa.Table", file: SourceFile) -> None:
     """Take every row of a file into a split: the membership of most."""
 
 
@@ -110,7 +110,7 @@ class Part:
     """
 
     source: Source
-    read: Reader
+    read: ReleaseReader
     encoder: Callable[[], Encoder]
     members: Mapping[Key, Membership]
 
@@ -227,7 +227,7 @@ class ReleaseRows:
         counted = pa.concat_tables(batches)
         for (config, split), member in part.members.items():
             published = self.spec.published.get(config, {}).get(split, {})
-            if member is everything and published.get("rows") == len(counted):
+            if member is every_row and published.get("rows") == len(counted):
                 found = list(differing_counts(published, counted, self.spec.labels))
                 if found:
                     _LOGGER.warning(

@@ -19,29 +19,23 @@ RowNumbers = npt.NDArray[np.int64]
 
 
 def outline(batches: Iterable[pa.Table]) -> pa.Table:
-    """Replace each premise and hypothesis by a digest.
+    """Replace each premise and hypothesis of a dataset's rows by a digest of 16 bytes.
 
-    A digest has 16 bytes. The digest of an empty text is empty, and null stays null, so that a
-    value missing in the rows is missing in their outline.
+    The digest of an empty text is empty, and null stays null, so that a value missing in the rows
+    is missing in their outline.
 
     Args:
-        batches: One or more parts of n rows, read one at a time.
-
-    Returns:
-        n rows with the same columns, the texts as binary.
+        batches: One or more parts of the rows, read one at a time.
     """
     return pa.concat_tables(map(_outline, batches)).combine_chunks()
 
 
 def first_rows(rows: pa.Table, columns: Sequence[str]) -> RowNumbers:
-    """Return, for each row, the first row with the same values.
+    """Return, for each row, the number of the first row with the same values, its own if none.
 
     Args:
         rows: n rows, long texts as digests (see ``outline``).
         columns: The columns whose values are compared; null equals null.
-
-    Returns:
-        For each row the number of the first one: its own where no earlier row has the values.
     """
     # A stable sort: rows with the same values stand together, the first of them in front.
     order = pc.sort_indices(rows, [(name, "ascending") for name in columns])
@@ -57,14 +51,11 @@ def first_rows(rows: pa.Table, columns: Sequence[str]) -> RowNumbers:
 
 
 def contradicting_rows(first: RowNumbers, values: pa.ChunkedArray) -> RowNumbers:
-    """Return the rows that equal an earlier row in some columns, but not in a value.
+    """Return the numbers of the rows that equal an earlier row, but not in a value, in order.
 
     Args:
-        first: For each of n rows the first row that is equal in these columns (see ``first_rows``).
+        first: For each of n rows the first row that equals it (see ``first_rows``).
         values: The n values.
-
-    Returns:
-        The numbers of the rows whose value is not that of their first row, in order.
     """
     return np.flatnonzero(_differ(values, values.take(pa.array(first))))
 

@@ -14,7 +14,7 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def row_hashes(table: pa.Table, labels: Sequence[str]) -> list[bytes]:
-    """Hash each row in its canonical form by sha256.
+    """Hash each row in its canonical form by sha256, 32 bytes each.
 
     The canonical form is a JSON array of the row's values in column order, without blanks, in
     UTF-8; the label as its name, a list or a struct as the array of its values.
@@ -22,9 +22,6 @@ def row_hashes(table: pa.Table, labels: Sequence[str]) -> list[bytes]:
     Args:
         table: n rows.
         labels: The names of the labels in its column ``label``, by id.
-
-    Returns:
-        n hashes of 32 bytes.
 
     Raises:
         TypeError: A list or struct is null, which has no canonical form.
@@ -40,26 +37,16 @@ def row_hashes(table: pa.Table, labels: Sequence[str]) -> list[bytes]:
 
 
 def digest(hashes: Iterable[bytes]) -> str:
-    """Return the digest of a set of rows: the sha256 of their sorted hashes.
+    """Return the digest of a set of rows: the sha256 of their sorted hashes in hexadecimal digits.
 
     Args:
         hashes: The hashes of the rows; one value may join several of them.
-
-    Returns:
-        64 hexadecimal digits.
     """
     return hashlib.sha256(np.sort(np.frombuffer(b"".join(hashes), ROW_HASH)).data).hexdigest()
 
 
 def order_digest(hashes: Iterable[bytes]) -> str:
-    """Return the digest of rows in their order: the sha256 of their hashes.
-
-    Args:
-        hashes: The hashes of the rows; one value may join several of them.
-
-    Returns:
-        64 hexadecimal digits.
-    """
+    """Return the digest of rows in their order: the sha256 of their hashes, joined as given."""
     return hashlib.sha256(b"".join(hashes)).hexdigest()
 
 
@@ -76,7 +63,7 @@ def _json_texts(array: pa.Array) -> list[str]:
     if pa.types.is_struct(array.type) and not array.null_count:
         return [_array(row) for row in zip(*map(_json_texts, array.flatten()), strict=True)]
     if pa.types.is_nested(array.type):
-        raise TypeError(f"a null list or struct has no canonical form: {array.type}")
+        raise TypeError(f"a null list or struct has no canonical form: column of {array.type}")
     encoded = array.dictionary_encode(null_encoding="encode")
     texts = [_encode(value) for value in encoded.dictionary.to_pylist()]
     return [texts[index] for index in encoded.indices.to_pylist()]

@@ -51,9 +51,6 @@ def uniform_features(labels: Sequence[str], extra: Mapping[str, ColumnType]) -> 
     Args:
         labels: The label set; a label's id is its position.
         extra: Types of the dataset's own columns, in order.
-
-    Returns:
-        Features whose order is that of the columns.
     """
     from datasets import ClassLabel, Features, Value  # takes long to import
 

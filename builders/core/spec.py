@@ -115,13 +115,15 @@ class DatasetSpec:
 
     def __post_init__(self) -> None:
         problems = [
-            f"{n!r} is no snake_case name" for n in (self.name, *self.configs) if not is_name(n)
+            f"{n!r} is not a snake_case name" for n in (self.name, *self.configs) if not is_name(n)
         ]
         if _VERSION.fullmatch(self.version) is None:
             problems.append(f"version {self.version!r} is not of the form X.Y.Z")
         if self.license not in LICENSES:
-            problems.append(f"license {self.license!r} is none of {', '.join(LICENSES)}")
-        problems += [f"domain {d!r} is no snake_case name" for d in self.domains if not is_name(d)]
+            problems.append(f"license {self.license!r} is not one of {', '.join(LICENSES)}")
+        problems += [
+            f"domain {d!r} is not a snake_case name" for d in self.domains if not is_name(d)
+        ]
         problems += [
             f"config {name!r} has the unknown split {split!r}"
             for name, config in self.configs.items()
@@ -138,7 +140,7 @@ class DatasetSpec:
         ]
         problems += [f"unknown origin {o!r}" for o in self.origins if o not in ORIGINS]
         problems += [
-            f"published counts of {config!r}, {split!r}, which it has not"
+            f"published counts name {config}/{split}, which is not among the configs"
             for config, splits in self.published.items()
             for split in splits
             if config not in self.configs or split not in self.configs[config].splits
@@ -148,7 +150,8 @@ class DatasetSpec:
         if not self.configs or not self.citation.lstrip().startswith("@"):
             problems.append("configs and a BibTeX citation are required")
         if problems:
-            raise SchemaError(f"The declaration of {self.name!r} is wrong: {'; '.join(problems)}.")
+            told = "; ".join(problems)
+            raise SchemaError(f"The declaration of {self.name!r} is invalid: {told}.")
 
     @property
     def default_config(self) -> str:

@@ -1,4 +1,4 @@
-"""Runs a job in several processes: in order, in bounded memory, and ended with their parent."""
+"""Run a job in several processes: in order, in bounded memory, and ended with their parent."""
 
 import os
 import signal
@@ -84,5 +84,5 @@ def _start(job: Callable[[Any], Any]) -> None:
 
 def _run(item: Any) -> Any:
     if _job is None:
-        raise RuntimeError("this process is no worker")
+        raise RuntimeError("this process is not a worker")
     return _job(item)

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
 from ...loaders.errors import UsageError
-from ..core.keyed import key_of
+from ..core.keyed import keyed_number
 from ..core.schema import SPLITS
 from .option_groups import Option
 
@@ -170,7 +170,7 @@ Splitting = ByYear | ByRatio
 
 
 def _share(paper: str, seed: int) -> float:
-    return key_of(seed, "split", paper) / 2**64
+    return keyed_number(seed, "split", paper) / 2**64
 
 
 def _with_share(shares: Sequence[float]) -> tuple[str, ...]:

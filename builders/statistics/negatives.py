@@ -1,4 +1,4 @@
-"""Negatives beside the positives that they were made from, by category."""
+"""Compare negatives with the positives that they were made from, by category."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -14,7 +14,7 @@ from ...loaders.releases.bionli import LABELS
 from ..core.repeats import first_rows, outline
 from ..versions.version import BuiltVersion
 from .sampling import sample_rows
-from .tokens import count_changes, marked_words
+from .tokens import count_word_changes, marked_words
 
 #: Maximal number of negatives of a category whose distance is measured.
 MAX_ROWS = 2_000
@@ -38,7 +38,7 @@ class CategoryNegatives:
             category.
         drawn: Number drawn to measure their distance.
         without_positive: Number drawn whose positive is missing.
-        words: Words changed from the positive (see ``count_changes``) in the other drawn negatives,
+        words: Words changed from the positive (``count_word_changes``) in the other drawn ones,
             as five quantiles; None where there are no others.
         share: The same in percent of the words of the longer hypothesis.
     """
@@ -66,7 +66,7 @@ def describe_negatives(version: BuiltVersion, config: str) -> tuple[CategoryNega
         config: The config.
 
     Returns:
-        The figures of each category, the most frequent first.
+        The most frequent category first.
 
     Raises:
         UnmeasuredError: The version does not have the labels of BioNLI, or has no negatives.
@@ -166,7 +166,7 @@ def _find_positives(
 
 def _distance(negative: str, positive: str) -> tuple[int, float]:
     one, other = marked_words(negative), marked_words(positive)
-    n_changes = count_changes(one, other)
+    n_changes = count_word_changes(one, other)
     return n_changes, 100 * n_changes / max(len(one), len(other), 1)
 
 

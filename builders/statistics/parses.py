@@ -1,4 +1,4 @@
-"""Share of sentences with an ``S`` root, parsed by a CoreNLP server that the user runs.
+"""Measure the share of sentences with an ``S`` root, by a CoreNLP server that the user runs.
 
 Tested with a server that answers fixed trees in the format of CoreNLP, not with CoreNLP itself.
 """
@@ -10,9 +10,8 @@ from urllib.parse import urlsplit
 from ...loaders.errors import NLIHubError, UsageError, needs_extra
 from ..core.repeats import TEXTS
 from ..versions.version import BuiltVersion
+from .rows_and_texts import RowKind, Sums, published_texts, sum_tallies
 from .sampling import sample_rows
-from .tallies import Kind, Sums, add_up
-from .texts import published_texts
 
 #: Maximal number of rows whose texts are parsed: the share of all rows is within half a point
 #: (twice the standard error of 97 % is 0.5).
@@ -81,18 +80,16 @@ class Parses:
 def parse_texts(
     version: BuiltVersion, config: str, url: str, *, timeout_s: float = TIMEOUT_S
 ) -> Parses:
-    """Parse the texts of a version, of at most 5,000 rows drawn by a keyed hash.
+    """Measure the shares of ``S`` roots in a version, of at most 5,000 rows drawn by a keyed hash.
 
-    The server splits each text into sentences and parses them by Stanford's PCFG.
+    The server splits each text into sentences and parses them by Stanford's PCFG; texts that it
+    refuses are counted.
 
     Args:
         version: The version.
         config: The config.
         url: Address of a CoreNLP server.
         timeout_s: How long the server may be silent, in seconds.
-
-    Returns:
-        The shares of sentences with the root ``S``. Texts that the server refuses are counted.
 
     Raises:
         MissingExtraError: NLTK is not installed.
@@ -114,9 +111,9 @@ def parse_texts(
     spec = version.builder.SPEC
     splits = list(version.manifest.configs[config])
     rows = sample_rows(version, config, splits, ["label", "domain", *TEXTS], MAX_ROWS)
-    tallies: dict[Kind, list[float]] = {}
+    tallies: dict[RowKind, list[float]] = {}
     for row in rows.to_pylist():
-        kind = Kind(row["split"], row["label"], row["domain"])
+        kind = RowKind(row["split"], row["label"], row["domain"])
         sums = tallies.setdefault(kind, [0.0] * (_N_SUMS * len(TEXTS)))
         for start, name in enumerate(TEXTS):
             roots = parser.find_roots(row[name])
@@ -124,7 +121,7 @@ def parse_texts(
             sums[_N_SUMS * start + 1] += (roots or []).count("S")
             sums[_N_SUMS * start + 2] += roots is None
     parts = []
-    for part, found in add_up(tallies, _N_SUMS * len(TEXTS), spec.labels, splits):
+    for part, found in sum_tallies(tallies, _N_SUMS * len(TEXTS), spec.labels, splits):
         published = published_texts(spec.name, config, str(part))
         premise, hypothesis = (
             _roots(found[_N_SUMS * i : _N_SUMS * (i + 1)], published.get(f"{name}_s_roots"))
@@ -147,7 +144,7 @@ class _Parser:
         with needs_extra("baselines", "Asking a parser"):
             from nltk.parse.corenlp import CoreNLPParser
         if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc:
-            raise UsageError(f"The parser is {url!r}; expected an address: http://localhost:9000")
+            raise UsageError(f"The parser is {url!r}; expected an address, http://localhost:9000.")
         self._url, self._timeout_s = url, timeout_s
         self._server = CoreNLPParser(url)
         self.last_refusal = ""

@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 from ...loaders.errors import UnmeasuredError, needs_extra
 from ..versions.version import BuiltVersion
 from .sampling import draw_number, sample_rows
-from .scoring import Labels, Recall, Score, score, score_recall
-from .tokens import tokenize
+from .scoring import Labels, Recall, Score, score_probe, score_recall
+from .tokens import split_tokens
 
 #: Maximal number of rows to train on, and of rows to judge.
 MAX_ROWS = 20_000
@@ -83,7 +83,7 @@ class Probe:
 
 
 def probe_hypotheses(version: BuiltVersion, config: str) -> Probe:
-    """Train a linear classifier on hypotheses (see ``WordClassifier``), and judge it on others.
+    """Train a ``WordClassifier`` on hypotheses alone, and judge it on others.
 
     It is trained on ``train`` and judged on ``test``, or on ``validation`` without a test split.
     Training rows whose group is judged are left out; without groups, those whose paper is judged. A
@@ -94,9 +94,6 @@ def probe_hypotheses(version: BuiltVersion, config: str) -> Probe:
     Args:
         version: The version.
         config: The config.
-
-    Returns:
-        The scores of the classifier, and its heaviest words.
 
     Raises:
         MissingExtraError: scikit-learn is not installed.
@@ -130,7 +127,7 @@ def probe_hypotheses(version: BuiltVersion, config: str) -> Probe:
     texts = rows["hypothesis"].to_pylist()
     guesses = classifier.classify(texts) if folds is None else _cross_validate(texts, gold, folds)
     majority = int(np.bincount(training_gold).argmax())
-    scores = score(gold, guesses, units, len(labels), majority)
+    scores = score_probe(gold, guesses, units, len(labels), majority)
     macro_f1 = scores["macro_f1"]
     lowest = macro_f1.interval[0] if macro_f1.interval else macro_f1.value
     categories = rows["category"].to_pylist()
@@ -192,14 +189,9 @@ class WordClassifier:
         return guesses
 
     def top_words(self, n_words: int) -> dict[int, tuple[str, ...]]:
-        """Return the heaviest words for each label that the classifier knows.
+        """Return, for each known label, at most ``n_words`` words and pairs with most weight.
 
-        Args:
-            n_words: Maximal number of words for a label.
-
-        Returns:
-            By label, the words and word pairs with most weight, the heaviest first; equally heavy
-            ones in alphabetical order. Only those whose weight is above 0.
+        The heaviest come first, equally heavy ones in alphabetical order; none of weight 0 or less.
         """
         weights = self._model.coef_
         if len(weights) == 1:  # two classes: only the weights of the second are kept
@@ -213,7 +205,7 @@ class WordClassifier:
 
 
 def _words_and_bigrams(text: str) -> list[str]:
-    tokens = tokenize(text)
+    tokens = split_tokens(text)
     return tokens + [f"{one} {other}" for one, other in pairwise(tokens)]
 
 
@@ -272,11 +264,7 @@ def _score_categories(
         return
     names = [name or "none" for name in categories]
     scores = score_recall(gold, guesses, units, n_labels, names)
-    for name, n_rows in sorted(Counter(names).items(), key=_by_count):
+    for name, n_rows in sorted(Counter(names).items(), key=lambda pair: (-pair[1], pair[0])):
         found = scores[name]
         warns = found.above is not None and found.above[0] > MARGIN
         yield CategoryScore(name, n_rows, found, warns)
-
-
-def _by_count(pair: tuple[str, int]) -> tuple[int, str]:
-    return -pair[1], pair[0]

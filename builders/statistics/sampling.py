@@ -1,4 +1,4 @@
-"""A sample of rows, always the same one."""
+"""Draw a sample of a version's rows, always the same one."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -24,7 +24,7 @@ def sample_rows(
     max_rows: int,
     by: str | None = None,
 ) -> pa.Table:
-    """Draw rows by a keyed hash of their ids, whatever the order of the rows.
+    """Draw rows of a version by a keyed hash of their ids, whatever their order.
 
     Args:
         version: The version.

@@ -1,4 +1,7 @@
-"""Accuracy, macro-F1 and recall with bootstrap intervals, for rows that depend on each other."""
+"""Score the probe by accuracy, macro-F1 and recall, with intervals for rows that depend on others.
+
+Units, such as groups of rows, are resampled as wholes, with replacement, 1,000 times.
+"""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -15,7 +18,7 @@ Counts = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Score:
-    """A score in percent.
+    """A score of the probe in percent.
 
     Attributes:
         value: The score.
@@ -47,24 +50,21 @@ class Recall:
     above: tuple[float, float] | None
 
 
-def score(
+def score_probe(
     gold: Labels,
     guesses: Labels,
     units: Sequence[Hashable],
     n_labels: int,
     majority: int,
 ) -> dict[str, Score]:
-    """Score guesses by accuracy and macro-F1.
+    """Return ``accuracy`` and ``macro_f1`` of the probe's guesses.
 
     Args:
         gold: The labels of n rows, one or more.
         guesses: The guessed labels of the n rows.
-        units: The unit of each row: whole units are resampled, with replacement, 1,000 times.
+        units: The unit of each row.
         n_labels: Size of the label set. The F1 of a class that is neither gold nor guessed is 0.
         majority: The label to guess without reading.
-
-    Returns:
-        ``accuracy`` and ``macro_f1``.
     """
     numbers = {unit: number for number, unit in enumerate(dict.fromkeys(units))}
     confusions = np.zeros((len(numbers), n_labels, n_labels), np.int64)
@@ -86,17 +86,14 @@ def score_recall(
     n_labels: int,
     parts: Sequence[str],
 ) -> dict[str, Recall]:
-    """Score guesses on each part of the rows by recall.
+    """Return the recall of the probe's guesses on each part of the rows.
 
     Args:
         gold: The labels of n rows, one or more.
         guesses: The guessed labels of the n rows.
-        units: The unit of each row: whole units are resampled, with replacement, 1,000 times.
+        units: The unit of each row.
         n_labels: Size of the label set.
         parts: The part of each row.
-
-    Returns:
-        The recall of each part.
 
     Source: BioNLI, Table 5, has recall by category, since a guess "not entailed" has no category.
     """

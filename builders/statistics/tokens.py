@@ -1,4 +1,4 @@
-"""Tokens and words of texts, and the number of words in which two sentences differ.
+"""Split texts into tokens and words, and count the words in which two sentences differ.
 
 The papers do not name the tokenizer of their tables. On the 6,000 pairs of SciNLI's validation and
 test sets, the mean number of tokens of premise and hypothesis by class differs from Table 3, which
@@ -6,7 +6,7 @@ is of all 107,412 pairs, on average by so many tokens:
 
 | tokens | away | premise | hypothesis |
 | --- | --- | --- | --- |
-| ``tokenize`` below | 0.59 | 27.9 | 25.5 |
+| ``split_tokens`` below | 0.59 | 27.9 | 25.5 |
 | NLTK's ``NLTKWordTokenizer`` | 0.60 | 27.6 | 25.3 |
 | every run of letters and digits, every mark | 1.46 | 29.3 | 26.9 |
 | runs of letters and digits without marks | 3.09 | 24.4 | 22.7 |
@@ -24,21 +24,15 @@ _TOKEN = re.compile(r"\w+(?:[-.,/:'\u2019]+\w+)*|[^\w\s]")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
-def tokenize(text: str) -> list[str]:
-    """Split a text into lower-case tokens.
+def split_tokens(text: str) -> list[str]:
+    """Split a text into lower-case tokens, none of them empty or with a blank in it.
 
     A token is a run of letters, digits and ``_``, with marks inside it (``- . , / : '``), or any
     other mark by itself.
 
-    Args:
-        text: Any text.
-
-    Returns:
-        Its tokens, none of them empty and none with a blank in it; empty for a text of blanks.
-
     Source: SciNLI, Table 3, whose figures it approximates.
 
-    >>> tokenize("BERT's state-of-the-art F1 (92.5), e.g. in [3].")[:8]
+    >>> split_tokens("BERT's state-of-the-art F1 (92.5), e.g. in [3].")[:8]
     ["bert's", 'state-of-the-art', 'f1', '(', '92.5', ')', ',', 'e.g']
     """
     return _TOKEN.findall(text.lower())
@@ -54,7 +48,7 @@ def find_words(text: str) -> list[str]:
 
 
 def marked_words(text: str) -> list[str]:
-    """Split a sentence into tokens (see ``tokenize``), each marker of an entity a token.
+    """Split a sentence into tokens (see ``split_tokens``), each marker of an entity a token.
 
     >>> marked_words("The <re> ABA <er>-induced rise.")
     ['the', '<re>', 'aba', '<er>', '-', 'induced', 'rise', '.']
@@ -62,26 +56,19 @@ def marked_words(text: str) -> list[str]:
     words = []
     end = 0
     for marker in MARKER.finditer(text):
-        words += [*tokenize(text[end : marker.start()]), marker[0]]
+        words += [*split_tokens(text[end : marker.start()]), marker[0]]
         end = marker.end()
-    return words + tokenize(text[end:])
+    return words + split_tokens(text[end:])
 
 
-def count_changes(one: Sequence[Hashable], other: Sequence[Hashable]) -> int:
+def count_word_changes(one: Sequence[Hashable], other: Sequence[Hashable]) -> int:
     """Count the words to insert, delete or replace to turn one sentence into another.
-
-    Args:
-        one: n words.
-        other: m words.
-
-    Returns:
-        From 0, for equal sentences, to max(n, m).
 
     Source: Levenshtein (1966), "Binary codes capable of correcting deletions, insertions and
         reversals"; computed a row at a time in the bits of a number, as Hyyrö (2003), "A
         bit-vector algorithm for computing Levenshtein and Damerau edit distances", does.
 
-    >>> count_changes("foxes calm hens".split(), "hens calm foxes".split())
+    >>> count_word_changes("foxes calm hens".split(), "hens calm foxes".split())
     2
     """
     if not one:

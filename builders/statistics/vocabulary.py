@@ -1,4 +1,4 @@
-"""The share of their vocabulary that domains have in common."""
+"""Compare the vocabularies of domains: the share of words that they have in common."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -70,7 +70,7 @@ class Vocabularies:
 def compare_vocabularies(
     version: BuiltVersion, config: str, domains: Sequence[str]
 ) -> Vocabularies:
-    """Compare the most frequent words of each two domains, over all splits.
+    """Compare the vocabularies of each two domains by their most frequent words, over all splits.
 
     Words are runs of two or more letters in lower case, without stop words. Equally frequent words
     rank in alphabetical order. Only counts are held in memory, not rows. The figures depend on how
@@ -80,9 +80,6 @@ def compare_vocabularies(
         version: The version.
         config: The config.
         domains: The domains of the version.
-
-    Returns:
-        The shared words of each two domains.
 
     Raises:
         UnmeasuredError: There is only one domain, or a domain has no word.

@@ -44,15 +44,12 @@ def card_template(spec: DatasetSpec) -> str:
 
 
 def render_card(builder: type[NLIBuilder], manifest: Manifest, statistics: Statistics) -> str:
-    """Return the card of a built version: its README.md.
+    """Return the card of a built version, its README.md with front matter.
 
     Args:
         builder: The builder of the dataset.
         manifest: The manifest of the version.
         statistics: The statistics of the version.
-
-    Returns:
-        The whole text, front matter included.
 
     Raises:
         SchemaError: The template has an unknown block.
@@ -79,19 +76,16 @@ def read_blocks(card: str) -> dict[str, str]:
 
 
 def block_text(name: str, body: str) -> str:
-    """Return a block with its markers."""
+    """Return a generated block of a card with its markers."""
     return f"<!-- nlihub:begin {name} -->\n{body.rstrip()}\n<!-- nlihub:end {name} -->"
 
 
 def fill_blocks(card: str, blocks: Mapping[str, str]) -> str:
-    """Fill the generated blocks of a card with fresh text.
+    """Fill the generated blocks of a card with fresh text; nothing changes outside them.
 
     Args:
         card: The card, with or without front matter.
         blocks: The text of each block, by name.
-
-    Returns:
-        The card, unchanged outside its blocks.
 
     Raises:
         SchemaError: The card has a block that is not among them.
@@ -109,17 +103,10 @@ def fill_blocks(card: str, blocks: Mapping[str, str]) -> str:
 
 
 def front_matter(spec: DatasetSpec, manifest: Manifest) -> str:
-    """Return the YAML that the Hub and ``datasets`` read.
+    """Return the card's YAML that the Hub and ``datasets`` read, without the lines of dashes.
 
     Each config's description carries a digest of its rows: ``datasets`` makes it part of its cache
     key, and would otherwise serve the rows of an earlier version.
-
-    Args:
-        spec: The spec of the dataset.
-        manifest: The manifest of the version.
-
-    Returns:
-        YAML, without the lines of dashes.
     """
     main = manifest.main_config(spec.default_config)
     n_rows = sum(split.rows for split in manifest.configs[main].values())
@@ -165,15 +152,12 @@ def front_matter(spec: DatasetSpec, manifest: Manifest) -> str:
 
 
 def is_front_matter(found: str, spec: DatasetSpec, manifest: Manifest) -> bool:
-    """Tell whether a front matter is that of a version, apart from what people may add to it.
+    """Return whether a card's YAML has every value of a version's; ``OPEN_LISTS`` may be longer.
 
     Args:
-        found: The YAML of the front matter.
+        found: The YAML.
         spec: The spec of the dataset.
         manifest: The manifest of the version.
-
-    Returns:
-        Whether it has every value of the version's front matter; ``OPEN_LISTS`` may be longer.
     """
     there = yaml.safe_load(found)
     return isinstance(there, dict) and all(
@@ -199,12 +183,12 @@ def card_blocks(
 
 
 def version_blocks(spec: DatasetSpec, manifest: Manifest) -> dict[str, str]:
-    """Return the generated blocks that depend on the number and repository of a version."""
+    """Return the card's blocks that depend on the number and repository of a version."""
     return {"usage": _usage(spec, manifest), "provenance": _provenance(spec, manifest)}
 
 
 def declared_blocks(spec: DatasetSpec) -> dict[str, str]:
-    """Return the generated blocks that need no built version, by name."""
+    """Return the card's blocks that need no built version, by name."""
     return {
         "usage": _usage(spec),
         "columns": _columns(spec),
@@ -262,7 +246,7 @@ def _columns(spec: DatasetSpec) -> str:
 
 
 def statistics_block(spec: DatasetSpec, statistics: Statistics) -> str:
-    """Return the measured statistics as tables and a sentence, in Markdown."""
+    """Return the card's block of measured statistics: tables and a sentence, in Markdown."""
     head = ["property", *(f"{label} %" for label in spec.labels), "rows %", "rows"]
     rows = [
         [f"`{b.property}`" if "_" in b.property else b.property, *b.labels, b.share, f"{b.rows:,}"]

@@ -1,4 +1,4 @@
-"""The statistics on a card, measured on the files of the built version."""
+"""Measure the statistics on a card, from the files of the built version."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -78,14 +78,8 @@ class Statistics:
     overlaps: tuple[Overlap, ...]
 
 
-def measure(version: BuiltVersion) -> Statistics:
-    """Measure the statistics of a built version.
-
-    Args:
-        version: The version.
-
-    Returns:
-        Its statistics.
+def measure_statistics(version: BuiltVersion) -> Statistics:
+    """Measure the statistics on the card of a built version.
 
     Raises:
         UnknownNameError: This package has no dataset of that name.

@@ -1,4 +1,4 @@
-"""Installation of a built version where ``datasets`` looks for ``nlihub/NAME`` offline.
+"""Install a built version where ``datasets`` looks for ``nlihub/NAME`` offline.
 
 The one module that knows the layout of the cache of ``datasets``, which is not documented:
 ``NAMESPACE___NAME/CONFIG/VERSION/HASH/dataset_info.json``, of which the newest is loaded offline.
@@ -25,9 +25,6 @@ def install_version(version: BuiltVersion) -> list[Path]:
     Afterwards ``load_dataset("nlihub/NAME", CONFIG)`` works offline in any project that shares the
     cache. The config must be named, and where the Hub can be reached, a dataset of that name there
     is preferred.
-
-    Args:
-        version: The built version.
 
     Returns:
         The folder of each config in the cache, the default one last.

@@ -12,14 +12,12 @@ from ...loaders.errors import VerificationError
 FILE_NAME = "manifest.json"
 #: Number of the format; a new field keeps it, a new meaning of a field raises it.
 FORMAT = 1
-
-
-_Made = TypeVar("_Made", "Shard", "Split", "Manifest")
+_Made = TypeVar("_Made", "ParquetShard", "Split", "Manifest")
 
 
 @dataclass(frozen=True)
-class Shard:
-    """A Parquet file.
+class ParquetShard:
+    """A Parquet file of a built version.
 
     Attributes:
         file: Its path in the version's folder.
@@ -36,7 +34,7 @@ class Shard:
 
 @dataclass(frozen=True)
 class Split:
-    """A split of a config.
+    """A split of a config of a built version.
 
     Attributes:
         rows: Its number of rows.
@@ -50,7 +48,7 @@ class Split:
     digest: str
     order_digest: str
     arrow_bytes: int
-    shards: tuple[Shard, ...]
+    shards: tuple[ParquetShard, ...]
 
 
 @dataclass(frozen=True)
@@ -102,12 +100,6 @@ class Manifest:
     def read(cls, folder: Path) -> "Manifest":
         """Read the manifest from the folder of its version.
 
-        Args:
-            folder: The folder.
-
-        Returns:
-            The manifest.
-
         Raises:
             VerificationError: There is none, or it does not have this format.
         """
@@ -125,14 +117,11 @@ class Manifest:
 
     @classmethod
     def parse(cls, content: bytes, where: str) -> "Manifest":
-        """Parse the manifest in a file.
+        """Parse the content of a manifest.
 
         Args:
             content: The content of the file.
             where: The file, for messages.
-
-        Returns:
-            The manifest.
 
         Raises:
             VerificationError: It does not have this format.
@@ -144,7 +133,11 @@ class Manifest:
             configs = {
                 config: {
                     name: _known(
-                        Split, {**split, "shards": tuple(_known(Shard, s) for s in split["shards"])}
+                        Split,
+                        {
+                            **split,
+                            "shards": tuple(_known(ParquetShard, s) for s in split["shards"]),
+                        },
                     )
                     for name, split in splits.items()
                 }

@@ -1,21 +1,98 @@
-"""Opens a built version by its folder, or that of a dataset by its name."""
+"""Open a built version by its folder, or that of a dataset by name, built once on a machine.
 
+The place of a version in the cache depends on what its rows depend on: the dataset's own code, the
+sources, and what writes rows. Card, licence and citation depend on more; where that has changed,
+they are written anew beside the same rows.
+"""
+
+import hashlib
+import json
 import os
 from collections.abc import Sequence
+from importlib.resources import files
 from pathlib import Path
+
+import pyarrow as pa
+from filelock import FileLock
 
 from ...loaders.errors import (
     SourceNotFoundError,
     UsageError,
+    VerificationError,
 )
 from ...loaders.fetching.obtain import default_cache_dir
+from ...loaders.hashing import hash_file
+from ..core.base import NLIBuilder
+from ..core.identity import code_identity
 from ..core.options import BuildOptions
 from ..core.registry import NAMESPACE, builders, get_builder
-from .cache import ensure_built
+from . import write, write_rows
 from .manifest import FILE_NAME as MANIFEST
 from .version import BuiltVersion
 
 PathLike = str | Path
+
+
+def ensure_built(builder: type[NLIBuilder], options: BuildOptions) -> BuiltVersion:
+    """Return the built version of a dataset in the cache, built now if it is not there whole.
+
+    All its files have their hashes. The rows of a whole version are never replaced, so that
+    processes that read it are not disturbed.
+
+    Args:
+        builder: The builder of the dataset.
+        options: Where the sources and the cache are; a folder of sources is verified even where
+            the version is cached.
+
+    Raises:
+        NLIHubError: The sources are missing, not the pinned ones, or malformed.
+    """
+    spec = builder.SPEC
+    folder = options.cache_dir / "built" / f"{spec.version}-{_rows_identity(builder, options)[:16]}"
+    version = BuiltVersion(folder / spec.name)
+    texts = folder / f".{spec.name}.texts"  # of what its texts were made
+    identity = _texts_identity(builder)
+    if _is_whole(version) and _read(texts) == identity:
+        builder.read_unknown_sources(options)
+        return version
+    folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder / f".{spec.name}.lock"):  # another process may do it meanwhile
+        if not _is_whole(version):
+            write.build_version(builder, folder, options, may_replace=lambda _: True)
+        elif _read(texts) != identity:
+            write.write_texts(builder, version.folder, version.manifest)
+            vars(version).pop("manifest")
+        texts.write_text(identity)
+    return version
+
+
+def _rows_identity(builder: type[NLIBuilder], options: BuildOptions) -> str:
+    """Return a hash of all that the rows and their files depend on."""
+    parts = [builder.fingerprint(options), code_identity(write_rows.__name__), pa.__version__]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _texts_identity(builder: type[NLIBuilder]) -> str:
+    """Return a hash of all that card, licence and citation depend on besides the rows."""
+    cards = Path(str(files("nlihub.dataset_cards")))
+    prose = [*cards.glob("*/*.md"), *cards.glob("*/*.txt")]
+    shipped = [path for folder in {p.parent for p in builder.SHIPPED} for path in folder.iterdir()]
+    hashes = sorted((path.parent.name, path.name, hash_file(path)) for path in [*prose, *shipped])
+    parts = [builder.code_identity(), code_identity(write.__name__), hashes]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _read(path: Path) -> str:
+    return path.read_text() if path.is_file() else ""
+
+
+def _is_whole(version: BuiltVersion) -> bool:
+    try:
+        return not any(version.damaged_files())
+    except VerificationError:
+        return False
+    finally:
+        vars(version).pop("manifest", None)  # read again once it is built
 
 
 def open_version(
@@ -34,22 +111,20 @@ def open_version(
         configs: The configs to build; empty means all.
         splits: The splits to build; empty means all.
 
-    Returns:
-        The version, opened for reading.
-
     Raises:
         UnknownNameError: There is neither such a dataset nor such a folder.
+        UsageError: Sources, configs or splits are given for a folder, or there are none of them.
     """
     if (path := find_folder(name)) is not None:
         refuse_sources(name, folder)
         if configs or splits:
-            raise UsageError(f"{name} is built already: it has the configs and splits that it has.")
+            raise UsageError(f"{name} is built already; leave out the configs and splits to build.")
         return BuiltVersion(path)
-    return ensure_built(get_builder(name), make_options(folder, configs=configs, splits=splits))
+    return ensure_built(get_builder(name), build_options(folder, configs=configs, splits=splits))
 
 
 def find_folder(name: str) -> Path | None:
-    """Return the folder that a name means, or None where it means a dataset.
+    """Return the folder that the name of a version means, or None where it means a dataset.
 
     Raises:
         SourceNotFoundError: It is neither.
@@ -61,12 +136,12 @@ def find_folder(name: str) -> Path | None:
     if not (path.exists() or "/" in name or os.sep in name):
         return None
     if not path.is_dir():
-        raise SourceNotFoundError(f"{name} is no folder and no dataset.")
+        raise SourceNotFoundError(f"{name} is neither a folder nor a dataset.")
     return path
 
 
 def refuse_sources(name: str, folder: PathLike | None) -> None:
-    """Refuse a folder of sources where what is named needs none.
+    """Refuse a folder of sources where the named version needs none.
 
     Raises:
         UsageError: A folder is given.
@@ -75,7 +150,7 @@ def refuse_sources(name: str, folder: PathLike | None) -> None:
         raise UsageError(f"{name} takes no source folder.")
 
 
-def make_options(
+def build_options(
     folder: PathLike | None,
     num_proc: int = 1,
     *,
@@ -83,7 +158,7 @@ def make_options(
     splits: Sequence[str] = (),
     origin: str | None = None,
 ) -> BuildOptions:
-    """Return the options of a build, as users give them.
+    """Return the options of a build from what users give.
 
     Args:
         folder: Local folder with the source files, or one file; None downloads them where they are
@@ -106,7 +181,7 @@ def make_options(
 
 
 def check_num_proc(num_proc: int) -> int:
-    """Return a number of processes, if it is one.
+    """Return the number of processes to build with, if it is 1 or more.
 
     Raises:
         UsageError: It is less than 1.

@@ -1,7 +1,7 @@
-"""Verification of a built version from its files alone."""
+"""Verify a built version from its files alone."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby, islice
 from pathlib import Path
@@ -21,7 +21,7 @@ from ..core.row_digests import ROW_HASH, digest, order_digest, row_hashes
 from ..core.schema import COLUMNS
 from ..core.spec import PublishedCounts
 from .card import card_blocks, card_template, is_front_matter, read_blocks, split_card
-from .card_statistics import measure
+from .card_statistics import measure_statistics
 from .version import BuiltVersion
 
 _MAX_SHOWN = 10
@@ -29,8 +29,8 @@ _CHECKED = frozenset(COLUMNS) - {"source"}
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """The outcome of one check.
+class CheckOutcome:
+    """The outcome of one check of a built version.
 
     Attributes:
         check: Its name.
@@ -48,8 +48,8 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Report:
-    """The outcomes of all checks.
+class VerificationReport:
+    """The outcomes of all checks of a built version.
 
     Attributes:
         folder: The folder of the version.
@@ -57,7 +57,7 @@ class Report:
     """
 
     folder: Path
-    outcomes: tuple[Outcome, ...] = field(default=())
+    outcomes: tuple[CheckOutcome, ...]
 
     @property
     def passed(self) -> bool:
@@ -114,24 +114,18 @@ class _Subject(BuiltVersion):
 _Check = Callable[[_Subject], Iterator[str]]
 
 
-def verify_version(folder: Path) -> Report:
-    """Run every check on a built version.
+def verify_version(folder: Path) -> VerificationReport:
+    """Run every check on the built version in a folder; one that fails raises nothing.
 
     The checks run in order; a check that needs a failed one is not run, and its outcome says so.
-
-    Args:
-        folder: The folder of the version.
-
-    Returns:
-        The report; a version that fails raises nothing.
     """
     subject = _Subject(folder)
-    outcomes: list[Outcome] = []
+    outcomes: list[CheckOutcome] = []
     for check, needs in progress_bar("Verifying", CHECKS.items(), unit="check"):
         unmet = [_name(need) for need in needs if not _passed(outcomes, need)]
         if unmet:
             reason = f"{unmet[0]} did not pass"
-            outcomes.append(Outcome(_name(check), False, (reason,), ran=False))
+            outcomes.append(CheckOutcome(_name(check), False, (reason,), ran=False))
             continue
         applies = True
         try:
@@ -142,8 +136,8 @@ def verify_version(folder: Path) -> Report:
         except Exception as error:  # damage may be of any kind; a report is due all the same
             found = (f"could not run: {error!r}",)
         passed = not found or check in LISTS_ONLY or _name(check) in _known_defects(subject)
-        outcomes.append(Outcome(_name(check), passed, found, applies=applies))
-    return Report(folder, tuple(outcomes))
+        outcomes.append(CheckOutcome(_name(check), passed, found, applies=applies))
+    return VerificationReport(folder, tuple(outcomes))
 
 
 def require_verified(version: BuiltVersion) -> None:
@@ -179,7 +173,7 @@ def _name(check: _Check) -> str:
     return check.__name__.replace("_", " ")
 
 
-def _passed(outcomes: list[Outcome], check: _Check) -> bool:
+def _passed(outcomes: list[CheckOutcome], check: _Check) -> bool:
     return any(outcome.passed and outcome.check == _name(check) for outcome in outcomes)
 
 
@@ -358,7 +352,7 @@ def card_is_true(version: _Subject) -> Iterator[str]:
     matter, body = split_card(path.read_text(encoding="utf-8"))
     if not is_front_matter(matter, builder.SPEC, manifest):
         yield "the front matter of README.md is not that of these files"
-    blocks = card_blocks(builder, manifest, measure(version))
+    blocks = card_blocks(builder, manifest, measure_statistics(version))
     found = read_blocks(body)
     for name in read_blocks(card_template(builder.SPEC)):
         if blocks[name].rstrip() != found.get(name, "").rstrip():

@@ -22,11 +22,11 @@ _BUFFER_BYTES = 1 << 20
 class BuiltVersion:
     """A folder that ``nlihub build`` wrote.
 
-    Args:
-        folder: The folder.
-
     Attributes:
         folder: The folder.
+
+    Raises:
+        VerificationError: By every property and method: there is no manifest, or it is malformed.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -34,11 +34,7 @@ class BuiltVersion:
 
     @cached_property
     def manifest(self) -> Manifest:
-        """The manifest of the version.
-
-        Raises:
-            VerificationError: There is no manifest, or it is malformed.
-        """
+        """The manifest of the version."""
         return Manifest.read(self.folder)
 
     @cached_property
@@ -47,8 +43,7 @@ class BuiltVersion:
 
         Raises:
             UnknownNameError: This package has no dataset of that name.
-            VerificationError: There is no manifest, it is malformed, or it names a procedure that
-                this package does not have.
+            VerificationError: The manifest names a procedure that this package does not have.
         """
         if declaration := self.manifest.declaration:
             return declared_builder(declaration)
@@ -60,24 +55,15 @@ class BuiltVersion:
 
         Raises:
             UnknownNameError: This package has no dataset of that name.
-            VerificationError: There is no manifest, or it is malformed.
         """
         return self.manifest.main_config(self.builder.SPEC.default_config)
 
     def unlisted_files(self) -> list[str]:
-        """Return the files in its folder that its manifest does not list, by path.
-
-        Raises:
-            VerificationError: There is no manifest, or it is malformed.
-        """
+        """Return the files in its folder that its manifest does not list, by path."""
         return sorted(self._files() - set(self.manifest.hashes()) - {FILE_NAME})
 
     def damaged_files(self) -> Iterator[str]:
-        """Yield the listed files that are missing or have another hash, as sentences.
-
-        Raises:
-            VerificationError: There is no manifest, or it is malformed.
-        """
+        """Yield the listed files that are missing or have another hash, as sentences."""
         here = self._files()
         for name, sha256 in sorted(self.manifest.hashes().items()):
             if name not in here:
@@ -90,18 +76,15 @@ class BuiltVersion:
         return {path.relative_to(self.folder).as_posix() for path in paths}
 
     def table(self, config: str, split: str, columns: Sequence[str] | None = None) -> pa.Table:
-        """Read the rows of a split, as they are stored.
+        """Read the rows of a split in order, as they are stored.
 
         Args:
             config: The config.
             split: The split.
             columns: The columns to read; None reads all.
 
-        Returns:
-            The rows in order, in the schema of the files.
-
         Raises:
-            VerificationError: There is no manifest, a file is missing, or it is not Parquet.
+            VerificationError: A file is missing, or it is not Parquet.
         """
         tables = []
         for shard in self.manifest.configs[config][split].shards:
@@ -131,7 +114,7 @@ class BuiltVersion:
             The rows in order, in the schema of the files; an empty table for a file without rows.
 
         Raises:
-            VerificationError: There is no manifest, a file is missing, or it is not Parquet.
+            VerificationError: A file is missing, or it is not Parquet.
         """
         for shard in self.manifest.configs[config][split].shards:
             path = self.folder / shard.file

@@ -13,7 +13,7 @@ from ..core.base import NLIBuilder
 from ..core.options import BuildOptions, Key
 from ..core.spec import DatasetSpec
 from .card import render_card
-from .card_statistics import measure
+from .card_statistics import measure_statistics
 from .manifest import FILE_NAME as MANIFEST
 from .manifest import Manifest
 from .version import BuiltVersion
@@ -42,9 +42,6 @@ def build_version(
         max_shard_bytes: Approximate size in memory of a file; a larger split has several.
         may_replace: Tells whether an existing folder may be replaced; None allows it for a built
             version of the dataset without files that are not its own.
-
-    Returns:
-        The built version.
 
     Raises:
         OutputError: ``output/NAME`` exists and is not a built version, has files that are not its
@@ -80,7 +77,7 @@ def write_texts(builder: type[NLIBuilder], folder: Path, manifest: Manifest) -> 
     texts = {
         "LICENSE": license_text(spec),
         "CITATION.bib": spec.citation,
-        "README.md": render_card(builder, manifest, measure(BuiltVersion(folder))),
+        "README.md": render_card(builder, manifest, measure_statistics(BuiltVersion(folder))),
     }
     contents = {name: text.encode() for name, text in texts.items()}
     hashes = {name: identify(content).sha256 for name, content in contents.items()}

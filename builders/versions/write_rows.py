@@ -1,4 +1,4 @@
-"""Writes the rows of a version: Parquet files, and the manifest that describes them."""
+"""Write the rows of a version: Parquet files, and the manifest that describes them."""
 
 from importlib.metadata import version as installed_version
 from pathlib import Path
@@ -13,7 +13,7 @@ from ..core.base import NLIBuilder
 from ..core.options import BuildOptions
 from ..core.row_digests import ROW_HASH, digest, order_digest, row_hashes
 from ..core.spec import DatasetSpec
-from .manifest import Manifest, Shard, Split
+from .manifest import Manifest, ParquetShard, Split
 
 MAX_SHARD_BYTES = 500_000_000
 _ROW_GROUP_ROWS = 50_000
@@ -22,16 +22,13 @@ _ROW_GROUP_ROWS = 50_000
 def write_rows(
     builder: type[NLIBuilder], folder: Path, options: BuildOptions, max_shard_bytes: int
 ) -> Manifest:
-    """Write the rows of a dataset as Parquet files.
+    """Write the rows of a dataset as Parquet files; the manifest returned lists no other file yet.
 
     Args:
         builder: The builder of the dataset.
         folder: An empty folder.
         options: Where the sources are and how to work.
         max_shard_bytes: A split is cut into files of about this size in memory.
-
-    Returns:
-        The manifest, which lists no other file yet.
 
     Raises:
         NLIHubError: The sources are missing, not the pinned ones, or malformed.
@@ -105,7 +102,7 @@ class _SplitWriter:
         for number, rows in enumerate(self._rows_of_shards):
             name = f"{self._stem}-{number:05d}-of-{n:05d}.parquet"
             path = self._unfinished(number).rename(self._folder / name)
-            shards.append(Shard(name, rows, path.stat().st_size, hash_file(path)))
+            shards.append(ParquetShard(name, rows, path.stat().st_size, hash_file(path)))
         return Split(
             rows=sum(self._rows_of_shards),
             digest=digest(self._hashes),

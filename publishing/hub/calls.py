@@ -1,4 +1,4 @@
-"""Calls the Hub through its own client: calls that end, are tried again, and fail in words."""
+"""Call the Hub through its own client: calls that end, are tried again, and fail in words."""
 
 import time
 from collections.abc import Callable
@@ -24,8 +24,8 @@ _ADVICE = {
 _STALE = 412
 
 
-def ask(of: str, what: str, call: Callable[[], _Answer], *, again: bool = True) -> _Answer:
-    """The answer of the Hub's client to a call.
+def call_hub(of: str, what: str, call: Callable[[], _Answer], *, again: bool = True) -> _Answer:
+    """Call the Hub's client, again where a failure may pass, and return its answer.
 
     Args:
         of: What is asked about, such as the name of a repository.
@@ -41,7 +41,7 @@ def ask(of: str, what: str, call: Callable[[], _Answer], *, again: bool = True) 
     while True:
         attempt += 1
         try:
-            return _ask(of, what, call)
+            return _call(of, what, call)
         except HubError as error:
             cause = error.__cause__
             if not again or not _may_pass(cause):
@@ -54,13 +54,13 @@ def ask(of: str, what: str, call: Callable[[], _Answer], *, again: bool = True) 
 
 
 def status_of(error: BaseException | None) -> int | None:
-    """The status of the answer that an error of the client is about, or one that caused it."""
+    """Return the status of the Hub's answer that an error of the client, or its cause, has."""
     answer = _answer_to(error)
     return None if answer is None else int(answer.status_code)
 
 
 def _answer_to(error: BaseException | None) -> Any:
-    """The answer that an error of the client, or one that caused it, is about; None for none."""
+    """Return the answer that an error of the client, or its cause, has; None for none."""
     while error is not None:
         answer = getattr(error, "response", None)
         if answer is not None:
@@ -69,7 +69,7 @@ def _answer_to(error: BaseException | None) -> Any:
     return None
 
 
-def _ask(of: str, what: str, call: Callable[[], _Answer]) -> _Answer:
+def _call(of: str, what: str, call: Callable[[], _Answer]) -> _Answer:
     try:
         check_reachable(constants.ENDPOINT, urlsplit(constants.ENDPOINT).hostname or "")
         with with_timeouts():
@@ -91,7 +91,7 @@ def _ask(of: str, what: str, call: Callable[[], _Answer]) -> _Answer:
 
 
 def _may_pass(error: BaseException | None) -> bool:
-    """Whether what went wrong may go right when tried again."""
+    """Return whether what went wrong may go right when tried again."""
     if isinstance(error, DownloadError | TypeError):  # no network, or our own mistake
         return False
     status = status_of(error)

@@ -79,9 +79,9 @@ def check_repository_name(name: str) -> None:
     try:
         validate_repo_id(name)
     except HFValidationError as error:
-        raise UsageError(f"{name!r} is no name of a repository: {error}") from error
+        raise UsageError(f"{name!r} is not the name of a repository: {error}") from error
     if name.count("/") != 1:
-        raise UsageError(f"{name!r} is no repository; expected ORG/NAME.")
+        raise UsageError(f"{name!r} is not the name of a repository; expected ORG/NAME.")
 
 
 def list_files(api: HfApi, name: str, kind: str, revision: str) -> list[RepoFile]:
@@ -91,10 +91,9 @@ def list_files(api: HfApi, name: str, kind: str, revision: str) -> list[RepoFile
 
 
 def cached_references(name: str) -> Collection[str]:
-    """Return the tags and branches of a dataset of which the cache of the client has files.
+    """Return the tags and branches of a dataset of which the client's cache has files.
 
-    The cache keeps them as ``datasets--ORG--NAME/refs/TAG``. ``scan_cache_dir`` would tell them
-    too, but looks at every file of every repository.
+    It keeps them as ``datasets--ORG--NAME/refs/TAG``; ``scan_cache_dir`` reads all repositories.
     """
     folder = Path(constants.HF_HUB_CACHE) / repo_folder_name(repo_id=name, repo_type="dataset")
     return {path.name for path in (folder / "refs").glob("*")}

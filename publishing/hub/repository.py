@@ -19,7 +19,7 @@ from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError
 
 from ...loaders.errors import HubError, RaceError
 from ...loaders.hashing import FileHash, identify, identify_file
-from .calls import ask
+from .calls import call_hub
 from .client import RepoFile, check_repository_name, list_files
 
 Content = Path | bytes
@@ -41,21 +41,22 @@ class StoredFile:
     git_blob: str | None
 
     def holds(self, content: FileHash) -> bool:
-        """Whether it holds this content."""
+        """Return whether it holds this content."""
         if self.sha256 is not None:
             return self.sha256 == content.sha256
         return self.git_blob == content.git_blob
 
 
 class HubRepository:
-    """A repository of the Hub. A token is read as ``huggingface_hub`` reads it.
+    """A repository of the Hub. The token is read as ``huggingface_hub`` reads it.
 
     Args:
         name: ``ORG/NAME``.
         kind: ``dataset``, ``space`` or ``model``.
 
     Raises:
-        UsageError: The name is no ``ORG/NAME``.
+        UsageError: The name is not ``ORG/NAME``.
+        HubError: By every method that asks the Hub: it refuses, or cannot be reached.
     """
 
     def __init__(self, name: str, kind: str = "dataset") -> None:
@@ -71,8 +72,8 @@ class HubRepository:
         return f"{constants.ENDPOINT}/{folder}{self.name}"
 
     def ask(self, what: str, call: Callable[[], _Answer], *, again: bool = True) -> _Answer:
-        """As the function ``ask``, about this repository."""
-        return ask(self.name, what, call, again=again)
+        """Call the Hub's client about this repository (see ``call_hub``)."""
+        return call_hub(self.name, what, call, again=again)
 
     @cached_property
     def _api(self) -> HfApi:
@@ -81,11 +82,7 @@ class HubRepository:
     # ------------------------------------------------------------------------------ reading
 
     def head(self) -> str | None:
-        """The newest commit of its main branch; None where there is no such repository.
-
-        Raises:
-            HubError: The Hub refuses, or cannot be reached.
-        """
+        """Return the newest commit of its main branch; None where there is no such repository."""
         try:
             return str(self.ask("cannot be looked up", self._info).sha)
         except HubError as error:
@@ -95,19 +92,11 @@ class HubRepository:
             raise
 
     def is_private(self) -> bool:
-        """Whether only its owners may see it.
-
-        Raises:
-            HubError: The Hub refuses, or cannot be reached.
-        """
+        """Return whether only its owners may see it."""
         return bool(self.ask("cannot be looked up", self._info).private)
 
     def tags(self) -> dict[str, str]:
-        """Its tags, each with its commit.
-
-        Raises:
-            HubError: The Hub refuses, or cannot be reached.
-        """
+        """Return its tags, each with its commit."""
         refs = self.ask(
             "cannot be looked up",
             lambda: self._api.list_repo_refs(self.name, repo_type=self.kind),
@@ -115,11 +104,7 @@ class HubRepository:
         return {tag.name: tag.target_commit for tag in refs.tags}
 
     def dates(self) -> dict[str, datetime]:
-        """When each commit of its main branch was made.
-
-        Raises:
-            HubError: The Hub refuses, or cannot be reached.
-        """
+        """Return when each commit of its main branch was made."""
         commits = self.ask(
             "cannot be looked up",
             lambda: self._api.list_repo_commits(self.name, repo_type=self.kind),
@@ -127,10 +112,10 @@ class HubRepository:
         return {commit.commit_id: commit.created_at for commit in commits}
 
     def files(self, revision: str) -> dict[str, StoredFile]:
-        """Its files at a revision, by path.
+        """Return its files at a revision, by path.
 
         Raises:
-            HubError: There is no such revision, the Hub refuses, or cannot be reached.
+            HubError: There is no such revision.
         """
         if revision in self._listings:
             return self._listings[revision]
@@ -144,10 +129,10 @@ class HubRepository:
         return found
 
     def read(self, path: str, revision: str) -> bytes | None:
-        """The content of a small file at a revision; None where there is no such file.
+        """Return the content of a small file at a revision; None where there is no such file.
 
         Raises:
-            HubError: The Hub refuses, cannot be reached, or gives another content than it lists.
+            HubError: The Hub gives another content than it lists.
         """
         if (listed := self.files(revision).get(path)) is None:
             return None
@@ -158,25 +143,14 @@ class HubRepository:
         raise HubError(f"{self.name} gives {path} damaged: its hash is not the listed one.")
 
     def read_text(self, path: str, revision: str) -> str | None:
-        """The text of a small file at a revision; None where there is no such file.
-
-        Raises:
-            HubError: The Hub refuses, cannot be reached, or gives another content than it lists.
-        """
+        """Return the text of a small file at a revision, as ``read`` gives its content."""
         content = self.read(path, revision)
         return content.decode(errors="replace") if content is not None else None
 
     # ------------------------------------------------------------------------------ writing
 
     def create(self, *, private: bool = False) -> None:
-        """Make the repository; nothing happens where it is there.
-
-        Args:
-            private: Whether only its owners may see it.
-
-        Raises:
-            HubError: The Hub refuses, or cannot be reached.
-        """
+        """Make the repository, visible to its owners alone if private; nothing if it exists."""
         self.ask(
             "cannot be made",
             lambda: self._api.create_repo(
@@ -196,7 +170,7 @@ class HubRepository:
         message: str,
         parent: str | None = None,
     ) -> str:
-        """Change files in one commit, all or none.
+        """Change files in one commit, all or none, and return the commit.
 
         Args:
             files: The files to add or replace, by path.
@@ -204,12 +178,8 @@ class HubRepository:
             message: The commit's message.
             parent: The head that it is meant for; None takes any.
 
-        Returns:
-            The commit.
-
         Raises:
             RaceError: The head is another one by now.
-            HubError: The Hub refuses, or cannot be reached.
         """
         operations: list[CommitOperationAdd | CommitOperationDelete] = [
             *(CommitOperationAdd(path, content) for path, content in files.items()),
@@ -234,7 +204,6 @@ class HubRepository:
 
         Raises:
             RaceError: Another commit has that tag.
-            HubError: The Hub refuses, or cannot be reached.
         """
         try:
             self.ask(
@@ -268,7 +237,7 @@ class HubRepository:
 
 
 def content_hash(content: Content) -> FileHash:
-    """Size and hashes of a content, its id in git too."""
+    """Return size and hashes of a content, as the Hub lists them."""
     if isinstance(content, bytes):
         return identify(content)
     return identify_file(content, with_git_blob=True)

@@ -8,8 +8,8 @@ from .builders.core.registry import get_builder
 from .builders.statistics.survey import Survey, survey
 from .builders.versions.card import card_template, declared_blocks, fill_blocks, read_blocks
 from .builders.versions.install import install_version
-from .builders.versions.open import PathLike, make_options, open_version, refuse_sources
-from .builders.versions.verify import Report, verify_version
+from .builders.versions.open import PathLike, build_options, open_version, refuse_sources
+from .builders.versions.verify import VerificationReport, verify_version
 from .builders.versions.write import build_version
 from .loaders.errors import (
     SourceNotFoundError,
@@ -52,7 +52,7 @@ def fetch(
     builder = get_builder(name)
     if builder.SPEC.offline and folder is None:
         return []
-    options = make_options(folder, configs=configs, splits=splits, origin=origin)
+    options = build_options(folder, configs=configs, splits=splits, origin=origin)
     files = builder.find_sources(options)
     builder.read_unknown_sources(options)
     return [file.path for file in files]
@@ -92,11 +92,11 @@ def build(
         OutputError: There is something at ``output/NAME`` that is not a built version.
         NLIHubError: The sources are missing, not the pinned ones, or malformed.
     """
-    options = make_options(folder, num_proc, configs=configs, splits=splits, origin=origin)
+    options = build_options(folder, num_proc, configs=configs, splits=splits, origin=origin)
     return build_version(get_builder(name), Path(output).expanduser(), options).folder
 
 
-def verify(folder: PathLike) -> Report:
+def verify(folder: PathLike) -> VerificationReport:
     """Re-check a built version from its files: hashes, schema, counts, ids, groups, splits.
 
     Args:

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from .builders.core.load import load
+from .builders.core.load import load_config
 from .builders.core.options import check_config
 from .builders.core.registry import NAMESPACE, get_builder
-from .builders.versions.open import PathLike, make_options
+from .builders.versions.open import PathLike, build_options
 from .loaders.errors import (
     UsageError,
 )
-from .publishing.reading.pinned import load_pinned
+from .publishing.remote import load_pinned
 
 
 def load_dataset(
@@ -70,9 +70,9 @@ def load_dataset(
         return load_pinned(repository, version, name, split=split, streaming=streaming, **arguments)
     builder = get_builder(path)
     config = check_config(builder.SPEC, name or builder.SPEC.default_config)
-    return load(
+    return load_config(
         builder,
-        make_options(data_dir, configs=(config,), origin=origin),
+        build_options(data_dir, configs=(config,), origin=origin),
         split=split,
         streaming=streaming,
         **arguments,

@@ -18,9 +18,9 @@ from .builders.procedures.patterns.sampling import Text, sample_bank
 from .builders.procedures.patterns.upstream_json import OFFICIAL_COMMAND, write_upstream_json
 from .builders.versions.open import (
     PathLike,
+    build_options,
     check_num_proc,
     find_folder,
-    make_options,
     refuse_sources,
 )
 from .loaders.atomic_write import whole_file
@@ -197,4 +197,4 @@ def _bank(
     builder: type[NLIBuilder] = get_builder(name)
     if not issubclass(builder, PatternBuilder):
         raise UsageError(f"{name} is not made of patterns.")
-    return builder, builder.read_bank(make_options(folder)), []
+    return builder, builder.read_bank(build_options(folder)), []

@@ -371,11 +371,11 @@ def test_a_hub_that_is_not_there_is_named(trained):
 
 def test_only_a_model_that_is_there_is_pushed(trained, tmp_path):
     run, _ = trained
-    with pytest.raises(UsageError, match="no name of a repository"):
+    with pytest.raises(UsageError, match="not the name of a repository"):
         nlihub.hub.publish_model(run, "some one/tiny--model..")
     with pytest.raises(UsageError, match="ORG/NAME"):
         nlihub.hub.publish_model(run, "tiny")
-    with pytest.raises(UsageError, match="no run that is done"):
+    with pytest.raises(UsageError, match="not a finished run"):
         nlihub.hub.publish_model(tmp_path, "a/b")
 
 

@@ -82,11 +82,11 @@ def test_the_fixture_of_every_format_has_its_rows(checkout, delimiter):
         (["scinli"], "scinli exists: loaders/releases/scinli.py"),
         (["My-Set"], "'My-Set' is not a snake_case name"),
         (["x", "--labels", "a"], "labels must be two or more"),
-        (["x", "--delimiter", "pipe"], "'pipe' is none of comma, tab, jsonl"),
+        (["x", "--delimiter", "pipe"], "'pipe' is not one of comma, tab, jsonl"),
         (["x", "--columns", "text=a"], "unknown columns text"),
         (["x", "--columns", "id"], "is not of the form"),
         (["x", "--splits", "dev"], "splits must be some of train"),
-        (["x", "--license", "mine"], "license 'mine' is none of"),
+        (["x", "--license", "mine"], "license 'mine' is not one of"),
     ],
 )
 def test_new_refuses_and_writes_nothing(checkout, arguments, said):

@@ -11,11 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from memory import growth_of_peak
 from nlihub.builders.core.row_digests import digest, order_digest, row_hashes
-from nlihub.builders.versions.manifest import Manifest, Shard, Split
+from nlihub.builders.versions.manifest import Manifest, ParquetShard, Split
 from nlihub.builders.versions.version import BuiltVersion
 from nlihub.loaders.errors import UsageError, VerificationError
-from nlihub.publishing.compare.diff import Edit, Move, Names, Relabelling, SplitDiff, diff_versions
-from nlihub.publishing.compare.show_diff import show_diff
+from nlihub.publishing.diff import (
+    NameChanges,
+    Relabelling,
+    RowEdit,
+    RowMove,
+    SplitDiff,
+    diff_versions,
+    show_diff,
+)
 
 LABELS = ("entailment", "neutral", "contradiction")
 COLUMNS = {
@@ -26,7 +33,7 @@ COLUMNS = {
     "group": pa.string(),
     "tags": pa.list_(pa.string()),
 }
-NO_NAMES = Names(added=(), removed=(), changed={}, reordered=False)
+NO_NAMES = NameChanges(added=(), removed=(), changed={}, reordered=False)
 
 
 def row(key, label="neutral", **values):
@@ -53,7 +60,7 @@ def write_version(folder, configs, *, labels=LABELS, columns=COLUMNS, group_rows
                 file = f"{config}/{split}-0000{number}-of-00002.parquet"
                 half = table.slice(number * (len(table) // 2), None if number else len(table) // 2)
                 pq.write_table(half, folder / file, row_group_size=group_rows)
-                shards.append(Shard(file, len(half), 0, ""))
+                shards.append(ParquetShard(file, len(half), 0, ""))
             hashes = row_hashes(table, labels)
             written[config][split] = Split(
                 len(table), digest(hashes), order_digest(hashes), table.nbytes, tuple(shards)
@@ -135,9 +142,9 @@ CHANGES = {
                 3,
                 3,
                 edited=(
-                    Edit("e", ("premise",)),
-                    Edit("f", ("group",)),
-                    Edit("g", ("hypothesis", "tags")),
+                    RowEdit("e", ("premise",)),
+                    RowEdit("f", ("group",)),
+                    RowEdit("g", ("hypothesis", "tags")),
                 ),
             ),
         },
@@ -145,19 +152,19 @@ CHANGES = {
     "moved": (
         {"train": rows("abd"), "test": rows("ecfg")},
         {
-            "train": SplitDiff(4, 3, moved=(Move("c", "train", "test"),)),
-            "test": SplitDiff(3, 4, moved=(Move("c", "train", "test"),)),
+            "train": SplitDiff(4, 3, moved=(RowMove("c", "train", "test"),)),
+            "test": SplitDiff(3, 4, moved=(RowMove("c", "train", "test"),)),
         },
     ),
     "moved and relabelled": (
         {"train": rows("abd"), "test": [*rows("efg"), row("c", "entailment")]},
         {
-            "train": SplitDiff(4, 3, moved=(Move("c", "train", "test"),)),
+            "train": SplitDiff(4, 3, moved=(RowMove("c", "train", "test"),)),
             "test": SplitDiff(
                 3,
                 4,
                 relabelled=(Relabelling("c", "neutral", "entailment", ()),),
-                moved=(Move("c", "train", "test"),),
+                moved=(RowMove("c", "train", "test"),),
             ),
         },
     ),
@@ -165,18 +172,20 @@ CHANGES = {
         {"train": [*rows("abcd"), row("f", premise="P")], "test": rows("eg")},
         {
             "train": SplitDiff(
-                4, 5, edited=(Edit("f", ("premise",)),), moved=(Move("f", "test", "train"),)
+                4, 5, edited=(RowEdit("f", ("premise",)),), moved=(RowMove("f", "test", "train"),)
             ),
-            "test": SplitDiff(3, 2, moved=(Move("f", "test", "train"),)),
+            "test": SplitDiff(3, 2, moved=(RowMove("f", "test", "train"),)),
         },
     ),
     "swapped": (
         {"train": rows("abed"), "test": rows("cfg")},
         {
             "train": SplitDiff(
-                4, 4, moved=(Move("e", "test", "train"), Move("c", "train", "test"))
+                4, 4, moved=(RowMove("e", "test", "train"), RowMove("c", "train", "test"))
             ),
-            "test": SplitDiff(3, 3, moved=(Move("e", "test", "train"), Move("c", "train", "test"))),
+            "test": SplitDiff(
+                3, 3, moved=(RowMove("e", "test", "train"), RowMove("c", "train", "test"))
+            ),
         },
     ),
     "order": (
@@ -194,8 +203,10 @@ CHANGES = {
     "a split more": (
         {"train": rows("abc"), "validation": rows("dx"), "test": rows("efg")},
         {
-            "train": SplitDiff(4, 3, moved=(Move("d", "train", "validation"),)),
-            "validation": SplitDiff(0, 2, added=("x",), moved=(Move("d", "train", "validation"),)),
+            "train": SplitDiff(4, 3, moved=(RowMove("d", "train", "validation"),)),
+            "validation": SplitDiff(
+                0, 2, added=("x",), moved=(RowMove("d", "train", "validation"),)
+            ),
             "test": SAME["test"],
         },
     ),
@@ -215,7 +226,7 @@ def test_each_kind_of_change(write, after, expected):
     assert found.labels == found.columns == found.configs == NO_NAMES
     added = tuple(f"default/{split}" for split in after if split not in BASE)
     removed = tuple(f"default/{split}" for split in BASE if split not in after)
-    assert found.splits == Names(added, removed, {}, reordered=False)
+    assert found.splits == NameChanges(added, removed, {}, reordered=False)
 
 
 @pytest.mark.parametrize("columns", [COLUMNS, dict(reversed(COLUMNS.items()))])
@@ -254,9 +265,9 @@ def test_a_column_more_or_less(write):
     columns = {"id": pa.string(), "note": pa.string(), **COLUMNS}
     old, new = write(BASE), write(with_column(BASE, "note", "n"), columns=columns)
     found = diff_versions(old, new)
-    assert found.columns == Names(("note",), (), {}, reordered=False)
+    assert found.columns == NameChanges(("note",), (), {}, reordered=False)
     assert found.rows == {"default": SAME}
-    assert diff_versions(new, old).columns == Names((), ("note",), {}, reordered=False)
+    assert diff_versions(new, old).columns == NameChanges((), ("note",), {}, reordered=False)
     assert diff_versions(new, old).rows == {"default": SAME}
 
 
@@ -272,7 +283,7 @@ def test_a_column_of_another_type(write):
     old = write(with_column(BASE, "n", 5), columns={**COLUMNS, "n": pa.int32()})
     new = write(with_column(BASE, "n", 5), columns={**COLUMNS, "n": pa.int64()})
     found = diff_versions(old, new)
-    assert found.columns == Names((), (), {"n": ("int32", "int64")}, reordered=False)
+    assert found.columns == NameChanges((), (), {"n": ("int32", "int64")}, reordered=False)
     assert found.rows == {"default": SAME}
     new = write(with_column(BASE, "n", "5"), columns={**COLUMNS, "n": pa.string()})
     found = diff_versions(old, new)
@@ -290,7 +301,7 @@ def test_columns_that_exchange_their_names(write):
     assert entries[0] == entries[1]
     found = diff_versions(old, new)
     assert found.columns.reordered
-    edit = Edit("a", ("hypothesis", "premise"))
+    edit = RowEdit("a", ("hypothesis", "premise"))
     assert found.rows == {"default": {"test": SplitDiff(1, 1, edited=(edit,))}}
 
 
@@ -299,7 +310,9 @@ def test_labels_are_compared_by_name(write):
     old = write({"train": BASE["train"], "test": of_test})
     labels = ("neutral", "entailment", "contradiction")
     found = diff_versions(old, write({"train": BASE["train"], "test": of_test}, labels=labels))
-    assert found.labels == Names((), (), {"neutral": (1, 0), "entailment": (0, 1)}, reordered=True)
+    assert found.labels == NameChanges(
+        (), (), {"neutral": (1, 0), "entailment": (0, 1)}, reordered=True
+    )
     assert found.rows == {"default": SAME}
 
     of_test[0] = row("e", "entailment")  # the id that neutral had
@@ -313,7 +326,7 @@ def test_a_label_of_another_name(write):
     renamed = [{**r, "label": "unknown"} for r in BASE["test"]]
     new = write({"test": renamed}, labels=("entailment", "unknown", "contradiction"))
     found = diff_versions(write({"test": BASE["test"]}), new)
-    assert found.labels == Names(("unknown",), ("neutral",), {}, reordered=False)
+    assert found.labels == NameChanges(("unknown",), ("neutral",), {}, reordered=False)
     assert len(found.rows["default"]["test"].relabelled) == 3
     assert not found.rows["default"]["test"].edited
 
@@ -322,8 +335,8 @@ def test_configs_that_one_version_has(write):
     old = write(configs={"default": BASE, "small": {"test": rows("ef")}})
     new = write(configs={"default": BASE, "large": {"test": rows("efgh")}})
     found = diff_versions(old, new)
-    assert found.configs == Names(("large",), ("small",), {}, reordered=False)
-    assert found.splits == Names(("large/test",), ("small/test",), {}, reordered=False)
+    assert found.configs == NameChanges(("large",), ("small",), {}, reordered=False)
+    assert found.splits == NameChanges(("large/test",), ("small/test",), {}, reordered=False)
     assert found.rows == {
         "default": SAME,
         "large": {"test": SplitDiff(0, 4, added=("e", "f", "g", "h"))},
@@ -339,7 +352,7 @@ def test_a_row_of_several_configs_is_compared_in_each(write):
     )
     found = diff_versions(old, new)
     for config in ("default", "small"):
-        assert found.rows[config]["test"].edited == (Edit("e", ("premise",)),)
+        assert found.rows[config]["test"].edited == (RowEdit("e", ("premise",)),)
     assert show_diff(found).count("e: premise") == 1
 
 
@@ -437,8 +450,8 @@ def reference(old, new):
             if split == name and was["label"] != now["label"]:
                 relabelled.append(Relabelling(key, was["label"], now["label"], differing))
             elif split == name and differing:
-                edited.append(Edit(key, differing))
-        moves = [Move(key, before[key][0], after[key][0]) for key in both]
+                edited.append(RowEdit(key, differing))
+        moves = [RowMove(key, before[key][0], after[key][0]) for key in both]
         stayed = {move.id for move in moves if move.before == move.after}
         found[name] = SplitDiff(
             rows_before=len(old.get(name, [])),
@@ -557,7 +570,7 @@ def test_memory_does_not_grow_with_the_texts(write):
 
     setup = f"""
     from pathlib import Path
-    from nlihub.publishing.compare.diff import diff_versions
+    from nlihub.publishing.diff import diff_versions
     from nlihub.builders.versions.version import BuiltVersion
 
     def relabelled(folders):

@@ -106,9 +106,9 @@ REFUSED = [
     ("1.0.0", {"revision": "main"}, "UsageError", "revision has no meaning here"),
     ("1.0.0", {"split": ["test"], "streaming": True}, "UsageError", "cannot be streamed"),
     ("1.0.0", {"split": "test[:3]", "streaming": True}, "UsageError", "cannot be streamed"),
-    ("1.0.0", {"path": "someone/else"}, "VersionError", "is not there"),
+    ("1.0.0", {"path": "someone/else"}, "VersionError", "does not exist"),
     ("1.0.0", {"path": "nope"}, "UnknownNameError", "no dataset 'nope'"),
-    ("1.0.0", {"path": "open_spacenli"}, "VersionError", "nlihub/open_spacenli is not there"),
+    ("1.0.0", {"path": "open_spacenli"}, "VersionError", "nlihub/open_spacenli does not exist"),
 ]
 
 
@@ -175,5 +175,5 @@ def test_a_damaged_file_in_the_cache_comes_anew(load, user):
 
 
 def test_versions_of_what_is_not_there(user):
-    assert "is not there" in user.run("versions", "someone/else", code=1)
+    assert "does not exist" in user.run("versions", "someone/else", code=1)
     assert "expected ORG/NAME@X.Y.Z" in user.run("diff", "toy", "someone/toy@1.0.0", code=2)

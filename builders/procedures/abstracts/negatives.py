@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
-from ...core.keyed import key_of
+from ...core.keyed import keyed_number
 from ...core.workers import map_in_order
 from .generate.sentence_kinds import KINDS
 from .mechanisms.mechanism import Mechanism
@@ -150,9 +150,9 @@ def choose_full_negatives(
 def _draw(made: Sequence[Negative], pmid: str, seed: int) -> Negative:
     """Draw a category, each equally likely, then one of its negatives."""
     categories = sorted({one.category for one in made})
-    category = categories[key_of(seed, "category", pmid) % len(categories)]
+    category = categories[keyed_number(seed, "category", pmid) % len(categories)]
     of_it = sorted((one for one in made if one.category == category), key=lambda one: one.kind)
-    return of_it[key_of(seed, "negative", pmid) % len(of_it)]
+    return of_it[keyed_number(seed, "negative", pmid) % len(of_it)]
 
 
 def choose_balanced_mechanisms(
@@ -178,7 +178,7 @@ def choose_balanced_mechanisms(
     taken: Counter[str] = Counter()
     for n in sorted(
         (n for n, split in enumerate(splits) if split == "train"),
-        key=lambda n: key_of(seed, "balanced", mechanisms[n].pmid),
+        key=lambda n: keyed_number(seed, "balanced", mechanisms[n].pmid),
     ):
         for negative in full[n]:
             name = negative.category

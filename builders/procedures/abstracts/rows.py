@@ -14,7 +14,7 @@ from ....loaders.releases import Oddities
 from ....loaders.releases.bionli import LABELS
 from ...core.base import Batch
 from ...core.encode import encode
-from ...core.keyed import key_of
+from ...core.keyed import keyed_number
 from ...core.options import Key
 from ...core.schema import uniform_features
 from .declaration import EXTRA, POSITIVE
@@ -86,7 +86,7 @@ class AbstractRows:
         ]
         if len({row.id for row in rows}) < len(rows):
             raise CorpusError("Two rows have one id: a pmid ends like the name of a kind.")
-        return sorted(rows, key=lambda row: (key_of(self.seed, "order", row.id), row.id))
+        return sorted(rows, key=lambda row: (keyed_number(self.seed, "order", row.id), row.id))
 
     def _columns(self, rows: Sequence[_Row]) -> dict[str, Any]:
         mechanisms = [self.mechanisms[row.mechanism] for row in rows]

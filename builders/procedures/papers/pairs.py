@@ -13,7 +13,7 @@ import numpy.typing as npt
 from xxhash import xxh3_128_digest
 
 from ....loaders.corpora.papers.paper import Paper
-from ...core.keyed import key_of
+from ...core.keyed import keyed_number
 from .arrays import Flags, Numbers, Words
 from .cleaning import FIT, RULES
 from .draws import subkeys
@@ -154,7 +154,7 @@ class _Block:
         starts = np.array([*self._starts, len(self)])
         texts = self._texts(starts)
         seed = self._rules.seed
-        keys = np.array([key_of(seed, "pairs", paper.id) for paper in self.papers], np.uint64)
+        keys = np.array([keyed_number(seed, "pairs", paper.id) for paper in self.papers], np.uint64)
         linking = find_linking(texts, phrases)
         is_linking = np.zeros(len(texts), bool)
         is_linking[linking.sentence] = True

@@ -10,7 +10,7 @@ from .command import command
 from .options import Json, answer, names, quotas, tell
 
 if TYPE_CHECKING:
-    from ..builders.annotation.agreement import Agreement
+    from ..builders.annotation.agreement import AnnotatorAgreement
     from ..builders.annotation.rounds import Review
     from ..builders.annotation.true_negatives import Quality, Verdict
 
@@ -199,7 +199,7 @@ def _verdict_as_text(verdict: "Verdict", what: str) -> str:
     )
 
 
-def _kappa_as_text(agreement: "Agreement") -> str:
+def _kappa_as_text(agreement: "AnnotatorAgreement") -> str:
     if not agreement.n_for_kappa:
         return "not measured: no pair has all its answers"
     return f"{agreement.kappa:.2f} over {agreement.n_for_kappa:,} pairs"

@@ -11,7 +11,7 @@ from .command import command
 from .options import Configs, From, Json, NumProc, Origin, Output, Splits, answer, names, tell
 
 if TYPE_CHECKING:
-    from ..builders.versions.verify import Outcome
+    from ..builders.versions.verify import CheckOutcome
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -87,8 +87,7 @@ def stats_command(
     --parser counts the sentences that parse as S, in at most 5,000 rows. Both need
     nlihub[baselines].
     """
-    from ..builders.statistics.show import show_survey
-    from ..builders.statistics.survey import survey
+    from ..builders.statistics.survey import show_survey, survey
     from ..builders.versions.open import open_version
 
     version = open_version(name, folder=folder, configs=names(configs), splits=names(splits))
@@ -250,7 +249,7 @@ def verify_command(folder: Path, as_json: Json = False) -> None:
         sys.exit(1)
 
 
-def _mark(outcome: "Outcome") -> str:
+def _mark(outcome: "CheckOutcome") -> str:
     if not outcome.passed:
         return "FAILED"
     if not outcome.applies:

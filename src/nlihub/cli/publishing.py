@@ -13,8 +13,7 @@ from .options import Configs, From, Json, Splits, answer, names, tell
 
 if TYPE_CHECKING:
     from ..publishing.plan import Plan
-    from ..publishing.publish import Publishing
-    from ..publishing.publish_all import Summary
+    from ..publishing.publish_all import PublishingSummary
 
 Private = Annotated[bool, typer.Option("--private", help="Create the repository as private.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would be done.")]
@@ -87,19 +86,12 @@ def publish_command(
         raise typer.BadParameter("expected NAME, --repo ORG/NAME and --version X.Y.Z, or --all.")
     if org is not None or built is not None:
         raise typer.BadParameter("--org and --built go with --all.")
-    from ..publishing import publish as hub
+    from ..builders.versions.open import open_version
+    from ..publishing.dataset import plan_dataset
 
-    planned = hub.plan_publication(
-        name,
-        repo,
-        version,
-        private=private,
-        croissant=croissant,
-        folder=folder,
-        configs=names(configs),
-        splits=names(splits),
-    )
-    _carry_out(planned, dry_run, yes, as_json)
+    opened = open_version(name, folder=folder, configs=names(configs), splits=names(splits))
+    plan = plan_dataset(opened, repo, version, private=private, croissant=croissant)
+    _carry_out(plan, dry_run, yes, as_json)
 
 
 def publish_metric_command(
@@ -111,9 +103,9 @@ def publish_metric_command(
     as_json: Json = False,
 ) -> None:
     """Publish a metric as a Space, for evaluate.load("ORG/NAME"): one commit, tried out, tagged."""
-    from ..publishing import publish as hub
+    from ..publishing.metrics import plan_metric
 
-    _carry_out(hub.plan_metric(name, space, private=private), dry_run, yes, as_json)
+    _carry_out(plan_metric(name, space, private=private), dry_run, yes, as_json)
 
 
 def versions_command(
@@ -147,7 +139,7 @@ def diff_command(
 ) -> None:
     """Compare two versions row by row: added, removed, relabelled, edited, moved."""
     from ..publishing import publish as hub
-    from ..publishing.compare.show_diff import show_diff
+    from ..publishing.diff import show_diff
 
     found = hub.diff(old, new)
     answer(found.as_json(), as_json, lambda: show_diff(found, max_examples=examples))
@@ -179,16 +171,15 @@ def croissant_command(
     answer(str(found), as_json, lambda: str(found))
 
 
-def _carry_out(planned: "Publishing", dry_run: bool, yes: bool, as_json: bool) -> None:
+def _carry_out(plan: "Plan", dry_run: bool, yes: bool, as_json: bool) -> None:
     """Show a plan, ask, and carry it out."""
-    plan = planned.plan
     if dry_run:
         answer(_plan_as_json(plan), as_json, lambda: "\n".join(_plan_as_text(plan)))
         return
     print("\n".join(_plan_as_text(plan)), file=sys.stderr)
     if plan.files or plan.tagged is None:
         _ask(f"Publish {plan.repository.name} {plan.number}?", yes)
-    done = planned.publish(tell)
+    done = plan.publish(tell)
     answer(asdict(done), as_json, lambda: f"{done.url}\n{done.use}")
 
 
@@ -255,7 +246,7 @@ def _plan_as_text(plan: "Plan") -> Iterator[str]:
         yield "  the card's text was changed on the Hub, and stays; its blocks are renewed"
 
 
-def _summary_as_json(found: "Summary") -> dict[str, Any]:
+def _summary_as_json(found: "PublishingSummary") -> dict[str, Any]:
     return {
         "items": [
             {
@@ -273,7 +264,7 @@ def _summary_as_json(found: "Summary") -> dict[str, Any]:
     }
 
 
-def _summary_as_text(found: "Summary") -> Iterator[str]:
+def _summary_as_text(found: "PublishingSummary") -> Iterator[str]:
     for outcome in found.outcomes:
         if outcome.problem:
             yield f"FAILED    {outcome.item}: {outcome.problem}"

@@ -15,16 +15,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nlihub.builders.annotation.agreement import Share, fleiss_kappa, measure_agreement
 from nlihub.builders.annotation.answers import add_answers, read_answers
-from nlihub.builders.annotation.batches import check_batches, read_batches
+from nlihub.builders.annotation.batches import check_batches, export_batch, read_annotation_batches
 from nlihub.builders.annotation.candidates import (
     Cell,
     cells_of,
+    check_annotator_labels,
     check_candidates,
-    check_labels,
     draw_batch,
 )
-from nlihub.builders.annotation.export import export_batch
-from nlihub.builders.annotation.gold import KEPT, REASONS, Judged, choose_gold, judge
+from nlihub.builders.annotation.gold import KEPT, REASONS, Judged, choose_gold, judge_pairs
 from nlihub.builders.annotation.label_studio import read_label_studio_answers
 from nlihub.builders.annotation.sheets import read_sheet, write_sheet
 from nlihub.loaders.errors import AnnotationError, OutputError, SchemaError, UsageError
@@ -63,7 +62,7 @@ def export(folder, candidates, size=4, earlier=(), seed=1, labels=LABELS):
     done = [id_ for batch in earlier for id_ in batch.ids]
     draw = draw_batch(candidates, done, missing_of(candidates), size, seed)
     export_batch(folder, earlier, draw.pairs, labels, 3)
-    return read_batches(folder)
+    return read_annotation_batches(folder)
 
 
 def fill_in(batch, name, answer, where=None):
@@ -110,7 +109,7 @@ def test_candidates_are_checked(change, message):
 @pytest.mark.parametrize("labels", [(), ("a",), ("a", " A"), ("a", ""), ("a", "Unclear")])
 def test_labels_that_nobody_can_choose_among_are_refused(labels):
     with pytest.raises(UsageError):
-        check_labels(labels)
+        check_annotator_labels(labels)
 
 
 # ------------------------------------------------------------------------------------- drawing
@@ -299,7 +298,7 @@ def test_a_batch_can_be_read_again(tmp_path):
         assert pair.premise == by_id[pair.id]["premise"]
         assert pair.hypothesis == by_id[pair.id]["hypothesis"]
     check_batches([batch], candidates)
-    assert read_batches(tmp_path / "elsewhere") == []
+    assert read_annotation_batches(tmp_path / "elsewhere") == []
 
 
 def test_the_same_pairs_give_the_same_bytes(tmp_path):
@@ -380,7 +379,7 @@ def test_of_two_sessions_at_once_one_wins(tmp_path):
     for thread in threads:
         thread.join()
     assert sorted(outcomes) == ["told"] * 3 + ["won"]
-    assert len(read_batches(tmp_path)) == 1
+    assert len(read_annotation_batches(tmp_path)) == 1
     assert [path.name for path in tmp_path.iterdir()] == ["batch-001"]
 
 
@@ -413,7 +412,7 @@ def test_damaged_batches_are_reported(tmp_path, damage, file, message):
     export(tmp_path, make_candidates(), earlier=first)
     damage(tmp_path / "batch-002")
     with pytest.raises(AnnotationError, match=re.escape(message)) as error:
-        read_batches(tmp_path)
+        read_annotation_batches(tmp_path)
     assert {defect[0] for defect in problems(error)} == {file}
 
 
@@ -422,7 +421,7 @@ def test_a_pair_in_two_batches_is_reported(tmp_path):
     second = first.folder.with_name("batch-002")
     shutil.copytree(first.folder, second)
     with pytest.raises(AnnotationError, match="occurs twice") as error:
-        read_batches(tmp_path)
+        read_annotation_batches(tmp_path)
     assert len(error.value.defects) == 2 * len(first.pairs)
 
 
@@ -797,7 +796,7 @@ def test_majority(answers, n_annotators, majority, outcome):
     names = {"u": "unclear"}
     candidates = pa.table({"id": ["x"], "domain": ["acl"], "label": ["n"]})
     given = {str(i): names.get(answer, answer) for i, answer in enumerate(answers)}
-    (pair,) = judge(candidates, {"x": given}, n_annotators)
+    (pair,) = judge_pairs(candidates, {"x": given}, n_annotators)
     assert (pair.majority, pair.outcome) == (majority, outcome)
     assert (pair.id, pair.domain, pair.automatic, pair.answers) == ("x", "acl", "n", given)
 
@@ -808,7 +807,7 @@ def test_later_answers_change_nothing_that_was_decided(answers):
     candidates = pa.table({"id": ["x"], "domain": ["acl"], "label": ["n"]})
     seen = []
     for n in range(len(answers) + 1):
-        (pair,) = judge(candidates, {"x": dict(enumerate(answers[:n]))}, 5)
+        (pair,) = judge_pairs(candidates, {"x": dict(enumerate(answers[:n]))}, 5)
         seen.append(pair.outcome)
     decided = [x for x in seen if x not in ("not annotated", "not enough answers")]
     assert len(set(decided)) <= 1
@@ -818,7 +817,7 @@ def test_later_answers_change_nothing_that_was_decided(answers):
 
 def test_judging_wants_candidates():
     with pytest.raises(UsageError, match="are not candidates"):
-        judge(make_candidates(), {"other": {}}, 3)
+        judge_pairs(make_candidates(), {"other": {}}, 3)
 
 
 # ------------------------------------------------------------------------------------ agreement
@@ -885,7 +884,7 @@ def test_fleiss_kappa_where_it_is_not_defined():
 def judged_pair(n, automatic, answers, domain="acl"):
     candidates = pa.table({"id": [f"{n:05d}"], "domain": [domain], "label": [automatic]})
     given = {f"annotator-{i}": answer for i, answer in enumerate(answers, 1)}
-    return judge(candidates, {f"{n:05d}": given}, 3)[0]
+    return judge_pairs(candidates, {f"{n:05d}": given}, 3)[0]
 
 
 def test_agreement_by_hand():
@@ -984,7 +983,7 @@ def test_gold_counts_every_annotated_pair():
         kinds = [[label] * 3, [other[label]] * 3, ["unclear"] * 3]
         kinds += [[label, other[label], "unclear"], [label], []]
         by_pair[row["id"]] = {f"annotator-{i}": a for i, a in enumerate(kinds[n % 6], 1)}
-    judged = judge(candidates, by_pair, 3)
+    judged = judge_pairs(candidates, by_pair, 3)
     gold = choose_gold(candidates, judged, LABELS, {"validation": 1, "test": 0})
     kept = gold.rows["id"].to_pylist()
     assert kept == [row["id"] for n, row in enumerate(rows[:-2]) if n % 6 == 0]

@@ -9,10 +9,9 @@ import pyarrow as pa
 import pytest
 from nlihub.builders.annotation.agreement import measure_agreement
 from nlihub.builders.annotation.answers import add_answers, read_answers
-from nlihub.builders.annotation.batches import check_batches, read_batches
+from nlihub.builders.annotation.batches import check_batches, export_batch, read_annotation_batches
 from nlihub.builders.annotation.candidates import cells_of, check_candidates, draw_batch
-from nlihub.builders.annotation.export import export_batch
-from nlihub.builders.annotation.gold import choose_gold, judge
+from nlihub.builders.annotation.gold import choose_gold, judge_pairs
 from nlihub.builders.annotation.sheets import SHEET_COLUMNS, read_sheet, write_sheet
 
 LABELS = ("contrasting", "reasoning", "entailment", "neutral")
@@ -101,9 +100,9 @@ def annotate(batch, truth, rng, folder):
 
 
 def take_stock(candidates, folder):
-    batches = read_batches(folder)
+    batches = read_annotation_batches(folder)
     check_batches(batches, candidates)
-    judged = judge(candidates, read_answers(batches).by_pair, N_ANNOTATORS)
+    judged = judge_pairs(candidates, read_answers(batches).by_pair, N_ANNOTATORS)
     return batches, judged, choose_gold(candidates, judged, LABELS, QUOTAS)
 
 
@@ -125,7 +124,7 @@ def test_three_rounds_fill_the_quotas(tmp_path):
         assert drawn == dict.fromkeys(needed, 20)
         batch = export_batch(folder, batches, draw.pairs, LABELS, N_ANNOTATORS)
         files = annotate(batch, truth, rng, tmp_path / f"back-{round_}")
-        answers = add_answers(read_batches(folder), batch, files)
+        answers = add_answers(read_annotation_batches(folder), batch, files)
         assert not any(answers.not_answered.values())
         n_kept.append(len(gold.rows))
     batches, judged, gold = take_stock(candidates, folder)
@@ -158,7 +157,7 @@ def test_what_is_left_is_said_when_candidates_run_out(tmp_path):
             break
         batch = export_batch(tmp_path / "batches", batches, draw.pairs, LABELS, N_ANNOTATORS)
         files = annotate(batch, truth, rng, tmp_path / f"back-{round_}")
-        add_answers(read_batches(tmp_path / "batches"), batch, files)
+        add_answers(read_annotation_batches(tmp_path / "batches"), batch, files)
     assert not gold.is_complete
     assert draw.short
     assert set(draw.short) <= {cell for cell, n in gold.missing.items() if n}
@@ -175,7 +174,7 @@ def test_a_later_session_needs_the_folder_alone(tmp_path, n_batches):
         pairs = draw_batch(candidates, done, gold.missing, 6, seed=0).pairs
         batch = export_batch(tmp_path / "here", batches, pairs, LABELS, N_ANNOTATORS)
         files = annotate(batch, truth, rng, tmp_path / f"back-{round_}")
-        add_answers(read_batches(tmp_path / "here"), batch, files)
+        add_answers(read_annotation_batches(tmp_path / "here"), batch, files)
     before = take_stock(candidates, tmp_path / "here")
     (tmp_path / "here").rename(tmp_path / "there")
     after = take_stock(candidates, tmp_path / "there")

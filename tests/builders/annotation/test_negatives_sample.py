@@ -7,12 +7,12 @@ from itertools import pairwise
 
 import pytest
 from command_line import run_command
-from nlihub.builders.annotation.batches import read_batches
+from nlihub.builders.annotation.batches import read_annotation_batches
 from nlihub.builders.annotation.sheets import SHEET_COLUMNS, read_sheet, write_sheet
 from nlihub.builders.annotation.true_negatives import (
     CONTROLS,
     draw_sample,
-    list_pairs,
+    list_sample_pairs,
     wilson_interval,
 )
 from nlihub.builders.bionli import BioNLI
@@ -79,7 +79,7 @@ def test_the_sample_is_blind(version, tmp_path):
         version, tmp_path, strategies=["GEN", "GEN-ND"], per_strategy=5, n_controls=4
     )
     assert (made.n_pairs, made.short) == (14, {})
-    (batch,) = read_batches(tmp_path)
+    (batch,) = read_annotation_batches(tmp_path)
     known = categories_of(version)
     drawn = [known[pair.id] for pair in batch.pairs.values()]
     kinds = [row["category"] for row in drawn]
@@ -107,7 +107,7 @@ def test_the_sample_is_blind(version, tmp_path):
 
 
 def test_the_draw_depends_on_ids_and_seed_alone(version):
-    pairs = list_pairs(BuiltVersion(version))
+    pairs = list_sample_pairs(BuiltVersion(version))
     assert {name: len(found) for name, found in pairs.items()} == {
         CONTROLS: 20,
         "SEN": 20,
@@ -126,7 +126,7 @@ def test_the_draw_depends_on_ids_and_seed_alone(version):
 
 
 def test_a_mechanism_comes_again_where_none_is_left(version):
-    pairs = list_pairs(BuiltVersion(version))
+    pairs = list_sample_pairs(BuiltVersion(version))
     found = draw_sample(pairs, (), {"GEN": 30, "SEN": 15, CONTROLS: 0}, 1)
     assert (len(found.ids), len(set(found.ids)), found.short) == (35, 35, {"GEN": 10})
 
@@ -135,7 +135,7 @@ def test_the_share_of_true_negatives(version, tmp_path):
     nlihub.annotation.sample_negatives(
         version, tmp_path / "b", strategies=["GEN", "SEN"], per_strategy=8, n_controls=4
     )
-    (batch,) = read_batches(tmp_path / "b")
+    (batch,) = read_annotation_batches(tmp_path / "b")
 
     def say(expert, kind, number):
         if kind == "positive":
@@ -210,7 +210,7 @@ def test_no_interval_of_nothing(version, tmp_path):
 )
 def test_bad_answers_are_refused_by_file_and_line(version, tmp_path, change, message):
     nlihub.annotation.sample_negatives(version, tmp_path / "b", strategies=["GEN"], per_strategy=4)
-    (batch,) = read_batches(tmp_path / "b")
+    (batch,) = read_annotation_batches(tmp_path / "b")
     answers = answer(version, batch, tmp_path / "answers", lambda *_: "no")
     text = answers[0].read_text(encoding="utf-8-sig")
     answers[0].write_text(change(text), encoding="utf-8")
@@ -273,7 +273,7 @@ def test_the_command_line_leads_through(version, tmp_path):
     said = run("sample", version, "--batches", "b", *options)
     assert "nlihub: GEN: 5 fewer than asked for are left" in said
     assert "nlihub: 42 pairs" in said
-    (batch,) = read_batches(tmp_path / "b")
+    (batch,) = read_annotation_batches(tmp_path / "b")
     answers = answer(
         version, batch, tmp_path / "a", lambda _, kind, n: "yes" if kind == "positive" else "no"
     )

@@ -134,7 +134,7 @@ def test_parts_that_there_are_not(releases, tmp_path, arguments, message):
 
 
 def test_a_config_that_would_be_empty_is_told(releases, tmp_path):
-    with pytest.raises(ValueError, match="default of spacenli: there is no split train in it"):
+    with pytest.raises(ValueError, match="default of spacenli has no split train"):
         nlihub.build(
             "spacenli",
             tmp_path,

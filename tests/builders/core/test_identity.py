@@ -15,7 +15,8 @@ from nlihub.builders.core.registry import builders, get_builder
 from nlihub.builders.procedures.papers.extract import Job
 from nlihub.builders.procedures.papers.pair_rules import PairRules
 from nlihub.builders.procedures.papers.shards import _code
-from nlihub.builders.versions import cache, write_rows
+from nlihub.builders.versions import open as cache
+from nlihub.builders.versions import write_rows
 from nlihub.builders.versions.verify import verify_version
 from nlihub.loaders.corpora.papers.metadata import Metadata
 from nlihub.loaders.corpora.papers.sentences import split_sentences
@@ -170,7 +171,7 @@ def test_a_change_elsewhere_discards_nothing(tree):
     before = {name: get_builder(name).code_identity() for name in builders()}
     of_papers, of_rows = _code(job()), code_identity(write_rows.__name__)
     for path in (
-        "builders/annotation/export.py",
+        "builders/annotation/batches.py",
         "builders/versions/card.py",
         "builders/versions/verify.py",
         "builders/versions/write.py",

@@ -39,7 +39,7 @@ def test_encoding():
 
 @pytest.mark.parametrize("label", ["Neutral", " neutral", "1", 1, -1, True, None, ""])
 def test_labels_are_never_coerced(label):
-    with pytest.raises(SchemaError, match=r"in row 0 is none of entailment, neutral"):
+    with pytest.raises(SchemaError, match=r"in row 0 is not one of entailment, neutral"):
         encode(columns(label=[label, "neutral"]), FEATURES)
 
 
@@ -78,9 +78,9 @@ SPEC = get_builder("open_spacenli").SPEC
 @pytest.mark.parametrize(
     ("changed", "expected"),
     [
-        ({"name": "Open-SpaceNLI"}, "is no snake_case name"),
-        ({"license": "gpl"}, "license 'gpl' is none of"),
-        ({"domains": ("Space",)}, "domain 'Space' is no snake_case name"),
+        ({"name": "Open-SpaceNLI"}, "is not a snake_case name"),
+        ({"license": "gpl"}, "license 'gpl' is not one of"),
+        ({"domains": ("Space",)}, "domain 'Space' is not a snake_case name"),
         ({"configs": {"default": ConfigSpec("x", ("dev",))}}, "unknown split 'dev'"),
         ({"configs": {}}, "configs and a BibTeX citation are required"),
         ({"citation": "see the paper"}, "configs and a BibTeX citation"),

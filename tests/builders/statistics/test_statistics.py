@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 from memory import growth_of_peak
 from nlihub.builders.mscinli import MSciNLI
 from nlihub.builders.scinli import SciNLI
-from nlihub.builders.statistics import sampling, texts, tokens, vocabulary
+from nlihub.builders.statistics import rows_and_texts as texts
+from nlihub.builders.statistics import sampling, tokens, vocabulary
+from nlihub.builders.statistics.rows_and_texts import RowCount, TextFigures, find_overlap
 from nlihub.builders.statistics.sampling import sample_rows
-from nlihub.builders.statistics.show import show_survey
-from nlihub.builders.statistics.survey import survey
-from nlihub.builders.statistics.tallies import RowCount
-from nlihub.builders.statistics.texts import TextFigures, find_overlap
-from nlihub.builders.statistics.tokens import find_words, tokenize
+from nlihub.builders.statistics.survey import show_survey, survey
+from nlihub.builders.statistics.tokens import find_words, split_tokens
 from nlihub.builders.statistics.vocabulary import (
     STOP_WORDS,
     SharedWords,
@@ -51,7 +50,7 @@ def row(label, premise="A.", hypothesis="B.", **others):
     ],
 )
 def test_tokens(text, expected):
-    assert tokenize(text) == expected
+    assert split_tokens(text) == expected
 
 
 def test_the_examples_of_the_docstrings_run():
@@ -62,7 +61,7 @@ def test_the_examples_of_the_docstrings_run():
 
 @given(st.text(max_size=40))
 def test_tokens_leave_nothing_out_but_blanks(text):
-    found = tokenize(text)
+    found = split_tokens(text)
     assert all(token and not any(c.isspace() for c in token) for token in found)
     found = Counter("".join(found))
     assert found == Counter(c for c in text.lower() if not c.isspace())
@@ -86,7 +85,7 @@ def test_words():
     ],
 )
 def test_overlap(premise, hypothesis, overlap):
-    assert find_overlap(tokenize(premise), tokenize(hypothesis)) == overlap
+    assert find_overlap(split_tokens(premise), split_tokens(hypothesis)) == overlap
 
 
 @pytest.fixture(scope="module")
@@ -292,7 +291,7 @@ def test_memory_does_not_grow_with_the_rows(tmp_path):
     assert n_bytes > 130e6
     setup = f"""
     from pathlib import Path
-    from nlihub.builders.statistics.texts import tally_texts
+    from nlihub.builders.statistics.rows_and_texts import tally_texts
     from nlihub.builders.statistics.sampling import sample_rows
     from nlihub.builders.versions.version import BuiltVersion
     version = BuiltVersion(Path({str(version.folder)!r}))

@@ -10,9 +10,8 @@ from nlihub.builders.statistics import negatives
 from nlihub.builders.statistics import tokens as distance
 from nlihub.builders.statistics.negatives import describe_negatives
 from nlihub.builders.statistics.sampling import sample_rows
-from nlihub.builders.statistics.show import show_survey
-from nlihub.builders.statistics.survey import survey
-from nlihub.builders.statistics.tokens import count_changes, marked_words
+from nlihub.builders.statistics.survey import show_survey, survey
+from nlihub.builders.statistics.tokens import count_word_changes, marked_words
 from nlihub.loaders.errors import UnmeasuredError
 from small_versions import build_rows
 
@@ -44,10 +43,10 @@ def test_the_distance_is_that_of_the_table():
     rng = random.Random(1)
     for _ in range(3_000):
         one, other = ("".join(rng.choices("abcd", k=rng.randrange(9))) for _ in range(2))
-        assert count_changes(one, other) == slow_distance(one, other), (one, other)
+        assert count_word_changes(one, other) == slow_distance(one, other), (one, other)
     long = [str(number) for number in range(150)]
-    assert count_changes(long, long[75:] + long[:75]) == 150
-    assert count_changes(long, [*long[:70], "new", *long[71:]]) == 1
+    assert count_word_changes(long, long[75:] + long[:75]) == 150
+    assert count_word_changes(long, [*long[:70], "new", *long[71:]]) == 1
 
 
 def test_the_examples_of_the_docstrings_run():
@@ -57,7 +56,7 @@ def test_the_examples_of_the_docstrings_run():
 
 def test_a_marker_is_one_word():
     swapped = "<el> Rain <le> calms <re> foxes <er>."
-    assert count_changes(marked_words(POSITIVE), marked_words(swapped)) == 4
+    assert count_word_changes(marked_words(POSITIVE), marked_words(swapped)) == 4
     assert marked_words("x<re>y") == ["x", "<re>", "y"]
 
 

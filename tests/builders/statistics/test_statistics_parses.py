@@ -15,8 +15,7 @@ pytest.importorskip("nltk", reason="the extra 'baselines' is not installed")
 from nlihub.builders.scinli import SciNLI
 from nlihub.builders.statistics import parses
 from nlihub.builders.statistics.parses import ParserError, Roots, parse_texts
-from nlihub.builders.statistics.show import show_survey
-from nlihub.builders.statistics.survey import survey
+from nlihub.builders.statistics.survey import show_survey, survey
 from nlihub.loaders.errors import MissingExtraError, UsageError
 from small_versions import build_rows
 

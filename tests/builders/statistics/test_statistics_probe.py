@@ -12,9 +12,8 @@ from nlihub.builders.bionli import BioNLI
 from nlihub.builders.scinli import SciNLI
 from nlihub.builders.statistics import probe
 from nlihub.builders.statistics.probe import CategoryScore, WordClassifier, probe_hypotheses
-from nlihub.builders.statistics.scoring import Recall, Score, score, score_recall
-from nlihub.builders.statistics.show import show_survey
-from nlihub.builders.statistics.survey import survey
+from nlihub.builders.statistics.scoring import Recall, Score, score_probe, score_recall
+from nlihub.builders.statistics.survey import show_survey, survey
 from nlihub.loaders.errors import UnmeasuredError
 from scipy import stats
 from small_versions import build_rows
@@ -317,7 +316,7 @@ def test_words_and_pairs_of_words():
 def test_scores_by_hand():
     gold = np.array([0, 0, 0, 1, 1, 2])
     guesses = np.array([0, 0, 1, 1, 0, 0])
-    found = score(gold, guesses, ["a", "b", "c", "d", "e", "f"], 4, majority=0)
+    found = score_probe(gold, guesses, ["a", "b", "c", "d", "e", "f"], 4, majority=0)
     # F1: 2*2/(3+4), 2*1/(2+2), 0, and 0 of the class that is not there.
     assert found["macro_f1"].value == round(100 * (4 / 7 + 1 / 2) / 4, 1)
     assert found["accuracy"].value == 50.0
@@ -327,22 +326,22 @@ def test_scores_by_hand():
 
 
 def test_one_unit_has_no_interval():
-    found = score(np.array([0, 1]), np.array([0, 0]), ["a", "a"], 2, majority=1)
+    found = score_probe(np.array([0, 1]), np.array([0, 0]), ["a", "a"], 2, majority=1)
     assert found["accuracy"] == Score(50.0, None, 50.0)
 
 
 def test_the_interval_of_independent_rows_is_the_binomial_one():
     gold = np.zeros(1_000, np.int64)
     guesses = (np.arange(1_000) < 300).astype(np.int64)
-    found = score(gold, guesses, range(1_000), 2, majority=0)
+    found = score_probe(gold, guesses, range(1_000), 2, majority=0)
     expected = stats.binom(1_000, 0.7).ppf([0.025, 0.975]) / 10
     assert found["accuracy"].interval == pytest.approx(tuple(expected), abs=0.5)
 
 
 def test_whole_units_are_drawn():
     gold, guesses = np.zeros(1_000, np.int64), np.repeat([0, 1], 500)
-    wide = score(gold, guesses, np.arange(1_000) // 100, 2, majority=0)["accuracy"].interval
-    narrow = score(gold, guesses, range(1_000), 2, majority=0)["accuracy"].interval
+    wide = score_probe(gold, guesses, np.arange(1_000) // 100, 2, majority=0)["accuracy"].interval
+    narrow = score_probe(gold, guesses, range(1_000), 2, majority=0)["accuracy"].interval
     assert wide[1] - wide[0] > 5 * (narrow[1] - narrow[0])
     expected = stats.binom(10, 0.5).ppf([0.025, 0.975]) * 10
     assert wide == pytest.approx(tuple(expected), abs=0.5)

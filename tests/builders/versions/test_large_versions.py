@@ -17,7 +17,7 @@ from nlihub.builders.core.options import BuildOptions
 from nlihub.builders.core.repeats import TEXTS, contradicting_rows, first_rows, outline
 from nlihub.builders.core.row_digests import digest, order_digest
 from nlihub.builders.scinli import SciNLI
-from nlihub.builders.versions.card_statistics import _count_words, measure
+from nlihub.builders.versions.card_statistics import _count_words, measure_statistics
 from nlihub.builders.versions.verify import verify_version
 from nlihub.builders.versions.version import BuiltVersion
 from nlihub.builders.versions.write import build_version
@@ -67,14 +67,14 @@ def long_texts(tmp_path_factory):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "work", ["verify_version(Path({!r}))", "measure(BuiltVersion(Path({!r})))"]
+    "work", ["verify_version(Path({!r}))", "measure_statistics(BuiltVersion(Path({!r})))"]
 )
 def test_memory_does_not_grow_with_the_texts(long_texts, built, work):
     n_bytes = sum(split.arrow_bytes for split in long_texts.manifest.configs["default"].values())
     assert n_bytes > 100e6
     setup = f"""
     from pathlib import Path
-    from nlihub.builders.versions.card_statistics import measure
+    from nlihub.builders.versions.card_statistics import measure_statistics
     from nlihub.builders.versions.verify import verify_version
     from nlihub.builders.versions.version import BuiltVersion
     {work.format(str(built))}  # loads what is loaded on first use
@@ -87,7 +87,7 @@ def test_memory_does_not_grow_with_the_texts(long_texts, built, work):
 def test_only_counts_differ_from_the_published_ones(long_texts):
     failed = [o.check for o in verify_version(long_texts.folder).outcomes if not o.passed]
     assert failed == ["rows are the published ones", "counts are the published ones"]
-    [overlap] = measure(long_texts).overlaps
+    [overlap] = measure_statistics(long_texts).overlaps
     assert (overlap.texts, overlap.premises, overlap.hypotheses, overlap.groups) == (0, 0, 5000, 0)
 
 

@@ -22,7 +22,7 @@ from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 from .....loaders.atomic_write import whole_folder
 from .....loaders.errors import CorpusError, OutputError, TrainingError
 from .....loaders.progress import Tell, silent
-from ....core.keyed import key_of, keyed_hash
+from ....core.keyed import keyed_hash, keyed_number
 from ..mechanisms.mechanism import Mechanism
 from ..perturb.strategy import Choices, NoNegative
 from .constraints import Constraints, TokenLiteral, find_phrase_tokens
@@ -206,7 +206,7 @@ class FoldAnswers:
 
 def fold_of(pmid: str, n_folds: int, seed: int) -> int:
     """Return the fold of generation of an abstract, from 0, which depends on its pmid alone."""
-    return key_of(seed, "fold", pmid) % n_folds
+    return keyed_number(seed, "fold", pmid) % n_folds
 
 
 def fit_fold(

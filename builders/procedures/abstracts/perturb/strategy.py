@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import ClassVar, TypeVar
 
-from ....core.keyed import key_of
+from ....core.keyed import keyed_number
 from ..mechanisms.mechanism import Mechanism
 from .names import MarkedSentence, find_places, locate_entities
 
@@ -33,7 +33,7 @@ class Choices:
 
     def draw(self, purpose: str) -> int:
         """Draw a number of 64 bits for a purpose."""
-        return key_of(self.seed, "perturb", f"{self.pmid}\0{self.strategy}\0{purpose}")
+        return keyed_number(self.seed, "perturb", f"{self.pmid}\0{self.strategy}\0{purpose}")
 
     def arrange(self, options: Sequence[T], purpose: str) -> list[T]:
         """Return the options in a random order; the first is the one to take."""

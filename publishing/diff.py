@@ -1,4 +1,4 @@
-"""The difference between two built versions of a dataset, row by row."""
+"""The difference between two built versions of a dataset, row by row, and as text."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -7,18 +7,18 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from ...builders.core.row_digests import row_hashes
-from ...builders.versions.manifest import Manifest
-from ...builders.versions.version import BuiltVersion
-from ...loaders.errors import UsageError, VerificationError
-from ...loaders.progress import progress_bar
+from ..builders.core.row_digests import row_hashes
+from ..builders.versions.manifest import Manifest
+from ..builders.versions.version import BuiltVersion
+from ..loaders.errors import UsageError, VerificationError
+from ..loaders.progress import progress_bar
 
 _HASH_BYTES = 8
 
 
 @dataclass(frozen=True)
-class Names:
-    """What became of labels, columns, configs or splits.
+class NameChanges:
+    """What a version changed of its labels, columns, configs or splits.
 
     Attributes:
         added: Those that only the new version has.
@@ -51,7 +51,7 @@ class Relabelling:
 
 
 @dataclass(frozen=True)
-class Edit:
+class RowEdit:
     """A row that has the same label, and something else in another column.
 
     Attributes:
@@ -64,7 +64,7 @@ class Edit:
 
 
 @dataclass(frozen=True)
-class Move:
+class RowMove:
     """A row that stands in another split of its config.
 
     Attributes:
@@ -103,8 +103,8 @@ class SplitDiff:
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     relabelled: tuple[Relabelling, ...] = ()
-    edited: tuple[Edit, ...] = ()
-    moved: tuple[Move, ...] = ()
+    edited: tuple[RowEdit, ...] = ()
+    moved: tuple[RowMove, ...] = ()
     reordered: bool = False
 
 
@@ -127,19 +127,19 @@ class VersionDiff:
     dataset: str
     before: str
     after: str
-    labels: Names
-    columns: Names
-    configs: Names
-    splits: Names
+    labels: NameChanges
+    columns: NameChanges
+    configs: NameChanges
+    splits: NameChanges
     rows: Mapping[str, Mapping[str, SplitDiff]]
 
     def as_json(self) -> dict[str, Any]:
-        """It as plain values, which JSON can hold."""
+        """Return it as plain values, which JSON can hold."""
         return asdict(self)
 
 
 def diff_versions(old: BuiltVersion, new: BuiltVersion) -> VersionDiff:
-    """What differs between two versions of a dataset.
+    """Compare two versions of a dataset row by row.
 
     Rows match by id within a config. They are compared by the columns that both versions have,
     by values (not types) and by the names of labels (not their ids). A split that the manifests
@@ -150,7 +150,7 @@ def diff_versions(old: BuiltVersion, new: BuiltVersion) -> VersionDiff:
         new: The version after.
 
     Returns:
-        The difference; ids in the order of the new version, of removed rows in that of the old.
+        Ids stand in the order of the new version, those of removed rows in that of the old.
 
     Raises:
         UsageError: They are versions of different datasets.
@@ -188,9 +188,9 @@ def _splits(manifest: Manifest) -> dict[str, None]:
     return dict.fromkeys(names)
 
 
-def _names(old: Mapping[str, Any], new: Mapping[str, Any]) -> Names:
+def _names(old: Mapping[str, Any], new: Mapping[str, Any]) -> NameChanges:
     kept = [name for name in new if name in old]
-    return Names(
+    return NameChanges(
         added=tuple(name for name in new if name not in old),
         removed=tuple(name for name in old if name not in new),
         changed={name: (old[name], new[name]) for name in kept if old[name] != new[name]},
@@ -229,7 +229,7 @@ def _diff_config(old: BuiltVersion, new: BuiltVersion, config: str) -> dict[str,
 
 
 def _equal_splits(old: Manifest, new: Manifest, config: str) -> set[str]:
-    """The splits of a config that have the same rows in any order, as the manifests tell."""
+    """Return the splits of a config with the same rows in any order, as the manifests tell."""
     if list(old.columns) != list(new.columns):
         return set()  # a digest has the names of labels, but not those of columns
     before, after = old.configs.get(config, {}), new.configs.get(config, {})
@@ -247,7 +247,7 @@ class _Row(NamedTuple):
 def _read(
     version: BuiltVersion, config: str, splits: Sequence[str], columns: Sequence[str]
 ) -> dict[str, _Row]:
-    """What is kept of the rows of some splits of a config, by id, in order."""
+    """Return what is kept of the rows of some splits of a config, by id, in order."""
     labels = version.manifest.labels
     rows: dict[str, _Row] = {}
     for split in splits:
@@ -272,7 +272,7 @@ def _read(
 def _problem(
     batch: pa.Table, columns: Sequence[str], labels: Sequence[str], known: Set[str]
 ) -> str | None:
-    """Why rows cannot be compared, if they cannot."""
+    """Return why rows cannot be compared; None where they can."""
     if missing := [name for name in columns if name not in batch.column_names]:
         return f"has no column {missing[0]!r}"
     if others := set(batch["label"].to_pylist()) - set(range(len(labels))):
@@ -287,7 +287,7 @@ def _problem(
 def _compare(
     old: Mapping[str, _Row], new: Mapping[str, _Row], columns: Sequence[str]
 ) -> Iterator[tuple[str, str, Any]]:
-    """The changes of a config, each with the split and the kind of list that it belongs to."""
+    """Yield the changes of a config, each with its split and the kind of list it belongs to."""
     for key, row in old.items():
         if key not in new:
             yield row.split, "removed", key
@@ -300,10 +300,10 @@ def _compare(
         if was.label != row.label:
             yield row.split, "relabelled", Relabelling(key, was.label, row.label, others)
         elif others:
-            yield row.split, "edited", Edit(key, others)
+            yield row.split, "edited", RowEdit(key, others)
         if was.split != row.split:
             for split in (was.split, row.split):
-                yield split, "moved", Move(key, was.split, row.split)
+                yield split, "moved", RowMove(key, was.split, row.split)
     before, after = _stayed(old, new), _stayed(new, old)
     for split, keys in after.items():
         if keys != before[split]:
@@ -320,9 +320,81 @@ def _differing(was: _Row, row: _Row, columns: Sequence[str]) -> Iterator[str]:
 
 
 def _stayed(rows: Mapping[str, _Row], others: Mapping[str, _Row]) -> dict[str, list[str]]:
-    """The ids of the rows that stand in the same split in both, by split, in order."""
+    """Return the ids of the rows that stand in the same split in both, by split, in order."""
     ids = defaultdict(list)
     for key, row in rows.items():
         if key in others and others[key].split == row.split:
             ids[row.split].append(key)
     return ids
+
+
+def show_diff(diff: VersionDiff, max_examples: int = 10) -> str:
+    """Show the difference of two versions: names, a line a config and split, then examples.
+
+    Args:
+        diff: The difference.
+        max_examples: How many rows of each kind of change to name; a row of several configs once.
+    """
+    lines = [f"{diff.dataset} {diff.before} -> {diff.after}"]
+    for what in ("labels", "columns", "configs", "splits"):
+        if shown := "; ".join(_changed_names(getattr(diff, what))):
+            lines.append(f"{what}: {shown}")
+    splits = {
+        f"{config}/{split}": (split, rows)
+        for config, splits in diff.rows.items()
+        for split, rows in splits.items()
+    }
+    width = max(map(len, splits), default=0)
+    for name, (split, rows) in splits.items():
+        counts = ", ".join(_counts(split, rows)) or "no change"
+        lines.append(f"  {name:{width}}  {_n_rows(rows)}: {counts}")
+    for kind in ("added", "removed", "relabelled", "edited", "moved"):
+        changes = (change for _, rows in splits.values() for change in getattr(rows, kind))
+        examples = list(dict.fromkeys(map(_example, changes)))
+        if examples and max_examples:
+            lines += [f"{kind}:", *(f"  {example}" for example in examples[:max_examples])]
+            if len(examples) > max_examples:
+                lines.append(f"  and {len(examples) - max_examples:,} more")
+    return "\n".join(lines)
+
+
+def _changed_names(names: NameChanges) -> Iterator[str]:
+    if names.added:
+        yield f"added {', '.join(names.added)}"
+    if names.removed:
+        yield f"removed {', '.join(names.removed)}"
+    yield from (f"{name} was {old}, is {new}" for name, (old, new) in names.changed.items())
+    if names.reordered:
+        yield "in another order"
+
+
+def _n_rows(rows: SplitDiff) -> str:
+    before = f"{rows.rows_before:,} -> " if rows.rows_before != rows.rows_after else ""
+    return f"{before}{rows.rows_after:,} rows"
+
+
+def _counts(split: str, rows: SplitDiff) -> Iterator[str]:
+    n_moved_here = sum(move.after == split for move in rows.moved)
+    numbers = {
+        "added": len(rows.added),
+        "removed": len(rows.removed),
+        "relabelled": len(rows.relabelled),
+        "edited": len(rows.edited),
+        "moved here": n_moved_here,
+        "moved away": len(rows.moved) - n_moved_here,
+    }
+    yield from (f"{number:,} {what}" for what, number in numbers.items() if number)
+    if rows.reordered:
+        yield "in another order"
+
+
+def _example(change: str | Relabelling | RowEdit | RowMove) -> str:
+    match change:
+        case Relabelling(row, before, after, columns):
+            return f"{row}: {before} -> {after}" + f", also {', '.join(columns)}" * bool(columns)
+        case RowEdit(row, columns):
+            return f"{row}: {', '.join(columns)}"
+        case RowMove(row, before, after):
+            return f"{row}: {before} -> {after}"
+        case _:
+            return change

@@ -1,4 +1,4 @@
-"""Published versions, opened for reading: which there are, and the files of one."""
+"""Published versions, opened for reading: which there are, the files of one, and its rows."""
 
 import hashlib
 import json
@@ -6,29 +6,35 @@ from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+import datasets
 from datasets import Version
 from huggingface_hub import hf_hub_download, try_to_load_from_cache
 
-from ...builders.versions.manifest import FILE_NAME as MANIFEST
-from ...builders.versions.manifest import Manifest
-from ...builders.versions.version import BuiltVersion
-from ...loaders.errors import (
+from ..builders.core.load import check_arguments, check_streamable, needed_splits
+from ..builders.core.options import check_split
+from ..builders.versions.manifest import FILE_NAME as MANIFEST
+from ..builders.versions.manifest import Manifest
+from ..builders.versions.version import BuiltVersion
+from ..loaders.errors import (
     ChecksumError,
     HubError,
     OutputError,
+    UnknownNameError,
     UsageError,
     VerificationError,
     VersionError,
 )
-from ...loaders.fetching import lock_file
-from ...loaders.fetching.obtain import default_cache_dir
-from ...loaders.hashing import hash_file
-from ..compare.numbers import matching, published_numbers, tag_of
-from ..hub.calls import status_of
-from ..hub.client import cached_references
-from ..hub.repository import HubRepository
+from ..loaders.fetching import lock_file
+from ..loaders.fetching.obtain import default_cache_dir
+from ..loaders.hashing import hash_file
+from .changes import match_version, published_numbers, version_tag
+from .hub.calls import status_of
+from .hub.client import cached_references
+from .hub.repository import HubRepository
 
 
 @dataclass(frozen=True)
@@ -49,13 +55,13 @@ class PublishedVersion:
 
 
 def list_versions(repository: HubRepository) -> list[PublishedVersion]:
-    """The published versions of a repository, the newest first.
+    """List the published versions of a repository, the newest first.
 
     Raises:
         HubError: There is no such repository, the Hub refuses, or cannot be reached.
     """
     if repository.head() is None:
-        raise HubError(f"{repository.url} is not there, or the token may not see it.")
+        raise HubError(f"{repository.url} does not exist, or the token may not see it.")
     dates = repository.dates()
     versions = []
     for number, commit in published_numbers(repository.tags()).items():
@@ -75,7 +81,7 @@ def _rows(manifest: Manifest) -> dict[str, dict[str, int]]:
 
 
 class RemoteVersion:
-    """One published version; its files come into the cache of the Hub's client, each verified.
+    """A published version; its files come into the cache of the Hub's client, each verified.
 
     Args:
         repository: ``ORG/NAME``.
@@ -90,7 +96,7 @@ class RemoteVersion:
         manifest: Its manifest.
 
     Raises:
-        UsageError: The name is no repository, or the version no number.
+        UsageError: The name or the version is malformed.
         VersionError: There is no such version.
         HubError: The Hub refuses, cannot be reached, and the version is not in the cache.
         ChecksumError: Its rows are not those that the version had when it was first loaded.
@@ -100,7 +106,7 @@ class RemoteVersion:
         self.repository = HubRepository(repository)
         self.is_online = True
         self.number = self._resolve(version)
-        path = self._get(MANIFEST, tag_of(self.number))
+        path = self._get(MANIFEST, version_tag(self.number))
         self.folder = path.parent
         self.commit = self.folder.name
         self._check_manifest(path)
@@ -108,18 +114,15 @@ class RemoteVersion:
         if self.manifest.version != str(self.number):
             raise ChecksumError(
                 f"{repository} has version {self.manifest.version} under the tag "
-                f"{tag_of(self.number)}: the tag was moved."
+                f"{version_tag(self.number)}: the tag was moved."
             )
         self._check_rows()
 
     def fetch(self, keys: Collection[tuple[str, str]] | None = None) -> BuiltVersion:
-        """Bring files of the version into the cache.
+        """Bring files of the version into the cache, and open it for reading.
 
         Args:
             keys: The configs and splits whose rows are wanted; None takes all files.
-
-        Returns:
-            The version, opened for reading; it has the files that were asked for.
 
         Raises:
             HubError: The Hub refuses, or cannot be reached.
@@ -148,17 +151,16 @@ class RemoteVersion:
     def _resolve(self, version: str) -> Version:
         try:
             if self.repository.head() is None:
-                raise VersionError(f"{self.repository.url} is not there; it has no version.")
+                raise VersionError(f"{self.repository.url} does not exist, so it has no version.")
             published: Iterable[Version] = published_numbers(self.repository.tags())
         except HubError as error:
             was_answered = status_of(error.__cause__) is not None
             if was_answered or not (published := self._cached()):
                 raise
             self.is_online = False
-        return matching(version, published)
+        return match_version(version, published)
 
     def _cached(self) -> list[Version]:
-        """The versions in the cache of the Hub's client."""
         return list(published_numbers(dict.fromkeys(cached_references(self.repository.name), "")))
 
     def _get(self, name: str, revision: str, *, anew: bool = False) -> Path:
@@ -211,12 +213,75 @@ class RemoteVersion:
 
 
 def parse_reference(text: str) -> tuple[str, str]:
-    """Repository and version in ``ORG/NAME@X.Y.Z``.
+    """Split ``ORG/NAME@X.Y.Z``, a published version, into repository and number.
 
     Raises:
         UsageError: It is of another form.
     """
     name, at, number = text.partition("@")
     if not at or name.count("/") != 1:
-        raise UsageError(f"{text!r} is no version; expected ORG/NAME@X.Y.Z, or a folder.")
+        raise UsageError(f"{text!r} is not a version; expected ORG/NAME@X.Y.Z, or a folder.")
     return name, number
+
+
+def load_pinned(
+    repository: str,
+    version: str,
+    config: str | None = None,
+    *,
+    split: Any = None,
+    streaming: bool = False,
+    **arguments: Any,
+) -> Any:
+    """Load one config of a published version, as ``datasets.load_dataset`` does.
+
+    ``datasets`` alone, when offline, gives the newest version in its cache, whichever was asked
+    for. Here files are those of the version's commit, compared with the hashes in its manifest
+    unless they are streamed, and rows those that it had when it was first loaded.
+
+    Args:
+        repository: ``ORG/NAME``.
+        version: ``X.Y.Z``, or ``X.Y`` for the newest of its PATCHes, which have the same rows.
+        config: The config; None takes the first.
+        split: The split, a part of it (``"test[:10%]"``) or several; None takes all.
+        streaming: Whether rows are read as they are asked for, with nothing kept.
+        **arguments: Those of ``datasets.load_dataset`` that ``nlihub.load_dataset`` takes.
+
+    Raises:
+        UsageError: An argument has no meaning here, or the version is malformed.
+        UnknownNameError: There is no such config or split.
+        VersionError: There is no such version.
+        HubError: The Hub refuses or cannot be reached, and the files are not in the cache.
+        ChecksumError: A file or the rows are not those of the version.
+    """
+    check_arguments(arguments)
+    remote = RemoteVersion(repository, version)
+    configs = remote.manifest.configs
+    config = config or next(iter(configs), "")
+    if config not in configs:
+        raise UnknownNameError.of(f"config of {repository}", config, configs)
+    splits = needed_splits(split) or tuple(configs[config])
+    for name in splits:
+        check_split(name, list(configs[config]), f"split of {repository}/{config}")
+    if streaming:
+        check_streamable(split, tuple(configs[config]))
+    is_remote = streaming and remote.is_online
+    if is_remote:
+        place = f"hf://datasets/{repository}@{remote.commit}"
+    else:
+        place = str(remote.fetch([(config, name) for name in splits]).folder)
+    # By its files: by the repository's name, datasets would take a folder of that name, or, where
+    # the Hub fails, the newest version in its cache.
+    load = partial(
+        datasets.load_dataset,
+        "parquet",
+        f"{config}-{remote.number}",
+        data_files={
+            name: [f"{place}/{shard.file}" for shard in configs[config][name].shards]
+            for name in splits
+        },
+        split=split,
+        streaming=streaming,
+        **arguments,
+    )
+    return remote.repository.ask("cannot be streamed", load) if is_remote else load()

@@ -1,17 +1,121 @@
-"""What differs between two versions of a dataset, by their manifests."""
+"""What a version of a dataset changes by its manifest, and the number that this calls for.
 
-from collections.abc import Callable, Sequence
+MAJOR: records, labels or order; MINOR: columns, configs or splits added; PATCH: the bytes alone.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 
-from ...builders.core.row_digests import digest, order_digest, row_hashes
-from ...builders.versions.manifest import Manifest, Split
-from ...builders.versions.version import BuiltVersion
-from .numbers import Level
+from datasets import Version
+
+from ..builders.core.row_digests import digest, order_digest, row_hashes
+from ..builders.versions.manifest import Manifest, Split
+from ..builders.versions.version import BuiltVersion
+from ..loaders.errors import UsageError, VersionError
+
+_TAG = re.compile(r"v((?:0|[1-9][0-9]*)(?:\.(?:0|[1-9][0-9]*)){2})")
+
+
+class Level(IntEnum):
+    """How much a version differs from the one before, by what its users notice."""
+
+    NONE = 0
+    PATCH = 1
+    MINOR = 2
+    MAJOR = 3
+
+
+def parse_number(text: str) -> Version:
+    """Parse the number of a published version, with or without ``v`` before it.
+
+    Raises:
+        UsageError: It is not of the form ``X.Y.Z``.
+    """
+    try:
+        number = Version(text.removeprefix("v"))
+    except (ValueError, TypeError) as error:
+        raise UsageError(f"{text!r} is not a version; expected X.Y.Z, as in 1.0.0.") from error
+    if str(number) != text.removeprefix("v"):  # 01.0.0
+        raise UsageError(f"{text!r} is not a version; did you mean {number}?")
+    return number
+
+
+def version_tag(number: Version) -> str:
+    """Return the tag of a version on the Hub."""
+    return f"v{number}"
+
+
+def published_numbers(tags: Mapping[str, str]) -> dict[Version, str]:
+    """Return the versions among a repository's tags, each with its commit, the oldest first."""
+    found = {
+        Version(match[1]): commit for tag, commit in tags.items() if (match := _TAG.fullmatch(tag))
+    }
+    return dict(sorted(found.items(), key=lambda item: _parts(item[0])))
+
+
+def _parts(number: Version) -> tuple[int, int, int]:
+    return int(number.major), int(number.minor), int(number.patch)
+
+
+def smallest_after(number: Version, level: Level) -> Version:
+    """Return the first number that may follow a published version, by how much has changed."""
+    major, minor, patch = _parts(number)
+    following = {
+        Level.MAJOR: f"{major + 1}.0.0",
+        Level.MINOR: f"{major}.{minor + 1}.0",
+        Level.PATCH: f"{major}.{minor}.{patch + 1}",
+    }
+    return Version(following[level])
+
+
+def check_follows(number: Version, newest: Version, level: Level, reasons: Iterable[str]) -> None:
+    """Refuse to publish a version under a number that says less than what has changed.
+
+    Args:
+        number: The number that is wanted.
+        newest: The newest that is published.
+        level: How much has changed since that.
+        reasons: What has, for the message.
+
+    Raises:
+        VersionError: It does not follow the newest, or it is too small a step.
+    """
+    if _parts(number) <= _parts(newest):
+        raise VersionError(f"{number} does not follow {newest}, the newest published version.")
+    needed = smallest_after(newest, level)
+    if _parts(number) < _parts(needed):
+        raise VersionError(
+            f"{number} is too small a step from {newest}: {'; '.join(reasons)}. That is a "
+            f"{level.name} change; expected {needed} or higher."
+        )
+
+
+def match_version(asked: str, published: Iterable[Version]) -> Version:
+    """Return the version that a number means: ``X.Y.Z`` itself, ``X.Y`` the newest of its PATCHes.
+
+    Versions of one ``X`` may have other columns, so ``X`` alone names no version.
+
+    Raises:
+        UsageError: It is not a version number.
+        VersionError: There is no such version.
+    """
+    known = list(published)
+    parts = asked.removeprefix("v").split(".")
+    if len(parts) not in (2, 3) or not all(part.isdecimal() for part in parts):
+        raise UsageError(f"version is {asked!r}; expected X.Y or X.Y.Z, as in 1.2 or 1.2.0.")
+    wanted = tuple(map(int, parts))
+    found = [number for number in known if _parts(number)[: len(wanted)] == wanted]
+    if not found:
+        shown = ", ".join(map(str, known)) or "none"
+        raise VersionError(f"There is no version {asked}. Published: {shown}.")
+    return max(found, key=_parts)
 
 
 @dataclass(frozen=True)
 class Change:
-    """One thing that differs.
+    """One thing that a version changes since a published one.
 
     Attributes:
         level: How much it matters.
@@ -26,8 +130,8 @@ class Change:
 _DigestsOf = Callable[[str, str, Sequence[str]], tuple[str, str]]
 
 
-def compare(old: Manifest, new: BuiltVersion) -> list[Change]:
-    """What a version changes, the gravest first.
+def list_changes(old: Manifest, new: BuiltVersion) -> list[Change]:
+    """List what a version changes since a published one, the gravest first.
 
     Where columns were added, the rows are read and compared by the columns that were there.
 
@@ -52,8 +156,8 @@ def compare(old: Manifest, new: BuiltVersion) -> list[Change]:
     return sorted(changes, key=lambda change: -change.level)
 
 
-def level_of(changes: Sequence[Change]) -> Level:
-    """How much changes matter together."""
+def gravest_level(changes: Sequence[Change]) -> Level:
+    """Return the level of the gravest change of a version."""
     return max((change.level for change in changes), default=Level.NONE)
 
 

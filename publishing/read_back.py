@@ -10,24 +10,24 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import datasets
 
-from ...builders.core.row_digests import digest, order_digest, row_hashes
-from ...builders.versions.manifest import Manifest
-from ...loaders.errors import HubError
+from ..builders.core.row_digests import digest, order_digest, row_hashes
+from ..builders.versions.manifest import Manifest
+from ..loaders.atomic_write import working_folder
+from ..loaders.errors import HubError
+from ..loaders.fetching.obtain import default_cache_dir
 
-_READER = "nlihub.publishing.reading.read_back"
+_READER = "nlihub.publishing.read_back"
 _ANSWER = "answer: "  # what a line with an answer begins with
 _BATCH_ROWS = 5_000
 
 
 @dataclass(frozen=True)
 class Request:
-    """What to load.
+    """The published version to load.
 
     Attributes:
         repository: ``ORG/NAME``.
@@ -41,8 +41,8 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Loaded:
-    """A split as it was loaded.
+class LoadedSplit:
+    """A split as it was loaded from the Hub.
 
     Attributes:
         config: The config.
@@ -65,23 +65,22 @@ class Loaded:
     labels: list[str]
 
 
-def read_back(repository: str, manifest: Manifest, caches: Path, revision: str) -> None:
+def read_back(repository: str, manifest: Manifest, revision: str) -> None:
     """Load and stream every config and split of a version from the Hub, and compare them.
 
-    In a process of its own: rows, their order, columns and names of labels have to be those that
-    were built.
+    In a process of its own, and a folder of about four times the size of the version: rows, their
+    order, columns and label names have to be those that were built.
 
     Args:
         repository: ``ORG/NAME``.
         manifest: What was built.
-        caches: Folder for what is downloaded; it needs about four times the size of the version.
         revision: A commit or a tag.
 
     Raises:
         HubError: They cannot be loaded, or are not what was built.
     """
     splits = {name: list(splits) for name, splits in manifest.configs.items()}
-    with TemporaryDirectory(dir=caches) as fresh:
+    with working_folder(default_cache_dir(), "read-back-") as fresh:
         done = subprocess.run(
             [sys.executable, "-P", "-m", _READER],
             input=json.dumps(asdict(Request(repository, revision, splits))),
@@ -110,12 +109,14 @@ def read_back(repository: str, manifest: Manifest, caches: Path, revision: str) 
             f"{where} cannot be read back: {reason.rstrip('.')}. Run the command again: it goes on "
             "where it was."
         )
-    problems = [problem for answer in answers for problem in _problems(manifest, Loaded(**answer))]
+    problems = [
+        problem for answer in answers for problem in _problems(manifest, LoadedSplit(**answer))
+    ]
     if problems:
         raise HubError(f"{where} is not what was built: {'; '.join(problems)}.")
 
 
-def _problems(manifest: Manifest, loaded: Loaded) -> Iterator[str]:
+def _problems(manifest: Manifest, loaded: LoadedSplit) -> Iterator[str]:
     built = manifest.configs[loaded.config][loaded.split]
     where = f"{loaded.config}/{loaded.split}, {loaded.way}"
     if loaded.labels != list(manifest.labels):
@@ -130,15 +131,8 @@ def _problems(manifest: Manifest, loaded: Loaded) -> Iterator[str]:
         yield f"{where}: the rows stand in another order"
 
 
-def load(request: Request) -> Iterator[Loaded]:
-    """Load and stream every config and split of a request.
-
-    Args:
-        request: What to load.
-
-    Yields:
-        What came, a split at a time.
-    """
+def load_published(request: Request) -> Iterator[LoadedSplit]:
+    """Load and stream every config and split of a published version, a split at a time."""
     for config, splits in request.splits.items():
         for streaming in (False, True):
             rows = datasets.load_dataset(
@@ -150,12 +144,12 @@ def load(request: Request) -> Iterator[Loaded]:
                 yield _describe(config, split, rows[split], "streamed" if streaming else "loaded")
 
 
-def _describe(config: str, split: str, rows: Any, way: str) -> Loaded:
+def _describe(config: str, split: str, rows: Any, way: str) -> LoadedSplit:
     labels = list(rows.features["label"].names)
     hashes: list[bytes] = []
     for table in rows.with_format("arrow").iter(batch_size=_BATCH_ROWS):
         hashes += row_hashes(table, labels)
-    return Loaded(
+    return LoadedSplit(
         config=config,
         split=split,
         way=way,
@@ -170,7 +164,7 @@ def _describe(config: str, split: str, rows: Any, way: str) -> Loaded:
 def main() -> None:
     """Answer the request on standard input."""
     try:
-        for loaded in load(Request(**json.load(sys.stdin))):
+        for loaded in load_published(Request(**json.load(sys.stdin))):
             print(_ANSWER + json.dumps(asdict(loaded)), flush=True)
     except Exception as error:  # of whatever library: the caller is told, in a line
         lines = str(error.__cause__ or error).strip().splitlines() or [repr(error)]

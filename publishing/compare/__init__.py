@@ -1,1 +1,0 @@
-"""What differs between two versions, and which number that calls for."""

@@ -1,1 +1,0 @@
-"""Published versions as they are read: to prove them, to load them, to compare them."""

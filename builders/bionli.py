@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from ..loaders.fetching import SourceFile, list_sources
-from ..loaders.fetching.by_rows import find_by_rows
+from ..loaders.fetching.obtain import find_by_rows
 from ..loaders.releases.bionli import (
     CATEGORIES,
     LABELS,

@@ -1,4 +1,4 @@
-"""Statistical inference for scores: bootstrap intervals and comparisons, and paired tests.
+"""Statistical inference for scores: bootstrap, paired tests, and the signature of a result.
 
 The bootstrap draws whole clusters (groups of samples), since the samples of a group are dependent.
 """
@@ -64,6 +64,32 @@ def read_resampling(
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
             problems.add(f"{name}: {value!r}; expected a whole number from {low}.")
     return Resampling(level, n_resamples, seed)
+
+
+def sign(
+    result: dict[str, Any], name: str, version: str, resampling: Resampling, **facts: Any
+) -> dict[str, Any]:
+    """Add its signature to a metric's result, and the confidence level if it was resampled.
+
+    Args:
+        result: The scores, with ``n_samples`` and perhaps ``n_groups``.
+        name: Name of the metric.
+        version: Version of the metric, ``X.Y.Z``.
+        resampling: Options of the bootstrap, if there are intervals or a comparison.
+        **facts: Facts that the scores depend on, in the order to show; None leaves a fact out.
+
+    Returns:
+        A copy that ends with ``signature``, such as ``pattern_accuracy|version:1.0.0|labels:...``:
+        one line with all that the scores depend on, to reproduce them.
+    """
+    facts |= {"groups": result.get("n_groups"), "samples": result["n_samples"]}
+    parts = [name, f"version:{version}"]
+    parts += [f"{key}:{value}" for key, value in facts.items() if value is not None]
+    signed = dict(result)
+    if "confidence_intervals" in result or "comparison" in result:
+        parts.append(f"bootstrap:{resampling}")
+        signed["confidence_level"] = resampling.confidence_level
+    return signed | {"signature": "|".join(parts)}
 
 
 def resample(

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from ..loaders.errors import VersionError
-from ..metrics.release.bundle import bundle
+from ..metrics.bundle import bundle
 from .card import is_handwritten, merge_cards
 from .compare.changes import Change
 from .compare.numbers import Level, parse_number, published_numbers

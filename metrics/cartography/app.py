@@ -7,7 +7,7 @@ import pyarrow as pa
 from nlihub.metrics.app import CONFIDENCE_LEVEL_FIELD, AppSpec, build_page, read_level, read_numbers
 from nlihub.metrics.cartography.scoring import cartography
 from nlihub.metrics.inputs.files import probability_matrix, select_columns
-from nlihub.metrics.plots.cartography import plot_cartography
+from nlihub.metrics.plots.results import plot_cartography
 from nlihub.metrics.rows import Rows, column_rows, count_rows, score_rows
 
 

@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..inference import compare_systems, confidence_intervals, read_resampling
+from ..inference import compare_systems, confidence_intervals, read_resampling, sign
 from ..inputs.columns import Column, check_lengths, read_columns
 from ..inputs.groups import EncodedIds, check_one_value_per_group, encode_sorted
 from ..inputs.labels import EncodedLabels, encode_labels
 from ..inputs.probabilities import read_probabilities
 from ..inputs.problems import Problems
-from ..inputs.thresholds import as_fraction
-from ..signature import sign
+from ..thresholds import as_fraction
 
 CARTOGRAPHY_VERSION = "1.0.0"
 
@@ -133,16 +132,14 @@ def cartography(
         result["labels"] = list(rows.labels.names)
     vectors = [_vectors(*_moments(gold, rows.ids)) for gold in rows.gold]
     if confidence_level is not None:
-        found = confidence_intervals(vectors[0], _statistic, resampling)
-        result["confidence_intervals"] = found
+        result["confidence_intervals"] = confidence_intervals(vectors[0], _statistic, resampling)
     if other_probabilities is not None:
         result["comparison"] = compare_systems(vectors, _statistic, resampling)
-    resampled = confidence_level is not None or other_probabilities is not None
     return sign(
         result,
         "cartography",
         CARTOGRAPHY_VERSION,
-        resampling if resampled else None,
+        resampling,
         labels=rows.labels,
         fraction=fraction,
     )

@@ -5,7 +5,7 @@ from typing import Any
 
 from nlihub.metrics.app import CONFIDENCE_LEVEL_FIELD, AppSpec, build_page, grouped_arguments
 from nlihub.metrics.consistency.scoring import consistency
-from nlihub.metrics.plots.systems import plot_consistency
+from nlihub.metrics.plots.results import plot_consistency
 from nlihub.metrics.rows import Rows, breakdown_rows, column_rows, count_rows, score_rows, shorten
 
 

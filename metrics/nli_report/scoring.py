@@ -13,11 +13,10 @@ from ..confusion import (
     joint_counts,
     ratio,
 )
-from ..inference import compare_systems, confidence_intervals, mcnemar, read_resampling
+from ..inference import compare_systems, confidence_intervals, mcnemar, read_resampling, sign
 from ..inputs.groups import EncodedIds, encode_ids, encode_sorted
 from ..inputs.labels import read_judged_columns
 from ..inputs.problems import Problems
-from ..signature import sign
 
 NLI_REPORT_VERSION = "1.0.0"
 
@@ -129,7 +128,7 @@ def nli_report(
         result,
         "nli_report",
         NLI_REPORT_VERSION,
-        resampling if resampled else None,
+        resampling,
         labels=encoded,
         absent_class=ABSENT_CLASS_POLICY,
         clusters=None if not resampled else "samples" if ids is None else "groups",

@@ -5,7 +5,7 @@ from typing import Any
 
 from nlihub.metrics.app import CONFIDENCE_LEVEL_FIELD, AppSpec, build_page, grouped_arguments
 from nlihub.metrics.pattern_accuracy.scoring import pattern_accuracy
-from nlihub.metrics.plots.systems import plot_pattern_accuracy
+from nlihub.metrics.plots.results import plot_pattern_accuracy
 from nlihub.metrics.rows import Rows, breakdown_rows, column_rows, count_rows, score_rows
 
 

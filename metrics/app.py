@@ -3,7 +3,7 @@
 import csv
 import json
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,9 @@ _N_TABLES = 3
 
 #: The text field that every app has: its label and its first value.
 CONFIDENCE_LEVEL_FIELD = ("Confidence level of intervals (empty: none)", "0.95")
+
+#: Required and optional columns of a metric that scores groups.
+GROUPED_COLUMNS = (("predictions", "references", "groups"), ("categories", "other_predictions"))
 
 
 @dataclass(frozen=True)
@@ -54,64 +57,40 @@ class AppSpec:
     draw: Callable[[Mapping[str, Any]], Any] | None
 
 
-def grouped_arguments(table: pa.Table, options: Mapping[str, str]) -> dict[str, Any]:
-    """Return the arguments of a metric of groups, from a file and the options of its app.
+def file_arguments(
+    table: pa.Table,
+    options: Mapping[str, str],
+    required: Sequence[str],
+    optional: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Return the arguments of a metric, from a file of predictions and the fields of its app.
 
     Args:
         table: The rows of the file.
-        options: The texts of ``thresholds``, ``labels`` and ``confidence_level``.
-
-    Returns:
-        Columns and options by argument.
+        options: The texts of the fields, by option.
+        required: Arguments whose columns the file must have.
+        optional: Arguments whose columns the file may have.
 
     Raises:
         MetricInputError: A column is missing, or an option is malformed.
     """
-    columns = select_columns(
-        table, ("predictions", "references", "groups"), ("categories", "other_predictions")
-    )
-    return columns | {
-        "thresholds": read_numbers(options["thresholds"], "thresholds"),
-        "labels": read_labels(options["labels"]),
-        "confidence_level": read_level(options["confidence_level"]),
-        "per_group": True,
-    }
+    columns = select_columns(table, required, optional)
+    return columns | {name: _read_option(name, text) for name, text in options.items()}
 
 
-def read_labels(text: str) -> list[str] | None:
-    """Return the names in a text such as ``"entailment, neutral"``; None if it is empty."""
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    return names or None
-
-
-def read_numbers(text: str, name: str) -> list[float]:
-    """Return the numbers in a text such as ``"0.5, 0.95"``.
-
-    Args:
-        text: Numbers separated by commas.
-        name: Name of the option, for the error.
-
-    Returns:
-        One number or more.
-
-    Raises:
-        MetricInputError: A part of the text is not a number.
-    """
+def _read_option(name: str, text: str) -> Any:
+    """Return names for ``labels``, numbers for ``thresholds``, else one number."""
+    if name == "labels":
+        return [part.strip() for part in text.split(",") if part.strip()] or None
+    if name == "confidence_level" and not text.strip():
+        return None
     try:
-        return [float(part) for part in text.split(",")]
+        numbers = [float(part) for part in text.split(",")]
     except ValueError:
         raise MetricInputError(
             [f"{name}: {text!r} is not a list of numbers; expected one such as 0.5, 0.95."]
         ) from None
-
-
-def read_level(text: str) -> float | None:
-    """Return the confidence level in a text such as ``"0.95"``; None if it is empty.
-
-    Raises:
-        MetricInputError: The text is not a number.
-    """
-    return read_numbers(text, "confidence_level")[0] if text.strip() else None
+    return numbers if name == "thresholds" else numbers[0]
 
 
 def build_page(spec: AppSpec) -> "gradio.Blocks":
@@ -136,10 +115,9 @@ def build_page(spec: AppSpec) -> "gradio.Blocks":
         if file is None:
             raise gr.Error("Choose a file of predictions first.", title="No file")
         try:
-            found = score_file(spec, Path(file), list(texts))
+            result, picture, downloads = score_file(spec, Path(file), list(texts))
         except (MetricInputError, OSError) as error:
             raise gr.Error(str(error), title="The file was refused", duration=None) from None
-        result, picture, downloads = found
         tables = [("Scores", spec.scores(result)), *spec.breakdowns(result).items()][:_N_TABLES]
         frames = [
             gr.Dataframe(rows[1:], headers=rows[0], label=title, visible=True)
@@ -208,7 +186,8 @@ def score_file(
     for title, rows in {"scores": spec.scores(result), **spec.breakdowns(result)}.items():
         name = title.split(",")[0].lower().replace(" ", "_")
         files.append(folder / f"{spec.name}_{name}.csv")
-        _write_csv(files[-1], rows)
+        with files[-1].open("w", encoding="utf-8", newline="") as target:
+            csv.writer(target).writerows(rows)
     if spec.draw is None:
         return result, None, files
     figure = spec.draw(result)
@@ -216,11 +195,6 @@ def score_file(
     for picture in pictures:
         save_figure(figure, picture)
     return result, pictures[0], files + pictures
-
-
-def _write_csv(path: Path, rows: Rows) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows(rows)
 
 
 def _write_example(spec: AppSpec) -> Path:

@@ -3,10 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-from nlihub.metrics.app import CONFIDENCE_LEVEL_FIELD, AppSpec, build_page, grouped_arguments
+from nlihub.metrics.app import (
+    CONFIDENCE_LEVEL_FIELD,
+    GROUPED_COLUMNS,
+    AppSpec,
+    build_page,
+    file_arguments,
+)
 from nlihub.metrics.consistency.scoring import consistency
 from nlihub.metrics.plots.results import plot_consistency
-from nlihub.metrics.rows import Rows, breakdown_rows, column_rows, count_rows, score_rows, shorten
+from nlihub.metrics.rows import Rows, breakdown_table, column_table, score_table, shorten
 
 
 def _example() -> str:
@@ -29,6 +35,11 @@ def _scores_table(result: Mapping[str, Any]) -> Rows:
         "f1_negative": "F1 of negatives",
         "macro_f1": "macro-F1",
     }
+    agreement = {
+        f"agreement within a group, {kind}": shorten(value)
+        for kind, value in result["agreement"].items()
+        if kind != "n_groups" and value is not None
+    }
     counts = {
         "groups": result["n_groups"],
         "solved wholly": result["n_wholly_solved"],
@@ -36,12 +47,7 @@ def _scores_table(result: Mapping[str, Any]) -> Rows:
         "of these, all right": result["n_positive_and_negatives_right"],
         "samples": result["n_samples"],
     }
-    agreement = {
-        f"agreement within a group, {kind}": shorten(value)
-        for kind, value in result["agreement"].items()
-        if kind != "n_groups" and value is not None
-    }
-    return count_rows(score_rows(result, names), agreement | counts)
+    return score_table(result, names, agreement | counts)
 
 
 def _breakdowns(result: Mapping[str, Any]) -> dict[str, Rows]:
@@ -49,12 +55,12 @@ def _breakdowns(result: Mapping[str, Any]) -> dict[str, Rows]:
     tables = {}
     if "recall_by_category" in result:
         names = {"n_samples": "samples", "n_correct": "right", "recall": "recall"}
-        rows = breakdown_rows("category", result["recall_by_category"], names)
+        rows = breakdown_table("category", result["recall_by_category"], names)
         macro = result["macro_recall"].items()
         rows += [[f"mean, {f}", "", "", shorten(value)] for f, value in macro if value is not None]
         tables["By category"] = rows
     if "groups" in result:
-        tables["By group"] = column_rows(result["groups"])
+        tables["By group"] = column_table(result["groups"])
     return tables
 
 
@@ -77,7 +83,9 @@ APP = AppSpec(
         "confidence_level": CONFIDENCE_LEVEL_FIELD,
     },
     example=_example(),
-    score=lambda table, options: consistency(**grouped_arguments(table, options)),
+    score=lambda table, options: consistency(
+        **file_arguments(table, options, *GROUPED_COLUMNS), per_group=True
+    ),
     scores=_scores_table,
     breakdowns=_breakdowns,
     draw=lambda result: plot_consistency({"predictions": result}),

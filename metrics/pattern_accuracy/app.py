@@ -3,10 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-from nlihub.metrics.app import CONFIDENCE_LEVEL_FIELD, AppSpec, build_page, grouped_arguments
+from nlihub.metrics.app import (
+    CONFIDENCE_LEVEL_FIELD,
+    GROUPED_COLUMNS,
+    AppSpec,
+    build_page,
+    file_arguments,
+)
 from nlihub.metrics.pattern_accuracy.scoring import pattern_accuracy
 from nlihub.metrics.plots.results import plot_pattern_accuracy
-from nlihub.metrics.rows import Rows, breakdown_rows, column_rows, count_rows, score_rows
+from nlihub.metrics.rows import Rows, breakdown_table, column_table, score_table
 
 
 def _example() -> str:
@@ -29,8 +35,8 @@ def _scores_table(result: Mapping[str, Any]) -> Rows:
         "accuracy": "accuracy",
         "area_under_curve": "area under the curve",
     }
-    rows = score_rows(result, names)
-    return count_rows(rows, {"patterns": result["n_groups"], "samples": result["n_samples"]})
+    counts = {"patterns": result["n_groups"], "samples": result["n_samples"]}
+    return score_table(result, names, counts)
 
 
 def _breakdowns(result: Mapping[str, Any]) -> dict[str, Rows]:
@@ -45,9 +51,9 @@ def _breakdowns(result: Mapping[str, Any]) -> dict[str, Rows]:
             "accuracy": "accuracy",
             "pattern_accuracy": [f"PA {threshold}" for threshold in thresholds],
         }
-        tables["By category"] = breakdown_rows("category", result["by_category"], names)
+        tables["By category"] = breakdown_table("category", result["by_category"], names)
     if "groups" in result:
-        tables["By pattern"] = column_rows(result["groups"])
+        tables["By pattern"] = column_table(result["groups"])
     return tables
 
 
@@ -69,7 +75,9 @@ APP = AppSpec(
         "confidence_level": CONFIDENCE_LEVEL_FIELD,
     },
     example=_example(),
-    score=lambda table, options: pattern_accuracy(**grouped_arguments(table, options)),
+    score=lambda table, options: pattern_accuracy(
+        **file_arguments(table, options, *GROUPED_COLUMNS), per_group=True
+    ),
     scores=_scores_table,
     breakdowns=_breakdowns,
     draw=lambda result: plot_pattern_accuracy({"predictions": result}),

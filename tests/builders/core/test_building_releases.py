@@ -527,7 +527,7 @@ def test_an_installed_version_is_never_hidden_by_less(releases, tmp_path):
 def test_line_ends_that_a_program_changed_are_told(copy):
     path = copy / "scinli" / "test.jsonl"
     path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
-    with pytest.raises(ValueError, match="Only its line ends differ"):
+    with pytest.raises(ValueError, match="Only its line endings differ"):
         nlihub.load_dataset("scinli", split="test", data_dir=copy)
 
 

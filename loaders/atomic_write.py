@@ -96,8 +96,8 @@ def _make_folder(folder: Path) -> None:
 def _check_replaceable(target: Path, may_replace: Callable[[Path], bool]) -> None:
     if target.exists() and not may_replace(target):
         raise OutputError(
-            f"{target} exists and is not a built version, or holds other files; name another "
-            "folder, or move it away."
+            f"{target} exists and is not a built version, or holds files of others; "
+            "name another folder, or move it away."
         )
 
 

@@ -10,13 +10,23 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from .inputs.files import read_table, select_columns
-from .inputs.problems import MetricInputError, MissingExtraError
+from .inputs.files import read_input_file
+from .inputs.problems import MetricInputError, MissingLibraryError
 from .plots.figures import save_figure
 from .rows import Rows
 
 if TYPE_CHECKING:
     import gradio
+
+#: Name of the column in a file of predictions, by argument of a metric.
+_FILE_COLUMNS = {
+    "predictions": "prediction",
+    "references": "reference",
+    "groups": "group",
+    "categories": "category",
+    "domains": "domain",
+    "other_predictions": "other_prediction",
+}
 
 #: Tables on the page: the scores and two breakdowns.
 _N_TABLES = 3
@@ -69,13 +79,20 @@ def file_arguments(
         table: The rows of the file.
         options: The texts of the fields, by option.
         required: Arguments whose columns the file must have.
-        optional: Arguments whose columns the file may have.
+        optional: Arguments that are left out if the file does not have their columns.
 
     Raises:
         MetricInputError: A column is missing, or an option is malformed.
     """
-    columns = select_columns(table, required, optional)
-    return columns | {name: _read_option(name, text) for name, text in options.items()}
+    names = table.column_names
+    missing = [_FILE_COLUMNS[a] for a in required if _FILE_COLUMNS[a] not in names]
+    if missing:
+        raise MetricInputError(
+            [f"The file has no column {', '.join(missing)}; it has {', '.join(names)}."]
+        )
+    columns = {a: _FILE_COLUMNS[a] for a in (*required, *optional) if _FILE_COLUMNS[a] in names}
+    arguments = {argument: table[column] for argument, column in columns.items()}
+    return arguments | {name: _read_option(name, text) for name, text in options.items()}
 
 
 def _read_option(name: str, text: str) -> Any:
@@ -94,22 +111,19 @@ def _read_option(name: str, text: str) -> Any:
 
 
 def build_page(spec: AppSpec) -> "gradio.Blocks":
-    """Build the page of a metric.
+    """Build the page of a metric's app; its ``launch()`` serves it.
 
     Args:
         spec: The app of the metric.
 
-    Returns:
-        The page; its ``launch()`` serves it.
-
     Raises:
-        MissingExtraError: gradio is not installed.
+        MissingLibraryError: gradio is not installed.
     """
     try:
         import gradio as gr
     except ImportError as error:
         message = "The app needs gradio, which comes with the extra nlihub[app]."
-        raise MissingExtraError(message) from error
+        raise MissingLibraryError(message) from error
 
     def answer(file: str | None, *texts: str) -> list[Any]:
         if file is None:
@@ -130,6 +144,11 @@ def build_page(spec: AppSpec) -> "gradio.Blocks":
             gr.Textbox(result["signature"], visible=True),
             gr.Files([str(path) for path in downloads], visible=True),
         ]
+
+    def write_example() -> str:
+        path = Path(tempfile.mkdtemp(prefix=f"{spec.name}-")) / "example.csv"
+        path.write_text(spec.example, encoding="utf-8")
+        return str(path)
 
     page: gr.Blocks
     with gr.Blocks(title=spec.title, analytics_enabled=False) as page:
@@ -156,7 +175,7 @@ def build_page(spec: AppSpec) -> "gradio.Blocks":
                 )
                 downloads = gr.Files(label="Download", visible=False, interactive=False)
         shown = [picture, first, *others, signature, downloads]
-        example.click(lambda: str(_write_example(spec)), outputs=file)
+        example.click(write_example, outputs=file)
         start.click(answer, [file, *options], shown)
     return page
 
@@ -164,7 +183,7 @@ def build_page(spec: AppSpec) -> "gradio.Blocks":
 def score_file(
     spec: AppSpec, file: Path, texts: list[str]
 ) -> tuple[dict[str, Any], Path | None, list[Path]]:
-    """Score a file of predictions and write the files to download.
+    """Score a file of predictions in a metric's app, and write the files to download.
 
     Args:
         spec: The app of the metric.
@@ -179,7 +198,7 @@ def score_file(
         MetricInputError: The file is malformed or lacks a column, or an option is malformed.
         OSError: The file cannot be read.
     """
-    result = spec.score(read_table(file), dict(zip(spec.options, texts, strict=True)))
+    result = spec.score(read_input_file(file), dict(zip(spec.options, texts, strict=True)))
     folder = Path(tempfile.mkdtemp(prefix=f"{spec.name}-"))
     files = [folder / f"{spec.name}.json"]
     files[0].write_text(json.dumps(result, ensure_ascii=False, indent=2), encoding="utf-8")
@@ -195,9 +214,3 @@ def score_file(
     for picture in pictures:
         save_figure(figure, picture)
     return result, pictures[0], files + pictures
-
-
-def _write_example(spec: AppSpec) -> Path:
-    path = Path(tempfile.mkdtemp(prefix=f"{spec.name}-")) / "example.csv"
-    path.write_text(spec.example, encoding="utf-8")
-    return path

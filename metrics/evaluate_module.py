@@ -14,7 +14,7 @@ import evaluate
 import pyarrow as pa
 
 from .evaluate_store import StoredBatches
-from .inputs.columns import LABEL_COLUMNS, Column, name_classes, read_columns
+from .inputs.columns import LABEL_COLUMNS, InputColumn, name_classes, read_input_columns
 from .inputs.problems import MetricInputError, Problems
 
 # Bind no name to a module class of evaluate here: evaluate.load takes the first that it finds.
@@ -177,7 +177,7 @@ class ColumnarModule(StoredBatches):
         problems = Problems()
         required = {name: given.get(name) for name in self.REQUIRED}
         optional = {name: given[name] for name in self.OPTIONAL if name in given}
-        columns = read_columns(required, optional, data, problems)
+        columns = read_input_columns(required, optional, data, problems)
         problems.check()
         return name_labels(columns)
 
@@ -192,7 +192,7 @@ class ColumnarModule(StoredBatches):
 
 
 def name_labels(
-    columns: Mapping[str, Column],
+    columns: Mapping[str, InputColumn],
 ) -> tuple[dict[str, pa.Array], set[tuple[str, ...]]]:
     """Return the values of columns, labels by name where a column has class names.
 

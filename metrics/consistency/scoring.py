@@ -7,7 +7,7 @@ import numpy as np
 
 from ..confusion import ABSENT_CLASS_POLICY, accuracy, class_scores, joint_counts
 from ..inference import compare_systems, confidence_intervals, mcnemar, read_resampling, sign
-from ..inputs.columns import Column
+from ..inputs.columns import InputColumn
 from ..inputs.groups import encode_ids, encode_sorted
 from ..inputs.labels import EncodedLabels, read_judged_columns
 from ..inputs.problems import Problems
@@ -203,7 +203,7 @@ def _whole_groups(table: np.ndarray) -> dict[str, int]:
 
 
 def _recall_by_category(
-    categories: Column, labels: EncodedLabels, problems: Problems
+    categories: InputColumn, labels: EncodedLabels, problems: Problems
 ) -> dict[str, Any]:
     ids = encode_sorted(categories)
     references, predictions = labels.codes["references"], labels.codes["predictions"]

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..confusion import joint_counts
-from ..inputs.columns import Column
+from ..inputs.columns import InputColumn
 from ..inputs.groups import (
     EncodedIds,
     check_one_value_per_group,
@@ -63,7 +63,7 @@ class Patterns:
 
 
 def tally_patterns(
-    groups: Column, labels: EncodedLabels, categories: Column | None, problems: Problems
+    groups: InputColumn, labels: EncodedLabels, categories: InputColumn | None, problems: Problems
 ) -> Patterns:
     """Count the samples of every pattern, and those that each system has right.
 
@@ -130,7 +130,7 @@ def _first_and_last(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return present.argmax(axis=1), present.shape[1] - 1 - present[:, ::-1].argmax(axis=1)
 
 
-def _count_hashed(groups: Column, systems: list[np.ndarray], constants: _Constants) -> _Counts:
+def _count_hashed(groups: InputColumn, systems: list[np.ndarray], constants: _Constants) -> _Counts:
     """Count ids of any other kind by Arrow's hash aggregation, which uses all cores."""
     references = constants["references"][0]
     ids = groups.values

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..inputs.problems import MetricInputError, MissingExtraError
+from ..inputs.problems import MetricInputError, MissingLibraryError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,14 +47,14 @@ def new_figure(width: float = 5.5, height: float = 3.4) -> Iterator[tuple["Figur
         The figure and its axes; draw inside the context, where the style applies.
 
     Raises:
-        MissingExtraError: matplotlib is not installed.
+        MissingLibraryError: matplotlib is not installed.
     """
     try:
         import matplotlib as mpl
         from matplotlib.figure import Figure
     except ImportError as error:
         message = "Pictures need matplotlib, which comes with the extra nlihub[plots]."
-        raise MissingExtraError(message) from error
+        raise MissingLibraryError(message) from error
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(width, height), layout="constrained")
         yield figure, figure.add_subplot()

@@ -33,7 +33,7 @@ def plot_pattern_accuracy(
 
     Raises:
         MetricInputError: There are no results or more than 7, or a result has no curve.
-        MissingExtraError: matplotlib is not installed.
+        MissingLibraryError: matplotlib is not installed.
 
     Source: SpaceNLI, Figures 2 and 6.
     """
@@ -62,7 +62,7 @@ def plot_consistency(results: Mapping[str, Mapping[str, Any]], *, start: float =
 
     Raises:
         MetricInputError: There are no results or more than 7, or a result has no curve.
-        MissingExtraError: matplotlib is not installed.
+        MissingLibraryError: matplotlib is not installed.
 
     Source: BioNLI, Figure 2.
     """
@@ -129,7 +129,7 @@ def plot_categories(
     Raises:
         MetricInputError: There are no results or more than 7, or a result has no categories or
             not that threshold.
-        MissingExtraError: matplotlib is not installed.
+        MissingLibraryError: matplotlib is not installed.
 
     Source: SpaceNLI, Figure 5.
     """
@@ -191,7 +191,7 @@ def plot_cartography(
 
     Raises:
         MetricInputError: The result has no groups.
-        MissingExtraError: matplotlib is not installed.
+        MissingLibraryError: matplotlib is not installed.
 
     Source: SpaceNLI, Figure 4.
     """

@@ -67,13 +67,10 @@ def lighten(color: str) -> str:
 
 
 def check_picture_name(path: str | Path) -> str:
-    """Return the suffix of a picture's name.
+    """Return the suffix of a picture's name in lower case.
 
     Args:
         path: A file that ends in ``.png``, ``.svg`` or ``.pdf``.
-
-    Returns:
-        The suffix in lower case.
 
     Raises:
         MetricInputError: The suffix is another one.
@@ -85,7 +82,7 @@ def check_picture_name(path: str | Path) -> str:
 
 
 def save_figure(figure: "Figure", path: str | Path) -> None:
-    """Save a picture; the same picture gives the same bytes.
+    """Save a picture of a metric's result; the same picture gives the same bytes.
 
     Args:
         figure: The picture.

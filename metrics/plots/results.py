@@ -1,4 +1,7 @@
-"""Pictures of metric results: curves over the threshold, bars by category, the map of groups."""
+"""Pictures of metric results: curves over the threshold, bars by category, the map of groups.
+
+``save_figure`` writes a picture.
+"""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -28,9 +31,6 @@ def plot_pattern_accuracy(
         results: Results of ``pattern_accuracy`` by name of the system; 1 to 7.
         start: Smallest threshold shown, from 0 to below 1; the paper starts at 0.5.
 
-    Returns:
-        The picture; ``save_figure`` writes it.
-
     Raises:
         MetricInputError: There are no results or more than 7, or a result has no curve.
         MissingLibraryError: matplotlib is not installed.
@@ -39,10 +39,8 @@ def plot_pattern_accuracy(
     """
     check_results(results, "curve", "accuracy")
     return _plot_curves(
-        {
-            f"{name} ({100 * r['accuracy']:.1f})": _steps(r["curve"], "pattern_accuracy")
-            for name, r in results.items()
-        },
+        {f"{name} ({100 * r['accuracy']:.1f})": r["curve"] for name, r in results.items()},
+        "pattern_accuracy",
         start,
         x_label="Consistency threshold: samples of a pattern solved (%)",
         y_label="Pattern accuracy (%)",
@@ -57,9 +55,6 @@ def plot_consistency(results: Mapping[str, Mapping[str, Any]], *, start: float =
         results: Results of ``consistency`` by name of the system; 1 to 7.
         start: Smallest share shown, from 0 to below 1.
 
-    Returns:
-        The picture; ``save_figure`` writes it.
-
     Raises:
         MetricInputError: There are no results or more than 7, or a result has no curve.
         MissingLibraryError: matplotlib is not installed.
@@ -67,13 +62,10 @@ def plot_consistency(results: Mapping[str, Mapping[str, Any]], *, start: float =
     Source: BioNLI, Figure 2.
     """
     check_results(results, "curve", "n_wholly_solved", "n_groups")
+    solved = {name: 100 * r["n_wholly_solved"] / r["n_groups"] for name, r in results.items()}
     return _plot_curves(
-        {
-            f"{name} ({100 * r['n_wholly_solved'] / r['n_groups']:.1f})": _steps(
-                r["curve"], "consistency"
-            )
-            for name, r in results.items()
-        },
+        {f"{name} ({solved[name]:.1f})": r["curve"] for name, r in results.items()},
+        "consistency",
         start,
         x_label="Positive and perturbations classified correctly, at least (%)",
         y_label="Groups (%)",
@@ -81,34 +73,25 @@ def plot_consistency(results: Mapping[str, Mapping[str, Any]], *, start: float =
     )
 
 
-def _steps(curve: Mapping[str, Any], name: str) -> tuple[list[float], list[float]]:
-    return [100 * t for t in curve["thresholds"]], [100 * share for share in curve[name]]
-
-
 def _plot_curves(
-    curves: Mapping[str, tuple[list[float], list[float]]],
+    curves: Mapping[str, Mapping[str, list[float]]],
+    score: str,
     start: float,
     *,
     x_label: str,
     y_label: str,
     title: str,
 ) -> "Figure":
+    highest = 1.0
     with new_figure() as (figure, axes):
-        for (name, (thresholds, shares)), color, line in zip(
-            curves.items(), COLORS, LINES, strict=False
-        ):
+        for (name, curve), color, line in zip(curves.items(), COLORS, LINES, strict=False):
+            x = [100 * threshold for threshold in curve["thresholds"]]
+            y = [100 * share for share in curve[score]]
             # Between two thresholds the share is that of the upper one.
-            axes.step(
-                thresholds, shares, where="pre", color=color, linestyle=line, lw=1.6, label=name
-            )
+            axes.step(x, y, where="pre", color=color, linestyle=line, lw=1.6, label=name)
+            highest = max([highest, *(b for a, b in zip(x, y, strict=True) if a > 100 * start)])
         axes.set(xlabel=x_label, ylabel=y_label, xlim=(100 * start, 100.5))
-        shown = [
-            share
-            for thresholds, shares in curves.values()
-            for t, share in zip(thresholds, shares, strict=True)
-            if t > 100 * start
-        ]
-        axes.set_ylim(0, min(102, 1.05 * max([*shown, 1.0])))
+        axes.set_ylim(0, min(102, 1.05 * highest))
         axes.legend(title=title, loc="best")
     return figure
 
@@ -122,9 +105,6 @@ def plot_categories(
         results: Results of ``pattern_accuracy`` with categories, by name of the system; 1 to 7.
         threshold: Consistency threshold to show, from 0 to 1, one of those in the results; None
             takes the only one, or 0.95 if there are several.
-
-    Returns:
-        The picture; ``save_figure`` writes it.
 
     Raises:
         MetricInputError: There are no results or more than 7, or a result has no categories or
@@ -185,9 +165,6 @@ def plot_cartography(
         n_named: How many of the most variable and of the least confident groups to name, from 0;
             names that would overlap are left out.
         title: Title of the picture, such as the name of the system; None leaves it out.
-
-    Returns:
-        The picture; ``save_figure`` writes it.
 
     Raises:
         MetricInputError: The result has no groups.

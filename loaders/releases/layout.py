@@ -166,8 +166,9 @@ def parse_lines(lines: Iterable[str], layout: Layout) -> Iterator[list[str]]:
     Raises:
         csv.Error: They are not of the layout's format.
     """
-    quoting = csv.QUOTE_MINIMAL if layout.has_quotes else csv.QUOTE_NONE
-    return csv.reader(lines, strict=True, delimiter=layout.delimiter, quoting=quoting)
+    if layout.has_quotes:
+        return csv.reader(lines, strict=True, delimiter=layout.delimiter)
+    return csv.reader(lines, strict=True, delimiter=layout.delimiter, quoting=csv.QUOTE_NONE)
 
 
 def _in_table(path: Path, layout: Layout) -> Iterator[tuple[int, str]]:

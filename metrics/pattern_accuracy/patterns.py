@@ -43,12 +43,9 @@ class Patterns:
             return
         ids = EncodedIds(self.category, pa.array(self.category_keys))
         for key, rows in zip(self.category_keys, ids.rows(), strict=True):
-            keys = self.keys.take(pa.array(rows))
+            keys, n_samples = self.keys.take(pa.array(rows)), self.n_samples[rows]
             n_correct = [numbers[rows] for numbers in self.n_correct]
-            yield (
-                key,
-                Patterns(keys, self.n_samples[rows], n_correct, self.reference[rows], None, []),
-            )
+            yield key, Patterns(keys, n_samples, n_correct, self.reference[rows], None, [])
 
 
 def tally_patterns(

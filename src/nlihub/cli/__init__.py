@@ -86,9 +86,9 @@ def _errors_as_exit_codes() -> Iterator[None]:
         )
         sys.exit(1 if isinstance(error, failed_checks) else 2)
     except ImportError as error:
-        from ..metrics.inputs.problems import MissingExtraError  # numpy takes long to import
+        from ..metrics.inputs.problems import MissingLibraryError  # numpy takes long to import
 
-        if not isinstance(error, MissingExtraError):
+        if not isinstance(error, MissingLibraryError):
             raise
         print(f"nlihub: {error}", file=sys.stderr)
         sys.exit(2)

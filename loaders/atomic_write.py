@@ -21,7 +21,7 @@ _LEFTOVER_AGE_S = 3600
 
 @contextmanager
 def whole_folder(target: Path, may_replace: Callable[[Path], bool]) -> Iterator[Path]:
-    """Write a folder that replaces ``target`` when the block ends without an error.
+    """Write a folder atomically: it replaces ``target`` when the block ends without an error.
 
     Several processes may write to one target: each has its own folder, and the last to end wins.
 
@@ -125,7 +125,7 @@ def _swap(new: Path, target: Path, old: Path) -> None:
 
 @contextmanager
 def whole_file(target: Path) -> Iterator[Path]:
-    """Write a file that replaces ``target`` when the block ends without an error.
+    """Write a file atomically: it replaces ``target`` when the block ends without an error.
 
     Args:
         target: The file to make or replace.

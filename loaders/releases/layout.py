@@ -161,7 +161,7 @@ def find_defects(path: Path, layout: Layout) -> list[Defect]:
 
 
 def parse_lines(lines: Iterable[str], layout: Layout) -> Iterator[list[str]]:
-    """Parse the lines of a table as rows of values; the first is its header.
+    """Parse the lines of a release table as rows of values; the first is its header.
 
     Raises:
         csv.Error: They are not of the layout's format.

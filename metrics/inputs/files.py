@@ -1,7 +1,7 @@
 """Files of predictions, read as tables."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -33,7 +33,11 @@ def read_input_file(path: str | Path) -> pa.Table:
         OSError: The file cannot be read.
     """
     path = Path(path)
-    readers = {".csv": _read_csv, ".jsonl": _read_jsonl, ".parquet": _read_parquet}
+    readers: dict[str, Callable[[Path], pa.Table]] = {
+        ".csv": _read_csv,
+        ".jsonl": _read_jsonl,
+        ".parquet": lambda file: pa.parquet.ParquetFile(file).read(),
+    }
     if path.suffix.lower() not in readers:
         raise MetricInputError([f"{path}: expected a file that ends in {', '.join(readers)}."])
     try:
@@ -75,10 +79,6 @@ def _read_jsonl(path: Path) -> pa.Table:
     texts = [(name, pa.string()) for name, value in row.items() if isinstance(value, str)]
     parse = pa.json.ParseOptions(explicit_schema=pa.schema(texts))
     return pa.json.read_json(path, parse_options=parse)
-
-
-def _read_parquet(path: Path) -> pa.Table:
-    return pa.parquet.ParquetFile(path).read()
 
 
 def probability_matrix(

@@ -55,7 +55,7 @@ def whole_folder(target: Path, may_replace: Callable[[Path], bool]) -> Iterator[
 
 @contextmanager
 def working_folder(parent: Path, prefix: str) -> Iterator[Path]:
-    """Make a temporary folder that is removed when the block ends.
+    """Make a temporary folder, empty but for a lock, that is removed when the block ends.
 
     It is locked while its process lives; the next call removes the unlocked ones of killed
     processes.
@@ -63,9 +63,6 @@ def working_folder(parent: Path, prefix: str) -> Iterator[Path]:
     Args:
         parent: Where it is made.
         prefix: The beginning of its name.
-
-    Yields:
-        The folder, with only a lock in it.
 
     Raises:
         OutputError: The parent cannot be written to.

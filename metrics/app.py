@@ -13,7 +13,7 @@ import pyarrow as pa
 from .inputs.files import read_input_file
 from .inputs.problems import MetricInputError, MissingLibraryError
 from .plots.figures import save_figure
-from .rows import Rows
+from .rows import Rows, score_table
 
 if TYPE_CHECKING:
     import gradio
@@ -50,7 +50,8 @@ class AppSpec:
         options: Text fields: label and first value by name of the option.
         example: A small file of predictions, as CSV.
         score: Computes the result from the rows of a file and the texts of the options.
-        scores: Returns the scores of a result as a table.
+        score_names: Displayed name of each score of a result.
+        count_names: Displayed name of each count of a result, ``PART.NAME`` for one in a part.
         breakdowns: Returns the further tables of a result by title; the page shows the first two.
         draw: Draws a result; None if the metric has no picture.
     """
@@ -62,9 +63,14 @@ class AppSpec:
     options: Mapping[str, tuple[str, str]]
     example: str
     score: Callable[[pa.Table, Mapping[str, str]], dict[str, Any]]
-    scores: Callable[[Mapping[str, Any]], Rows]
+    score_names: Mapping[str, str]
+    count_names: Mapping[str, str]
     breakdowns: Callable[[Mapping[str, Any]], dict[str, Rows]]
     draw: Callable[[Mapping[str, Any]], Any] | None
+
+    def scores(self, result: Mapping[str, Any]) -> Rows:
+        """Return the scores and counts of a result as a table."""
+        return score_table(result, self.score_names, self.count_names)
 
 
 def file_arguments(

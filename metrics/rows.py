@@ -1,6 +1,8 @@
 """Results as tables for people: rows of cells, of which the first is the header."""
 
+import functools
 import itertools
+import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,14 +12,15 @@ _DIGITS = 4
 
 
 def score_table(
-    result: Mapping[str, Any], names: Mapping[str, str], counts: Mapping[str, Any]
+    result: Mapping[str, Any], names: Mapping[str, str], counts: Mapping[str, str]
 ) -> Rows:
     """Return a metric's result as a table: scores, intervals and comparison if any, then counts.
 
     Args:
         result: The result of a metric.
         names: Displayed name of each score; a score that is a list gives one row per threshold.
-        counts: What to show below the scores, by displayed name.
+        counts: Displayed name of each count, ``PART.NAME`` for one in a part of the result; those
+            that are None are left out.
     """
     entries = [entry for key, name in names.items() for entry in _entries(result, key, name)]
     compared = [found for *_, found in entries if found is not None]
@@ -34,7 +37,11 @@ def score_table(
             row += _compared_cells(found or {})[: len(head) - len(row)]
         rows.append(row)
     blank = [""] * (len(head) - 2)
-    return rows + [[name, count, *blank] for name, count in counts.items()]
+    for key, name in counts.items():
+        count = functools.reduce(operator.getitem, key.split("."), result)
+        if count is not None:
+            rows.append([name, shorten(count), *blank])
+    return rows
 
 
 def _entries(result: Mapping[str, Any], key: str, name: str) -> list[tuple[str, Any, Any, Any]]:

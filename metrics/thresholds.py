@@ -44,12 +44,7 @@ class Thresholds:
         return [_reaches(n_correct, n_samples, share) for share in self.shares]
 
     def share_solved(self, n_correct: np.ndarray, n_samples: np.ndarray) -> Any:
-        """Return the share of groups that reach the threshold, from 0 to 1, or a list of n.
-
-        Args:
-            n_correct: Correct samples of each group, ``(groups,)``, from 0.
-            n_samples: Samples of each group, ``(groups,)``, from 1.
-        """
+        """Return the share of groups that are ``solved``, from 0 to 1; a list if thresholds are."""
         solved = self.solved(n_correct, n_samples)
         return self._as_asked([int(reached.sum()) / len(n_samples) for reached in solved])
 

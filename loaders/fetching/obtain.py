@@ -204,14 +204,12 @@ def _download_from(
     def accept(path: Path) -> SourceFile:
         return _accept(source, variant, path, cache_dir, f"What {location} serves")
 
+    from .download import download, download_from_hub  # requests takes long to import
+
     if isinstance(location, WebFile):
         check_reachable(location.url, urlsplit(location.url).hostname or "")
-        from .download import download
-
         download(location.url, target, verify=accept)
         return accept(target)
-    from .download import download_from_hub
-
     try:
         return accept(download_from_hub(location))
     except ChecksumError as error:

@@ -18,15 +18,7 @@ _HEAD_BYTES = 1024
 
 
 def refuse_html(path: Path, origin: str) -> None:
-    """Refuse a file that begins like a web page.
-
-    Args:
-        path: The file.
-        origin: Where it comes from, for the message.
-
-    Raises:
-        NotDataError: It is a web page.
-    """
+    """Raise ``NotDataError`` if a file is a web page; ``origin`` names the file in the message."""
     with path.open("rb") as file:
         head = file.read(_HEAD_BYTES)
     if looks_like_html(head):

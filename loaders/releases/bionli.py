@@ -42,8 +42,6 @@ LAYOUT = Layout(
     ),
     may_have_others=True,
 )
-_OPENING = r"<(?:re|el)>"
-_CLOSING = r"<(?:er|le)>"
 
 
 def read_bionli(
@@ -109,4 +107,4 @@ def strip_markers(text: str) -> str:
         >>> strip_markers("The <re> ABA <er>-induced <el> pH <le>(i) increase.")
         'The ABA-induced pH(i) increase.'
     """
-    return re.sub(rf"{_OPENING} ?| ?{_CLOSING}", "", text)
+    return re.sub("<(?:re|el)> ?| ?<(?:er|le)>", "", text)

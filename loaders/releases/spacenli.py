@@ -31,14 +31,12 @@ def read_released_spacenli(path: Path) -> list[ReleasedProblem]:
         ReleaseError: The file is malformed; lists the defects, with the row.
     """
     rows = _parquet_rows(path) if path.suffix == ".parquet" else _json_rows(path)
-    defects = []
-    for number, row in enumerate(rows):
-        if problem := _problem(row):
-            defects.append(Defect(str(path), 0, f"row {number}", problem))
-            if len(defects) == _MAX_SHOWN:
-                break
+    found = ((number, _problem(row)) for number, row in enumerate(rows))
+    defects = [
+        Defect(str(path), 0, f"row {number}", problem) for number, problem in found if problem
+    ]
     if defects:
-        raise ReleaseError(defects)
+        raise ReleaseError(defects[:_MAX_SHOWN])
     return [_record(row) for row in rows]
 
 

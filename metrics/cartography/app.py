@@ -8,7 +8,7 @@ from nlihub.metrics.app import CONFIDENCE_LEVEL_FIELD, AppSpec, build_page, file
 from nlihub.metrics.cartography.scoring import cartography
 from nlihub.metrics.inputs.files import probability_matrix
 from nlihub.metrics.plots.results import plot_cartography
-from nlihub.metrics.rows import Rows, column_table, score_table
+from nlihub.metrics.rows import Rows, column_table
 
 
 def _score(table: pa.Table, options: Mapping[str, str]) -> dict[str, Any]:
@@ -30,13 +30,6 @@ def _example() -> str:
     ):
         rows += [f"entailment,{group},{p},{1 - p:.2f}" for p in probabilities]
     return "\n".join(rows) + "\n"
-
-
-def _scores_table(result: Mapping[str, Any]) -> Rows:
-    """Return the scores and counts of a result as a table."""
-    names = {"confidence": "confidence, mean", "variability": "variability, mean"}
-    counts = {"groups": result["n_groups"], "samples": result["n_samples"]}
-    return score_table(result, names, counts)
 
 
 def _breakdowns(result: Mapping[str, Any]) -> dict[str, Rows]:
@@ -65,7 +58,8 @@ APP = AppSpec(
     },
     example=_example(),
     score=_score,
-    scores=_scores_table,
+    score_names={"confidence": "confidence, mean", "variability": "variability, mean"},
+    count_names={"n_groups": "groups", "n_samples": "samples"},
     breakdowns=_breakdowns,
     draw=plot_cartography,
 )

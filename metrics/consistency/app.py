@@ -12,7 +12,7 @@ from nlihub.metrics.app import (
 )
 from nlihub.metrics.consistency.scoring import consistency
 from nlihub.metrics.plots.results import plot_consistency
-from nlihub.metrics.rows import Rows, breakdown_table, column_table, score_table, shorten
+from nlihub.metrics.rows import Rows, breakdown_table, column_table, shorten
 
 
 def _example() -> str:
@@ -24,30 +24,6 @@ def _example() -> str:
             predicted = gold if i < n_right else "entailment"
             rows.append(f"{predicted},{gold},{group},{category}")
     return "\n".join(rows) + "\n"
-
-
-def _scores_table(result: Mapping[str, Any]) -> Rows:
-    """Return the scores and counts of a result as a table."""
-    names = {
-        "consistency": "groups solved to at least",
-        "accuracy": "accuracy",
-        "f1_positive": "F1 of positives",
-        "f1_negative": "F1 of negatives",
-        "macro_f1": "macro-F1",
-    }
-    agreement = {
-        f"agreement within a group, {kind}": shorten(value)
-        for kind, value in result["agreement"].items()
-        if kind != "n_groups" and value is not None
-    }
-    counts = {
-        "groups": result["n_groups"],
-        "solved wholly": result["n_wholly_solved"],
-        "with a positive and negatives": result["n_complete_groups"],
-        "of these, all right": result["n_positive_and_negatives_right"],
-        "samples": result["n_samples"],
-    }
-    return score_table(result, names, agreement | counts)
 
 
 def _breakdowns(result: Mapping[str, Any]) -> dict[str, Rows]:
@@ -86,7 +62,23 @@ APP = AppSpec(
     score=lambda table, options: consistency(
         **file_arguments(table, options, *GROUPED_COLUMNS), per_group=True
     ),
-    scores=_scores_table,
+    score_names={
+        "consistency": "groups solved to at least",
+        "accuracy": "accuracy",
+        "f1_positive": "F1 of positives",
+        "f1_negative": "F1 of negatives",
+        "macro_f1": "macro-F1",
+    },
+    count_names={
+        "agreement.pairwise": "agreement within a group, pairwise",
+        "agreement.majority": "agreement within a group, majority",
+        "agreement.unanimous": "agreement within a group, unanimous",
+        "n_groups": "groups",
+        "n_wholly_solved": "solved wholly",
+        "n_complete_groups": "with a positive and negatives",
+        "n_positive_and_negatives_right": "of these, all right",
+        "n_samples": "samples",
+    },
     breakdowns=_breakdowns,
     draw=lambda result: plot_consistency({"predictions": result}),
 )

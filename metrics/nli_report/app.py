@@ -5,7 +5,7 @@ from typing import Any
 
 from nlihub.metrics.app import CONFIDENCE_LEVEL_FIELD, AppSpec, build_page, file_arguments
 from nlihub.metrics.nli_report.scoring import nli_report
-from nlihub.metrics.rows import Rows, breakdown_table, score_table
+from nlihub.metrics.rows import Rows, breakdown_table
 
 
 def _example() -> str:
@@ -17,12 +17,6 @@ def _example() -> str:
             gold = labels[i % 4]
             rows.append(f"{labels[(i + 1) % 4] if i % step == 0 else gold},{gold},{domain}")
     return "\n".join(rows) + "\n"
-
-
-def _scores_table(result: Mapping[str, Any]) -> Rows:
-    """Return the scores and counts of a result as a table."""
-    names = {"macro_f1": "macro-F1", "accuracy": "accuracy"}
-    return score_table(result, names, {"samples": result["n_samples"]})
 
 
 def _breakdowns(result: Mapping[str, Any]) -> dict[str, Rows]:
@@ -70,7 +64,8 @@ APP = AppSpec(
             ("domains", "groups", "other_predictions"),
         )
     ),
-    scores=_scores_table,
+    score_names={"macro_f1": "macro-F1", "accuracy": "accuracy"},
+    count_names={"n_samples": "samples"},
     breakdowns=_breakdowns,
     draw=None,
 )

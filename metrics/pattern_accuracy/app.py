@@ -12,7 +12,7 @@ from nlihub.metrics.app import (
 )
 from nlihub.metrics.pattern_accuracy.scoring import pattern_accuracy
 from nlihub.metrics.plots.results import plot_pattern_accuracy
-from nlihub.metrics.rows import Rows, breakdown_table, column_table, score_table
+from nlihub.metrics.rows import Rows, breakdown_table, column_table
 
 
 def _example() -> str:
@@ -26,17 +26,6 @@ def _example() -> str:
         wrong = "neutral" if gold != "neutral" else "entailment"
         rows += [f"{gold if i < n_right else wrong},{gold},{pattern},{category}" for i in range(20)]
     return "\n".join(rows) + "\n"
-
-
-def _scores_table(result: Mapping[str, Any]) -> Rows:
-    """Return the scores and counts of a result as a table."""
-    names = {
-        "pattern_accuracy": "pattern accuracy at",
-        "accuracy": "accuracy",
-        "area_under_curve": "area under the curve",
-    }
-    counts = {"patterns": result["n_groups"], "samples": result["n_samples"]}
-    return score_table(result, names, counts)
 
 
 def _breakdowns(result: Mapping[str, Any]) -> dict[str, Rows]:
@@ -78,7 +67,12 @@ APP = AppSpec(
     score=lambda table, options: pattern_accuracy(
         **file_arguments(table, options, *GROUPED_COLUMNS), per_group=True
     ),
-    scores=_scores_table,
+    score_names={
+        "pattern_accuracy": "pattern accuracy at",
+        "accuracy": "accuracy",
+        "area_under_curve": "area under the curve",
+    },
+    count_names={"n_groups": "patterns", "n_samples": "samples"},
     breakdowns=_breakdowns,
     draw=lambda result: plot_pattern_accuracy({"predictions": result}),
 )

@@ -19,7 +19,7 @@ from ..errors import DownloadError
 from ..network import Retries, check_reachable, is_passing, wait_asked_for
 from ..progress import progress_bar
 from .catalogue import HubFile
-from .verification import looks_like_html, not_data
+from .verification import looks_like_html, web_page_error
 
 _CHUNK_BYTES = 1 << 18
 _RETRIES = Retries(max_attempts=5)
@@ -141,7 +141,7 @@ def _write(answer: requests.Response, url: str, part: Path, tag: Path, start: in
         for chunk in answer.iter_content(_CHUNK_BYTES):
             if not start and not file.tell() and looks_like_html(chunk[:1024]):
                 tag.unlink(missing_ok=True)
-                raise not_data(url, chunk[:4096])
+                raise web_page_error(url, chunk[:4096])
             file.write(chunk)
             progress.update(len(chunk))
     if total is not None and part.stat().st_size != total:

@@ -69,7 +69,7 @@ def describe_lack(source: Source, place: Path) -> str:
     return f"{place} has no {what}.{holds} {source.how_to_get()}"
 
 
-def unpacked(path: Path, cache_dir: Path) -> Path:
+def unpack(path: Path, cache_dir: Path) -> Path:
     """Unpack a ``.gz`` file into the cache, under the hash of its content.
 
     Args:

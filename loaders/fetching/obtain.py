@@ -20,7 +20,7 @@ from ..errors import (
 from ..hashing import hash_file, identify_file
 from ..network import check_reachable
 from .catalogue import Location, Source, Variant, WebFile
-from .local import describe_lack, find_local, unpacked
+from .local import describe_lack, find_local, unpack
 from .verification import check_pin, check_recorded, is_recorded, record_hash, refuse_html
 
 _PARALLEL = 4
@@ -134,7 +134,7 @@ def obtain(source: Source, *, place: Path | None = None, cache_dir: Path) -> Sou
         raise SourceNotFoundError(f"{describe_lack(source, place)} {_PARTS_HINT}")
     variant, path = found
     if path.suffix == ".gz" and not variant.path.endswith(".gz"):
-        path = unpacked(path, cache_dir)
+        path = unpack(path, cache_dir)
     return _accept(source, variant, path, cache_dir)
 
 
@@ -260,7 +260,7 @@ def find_by_rows(
     for name, path in candidates.items():
         try:
             if path.suffix == ".gz":
-                path = unpacked(path, cache_dir)
+                path = unpack(path, cache_dir)
             refuse_html(path, str(path))
             n_rows = count_rows(path)
         except (ReleaseError, NotDataError) as error:

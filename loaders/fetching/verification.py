@@ -22,7 +22,7 @@ def refuse_html(path: Path, origin: str) -> None:
     with path.open("rb") as file:
         head = file.read(_HEAD_BYTES)
     if looks_like_html(head):
-        raise not_data(origin, head)
+        raise web_page_error(origin, head)
 
 
 def looks_like_html(head: bytes) -> bool:
@@ -31,7 +31,7 @@ def looks_like_html(head: bytes) -> bool:
     return text.startswith((b"<!doctype html", b"<html", b"<head", b"<body"))
 
 
-def not_data(origin: str, head: bytes) -> NotDataError:
+def web_page_error(origin: str, head: bytes) -> NotDataError:
     """Return the error for a web page that a host sent instead of a file, with its title."""
     text = head.decode("utf-8", errors="replace")
     title = text.partition("<title>")[2].partition("</title>")[0].strip()

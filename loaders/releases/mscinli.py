@@ -51,18 +51,13 @@ def read_mscinli(
     layout = Layout((*SENTENCE_COLUMNS, Column(name, beginnings=beginnings)))
     for batch in layout.read(path, oddities, is_known=is_known):
         released = batch.column(name).dictionary_encode()
-        names = [_domain(value) for value in released.dictionary.to_pylist()]
-        if oddities is not None:
-            for value, domain in zip(released.dictionary.to_pylist(), names, strict=True):
-                if value != domain:
-                    oddities[f"domain {value!r} read as {domain}"] = 1
-        yield pa.RecordBatch.from_arrays(
-            [
-                *(batch.column(column.name) for column in SENTENCE_COLUMNS),
-                pa.array(names, pa.string()).take(released.indices),
-            ],
-            [*(column.name for column in SENTENCE_COLUMNS), "domain"],
-        )
+        domains = {value: _domain(value) for value in released.dictionary.to_pylist()}
+        for value, domain in domains.items():
+            if oddities is not None and value != domain:
+                oddities[f"domain {value!r} read as {domain}"] = 1
+        columns = {column.name: batch.column(column.name) for column in SENTENCE_COLUMNS}
+        columns["domain"] = pa.array(domains.values(), pa.string()).take(released.indices)
+        yield pa.RecordBatch.from_pydict(columns)
 
 
 def _domain_column(path: Path) -> str:

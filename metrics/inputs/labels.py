@@ -103,11 +103,7 @@ def encode_labels(
             problems.add(f"The columns have different label sets: {sorted(declared)}.")
         names = next(iter(declared), None)
     if names is not None:
-        encoded = {
-            column.name: _encode(column, names, problems)
-            for column in columns
-            if _fits(column, names, problems)
-        }
+        encoded = {column.name: _encode(column, names, problems) for column in columns}
         return EncodedLabels(
             names, {name: codes for name, codes in encoded.items() if codes is not None}, True
         )
@@ -119,16 +115,13 @@ def encode_labels(
     return _encode_observed(columns, problems)
 
 
-def _fits(column: InputColumn, names: tuple[str, ...], problems: Problems) -> bool:
-    declared = column.class_names
-    if declared is None or declared == names:
-        return True
-    problems.add(f"{column.name}: its class labels are {list(declared)}, expected {list(names)}.")
-    return False
-
-
 def _encode(column: InputColumn, names: tuple[str, ...], problems: Problems) -> np.ndarray | None:
-    values = column.values
+    values, declared = column.values, column.class_names
+    if declared is not None and declared != names:
+        problems.add(
+            f"{column.name}: its class labels are {list(declared)}, expected {list(names)}."
+        )
+        return None
     if pa.types.is_integer(values.type):
         low, high = _range(values)
         codes: np.ndarray = values.to_numpy()

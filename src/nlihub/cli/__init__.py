@@ -85,13 +85,6 @@ def _errors_as_exit_codes() -> Iterator[None]:
             VersionError,
         )
         sys.exit(1 if isinstance(error, failed_checks) else 2)
-    except ImportError as error:
-        from ..metrics.inputs.problems import MissingLibraryError  # numpy takes long to import
-
-        if not isinstance(error, MissingLibraryError):
-            raise
-        print(f"nlihub: {error}", file=sys.stderr)
-        sys.exit(2)
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our answer has gone
         sys.exit(1)

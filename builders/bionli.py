@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Callable
 
 from ..loaders.fetching import SourceFile, list_sources
-from ..loaders.fetching.by_rows import find_by_rows
+from ..loaders.fetching.obtain import find_by_rows
 from ..loaders.releases.bionli import (
     CATEGORIES,
     LABELS,
-    count_bionli_rows,
+    LAYOUT,
     marked_entities,
     read_bionli,
 )
@@ -142,7 +142,7 @@ class BioNLI(ReleaseBuilder):
         if options.folder is None:
             return super().find_sources(options)
         sources = cls.wanted_sources(options)
-        return find_by_rows(sources, options.folder, options.cache_dir, count_bionli_rows)
+        return find_by_rows(sources, options.folder, options.cache_dir, LAYOUT.count_rows)
 
 
 def _encoder(id_prefix: str) -> Callable[[], Encoder]:

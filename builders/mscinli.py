@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 from ..loaders.errors import SourceNotFoundError
 from ..loaders.fetching import SourceFile, list_sources, obtain
 from ..loaders.releases.mscinli import DOMAINS, read_mscinli
-from ..loaders.releases.scinli import LABELS, read_scinli
+from ..loaders.releases.scinli import LABELS
+from ..loaders.releases.scinli import LAYOUT as ACL_LAYOUT
 from .core.options import BuildOptions
 from .core.release_builder import Membership, Part, ReleaseBuilder, every_row
 from .core.spec import ConfigSpec, DatasetSpec, PublishedCounts
@@ -164,7 +165,7 @@ class MSciNLI(ReleaseBuilder):
         ] + [
             Part(
                 acl[split],
-                read_scinli,
+                ACL_LAYOUT.read,
                 pair_encoder("acl", _ACL_PREFIX),
                 {
                     ("plus", split): every_row,

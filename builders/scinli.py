@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..loaders.fetching import SourceFile, list_sources
-from ..loaders.releases.scinli import LABELS, read_scinli
+from ..loaders.releases.scinli import LABELS, LAYOUT
 from .core.release_builder import Encoder, Membership, Part, ReleaseBuilder, every_row
 from .core.schema import uniform_features
 from .core.spec import ConfigSpec, DatasetSpec, PublishedCounts
@@ -107,7 +107,7 @@ def _acl_small_ids(path: Path, sha256: str) -> "pa.Array":
 
 
 def _ids_and_labels(path: Path) -> Iterator[tuple[str, str]]:
-    for batch in read_scinli(path, is_known=True):  # it was just read for its rows
+    for batch in LAYOUT.read(path, is_known=True):  # it was just read for its rows
         yield from zip(
             batch.column("id").to_pylist(), batch.column("label").to_pylist(), strict=True
         )
@@ -185,7 +185,7 @@ class SciNLI(ReleaseBuilder):
         return [
             Part(
                 sources[split],
-                read_scinli,
+                LAYOUT.read,
                 pair_encoder("acl"),
                 {
                     ("default", split): every_row,

@@ -1,6 +1,6 @@
 """Writes a folder or a file whole or not at all.
 
-The one other way to do so is a download (``fetching.download``), which keeps what a break left.
+The one exception is a download (``fetching.download``), which resumes a partial file.
 """
 
 import errno
@@ -21,10 +21,9 @@ _LEFTOVER_AGE_S = 3600
 
 @contextmanager
 def whole_folder(target: Path, may_replace: Callable[[Path], bool]) -> Iterator[Path]:
-    """A new folder that takes the place of ``target`` when the block ends without an error.
+    """Write a folder atomically: it replaces ``target`` when the block ends without an error.
 
-    Several processes may write to one target: each works in a folder of its own, and the last to
-    end wins.
+    Several processes may write to one target: each has its own folder, and the last to end wins.
 
     Args:
         target: The folder to make or replace.
@@ -34,7 +33,7 @@ def whole_folder(target: Path, may_replace: Callable[[Path], bool]) -> Iterator[
         An empty folder beside the target.
 
     Raises:
-        OutputError: There is something else at the target, or it cannot be written.
+        OutputError: Something else is at the target, or it cannot be written.
     """
     target = target.absolute()
     missing = [parent for parent in target.parents if not parent.exists()]
@@ -56,17 +55,14 @@ def whole_folder(target: Path, may_replace: Callable[[Path], bool]) -> Iterator[
 
 @contextmanager
 def working_folder(parent: Path, prefix: str) -> Iterator[Path]:
-    """A folder that is there while the block runs.
+    """Make a temporary folder, empty but for a lock, that is removed when the block ends.
 
-    It is locked while its process lives; what a killed process left is unlocked, and removed by the
-    next.
+    It is locked while its process lives; the next call removes the unlocked ones of killed
+    processes.
 
     Args:
         parent: Where it is made.
-        prefix: What its name begins with.
-
-    Yields:
-        The folder, with nothing but a lock in it.
+        prefix: The beginning of its name.
 
     Raises:
         OutputError: The parent cannot be written to.
@@ -126,7 +122,7 @@ def _swap(new: Path, target: Path, old: Path) -> None:
 
 @contextmanager
 def whole_file(target: Path) -> Iterator[Path]:
-    """A new file that takes the place of ``target`` when the block ends without an error.
+    """Write a file atomically: it replaces ``target`` when the block ends without an error.
 
     Args:
         target: The file to make or replace.
@@ -139,7 +135,7 @@ def whole_file(target: Path) -> Iterator[Path]:
     """
     target = target.resolve()  # written through a link, not in its place
     if target.exists() and not target.is_file():
-        raise OutputError(f"{target} is no plain file; name one.")
+        raise OutputError(f"{target} is not a plain file; name one.")
     _make_folder(target.parent)
     for leftover in target.parent.glob(f".{glob.escape(target.name)}.*.partial{target.suffix}"):
         with suppress(OSError):  # of a process that was killed, surely so after an hour

@@ -1,7 +1,7 @@
 """The errors of nlihub: one root, each also the built-in error that a caller would catch.
 
-A message says what is wrong, where (file, line, pattern or column), what was expected and what
-to do next.
+A message says what is wrong, where (file, line, pattern or column), what was expected, and the
+next step.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,19 +20,18 @@ class NLIHubError(Exception):
 
 
 class MissingExtraError(NLIHubError, ImportError):
-    """A library that only some features need is not installed; names the extra that has it."""
+    """A library of an extra is not installed; names the extra."""
 
 
 @contextmanager
 def needs_extra(extra: str, what: str) -> Iterator[None]:
-    """Name the extra to install where a library that the block imports is missing.
+    """Name the extra to install if a library that the block imports is missing.
 
-    The metrics, which are published without this package, have an error of their own for this; it
-    becomes one of ours, with its message.
+    The error that the metrics have for this, since they are published alone, becomes ours.
 
     Args:
         extra: The extra that has the library, e.g. ``"croissant"``.
-        what: What needs it, the subject of the message, e.g. ``"Croissant metadata"``.
+        what: The subject of the message, e.g. ``"Croissant metadata"``.
 
     Raises:
         MissingExtraError: A library is missing.
@@ -53,11 +52,11 @@ def needs_extra(extra: str, what: str) -> Iterator[None]:
 
 
 class UsageError(NLIHubError, ValueError):
-    """An argument that makes no sense, alone or with another."""
+    """An argument is invalid, alone or with another."""
 
 
 class SourceNotFoundError(NLIHubError, FileNotFoundError):
-    """A source file is neither in the given folder nor to be fetched."""
+    """A source file is neither in the given folder nor can it be fetched."""
 
 
 class DownloadError(NLIHubError, ConnectionError):
@@ -65,7 +64,7 @@ class DownloadError(NLIHubError, ConnectionError):
 
 
 class HubError(NLIHubError, ConnectionError):
-    """The Hub refuses a request, cannot be reached, or holds something else than it should."""
+    """The Hub refuses a request, cannot be reached, or holds other content than expected."""
 
 
 class RaceError(HubError):
@@ -73,7 +72,7 @@ class RaceError(HubError):
 
 
 class VersionError(NLIHubError, ValueError):
-    """A version number that is taken, too small for the change, or not published."""
+    """A version number is taken, too small for the change, or not published."""
 
 
 class NotDataError(NLIHubError, ValueError):
@@ -81,7 +80,7 @@ class NotDataError(NLIHubError, ValueError):
 
 
 class ChecksumError(NLIHubError, ValueError):
-    """A source file is not, byte for byte, the file that was pinned."""
+    """A source file differs from the pinned one."""
 
 
 class UnknownNameError(NLIHubError, KeyError, ValueError):
@@ -92,7 +91,7 @@ class UnknownNameError(NLIHubError, KeyError, ValueError):
         """Build the error with the known names and the closest of them.
 
         Args:
-            kind: What was named, e.g. ``"dataset"``.
+            kind: The kind of name, e.g. ``"dataset"``.
             name: The name that was not found.
             known: The names that exist.
         """
@@ -113,15 +112,15 @@ class SchemaError(NLIHubError, ValueError):
 
 
 class PredictionsError(NLIHubError, ValueError):
-    """Predictions that do not fit the dataset that they are for."""
+    """Predictions do not fit their dataset."""
 
 
 class ModelError(NLIHubError, ValueError):
-    """A model that cannot be used for what was asked: its labels, its tokenizer, its limits."""
+    """A model cannot be used for the task, because of its labels, its tokenizer or its limits."""
 
 
 class TrainingError(NLIHubError, RuntimeError):
-    """Training broke off: memory ran out, or the loss is no number. What was finished is kept."""
+    """Training stopped: memory ran out, or the loss is not a number. Finished work is kept."""
 
 
 class VerificationError(NLIHubError, ValueError):
@@ -130,13 +129,13 @@ class VerificationError(NLIHubError, ValueError):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Defect:
-    """One thing that is wrong with an input.
+    """A defect of an input.
 
     Attributes:
         file: The file, as the user named it.
-        line: Line in the file, from 1; 0 where it has none.
-        where: The unit inside the file, e.g. ``"pattern 7a"``; may be empty.
-        message: What is wrong, expected against got.
+        line: Line in the file, from 1; 0 if unknown.
+        where: The unit in the file, e.g. ``"pattern 7a"``; may be empty.
+        message: The defect, expected against got.
     """
 
     file: str
@@ -150,11 +149,7 @@ class Defect:
 
 
 class _DefectsError(NLIHubError, ValueError):
-    """An input has defects; all of them are listed.
-
-    Attributes:
-        defects: Every defect found, in the order of file and line.
-    """
+    """An input has defects; ``defects`` has all that were found, by file and line."""
 
     subject: ClassVar[str]
 
@@ -167,38 +162,38 @@ class _DefectsError(NLIHubError, ValueError):
 
 
 class BankError(_DefectsError):
-    """A pattern bank has defects; all of them are listed."""
+    """A pattern bank has defects."""
 
     subject = "pattern bank"
 
 
 class ReleaseError(_DefectsError):
-    """A release file is not of the form of its release; the defects are listed."""
+    """A release file does not have the layout of its release."""
 
     subject = "release file"
 
 
 class AnnotationError(_DefectsError):
-    """Batches of pairs for annotators, or their answers, have defects; all of them are listed."""
+    """Batches of pairs for annotators, or their answers, have defects."""
 
     subject = "annotation"
 
 
 class MetadataError(_DefectsError):
-    """A table of papers has defects; all of them are listed."""
+    """A table of papers has defects."""
 
     subject = "table of papers"
 
 
 class CorpusError(NLIHubError, ValueError):
-    """A corpus does not give what was asked for: no pair of a class, too few of them, no paper."""
+    """A corpus does not yield the dataset: no paper, or no pairs or too few of a class."""
 
 
 class UnmeasuredError(NLIHubError, ValueError):
-    """A figure has no meaning for a version, or cannot be computed from it; says why."""
+    """A statistic has no meaning for a version, or cannot be computed from it; says why."""
 
 
-#: The largest paper or document that is read, in bytes: no single file or line may fill the memory.
+#: The largest paper or document that is read, in bytes, so that none fills the memory.
 MAX_RECORD_BYTES = 1 << 26
 
 
@@ -206,9 +201,9 @@ class RecordError(Exception):
     """A paper, an abstract or a part of one cannot be read; never leaves the readers.
 
     Attributes:
-        reason: Why, one of the ``REASONS`` of papers or abstracts.
-        detail: What exactly is wrong, expected against got.
-        line: The line in the file, from 1; 0 where it has none.
+        reason: One of the ``REASONS`` of papers or abstracts.
+        detail: What is wrong, expected against got.
+        line: Line in the file, from 1; 0 if unknown.
     """
 
     def __init__(self, reason: str, detail: str, line: int = 0) -> None:
@@ -219,5 +214,5 @@ class RecordError(Exception):
 
 
 def too_large() -> RecordError:
-    """The error for a paper of more than ``MAX_RECORD_BYTES``."""
+    """Return the error for a paper of more than ``MAX_RECORD_BYTES``."""
     return RecordError("too large", f"one paper takes more than {MAX_RECORD_BYTES:,} bytes")

@@ -12,12 +12,12 @@ _SETTLED_NS = 2_000_000_000
 
 @dataclass(frozen=True)
 class FileHash:
-    """What tells a file from every other.
+    """Size and hashes of a file.
 
     Attributes:
         bytes: Its size.
         sha256: 64 hexadecimal digits.
-        git_blob: The id of its content in git, 40 hexadecimal digits; None where not asked for.
+        git_blob: The id of its content in git, 40 hexadecimal digits; None if not asked for.
     """
 
     bytes: int
@@ -26,22 +26,22 @@ class FileHash:
 
 
 def hash_file(path: Path) -> str:
-    """The sha256 of a file, as 64 hexadecimal digits."""
+    """Return the sha256 of a file, 64 hexadecimal digits."""
     return identify_file(path).sha256
 
 
 def identify(content: bytes) -> FileHash:
-    """Size and hashes of what a file holds, its id in git too."""
+    """Return size and hashes of a file's content, its id in git too."""
     blob = hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False)
     return FileHash(len(content), hashlib.sha256(content).hexdigest(), blob.hexdigest())
 
 
 def identify_file(path: Path, *, with_git_blob: bool = False) -> FileHash:
-    """Size and hashes of a file, read once, and again only when it may have changed.
+    """Return size and hashes of a file, which is read again only if it may have changed.
 
     Args:
         path: The file.
-        with_git_blob: Whether the id in git is wanted too.
+        with_git_blob: Whether to compute its id in git too.
     """
     state = path.stat()
     changed_ns = max(state.st_mtime_ns, state.st_ctime_ns)

@@ -1,9 +1,8 @@
-"""Asks the network: whether it may be asked, which failures are tried again, when and how often.
+"""One retry policy for downloads (``fetching.download``), the Hub and model servers.
 
-One policy holds for downloads (``fetching.download``), the Hub and model servers. A request is sent
-again after the statuses 408, 425, 429 and 5xx, and where a connection breaks; never after another
-refusal. The wait is what ``Retry-After`` asks for, else it doubles from one attempt to the next,
-and is a minute at most. Callers set the number of attempts, and know which of their library's
+A request is sent again after the statuses 408, 425, 429 and 5xx and after a broken connection,
+never after another refusal. The wait is what ``Retry-After`` asks for, else it doubles with each
+attempt, up to a minute. Callers set the number of attempts, and know which of their library's
 errors are broken connections.
 """
 
@@ -22,44 +21,43 @@ _PASSING = frozenset({408, 425, 429})
 
 
 def check_reachable(url: str, host: str) -> None:
-    """Refuse an address that must not or cannot be asked, at once instead of after retries.
+    """Refuse a download when offline, at once instead of after retries.
 
     Args:
         url: The address.
-        host: The host that would be asked for it.
+        host: The host of that address.
 
     Raises:
         DownloadError: ``HF_HUB_OFFLINE`` or ``HF_DATASETS_OFFLINE`` is set, or the name of the host
-            is not known, as is so where there is no network.
+            cannot be resolved, as without a network.
     """
     from huggingface_hub import constants
 
     wanted = os.environ.get("HF_DATASETS_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")
     if constants.HF_HUB_OFFLINE or wanted:
-        raise DownloadError(f"{url} is not asked: HF_HUB_OFFLINE or HF_DATASETS_OFFLINE is set.")
+        raise DownloadError(
+            f"{url} is not requested: HF_HUB_OFFLINE or HF_DATASETS_OFFLINE is set."
+        )
     if getproxies():
         return  # then the proxy resolves names
     try:
         socket.getaddrinfo(host, None)
     except OSError as error:
         raise DownloadError(
-            f"{url} cannot be downloaded: {host} is not found; is there a network?"
+            f"{url} cannot be downloaded: {host} is not found; is this machine online?"
         ) from error
 
 
 def is_passing(status: int) -> bool:
-    """Return whether a request that got this HTTP status may succeed when it is sent again."""
+    """Return whether a request that got this HTTP status may succeed when sent again."""
     return status in _PASSING or status >= 500
 
 
 def wait_asked_for(retry_after: str | None) -> float | None:
-    """Read a ``Retry-After`` header, which is a number of seconds or a date.
+    """Return the seconds to wait, 0 to 60, that a ``Retry-After`` header asks for.
 
     Args:
-        retry_after: The header; None where there is none.
-
-    Returns:
-        Seconds from now, 0 to 60; None where the header is missing or malformed.
+        retry_after: The header, seconds or a date; None if missing. A malformed one gives None.
 
     Example:
         >>> wait_asked_for("7"), wait_asked_for("3600"), wait_asked_for("soon")
@@ -80,11 +78,11 @@ def wait_asked_for(retry_after: str | None) -> float | None:
 
 @dataclass(frozen=True)
 class Retries:
-    """How often a request is sent, and how long it waits between attempts.
+    """How often a request is sent, and how long to wait between attempts.
 
     Attributes:
         max_attempts: The number of attempts, from 1.
-        first_wait_s: The wait after the first; it doubles with every other, up to a minute.
+        first_wait_s: The wait after the first; it doubles with each other, up to a minute.
         is_uneven: Whether to shorten waits at random, by up to a half, so that several connections
             do not come back at once.
     """
@@ -94,14 +92,11 @@ class Retries:
     is_uneven: bool = False
 
     def wait_s(self, attempt: int, asked_s: float | None = None) -> float | None:
-        """Return the seconds to wait after a failed attempt.
+        """Return the seconds to wait after a failed attempt, 0 to 60; None after the last one.
 
         Args:
             attempt: Its number, from 1.
-            asked_s: What ``wait_asked_for`` read in the answer.
-
-        Returns:
-            0 to 60; None after the last attempt.
+            asked_s: The wait that the answer asks for; None if it asks for none.
 
         Example:
             >>> [Retries(4).wait_s(attempt) for attempt in (1, 2, 3, 4)]

@@ -1,12 +1,11 @@
-"""How long work reports its progress: lines for the caller, or a bar on standard error.
+"""The progress of long work: lines for the caller, or a bar on standard error.
 
 - ``Tell`` is for steps that differ, such as the stages of publishing: a function takes ``tell``,
   by default ``silent``, and the command line prints the lines.
-- ``progress_bar`` is for many steps of one kind, such as bytes, rows or shards: it appears by
-  itself once the work has taken a second.
+- ``progress_bar`` is for many steps of one kind, such as bytes, rows or shards: it appears once
+  the work has taken a second.
 
-What a caller should know though nothing failed goes through ``logging``. Only the command line
-prints.
+Warnings go through ``logging``. Only the command line prints.
 """
 
 from collections.abc import Callable, Iterable
@@ -32,16 +31,16 @@ def progress_bar(
     unit: str = "it",
     is_transient: bool = False,
 ) -> "tqdm[Any]":
-    """Return a bar to iterate over, or to use in a ``with`` block and to ``update``.
+    """Return a progress bar to iterate over, or to use in a ``with`` block and to ``update``.
 
     Args:
-        what: What is done, shown before the bar.
-        items: What to iterate over; None where the caller counts.
-        n_steps: The number of steps; None where it is that of the items, or not known.
+        what: The text before the bar.
+        items: The items to iterate over; None if the caller counts.
+        n_steps: The number of steps; None if it is that of the items, or unknown.
         n_done: The number of steps done before.
-        unit: What a step is; ``"B"`` is shown as kB, MB and so on.
-        is_transient: Whether the bar is for a terminal alone and leaves no trace, as work that
-            recurs wants it; it appears after five seconds.
+        unit: The unit of a step; ``"B"`` is shown as kB, MB and so on.
+        is_transient: Whether to show the bar only on a terminal, after five seconds, and leave no
+            trace, as for work that recurs.
     """
     from tqdm.auto import tqdm  # takes long to import
 

@@ -25,13 +25,10 @@ __all__ = ["METRICS", "Cartography", "Consistency", "NLIReport", "PatternAccurac
 
 
 def app_of(metric: str) -> "AppSpec":
-    """Return the app of a metric, which also shows the metric's results as tables.
+    """Return the app of a metric, which also shows results as tables; its page needs gradio.
 
     Args:
         metric: Name of the metric, one of ``METRICS``.
-
-    Returns:
-        The app; it needs gradio only when its page is built.
     """
     app: AppSpec = import_module(f".{metric}.app", __name__).APP
     return app

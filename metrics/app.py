@@ -3,26 +3,39 @@
 import csv
 import json
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from .inputs.files import read_table, select_columns
-from .inputs.problems import MetricInputError, MissingExtraError
+from .inputs.files import read_input_file
+from .inputs.problems import MetricInputError, MissingLibraryError
 from .plots.figures import save_figure
-from .rows import Rows
+from .rows import Rows, score_table
 
 if TYPE_CHECKING:
     import gradio
+
+#: Name of the column in a file of predictions, by argument of a metric.
+_FILE_COLUMNS = {
+    "predictions": "prediction",
+    "references": "reference",
+    "groups": "group",
+    "categories": "category",
+    "domains": "domain",
+    "other_predictions": "other_prediction",
+}
 
 #: Tables on the page: the scores and two breakdowns.
 _N_TABLES = 3
 
 #: The text field that every app has: its label and its first value.
 CONFIDENCE_LEVEL_FIELD = ("Confidence level of intervals (empty: none)", "0.95")
+
+#: Required and optional columns of a metric that scores groups.
+GROUPED_COLUMNS = (("predictions", "references", "groups"), ("categories", "other_predictions"))
 
 
 @dataclass(frozen=True)
@@ -37,7 +50,8 @@ class AppSpec:
         options: Text fields: label and first value by name of the option.
         example: A small file of predictions, as CSV.
         score: Computes the result from the rows of a file and the texts of the options.
-        scores: Returns the scores of a result as a table.
+        score_names: Displayed name of each score of a result.
+        count_names: Displayed name of each count of a result, ``PART.NAME`` for one in a part.
         breakdowns: Returns the further tables of a result by title; the page shows the first two.
         draw: Draws a result; None if the metric has no picture.
     """
@@ -49,97 +63,81 @@ class AppSpec:
     options: Mapping[str, tuple[str, str]]
     example: str
     score: Callable[[pa.Table, Mapping[str, str]], dict[str, Any]]
-    scores: Callable[[Mapping[str, Any]], Rows]
+    score_names: Mapping[str, str]
+    count_names: Mapping[str, str]
     breakdowns: Callable[[Mapping[str, Any]], dict[str, Rows]]
     draw: Callable[[Mapping[str, Any]], Any] | None
 
+    def scores(self, result: Mapping[str, Any]) -> Rows:
+        """Return the scores and counts of a result as a table."""
+        return score_table(result, self.score_names, self.count_names)
 
-def grouped_arguments(table: pa.Table, options: Mapping[str, str]) -> dict[str, Any]:
-    """Return the arguments of a metric of groups, from a file and the options of its app.
+
+def file_arguments(
+    table: pa.Table,
+    options: Mapping[str, str],
+    required: Sequence[str],
+    optional: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Return the arguments of a metric, from a file of predictions and the fields of its app.
 
     Args:
         table: The rows of the file.
-        options: The texts of ``thresholds``, ``labels`` and ``confidence_level``.
-
-    Returns:
-        Columns and options by argument.
+        options: The texts of the fields, by option.
+        required: Arguments whose columns the file must have.
+        optional: Arguments that are left out if the file does not have their columns.
 
     Raises:
         MetricInputError: A column is missing, or an option is malformed.
     """
-    columns = select_columns(
-        table, ("predictions", "references", "groups"), ("categories", "other_predictions")
-    )
-    return columns | {
-        "thresholds": read_numbers(options["thresholds"], "thresholds"),
-        "labels": read_labels(options["labels"]),
-        "confidence_level": read_level(options["confidence_level"]),
-        "per_group": True,
-    }
+    names = table.column_names
+    missing = [_FILE_COLUMNS[a] for a in required if _FILE_COLUMNS[a] not in names]
+    if missing:
+        raise MetricInputError(
+            [f"The file has no column {', '.join(missing)}; it has {', '.join(names)}."]
+        )
+    columns = {a: _FILE_COLUMNS[a] for a in (*required, *optional) if _FILE_COLUMNS[a] in names}
+    arguments = {argument: table[column] for argument, column in columns.items()}
+    return arguments | {name: _read_option(name, text) for name, text in options.items()}
 
 
-def read_labels(text: str) -> list[str] | None:
-    """Return the names in a text such as ``"entailment, neutral"``; None if it is empty."""
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    return names or None
-
-
-def read_numbers(text: str, name: str) -> list[float]:
-    """Return the numbers in a text such as ``"0.5, 0.95"``.
-
-    Args:
-        text: Numbers separated by commas.
-        name: Name of the option, for the error.
-
-    Returns:
-        One number or more.
-
-    Raises:
-        MetricInputError: A part of the text is not a number.
-    """
+def _read_option(name: str, text: str) -> Any:
+    """Return names for ``labels``, numbers for ``thresholds``, else one number."""
+    if name == "labels":
+        return [part.strip() for part in text.split(",") if part.strip()] or None
+    if name == "confidence_level" and not text.strip():
+        return None
     try:
-        return [float(part) for part in text.split(",")]
+        numbers = [float(part) for part in text.split(",")]
     except ValueError:
         raise MetricInputError(
             [f"{name}: {text!r} is not a list of numbers; expected one such as 0.5, 0.95."]
         ) from None
-
-
-def read_level(text: str) -> float | None:
-    """Return the confidence level in a text such as ``"0.95"``; None if it is empty.
-
-    Raises:
-        MetricInputError: The text is not a number.
-    """
-    return read_numbers(text, "confidence_level")[0] if text.strip() else None
+    return numbers if name == "thresholds" else numbers[0]
 
 
 def build_page(spec: AppSpec) -> "gradio.Blocks":
-    """Build the page of a metric.
+    """Build the page of a metric's app; its ``launch()`` serves it.
 
     Args:
         spec: The app of the metric.
 
-    Returns:
-        The page; its ``launch()`` serves it.
-
     Raises:
-        MissingExtraError: gradio is not installed.
+        MissingLibraryError: gradio is not installed.
     """
     try:
         import gradio as gr
     except ImportError as error:
         message = "The app needs gradio, which comes with the extra nlihub[app]."
-        raise MissingExtraError(message) from error
+        raise MissingLibraryError(message) from error
 
     def answer(file: str | None, *texts: str) -> list[Any]:
         if file is None:
             raise gr.Error("Choose a file of predictions first.", title="No file")
         try:
-            found = score_file(spec, Path(file), list(texts))
+            result, picture, downloads = score_file(spec, Path(file), list(texts))
         except (MetricInputError, OSError) as error:
             raise gr.Error(str(error), title="The file was refused", duration=None) from None
-        result, picture, downloads = found
         tables = [("Scores", spec.scores(result)), *spec.breakdowns(result).items()][:_N_TABLES]
         frames = [
             gr.Dataframe(rows[1:], headers=rows[0], label=title, visible=True)
@@ -152,6 +150,11 @@ def build_page(spec: AppSpec) -> "gradio.Blocks":
             gr.Textbox(result["signature"], visible=True),
             gr.Files([str(path) for path in downloads], visible=True),
         ]
+
+    def write_example() -> str:
+        path = Path(tempfile.mkdtemp(prefix=f"{spec.name}-")) / "example.csv"
+        path.write_text(spec.example, encoding="utf-8")
+        return str(path)
 
     page: gr.Blocks
     with gr.Blocks(title=spec.title, analytics_enabled=False) as page:
@@ -178,7 +181,7 @@ def build_page(spec: AppSpec) -> "gradio.Blocks":
                 )
                 downloads = gr.Files(label="Download", visible=False, interactive=False)
         shown = [picture, first, *others, signature, downloads]
-        example.click(lambda: str(_write_example(spec)), outputs=file)
+        example.click(write_example, outputs=file)
         start.click(answer, [file, *options], shown)
     return page
 
@@ -186,7 +189,7 @@ def build_page(spec: AppSpec) -> "gradio.Blocks":
 def score_file(
     spec: AppSpec, file: Path, texts: list[str]
 ) -> tuple[dict[str, Any], Path | None, list[Path]]:
-    """Score a file of predictions and write the files to download.
+    """Score a file of predictions in a metric's app, and write the files to download.
 
     Args:
         spec: The app of the metric.
@@ -201,14 +204,15 @@ def score_file(
         MetricInputError: The file is malformed or lacks a column, or an option is malformed.
         OSError: The file cannot be read.
     """
-    result = spec.score(read_table(file), dict(zip(spec.options, texts, strict=True)))
+    result = spec.score(read_input_file(file), dict(zip(spec.options, texts, strict=True)))
     folder = Path(tempfile.mkdtemp(prefix=f"{spec.name}-"))
     files = [folder / f"{spec.name}.json"]
     files[0].write_text(json.dumps(result, ensure_ascii=False, indent=2), encoding="utf-8")
     for title, rows in {"scores": spec.scores(result), **spec.breakdowns(result)}.items():
         name = title.split(",")[0].lower().replace(" ", "_")
         files.append(folder / f"{spec.name}_{name}.csv")
-        _write_csv(files[-1], rows)
+        with files[-1].open("w", encoding="utf-8", newline="") as target:
+            csv.writer(target).writerows(rows)
     if spec.draw is None:
         return result, None, files
     figure = spec.draw(result)
@@ -216,14 +220,3 @@ def score_file(
     for picture in pictures:
         save_figure(figure, picture)
     return result, pictures[0], files + pictures
-
-
-def _write_csv(path: Path, rows: Rows) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows(rows)
-
-
-def _write_example(spec: AppSpec) -> Path:
-    path = Path(tempfile.mkdtemp(prefix=f"{spec.name}-")) / "example.csv"
-    path.write_text(spec.example, encoding="utf-8")
-    return path

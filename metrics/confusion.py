@@ -12,10 +12,10 @@ _BLOCK = 1 << 16
 
 
 def joint_counts(*columns: tuple[np.ndarray, int]) -> np.ndarray:
-    """Count how often each combination of values occurs.
+    """Count how often each combination of values of several columns occurs.
 
     Args:
-        *columns: For each column its n integers and a bound; the integers are from 0 to bound - 1.
+        *columns: The n integers of each column, and their bound: they are from 0 to bound - 1.
 
     Returns:
         Counts of shape ``(bound, bound, ...)``, one axis per column; they sum to n.
@@ -43,12 +43,11 @@ def distinct_rows(columns: Sequence[np.ndarray], bound: int) -> tuple[np.ndarray
     """Return the combinations of values that occur, and how often each does.
 
     Args:
-        columns: For each column its n integers, from 0 to bound - 1.
+        columns: The n integers of each column, from 0 to bound - 1.
         bound: One more than the largest possible integer.
 
     Returns:
-        The combinations, shape ``(len(columns), combinations)``, sorted, and their counts, shape
-        ``(combinations,)``.
+        The sorted combinations, ``(len(columns), combinations)``, and counts, ``(combinations,)``.
     """
     n_cells = bound ** len(columns)
     if n_cells <= max(_BLOCK, len(columns[0])):
@@ -64,29 +63,21 @@ def distinct_rows(columns: Sequence[np.ndarray], bound: int) -> tuple[np.ndarray
 
 
 def ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """Return ``part / whole``, and 0 where the whole is 0.
-
-    Args:
-        part: Counts from 0.
-        whole: Counts from 0, of a shape that broadcasts with that of ``part``.
-
-    Returns:
-        Floats from 0, of the broadcast shape.
-    """
+    """Return ``part / whole`` of counts whose shapes broadcast, and 0 where the whole is 0."""
     zeros = np.zeros(np.broadcast(part, whole).shape)
     found: np.ndarray = np.divide(part, whole, out=zeros, where=whole > 0)
     return found
 
 
 def class_scores(confusion: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return precision, recall and F1 of every class.
+    """Return precision, recall and F1 of every class from a confusion matrix.
 
     Args:
         confusion: Counts of samples by gold label, then by predicted label, ``(..., L, L)``.
 
     Returns:
-        Precision, recall and F1, each of shape ``(..., L)``, from 0 to 1, higher is better; 0
-        where the denominator is 0, so an absent class scores 0.
+        Three times ``(..., L)``, from 0 to 1, higher is better; 0 where the denominator is 0, so
+        an absent class scores 0.
     """
     right = np.diagonal(confusion, axis1=-2, axis2=-1)
     n_predictions, n_references = confusion.sum(axis=-2), confusion.sum(axis=-1)
@@ -95,12 +86,9 @@ def class_scores(confusion: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndar
 
 
 def accuracy(confusion: np.ndarray) -> np.ndarray:
-    """Return the share of samples whose predicted label is the gold label.
+    """Return the share of samples whose predicted label is the gold label, ``(...)``.
 
     Args:
         confusion: Counts of samples by gold label, then by predicted label, ``(..., L, L)``.
-
-    Returns:
-        Shape ``(...)``, from 0 to 1, higher is better.
     """
     return ratio(np.trace(confusion, axis1=-2, axis2=-1), confusion.sum(axis=(-2, -1)))

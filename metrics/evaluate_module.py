@@ -14,7 +14,7 @@ import evaluate
 import pyarrow as pa
 
 from .evaluate_store import StoredBatches
-from .inputs.columns import LABEL_COLUMNS, Column, name_classes, read_columns
+from .inputs.columns import LABEL_COLUMNS, InputColumn, name_classes, read_input_columns
 from .inputs.problems import MetricInputError, Problems
 
 # Bind no name to a module class of evaluate here: evaluate.load takes the first that it finds.
@@ -68,15 +68,10 @@ class ColumnarModule(StoredBatches):
 
     def _features(self) -> list[datasets.Features]:
         """Return the types that the required columns may have."""
-        kinds = itertools.product(("int64", "string"), repeat=len(self.REQUIRED))
+        kinds = map(datasets.Value, ("int64", "string"))
         return [
-            datasets.Features(
-                {
-                    name: datasets.Value(kind)
-                    for name, kind in zip(self.REQUIRED, chosen, strict=True)
-                }
-            )
-            for chosen in kinds
+            datasets.Features(zip(self.REQUIRED, chosen, strict=True))
+            for chosen in itertools.product(kinds, repeat=len(self.REQUIRED))
         ]
 
     def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> Any:
@@ -162,14 +157,9 @@ class ColumnarModule(StoredBatches):
     def _read(
         self, given: Mapping[str, Any], data: Any
     ) -> tuple[dict[str, pa.Array], set[tuple[str, ...]]]:
-        """Validate the columns of a batch; a subclass with other kinds of columns overrides it.
+        """Validate a batch; return its columns, and the label sets of ``ClassLabel`` columns.
 
-        Args:
-            given: The columns, n values each, or their names in ``data``.
-            data: A ``Dataset``, Arrow table, data frame or mapping with the columns, or None.
-
-        Returns:
-            The n values of each column, and the label sets of ``ClassLabel`` columns.
+        A subclass with other kinds of columns overrides it.
 
         Raises:
             MetricInputError: A column is missing or malformed, or lengths differ.
@@ -177,7 +167,7 @@ class ColumnarModule(StoredBatches):
         problems = Problems()
         required = {name: given.get(name) for name in self.REQUIRED}
         optional = {name: given[name] for name in self.OPTIONAL if name in given}
-        columns = read_columns(required, optional, data, problems)
+        columns = read_input_columns(required, optional, data, problems)
         problems.check()
         return name_labels(columns)
 
@@ -192,18 +182,12 @@ class ColumnarModule(StoredBatches):
 
 
 def name_labels(
-    columns: Mapping[str, Column],
+    columns: Mapping[str, InputColumn],
 ) -> tuple[dict[str, pa.Array], set[tuple[str, ...]]]:
-    """Return the values of columns, labels by name where a column has class names.
+    """Return the values of a batch's columns, with named labels, and its label sets: one or none.
 
     If one column of labels has the class names of a ``Dataset``, the numbers in all columns of
     labels become names: another batch or process may number the classes differently.
-
-    Args:
-        columns: The columns of a batch by name, n values each.
-
-    Returns:
-        The n values of each column, and the label sets of the columns: one or none.
 
     Raises:
         MetricInputError: The columns have different label sets, or a number that is not a class.

@@ -1,8 +1,7 @@
 """The metrics as plain functions, with the arguments and results of the ``evaluate`` modules."""
 
 from .cartography.scoring import cartography
-from .consistency.agreement import agreement
-from .consistency.scoring import consistency
+from .consistency.scoring import agreement, consistency
 from .inference import paired_t_test
 from .inputs.problems import MetricInputError
 from .nli_report.scoring import nli_report

@@ -1,4 +1,4 @@
-"""Statistical inference for scores: bootstrap intervals and comparisons, and paired tests.
+"""Statistical inference for scores: bootstrap, paired tests, and the signature of a result.
 
 The bootstrap draws whole clusters (groups of samples), since the samples of a group are dependent.
 """
@@ -46,16 +46,13 @@ class Resampling:
 def read_resampling(
     confidence_level: Any, n_resamples: Any, seed: Any, problems: Problems
 ) -> Resampling:
-    """Validate the options of a bootstrap.
+    """Validate the options of a bootstrap; do not use them if problems were added.
 
     Args:
         confidence_level: A number above 0 and below 1; None stands for 0.95.
         n_resamples: A whole number from 1.
         seed: A whole number from 0.
         problems: Collects the options that are out of range.
-
-    Returns:
-        The options; not to be used if problems were added.
     """
     level = 0.95 if confidence_level is None else confidence_level
     if not isinstance(level, float | np.floating) or not 0 < level < 1:
@@ -66,29 +63,53 @@ def read_resampling(
     return Resampling(level, n_resamples, seed)
 
 
+def sign(
+    result: dict[str, Any], name: str, version: str, resampling: Resampling, **facts: Any
+) -> dict[str, Any]:
+    """Add its signature to a metric's result, and the confidence level if it was resampled.
+
+    Args:
+        result: The scores, with ``n_samples`` and perhaps ``n_groups``.
+        name: Name of the metric.
+        version: Version of the metric, ``X.Y.Z``.
+        resampling: Options of the bootstrap, if there are intervals or a comparison.
+        **facts: Facts that the scores depend on, in the order to show; None leaves a fact out.
+
+    Returns:
+        A copy that ends with ``signature``, such as ``pattern_accuracy|version:1.0.0|labels:...``:
+        one line with all that the scores depend on, to reproduce them.
+    """
+    facts |= {"groups": result.get("n_groups"), "samples": result["n_samples"]}
+    parts = [name, f"version:{version}"]
+    parts += [f"{key}:{value}" for key, value in facts.items() if value is not None]
+    signed = dict(result)
+    if "confidence_intervals" in result or "comparison" in result:
+        parts.append(f"bootstrap:{resampling}")
+        signed["confidence_level"] = resampling.confidence_level
+    return signed | {"signature": "|".join(parts)}
+
+
 def resample(
     vectors: np.ndarray,
     statistic: Statistic,
     resampling: Resampling,
     counts: np.ndarray | None = None,
 ) -> dict[str, np.ndarray]:
-    """Compute scores of resampled data.
+    """Compute a metric's scores of bootstrap resamples.
 
     A resample draws as many clusters as there are, with replacement. Clusters with equal vectors
     are drawn together, which is faster and changes no score.
 
     Args:
-        vectors: For each cluster the m numbers whose totals the scores depend on,
-            ``(clusters, m)``.
+        vectors: The m numbers of each cluster whose totals the scores depend on, ``(clusters, m)``.
         statistic: Computes the scores from totals.
         resampling: Number of resamples and seed; the confidence level is not used.
         counts: Number of clusters with each vector, ``(clusters,)``; None means one each.
 
     Returns:
-        For each score an array of shape ``(n_resamples,)``; an empty one if there is only one
-        cluster.
+        Each score as ``(n_resamples,)``; empty if there is only one cluster.
     """
-    vectors, counts = merge(vectors, counts)
+    vectors, counts = _merge(vectors, counts)
     n_clusters = int(counts.sum())
     rng = np.random.default_rng(resampling.seed)
     if n_clusters < 2:
@@ -111,16 +132,10 @@ def resample(
     return {name: np.concatenate(parts) for name, parts in scores.items()}
 
 
-def merge(vectors: np.ndarray, counts: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """Merge equal clusters, so that the order of the clusters has no effect.
+def _merge(vectors: np.ndarray, counts: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct vectors, sorted, and the number of clusters with each.
 
-    Args:
-        vectors: One row of m numbers per cluster, ``(clusters, m)``.
-        counts: Number of clusters with each vector, ``(clusters,)``; None means one each.
-
-    Returns:
-        The distinct vectors, sorted, ``(distinct, m)``, and the number of clusters with each,
-        ``(distinct,)``.
+    So the order of the clusters has no effect.
     """
     if counts is not None:
         vectors, counts = vectors[counts > 0], counts[counts > 0]
@@ -136,11 +151,10 @@ def confidence_intervals(
     resampling: Resampling,
     counts: np.ndarray | None = None,
 ) -> dict[str, list[float] | None]:
-    """Compute percentile intervals of scores.
+    """Compute bootstrap percentile intervals of a metric's scores.
 
     Args:
-        vectors: For each cluster the m numbers whose totals the scores depend on,
-            ``(clusters, m)``.
+        vectors: The m numbers of each cluster whose totals the scores depend on, ``(clusters, m)``.
         statistic: Computes the scores from totals.
         resampling: Confidence level, number of resamples and seed.
         counts: Number of clusters with each vector, ``(clusters,)``; None means one each.
@@ -163,12 +177,10 @@ def compare_systems(
     """Compare two systems on the same clusters by a paired bootstrap.
 
     Args:
-        systems: For each of the two systems its vectors, ``(clusters, m)``, with the clusters in
-            the same order.
+        systems: The vectors of the two systems, ``(clusters, m)``, clusters in the same order.
         statistic: Computes the scores of one system from totals.
         resampling: Confidence level, number of resamples and seed.
-        counts: Number of clusters with each pair of vectors, ``(clusters,)``; None means one
-            each.
+        counts: Number of clusters with each pair of vectors, ``(clusters,)``; None: one each.
 
     Returns:
         For each score: ``other``, the score of the second system; ``difference``, first minus
@@ -179,7 +191,7 @@ def compare_systems(
     Source: Efron and Tibshirani (1993), sections 13.3 and 15.4; the observed data count as one
         more resample, so that no p-value is 0.
     """
-    both, counts = merge(np.hstack(systems), counts)
+    both, counts = _merge(np.hstack(systems), counts)
     m = systems[0].shape[1]
 
     def differences(totals: np.ndarray) -> dict[str, np.ndarray]:

@@ -1,6 +1,8 @@
 """Results as tables for people: rows of cells, of which the first is the header."""
 
+import functools
 import itertools
+import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,15 +11,16 @@ Rows = list[list[Any]]
 _DIGITS = 4
 
 
-def score_rows(result: Mapping[str, Any], names: Mapping[str, str]) -> Rows:
-    """Return a table of scores, with their intervals and their comparison if the result has them.
+def score_table(
+    result: Mapping[str, Any], names: Mapping[str, str], counts: Mapping[str, str]
+) -> Rows:
+    """Return a metric's result as a table: scores, intervals and comparison if any, then counts.
 
     Args:
         result: The result of a metric.
         names: Displayed name of each score; a score that is a list gives one row per threshold.
-
-    Returns:
-        A header and one row per score.
+        counts: Displayed name of each count, ``PART.NAME`` for one in a part of the result; those
+            that are None are left out.
     """
     entries = [entry for key, name in names.items() for entry in _entries(result, key, name)]
     compared = [found for *_, found in entries if found is not None]
@@ -33,6 +36,11 @@ def score_rows(result: Mapping[str, Any], names: Mapping[str, str]) -> Rows:
         if compared:
             row += _compared_cells(found or {})[: len(head) - len(row)]
         rows.append(row)
+    blank = [""] * (len(head) - 2)
+    for key, name in counts.items():
+        count = functools.reduce(operator.getitem, key.split("."), result)
+        if count is not None:
+            rows.append([name, shorten(count), *blank])
     return rows
 
 
@@ -62,38 +70,21 @@ def _compared_cells(found: Mapping[str, Any]) -> list[Any]:
     ]
 
 
-def count_rows(rows: Rows, counts: Mapping[str, int]) -> Rows:
-    """Add counts below a table of scores.
-
-    Args:
-        rows: The table, with two columns or more.
-        counts: Counts by displayed name.
-
-    Returns:
-        A new table.
-    """
-    blank = [""] * (len(rows[0]) - 2)
-    return rows + [[name, count, *blank] for name, count in counts.items()]
-
-
-def column_rows(columns: Mapping[str, Sequence[Any]]) -> Rows:
-    """Return the table of columns that have the same length, by name of the column."""
+def column_table(columns: Mapping[str, Sequence[Any]]) -> Rows:
+    """Return the columns of a metric's result, which have the same length, as a table."""
     values = zip(*columns.values(), strict=True)
     return [list(columns), *([shorten(value) for value in row] for row in values)]
 
 
-def breakdown_rows(
+def breakdown_table(
     name: str, parts: Mapping[Any, Mapping[str, Any]], scores: Mapping[str, str | Sequence[str]]
 ) -> Rows:
-    """Return a table with one row per part of the data.
+    """Return a metric's scores by part of the data as a table, one row per part.
 
     Args:
         name: Header of the first column, such as ``"category"``.
         parts: Scores of each part.
         scores: Displayed name of each score, or a list of names, one per threshold.
-
-    Returns:
-        A header and one row per part.
     """
     rows: Rows = [[name, *itertools.chain.from_iterable(map(_as_list, scores.values()))]]
     for part, found in parts.items():
@@ -122,10 +113,7 @@ def show_rows_as_text(rows: Rows) -> str:
     """Format a table as text, the first column left-aligned, the others right-aligned.
 
     Args:
-        rows: A header and rows of the same length.
-
-    Returns:
-        One line per row, without a line feed at the end.
+        rows: A header and rows of the same length; each becomes a line.
     """
     cells = [[f"{v:.4f}" if isinstance(v, float) else str(v) for v in row] for row in rows]
     widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..loaders.errors import HubError, UnknownNameError, UsageError, VersionError
 from ..metrics import METRICS
-from ..metrics.release.bundle import bundle
+from ..metrics.bundle import bundle
 from .card import merge_cards
 from .changes import Change, Level, parse_number
 from .hub.repository import HubRepository

@@ -28,8 +28,8 @@ from ..loaders.errors import (
     VerificationError,
     VersionError,
 )
-from ..loaders.fetching import lock_file
 from ..loaders.fetching.obtain import default_cache_dir
+from ..loaders.fetching.verification import check_recorded, record_hash
 from ..loaders.hashing import hash_file
 from .changes import match_version, published_numbers, version_tag
 from .hub.calls import status_of
@@ -207,9 +207,9 @@ class RemoteVersion:
         known = hashlib.sha256(text.encode()).hexdigest()
         major, minor = self.number.major, self.number.minor
         key = f"{self.repository.url}@{major}.{minor}"
-        lock_file.check(cache_dir, key, known, self.folder / MANIFEST)
+        check_recorded(cache_dir, key, known, self.folder / MANIFEST)
         with suppress(PermissionError, OutputError):  # a cache that only others may fill
-            lock_file.record(cache_dir, key, known)
+            record_hash(cache_dir, key, known)
 
 
 def parse_reference(text: str) -> tuple[str, str]:

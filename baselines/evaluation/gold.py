@@ -16,7 +16,7 @@ from ...builders.core.registry import builders
 from ...builders.versions.version import BuiltVersion
 from ...loaders.errors import SchemaError, UnknownNameError
 from ...loaders.hashing import hash_file
-from ...metrics.inputs.files import read_table
+from ...metrics.inputs.files import read_input_file
 from ...metrics.inputs.problems import MetricInputError
 
 _COLUMNS = ("id", "label", "group", "category", "domain")
@@ -106,7 +106,7 @@ class GoldRows:
             SchemaError: The file is malformed, lacks a column, or repeats an id.
         """
         try:
-            table = read_table(path)
+            table = read_input_file(path)
         except MetricInputError as error:
             raise SchemaError(str(error)) from None
         texts = [name for name in _TEXTS if with_texts or name in table.column_names]

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from ...loaders.errors import PredictionsError
 from ...metrics.functional import MetricInputError
-from ...metrics.inputs.columns import read_columns
+from ...metrics.inputs.columns import read_input_columns
 from ...metrics.inputs.files import PROBABILITY, probability_matrix
 from ...metrics.inputs.labels import encode_labels
 from ...metrics.inputs.probabilities import read_probabilities
@@ -58,7 +58,7 @@ def check_predictions(
     used = {"id", "prediction"}
     notes = []
     try:
-        columns = read_columns({"prediction": predictions["prediction"]}, {}, None, problems)
+        columns = read_input_columns({"prediction": predictions["prediction"]}, {}, None, problems)
         encoded = encode_labels(list(columns.values()), labels, problems)
         if not may_be_ids and pa.types.is_integer(predictions["prediction"].type):
             problems.add(

@@ -18,7 +18,7 @@ from ...loaders.errors import (
     needs_extra,
 )
 from ...metrics import app_of
-from ...metrics.inputs.files import read_table
+from ...metrics.inputs.files import read_input_file
 from ...metrics.inputs.problems import MetricInputError
 from ...metrics.rows import Rows, shorten, show_p_value, show_rows_as_text
 from .gold import GoldRows
@@ -255,7 +255,7 @@ def plot(
 
 def _read(path: Path) -> Any:
     try:
-        return read_table(path)
+        return read_input_file(path)
     except MetricInputError as error:
         raise PredictionsError(str(error)) from None
     except FileNotFoundError:

@@ -18,7 +18,7 @@ from ...metrics.functional import (
     pattern_accuracy,
 )
 from ...metrics.inputs.files import probability_matrix
-from ...metrics.inputs.thresholds import is_many
+from ...metrics.thresholds import is_many
 from .predictions import has_probabilities
 
 #: SpaceNLI, Table 5; BioNLI, Figure 2, from 50 % in steps of 10.

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from ...loaders.errors import NLIHubError, PredictionsError, SourceNotFoundError, UsageError
-from ...metrics.inputs.files import read_table
+from ...metrics.inputs.files import read_input_file
 from ...metrics.inputs.problems import MetricInputError
 from ..evaluation.scoring import flat_scores
 from ..runs.config import RunConfig
@@ -71,7 +71,7 @@ def read_run_columns(file: Path, *columns: str) -> pa.Table:
         PredictionsError: The file cannot be read, or lacks a column.
     """
     try:
-        table = read_table(file)
+        table = read_input_file(file)
     except (MetricInputError, OSError) as error:
         raise PredictionsError(f"{file} cannot be read: {error}") from None
     if missing := [name for name in columns if name not in table.column_names]:

@@ -1,4 +1,4 @@
-"""The catalogue of source files, ``sources.json``: what each is, where it is, how it is known."""
+"""The catalogue of source files, ``sources.json``: their formats, addresses and hashes."""
 
 import json
 import os
@@ -12,17 +12,13 @@ from typing import Any
 from ..errors import NLIHubError, SourceNotFoundError, UnknownNameError
 from ..hashing import FileHash
 
-#: Names another catalogue, for a mirror inside an organisation or files of one's own.
+#: The environment variable that names another catalogue, as for a mirror inside an organisation.
 ENVIRONMENT_VARIABLE = "NLIHUB_SOURCES"
 
 
 @dataclass(frozen=True)
 class WebFile:
-    """A file at an address.
-
-    Attributes:
-        url: The address.
-    """
+    """A file at an address of the web."""
 
     url: str
 
@@ -57,10 +53,10 @@ class Variant:
 
     Attributes:
         path: Its path in the release.
-        locations: Where it can be downloaded, the best first; none where a person must get it.
-        bytes: Its size, or None where it is not known.
-        sha256: Its hash, 64 hexadecimal digits, or None where it is not known.
-        git_blob: Its id in git, 40 hexadecimal digits, or None where it is not known.
+        locations: Where it can be downloaded, the best first; none if a person must get it.
+        bytes: Its size; None if unknown.
+        sha256: Its hash, 64 hexadecimal digits; None if unknown.
+        git_blob: Its id in git, 40 hexadecimal digits; None if unknown.
     """
 
     path: str
@@ -76,11 +72,11 @@ class Variant:
 
     @property
     def pin(self) -> str:
-        """The known hash in words."""
+        """The known hash, for a message."""
         return f"sha256 {self.sha256}" if self.sha256 else f"git blob {self.git_blob}"
 
     def is_of(self, found: FileHash) -> bool:
-        """Whether a file with these hashes is this one; a file that is not pinned is none."""
+        """Return whether a file has the pinned hash; False if none is pinned."""
         if self.sha256 is not None:
             return found.sha256 == self.sha256
         return self.git_blob is not None and found.git_blob == self.git_blob
@@ -92,10 +88,10 @@ class Source:
 
     Attributes:
         dataset: The dataset that it belongs to.
-        name: What it is to that dataset, e.g. ``"train"``.
+        name: Its role in that dataset, e.g. ``"train"``.
         variants: Its formats; the first is preferred.
-        rows: Number of records in it, as published; None where records are not counted.
-        instructions: How a person gets it, where no program can.
+        rows: Its number of records, as published; None if records are not counted.
+        instructions: How a person gets it, if no program can.
     """
 
     dataset: str
@@ -119,7 +115,7 @@ class Source:
                 problems.append(f"{variant.path} has {variant.bytes} bytes")
             for place in variant.locations:
                 if isinstance(place, WebFile) and not place.url.startswith(("http:", "https:")):
-                    problems.append(f"{variant.path}: {place.url} is no address")
+                    problems.append(f"{variant.path}: {place.url} is not an http address")
         if problems:
             raise NLIHubError(
                 f"Source {self.name!r} of {self.dataset} is wrong: {'; '.join(problems)}."
@@ -127,11 +123,11 @@ class Source:
 
     @property
     def paths(self) -> list[str]:
-        """The paths of its variants."""
+        """The path of each variant in the release."""
         return [variant.path for variant in self.variants]
 
     def how_to_get(self) -> str:
-        """What a person can do to get it, as a sentence or two."""
+        """Return how a person can get it, in a sentence or two."""
         places = [str(place) for variant in self.variants for place in variant.locations]
         words = [self.instructions] if self.instructions else []
         words += [f"Download it from {places[0]}."] if places else []
@@ -139,7 +135,7 @@ class Source:
 
 
 def list_sources(dataset: str) -> Mapping[str, Source]:
-    """The sources of a dataset by name, in the order of the catalogue.
+    """Return the source files of a dataset by name, in the order of the catalogue.
 
     Raises:
         UnknownNameError: No sources are recorded for the dataset.
@@ -151,13 +147,10 @@ def list_sources(dataset: str) -> Mapping[str, Source]:
 
 
 def find_by_content(found: FileHash) -> tuple[Source, Variant] | None:
-    """The source that a file is, whatever its name, if it is pinned."""
-    for sources in _catalogue().values():
-        for source in sources.values():
-            for variant in source.variants:
-                if variant.is_of(found):
-                    return source, variant
-    return None
+    """Return the pinned source that has these hashes, whatever its name; None if none has."""
+    every = (source for sources in _catalogue().values() for source in sources.values())
+    pairs = ((source, variant) for source in every for variant in source.variants)
+    return next((pair for pair in pairs if pair[1].is_of(found)), None)
 
 
 def _catalogue() -> Mapping[str, Mapping[str, Source]]:
@@ -167,10 +160,8 @@ def _catalogue() -> Mapping[str, Mapping[str, Source]]:
 @cache
 def _read(path: str | None) -> Mapping[str, Mapping[str, Source]]:
     if path is not None and not Path(path).is_file():
-        raise SourceNotFoundError(f"${ENVIRONMENT_VARIABLE} names {path}, which is no file.")
-    file = (
-        Path(path) if path is not None else files(__package__.rpartition(".")[0]) / "sources.json"
-    )
+        raise SourceNotFoundError(f"${ENVIRONMENT_VARIABLE} names {path}, which is not a file.")
+    file = Path(path) if path else files(__package__.rpartition(".")[0]) / "sources.json"
     try:
         recorded: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         return {
@@ -186,7 +177,7 @@ def _read(path: str | None) -> Mapping[str, Mapping[str, Source]]:
             for dataset, entry in recorded.items()
         }
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise NLIHubError(f"{file} is no catalogue of sources: {error!r}.") from error
+        raise NLIHubError(f"{file} is not a catalogue of sources: {error!r}.") from error
 
 
 def _variant(fields: dict[str, Any]) -> Variant:

@@ -1,7 +1,7 @@
 """Downloads a file over HTTP or from the Hub.
 
 Over HTTP it is resumed after a break, tried again, and moved in place when whole. Files of the Hub
-come with the Hub's own client, which resumes, retries and caches.
+come by the Hub's own client, which resumes, retries and caches.
 """
 
 import time
@@ -19,7 +19,7 @@ from ..errors import DownloadError
 from ..network import Retries, check_reachable, is_passing, wait_asked_for
 from ..progress import progress_bar
 from .catalogue import HubFile
-from .web_page import looks_like_html, not_data
+from .verification import looks_like_html, web_page_error
 
 _CHUNK_BYTES = 1 << 18
 _RETRIES = Retries(max_attempts=5)
@@ -27,12 +27,12 @@ _TIMEOUT_S = 30
 
 
 def download(url: str, target: Path, *, verify: Callable[[Path], object]) -> None:
-    """Download a file; what a break left is gone on with, also by a later call.
+    """Download a file over HTTP; resume what an interrupted call left.
 
     Args:
         url: The address.
         target: Where the file goes, whole; its folder keeps the part until then.
-        verify: Raises unless the whole file is the right one; it is then thrown away.
+        verify: Raises unless the whole file is the right one; such a file is deleted.
 
     Raises:
         DownloadError: It cannot be downloaded.
@@ -58,7 +58,7 @@ def download(url: str, target: Path, *, verify: Callable[[Path], object]) -> Non
 
 
 class _PassingError(Exception):
-    """Trouble that may have gone the next time."""
+    """A failure that may not recur; ``asked_s`` is the wait that the server asks for."""
 
     def __init__(self, message: str, asked_s: float | None = None) -> None:
         super().__init__(message)
@@ -69,13 +69,13 @@ def _is_resumable(part: Path, tag: Path) -> bool:
     return tag.exists() and part.exists() and part.stat().st_size > 0
 
 
-def _discard(part: Path, tag: Path) -> None:
-    part.unlink(missing_ok=True)
-    tag.unlink(missing_ok=True)
+def _discard(*files: Path) -> None:
+    for file in files:
+        file.unlink(missing_ok=True)
 
 
 def _complete(url: str, part: Path, tag: Path) -> None:
-    """Requests what is missing until it is there, some times at most."""
+    """Request what is missing until it is there, or the attempts are used up."""
     for attempt in count(1):
         try:
             _continue(url, part, tag)
@@ -88,7 +88,7 @@ def _complete(url: str, part: Path, tag: Path) -> None:
 
 
 def _continue(url: str, part: Path, tag: Path) -> None:
-    """Requests what is missing, and adds it to the part."""
+    """Request what is missing, and add it to the part."""
     start = part.stat().st_size if _is_resumable(part, tag) else 0
     headers = {"Accept-Encoding": "identity"}
     if start:
@@ -118,7 +118,7 @@ def _continue(url: str, part: Path, tag: Path) -> None:
 
 
 def _fits(answer: requests.Response, start: int, tag: Path) -> bool:
-    """Whether an answer goes on with the part, or has nothing to do with it."""
+    """Return whether an answer continues the part."""
     if answer.status_code == 206:  # some servers ignore If-Range
         etag = answer.headers.get("ETag")
         came = answer.headers.get("Content-Range", "")
@@ -141,7 +141,7 @@ def _write(answer: requests.Response, url: str, part: Path, tag: Path, start: in
         for chunk in answer.iter_content(_CHUNK_BYTES):
             if not start and not file.tell() and looks_like_html(chunk[:1024]):
                 tag.unlink(missing_ok=True)
-                raise not_data(url, chunk[:4096])
+                raise web_page_error(url, chunk[:4096])
             file.write(chunk)
             progress.update(len(chunk))
     if total is not None and part.stat().st_size != total:
@@ -158,14 +158,11 @@ def _total(headers: Mapping[str, str], start: int) -> int | None:
 
 
 def download_from_hub(file: HubFile, *, anew: bool = False) -> Path:
-    """Get a file of a Hub repository, from the cache of the client where it is there.
+    """Return a file of a Hub repository in the cache of the Hub's client, downloaded if needed.
 
     Args:
         file: The file.
         anew: Whether to download it though it is in the cache.
-
-    Returns:
-        The file in the cache of the client.
 
     Raises:
         DownloadError: It cannot be downloaded.
@@ -173,8 +170,11 @@ def download_from_hub(file: HubFile, *, anew: bool = False) -> Path:
     try:
         check_reachable(str(file), urlsplit(constants.ENDPOINT).hostname or "")
     except DownloadError:
-        if (kept := _kept(file)) is not None and not anew:
-            return kept
+        kept = try_to_load_from_cache(
+            file.repo, file.path, revision=file.revision, repo_type="dataset"
+        )
+        if isinstance(kept, str) and not anew:
+            return Path(kept)
         raise
     try:
         return Path(
@@ -189,11 +189,3 @@ def download_from_hub(file: HubFile, *, anew: bool = False) -> Path:
     except Exception as error:  # the client's errors have no common root over its versions
         lines = str(error).strip().splitlines() or [repr(error)]
         raise DownloadError(f"{file} cannot be downloaded: {lines[0].rstrip('.')}.") from error
-
-
-def _kept(file: HubFile) -> Path | None:
-    """The file in the cache of the client, if it is there."""
-    found = try_to_load_from_cache(
-        file.repo, file.path, revision=file.revision, repo_type="dataset"
-    )
-    return Path(found) if isinstance(found, str) else None

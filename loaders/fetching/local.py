@@ -14,7 +14,7 @@ from .catalogue import Source, Variant
 
 
 def find_local(source: Source, place: Path) -> tuple[Variant, Path] | None:
-    """A variant of a source in a local place.
+    """Find a source file in a local place; return its variant and the file, or None.
 
     In a folder it is looked for by its path in the release, by its bare name, and both of these
     in a sub-folder with the name of the dataset; compressed (``.gz``) too.
@@ -22,9 +22,6 @@ def find_local(source: Source, place: Path) -> tuple[Variant, Path] | None:
     Args:
         source: The source.
         place: A folder, or a file.
-
-    Returns:
-        The variant and the file, or None.
 
     Raises:
         SourceNotFoundError: There is nothing at the place.
@@ -36,7 +33,7 @@ def find_local(source: Source, place: Path) -> tuple[Variant, Path] | None:
         return _find_by_content(source, [place])
     if not place.is_dir():
         raise SourceNotFoundError(
-            f"{place} is no folder and no file; expected one with {source.paths[0]}."
+            f"{place} is neither a folder nor a file; expected one with {source.paths[0]}."
         )
     for folder in (place / source.dataset, place):  # its own first: names recur in datasets
         for variant in source.variants:
@@ -47,13 +44,13 @@ def find_local(source: Source, place: Path) -> tuple[Variant, Path] | None:
 
 
 def _find_by_content(source: Source, paths: Sequence[Path]) -> tuple[Variant, Path] | None:
-    """A file with another name that has the pinned content, as browsers make of a second copy."""
+    """Find a file of the pinned content under another name, as browsers give a second copy."""
     for variant in source.variants:
         if not variant.is_pinned:
             continue
         suffix = Path(variant.path).suffix
         for path in sorted(path for path in paths if path.suffix == suffix and path.is_file()):
-            with suppress(OSError):  # a file of others that is not to be read
+            with suppress(OSError):  # a file of others that cannot be read
                 if variant.bytes not in (None, path.stat().st_size):
                     continue
                 if variant.is_of(identify_file(path, with_git_blob=variant.sha256 is None)):
@@ -62,7 +59,7 @@ def _find_by_content(source: Source, paths: Sequence[Path]) -> tuple[Variant, Pa
 
 
 def describe_lack(source: Source, place: Path) -> str:
-    """What to say where a local place lacks a source."""
+    """Return the message for a local place that lacks a source file."""
     names = " or ".join(source.paths)
     what = f"{names}, the source {source.name!r} of {source.dataset}"
     if place.is_file():
@@ -72,15 +69,15 @@ def describe_lack(source: Source, place: Path) -> str:
     return f"{place} has no {what}.{holds} {source.how_to_get()}"
 
 
-def unpacked(path: Path, cache_dir: Path) -> Path:
-    """The content of a ``.gz`` file, as a file in the cache.
+def unpack(path: Path, cache_dir: Path) -> Path:
+    """Unpack a ``.gz`` file into the cache, under the hash of its content.
 
     Args:
         path: The compressed file.
-        cache_dir: The cache; the place in it depends on the content.
+        cache_dir: The cache.
 
     Raises:
-        SourceNotFoundError: It is no such file, or damaged.
+        SourceNotFoundError: It is not such a file, or is damaged.
     """
     target = cache_dir / "unpacked" / hash_file(path) / path.stem
     if target.exists():

@@ -2,5 +2,5 @@
 
 from collections import Counter
 
-#: Number of texts, or of columns, by what is odd about them, and kept as it is.
+#: Number of texts, or of columns, by the oddity that they have and keep.
 Oddities = Counter[str]

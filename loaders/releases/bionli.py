@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 LABELS = ("not_entailment", "entailment")
-#: The release's name of each way in which a pair came to be, and the paper's.
+#: The paper's name of each category, by its name in the release.
 CATEGORIES = {
     "pos": "positive",
     "SEN": "SEN",
@@ -42,45 +42,29 @@ LAYOUT = Layout(
     ),
     may_have_others=True,
 )
-_OPENING = r"<(?:re|el)>"
-_CLOSING = r"<(?:er|le)>"
 
 
 def read_bionli(
     path: Path, oddities: Oddities | None = None, *, is_known: bool = False
 ) -> "Iterator[pa.RecordBatch]":
-    """Read a file of the release, CSV or JSON lines.
+    """Read a file of BioNLI's release; see ``Layout.read``.
 
     Args:
-        path: The file.
+        path: The file, CSV or JSON lines.
         oddities: Counts to add to; None counts nothing.
-        is_known: Whether the content of the file is known by its hash, so that nothing is checked
-            that the hash vouches for.
+        is_known: Whether the file is, by its hash, a published one.
 
     Yields:
         Batches with the columns ``pmid`` (digits), ``supp_set``, ``conclusion``, ``label_cat`` and,
-        where the file has it, ``ori_conclusion``, all strings.
+        if the file has it, ``ori_conclusion``, all strings.
 
     Raises:
-        ReleaseError: The file is malformed; lists what is wrong, with line and value.
+        ReleaseError: The file is malformed; lists the defects, with line and value.
     """
-    from .tables import read_batches  # pyarrow takes long to import
-
-    for batch in read_batches(path, LAYOUT, oddities, is_known=is_known):
+    for batch in LAYOUT.read(path, oddities, is_known=is_known):
         if oddities is not None:
             _count_markers(batch.column("conclusion"), oddities)
         yield batch
-
-
-def count_bionli_rows(path: Path) -> int:
-    """The number of rows of a file, if it is of BioNLI.
-
-    Raises:
-        ReleaseError: It is not.
-    """
-    from .tables import count_rows
-
-    return count_rows(path, LAYOUT)
 
 
 def _count_markers(conclusions: "pa.Array", oddities: Oddities) -> None:
@@ -97,15 +81,12 @@ def _count_markers(conclusions: "pa.Array", oddities: Oddities) -> None:
 
 
 def marked_entities(texts: "pa.Array", marker: str) -> "pa.Array":
-    """The first entity between markers in each text.
+    """Return the first marked entity of each BioNLI conclusion, null where there is none.
 
     Args:
         texts: n texts.
         marker: ``"re"`` for the regulator (``<re> ... <er>``), ``"el"`` for the regulated entity
             (``<el> ... <le>``).
-
-    Returns:
-        n strings; null where there is none.
     """
     import pyarrow.compute as pc
 
@@ -115,7 +96,7 @@ def marked_entities(texts: "pa.Array", marker: str) -> "pa.Array":
 
 
 def strip_markers(text: str) -> str:
-    """A conclusion without the markers of its entities.
+    """Remove the markers of the entities from a BioNLI conclusion.
 
     Each marker goes with the blank that sets it apart from the entity.
 
@@ -126,4 +107,4 @@ def strip_markers(text: str) -> str:
         >>> strip_markers("The <re> ABA <er>-induced <el> pH <le>(i) increase.")
         'The ABA-induced pH(i) increase.'
     """
-    return re.sub(rf"{_OPENING} ?| ?{_CLOSING}", "", text)
+    return re.sub("<(?:re|el)> ?| ?<(?:er|le)>", "", text)

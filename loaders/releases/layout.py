@@ -1,6 +1,6 @@
-"""What a release file has to look like, and where it does not.
+"""The layout of a release file, and the defects of a file that does not have it.
 
-The defects of a file are found slowly, line by line, with a reader that is as strict as its format.
+Defects are found slowly, line by line, with a reader that is as strict as the file's format.
 """
 
 import csv
@@ -24,12 +24,12 @@ _MAX_FIELD_CHARS = 1 << 30  # of csv, whose own limit of 128 KiB a text may pass
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a release file; its values are texts.
+    """A column of a release file; its values are strings.
 
     Attributes:
-        name: Its name, as the file writes it.
-        values: The only values that it may have, or None for any text that is not empty.
-        beginnings: How each value must begin, whatever its case, or empty for any.
+        name: Its name in the file.
+        values: The only values that it may have; None for any that are not empty.
+        beginnings: How each value must begin, whatever its case; empty for any.
         is_number: Whether it holds whole numbers, which may be written as floats (``"123.0"``).
         is_required: Whether a file without it is refused.
     """
@@ -42,27 +42,27 @@ class Column:
 
     @property
     def has_few_values(self) -> bool:
-        """Whether its values are known beforehand, as those of a label are."""
+        """Whether its values are known beforehand, such as labels."""
         return self.values is not None or bool(self.beginnings)
 
     def problem(self, value: object) -> str | None:
-        """What is wrong with a value, or None."""
+        """Return what is wrong with a value; None if nothing is."""
         if self.is_number:
             text = str(value)
             whole = text.removesuffix(".0")
             is_whole = whole.isascii() and whole.isdecimal() and not isinstance(value, bool)
-            return None if is_whole else f"{value!r} is no whole number"
+            return None if is_whole else f"{value!r} is not a whole number"
         if not isinstance(value, str):
-            return f"{value!r} is no text"
+            return f"{value!r} is not a string"
         try:
             value.encode()
         except UnicodeEncodeError:
-            return f"{value!r:.80} holds half a character (a lone surrogate)"
+            return f"{value!r:.80} holds a lone surrogate, half a character"
         if self.values is not None and value not in self.values:
             return f"{value!r} is none of {', '.join(sorted(self.values))}"
         if self.beginnings and not value.casefold().startswith(self.beginnings):
             return f"{value!r} begins with none of {', '.join(self.beginnings)}"
-        return None if value or not self.is_required else "has no text"
+        return None if value or not self.is_required else "is empty"
 
 
 @dataclass(frozen=True)
@@ -71,11 +71,11 @@ class Layout:
 
     Attributes:
         columns: The columns that are read.
-        may_have_others: Whether further columns are passed over, and counted, or refused. A column
-            without a name, such as pandas writes for its index, is always passed over.
-        delimiter: What separates the values of a table: a comma, or a tab.
-        has_quotes: Whether a table quotes values as CSV does. Where it does not, as in TSV by its
-            standard, a quotation mark is a character like others, and no value spans lines.
+        may_have_others: Whether other columns are skipped and counted, or refused. A column without
+            a name, such as pandas writes for its index, is always skipped.
+        delimiter: The separator of a table's values: a comma, or a tab.
+        has_quotes: Whether a table quotes values as CSV does. If not, as in TSV by its standard, a
+            quotation mark is a character like others, and no value spans lines.
     """
 
     columns: tuple[Column, ...]
@@ -85,19 +85,42 @@ class Layout:
 
     @property
     def formats(self) -> tuple[str, ...]:
-        """The endings of its files: tables, then JSON lines, which have the same columns."""
+        """The suffixes of its files: tables, then JSON lines, which have the same columns."""
         return (*((".tsv", ".txt") if self.delimiter == "\t" else (".csv",)), ".jsonl")
 
     def read(
         self, path: Path, oddities: Oddities | None = None, *, is_known: bool = False
     ) -> "Iterator[pa.RecordBatch]":
-        """Read a file of this layout; see ``tables.read_batches``."""
-        from .tables import read_batches  # pyarrow takes long to import
+        """Read a release file of this layout.
 
-        yield from read_batches(path, self, oddities, is_known=is_known)
+        Args:
+            path: A table (UTF-8, with a header, quotes doubled) or a ``.jsonl`` file; its suffix is
+                one of ``formats``.
+            oddities: Counts to add to; None counts nothing.
+            is_known: Whether the file is, by its hash, a published one: then it is read once, and
+                nothing is checked that the hash vouches for.
+
+        Yields:
+            Batches of rows in order; those of the columns that the file has, all strings, numbers
+            without ``.0``.
+
+        Raises:
+            ReleaseError: The file is not of this layout; lists the defects, with line and value.
+        """
+        from .tables import read_release  # pyarrow takes long to import
+
+        yield from read_release(path, self, oddities, is_known=is_known)
+
+    def count_rows(self, path: Path) -> int:
+        """Return the number of rows of a release file, as far as Arrow can tell.
+
+        Raises:
+            ReleaseError: The file is not of this layout.
+        """
+        return sum(len(batch) for batch in self.read(path, is_known=True))
 
     def problems(self, names: list[str]) -> list[str]:
-        """What is wrong with the names of a file's columns."""
+        """Return what is wrong with the names of a file's columns."""
         known = {column.name for column in self.columns}
         missing = [c.name for c in self.columns if c.is_required and c.name not in names]
         others = [name for name in names if name and name not in known]
@@ -115,11 +138,11 @@ class Layout:
 
 
 def find_defects(path: Path, layout: Layout) -> list[Defect]:
-    """The first twenty different defects of a file, each at its first line with its number.
+    """Return the first twenty different defects of a release file, each at its first line.
 
     Args:
-        path: A file with one of the endings ``layout.formats``.
-        layout: What it has to look like.
+        path: A file with one of the suffixes ``layout.formats``.
+        layout: The layout that it should have.
     """
     find = _in_jsonl if path.suffix == ".jsonl" else _in_table
     first: dict[str, int] = {}
@@ -130,13 +153,15 @@ def find_defects(path: Path, layout: Layout) -> list[Defect]:
         first.setdefault(message, line)
         times[message] += 1
     return [
-        Defect(str(path), line, "", message + _times(times[message]))
+        Defect(
+            str(path), line, "", message + (f" ({n:,} times)" if (n := times[message]) > 1 else "")
+        )
         for message, line in first.items()
     ]
 
 
-def read_rows(lines: Iterable[str], layout: Layout) -> Iterator[list[str]]:
-    """Read the lines of a table as rows of values; the first is its header.
+def parse_lines(lines: Iterable[str], layout: Layout) -> Iterator[list[str]]:
+    """Parse the lines of a release table as rows of values; the first is its header.
 
     Raises:
         csv.Error: They are not of the layout's format.
@@ -144,10 +169,6 @@ def read_rows(lines: Iterable[str], layout: Layout) -> Iterator[list[str]]:
     if layout.has_quotes:
         return csv.reader(lines, strict=True, delimiter=layout.delimiter)
     return csv.reader(lines, strict=True, delimiter=layout.delimiter, quoting=csv.QUOTE_NONE)
-
-
-def _times(n: int) -> str:
-    return f" ({n:,} times)" if n > 1 else ""
 
 
 def _in_table(path: Path, layout: Layout) -> Iterator[tuple[int, str]]:
@@ -167,7 +188,7 @@ def _in_table(path: Path, layout: Layout) -> Iterator[tuple[int, str]]:
                 yield last
 
     before = csv.field_size_limit(_MAX_FIELD_CHARS)
-    reader = read_rows(lines(), layout)
+    reader = parse_lines(lines(), layout)
     start = 1
     try:
         names = next(reader, [])
@@ -189,7 +210,7 @@ def _in_table(path: Path, layout: Layout) -> Iterator[tuple[int, str]]:
         csv.field_size_limit(before)
     yield from undecodable
     if not last.endswith(("\n", "\r")):
-        yield number, "the last line has no end: the file is truncated"
+        yield number, "the last line has no line break: the file is truncated"
 
 
 def _in_jsonl(path: Path, layout: Layout) -> Iterator[tuple[int, str]]:
@@ -198,12 +219,12 @@ def _in_jsonl(path: Path, layout: Layout) -> Iterator[tuple[int, str]]:
             try:
                 row = json.loads(
                     line.decode("utf-8-sig" if number == 1 else "utf-8"),
-                    object_pairs_hook=_without_doubles,
+                    object_pairs_hook=_without_repeats,
                 )
             except UnicodeDecodeError as error:
                 yield number, _encoding_problem(error)
             except (ValueError, RecursionError) as error:
-                yield number, f"no JSON object: {error}: {_shown(line)}"
+                yield number, f"not a JSON object: {error}: {_shown(line)}"
             else:
                 if not isinstance(row, dict):
                     yield number, f"expected a JSON object, got {_shown(row)}"
@@ -212,10 +233,10 @@ def _in_jsonl(path: Path, layout: Layout) -> Iterator[tuple[int, str]]:
                 yield from ((number, problem) for problem in _problems(row, layout))
 
 
-def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     row = dict(pairs)
     if len(row) != len(pairs):
-        raise ValueError("a key is there twice")
+        raise ValueError("a key is repeated")
     return row
 
 
@@ -227,7 +248,7 @@ def _problems(row: dict[str, Any], layout: Layout) -> Iterator[str]:
 
 def _encoding_problem(error: UnicodeDecodeError) -> str:
     byte = error.object[error.start]
-    return f"byte 0x{byte:02x} at position {error.start + 1} of the line is no UTF-8"
+    return f"byte 0x{byte:02x} at position {error.start + 1} of the line is not UTF-8"
 
 
 def _shown(value: object) -> str:

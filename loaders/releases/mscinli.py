@@ -30,57 +30,47 @@ DOMAINS = {
 def read_mscinli(
     path: Path, oddities: Oddities | None = None, *, is_known: bool = False
 ) -> "Iterator[pa.RecordBatch]":
-    """Read one of train, dev and test, CSV or JSON lines.
+    """Read train, dev or test of MSciNLI; see ``Layout.read``.
 
     Args:
-        path: The file.
+        path: The file, CSV or JSON lines.
         oddities: Counts to add to; None counts nothing.
-        is_known: Whether the content of the file is known by its hash, so that nothing is checked
-            that the hash vouches for.
+        is_known: Whether the file is, by its hash, a published one.
 
     Yields:
         Batches with the columns ``id``, ``sentence1``, ``sentence2``, ``label`` and ``domain``, all
         strings; the domain by our name.
 
     Raises:
-        ReleaseError: The file is malformed; lists what is wrong, with line and value.
+        ReleaseError: The file is malformed; lists the defects, with line and value.
     """
     import pyarrow as pa  # takes long to import
-
-    from .tables import read_batches
 
     name = _domain_column(path)
     beginnings = tuple(beginning for known in DOMAINS.values() for beginning in known)
     layout = Layout((*SENTENCE_COLUMNS, Column(name, beginnings=beginnings)))
-    for batch in read_batches(path, layout, oddities, is_known=is_known):
+    for batch in layout.read(path, oddities, is_known=is_known):
         released = batch.column(name).dictionary_encode()
-        names = [_domain(value) for value in released.dictionary.to_pylist()]
-        if oddities is not None:
-            for value, domain in zip(released.dictionary.to_pylist(), names, strict=True):
-                if value != domain:
-                    oddities[f"domain {value!r} read as {domain}"] = 1
-        yield pa.RecordBatch.from_arrays(
-            [
-                *(batch.column(column.name) for column in SENTENCE_COLUMNS),
-                pa.array(names, pa.string()).take(released.indices),
-            ],
-            [*(column.name for column in SENTENCE_COLUMNS), "domain"],
-        )
+        domains = {value: _domain(value) for value in released.dictionary.to_pylist()}
+        for value, domain in domains.items():
+            if oddities is not None and value != domain:
+                oddities[f"domain {value!r} read as {domain}"] = 1
+        columns = {column.name: batch.column(column.name) for column in SENTENCE_COLUMNS}
+        columns["domain"] = pa.array(domains.values(), pa.string()).take(released.indices)
+        yield pa.RecordBatch.from_pydict(columns)
 
 
 def _domain_column(path: Path) -> str:
-    """The one column that is none of SciNLI's."""
-    from .tables import column_names
+    """Return the name of the one column that SciNLI does not have."""
+    from .tables import read_header
 
     known = {column.name for column in SENTENCE_COLUMNS}
-    names = column_names(path)
+    names = read_header(path)
     others = [name for name in names if name and name not in known]
     if len(others) == 1:
         return others[0]
     shown = ", ".join(map(repr, names))
-    message = (
-        f"expected id, sentence1, sentence2, label and one column more, the domain; got {shown}"
-    )
+    message = f"expected id, sentence1, sentence2, label and one more, the domain; got {shown}"
     if not others:
         message += ". Without a domain it may be a file of SciNLI"
     raise ReleaseError([Defect(str(path), 1, "", message)])

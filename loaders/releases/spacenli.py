@@ -22,26 +22,21 @@ _OPTIONAL_TEXTS = ("src", "cat", "rel", "seed")
 
 
 def read_released_spacenli(path: Path) -> list[ReleasedProblem]:
-    """Read the released sample; it is held in memory whole, 13 MB.
+    """Read SpaceNLI's released sample in its order; it takes 13 MB of memory.
 
     Args:
         path: The ``.json`` file, or the ``.parquet`` file of the mirror.
 
-    Returns:
-        The problems in the order of the release.
-
     Raises:
-        ReleaseError: The file is malformed; lists what is wrong, with the row.
+        ReleaseError: The file is malformed; lists the defects, with the row.
     """
     rows = _parquet_rows(path) if path.suffix == ".parquet" else _json_rows(path)
-    defects = []
-    for number, row in enumerate(rows):
-        if problem := _problem(row):
-            defects.append(Defect(str(path), 0, f"row {number}", problem))
-            if len(defects) == _MAX_SHOWN:
-                break
+    found = ((number, _problem(row)) for number, row in enumerate(rows))
+    defects = [
+        Defect(str(path), 0, f"row {number}", problem) for number, problem in found if problem
+    ]
     if defects:
-        raise ReleaseError(defects)
+        raise ReleaseError(defects[:_MAX_SHOWN])
     return [_record(row) for row in rows]
 
 
@@ -49,10 +44,10 @@ def _json_rows(path: Path) -> list[Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except UnicodeDecodeError as error:
-        raise ReleaseError([Defect(str(path), 0, "", f"no UTF-8: {error}")]) from error
+        raise ReleaseError([Defect(str(path), 0, "", f"not UTF-8: {error}")]) from error
     except json.JSONDecodeError as error:
         raise ReleaseError(
-            [Defect(str(path), error.lineno, "", f"no JSON: {error.msg}")]
+            [Defect(str(path), error.lineno, "", f"not JSON: {error.msg}")]
         ) from error
     rows = content.get("data") if isinstance(content, dict) else None
     if not isinstance(rows, list):
@@ -65,7 +60,7 @@ def _parquet_rows(path: Path) -> list[Any]:
     try:
         table = pq.ParquetFile(path).read()
     except (pa.ArrowException, OSError) as error:
-        raise ReleaseError([Defect(str(path), 0, "", f"no Parquet: {error}")]) from error
+        raise ReleaseError([Defect(str(path), 0, "", f"not Parquet: {error}")]) from error
     missing = [n for n in (*_TEXTS, "prem_num", "subs") if n not in table.column_names]
     if missing:
         message = f"lacks the columns {', '.join(missing)}; it has {', '.join(table.column_names)}"
@@ -85,17 +80,17 @@ def _problem(row: Any) -> str | None:
         return f"expected an object, got {row!r:.80}"
     for name in _TEXTS:
         if not isinstance(row.get(name), str) or not row[name]:
-            return f"{name} is {row.get(name)!r:.80}, expected a text"
+            return f"{name} is {row.get(name)!r:.80}, expected a string"
     for name in _OPTIONAL_TEXTS:
         if not isinstance(row.get(name), str | None):
-            return f"{name} is {row[name]!r:.80}, expected a text or nothing"
+            return f"{name} is {row[name]!r:.80}, expected a string or null"
     if row["label"] not in _LABELS:
         return f"label {row['label']!r:.80} is none of {', '.join(_LABELS)}"
     if type(row.get("prem_num")) is not int or row["prem_num"] < 1:
         return f"prem_num is {row.get('prem_num')!r:.80}, expected a number from 1"
     subs = row.get("subs")
     if not isinstance(subs, dict) or not all(isinstance(v, str | None) for v in subs.values()):
-        return f"subs is {subs!r:.80}, expected an object of texts"
+        return f"subs is {subs!r:.80}, expected an object of strings"
     known = {*_TEXTS, *_OPTIONAL_TEXTS, "prem_num", "subs"}
     if unknown := sorted(set(row) - known):
         return f"unknown fields {', '.join(unknown)}"

@@ -1,9 +1,9 @@
-"""Reads CSV, TSV and JSON lines in batches, strictly, in memory that does not grow with the file.
+"""Reads release files in batches, strictly, in memory that does not grow with the file.
 
 A file whose content nobody has published is first read by ``find_defects``, slowly and strictly,
-line by line. Then, and at once where the content is known, Arrow reads it: fast, but more lenient
-than the formats are, and without a word on where a fault is. What is odd in the texts is counted,
-and kept as it is.
+line by line. Then, and at once if the content is known, Arrow reads it: fast, but more lenient
+than the formats are, and without naming the place of a fault. Oddities of the texts are counted
+and kept.
 """
 
 import csv
@@ -20,13 +20,13 @@ import pyarrow.json
 
 from ..errors import Defect, ReleaseError
 from . import Oddities
-from .layout import Column, Layout, find_defects, read_rows
+from .layout import Column, Layout, find_defects, parse_lines
 
 JSON_LINES = ".jsonl"
 _BLOCK_BYTES = 2 << 20
 _BLOCKS_A_BATCH = 4
 
-#: What a text may hold that a reader would not expect, with an example of where it is from.
+#: The oddities of texts that are counted, with an example of their origin.
 _KINDS = {
     "line breaks": r"[\r\n]",
     "control characters": r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]",  # U+0002, a hyphen of a PDF
@@ -36,26 +36,11 @@ _KINDS = {
 }
 
 
-def read_batches(
-    path: Path, layout: Layout, oddities: Oddities | None = None, *, is_known: bool = False
+def read_release(
+    path: Path, layout: Layout, oddities: Oddities | None, *, is_known: bool
 ) -> Iterator[pa.RecordBatch]:
-    """Read a release file.
-
-    Args:
-        path: A table (UTF-8, with a header, quotes doubled) or a ``.jsonl`` file; its ending is one
-            of ``layout.formats``.
-        layout: What it has to look like.
-        oddities: Counts to add to; None counts nothing.
-        is_known: Whether the file is, by its hash, a published one: then it is read once.
-
-    Yields:
-        Batches of rows in order; the columns of the layout that the file has, all strings, numbers
-        without ``.0``.
-
-    Raises:
-        ReleaseError: The file is not of that layout; lists what is wrong, with line and value.
-    """
-    names = column_names(path, layout)
+    """Read a release file: ``Layout.read``, which describes the arguments, without its imports."""
+    names = read_header(path, layout)
     problems = layout.problems(names)
     if problems:
         raise ReleaseError([Defect(str(path), 1, "", "; ".join(problems))])
@@ -84,8 +69,8 @@ def read_batches(
         yield batch
 
 
-def column_names(path: Path, layout: Layout | None = None) -> list[str]:
-    """The names of a file's columns; for JSON lines the keys of its first line.
+def read_header(path: Path, layout: Layout | None = None) -> list[str]:
+    """Return the names of a release file's columns; for JSON lines the keys of its first line.
 
     Args:
         path: The file.
@@ -104,28 +89,19 @@ def column_names(path: Path, layout: Layout | None = None) -> list[str]:
         raise ReleaseError([Defect(str(path), 1, "", "the file begins with an empty line")])
     try:
         is_json = path.suffix == JSON_LINES
-        row = json.loads(head) if is_json else next(read_rows([head], layout))
+        row = json.loads(head) if is_json else next(parse_lines([head], layout))
     except (ValueError, RecursionError, csv.Error) as error:
         kind = "JSON" if is_json else "CSV" if layout.delimiter == "," else "TSV"
-        raise ReleaseError([Defect(str(path), 1, "", f"no {kind}: {error}")]) from error
+        raise ReleaseError([Defect(str(path), 1, "", f"not {kind}: {error}")]) from error
     if not is_json:
         return list(row)
     if not isinstance(row, dict):
-        raise ReleaseError([Defect(str(path), 1, "", "expected a JSON object a line")])
+        raise ReleaseError([Defect(str(path), 1, "", "expected one JSON object per line")])
     return list(row)
 
 
-def count_rows(path: Path, layout: Layout) -> int:
-    """The number of rows of a file that is of a layout, so far as Arrow can tell.
-
-    Raises:
-        ReleaseError: It is not.
-    """
-    return sum(len(batch) for batch in read_batches(path, layout, is_known=True))
-
-
 class _FaultError(Exception):
-    """Something is wrong in the file."""
+    """A fault in the file, without its place."""
 
 
 def _read_table(path: Path, columns: Iterable[Column], layout: Layout) -> Iterator[pa.RecordBatch]:
@@ -175,14 +151,14 @@ def _read_jsonl(path: Path, columns: Iterable[Column]) -> Iterator[pa.RecordBatc
 def _checked(
     batch: pa.RecordBatch, columns: list[Column], oddities: Oddities | None
 ) -> pa.RecordBatch:
-    """The batch with its numbers as texts, if every value is as it has to be."""
+    """Return the batch with its numbers as strings; raise if a value is not allowed."""
     arrays = {name: batch.column(name) for name in batch.schema.names}
     for column in columns:
         array = arrays[column.name]
         if column.is_number:
             arrays[column.name] = array = _whole_numbers(array, column.name, oddities)
         if not pa.types.is_string(array.type) or array.null_count:
-            raise _FaultError(f"{column.name} has values that are no texts")
+            raise _FaultError(f"{column.name} has values that are not strings")
         if column.has_few_values:
             if any(column.problem(value) for value in pc.unique(array).to_pylist()):
                 raise _FaultError(f"{column.name} has an unknown value")
@@ -203,21 +179,14 @@ def _whole_numbers(array: pa.Array, name: str, oddities: Oddities | None) -> pa.
             oddities[f"whole numbers written as floats in {name}"] += pc.sum(as_floats).as_py()
         texts = pc.replace_substring_regex(texts, r"\.0$", "")
     if texts.null_count or not pc.all(pc.match_substring_regex(texts, "^[0-9]+$")).as_py():
-        raise _FaultError(f"{name} has values that are no whole numbers")
+        raise _FaultError(f"{name} has values that are not whole numbers")
     return texts
 
 
 def _count_oddities(batch: pa.RecordBatch, columns: Sequence[str], oddities: Oddities) -> None:
-    """Add the number of texts that have each kind of oddity.
-
-    Args:
-        batch: n rows.
-        columns: Its columns of text.
-        oddities: The counts, ``"KIND in COLUMN"``, to add to.
-    """
+    """Add the number of texts that have each kind of oddity, as ``"KIND in COLUMN"``."""
     for column in columns:
         texts = batch.column(column)
         for kind, pattern in _KINDS.items():
-            found = pc.sum(pc.match_substring_regex(texts, pattern)).as_py()
-            if found:
+            if found := pc.sum(pc.match_substring_regex(texts, pattern)).as_py():
                 oddities[f"{kind} in {column}"] += found

@@ -4,22 +4,17 @@ from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
-from nlihub.metrics.app import CONFIDENCE_LEVEL_FIELD, AppSpec, build_page, read_level, read_numbers
+from nlihub.metrics.app import CONFIDENCE_LEVEL_FIELD, AppSpec, build_page, file_arguments
 from nlihub.metrics.cartography.scoring import cartography
-from nlihub.metrics.inputs.files import probability_matrix, select_columns
-from nlihub.metrics.plots.cartography import plot_cartography
-from nlihub.metrics.rows import Rows, column_rows, count_rows, score_rows
+from nlihub.metrics.inputs.files import probability_matrix
+from nlihub.metrics.plots.results import plot_cartography
+from nlihub.metrics.rows import Rows, column_table
 
 
 def _score(table: pa.Table, options: Mapping[str, str]) -> dict[str, Any]:
     probabilities, labels = probability_matrix(table)
-    return cartography(
-        probabilities,
-        **select_columns(table, ("references", "groups")),
-        labels=labels,
-        fraction=read_numbers(options["fraction"], "fraction")[0],
-        confidence_level=read_level(options["confidence_level"]),
-    )
+    arguments = file_arguments(table, options, ("references", "groups"))
+    return cartography(probabilities, labels=labels, **arguments)
 
 
 def _example() -> str:
@@ -37,19 +32,12 @@ def _example() -> str:
     return "\n".join(rows) + "\n"
 
 
-def _scores_table(result: Mapping[str, Any]) -> Rows:
-    """Return the scores and counts of a result as a table."""
-    names = {"confidence": "confidence, mean", "variability": "variability, mean"}
-    counts = {"groups": result["n_groups"], "samples": result["n_samples"]}
-    return count_rows(score_rows(result, names), counts)
-
-
 def _breakdowns(result: Mapping[str, Any]) -> dict[str, Rows]:
     """Return the tables of all groups and of the easy, hard and ambiguous subsets."""
     subsets = result["subsets"]
     return {
-        "By group": column_rows(result["groups"]),
-        "Subsets, the most so first": column_rows(subsets),
+        "By group": column_table(result["groups"]),
+        "Subsets, the most so first": column_table(subsets),
     }
 
 
@@ -70,7 +58,8 @@ APP = AppSpec(
     },
     example=_example(),
     score=_score,
-    scores=_scores_table,
+    score_names={"confidence": "confidence, mean", "variability": "variability, mean"},
+    count_names={"n_groups": "groups", "n_samples": "samples"},
     breakdowns=_breakdowns,
     draw=plot_cartography,
 )

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from nlihub.metrics.cartography.scoring import cartography
 from nlihub.metrics.evaluate_module import ColumnarModule, name_labels
-from nlihub.metrics.inputs.columns import check_lengths, read_columns
+from nlihub.metrics.inputs.columns import check_lengths, read_input_columns
 from nlihub.metrics.inputs.probabilities import read_probabilities
 from nlihub.metrics.inputs.problems import Problems
 
@@ -52,7 +52,7 @@ class Cartography(ColumnarModule, evaluate.Metric):
         self, given: Mapping[str, Any], data: Any
     ) -> tuple[dict[str, pa.Array], set[tuple[str, ...]]]:
         problems = Problems()
-        columns = read_columns(
+        columns = read_input_columns(
             {"groups": given.get("groups")}, {"references": given.get("references")}, data, problems
         )
         matrices = {}

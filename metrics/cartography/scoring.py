@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..inference import compare_systems, confidence_intervals, read_resampling
-from ..inputs.columns import Column, check_lengths, read_columns
+from ..inference import compare_systems, confidence_intervals, read_resampling, sign
+from ..inputs.columns import InputColumn, check_lengths, read_input_columns
 from ..inputs.groups import EncodedIds, check_one_value_per_group, encode_sorted
 from ..inputs.labels import EncodedLabels, encode_labels
 from ..inputs.probabilities import read_probabilities
 from ..inputs.problems import Problems
-from ..inputs.thresholds import as_fraction
-from ..signature import sign
+from ..thresholds import as_fraction
 
 CARTOGRAPHY_VERSION = "1.0.0"
 
@@ -97,7 +96,7 @@ def cartography(
     is_number = isinstance(fraction, int | float | np.number) and not isinstance(fraction, bool)
     if not is_number or not 0 < fraction <= 1:
         problems.add(f"fraction: {fraction!r}; expected a number above 0 and up to 1.")
-    columns = read_columns({"groups": groups}, {"references": references}, data, problems)
+    columns = read_input_columns({"groups": groups}, {"references": references}, data, problems)
     systems = {"probabilities": read_probabilities(probabilities, data, problems)}
     if other_probabilities is not None:
         name = "other_probabilities"
@@ -133,16 +132,14 @@ def cartography(
         result["labels"] = list(rows.labels.names)
     vectors = [_vectors(*_moments(gold, rows.ids)) for gold in rows.gold]
     if confidence_level is not None:
-        found = confidence_intervals(vectors[0], _statistic, resampling)
-        result["confidence_intervals"] = found
+        result["confidence_intervals"] = confidence_intervals(vectors[0], _statistic, resampling)
     if other_probabilities is not None:
         result["comparison"] = compare_systems(vectors, _statistic, resampling)
-    resampled = confidence_level is not None or other_probabilities is not None
     return sign(
         result,
         "cartography",
         CARTOGRAPHY_VERSION,
-        resampling if resampled else None,
+        resampling,
         labels=rows.labels,
         fraction=fraction,
     )
@@ -168,7 +165,7 @@ class _Rows:
 
 
 def _read_rows(
-    columns: dict[str, Column],
+    columns: dict[str, InputColumn],
     systems: dict[str, np.ndarray | None],
     labels: Any,
     problems: Problems,
@@ -210,7 +207,9 @@ def _read_rows(
     return _Rows(ids, gold, is_right, references, encoded)
 
 
-def _encode_positions(column: Column, n_labels: int, problems: Problems) -> EncodedLabels | None:
+def _encode_positions(
+    column: InputColumn, n_labels: int, problems: Problems
+) -> EncodedLabels | None:
     """Encode gold labels as positions among the probabilities, since no label set is given."""
     positions = [str(i) for i in range(n_labels)]
     if not pa.types.is_integer(column.values.type):

@@ -3,10 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-from nlihub.metrics.app import CONFIDENCE_LEVEL_FIELD, AppSpec, build_page, grouped_arguments
+from nlihub.metrics.app import (
+    CONFIDENCE_LEVEL_FIELD,
+    GROUPED_COLUMNS,
+    AppSpec,
+    build_page,
+    file_arguments,
+)
 from nlihub.metrics.consistency.scoring import consistency
-from nlihub.metrics.plots.systems import plot_consistency
-from nlihub.metrics.rows import Rows, breakdown_rows, column_rows, count_rows, score_rows, shorten
+from nlihub.metrics.plots.results import plot_consistency
+from nlihub.metrics.rows import Rows, breakdown_table, column_table, shorten
 
 
 def _example() -> str:
@@ -20,41 +26,17 @@ def _example() -> str:
     return "\n".join(rows) + "\n"
 
 
-def _scores_table(result: Mapping[str, Any]) -> Rows:
-    """Return the scores and counts of a result as a table."""
-    names = {
-        "consistency": "groups solved to at least",
-        "accuracy": "accuracy",
-        "f1_positive": "F1 of positives",
-        "f1_negative": "F1 of negatives",
-        "macro_f1": "macro-F1",
-    }
-    counts = {
-        "groups": result["n_groups"],
-        "solved wholly": result["n_wholly_solved"],
-        "with a positive and negatives": result["n_complete_groups"],
-        "of these, all right": result["n_positive_and_negatives_right"],
-        "samples": result["n_samples"],
-    }
-    agreement = {
-        f"agreement within a group, {kind}": shorten(value)
-        for kind, value in result["agreement"].items()
-        if kind != "n_groups" and value is not None
-    }
-    return count_rows(score_rows(result, names), agreement | counts)
-
-
 def _breakdowns(result: Mapping[str, Any]) -> dict[str, Rows]:
     """Return recall by category and counts by group, where the result has them."""
     tables = {}
     if "recall_by_category" in result:
         names = {"n_samples": "samples", "n_correct": "right", "recall": "recall"}
-        rows = breakdown_rows("category", result["recall_by_category"], names)
+        rows = breakdown_table("category", result["recall_by_category"], names)
         macro = result["macro_recall"].items()
         rows += [[f"mean, {f}", "", "", shorten(value)] for f, value in macro if value is not None]
         tables["By category"] = rows
     if "groups" in result:
-        tables["By group"] = column_rows(result["groups"])
+        tables["By group"] = column_table(result["groups"])
     return tables
 
 
@@ -77,8 +59,26 @@ APP = AppSpec(
         "confidence_level": CONFIDENCE_LEVEL_FIELD,
     },
     example=_example(),
-    score=lambda table, options: consistency(**grouped_arguments(table, options)),
-    scores=_scores_table,
+    score=lambda table, options: consistency(
+        **file_arguments(table, options, *GROUPED_COLUMNS), per_group=True
+    ),
+    score_names={
+        "consistency": "groups solved to at least",
+        "accuracy": "accuracy",
+        "f1_positive": "F1 of positives",
+        "f1_negative": "F1 of negatives",
+        "macro_f1": "macro-F1",
+    },
+    count_names={
+        "agreement.pairwise": "agreement within a group, pairwise",
+        "agreement.majority": "agreement within a group, majority",
+        "agreement.unanimous": "agreement within a group, unanimous",
+        "n_groups": "groups",
+        "n_wholly_solved": "solved wholly",
+        "n_complete_groups": "with a positive and negatives",
+        "n_positive_and_negatives_right": "of these, all right",
+        "n_samples": "samples",
+    },
     breakdowns=_breakdowns,
     draw=lambda result: plot_consistency({"predictions": result}),
 )

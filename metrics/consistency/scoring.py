@@ -1,20 +1,17 @@
 """Consistency over a positive and its adversarial negatives, as in BioNLI (section 4.4)."""
 
-from fractions import Fraction
+import math
 from typing import Any
 
 import numpy as np
 
 from ..confusion import ABSENT_CLASS_POLICY, accuracy, class_scores, joint_counts
-from ..group_scores import area_under_curve, as_asked, rename_thresholds, share_solved, solved_curve
-from ..inference import compare_systems, confidence_intervals, mcnemar, read_resampling
-from ..inputs.columns import Column
-from ..inputs.groups import encode_sorted
+from ..inference import compare_systems, confidence_intervals, mcnemar, read_resampling, sign
+from ..inputs.columns import InputColumn
+from ..inputs.groups import encode_ids, encode_sorted
 from ..inputs.labels import EncodedLabels, read_judged_columns
 from ..inputs.problems import Problems
-from ..inputs.thresholds import is_many, reaches, read_thresholds
-from ..signature import sign
-from .agreement import agreement_scores
+from ..thresholds import Thresholds, area_under_curve, read_thresholds, solved_curve
 
 CONSISTENCY_VERSION = "1.0.0"
 
@@ -113,7 +110,7 @@ def consistency(
         (0.5, 2, 0.8)
     """
     problems = Problems()
-    shares = read_thresholds(thresholds, problems)
+    levels = read_thresholds(thresholds, problems)
     resampling = read_resampling(confidence_level, n_resamples, seed, problems)
     columns, encoded = read_judged_columns(
         {"references": references, "predictions": predictions, "groups": groups},
@@ -138,14 +135,12 @@ def consistency(
         by_category = _recall_by_category(columns["categories"], encoded, problems)
         problems.check()
 
-    is_list = is_many(thresholds)
     table = tables[0]
-    n_samples, n_correct = table.sum(axis=(1, 2)), np.trace(table, axis1=1, axis2=2)
-    curve = solved_curve(n_correct, n_samples)
+    n_correct, n_samples = _sizes(table)
     f1 = class_scores(table.sum(axis=0))[2].tolist()
     result = {
-        "consistency": as_asked([share_solved(n_correct, n_samples, s) for s in shares], is_list),
-        "thresholds": as_asked([float(share) for share in shares], is_list),
+        "consistency": levels.share_solved(n_correct, n_samples),
+        "thresholds": levels.as_given(),
         "accuracy": int(n_correct.sum()) / int(n_samples.sum()),
         "area_under_curve": area_under_curve(n_correct, n_samples),
         "f1_positive": f1[1],
@@ -154,7 +149,7 @@ def consistency(
         "n_groups": len(n_samples),
         "n_samples": int(n_samples.sum()),
         **_whole_groups(table),
-        "curve": {"thresholds": curve[0], "consistency": curve[1]},
+        "curve": solved_curve(n_correct, n_samples, "consistency"),
         "agreement": agreement_scores(table.sum(axis=1)),
     }
     if by_category is not None:
@@ -166,30 +161,31 @@ def consistency(
             "n_correct": n_correct.tolist(),
             "accuracy": (n_correct / n_samples).tolist(),
         }
-    vectors = [_vectors(table, shares) for table in tables]
+    vectors = [_vectors(table, levels) for table in tables]
     if confidence_level is not None:
-        found: dict[str, Any] = confidence_intervals(vectors[0], _statistic, resampling)
-        result["confidence_intervals"] = rename_thresholds(found, "consistency", shares, is_list)
+        intervals = confidence_intervals(vectors[0], _statistic, resampling)
+        result["confidence_intervals"] = levels.rename(intervals, "consistency")
     if other_predictions is not None:
         found = compare_systems(vectors, _statistic, resampling)
-        for i, share in enumerate(shares):
-            found[str(i)]["mcnemar"] = mcnemar(*(_solved(t, share) for t in tables))
-        result["comparison"] = rename_thresholds(found, "consistency", shares, is_list)
-    resampled = confidence_level is not None or other_predictions is not None
+        solved = zip(*(levels.solved(*_sizes(table)) for table in tables), strict=True)
+        for i, systems in enumerate(solved):
+            found[str(i)]["mcnemar"] = mcnemar(*systems)
+        result["comparison"] = levels.rename(found, "consistency")
     return sign(
         result,
         "consistency",
         CONSISTENCY_VERSION,
-        resampling if resampled else None,
+        resampling,
         labels=encoded,
         positive=encoded.names[1],
         absent_class=ABSENT_CLASS_POLICY,
-        thresholds=",".join(str(float(share)) for share in shares),
+        thresholds=levels,
     )
 
 
-def _solved(table: np.ndarray, share: Fraction) -> np.ndarray:
-    return reaches(np.trace(table, axis1=1, axis2=2), table.sum(axis=(1, 2)), share)
+def _sizes(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the correct samples and all samples of each group, or category."""
+    return np.trace(table, axis1=1, axis2=2), table.sum(axis=(1, 2))
 
 
 def _whole_groups(table: np.ndarray) -> dict[str, int]:
@@ -207,7 +203,7 @@ def _whole_groups(table: np.ndarray) -> dict[str, int]:
 
 
 def _recall_by_category(
-    categories: Column, labels: EncodedLabels, problems: Problems
+    categories: InputColumn, labels: EncodedLabels, problems: Problems
 ) -> dict[str, Any]:
     ids = encode_sorted(categories)
     references, predictions = labels.codes["references"], labels.codes["predictions"]
@@ -217,10 +213,9 @@ def _recall_by_category(
     if both:
         listed = ", ".join(repr(keys[i]) for i in both)
         problems.add(f"categories: {listed} has samples of both labels; expected one label.")
-    n_samples, n_correct = counts.sum(axis=(1, 2)), np.trace(counts, axis1=1, axis2=2)
     recalls = {
         key: {"recall": right / n, "n_correct": right, "n_samples": n}
-        for key, right, n in zip(keys, n_correct.tolist(), n_samples.tolist(), strict=True)
+        for key, right, n in zip(keys, *(sizes.tolist() for sizes in _sizes(counts)), strict=True)
     }
     macro = {
         family: sum(recalls[member]["recall"] for member in members) / len(members)
@@ -231,11 +226,11 @@ def _recall_by_category(
     return {"recall_by_category": recalls, "macro_recall": macro}
 
 
-def _vectors(table: np.ndarray, shares: list[Fraction]) -> np.ndarray:
+def _vectors(table: np.ndarray, levels: Thresholds) -> np.ndarray:
     """Return for each group the numbers whose totals the scores depend on."""
-    n_samples, n_correct = table.sum(axis=(1, 2)), np.trace(table, axis1=1, axis2=2)
+    n_correct, n_samples = _sizes(table)
+    solved = levels.solved(n_correct, n_samples)
     ones = np.ones(len(table))
-    solved = [reaches(n_correct, n_samples, share) for share in shares]
     return np.column_stack([ones, n_correct / n_samples, table.reshape(-1, 4), *solved])
 
 
@@ -251,3 +246,72 @@ def _statistic(totals: np.ndarray) -> dict[str, np.ndarray]:
         "macro_f1": f1.mean(axis=1),
     }
     return scores | {str(i): n / n_groups for i, n in enumerate(totals[:, 6:].T)}
+
+
+def agreement(
+    predictions: Any, groups: Any, *, labels: Any = None, data: Any = None
+) -> dict[str, Any]:
+    """Compute the agreement of the predictions within groups of two or more samples.
+
+    Args:
+        predictions: Predicted labels, n integers or strings.
+        groups: Ids of the groups, n integers or strings.
+        labels: Names of the label set in the order of their ids; None takes the class names of a
+            ``Dataset`` column, or the labels that occur.
+        data: A ``Dataset``, Arrow table or data frame with the columns, which are then given by
+            name; None if they are given themselves.
+
+    Returns:
+        ``pairwise``, ``majority`` and ``unanimous``, from 0 to 1, higher is more agreement, and
+        ``n_groups``; ``agreement_scores`` defines them.
+
+    Raises:
+        MetricInputError: Columns differ in length, are empty or hold values other than integers
+            and strings; labels are outside the set.
+
+    Example:
+        >>> from nlihub.metrics.functional import agreement
+        >>> agreement([1, 1, 0, 1], ["a", "a", "b", "b"])["unanimous"]
+        0.5
+    """
+    problems = Problems()
+    columns, encoded = read_judged_columns(
+        {"predictions": predictions, "groups": groups}, {}, labels, data, problems
+    )
+    problems.check()
+    ids = encode_ids(columns["groups"])
+    codes = encoded.codes["predictions"]
+    return agreement_scores(joint_counts((ids.codes, len(ids)), (codes, len(encoded.names))))
+
+
+def agreement_scores(counts: np.ndarray) -> dict[str, Any]:
+    """Compute agreement from how often each group has each predicted label.
+
+    Args:
+        counts: Samples by group and predicted label, ``(groups, L)``, from 0.
+
+    Returns:
+        - ``pairwise``: share of the pairs of samples of a group that have the same prediction,
+          mean over groups, from 0 to 1;
+        - ``majority``: share of a group's samples that have its most frequent prediction, mean
+          over groups, from 1/L to 1;
+        - ``unanimous``: share of groups with one prediction for all samples, from 0 to 1;
+        - ``n_groups``: groups with two samples or more; smaller groups are left out.
+
+        The first three are None if there is no such group.
+
+    Source: Fleiss, Psychological Bulletin 76 (1971), the agreement P_i of a subject.
+    """
+    n_samples = counts.sum(axis=1)
+    counts, n_samples = counts[n_samples > 1], n_samples[n_samples > 1]
+    if not len(counts):
+        return {"pairwise": None, "majority": None, "unanimous": None, "n_groups": 0}
+    same_pairs = (counts * (counts - 1)).sum(axis=1) / (n_samples * (n_samples - 1))
+    largest = counts.max(axis=1)
+    return {
+        # Sum exactly, so that the order of the groups has no effect.
+        "pairwise": math.fsum(same_pairs) / len(counts),
+        "majority": math.fsum(largest / n_samples) / len(counts),
+        "unanimous": float((largest == n_samples).mean()),
+        "n_groups": len(counts),
+    }

@@ -20,7 +20,7 @@ LABEL_COLUMNS = ("references", "predictions", "other_predictions", "prediction")
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class InputColumn:
     """A column of integers or strings without nulls.
 
     Attributes:
@@ -35,19 +35,17 @@ class Column:
     class_names: tuple[str, ...] | None = None
 
 
-def read_columns(
+def read_input_columns(
     required: Mapping[str, Any], optional: Mapping[str, Any], data: Any, problems: Problems
-) -> dict[str, Column]:
-    """Read columns of labels or ids, all of the same length.
+) -> dict[str, InputColumn]:
+    """Read the columns of labels or ids that a metric is given, all of the same length.
 
     Args:
-        required: The columns that must be given: n integers or strings each, or names of columns
-            of ``data``.
-        optional: The columns that may be None: n integers or strings each, or names of columns of
-            ``data``.
+        required: The columns that must be given: n integers or strings each, or names in ``data``.
+        optional: The columns that may be None, of the same kinds.
         data: A ``Dataset``, Arrow table, data frame or mapping with the columns, or None.
-        problems: Collects missing and malformed columns, and columns of different lengths; no
-            column is truncated.
+        problems: Collects missing and malformed columns, and different lengths; no column is
+            truncated.
 
     Returns:
         The valid columns by name.
@@ -69,18 +67,13 @@ def read_columns(
         values = _plain(values)
         if class_names is not None and name not in LABEL_COLUMNS:
             values, class_names = name_classes(name, values, class_names, problems), None
-        columns[name] = Column(name, values, class_names)
+        columns[name] = InputColumn(name, values, class_names)
     check_lengths({name: len(column.values) for name, column in columns.items()}, problems)
     return columns
 
 
 def check_lengths(lengths: Mapping[str, int], problems: Problems) -> None:
-    """Check that all columns have the same length.
-
-    Args:
-        lengths: Number of rows by name of the column.
-        problems: Collects a difference.
-    """
+    """Check that all columns have the same number of rows; ``lengths`` has them by name."""
     if len(set(lengths.values())) > 1:
         listed = ", ".join(f"{name} has {length}" for name, length in lengths.items())
         problems.add(f"The columns differ in their number of rows: {listed}.")
@@ -101,8 +94,7 @@ def as_arrow(given: Any, data: Any = None) -> tuple[pa.Array, tuple[str, ...] | 
         The n values, and the class names of a ``ClassLabel`` column, else None.
 
     Raises:
-        UnreadableError: The value is not a column, its values have no common type, or ``data``
-            does not have the column.
+        UnreadableError: It is not a column, has no common type, or is not in ``data``.
     """
     class_names = None
     if data is not None and isinstance(given, str):
@@ -119,14 +111,11 @@ def as_arrow(given: Any, data: Any = None) -> tuple[pa.Array, tuple[str, ...] | 
 
 
 def take_column(data: Any, name: str) -> tuple[Any, tuple[str, ...] | None]:
-    """Return a column by its name.
+    """Return a column of a data set by its name, and its class names if it is a ``ClassLabel``.
 
     Args:
         data: A ``Dataset``, Arrow table, data frame or mapping.
         name: Name of the column.
-
-    Returns:
-        The column as ``data`` has it, and the class names of a ``ClassLabel`` column, else None.
 
     Raises:
         UnreadableError: There is no such column or more than one, or ``data`` has no columns.
@@ -134,7 +123,8 @@ def take_column(data: Any, name: str) -> tuple[Any, tuple[str, ...] | None]:
     names = _column_names(data)
     if names.count(name) != 1:
         what = "more than one" if name in names else "no"
-        raise UnreadableError(f"there is {what} column {name!r} in data; it has {_listed(names)}")
+        listed = ", ".join(map(str, names))
+        raise UnreadableError(f"there is {what} column {name!r} in data; it has {listed}")
     if _is_dataset(data):
         column = data.select_columns([name]).with_format("arrow")[:].column(0)
         class_names = getattr(data.features[name], "names", None)
@@ -154,10 +144,6 @@ def _column_names(data: Any) -> list[Any]:
         f"data is a {type(data).__name__}; expected a Dataset (one split), an Arrow table, "
         "a data frame or a mapping of columns"
     )
-
-
-def _listed(names: list[Any]) -> str:
-    return ", ".join(map(str, names))
 
 
 def _is_from(library: str, value: Any) -> bool:
@@ -225,22 +211,17 @@ def _short(value: Any) -> str:
 
 def _mixed(values: list[Any]) -> str:
     """Describe values without a common type: list the rows that differ from the majority."""
-    n_strings = sum(isinstance(value, str) for value in values)
-    n_integers = sum(map(_is_integer, values))
-    noun, usual = "integers", _is_integer
-    if n_strings > n_integers:
-        noun, usual = "strings", _is_string
-    odd = np.flatnonzero([not usual(value) for value in values])
-    return f"{show_rows(odd, values)}; expected {noun} like the other rows"
+    are_integers = np.array([_is_integer(value) for value in values])
+    are_strings = np.array([isinstance(value, str) for value in values])
+    noun, usual = "integers", are_integers
+    if are_strings.sum() > are_integers.sum():
+        noun, usual = "strings", are_strings
+    return f"{show_rows(np.flatnonzero(~usual), values)}; expected {noun} like the other rows"
 
 
 def _is_integer(value: Any) -> bool:
     is_number = isinstance(value, int | np.integer) and not isinstance(value, np.timedelta64)
     return is_number and not isinstance(value, bool)
-
-
-def _is_string(value: Any) -> bool:
-    return isinstance(value, str)
 
 
 def _check(values: pa.Array) -> str | None:
@@ -292,16 +273,13 @@ def _plain(values: pa.Array) -> pa.Array:
 def name_classes(
     name: str, values: pa.Array, class_names: tuple[str, ...], problems: Problems
 ) -> pa.Array:
-    """Replace the numbers of classes by their names.
+    """Return the n names of the classes that a column has by number, as a dictionary.
 
     Args:
         name: Name of the column, for the problem.
         values: n numbers from 0.
         class_names: Names of the classes, in the order of their numbers.
-        problems: Collects numbers outside the classes.
-
-    Returns:
-        The n names as a dictionary; the numbers if there are problems.
+        problems: Collects numbers outside the classes; the numbers are then returned.
     """
     numbers = values.to_numpy()
     rows = np.flatnonzero((numbers < 0) | (numbers >= len(class_names)))

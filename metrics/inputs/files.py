@@ -1,9 +1,8 @@
 """Files of predictions, read as tables."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,16 +12,6 @@ import pyarrow.parquet
 
 from .problems import MetricInputError
 
-#: Name of the column in a file of predictions, by argument of a metric.
-FILE_COLUMNS = {
-    "predictions": "prediction",
-    "references": "reference",
-    "groups": "group",
-    "categories": "category",
-    "domains": "domain",
-    "other_predictions": "other_prediction",
-}
-
 #: Prefix of a column of probabilities; the label follows.
 PROBABILITY = "probability_"
 
@@ -30,16 +19,13 @@ PROBABILITY = "probability_"
 _TEXT_COLUMNS = ("id", "group", "category", "domain", "premise", "hypothesis")
 
 
-def read_table(path: str | Path) -> pa.Table:
-    """Read a file of rows.
+def read_input_file(path: str | Path) -> pa.Table:
+    """Read a file of predictions or gold labels, one row or more, as a table.
 
     Args:
         path: A file that ends in ``.csv``, ``.jsonl`` or ``.parquet``. In CSV, an empty field is
             an empty string, and a column of whole numbers holds integers, except ``id``,
             ``group``, ``category``, ``domain``, ``premise`` and ``hypothesis``.
-
-    Returns:
-        One row or more.
 
     Raises:
         MetricInputError: The suffix is another one, the file is malformed or has no rows, or two
@@ -47,7 +33,11 @@ def read_table(path: str | Path) -> pa.Table:
         OSError: The file cannot be read.
     """
     path = Path(path)
-    readers = {".csv": _read_csv, ".jsonl": _read_jsonl, ".parquet": _read_parquet}
+    readers: dict[str, Callable[[Path], pa.Table]] = {
+        ".csv": _read_csv,
+        ".jsonl": _read_jsonl,
+        ".parquet": lambda file: pa.parquet.ParquetFile(file).read(),
+    }
     if path.suffix.lower() not in readers:
         raise MetricInputError([f"{path}: expected a file that ends in {', '.join(readers)}."])
     try:
@@ -91,48 +81,17 @@ def _read_jsonl(path: Path) -> pa.Table:
     return pa.json.read_json(path, parse_options=parse)
 
 
-def _read_parquet(path: Path) -> pa.Table:
-    return pa.parquet.ParquetFile(path).read()
-
-
-def select_columns(
-    table: pa.Table, required: Sequence[str], optional: Sequence[str] = ()
-) -> dict[str, Any]:
-    """Return the columns of a file as arguments of a metric.
-
-    Args:
-        table: The rows of the file.
-        required: Arguments, keys of ``FILE_COLUMNS``, whose columns the file must have.
-        optional: Arguments that are left out if the file does not have their columns.
-
-    Returns:
-        The columns by argument.
-
-    Raises:
-        MetricInputError: A required column is missing.
-    """
-    names = table.column_names
-    missing = [FILE_COLUMNS[a] for a in required if FILE_COLUMNS[a] not in names]
-    if missing:
-        raise MetricInputError(
-            [f"The file has no column {', '.join(missing)}; it has {', '.join(names)}."]
-        )
-    arguments = [a for a in (*required, *optional) if FILE_COLUMNS[a] in names]
-    return {argument: table[FILE_COLUMNS[argument]] for argument in arguments}
-
-
 def probability_matrix(
     table: pa.Table, labels: Sequence[str] | None = None
 ) -> tuple[np.ndarray, list[str]]:
-    """Return the probabilities in columns such as ``probability_entailment``.
+    """Return the predicted probabilities in columns such as ``probability_entailment``.
 
     Args:
         table: The n rows of a file.
         labels: The label set, in the order wanted; None takes the labels that have a column.
 
     Returns:
-        Floats of shape ``(n, L)``, and the L labels in the order of the matrix. Their range is
-        not checked.
+        Floats of shape ``(n, L)``, of any range, and the L labels in the order of the matrix.
 
     Raises:
         MetricInputError: There are no such columns, they do not match the label set, or one has

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .columns import Column
+from .columns import InputColumn
 from .problems import N_SHOWN, Problems
 
 
@@ -37,29 +37,18 @@ class EncodedIds:
         return np.split(order, ends[:-1])
 
 
-def encode_ids(column: Column) -> EncodedIds:
-    """Encode ids of any type.
-
-    Args:
-        column: n integers or strings.
-
-    Returns:
-        The encoded ids; small integers from 0 keep their values.
-    """
+def encode_ids(column: InputColumn) -> EncodedIds:
+    """Encode n ids, integers or strings; small integers from 0 keep their values."""
     if (ids := encode_ready_ids(column)) is not None:
         return ids
     values = column.values.dictionary_encode()
     return EncodedIds(values.indices.to_numpy(), values.dictionary)
 
 
-def encode_ready_ids(column: Column) -> EncodedIds | None:
-    """Encode ids without hashing: a dictionary, or integers from 0 that fit a table of counts.
+def encode_ready_ids(column: InputColumn) -> EncodedIds | None:
+    """Encode n ids without hashing: a dictionary, or integers from 0 that fit a table of counts.
 
-    Args:
-        column: n integers or strings.
-
-    Returns:
-        The encoded ids; None if they must be hashed.
+    Other ids, which must be hashed, give None.
     """
     values = column.values
     if pa.types.is_dictionary(values.type):
@@ -76,15 +65,8 @@ def encode_ready_ids(column: Column) -> EncodedIds | None:
     return EncodedIds(codes, pa.array(np.arange(high + 1)))
 
 
-def encode_sorted(column: Column) -> EncodedIds:
-    """Encode ids so that the keys are sorted and each key has a row.
-
-    Args:
-        column: n integers or strings.
-
-    Returns:
-        The encoded ids.
-    """
+def encode_sorted(column: InputColumn) -> EncodedIds:
+    """Encode n ids, integers or strings, so that the keys are sorted and each has a row."""
     ids = encode_ids(column)
     used = np.bincount(ids.codes, minlength=len(ids)) > 0
     keys = ids.keys.filter(pa.array(used))
@@ -95,7 +77,7 @@ def encode_sorted(column: Column) -> EncodedIds:
 
 
 def check_one_value_per_group(
-    groups: Column, name: str, codes: np.ndarray, names: list[str], problems: Problems
+    groups: InputColumn, name: str, codes: np.ndarray, names: list[str], problems: Problems
 ) -> None:
     """Check that all rows of a group have the same value.
 
@@ -104,7 +86,7 @@ def check_one_value_per_group(
         name: Name of the column that must be constant, for the problem.
         codes: Values of that column as positions in ``names``, ``(n,)``.
         names: Displayed names of the values.
-        problems: Collects the groups with several values.
+        problems: Collects groups with several values.
     """
     ids = encode_ids(groups)
     first_row = np.full(len(ids), -1)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .columns import LABEL_COLUMNS, Column, read_columns
+from .columns import LABEL_COLUMNS, InputColumn, read_input_columns
 from .problems import Problems, show_rows
 
 #: Largest size of a label set; a column with more distinct values holds ids.
@@ -46,14 +46,12 @@ def read_judged_columns(
     labels: Any,
     data: Any,
     problems: Problems,
-) -> tuple[dict[str, Column], EncodedLabels]:
-    """Read the columns of a metric and encode the labels among them.
+) -> tuple[dict[str, InputColumn], EncodedLabels]:
+    """Read the columns of a metric with ``read_input_columns``, and encode the labels among them.
 
     Args:
-        required: The columns that must be given: n integers or strings each, or names of columns
-            of ``data``.
-        optional: The columns that may be None: n integers or strings each, or names of columns of
-            ``data``.
+        required: The columns that must be given: n integers or strings each, or names in ``data``.
+        optional: The columns that may be None, of the same kinds.
         labels: The label set in the order of the ids; None takes the class names of a ``Dataset``
             column, or the labels that the columns hold.
         data: A ``Dataset``, Arrow table, data frame or mapping with the columns, or None.
@@ -62,18 +60,13 @@ def read_judged_columns(
     Returns:
         The columns by name, and the encoded labels: ``references`` first, then the predictions.
     """
-    columns = read_columns(required, optional, data, problems)
+    columns = read_input_columns(required, optional, data, problems)
     judged = [columns[name] for name in LABEL_COLUMNS if name in columns]
     return columns, encode_labels(judged, labels, problems)
 
 
-def check_label_set(labels: Any, problems: Problems) -> tuple[str, ...] | None:
-    """Return the label set as a tuple of names; None if there is none or it is invalid.
-
-    Args:
-        labels: A list of two to ``MAX_LABELS`` distinct names, or None.
-        problems: Collects what is wrong with the list.
-    """
+def _check_label_set(labels: Any, problems: Problems) -> tuple[str, ...] | None:
+    """Return the label set, two to ``MAX_LABELS`` distinct names; None if missing or invalid."""
     if labels is None:
         return None
     if isinstance(labels, str) or not isinstance(labels, Sequence | np.ndarray):
@@ -92,33 +85,25 @@ def check_label_set(labels: Any, problems: Problems) -> tuple[str, ...] | None:
 
 
 def encode_labels(
-    columns: Sequence[Column], labels: Sequence[str] | None, problems: Problems
+    columns: Sequence[InputColumn], labels: Sequence[str] | None, problems: Problems
 ) -> EncodedLabels:
-    """Encode columns of labels over one label set.
+    """Encode the valid columns of labels over one label set.
 
     Args:
-        columns: The columns, n values each; integers are positions in the label set, strings are
-            its names.
+        columns: The columns, n positions in the label set or n of its names each.
         labels: The label set in the order of the ids; None takes the class names of a ``Dataset``
             column, or the labels that the columns hold.
         problems: Collects labels outside the set, and columns with different label sets.
-
-    Returns:
-        The valid columns, encoded.
     """
     columns = _hash_texts(columns)
-    names = check_label_set(labels, problems)
+    names = _check_label_set(labels, problems)
     if names is None:
         declared = {column.class_names for column in columns if column.class_names}
         if len(declared) > 1:
             problems.add(f"The columns have different label sets: {sorted(declared)}.")
         names = next(iter(declared), None)
     if names is not None:
-        encoded = {
-            column.name: _encode(column, names, problems)
-            for column in columns
-            if _fits(column, names, problems)
-        }
+        encoded = {column.name: _encode(column, names, problems) for column in columns}
         return EncodedLabels(
             names, {name: codes for name, codes in encoded.items() if codes is not None}, True
         )
@@ -130,16 +115,13 @@ def encode_labels(
     return _encode_observed(columns, problems)
 
 
-def _fits(column: Column, names: tuple[str, ...], problems: Problems) -> bool:
-    declared = column.class_names
-    if declared is None or declared == names:
-        return True
-    problems.add(f"{column.name}: its class labels are {list(declared)}, expected {list(names)}.")
-    return False
-
-
-def _encode(column: Column, names: tuple[str, ...], problems: Problems) -> np.ndarray | None:
-    values = column.values
+def _encode(column: InputColumn, names: tuple[str, ...], problems: Problems) -> np.ndarray | None:
+    values, declared = column.values, column.class_names
+    if declared is not None and declared != names:
+        problems.add(
+            f"{column.name}: its class labels are {list(declared)}, expected {list(names)}."
+        )
+        return None
     if pa.types.is_integer(values.type):
         low, high = _range(values)
         codes: np.ndarray = values.to_numpy()
@@ -162,7 +144,7 @@ def _encode(column: Column, names: tuple[str, ...], problems: Problems) -> np.nd
     return None
 
 
-def _encode_observed(columns: Sequence[Column], problems: Problems) -> EncodedLabels:
+def _encode_observed(columns: Sequence[InputColumn], problems: Problems) -> EncodedLabels:
     values: set[Any] = set()
     dictionaries = {}
     top = -1
@@ -198,7 +180,7 @@ def _encode_observed(columns: Sequence[Column], problems: Problems) -> EncodedLa
     return EncodedLabels(names, codes, False)
 
 
-def _hash_texts(columns: Sequence[Column]) -> list[Column]:
+def _hash_texts(columns: Sequence[InputColumn]) -> list[InputColumn]:
     """Encode long columns of strings as dictionaries, one thread per column."""
     texts = [c for c in columns if not pa.types.is_integer(c.values.type)]
     if len(texts) < 2 or len(texts[0].values) < _MIN_PARALLEL:

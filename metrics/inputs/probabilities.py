@@ -11,7 +11,7 @@ from .columns import UnreadableError, as_arrow, take_column
 from .problems import Problems, show_rows
 
 #: Largest difference of a sample's sum from 1: half precision comes this far.
-SUM_TOLERANCE = 1e-3
+_SUM_TOLERANCE = 1e-3
 
 #: Largest excess of a probability over 1: single precision comes this far.
 _MAX_EXCESS = 1e-6
@@ -22,18 +22,18 @@ _EXPECTED = "expected one number per sample, or one per label"
 def read_probabilities(
     given: Any, data: Any, problems: Problems, name: str = "probabilities"
 ) -> np.ndarray | None:
-    """Read a column of probabilities.
+    """Read a column of predicted probabilities, floats from 0 to 1.
 
     Args:
         given: Probabilities of the gold label, n numbers, or of all labels, ``(n, L)``: nested
             lists, an array, a tensor or a column of lists; or the name of a column of ``data``.
         data: A ``Dataset``, Arrow table, data frame or mapping with the column, or None.
         problems: Collects nulls, NaN, values outside [0, 1], rows of different lengths, and rows
-            whose sum is further than ``SUM_TOLERANCE`` from 1.
+            whose sum is further than ``_SUM_TOLERANCE`` from 1.
         name: Name of the column, for the problems.
 
     Returns:
-        Floats from 0 to 1 of shape ``(n,)`` or ``(n, L)``; None if there are problems.
+        Shape ``(n,)`` or ``(n, L)``; None if there are problems.
     """
     if given is None:
         problems.add(f"{name}: missing; {_EXPECTED}.")
@@ -54,7 +54,7 @@ def read_probabilities(
         return None
     if values.ndim == 2:
         sums = rows.sum(axis=1)
-        wrong = np.flatnonzero(np.abs(sums - 1) > SUM_TOLERANCE)
+        wrong = np.flatnonzero(np.abs(sums - 1) > _SUM_TOLERANCE)
         if len(wrong):
             problems.add(f"{name}: do not sum to 1 in {show_rows(wrong, sums)}.")
             return None
@@ -62,18 +62,14 @@ def read_probabilities(
 
 
 def as_numbers(given: Any, data: Any = None) -> np.ndarray:
-    """Return numbers, one or several per row, as floats; booleans and texts are not numbers.
+    """Return a column of numbers as floats, ``(n,)`` or ``(n, L)``; booleans are not numbers.
 
     Args:
         given: The n numbers or n lists of L numbers, or the name of their column in ``data``.
         data: A ``Dataset``, Arrow table, data frame or mapping with the column, or None.
 
-    Returns:
-        Floats of shape ``(n,)`` or ``(n, L)``.
-
     Raises:
-        UnreadableError: There are nulls, values that are not numbers, or rows of different
-            lengths.
+        UnreadableError: There are nulls, other values, or rows of different lengths.
     """
     if data is not None and isinstance(given, str):
         given = take_column(data, given)[0]

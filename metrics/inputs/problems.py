@@ -23,12 +23,12 @@ class MetricInputError(ValueError):
         super().__init__("\n".join(problems))
 
 
-class MissingExtraError(ImportError):
+class MissingLibraryError(ImportError):
     """An optional library is not installed; the message names the extra that provides it."""
 
 
 class Problems:
-    """A collection of problems; ``check`` raises them together."""
+    """A collection of problems with the inputs of a metric; ``check`` raises them together."""
 
     def __init__(self) -> None:
         self.found: list[str] = []
@@ -38,24 +38,17 @@ class Problems:
         self.found.append(problem)
 
     def check(self) -> None:
-        """Raise the problems, if there are any.
-
-        Raises:
-            MetricInputError: There are problems.
-        """
+        """Raise ``MetricInputError`` if there are problems."""
         if self.found:
             raise MetricInputError(self.found)
 
 
 def show_rows(rows: np.ndarray, values: pa.Array | np.ndarray | Sequence[Any]) -> str:
-    """List rows with their values, for a problem.
+    """Show rows of a column, five at most: ``"3 of 10 rows: 0 (-1), 4 (7), 9 (-1)"``.
 
     Args:
         rows: Positions of the rows, from 0 to n - 1.
         values: The n values of the column.
-
-    Returns:
-        Text such as ``"3 of 10 rows: 0 (-1), 4 (7), 9 (-1)"``, with five rows at most.
     """
     shown = []
     for row in rows[:N_SHOWN].tolist():

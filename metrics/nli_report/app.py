@@ -3,21 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-import pyarrow as pa
-from nlihub.metrics.app import CONFIDENCE_LEVEL_FIELD, AppSpec, build_page, read_labels, read_level
-from nlihub.metrics.inputs.files import select_columns
+from nlihub.metrics.app import CONFIDENCE_LEVEL_FIELD, AppSpec, build_page, file_arguments
 from nlihub.metrics.nli_report.scoring import nli_report
-from nlihub.metrics.rows import Rows, breakdown_rows, count_rows, score_rows
-
-
-def _score(table: pa.Table, options: Mapping[str, str]) -> dict[str, Any]:
-    return nli_report(
-        **select_columns(
-            table, ("predictions", "references"), ("domains", "groups", "other_predictions")
-        ),
-        labels=read_labels(options["labels"]),
-        confidence_level=read_level(options["confidence_level"]),
-    )
+from nlihub.metrics.rows import Rows, breakdown_table
 
 
 def _example() -> str:
@@ -31,12 +19,6 @@ def _example() -> str:
     return "\n".join(rows) + "\n"
 
 
-def _scores_table(result: Mapping[str, Any]) -> Rows:
-    """Return the scores and counts of a result as a table."""
-    rows = score_rows(result, {"macro_f1": "macro-F1", "accuracy": "accuracy"})
-    return count_rows(rows, {"samples": result["n_samples"]})
-
-
 def _breakdowns(result: Mapping[str, Any]) -> dict[str, Rows]:
     """Return scores by class, and by domain where the result has them."""
     names = {
@@ -46,10 +28,10 @@ def _breakdowns(result: Mapping[str, Any]) -> dict[str, Rows]:
         "recall": "recall",
         "f1": "F1",
     }
-    tables = {"By class": breakdown_rows("label", result["per_class"], names)}
+    tables = {"By class": breakdown_table("label", result["per_class"], names)}
     if "by_domain" in result:
         names = {"n_samples": "samples", "macro_f1": "macro-F1", "accuracy": "accuracy"}
-        tables["By domain"] = breakdown_rows("domain", result["by_domain"], names)
+        tables["By domain"] = breakdown_table("domain", result["by_domain"], names)
     return tables
 
 
@@ -74,8 +56,16 @@ APP = AppSpec(
         "confidence_level": CONFIDENCE_LEVEL_FIELD,
     },
     example=_example(),
-    score=_score,
-    scores=_scores_table,
+    score=lambda table, options: nli_report(
+        **file_arguments(
+            table,
+            options,
+            ("predictions", "references"),
+            ("domains", "groups", "other_predictions"),
+        )
+    ),
+    score_names={"macro_f1": "macro-F1", "accuracy": "accuracy"},
+    count_names={"n_samples": "samples"},
     breakdowns=_breakdowns,
     draw=None,
 )

@@ -13,11 +13,10 @@ from ..confusion import (
     joint_counts,
     ratio,
 )
-from ..inference import compare_systems, confidence_intervals, mcnemar, read_resampling
+from ..inference import compare_systems, confidence_intervals, mcnemar, read_resampling, sign
 from ..inputs.groups import EncodedIds, encode_ids, encode_sorted
 from ..inputs.labels import read_judged_columns
 from ..inputs.problems import Problems
-from ..signature import sign
 
 NLI_REPORT_VERSION = "1.0.0"
 
@@ -129,7 +128,7 @@ def nli_report(
         result,
         "nli_report",
         NLI_REPORT_VERSION,
-        resampling if resampled else None,
+        resampling,
         labels=encoded,
         absent_class=ABSENT_CLASS_POLICY,
         clusters=None if not resampled else "samples" if ids is None else "groups",
@@ -137,21 +136,17 @@ def nli_report(
 
 
 def _scores(confusion: np.ndarray, names: tuple[str | int, ...]) -> dict[str, Any]:
-    precision, recall, f1 = (scores.tolist() for scores in class_scores(confusion))
+    precision, recall, f1 = (found.tolist() for found in class_scores(confusion))
     n_predictions, n_references = confusion.sum(axis=0).tolist(), confusion.sum(axis=1).tolist()
+    scores = ("precision", "recall", "f1", "n_references", "n_predictions")
+    by_class = zip(precision, recall, f1, n_references, n_predictions, strict=True)
     return {
         "macro_f1": math.fsum(f1) / len(f1),
         "accuracy": float(accuracy(confusion)),
         "n_samples": int(confusion.sum()),
         "per_class": {
-            name: {
-                "precision": precision[i],
-                "recall": recall[i],
-                "f1": f1[i],
-                "n_references": n_references[i],
-                "n_predictions": n_predictions[i],
-            }
-            for i, name in enumerate(names)
+            name: dict(zip(scores, found, strict=True))
+            for name, found in zip(names, by_class, strict=True)
         },
         "confusion_matrix": confusion.tolist(),
     }
@@ -169,9 +164,8 @@ def _clusters(
         groups: Group of each of the n samples; None draws samples.
 
     Returns:
-        For each system an array of shape ``(clusters, 3 * L)``: by class the samples that are
-        right, that are predicted, and that are gold; and the number of equal clusters,
-        ``(clusters,)``, None meaning one each.
+        For each system ``(clusters, 3 * L)``: by class the samples that are right, predicted and
+        gold; and the number of equal clusters, ``(clusters,)``, None meaning one each.
     """
     if groups is None:
         (gold, *predicted), counts = distinct_rows([references, *systems], n_labels)
@@ -186,12 +180,10 @@ def _clusters(
     vectors = []
     for codes in systems:
         right = codes == references
-        counts_right = joint_counts(
-            (groups.codes[right], len(groups)), (references[right], n_labels)
-        )
-        vectors.append(
-            np.hstack([counts_right, joint_counts(by_group, (codes, n_labels)), gold_counts])
-        )
+        in_group = (groups.codes[right], len(groups))
+        right_counts = joint_counts(in_group, (references[right], n_labels))
+        counts = joint_counts(by_group, (codes, n_labels))
+        vectors.append(np.hstack([right_counts, counts, gold_counts]))
     return vectors, None
 
 

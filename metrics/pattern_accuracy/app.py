@@ -3,10 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-from nlihub.metrics.app import CONFIDENCE_LEVEL_FIELD, AppSpec, build_page, grouped_arguments
+from nlihub.metrics.app import (
+    CONFIDENCE_LEVEL_FIELD,
+    GROUPED_COLUMNS,
+    AppSpec,
+    build_page,
+    file_arguments,
+)
 from nlihub.metrics.pattern_accuracy.scoring import pattern_accuracy
-from nlihub.metrics.plots.systems import plot_pattern_accuracy
-from nlihub.metrics.rows import Rows, breakdown_rows, column_rows, count_rows, score_rows
+from nlihub.metrics.plots.results import plot_pattern_accuracy
+from nlihub.metrics.rows import Rows, breakdown_table, column_table
 
 
 def _example() -> str:
@@ -22,17 +28,6 @@ def _example() -> str:
     return "\n".join(rows) + "\n"
 
 
-def _scores_table(result: Mapping[str, Any]) -> Rows:
-    """Return the scores and counts of a result as a table."""
-    names = {
-        "pattern_accuracy": "pattern accuracy at",
-        "accuracy": "accuracy",
-        "area_under_curve": "area under the curve",
-    }
-    rows = score_rows(result, names)
-    return count_rows(rows, {"patterns": result["n_groups"], "samples": result["n_samples"]})
-
-
 def _breakdowns(result: Mapping[str, Any]) -> dict[str, Rows]:
     """Return scores by category and counts by pattern, where the result has them."""
     tables = {}
@@ -45,9 +40,9 @@ def _breakdowns(result: Mapping[str, Any]) -> dict[str, Rows]:
             "accuracy": "accuracy",
             "pattern_accuracy": [f"PA {threshold}" for threshold in thresholds],
         }
-        tables["By category"] = breakdown_rows("category", result["by_category"], names)
+        tables["By category"] = breakdown_table("category", result["by_category"], names)
     if "groups" in result:
-        tables["By pattern"] = column_rows(result["groups"])
+        tables["By pattern"] = column_table(result["groups"])
     return tables
 
 
@@ -69,8 +64,15 @@ APP = AppSpec(
         "confidence_level": CONFIDENCE_LEVEL_FIELD,
     },
     example=_example(),
-    score=lambda table, options: pattern_accuracy(**grouped_arguments(table, options)),
-    scores=_scores_table,
+    score=lambda table, options: pattern_accuracy(
+        **file_arguments(table, options, *GROUPED_COLUMNS), per_group=True
+    ),
+    score_names={
+        "pattern_accuracy": "pattern accuracy at",
+        "accuracy": "accuracy",
+        "area_under_curve": "area under the curve",
+    },
+    count_names={"n_groups": "patterns", "n_samples": "samples"},
     breakdowns=_breakdowns,
     draw=lambda result: plot_pattern_accuracy({"predictions": result}),
 )

@@ -5,16 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ..confusion import joint_counts
-from ..inputs.columns import Column
-from ..inputs.groups import (
-    EncodedIds,
-    check_one_value_per_group,
-    encode_ready_ids,
-    encode_sorted,
-)
+from ..inputs.columns import InputColumn
+from ..inputs.groups import EncodedIds, check_one_value_per_group, encode_ready_ids, encode_sorted
 from ..inputs.labels import EncodedLabels
 from ..inputs.problems import Problems
 
@@ -49,33 +43,22 @@ class Patterns:
             return
         ids = EncodedIds(self.category, pa.array(self.category_keys))
         for key, rows in zip(self.category_keys, ids.rows(), strict=True):
-            yield (
-                key,
-                Patterns(
-                    self.keys.take(pa.array(rows)),
-                    self.n_samples[rows],
-                    [n_correct[rows] for n_correct in self.n_correct],
-                    self.reference[rows],
-                    None,
-                    [],
-                ),
-            )
+            keys, n_samples = self.keys.take(pa.array(rows)), self.n_samples[rows]
+            n_correct = [numbers[rows] for numbers in self.n_correct]
+            yield key, Patterns(keys, n_samples, n_correct, self.reference[rows], None, [])
 
 
 def tally_patterns(
-    groups: Column, labels: EncodedLabels, categories: Column | None, problems: Problems
+    groups: InputColumn, labels: EncodedLabels, categories: InputColumn | None, problems: Problems
 ) -> Patterns:
     """Count the samples of every pattern, and those that each system has right.
 
     Args:
         groups: The pattern of each of the n samples.
-        labels: The encoded columns ``references``, ``predictions`` and perhaps
-            ``other_predictions``, n positions each.
+        labels: The encoded references and predictions, n positions each.
         categories: The category of each sample, or None.
-        problems: Collects patterns with two gold labels or two categories.
-
-    Returns:
-        The patterns; not to be used if problems were added.
+        problems: Collects patterns with two gold labels or two categories; the counts of such
+            patterns must not be used.
     """
     references = labels.codes["references"]
     systems = [c for name, c in labels.codes.items() if name != "references"]
@@ -130,7 +113,7 @@ def _first_and_last(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return present.argmax(axis=1), present.shape[1] - 1 - present[:, ::-1].argmax(axis=1)
 
 
-def _count_hashed(groups: Column, systems: list[np.ndarray], constants: _Constants) -> _Counts:
+def _count_hashed(groups: InputColumn, systems: list[np.ndarray], constants: _Constants) -> _Counts:
     """Count ids of any other kind by Arrow's hash aggregation, which uses all cores."""
     references = constants["references"][0]
     ids = groups.values
@@ -143,18 +126,15 @@ def _count_hashed(groups: Column, systems: list[np.ndarray], constants: _Constan
     aggregations += [(name, "min_max") for name in constants]
     table = pa.table(columns).group_by("group").aggregate(aggregations).combine_chunks()
 
-    def numbers(array: pa.ChunkedArray) -> np.ndarray:
-        found: np.ndarray = array.to_numpy().astype(np.int64)
+    def numbers(name: str) -> np.ndarray:
+        found: np.ndarray = table[name].to_numpy().astype(np.int64)
         return found
 
     found = {}
     for name in constants:
-        ends = table[f"{name}_min_max"]
-        found[name] = (
-            numbers(pc.struct_field(ends, "min")),
-            numbers(pc.struct_field(ends, "max")),
-        )
-    n_correct = [numbers(table[f"right_{i}_sum"]) for i in range(len(systems))]
+        low, high = table[f"{name}_min_max"].combine_chunks().flatten()
+        found[name] = low.to_numpy().astype(np.int64), high.to_numpy().astype(np.int64)
+    n_correct = [numbers(f"right_{i}_sum") for i in range(len(systems))]
     keys = table["group"].combine_chunks()
     keys = keys if dictionary is None else dictionary.take(keys)
-    return keys, numbers(table["count_all"]), n_correct, found
+    return keys, numbers("count_all"), n_correct, found

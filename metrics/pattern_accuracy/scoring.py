@@ -1,17 +1,20 @@
 """Pattern accuracy, the metric of SpaceNLI (section 4.2.2)."""
 
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
 
-from ..group_scores import area_under_curve, as_asked, rename_thresholds, share_solved, solved_curve
-from ..inference import Resampling, compare_systems, confidence_intervals, mcnemar, read_resampling
+from ..inference import (
+    compare_systems,
+    confidence_intervals,
+    mcnemar,
+    read_resampling,
+    sign,
+)
 from ..inputs.labels import read_judged_columns
 from ..inputs.problems import Problems
-from ..inputs.thresholds import is_many, reaches, read_thresholds
-from ..signature import sign
+from ..thresholds import Thresholds, area_under_curve, read_thresholds, solved_curve
 from .patterns import Patterns, tally_patterns
 
 PATTERN_ACCURACY_VERSION = "1.0.0"
@@ -90,7 +93,7 @@ def pattern_accuracy(
         (0.5, 0.75)
     """
     problems = Problems()
-    shares = read_thresholds(thresholds, problems)
+    levels = read_thresholds(thresholds, problems)
     resampling = read_resampling(confidence_level, n_resamples, seed, problems)
     columns, encoded = read_judged_columns(
         {"references": references, "predictions": predictions, "groups": groups},
@@ -103,41 +106,43 @@ def pattern_accuracy(
     patterns = tally_patterns(columns["groups"], encoded, columns.get("categories"), problems)
     problems.check()
 
-    is_list = is_many(thresholds)
-    curve = solved_curve(patterns.n_correct[0], patterns.n_samples)
-    result = _scores(patterns, shares, is_list) | {
-        "thresholds": as_asked([float(share) for share in shares], is_list),
-        "curve": {"thresholds": curve[0], "pattern_accuracy": curve[1]},
-    }
-    if confidence_level is not None:
-        result["confidence_intervals"] = _intervals(patterns, shares, is_list, resampling)
+    def scores_of(part: Patterns, **others: Any) -> dict[str, Any]:
+        scores = _scores(part, levels) | others
+        if confidence_level is not None:
+            found = confidence_intervals(_vectors(part, levels, 0), _statistic, resampling)
+            scores["confidence_intervals"] = levels.rename(found, "pattern_accuracy")
+        return scores
+
+    result = scores_of(
+        patterns,
+        thresholds=levels.as_given(),
+        curve=solved_curve(patterns.n_correct[0], patterns.n_samples, "pattern_accuracy"),
+    )
     if patterns.category is not None:
-        result["by_category"] = {}
-        for category, part in patterns.by_category():
-            scores = _scores(part, shares, is_list)
-            if confidence_level is not None:
-                scores["confidence_intervals"] = _intervals(part, shares, is_list, resampling)
-            result["by_category"][category] = scores
+        result["by_category"] = {key: scores_of(part) for key, part in patterns.by_category()}
     if per_group:
         result["groups"] = _table(patterns, encoded.names)
     if other_predictions is not None:
-        result["comparison"] = _comparison(patterns, shares, is_list, resampling)
-    resampled = confidence_level is not None or other_predictions is not None
+        vectors = [_vectors(patterns, levels, system) for system in (0, 1)]
+        found = compare_systems(vectors, _statistic, resampling)
+        solved = (levels.solved(n_correct, patterns.n_samples) for n_correct in patterns.n_correct)
+        for i, systems in enumerate(zip(*solved, strict=True)):
+            found[str(i)]["mcnemar"] = mcnemar(*systems)
+        result["comparison"] = levels.rename(found, "pattern_accuracy")
     return sign(
         result,
         "pattern_accuracy",
         PATTERN_ACCURACY_VERSION,
-        resampling if resampled else None,
+        resampling,
         labels=encoded,
-        thresholds=",".join(str(float(share)) for share in shares),
+        thresholds=levels,
     )
 
 
-def _scores(patterns: Patterns, shares: list[Fraction], is_list: bool) -> dict[str, Any]:
+def _scores(patterns: Patterns, levels: Thresholds) -> dict[str, Any]:
     n_correct, n_samples = patterns.n_correct[0], patterns.n_samples
-    values = [share_solved(n_correct, n_samples, share) for share in shares]
     return {
-        "pattern_accuracy": as_asked(values, is_list),
+        "pattern_accuracy": levels.share_solved(n_correct, n_samples),
         "accuracy": int(n_correct.sum()) / int(n_samples.sum()),
         "area_under_curve": area_under_curve(n_correct, n_samples),
         "n_groups": len(n_samples),
@@ -145,10 +150,10 @@ def _scores(patterns: Patterns, shares: list[Fraction], is_list: bool) -> dict[s
     }
 
 
-def _vectors(patterns: Patterns, shares: list[Fraction], system: int) -> np.ndarray:
+def _vectors(patterns: Patterns, levels: Thresholds, system: int) -> np.ndarray:
     """Return for each pattern the numbers whose totals the scores depend on."""
     n_correct, n_samples = patterns.n_correct[system], patterns.n_samples
-    solved = [reaches(n_correct, n_samples, share) for share in shares]
+    solved = levels.solved(n_correct, n_samples)
     ones = np.ones(len(n_samples))
     return np.column_stack([ones, n_samples, n_correct, n_correct / n_samples, *solved])
 
@@ -157,24 +162,6 @@ def _statistic(totals: np.ndarray) -> dict[str, np.ndarray]:
     n_groups, n_samples, n_correct, shares, *solved = totals.T
     scores = {"accuracy": n_correct / n_samples, "area_under_curve": shares / n_groups}
     return scores | {str(i): n / n_groups for i, n in enumerate(solved)}
-
-
-def _intervals(
-    patterns: Patterns, shares: list[Fraction], is_list: bool, resampling: Resampling
-) -> dict[str, Any]:
-    found = confidence_intervals(_vectors(patterns, shares, 0), _statistic, resampling)
-    return rename_thresholds(found, "pattern_accuracy", shares, is_list)
-
-
-def _comparison(
-    patterns: Patterns, shares: list[Fraction], is_list: bool, resampling: Resampling
-) -> dict[str, Any]:
-    vectors = [_vectors(patterns, shares, system) for system in (0, 1)]
-    found = compare_systems(vectors, _statistic, resampling)
-    for i, share in enumerate(shares):
-        solved = [reaches(n_correct, patterns.n_samples, share) for n_correct in patterns.n_correct]
-        found[str(i)]["mcnemar"] = mcnemar(*solved)
-    return rename_thresholds(found, "pattern_accuracy", shares, is_list)
 
 
 def _table(patterns: Patterns, names: tuple[str | int, ...]) -> dict[str, list[Any]]:

@@ -1,8 +1,7 @@
 """Pictures of results for papers, readable in print and by colour-blind readers."""
 
-from .cartography import plot_cartography
 from .figures import check_picture_name, save_figure
-from .systems import plot_categories, plot_consistency, plot_pattern_accuracy
+from .results import plot_cartography, plot_categories, plot_consistency, plot_pattern_accuracy
 
 __all__ = [
     "check_picture_name",

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..inputs.problems import MetricInputError, MissingExtraError
+from ..inputs.problems import MetricInputError, MissingLibraryError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,14 +47,14 @@ def new_figure(width: float = 5.5, height: float = 3.4) -> Iterator[tuple["Figur
         The figure and its axes; draw inside the context, where the style applies.
 
     Raises:
-        MissingExtraError: matplotlib is not installed.
+        MissingLibraryError: matplotlib is not installed.
     """
     try:
         import matplotlib as mpl
         from matplotlib.figure import Figure
     except ImportError as error:
         message = "Pictures need matplotlib, which comes with the extra nlihub[plots]."
-        raise MissingExtraError(message) from error
+        raise MissingLibraryError(message) from error
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(width, height), layout="constrained")
         yield figure, figure.add_subplot()
@@ -67,13 +67,10 @@ def lighten(color: str) -> str:
 
 
 def check_picture_name(path: str | Path) -> str:
-    """Return the suffix of a picture's name.
+    """Return the suffix of a picture's name in lower case.
 
     Args:
         path: A file that ends in ``.png``, ``.svg`` or ``.pdf``.
-
-    Returns:
-        The suffix in lower case.
 
     Raises:
         MetricInputError: The suffix is another one.
@@ -85,7 +82,7 @@ def check_picture_name(path: str | Path) -> str:
 
 
 def save_figure(figure: "Figure", path: str | Path) -> None:
-    """Save a picture; the same picture gives the same bytes.
+    """Save a picture of a metric's result; the same picture gives the same bytes.
 
     Args:
         figure: The picture.

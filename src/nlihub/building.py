@@ -14,7 +14,7 @@ from .builders.versions.write import build_version
 from .loaders.errors import (
     SourceNotFoundError,
 )
-from .metrics.release.install import install_metrics
+from .metrics.install import install_metrics
 
 
 def fetch(

@@ -23,7 +23,7 @@ from nlihub.loaders.errors import (
     UsageError,
 )
 from nlihub.metrics import METRICS, functional
-from nlihub.metrics.inputs.files import read_table
+from nlihub.metrics.inputs.files import read_input_file
 
 import nlihub
 
@@ -215,7 +215,7 @@ def test_what_may_not_be_meant_is_noted(built, rows, tmp_path):
 def test_a_fresh_sample_is_scored_like_a_dataset(tmp_path, ending):
     path = tmp_path / f"fresh{ending}"
     nlihub.sample("open_spacenli", path, seed=5, per_pattern=3)
-    gold = read_table(path)
+    gold = read_input_file(path)
     names = gold["label"].to_pylist()
     if ending == ".parquet":
         names = [LABELS[i] for i in names]
@@ -421,16 +421,17 @@ def test_malformed_files_are_refused_by_name(name, tmp_path):
     text = BAD_FILES[name]
     (tmp_path / name).write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(functional.MetricInputError, match=name):
-        read_table(tmp_path / name)
+        read_input_file(tmp_path / name)
 
 
 def test_texts_stay_texts(tmp_path):
     path = tmp_path / "x.jsonl"
     path.write_text('\n{"id": "2020-01-01", "label": "2021-02-02", "x": 1}\n')
-    assert read_table(path).to_pylist() == [{"id": "2020-01-01", "label": "2021-02-02", "x": 1}]
+    (row,) = read_input_file(path).to_pylist()
+    assert row == {"id": "2020-01-01", "label": "2021-02-02", "x": 1}
     path = tmp_path / "x.csv"
     path.write_text('id,prediction,group,n\n007,true,2020-01-01,1\n8,"a\nb",5,2\n')
-    assert read_table(path).to_pylist() == [
+    assert read_input_file(path).to_pylist() == [
         {"id": "007", "prediction": "true", "group": "2020-01-01", "n": 1},
         {"id": "8", "prediction": "a\nb", "group": "5", "n": 2},
     ]

@@ -87,7 +87,11 @@ def test_construct_patterns(bank_files, tmp_path):
         (["show", "spacenly"], 2, "Did you mean 'spacenli'"),
         (["build", "spacenly", "--output", "{tmp}"], 2, "Did you mean 'spacenli'"),
         (["build", "open_spacenli", "--num-proc", "0", "--output", "{tmp}"], 2, "--num-proc"),
-        (["build", "spacenli", "--from", "{tmp}/absent", "--output", "{tmp}"], 2, "is no folder"),
+        (
+            ["build", "spacenli", "--from", "{tmp}/absent", "--output", "{tmp}"],
+            2,
+            "is neither a folder",
+        ),
         (["build", "spacenli", "--from", "{wrong}", "--output", "{tmp}"], 1, "is not the pinned"),
         (
             ["build", "spacenli", "--output", "{tmp}"],

@@ -283,7 +283,7 @@ def test_what_is_skipped_is_cut_short(write):
         (["{good}", "--strategies", "SEN", "--pool", "{good}"], 2, "The pool is for SREO alone"),
         (["{good}", "--strategies", "SEN", "--antonyms", "{good}"], 2, "are for LPR alone"),
         (["{good}", "--output", "{good}"], 2, "one of the files that are read"),
-        (["{good}", "--output", "{tmp}"], 2, "is no plain file"),
+        (["{good}", "--output", "{tmp}"], 2, "is not a plain file"),
     ],
 )
 def test_exit_codes_and_messages(write, tmp_path, arguments, code, expected):

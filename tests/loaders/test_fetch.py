@@ -13,17 +13,18 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from conftest import ROOT
 from nlihub.loaders.errors import ChecksumError, DownloadError, NLIHubError, NotDataError
 from nlihub.loaders.errors import SourceNotFoundError as NotFound
 from nlihub.loaders.fetching import (
     Source,
     Variant,
     list_sources,
-    lock_file,
     obtain,
     obtain_all,
 )
 from nlihub.loaders.fetching.catalogue import HubFile, WebFile
+from nlihub.loaders.fetching.verification import LOCK_FILE, record_hash
 
 CONTENT = b"".join(b"<pattern id='%d'/>\n" % number for number in range(40_000))  # many chunks
 CHANGED = CONTENT[:-1] + b"!"
@@ -195,7 +196,7 @@ def put(folder, name, content=CONTENT):
 
 
 def test_every_recorded_source_is_well_formed():
-    recorded = json.loads((Path(lock_file.__file__).parent.parent / "sources.json").read_text())
+    recorded = json.loads((ROOT / "loaders" / "sources.json").read_text())
     assert set(recorded) >= {"scinli", "mscinli", "bionli", "spacenli"}
     for dataset, entry in recorded.items():
         sources = list_sources(dataset)
@@ -234,7 +235,7 @@ WEB = (WebFile("https://a/b"),)
         ((Variant("a", WEB, sha256="abc"),), "a has a sha256 of 3 digits"),
         ((Variant("a", WEB, git_blob="abc"),), "a has a git blob of 3 digits"),
         ((Variant("a", WEB, bytes=0),), "a has 0 bytes"),
-        ((Variant("a", (WebFile("ftp://a/b"),)),), "ftp://a/b is no address"),
+        ((Variant("a", (WebFile("ftp://a/b"),)),), "ftp://a/b is not an http address"),
     ],
 )
 def test_a_wrong_declaration_is_refused(variants, problem):
@@ -258,7 +259,9 @@ def test_an_empty_name_of_a_catalogue_is_none(monkeypatch):
 
 def test_an_absent_catalogue_is_reported(monkeypatch, tmp_path):
     monkeypatch.setenv("NLIHUB_SOURCES", str(tmp_path / "absent.json"))
-    with pytest.raises(FileNotFoundError, match=r"\$NLIHUB_SOURCES names .*absent.json.*no file"):
+    with pytest.raises(
+        FileNotFoundError, match=r"\$NLIHUB_SOURCES names .*absent.json.*not a file"
+    ):
         list_sources("spacenli")
 
 
@@ -281,7 +284,7 @@ def in_catalogue(source):
 )
 def test_a_malformed_catalogue_is_reported(catalogue, recorded):
     path = catalogue(recorded)
-    with pytest.raises(NLIHubError, match=rf"{path} is no catalogue of sources"):
+    with pytest.raises(NLIHubError, match=rf"{path} is not a catalogue of sources"):
         list_sources("d")
 
 
@@ -375,7 +378,9 @@ def test_a_folder_without_the_file_is_reported_with_what_it_holds(tmp_path, cach
 
 
 def test_an_absent_folder_is_reported(tmp_path, cache):
-    with pytest.raises(FileNotFoundError, match="is no folder and no file; expected one with"):
+    with pytest.raises(
+        FileNotFoundError, match="is neither a folder nor a file; expected one with"
+    ):
         obtain(pinned(), place=tmp_path / "absent", cache_dir=cache)
 
 
@@ -446,16 +451,14 @@ def test_an_unpinned_file_is_recorded_when_it_is_accepted(tmp_path, cache):
     found.accept()
     assert found.is_known
     assert files(cache) == ["sources.lock.json"]
-    assert json.loads((cache / lock_file.FILE_NAME).read_text()) == {
-        "bionli/test.csv": found.sha256
-    }
+    assert json.loads((cache / LOCK_FILE).read_text()) == {"bionli/test.csv": found.sha256}
 
 
 def test_a_later_change_of_an_unpinned_file_is_refused(tmp_path, cache):
     path = put(tmp_path, "test.csv", b"a,b\n")
     obtain(unpinned(), place=path, cache_dir=cache).accept()
     path.write_bytes(b"a,c\n")
-    recorded = cache / lock_file.FILE_NAME
+    recorded = cache / LOCK_FILE
     with pytest.raises(ChecksumError, match=rf"was recorded with .* the entry from {recorded}"):
         obtain(unpinned(), place=path, cache_dir=cache)
     recorded.write_text("{}")
@@ -471,12 +474,14 @@ def test_a_pinned_file_is_not_recorded(tmp_path, cache):
 
 @pytest.mark.parametrize("content", [b'{"a": ', b"[]", b"\xff"])
 def test_a_damaged_lock_file_is_reported(tmp_path, cache, content):
-    path = put(cache, lock_file.FILE_NAME, content)
+    path = put(cache, LOCK_FILE, content)
     put(tmp_path, "test.csv", b"a,b\n")
-    with pytest.raises(ChecksumError, match=rf"{path} is no lock file\. Restore it, or remove it"):
+    with pytest.raises(
+        ChecksumError, match=rf"{path} is not a lock file\. Restore it, or delete it"
+    ):
         obtain(unpinned(), place=tmp_path, cache_dir=cache)
-    with pytest.raises(ChecksumError, match="is no lock file"):
-        lock_file.record(cache, "a/b", sha256(b""))
+    with pytest.raises(ChecksumError, match="is not a lock file"):
+        record_hash(cache, "a/b", sha256(b""))
     assert path.read_bytes() == content
 
 
@@ -484,11 +489,11 @@ RECORD = """
 import sys
 from pathlib import Path
 from threading import Thread
-from nlihub.loaders.fetching import lock_file
+from nlihub.loaders.fetching.verification import record_hash
 
 def record(thread):
     for number in range(15):
-        lock_file.record(Path(sys.argv[1]), f"{sys.argv[2]}/{thread}/{number}", "0" * 64)
+        record_hash(Path(sys.argv[1]), f"{sys.argv[2]}/{thread}/{number}", "0" * 64)
 
 threads = [Thread(target=record, args=[thread]) for thread in range(2)]
 for thread in threads:
@@ -506,8 +511,8 @@ def start(program, *arguments, **environment):
 def test_processes_and_threads_that_record_at_once_lose_nothing(cache):
     for process in [start(RECORD, cache, name) for name in "ab"]:
         assert process.communicate(timeout=30) == (None, "")
-    assert len(json.loads((cache / lock_file.FILE_NAME).read_text())) == 60
-    assert files(cache) == [lock_file.FILE_NAME]
+    assert len(json.loads((cache / LOCK_FILE).read_text())) == 60
+    assert files(cache) == [LOCK_FILE]
 
 
 # Downloads
@@ -645,7 +650,7 @@ def test_a_change_of_an_unpinned_download_is_refused(server, cache):
     server.content = CHANGED
     with pytest.raises(ChecksumError, match="was recorded with"):
         obtain(unpinned(server.url), cache_dir=cache)
-    assert files(cache) == [lock_file.FILE_NAME]
+    assert files(cache) == [LOCK_FILE]
 
 
 # Resumption
@@ -741,6 +746,7 @@ import json, sys
 from pathlib import Path
 from nlihub.loaders.fetching import Source, Variant, obtain
 from nlihub.loaders.fetching.catalogue import HubFile, WebFile
+from nlihub.loaders.fetching.verification import LOCK_FILE, record_hash
 
 cache, kind, place, sha256 = sys.argv[1:]
 place = WebFile(place) if kind == "web" else HubFile(*place.split())
@@ -819,7 +825,7 @@ def test_the_next_place_is_asked_for_a_file_that_is_recorded(server, cache):
 def test_all_places_that_failed_are_listed(server, cache):
     server.scripts = {"/one": [404], "/two": ["changed"], "/three": ["html"]}
     source = pinned(*(f"{server.url}/{name}" for name in ("one", "two", "three")))
-    with pytest.raises(DownloadError, match="cannot be had:") as e:
+    with pytest.raises(DownloadError, match="could not be obtained:") as e:
         obtain(source, cache_dir=cache)
     for said in ("/one cannot be downloaded: 404", "/two serves is not", "/three is an HTML page"):
         assert said in str(e.value)
@@ -912,7 +918,7 @@ def test_offline_the_hub_is_not_asked(server, get_from_hub):
     code, said = get_from_hub(PLACE, HF_HUB_OFFLINE="1")
     assert code == 1
     assert said.startswith("DownloadError: ")
-    assert "is not asked" in said
+    assert "is not requested" in said
     assert "name a local folder" in said
     assert not server.seen
 
@@ -922,7 +928,7 @@ def test_without_a_network_it_is_said_at_once(cache, monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     monkeypatch.setattr("time.sleep", lambda _: pytest.fail("it was tried again"))
     source = pinned("http://no-such-host.invalid/patterns.xml")
-    with pytest.raises(DownloadError, match=r"no-such-host\.invalid is not found; is there a netw"):
+    with pytest.raises(DownloadError, match=r"no-such-host\.invalid is not found; is this machine"):
         obtain(source, cache_dir=cache)
 
 

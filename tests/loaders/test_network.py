@@ -78,7 +78,7 @@ def test_the_metrics_own_error_becomes_ours(monkeypatch):
         try:
             raise ModuleNotFoundError("no", name="matplotlib")
         except ModuleNotFoundError as error:
-            raise problems.MissingExtraError("Pictures need matplotlib.") from error
+            raise problems.MissingLibraryError("Pictures need matplotlib.") from error
 
     with pytest.raises(MissingExtraError, match=r"^Pictures need matplotlib\.$"):
         draw()

@@ -11,10 +11,11 @@ from nlihub.loaders.releases import Oddities, tables
 from nlihub.loaders.releases.bionli import marked_entities, read_bionli, strip_markers
 from nlihub.loaders.releases.layout import Column, Layout
 from nlihub.loaders.releases.mscinli import read_mscinli
-from nlihub.loaders.releases.scinli import read_scinli
+from nlihub.loaders.releases.scinli import LAYOUT
 from nlihub.loaders.releases.spacenli import read_released_spacenli
 from release_files import bionli_rows, mscinli_rows, scinli_rows, write_csv, write_jsonl
 
+read_scinli = LAYOUT.read
 SCINLI = scinli_rows("test")
 BIONLI = bionli_rows("test")
 
@@ -134,7 +135,7 @@ def test_a_fifth_column_that_is_no_domain(tmp_path, kind):
 
 @kinds
 def test_files_of_scinli_and_mscinli_are_told_apart(tmp_path, kind):
-    with pytest.raises(ReleaseError, match=r"one column more, the domain; got .* SciNLI"):
+    with pytest.raises(ReleaseError, match=r"one more, the domain; got .* SciNLI"):
         rows_of(read_mscinli(written(tmp_path, SCINLI, kind)))
     with pytest.raises(ReleaseError, match="has the unknown column domain"):
         rows_of(read_scinli(written(tmp_path, mscinli_rows("test"), kind)))
@@ -172,7 +173,7 @@ def test_pmids_may_be_numbers(tmp_path, write):
 def test_a_pmid_that_is_none(tmp_path, kind, pmid):
     rows = [dict(row) for row in BIONLI]
     rows[4]["pmid"] = pmid
-    with pytest.raises(ReleaseError, match=f"pmid: {pmid!r} is no whole number") as caught:
+    with pytest.raises(ReleaseError, match=f"pmid: {pmid!r} is not a whole number") as caught:
         rows_of(read_bionli(written(tmp_path, rows, kind)))
     assert caught.value.defects[0].line == (6 if kind == "csv" else 5)
 
@@ -254,15 +255,19 @@ BAD = {
         6,
         "label: 'Neutral'",
     ),
-    "a label that is a number": (change("jsonl", at_row(5, label=3)), 6, "label: 3 is no text"),
+    "a label that is a number": (
+        change("jsonl", at_row(5, label=3)),
+        6,
+        "label: 3 is not a string",
+    ),
     "a missing value": (
         change("jsonl", at_row(5, sentence1=None)),
         6,
         "sentence1: None is",
     ),
-    "an empty text": (change("csv", at_row(5, sentence1="")), 8, "sentence1: has no text"),
-    "an empty text ": (change("jsonl", at_row(5, sentence1="")), 6, "sentence1: has no text"),
-    "an empty id": (change("csv", at_row(5, id="")), 8, "id: has no text"),
+    "an empty text": (change("csv", at_row(5, sentence1="")), 8, "sentence1: is empty"),
+    "an empty text ": (change("jsonl", at_row(5, sentence1="")), 6, "sentence1: is empty"),
+    "an empty id": (change("csv", at_row(5, id="")), 8, "id: is empty"),
     "a missing column": (change("csv", cut_column), 1, "lacks the column sentence2"),
     "a missing column ": (change("jsonl", cut_column), 1, "lacks the column sentence2"),
     "a missing key": (
@@ -285,7 +290,7 @@ BAD = {
         9,
         "0 values, expected 4",
     ),
-    "an empty line ": (change_bytes("jsonl", in_line(6, b'"}', b'"}\n')), 7, "no JSON object"),
+    "an empty line ": (change_bytes("jsonl", in_line(6, b'"}', b'"}\n')), 7, "not a JSON object"),
     "a wrong encoding": (
         change_bytes("csv", in_line(8, b"contrasting", b"\xe9")),
         8,
@@ -309,20 +314,20 @@ BAD = {
     "a key twice": (
         change_bytes("jsonl", in_line(6, b'"id"', b'"id": "x", "id"')),
         6,
-        "a key is there twice",
+        "a key is repeated",
     ),
-    "a list": (change_bytes("jsonl", in_line(6, b"{", b"[{")), 6, "no JSON object"),
+    "a list": (change_bytes("jsonl", in_line(6, b"{", b"[{")), 6, "not a JSON object"),
     "a list whole": (
         change_bytes("jsonl", lambda c: b'["a"]\n' + c),
         1,
-        "a JSON object a line",
+        "one JSON object per line",
     ),
-    "cut in a line": (change_bytes("jsonl", lambda c: c[:-30]), 48, "no JSON object"),
+    "cut in a line": (change_bytes("jsonl", lambda c: c[:-30]), 48, "not a JSON object"),
     "cut in a line ": (change_bytes("csv", lambda c: c[:-30]), 50, "values, expected 4"),
     "cut in the last value": (
         change_bytes("csv", lambda c: c[:-1]),
         50,
-        "line has no end",
+        "line has no line break",
     ),
     "a stray quote": (
         change_bytes("csv", in_line(8, b"test_5,", b'test_5,"abc"def,')),
@@ -340,12 +345,12 @@ BAD = {
     "half a character": (
         change_bytes("jsonl", in_line(6, b'"sentence2": "', b'"sentence2": "\\ud800')),
         6,
-        "holds half a character",
+        "holds a lone surrogate",
     ),
     "too deep": (
         change_bytes("jsonl", in_line(6, b"{", b"[" * 100_000 + b"{")),
         6,
-        "no JSON object",
+        "not a JSON object",
     ),
     "a text beyond 128 KiB beside a fault": (
         change(
@@ -366,7 +371,7 @@ BAD = {
         1,
         "lacks the col",
     ),
-    "another file ": (change_bytes("jsonl", lambda _: b"\x89PNG\r\n\x1a\n\x00\x01"), 1, "no JSON"),
+    "another file ": (change_bytes("jsonl", lambda _: b"\x89PNG\r\n\x1a\n\x00\x01"), 1, "not JSON"),
 }
 
 
@@ -395,7 +400,7 @@ def test_a_header_beyond_every_limit(tmp_path):
     (tmp_path / "x.csv").write_text("a" * 200_000 + "\n1\n")
     (tmp_path / "x.jsonl").write_text("[" * 100_000 + "\n")
     for name, kind in (("x.csv", "CSV"), ("x.jsonl", "JSON")):
-        with pytest.raises(ReleaseError, match=rf":1: no {kind}"):
+        with pytest.raises(ReleaseError, match=rf":1: not {kind}"):
             rows_of(read_scinli(tmp_path / name))
 
 
@@ -470,11 +475,11 @@ def released(release_files, tmp_path):
     ("values", "message"),
     [
         ({"label": "unknown"}, "row 3: label 'unknown' is none"),
-        ({"premises": ""}, "row 3: premises is '', expected a text"),
+        ({"premises": ""}, "row 3: premises is '', expected a string"),
         ({"prem_num": "1"}, "row 3: prem_num is '1', expected a number"),
         ({"prem_num": True}, "row 3: prem_num is True, expected a number"),
         ({"subs": ["a"]}, "row 3: subs is ['a'], expected an object"),
-        ({"src": 3}, "row 3: src is 3, expected a text or nothing"),
+        ({"src": 3}, "row 3: src is 3, expected a string or null"),
         ({"more": "x"}, "row 3: unknown fields more"),
     ],
 )
@@ -486,7 +491,11 @@ def test_a_malformed_released_problem(released, values, message):
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("{", "no JSON"), ("[]", 'whose "data" is a list'), ('{"data": {}}', "is a list of problems")],
+    [
+        ("{", "not JSON"),
+        ("[]", 'whose "data" is a list'),
+        ('{"data": {}}', "is a list of problems"),
+    ],
 )
 def test_what_is_no_released_sample(tmp_path, text, message):
     (tmp_path / "160x200.json").write_text(text)

@@ -4,7 +4,7 @@ from fractions import Fraction
 import pytest
 import reference_metrics as reference
 from nlihub.metrics.functional import MetricInputError, agreement, consistency
-from nlihub.metrics.inputs.thresholds import as_fraction
+from nlihub.metrics.thresholds import as_fraction
 
 #: BioNLI, Table 5, PubMedBERT with premise on the full distribution: recall by category.
 TABLE_5 = {

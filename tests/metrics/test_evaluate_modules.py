@@ -19,9 +19,9 @@ import yaml
 from command_line import WITHOUT_TRANSFORMERS
 from conftest import ROOT
 from nlihub.metrics import METRICS, functional
+from nlihub.metrics.bundle import BundleError, bundle
 from nlihub.metrics.functional import MetricInputError
-from nlihub.metrics.release.bundle import BundleError, bundle
-from nlihub.metrics.release.install import install_metrics
+from nlihub.metrics.install import install_metrics
 from nlihub.publishing.metrics import space_files
 
 ROWS = {
@@ -345,7 +345,7 @@ def run_without_us(code, cwd, **environment):
 @pytest.mark.slow
 def test_by_name_offline_in_a_project_without_nlihub(tmp_path):
     home = {"HF_HOME": str(tmp_path / "home"), "HF_EVALUATE_OFFLINE": "1"}
-    install = "from nlihub.metrics.release.install import install_metrics; install_metrics()"
+    install = "from nlihub.metrics.install import install_metrics; install_metrics()"
     for _ in range(2):  # a second time is no different
         done = subprocess.run(
             [sys.executable, "-c", install],
@@ -478,7 +478,7 @@ def test_bundles_refuse_what_they_cannot_join(tmp_path, monkeypatch):
     (package / "one.py").write_text('"""One."""\n\nA = 1\n')
     (package / "two.py").write_text('"""Two."""\n\nfrom .one import A\n\nB = A\n')
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr("nlihub.metrics.release.bundle._PACKAGE", "fake")
+    monkeypatch.setattr("nlihub.metrics.bundle._PACKAGE", "fake")
     namespace = {}
     exec(bundle("fake.two"), namespace)  # noqa: S102
     assert namespace["B"] == 1

@@ -9,14 +9,13 @@ import nlihub.metrics.functional
 import pyarrow as pa
 import pytest
 from evaluate.loading import CachedEvaluationModuleFactory, import_main_class, init_dynamic_modules
-from nlihub.metrics import METRICS, evaluate_store
+from nlihub.metrics import METRICS, evaluate_store, install
 from nlihub.metrics.evaluate_store import StoredBatches
-from nlihub.metrics.release import install
-from nlihub.metrics.release.install import install_metrics
+from nlihub.metrics.install import install_metrics
 
 CHANGED = (
     f"evaluate {evaluate.__version__} differs from the versions that metrics/evaluate_store.py "
-    "and metrics/release/install.py name; adapt them, then name this version there"
+    "and metrics/install.py name; adapt them, then name this version there"
 )
 
 TABLE = pa.table({"predictions": [0, 1], "names": ["a", "b"]})

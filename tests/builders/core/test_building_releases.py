@@ -226,7 +226,7 @@ TROUBLES = {
     "another dataset, not pinned": (
         "mscinli",
         swap("mscinli/dev.jsonl", "scinli/dev.jsonl"),
-        r"one column more, the domain; .*may be a file of SciNLI",
+        r"one more, the domain; .*may be a file of SciNLI",
     ),
     "one changed byte": ("scinli", change_byte("scinli/dev.jsonl"), "is not the pinned dev.jsonl"),
     "truncated": (
@@ -234,7 +234,7 @@ TROUBLES = {
         cut("scinli/dev.jsonl", -100),
         "It lacks 100 bytes: it is truncated",
     ),
-    "truncated, not pinned": ("mscinli", cut("mscinli/dev.jsonl", -100), "no JSON object"),
+    "truncated, not pinned": ("mscinli", cut("mscinli/dev.jsonl", -100), "not a JSON object"),
     "rows missing, not pinned": (
         "mscinli",
         drop_rows("mscinli/dev.jsonl"),
@@ -527,7 +527,7 @@ def test_an_installed_version_is_never_hidden_by_less(releases, tmp_path):
 def test_line_ends_that_a_program_changed_are_told(copy):
     path = copy / "scinli" / "test.jsonl"
     path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
-    with pytest.raises(ValueError, match="Only its line ends differ"):
+    with pytest.raises(ValueError, match="Only its line endings differ"):
         nlihub.load_dataset("scinli", split="test", data_dir=copy)
 
 

@@ -174,10 +174,10 @@ def test_whole_folder_and_whole_file_keep_the_old_when_the_block_fails(tmp_path)
         raise RuntimeError
     assert [path.name for path in tmp_path.iterdir()] == ["file.txt"]
     assert (tmp_path / "file.txt").read_text() == "old"
-    with pytest.raises(OutputError, match="is no plain file"), whole_file(tmp_path):
+    with pytest.raises(OutputError, match="is not a plain file"), whole_file(tmp_path):
         pass
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(OutputError, match="is no plain file"), whole_file(tmp_path / "pipe"):
+    with pytest.raises(OutputError, match="is not a plain file"), whole_file(tmp_path / "pipe"):
         pass
     with (
         pytest.raises(OutputError, match="cannot be written to"),

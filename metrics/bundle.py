@@ -17,13 +17,13 @@ class BundleError(ValueError):
 
 
 def bundle(module: str) -> str:
-    """Return the source of a module with everything that it imports from ``nlihub.metrics``.
+    """Return a metric's module as one file, with all that it imports from ``nlihub.metrics``.
 
     Args:
         module: Full name of the module.
 
     Returns:
-        Python source that imports nothing of nlihub.
+        Python source that imports nothing of nlihub, to publish or to install.
 
     Raises:
         BundleError: There is no such module, two of the joined modules define the same name, or

@@ -10,7 +10,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from .. import METRICS
+from . import METRICS
 from .bundle import bundle
 
 

@@ -1,11 +1,22 @@
-"""Pictures that compare systems: curves over the threshold, and bars by category."""
+"""Pictures of metric results: curves over the threshold, bars by category, the map of groups.
 
-import textwrap
+``save_figure`` writes a picture.
+"""
+
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from .figures import COLORS, MARKERS, check_results, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+import textwrap
+from typing import TYPE_CHECKING
+
 from ..inputs.problems import MetricInputError
-from .figures import COLORS, HATCHES, LINES, check_results, lighten, new_figure
+from .figures import HATCHES, LINES, lighten
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,21 +31,16 @@ def plot_pattern_accuracy(
         results: Results of ``pattern_accuracy`` by name of the system; 1 to 7.
         start: Smallest threshold shown, from 0 to below 1; the paper starts at 0.5.
 
-    Returns:
-        The picture; ``save_figure`` writes it.
-
     Raises:
         MetricInputError: There are no results or more than 7, or a result has no curve.
-        MissingExtraError: matplotlib is not installed.
+        MissingLibraryError: matplotlib is not installed.
 
     Source: SpaceNLI, Figures 2 and 6.
     """
     check_results(results, "curve", "accuracy")
     return _plot_curves(
-        {
-            f"{name} ({100 * r['accuracy']:.1f})": _steps(r["curve"], "pattern_accuracy")
-            for name, r in results.items()
-        },
+        {f"{name} ({100 * r['accuracy']:.1f})": r["curve"] for name, r in results.items()},
+        "pattern_accuracy",
         start,
         x_label="Consistency threshold: samples of a pattern solved (%)",
         y_label="Pattern accuracy (%)",
@@ -49,23 +55,17 @@ def plot_consistency(results: Mapping[str, Mapping[str, Any]], *, start: float =
         results: Results of ``consistency`` by name of the system; 1 to 7.
         start: Smallest share shown, from 0 to below 1.
 
-    Returns:
-        The picture; ``save_figure`` writes it.
-
     Raises:
         MetricInputError: There are no results or more than 7, or a result has no curve.
-        MissingExtraError: matplotlib is not installed.
+        MissingLibraryError: matplotlib is not installed.
 
     Source: BioNLI, Figure 2.
     """
     check_results(results, "curve", "n_wholly_solved", "n_groups")
+    solved = {name: 100 * r["n_wholly_solved"] / r["n_groups"] for name, r in results.items()}
     return _plot_curves(
-        {
-            f"{name} ({100 * r['n_wholly_solved'] / r['n_groups']:.1f})": _steps(
-                r["curve"], "consistency"
-            )
-            for name, r in results.items()
-        },
+        {f"{name} ({solved[name]:.1f})": r["curve"] for name, r in results.items()},
+        "consistency",
         start,
         x_label="Positive and perturbations classified correctly, at least (%)",
         y_label="Groups (%)",
@@ -73,34 +73,25 @@ def plot_consistency(results: Mapping[str, Mapping[str, Any]], *, start: float =
     )
 
 
-def _steps(curve: Mapping[str, Any], name: str) -> tuple[list[float], list[float]]:
-    return [100 * t for t in curve["thresholds"]], [100 * share for share in curve[name]]
-
-
 def _plot_curves(
-    curves: Mapping[str, tuple[list[float], list[float]]],
+    curves: Mapping[str, Mapping[str, list[float]]],
+    score: str,
     start: float,
     *,
     x_label: str,
     y_label: str,
     title: str,
 ) -> "Figure":
+    highest = 1.0
     with new_figure() as (figure, axes):
-        for (name, (thresholds, shares)), color, line in zip(
-            curves.items(), COLORS, LINES, strict=False
-        ):
+        for (name, curve), color, line in zip(curves.items(), COLORS, LINES, strict=False):
+            x = [100 * threshold for threshold in curve["thresholds"]]
+            y = [100 * share for share in curve[score]]
             # Between two thresholds the share is that of the upper one.
-            axes.step(
-                thresholds, shares, where="pre", color=color, linestyle=line, lw=1.6, label=name
-            )
+            axes.step(x, y, where="pre", color=color, linestyle=line, lw=1.6, label=name)
+            highest = max([highest, *(b for a, b in zip(x, y, strict=True) if a > 100 * start)])
         axes.set(xlabel=x_label, ylabel=y_label, xlim=(100 * start, 100.5))
-        shown = [
-            share
-            for thresholds, shares in curves.values()
-            for t, share in zip(thresholds, shares, strict=True)
-            if t > 100 * start
-        ]
-        axes.set_ylim(0, min(102, 1.05 * max([*shown, 1.0])))
+        axes.set_ylim(0, min(102, 1.05 * highest))
         axes.legend(title=title, loc="best")
     return figure
 
@@ -115,13 +106,10 @@ def plot_categories(
         threshold: Consistency threshold to show, from 0 to 1, one of those in the results; None
             takes the only one, or 0.95 if there are several.
 
-    Returns:
-        The picture; ``save_figure`` writes it.
-
     Raises:
         MetricInputError: There are no results or more than 7, or a result has no categories or
             not that threshold.
-        MissingExtraError: matplotlib is not installed.
+        MissingLibraryError: matplotlib is not installed.
 
     Source: SpaceNLI, Figure 5.
     """
@@ -165,3 +153,72 @@ def _choose(name: str, thresholds: Any, threshold: float | None) -> tuple[int | 
 
 def _value(scores: Any, index: int | None) -> float:
     return 100 * float(scores if index is None else scores[index])
+
+
+def plot_cartography(
+    result: Mapping[str, Any], *, n_named: int = 8, title: str | None = None
+) -> "Figure":
+    """Draw the groups by confidence and variability of the gold label's probability.
+
+    Args:
+        result: The result of ``cartography``.
+        n_named: How many of the most variable and of the least confident groups to name, from 0;
+            names that would overlap are left out.
+        title: Title of the picture, such as the name of the system; None leaves it out.
+
+    Raises:
+        MetricInputError: The result has no groups.
+        MissingLibraryError: matplotlib is not installed.
+
+    Source: SpaceNLI, Figure 4.
+    """
+    check_results({"result": result}, "groups")
+    groups = result["groups"]
+    confidence, variability = np.array(groups["confidence"]), np.array(groups["variability"])
+    references = np.array(groups.get("reference", ["group"] * len(confidence)), dtype=object)
+    labels = [label for label in result.get("labels", ["group"]) if label in references]
+    colors = dict(zip(labels, COLORS, strict=False))
+    with new_figure(height=4.2) as (figure, axes):
+        for label, marker in zip(labels, MARKERS, strict=False):
+            chosen = references == label
+            axes.scatter(
+                variability[chosen],
+                confidence[chosen],
+                s=22,
+                color=colors[label],
+                marker=marker,
+                alpha=0.75,
+                linewidths=0,
+                label=f"{label} ({int(chosen.sum())})",
+            )
+        right = max(0.25, 1.12 * float(variability.max()))
+        extreme = [*np.argsort(-variability)[:n_named], *np.argsort(confidence)[:n_named]]
+        for i in _far_apart(variability / right, confidence, extreme):
+            axes.annotate(
+                str(groups["group"][i]),
+                (variability[i], confidence[i]),
+                xytext=(3, 3),
+                textcoords="offset points",
+                fontsize=6.5,
+                color=colors[references[i]],
+            )
+        axes.set(
+            xlabel="Variability (standard deviation of the gold label's probability)",
+            ylabel="Confidence (its mean)",
+            xlim=(-0.01, right),
+            ylim=(-0.02, 1.02),
+        )
+        if title is not None:
+            axes.set_title(title)
+        if "reference" in groups:
+            axes.legend(title="Gold label (groups)", loc="best")
+    return figure
+
+
+def _far_apart(x: np.ndarray, y: np.ndarray, candidates: list[int]) -> list[int]:
+    """Return the candidates whose names do not overlap the name of an earlier one."""
+    chosen: list[int] = []
+    for i in candidates:
+        if all(abs(x[i] - x[j]) > 0.06 or abs(y[i] - y[j]) > 0.03 for j in chosen):
+            chosen.append(i)
+    return chosen

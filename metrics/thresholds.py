@@ -1,0 +1,193 @@
+"""Consistency thresholds as exact fractions, and the scores of groups at them."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from .inputs.problems import Problems
+
+#: In groups smaller than this, different shares of samples are different floats.
+_MAX_EXACT_SIZE = 2**26
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Consistency thresholds: shares of a group's samples that must be right.
+
+    Attributes:
+        shares: The n thresholds, from 0 to 1.
+        is_list: Whether they were given as a list, so that the scores are lists too.
+    """
+
+    shares: tuple[Fraction, ...]
+    is_list: bool
+
+    def __str__(self) -> str:
+        return ",".join(str(float(share)) for share in self.shares)
+
+    def as_given(self) -> Any:
+        """Return the thresholds as floats: a list, or the only one."""
+        return self._as_asked([float(share) for share in self.shares])
+
+    def solved(self, n_correct: np.ndarray, n_samples: np.ndarray) -> list[np.ndarray]:
+        """Return for each threshold which groups reach it, n times ``(groups,)``.
+
+        Args:
+            n_correct: Correct samples of each group, ``(groups,)``, from 0.
+            n_samples: Samples of each group, ``(groups,)``, from 1.
+        """
+        return [_reaches(n_correct, n_samples, share) for share in self.shares]
+
+    def share_solved(self, n_correct: np.ndarray, n_samples: np.ndarray) -> Any:
+        """Return the share of groups that are ``solved``, from 0 to 1; a list if thresholds are."""
+        solved = self.solved(n_correct, n_samples)
+        return self._as_asked([int(reached.sum()) / len(n_samples) for reached in solved])
+
+    def rename(self, found: dict[str, Any], name: str) -> dict[str, Any]:
+        """Move the entries ``"0"``, ``"1"``, ... of the thresholds to the name of their score.
+
+        Args:
+            found: Entries by score; those of the thresholds are removed.
+            name: Name of the score that has thresholds.
+        """
+        values = [found.pop(str(i)) for i in range(len(self.shares))]
+        return {name: self._as_asked(values), **found}
+
+    def _as_asked(self, values: list[Any]) -> Any:
+        return values if self.is_list else values[0]
+
+
+def read_thresholds(thresholds: Any, problems: Problems) -> Thresholds:
+    """Read consistency thresholds as exact fractions.
+
+    Args:
+        thresholds: One number from 0 to 1, or a list of them.
+        problems: Collects the values that are not numbers from 0 to 1.
+    """
+    is_list = is_many(thresholds)
+    values = list(thresholds) if is_list else [thresholds]
+    if not values:
+        problems.add("thresholds: is empty; expected a number from 0 to 1, or a list of them.")
+    fractions = []
+    for place, value in enumerate(values):
+        fraction = _read_number(value)
+        if fraction is None or not 0 <= fraction <= 1:
+            where = f" at position {place}" if is_list else ""
+            problems.add(f"thresholds: {value!r}{where}; expected a number from 0 to 1.")
+        else:
+            fractions.append(fraction)
+    return Thresholds(tuple(fractions), is_list)
+
+
+def is_many(thresholds: Any) -> bool:
+    """Return whether thresholds are a list, so that the scores are lists too."""
+    if isinstance(thresholds, np.ndarray):
+        return thresholds.ndim > 0
+    return isinstance(thresholds, Sequence) and not isinstance(thresholds, str | bytes)
+
+
+def _read_number(value: Any) -> Fraction | None:
+    if isinstance(value, bool | np.bool_ | np.timedelta64):
+        return None
+    if isinstance(value, np.integer):
+        value = int(value)
+    is_number = isinstance(value, int | float | np.floating | Fraction | Decimal)
+    try:
+        return as_fraction(value) if is_number and math.isfinite(value) else None
+    except (ValueError, OverflowError):  # a signalling NaN, a number that no float holds
+        return None
+
+
+def as_fraction(threshold: Any) -> Fraction:
+    """Return the fraction that a number stands for: 19/20 for 0.95, 5/6 for ``5 / 6``.
+
+    For a float it is the simplest of the fractions that round to it.
+
+    Args:
+        threshold: A finite number of any type.
+
+    Raises:
+        ValueError: The number is NaN.
+        OverflowError: The number is infinite.
+
+    Example:
+        >>> as_fraction(0.95), as_fraction(5 / 6)
+        (Fraction(19, 20), Fraction(5, 6))
+    """
+    if not isinstance(threshold, float | np.floating):
+        return Fraction(threshold)
+    value = float(str(threshold))  # a float32 of 0.95 means 0.95
+    exact = Fraction(value)
+    limits = (exact.limit_denominator(10**digits) for digits in range(1, 18))
+    return next((simple for simple in limits if float(simple) == value), exact)
+
+
+def _reaches(n_correct: np.ndarray, n_samples: np.ndarray, threshold: Fraction) -> np.ndarray:
+    """Return which groups have at least a given share of their samples right, exactly."""
+    sizes, which = np.unique(n_samples, return_inverse=True)
+    least = [-(-threshold.numerator * size // threshold.denominator) for size in sizes.tolist()]
+    return n_correct >= np.array(least, np.int64)[which]
+
+
+def solved_curve(n_correct: np.ndarray, n_samples: np.ndarray, name: str) -> dict[str, list[float]]:
+    """Return the share of groups solved as a step function of the threshold.
+
+    Args:
+        n_correct: Correct samples of each group, ``(groups,)``, from 0.
+        n_samples: Samples of each group, ``(groups,)``, from 1.
+        name: Name of the score.
+
+    Returns:
+        ``thresholds``, ascending from 0 to 1, and under ``name`` the share of groups at each, from
+        0 to 1. Between two thresholds the share is that of the upper one.
+    """
+    values, counts = np.unique(_shares(n_correct, n_samples), return_counts=True)
+    at_least = np.cumsum(counts[::-1])[::-1]
+    thresholds, n_solved = values.tolist(), at_least.tolist()
+    if thresholds[0] != 0:
+        thresholds, n_solved = [0.0, *thresholds], [len(n_samples), *n_solved]
+    if thresholds[-1] != 1:
+        thresholds, n_solved = [*thresholds, 1.0], [*n_solved, 0]
+    return {"thresholds": thresholds, name: [n / len(n_samples) for n in n_solved]}
+
+
+def _shares(n_correct: np.ndarray, n_samples: np.ndarray) -> np.ndarray:
+    if n_samples.max() < _MAX_EXACT_SIZE:
+        # a/b and c/d differ by at least 1/(b*d) > 2**-52, so they differ as floats too.
+        shares: np.ndarray = n_correct / n_samples
+        return shares
+    pairs = zip(n_correct.tolist(), n_samples.tolist(), strict=True)
+    return np.array([float(Fraction(*pair)) for pair in pairs])
+
+
+def area_under_curve(n_correct: np.ndarray, n_samples: np.ndarray) -> float:
+    """Return the area under the curve of groups solved: the mean accuracy of the groups.
+
+    Every group has the same weight, whatever its size; if all groups have the same size, the area
+    equals the plain accuracy.
+
+    Args:
+        n_correct: Correct samples of each group, ``(groups,)``, from 0.
+        n_samples: Samples of each group, ``(groups,)``, from 1.
+
+    Returns:
+        From 0 to 1, higher is better.
+
+    Source: SpaceNLI, Figure 6.
+    """
+    sizes, which = np.unique(n_samples, return_inverse=True)
+    correct = np.zeros(len(sizes), np.int64)
+    np.add.at(correct, which, n_correct)
+    # Sum as integers, which is exact: a perfect system scores 1.
+    terms = list(zip(correct.tolist(), sizes.tolist(), strict=True))
+    while len(terms) > 1:
+        pairs = zip(terms[::2], [*terms[1::2], (0, 1)], strict=False)
+        terms = [(a * d + c * b, b * d) for (a, b), (c, d) in pairs]
+    part, whole = terms[0]
+    area: float = part / (whole * len(n_samples))
+    return area

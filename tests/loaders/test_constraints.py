@@ -12,14 +12,14 @@ from nlihub.loaders.corpora.patterns.records import (
     Literal,
     MiniWorld,
     Not,
-    Relation,
     Restriction,
     Variable,
+    WorldRelation,
 )
 
-CITY = Relation("city_pn", 1, ((frozenset({"Oslo"}),),))
-WALK = Relation("walk_v2", 2, ((frozenset({"fox"}), frozenset({"barn"})),))
-WORLD = MiniWorld({r.name: r for r in (CITY, WALK, Relation("walk_p2", 2, WALK.products))})
+CITY = WorldRelation("city_pn", 1, ((frozenset({"Oslo"}),),))
+WALK = WorldRelation("walk_v2", 2, ((frozenset({"fox"}), frozenset({"barn"})),))
+WORLD = MiniWorld({r.name: r for r in (CITY, WALK, WorldRelation("walk_p2", 2, WALK.products))})
 A, B = Variable("NP1"), Variable("NP2")
 NAMES = ("NP1", "NP2", "immediately_r_01")
 

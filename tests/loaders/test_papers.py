@@ -15,8 +15,14 @@ import pytest
 from conftest import SHARED
 from memory import growth_of_peak
 from nlihub.loaders.corpora.papers.files import find_paper_files
-from nlihub.loaders.corpora.papers.ids import id_of_file, year_of_anthology_id, year_told
-from nlihub.loaders.corpora.papers.paper import REASONS, Paper, Skipped
+from nlihub.loaders.corpora.papers.paper import (
+    REASONS,
+    Paper,
+    SkippedPaper,
+    id_of_file,
+    year_of_anthology_id,
+    year_told,
+)
 from nlihub.loaders.corpora.papers.read import read_papers
 from nlihub.loaders.errors import MAX_RECORD_BYTES, SourceNotFoundError
 
@@ -47,7 +53,7 @@ def read(tmp_path):
 def everything(path):
     found = [one for file in find_paper_files([path]) for one in read_papers(file, split)]
     for one in found:
-        if isinstance(one, Skipped):
+        if isinstance(one, SkippedPaper):
             assert one.reason in REASONS and one.detail and one.file.startswith(str(path))
         else:
             assert one.id and one.sections
@@ -291,7 +297,7 @@ def test_archives_are_read_to_the_end(read, mode):
         ("b.xml.gz", 0),
     ]
     assert [one.id for one in found if isinstance(one, Paper)] == ["P98-1046", "a1", "7", "b"]
-    assert [one.reason for one in found if isinstance(one, Skipped)] == [
+    assert [one.reason for one in found if isinstance(one, SkippedPaper)] == [
         "malformed",
         "unreadable",
         "unreadable",
@@ -384,7 +390,7 @@ def test_archives_that_are_damaged_or_hold_nothing(read):
 )
 def test_bad_files_are_reported(read, content, name, reason, line, detail):
     skipped = only(read(content, name))
-    assert isinstance(skipped, Skipped)
+    assert isinstance(skipped, SkippedPaper)
     assert (skipped.reason, skipped.line) == (reason, line), skipped
     assert detail in skipped.detail
 

@@ -12,7 +12,7 @@ from ....loaders.corpora.papers.files import find_paper_files
 from ....loaders.progress import Tell
 from ...core.options import BuildOptions
 from ..about import Declared
-from ..procedure import Construction, Report, TooFewError, list_reasons
+from ..procedure import Construction, ConstructionReport, TooFewError, list_reasons
 from .declaration import POSITIVE, AbstractsDeclaration
 from .distributions import choose_balanced, choose_full
 from .mechanisms.find import find_mechanisms
@@ -39,7 +39,7 @@ def run(
     options: BuildOptions,
     tell: Tell,
 ) -> Iterator[Construction]:
-    """Make a dataset from abstracts, whose mechanisms are kept in memory; see ``Run``.
+    """Make a dataset from abstracts, whose mechanisms are kept in memory; see ``RunProcedure``.
 
     Raises:
         SourceNotFoundError: There is no file.
@@ -89,8 +89,8 @@ def run(
     yield Construction(rows, report, declaration)
 
 
-def _report(chosen: Selection, counts: Mapping[str, Any]) -> Report:
-    return Report(
+def _report(chosen: Selection, counts: Mapping[str, Any]) -> ConstructionReport:
+    return ConstructionReport(
         counts,
         {"not_taken": chosen.not_taken, "left_out": chosen.left_out},
         [*_summary(chosen.not_taken), *_summary_of_counts(counts)],

@@ -1,16 +1,15 @@
-"""Finds the sentences that open with a linking phrase."""
+"""Find the sentences that open with a linking phrase."""
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from .arrays import Flags, Numbers
+from .arrays import Flags, Numbers, Texts
 from .phrases import LinkingPhrases
-from .texts import Texts
 
 #: The cut of a sentence in which something stands before the phrase.
 AFTER_A_MARK = -1
@@ -22,15 +21,14 @@ _PUNCTUATION = ",:;.，、：；。—–-"  # noqa: RUF001
 _BLANKS = " \t\n\u00a0\u2009\u202f"
 
 
-@dataclass(frozen=True)
-class Linking:
+class Linking(NamedTuple):
     """Sentences that open with a linking phrase.
 
     Attributes:
         sentence: n numbers of sentences, ascending.
         phrase: n numbers of phrases.
-        cut: How many bytes the phrase and the punctuation after it take; ``AFTER_A_MARK`` where a
-            dash, a quotation mark or the like stands before it.
+        cut: n numbers of bytes that the phrase and the punctuation after it take; ``AFTER_A_MARK``
+            where a dash, a quotation mark or the like stands before it.
     """
 
     sentence: Numbers
@@ -38,17 +36,12 @@ class Linking:
     cut: Numbers
 
     def select(self, chosen: Flags) -> "Linking":
-        """The chosen ones of them."""
-        return Linking(self.sentence[chosen], self.phrase[chosen], self.cut[chosen])
+        """Return the chosen sentences."""
+        return Linking(*(column[chosen] for column in self))
 
 
 def find_linking(texts: Texts, phrases: LinkingPhrases) -> Linking:
-    """Find the sentences that open with a phrase, perhaps behind a mark.
-
-    Args:
-        texts: The sentences.
-        phrases: The phrases.
-    """
+    """Find the sentences that open with a linking phrase, perhaps behind a mark."""
     number = {" ".join(phrase.split()): n for n, phrase in enumerate(phrases.phrases)}
     match = _pattern(phrases.phrases).match
     found = []
@@ -59,13 +52,12 @@ def find_linking(texts: Texts, phrases: LinkingPhrases) -> Linking:
             if phrase not in number:  # other blanks are in it
                 phrase = " ".join(phrase.split())
             found.append((i, number[phrase], AFTER_A_MARK if mark else len(here[0].encode())))
-    columns = np.array(found, np.int64).reshape(-1, 3)
-    return Linking(columns[:, 0], columns[:, 1], columns[:, 2])
+    return Linking(*np.array(found, np.int64).reshape(-1, 3).T)
 
 
 @cache
 def _pattern(phrases: tuple[str, ...]) -> re.Pattern[str]:
-    """Matches what opens a sentence: marks (group 1), a phrase (2), and the punctuation after it.
+    """Match what opens a sentence: marks (group 1), a phrase (2), and the punctuation after it.
 
     A phrase ends where its word does: "Thus" opens "Thus, we" and "Thus we", not "Thusly". Where
     one phrase is the beginning of another, the longer one is meant.
@@ -77,10 +69,9 @@ def _pattern(phrases: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def _may_open_with(texts: Texts, phrases: tuple[str, ...]) -> Numbers:
-    """The sentences whose first letters are those of a phrase, and by chance a few others.
+    """Return the sentences whose first letters are those of a phrase, and by chance a few others.
 
-    Looking a hash of the first bytes of all of them up in a table is the fastest way to pass over
-    most.
+    To look a hash of the first bytes up in a table is the fastest way to pass over most.
     """
     table, length = _heads(phrases)
     return np.flatnonzero(table[_hash_heads(texts, length)])
@@ -88,7 +79,7 @@ def _may_open_with(texts: Texts, phrases: tuple[str, ...]) -> Numbers:
 
 @cache
 def _heads(phrases: tuple[str, ...]) -> tuple[Flags, int]:
-    """For each hash whether a phrase begins so, and how many bytes are hashed."""
+    """Return for each hash whether a phrase begins so, and how many bytes are hashed."""
     spellings = [text.encode() for phrase in phrases for text in _spellings(phrase)]
     length = min(_MAX_HEAD_BYTES, *map(len, spellings))
     table = np.zeros(1 << 16, bool)
@@ -106,7 +97,7 @@ def _hash_heads(texts: Texts, length: int) -> npt.NDArray[np.uint16]:
 
 
 def _spellings(phrase: str) -> Iterator[str]:
-    """A phrase with other blanks in it, and with marks before it."""
+    """Yield a phrase with other blanks in it, and with marks before it."""
     for blank in _BLANKS:
         yield phrase.replace(" ", blank)
         yield from (phrase.replace(" ", blank + other) for other in _BLANKS)

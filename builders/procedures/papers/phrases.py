@@ -1,7 +1,7 @@
 """Linking phrases and the labels that they give: data, which others may replace.
 
 Source:
-    SciNLI, Table 2; MSciNLI has the same (its Table 11). ``phrases.json`` holds them.
+    SciNLI, Table 2; MSciNLI, Table 11, has the same. ``phrases.json`` holds them.
 """
 
 import json
@@ -24,8 +24,7 @@ class LinkingPhrases:
     """Linking phrases by label.
 
     Attributes:
-        labels: For each label its phrases, as they open a sentence; labels in the order of their
-            ids.
+        labels: For each label, in the order of ids, its phrases, as they open a sentence.
         neutral: The label of random pairs; the last id.
     """
 
@@ -59,18 +58,17 @@ class LinkingPhrases:
 
     @classmethod
     def read(cls, path: Path | None = None) -> "LinkingPhrases":
-        """Read them from a JSON file of the form of ``phrases.json``.
+        """Read linking phrases from a JSON file of the form of ``phrases.json``.
 
         Args:
-            path: The file; None takes those of SciNLI.
+            path: The file; None takes SciNLI's phrases.
 
         Raises:
             UsageError: The file is missing, or not of that form.
         """
         source = path or files(__package__) / "phrases.json"
         try:
-            fields = json.loads(source.read_text(encoding="utf-8"))
-            return cls.parse(fields)
+            return cls.parse(json.loads(source.read_text(encoding="utf-8")))
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             if isinstance(error, UsageError):
                 raise UsageError(f"{source}: {error}") from error
@@ -81,10 +79,10 @@ class LinkingPhrases:
 
     @classmethod
     def parse(cls, fields: Mapping[str, Any]) -> "LinkingPhrases":
-        """Make them of what ``as_json`` gives.
+        """Make linking phrases of what ``as_json`` gives.
 
         Raises:
-            UsageError: A phrase is empty, given twice, no text, or there are none.
+            UsageError: A phrase is empty, given twice or not a text, or there are none.
         """
         for label, found in fields["labels"].items():
             if not isinstance(found, list) or not all(isinstance(p, str) for p in found):
@@ -95,7 +93,7 @@ class LinkingPhrases:
         return cls(labels, fields["neutral"])
 
     def as_json(self) -> dict[str, Any]:
-        """They as plain values, of the form of the file."""
+        """Return the phrases as plain values, of the form of the file."""
         return {
             "labels": {label: list(found) for label, found in self.labels.items()},
             "neutral": self.neutral,

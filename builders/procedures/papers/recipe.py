@@ -14,7 +14,7 @@ from ..about import check_domain
 from ..option_groups import Option
 from ..procedure import Recipe
 from ..splits import GROUP, ByRatio, ByYear, Ratio, Splitting, Years, parse_years
-from .pair_rules import PairRules
+from .pairs import PairRules
 from .phrases import LinkingPhrases
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""From files of papers to rows, a report and a declaration."""
+"""Make a dataset from files of papers: rows, a report and a declaration."""
 
 import logging
 from collections import Counter
@@ -9,17 +9,17 @@ from typing import Any
 
 from ....loaders.corpora.papers.files import find_paper_files
 from ....loaders.corpora.papers.metadata import Metadata
-from ....loaders.corpora.papers.paper import Skipped
+from ....loaders.corpora.papers.paper import SkippedPaper
 from ....loaders.corpora.papers.sentences import split_sentences
 from ....loaders.errors import CorpusError
 from ....loaders.progress import Tell
 from ...core.options import BuildOptions
 from ..about import Declared
-from ..procedure import Construction, Report, TooFewError, list_reasons
+from ..procedure import Construction, ConstructionReport, TooFewError, list_reasons
 from .declaration import PapersDeclaration
 from .extract import Job, ShardReport
 from .recipe import PapersRecipe
-from .rows import Corpus, PaperRows
+from .rows import PaperRows
 from .select_pairs import Pairs, select_pairs
 from .select_papers import Papers, select_papers
 from .shards import local_engine, worked_off
@@ -41,7 +41,7 @@ def run(
     options: BuildOptions,
     tell: Tell,
 ) -> Iterator[Construction]:
-    """Make a dataset from papers; see ``Run``.
+    """Make a dataset from papers; see ``RunProcedure``.
 
     Raises:
         SourceNotFoundError: There is no paper file.
@@ -76,19 +76,21 @@ def run(
             declared, phrases.label_names, phrases.categories, tuple(papers.domains), splits
         )
         keys = options.keys(declaration.spec())
-        rows = PaperRows(Corpus(folders, papers, pairs), recipe.parameters(), phrases, keys)
+        rows = PaperRows(folders, papers, pairs, recipe.parameters(), phrases, keys)
         yield Construction(rows, report, declaration)
 
 
-def _report(papers: Papers, unknown: Sequence[str], counts: Mapping[str, Any]) -> Report:
-    return Report(
+def _report(
+    papers: Papers, unknown: Sequence[str], counts: Mapping[str, Any]
+) -> ConstructionReport:
+    return ConstructionReport(
         counts,
         {"unknown_in_metadata": unknown, "skipped": papers.skipped},
         [*_summary(papers.skipped, unknown), *_summary_of_counts(counts)],
     )
 
 
-def _summary(skipped: Sequence[Skipped], unknown: Sequence[str]) -> Iterator[str]:
+def _summary(skipped: Sequence[SkippedPaper], unknown: Sequence[str]) -> Iterator[str]:
     for entry in skipped[:_MAX_SHOWN]:
         place = f"{entry.file}:{entry.line}" if entry.line else entry.file
         yield f"skipped {place}: {entry.reason}: {entry.detail}"

@@ -1,4 +1,4 @@
-"""Which pairs are taken: of papers that are taken, no texts twice, no sentence in two splits.
+"""Decide which pairs are taken: no texts twice, no sentence in two splits.
 
 Every decision is by keyed hashes of ids and positions, so that neither the order of the shards nor
 how they were cut matters. Texts stay on disk until they are written.
@@ -13,11 +13,10 @@ import numpy as np
 import pyarrow as pa
 
 from ...core.schema import SPLITS
-from .arrays import Flags, Numbers, Words
+from .arrays import Flags, Numbers, Words, draw, mix
 from .balance import balance, class_sizes
-from .draws import draw, mix
-from .extract import PAIRS, ShardReport, read_table
-from .pair_rules import PairRules
+from .extract import PAIRS, ShardReport, read_shard_table
+from .pairs import PairRules
 from .select_papers import Papers
 
 NOT_TAKEN = "its paper is not taken"
@@ -35,8 +34,8 @@ class Pairs:
         domain: The number of its domain.
         is_balanced: Whether it is left when the larger classes are cut.
         starts: The first pair of each shard, and the end.
-        read: Number of pairs that were found, by category.
-        kept: Number of pairs that are taken, by category.
+        read: Number of pairs found, by category.
+        kept: Number of pairs taken, by category.
         dropped: Number of the others, by category and reason.
     """
 
@@ -57,7 +56,7 @@ def select_pairs(
     splits: Sequence[str],
     quotas: Mapping[str, int],
 ) -> Pairs:
-    """Decide which pairs are taken, and which are left when classes are balanced.
+    """Decide which pairs of papers are taken, and which are left when classes are balanced.
 
     Of several pairs with the same two texts the one with the lowest hash is taken. A sentence is in
     one split only, of test, train and validation the first that has it.
@@ -67,15 +66,14 @@ def select_pairs(
         papers: Their papers.
         rules: How the pairs were made.
         splits: The splits that have pairs.
-        quotas: By split, how many pairs of each class and domain are left; a split that is not
-            named has as many as its smallest class.
+        quotas: By split, pairs of each class and domain; without one, as many as its smallest class.
 
     Raises:
         CorpusError: A split and domain has no pair of a class, or fewer than its quota.
     """
     phrases = rules.phrases
     columns = ("category", "paper", "order", "premise_hash", "hypothesis_hash", "second_hash")
-    tables = [read_table(folder, PAIRS, columns) for folder in folders]
+    tables = [read_shard_table(folder, PAIRS, columns) for folder in folders]
     starts = np.cumsum([0, *map(len, tables)])
     rows = pa.concat_tables(tables)
     category = rows["category"].to_numpy().astype(np.int64)
@@ -106,12 +104,12 @@ def select_pairs(
 
 
 def taken_pairs(folders: Sequence[Path], papers: Papers, pairs: Pairs) -> Iterator[pa.Table]:
-    """The pairs of each shard that are taken, with their ``number`` and that of their ``paper``."""
+    """Yield the taken pairs of each shard, with their ``number`` and that of their ``paper``."""
     for folder, paper, start, end in zip(
         folders, papers.starts, pairs.starts, pairs.starts[1:], strict=False
     ):
         here = np.flatnonzero(pairs.split[start:end] >= 0)
-        table = read_table(folder, PAIRS).take(pa.array(here))
+        table = read_shard_table(folder, PAIRS).take(pa.array(here))
         table = table.append_column("number", pa.array(start + here))
         numbers = table["paper"].to_numpy() + paper
         place = table.schema.get_field_index("paper")
@@ -119,7 +117,7 @@ def taken_pairs(folders: Sequence[Path], papers: Papers, pairs: Pairs) -> Iterat
 
 
 def _is_again(texts: Words, order: Words, is_candidate: Flags) -> Flags:
-    """Which candidates have the texts of one that comes before them."""
+    """Return which candidates have the texts of one that comes before them."""
     ranked = np.lexsort((order, texts))
     ranked = ranked[is_candidate[ranked]]
     again = np.zeros(len(texts), bool)
@@ -128,7 +126,7 @@ def _is_again(texts: Words, order: Words, is_candidate: Flags) -> Flags:
 
 
 def _is_in_two_splits(split: Numbers, one: Words, other: Words) -> Flags:
-    """Which pairs have a sentence that a pair of an earlier split has."""
+    """Return which pairs have a sentence that a pair of an earlier split has."""
     found = np.zeros(len(split), bool)
     seen = np.zeros(0, np.uint64)
     for name in ("test", "train", "validation"):
@@ -142,7 +140,7 @@ def _is_in_two_splits(split: Numbers, one: Words, other: Words) -> Flags:
 
 @dataclass(frozen=True)
 class _Counts:
-    """Numbers of pairs by category: of those that were found, and of those that are dropped."""
+    """Numbers of pairs found, and of those dropped, by category."""
 
     names: Sequence[str]
     read: dict[str, int]
@@ -150,7 +148,7 @@ class _Counts:
 
     @classmethod
     def of(cls, folders: Sequence[Path], names: Sequence[str]) -> "_Counts":
-        """Those of the shards."""
+        """Sum up the reports of the shards."""
         read = dict.fromkeys(names, 0)
         dropped: dict[str, Counter[str]] = {name: Counter() for name in names}
         for folder in folders:

@@ -13,7 +13,7 @@ from ....loaders.hashing import hash_file
 from ....loaders.progress import Tell
 from ...core.options import BuildOptions
 from ..about import Declared
-from ..procedure import Construction, Report
+from ..procedure import Construction, ConstructionReport
 from .declaration import CATEGORIES, PatternsDeclaration
 from .recipe import PatternsRecipe, SamplingConfig
 from .rows import PatternRows, encode_samples, few_shot_pool
@@ -35,7 +35,7 @@ def run(
     options: BuildOptions,
     tell: Tell,
 ) -> Iterator[Construction]:
-    """Make a dataset from a pattern bank; see ``Run``.
+    """Make a dataset from a pattern bank; see ``RunProcedure``.
 
     Raises:
         SourceNotFoundError: The folder is missing, or does not hold one file of each kind.
@@ -73,7 +73,9 @@ def run(
     yield Construction(PatternRows(table, keys, sources, recipe.parameters()), report, declaration)
 
 
-def _report(samples: Sequence[PatternSample], per_pattern: int, n_negated: int) -> Report:
+def _report(
+    samples: Sequence[PatternSample], per_pattern: int, n_negated: int
+) -> ConstructionReport:
     short = {s.pattern.id: len(s) for s in samples if len(s) < per_pattern}
     counts: Mapping[str, Any] = {
         "annotation": BY_MAKER,
@@ -91,4 +93,4 @@ def _report(samples: Sequence[PatternSample], per_pattern: int, n_negated: int) 
         summary.append(
             f"{len(short):,} patterns have fewer than {per_pattern}: {', '.join(shown)}{more}"
         )
-    return Report(counts, {}, summary)
+    return ConstructionReport(counts, {}, summary)

@@ -24,7 +24,7 @@ _COLUMNS = ["pattern", "fingerprint", "reader", "answer_1", "answer_2", "answer_
 
 
 @dataclass(frozen=True)
-class Agreement:
+class PatternAgreement:
     """How far blind readers agree with the labels of a bank.
 
     Attributes:
@@ -64,7 +64,7 @@ def _plain(value: Any) -> Any:
     return sorted(value) if isinstance(value, frozenset) else value
 
 
-def measure_agreement(bank: PatternBank, path: Path) -> Agreement:
+def measure_pattern_agreement(bank: PatternBank, path: Path) -> PatternAgreement:
     """Sum up the answers of blind readers.
 
     Args:
@@ -105,7 +105,7 @@ def measure_agreement(bank: PatternBank, path: Path) -> Agreement:
     return _sum_up(bank, [answers[reader] for reader in sorted(answers)])
 
 
-def _sum_up(bank: PatternBank, readers: Sequence[dict[str, list[str]]]) -> Agreement:
+def _sum_up(bank: PatternBank, readers: Sequence[dict[str, list[str]]]) -> PatternAgreement:
     labels = [
         [LABEL_OF_ANSWER[answer] for pattern in bank for answer in read[pattern.id]]
         for read in readers
@@ -116,7 +116,7 @@ def _sum_up(bank: PatternBank, readers: Sequence[dict[str, list[str]]]) -> Agree
         for pattern in bank
     ]
     given = [answer for read in readers for answers in read.values() for answer in answers]
-    return Agreement(
+    return PatternAgreement(
         patterns=len(bank),
         agreed_patterns=sum(agreed),
         answers=len(given),

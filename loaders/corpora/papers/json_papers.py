@@ -23,8 +23,16 @@ import orjson
 from ...errors import MAX_RECORD_BYTES, RecordError, too_large
 from ..streams import number_lines
 from . import plain
-from .ids import id_told, year_told
-from .paper import Content, Paper, Section, Skipped, SplitSentences, read_each
+from .paper import (
+    Content,
+    Paper,
+    Section,
+    SkippedPaper,
+    SplitSentences,
+    id_told,
+    read_each,
+    year_told,
+)
 from .prose import is_back_matter
 
 _BOM = b"\xef\xbb\xbf"
@@ -41,7 +49,7 @@ def are_lines_by_name(name: str) -> bool:
 
 def read_json(
     stream: IO[bytes], file: str, id_of_file: str, split: SplitSentences
-) -> Iterator[Paper | Skipped]:
+) -> Iterator[Paper | SkippedPaper]:
     """Read a file of JSON.
 
     It has a paper a line where its name says so, or where its first line ends with ``}`` and has

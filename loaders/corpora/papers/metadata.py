@@ -6,8 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ...errors import Defect, MetadataError
-from .ids import year_told
-from .paper import Paper
+from .paper import Paper, year_told
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ...errors import RecordError
-from .ids import id_told, year_told
-from .paper import Content, Section, SplitSentences
+from .paper import Content, Section, SplitSentences, id_told, year_told
 
 _BODY_KEYS = ("paragraphs", "sentences", "text")
 #: A record with one of these keys is of the plain form.
@@ -119,7 +118,7 @@ def _told(place: _Place) -> str:
     return "".join(steps).removeprefix(".")
 
 
-def read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | RecordError]]:
+def read_parquet_records(path: Path) -> Iterator[tuple[int, dict[str, Any] | RecordError]]:
     """The rows of a Parquet file, a few at a time.
 
     Args:

@@ -11,7 +11,7 @@ from pathlib import Path
 import yaml
 
 from ...errors import BankError, Defect
-from .records import MiniWorld, Relation
+from .records import MiniWorld, WorldRelation
 
 #: The lemmas of the one WordNet 3.0 synset that the official bank uses, in WordNet's order.
 WORDNET_LEMMAS = {
@@ -86,7 +86,7 @@ class _Reader:
         line = node.start_mark.line + 1 if node is not None and node.start_mark else 0
         self.defects.append(Defect(self.file, line, where, message))
 
-    def read(self, content: bytes) -> dict[str, Relation]:
+    def read(self, content: bytes) -> dict[str, WorldRelation]:
         try:
             # Depth is checked on the flat stream of events, before anything recursive sees it.
             depth = 0
@@ -108,7 +108,7 @@ class _Reader:
         if not isinstance(root, yaml.MappingNode) or root.tag != _TAG + "map":
             self.defect(root, "", "expected a mapping of names to sets and relations")
             return {}
-        relations: dict[str, Relation] = {}
+        relations: dict[str, WorldRelation] = {}
         for key, value in root.value:
             name = self.text(key, "")
             if name is None:
@@ -122,14 +122,14 @@ class _Reader:
         for name, fact in list(relations.items()):
             target = relations.get(name.removeprefix("k_"))
             if name.startswith("k_") and target is not None:
-                relations[target.name] = Relation(
+                relations[target.name] = WorldRelation(
                     target.name, target.arity, target.products + fact.products
                 )
         return relations
 
-    def relation(self, name: str, key: yaml.Node, value: yaml.Node) -> Relation | None:
+    def relation(self, name: str, key: yaml.Node, value: yaml.Node) -> WorldRelation | None:
         if _SET_NAME.fullmatch(name):
-            return Relation(name, 1, ((self.members(value, name),),))
+            return WorldRelation(name, 1, ((self.members(value, name),),))
         match = _RELATION_NAME.fullmatch(name)
         if match is None or match[1] == "0":
             expected = "expected a name ending in _n, _pn or _a (a set) or in its arity (_v2, _p3)"
@@ -139,7 +139,7 @@ class _Reader:
         products = self.products(value, arity, name)
         if not products:
             self.defect(value, name, "has no members")
-        return Relation(name, arity, products)
+        return WorldRelation(name, arity, products)
 
     def text(self, node: yaml.Node, where: str) -> str | None:
         """A plain text scalar, or None with a defect reported."""

@@ -8,7 +8,7 @@ from ...errors import UnknownNameError, UsageError
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
+class WorldRelation:
     """A relation of the mini world, kept as the union of products of sets that its file gives.
 
     Attributes:
@@ -46,7 +46,7 @@ class MiniWorld:
         lemmas: For a WordNet synset (``"immediately.r.01"``) the words that express it.
     """
 
-    relations: Mapping[str, Relation]
+    relations: Mapping[str, WorldRelation]
     lemmas: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @cached_property
@@ -71,7 +71,7 @@ class MiniWorld:
             *(r.projection(0) for r in self.relations.values() if r.name.endswith(suffix))
         )
 
-    def find(self, symbol: str, arity: int) -> list[Relation]:
+    def find(self, symbol: str, arity: int) -> list[WorldRelation]:
         """The relations that a selection restriction ``symbol(...)`` of that arity can mean."""
         return [r for r in self.relations.values() if r.symbol == symbol and r.arity == arity]
 
@@ -85,7 +85,7 @@ class Restriction:
         variables: The variables whose nouns fill its arguments, in order.
     """
 
-    relation: Relation
+    relation: WorldRelation
     variables: tuple[str, ...]
 
 
@@ -121,7 +121,7 @@ class Equal:
 class Holds:
     """The relation contains the tuple of phrases (``(NP1,NP2) in sig['relation']``)."""
 
-    relation: Relation
+    relation: WorldRelation
     terms: tuple[Term, ...]
 
 

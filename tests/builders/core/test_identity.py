@@ -13,7 +13,7 @@ from nlihub.builders.core.identity import code_identity, covered_files
 from nlihub.builders.core.options import BuildOptions
 from nlihub.builders.core.registry import builders, get_builder
 from nlihub.builders.procedures.papers.extract import Job
-from nlihub.builders.procedures.papers.pair_rules import PairRules
+from nlihub.builders.procedures.papers.pairs import PairRules
 from nlihub.builders.procedures.papers.shards import _code
 from nlihub.builders.versions import cache, write_rows
 from nlihub.builders.versions.verify import verify_version

@@ -18,8 +18,7 @@ from nlihub.builders.procedures.patterns.sampling import (
     sample_bank,
     sample_pattern,
 )
-from nlihub.builders.procedures.patterns.sentence_template import SentenceTemplate
-from nlihub.builders.procedures.patterns.space import PatternSpace
+from nlihub.builders.procedures.patterns.space import PatternSpace, SentenceTemplate
 from nlihub.builders.spacenli import SpaceNLI
 from nlihub.loaders.corpora.patterns.pattern_bank import read_pattern_bank, scan_pattern_bank
 from nlihub.loaders.errors import BankError, UsageError

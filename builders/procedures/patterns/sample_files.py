@@ -1,9 +1,10 @@
 """Writes a fresh sample of a pattern bank: problems that the released dataset lacks, mended."""
 
 import json
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,146 @@ import pyarrow.parquet as pq
 from ....loaders.atomic_write import whole_file
 from ....loaders.corpora.patterns.pattern_bank import LABELS
 from ....loaders.errors import UsageError
-from .mending import Mend, mend_sample
 from .rows import encode_samples
 from .sampling import PatternSample
+
+#: The command that the released file names as its origin.
+OFFICIAL_COMMAND = (
+    "python/generate_nli.py --sr config/selection_restriction.yaml "
+    "--gr python/base_grammar.fcfg dataset/problem_patterns.xml -v "
+    "--out dataset/160x200.json --out-max-seed 200"
+)
+
+
+def write_upstream_json(samples: Iterable[PatternSample], command: str, path: Path) -> int:
+    """Write samples as the authors' generator does.
+
+    Each row has the attributes of its pattern in file order, then ``prem_num``, ``premises``,
+    ``hypothesis`` and ``subs``; two blanks of indent, no final newline.
+
+    Args:
+        samples: The samples, in order.
+        command: The command that the file names as its origin.
+        path: The file to write.
+
+    Returns:
+        The number of rows.
+
+    Source:
+        ``dataset/160x200.json`` of SpaceNLI at commit 8c10e94d.
+    """
+    n_rows = 0
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(f'{{\n  "generated with a command": {_dump(command)},\n  "data": [')
+        for sample in samples:
+            for row in _rows(sample):
+                separator = ",\n" if n_rows else "\n"
+                file.write(separator + _indent(_dump(row, indent=2)))
+                n_rows += 1
+        file.write("\n  ]\n}" if n_rows else "]\n}")
+    return n_rows
+
+
+def _rows(sample: PatternSample) -> Iterator[dict[str, Any]]:
+    texts = zip(sample.premises, sample.hypotheses, sample.phrases, strict=True)
+    for number, (premises, hypothesis, phrases) in enumerate(texts):
+        yield {
+            **sample.pattern.attributes,
+            "id": f"{sample.pattern.id}-{number}",
+            "prem_num": sample.pattern.n_premises,
+            "premises": premises,
+            "hypothesis": hypothesis,
+            "subs": dict(zip(sample.variables, phrases, strict=True)),
+        }
+
+
+def _dump(value: Any, indent: int | None = None) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=indent)
+
+
+def _indent(text: str) -> str:
+    return "    " + text.replace("\n", "\n    ")
+
+
+_PLURAL_NOUNS = "glasses|jeans|pants|shorts|sweatpants"
+_PLURAL_VERBS = {"is": "are", "was": "were", "has": "have"}
+
+
+@dataclass(frozen=True)
+class Mend:
+    """A sentence that was changed.
+
+    Attributes:
+        rule: The rule that changed it.
+        problem: Id of the problem.
+        before: The sentence as the authors' generator writes it.
+        after: The sentence as it is now.
+    """
+
+    rule: str
+    problem: str
+    before: str
+    after: str
+
+
+def _underscore(sentence: str) -> str:
+    """An optional word keeps the underscores of its variable's name: "at_least twice"."""
+    return re.sub(r"(?<=\w)_(?=\w)", " ", sentence)
+
+
+def _spelling(sentence: str) -> str:
+    """The mini world misspells a noun: "the potatoe"."""
+    return re.sub(r"\bpotatoe\b", "potato", sentence)
+
+
+def _agreement(sentence: str) -> str:
+    """A plural noun as subject has a singular verb: "The glasses is in the cup".
+
+    Only at the beginning of a sentence is the noun surely the subject: "the boy in the jeans is".
+    """
+    return re.sub(
+        rf"^(The (?:{_PLURAL_NOUNS})) ({'|'.join(_PLURAL_VERBS)})\b",
+        lambda match: f"{match[1]} {_PLURAL_VERBS[match[2]]}",
+        sentence,
+    )
+
+
+#: The rules, in the order in which they are applied.
+RULES: dict[str, Callable[[str], str]] = {
+    "underscore": _underscore,
+    "spelling": _spelling,
+    "agreement": _agreement,
+}
+
+
+def mend_sample(sample: PatternSample, id_infix: str = "") -> tuple[PatternSample, list[Mend]]:
+    """Mend the sentences of a sample.
+
+    Args:
+        sample: The sample.
+        id_infix: Stands between a pattern's id and the number of the problem, so that no id is one
+            of the release.
+
+    Returns:
+        The mended sample, its phrases mended likewise, and a mend for each rule and sentence.
+    """
+    mends: list[Mend] = []
+    sentences = []
+    for column in sample.sentences:
+        mended_column = []
+        for number, sentence in enumerate(column):
+            text = sentence
+            for name, rule in RULES.items():
+                mended = rule(text)
+                if mended != text:
+                    problem = f"{sample.pattern.id}-{id_infix}{number}"
+                    mends.append(Mend(name, problem, text, mended))
+                    text = mended
+            mended_column.append(text)
+        sentences.append(mended_column)
+    phrases = [tuple(_spelling(_underscore(p)) for p in row) for row in sample.phrases]
+    return replace(sample, sentences=sentences, phrases=phrases), mends
+
 
 _BATCH_ROWS = 50_000
 
@@ -41,7 +179,7 @@ class SampleSummary:
     mends: Path | None = None
 
 
-def check_ending(output: Path) -> None:
+def check_sample_suffix(output: Path) -> None:
     """Check that a file can be written in the form that its ending names.
 
     Args:
@@ -80,7 +218,7 @@ def write_fresh_sample(
         UsageError: The output has another ending.
         BankError: The samples end with a report of defects; nothing is written.
     """
-    check_ending(output)
+    check_sample_suffix(output)
     rows, patterns = 0, 0
     short: dict[str, int] = {}
     mends: list[Mend] = []

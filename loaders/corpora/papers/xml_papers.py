@@ -13,13 +13,126 @@ is. Its year is that of its earliest publication date.
 Source: ANSI/NISO Z39.96 (JATS); tagging guidelines of PubMed Central.
 """
 
+import re
 from collections.abc import Sequence
+from html import unescape
 from typing import ClassVar
 from xml.etree.ElementTree import Element
 
-from .ids import year_told
-from .paper import Content, SplitSentences
-from .prose import ProseReader, collapse, plain_text
+from ..safe_xml import named_character
+from .paper import Content, Section, SplitSentences, year_told
+from .prose import ProseReader, collapse, is_back_matter, plain_text
+
+#: The name of the root element.
+ROOT = "PAPER"
+
+_SENTENCE = "S"
+_SUBSECTION = "SUBSECTION"
+_PARTS = ("ABSTRACT", "SECTION", _SUBSECTION)
+_TITLE_SID = "0"
+_REFERENCE = re.compile(r"&(?:(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6})|([0-9A-Za-z]+));")
+
+
+def read_split_xml(root: Element) -> Content:
+    """Read a paper.
+
+    Args:
+        root: The element ``<PAPER>``.
+    """
+    sections: list[Section] = []
+    _read_part(root, "", sections)
+    return Content(None, None, None, sections)
+
+
+def _read_part(part: Element, title: str, sections: list[Section]) -> None:
+    if is_back_matter(title):
+        return
+    sentences: list[str] = []
+
+    def close() -> None:
+        nonlocal sentences
+        if sentences:
+            sections.append(Section(title, [sentences]))
+        sentences = []
+
+    for child in part:
+        if child.tag == _SENTENCE:
+            if child.get("sid") != _TITLE_SID and (text := _text(child)):
+                sentences.append(text)
+        elif child.tag in _PARTS:
+            close()
+            own_title = _title(child)
+            _read_part(child, own_title, sections)
+            if child.tag == _SUBSECTION:
+                title = own_title
+    close()
+
+
+def _title(part: Element) -> str:
+    told = part.get("title") or part.text or ""
+    return _clean(told) or ("Abstract" if part.tag == "ABSTRACT" else "")
+
+
+def _text(sentence: Element) -> str:
+    return _clean("".join(sentence.itertext()) if len(sentence) else sentence.text or "")
+
+
+def _clean(text: str) -> str:
+    return collapse(_REFERENCE.sub(_character, text) if "&" in text else text)
+
+
+def _character(reference: re.Match[str]) -> str:
+    number, name = reference.groups()
+    return unescape(reference[0]) if number else named_character(name) or reference[0]
+
+
+#: The name of the root element.
+ROOT = "TEI"
+
+_DATES = (
+    "teiHeader/fileDesc/publicationStmt/date",
+    "teiHeader/fileDesc/sourceDesc/biblStruct/monogr/imprint/date",
+)
+_MARK_TYPES = ("bibr", "foot")
+_MARK = re.compile(r"[0-9]{1,3}(?:\s*[,\u2013-]\s*[0-9]{1,3})*,?")
+_N_PIECES_BEFORE = 16  # in which a bracket that is still open is looked for
+
+
+class _TeiReader(ProseReader):
+    SECTION: ClassVar = "div"
+    TITLE: ClassVar = "head"
+    PARAGRAPHS: ClassVar = frozenset({"p", "item", "ab"})
+    BLOCKS: ClassVar = frozenset({"p", "list", "item", "quote"})
+    FORMULA: ClassVar = "formula"
+    SENTENCE: ClassVar = "s"
+    LEFT_OUT: ClassVar = frozenset({"figure", "table", "note", "label", "listBibl", "graphic"})
+
+    def render(self, element: Element, before: Sequence[str]) -> str | None:
+        if element.tag != "ref" or element.get("type") not in _MARK_TYPES:
+            return None
+        if not _MARK.fullmatch(plain_text(element, self.LEFT_OUT)):
+            return None
+        text = "".join(before[-_N_PIECES_BEFORE:])
+        is_in_brackets = any(text.rfind(a) > text.rfind(b) for a, b in ("[]", "()"))
+        return None if is_in_brackets else ""
+
+
+def read_tei(root: Element, split: SplitSentences) -> Content:
+    """Read a paper.
+
+    Args:
+        root: The element ``<TEI>``.
+        split: Cuts paragraphs whose sentences the file does not tell.
+    """
+    reader = _TeiReader(split)
+    if (abstract := root.find("teiHeader/profileDesc/abstract")) is not None:
+        reader.read(abstract, "Abstract")
+    if (body := root.find("text/body")) is not None:
+        reader.read(body, "")
+    dates = (date for path in _DATES for date in root.findall(path))
+    told = (year_told(date.get("when") or date.text) for date in dates)
+    return Content(None, next(filter(None, told), None), None, reader.sections)
+
 
 #: The name of the root element.
 ROOT = "article"

@@ -19,9 +19,9 @@ from nlihub.loaders.corpora.papers.paper import (
     REASONS,
     Paper,
     SkippedPaper,
-    id_of_file,
+    id_from_name,
+    parse_year,
     year_of_anthology_id,
-    year_told,
 )
 from nlihub.loaders.corpora.papers.read import read_papers
 from nlihub.loaders.errors import MAX_RECORD_BYTES, SourceNotFoundError
@@ -372,7 +372,7 @@ def test_archives_that_are_damaged_or_hold_nothing(read):
             "too many to follow",
         ),
         ("[1, 2]", "a.json", "malformed", 0, "expected a JSON object, got list"),
-        ('{"id":\n"a"', "a.json", "malformed", 2, "no JSON"),
+        ('{"id":\n"a"', "a.json", "malformed", 2, "not JSON"),
         ("{}", "a.json", "unknown format", 0, "the keys of the object are none"),
         ('{"corpusid": 1}', "a.json", "unknown format", 0, "are 'corpusid'"),
         (gzip.compress(b"{}" * 99, mtime=0)[:-12], "a.json", "unreadable", 0, "to its end"),
@@ -398,12 +398,12 @@ def test_bad_files_are_reported(read, content, name, reason, line, detail):
 @pytest.mark.parametrize(
     ("line", "reason", "detail"),
     [
-        ("{", "malformed", "no JSON"),
+        ("{", "malformed", "not JSON"),
         ("7", "malformed", "expected a JSON object, got int"),
-        ('{"id": "a", "text": "\\ud800"}', "malformed", "no JSON"),
-        ('{"id": "a", "text": "\0"}', "malformed", "no JSON"),
-        (b'{"id": "a", "text": "\xff"}', "malformed", "no JSON"),
-        ("[" * 2000, "malformed", "no JSON"),
+        ('{"id": "a", "text": "\\ud800"}', "malformed", "not JSON"),
+        ('{"id": "a", "text": "\0"}', "malformed", "not JSON"),
+        (b'{"id": "a", "text": "\xff"}', "malformed", "not JSON"),
+        ("[" * 2000, "malformed", "not JSON"),
         ('{"text": "A."}', "malformed", "id: expected text, got none"),
         ('{"id": " ", "text": "A."}', "malformed", "id: expected text, got none"),
         ('{"id": true, "text": "A."}', "malformed", "id: expected text, got bool"),
@@ -592,7 +592,7 @@ def test_years_of_anthology_ids(paper_id, year):
     ],
 )
 def test_years_that_are_told(value, year):
-    assert year_told(value) == year
+    assert parse_year(value) == year
 
 
 @pytest.mark.parametrize(
@@ -606,7 +606,7 @@ def test_years_that_are_told(value, year):
     ],
 )
 def test_ids_of_files(name, paper_id):
-    assert id_of_file(name) == paper_id
+    assert id_from_name(name) == paper_id
 
 
 # Memory

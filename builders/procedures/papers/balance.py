@@ -35,7 +35,7 @@ def class_sizes(
         splits: The splits that have pairs.
         domains: The domains.
         labels: The label set.
-        quotas: By split, pairs of each class and domain; without one, as many as its smallest class.
+        quotas: By split, pairs of each class and domain; without one, those of its smallest class.
 
     Raises:
         CorpusError: A split and domain has no pair of a class, or fewer than its quota.

@@ -65,7 +65,7 @@ class Job:
     metadata: Metadata
 
     def run(self, files: Sequence[PaperFile], folder: Path) -> None:
-        """Write the pairs, papers and counts of a shard; what cannot be read is skipped and reported.
+        """Write the pairs, papers and counts of a shard; what cannot be read is reported.
 
         Args:
             files: The files of the shard.

@@ -66,7 +66,7 @@ def select_pairs(
         papers: Their papers.
         rules: How the pairs were made.
         splits: The splits that have pairs.
-        quotas: By split, pairs of each class and domain; without one, as many as its smallest class.
+        quotas: By split, pairs of each class and domain; without one, those of its smallest class.
 
     Raises:
         CorpusError: A split and domain has no pair of a class, or fewer than its quota.

@@ -33,18 +33,23 @@ from ....loaders.corpora.patterns.records import (
 )
 from ....loaders.errors import BankError, Defect
 
+_Table = NDArray[np.bool_]
+_ColumnOf = Callable[[int, frozenset[str]], _Table]
+_MAX_CELLS = 1 << 24  # combinations looked at in one go: 16 MiB of truth values
+_MAX_TABLE_CELLS = 1 << 26  # of one condition
+_MAX_COMBINATIONS = 10**10  # of one pattern: some minutes
 _BLANKS = re.compile(" {2,}")
 
 
 def _tidy(sentence: str) -> str:
-    """Several blanks become one; the first letter is capitalised."""
+    """Write several blanks as one, and the first letter as a capital."""
     if "  " in sentence:  # an optional word was left out
         sentence = _BLANKS.sub(" ", sentence)
     return sentence[:1].upper() + sentence[1:]
 
 
 class SentenceTemplate:
-    """A sentence of a pattern.
+    """A sentence of a pattern, rendered from phrases and matched back to them.
 
     Args:
         sentence: The sentence, with ``{variables}``.
@@ -65,7 +70,7 @@ class SentenceTemplate:
         )
 
     def render(self, phrases: Sequence[tuple[str, ...]]) -> list[str]:
-        """The sentence for each row of phrases (one phrase for each variable of the pattern)."""
+        """Render the sentence for each row of phrases, one for each variable of the pattern."""
         if not self._axes:
             return [_tidy(self._format % ())] * len(phrases)
         pick = itemgetter(*self._axes)
@@ -74,7 +79,7 @@ class SentenceTemplate:
     def match(
         self, sentence: str, bound: dict[int, str], phrases: Sequence[Sequence[str]]
     ) -> Iterator[dict[int, str]]:
-        """The ways to read a rendered sentence as this template.
+        """Yield the ways to read a rendered sentence as this template.
 
         Args:
             sentence: The sentence.
@@ -109,12 +114,6 @@ class SentenceTemplate:
         return extend(0, 0, bound)
 
 
-_Table = NDArray[np.bool_]
-_MAX_CELLS = 1 << 24  # combinations looked at in one go: 16 MiB of truth values
-_MAX_TABLE_CELLS = 1 << 26  # of one condition
-_MAX_COMBINATIONS = 10**10  # of one pattern: some minutes
-
-
 class PatternSpace:
     """The valid problems of a pattern, numbered from 0 in the authors' order.
 
@@ -145,15 +144,13 @@ class PatternSpace:
         if self.n_combinations > _MAX_COMBINATIONS:
             raise self._too_large(f"its fillers have {self.n_combinations} combinations")
 
-    # ---- counting and finding --------------------------------------------------------
-
     @cached_property
     def n_problems(self) -> int:
         """Number of valid problems."""
         return sum(len(valid) for valid in self._valid_blocks())
 
     def combinations(self, ranks: NDArray[np.int64]) -> NDArray[np.intp]:
-        """The filler of each variable, for problems by rank.
+        """Return the filler of each variable, for problems by rank.
 
         Args:
             ranks: Shape (n,), each from 0 to ``n_problems - 1``, in any order.
@@ -172,13 +169,10 @@ class PatternSpace:
         )
 
     def rank(self, sentences: Sequence[str]) -> int | None:
-        """The rank of a problem given as text.
+        """Return the rank of a problem, from 0, or None where the pattern does not yield it.
 
         Args:
             sentences: Premises and hypothesis, as rendered, without final periods.
-
-        Returns:
-            Its rank, from 0, or None where the pattern does not yield it.
         """
         if len(sentences) != len(self._templates):
             return None
@@ -198,17 +192,28 @@ class PatternSpace:
         ranks = (self.rank(example) for example in self.pattern.examples)
         return tuple(dict.fromkeys(rank for rank in ranks if rank is not None))
 
-    def explain_missed(self) -> Iterator[str]:
-        """Say of each hand-written example that the pattern does not yield which it is, and why."""
-        for example in self.pattern.examples:
-            if self.rank(example) is None:
-                yield f"does not yield its example {'. '.join(example)!r}: {self._why_not(example)}"
+    def find_missed(self) -> Iterator[Defect]:
+        """Yield a defect for each hand-written example that the pattern does not yield."""
+        examples = self.pattern.examples
+        for line, example in zip(self.pattern.example_lines, examples, strict=True):
+            if len(example) == len(self._templates) and not any(
+                all(_holds(table, combination) for table in self._tables)
+                for combination in self._matches(example)
+            ):
+                message = f"does not yield its example {'. '.join(example)!r}: "
+                yield self.defect(message + self._why_not(example), line)
+
+    def defect(self, message: str, line: int | None = None) -> Defect:
+        """Return a defect of the pattern, in a line of its file, by default the first."""
+        pattern = self.pattern
+        return Defect(pattern.file, line or pattern.line, f"pattern {pattern.id}", message)
 
     def _why_not(self, example: Sequence[str]) -> str:
         """Return the first sentence that no filling gives, or the condition that is not met."""
         for n in range(1, len(example) + 1):
             if not any(self._matches(example[:n])):
-                return f"no filling of its variables gives {example[n - 1]!r}"
+                reason = f"no filling of its variables gives {example[n - 1]!r}"
+                return f"{reason}; correct it, or the sentence in <PT>"
         combination = next(self._matches(example))
         names = [
             f"{r.relation.symbol}({','.join(r.variables)})"
@@ -219,12 +224,11 @@ class PatternSpace:
         broken = ", ".join(names) or "the constraint in <BL>"
         phrases = zip(self.variables, self._phrases, combination, strict=True)
         filled = ", ".join(f"{name} = {options[n]!r}" for name, options, n in phrases)
-        return f"{broken} does not hold where {filled}"
-
-    # ---- text ------------------------------------------------------------------------
+        reason = f"{broken} does not hold where {filled}"
+        return f"{reason}; correct the example, the condition or the mini world"
 
     def phrases(self, combinations: NDArray[np.intp]) -> list[tuple[str, ...]]:
-        """The phrases that fill the variables.
+        """Return the phrases that fill the variables.
 
         Args:
             combinations: Shape (n, number of variables), as ``combinations`` gives them.
@@ -239,7 +243,7 @@ class PatternSpace:
         return list(zip(*columns, strict=True)) if columns else [()] * len(combinations)
 
     def render(self, phrases: Sequence[tuple[str, ...]]) -> list[list[str]]:
-        """The text of problems.
+        """Render problems from their phrases.
 
         Args:
             phrases: n tuples, a phrase for each variable.
@@ -270,8 +274,6 @@ class PatternSpace:
                 yield tuple(
                     p.index(phrase) for p, phrase in zip(self._phrases, phrases, strict=True)
                 )
-
-    # ---- conditions as tables -----------------------------------------------------------
 
     @cached_property
     def _prefix(self) -> tuple[int, ...]:
@@ -310,7 +312,7 @@ class PatternSpace:
     def _tables(self) -> list[_Table]:
         """One table a condition, with length 1 along the variables that it does not name.
 
-        Small ones first, so that the conjunction grows late.
+        Small ones come first, so that the conjunction grows late.
         """
         tables = [
             self._restriction(restriction)
@@ -326,9 +328,7 @@ class PatternSpace:
         return sorted(tables, key=lambda table: table.size)
 
     def _too_large(self, reason: str) -> BankError:
-        pattern = self.pattern
-        message = f"{reason}, too many to go through: restrict its variables"
-        return BankError([Defect(pattern.file, pattern.line, f"pattern {pattern.id}", message)])
+        return BankError([self.defect(f"{reason}, too many to go through: restrict its variables")])
 
     def _column(self, axis: int, values: Sequence[bool]) -> _Table:
         shape = [1] * len(self._shape)
@@ -349,9 +349,9 @@ class PatternSpace:
         """A boolean constraint holds on the phrases as they stand."""
         match constraint:
             case AllOf(operands):
-                return _reduce(np.logical_and, [self._constraint(o) for o in operands], True)
+                return reduce(np.logical_and, map(self._constraint, operands), np.array(True))
             case AnyOf(operands):
-                return _reduce(np.logical_or, [self._constraint(o) for o in operands], False)
+                return reduce(np.logical_or, map(self._constraint, operands), np.array(False))
             case Not(operand):
                 return ~self._constraint(operand)
             case Equal(left, right):
@@ -361,12 +361,12 @@ class PatternSpace:
                     relation, lambda position, members: self._term_in(terms[position], members)
                 )
 
-    def _union_of_products(self, relation: WorldRelation, column: "_ColumnOf") -> _Table:
+    def _union_of_products(self, relation: WorldRelation, column: _ColumnOf) -> _Table:
         products = (
-            _reduce(np.logical_and, [column(i, members) for i, members in enumerate(product)], True)
+            reduce(np.logical_and, (column(i, members) for i, members in enumerate(product)))
             for product in relation.products
         )
-        return _reduce(np.logical_or, list(products), False)
+        return reduce(np.logical_or, products, np.array(False))
 
     def _term_in(self, term: Term, members: frozenset[str]) -> _Table:
         if isinstance(term, Literal):
@@ -379,7 +379,7 @@ class PatternSpace:
         return {phrase: code for code, phrase in enumerate(set().union(*self._phrases))}
 
     def _codes(self, term: Term) -> NDArray[np.int64]:
-        """Phrases as numbers, equal where the phrases are; a phrase that nothing fills is -1."""
+        """Return phrases as numbers, equal where the phrases are; one that nothing fills is -1."""
         shape = [1] * len(self._shape)
         if isinstance(term, Literal):
             return np.full(shape, self._codebook.get(term.text, -1), dtype=np.int64)
@@ -413,10 +413,3 @@ def _variables(constraint: Constraint) -> Iterator[str]:
             yield from (term.name for term in (left, right) if isinstance(term, Variable))
         case Holds(terms=terms):
             yield from (term.name for term in terms if isinstance(term, Variable))
-
-
-_ColumnOf = Callable[[int, frozenset[str]], _Table]
-
-
-def _reduce(operation: np.ufunc, tables: Sequence[_Table], empty: bool) -> _Table:
-    return reduce(operation, tables) if tables else np.array(empty)

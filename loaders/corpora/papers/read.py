@@ -1,28 +1,20 @@
-"""Reads a file of papers; the format is told by what is in it."""
+"""Read a file of papers in any format; its content tells which."""
 
 import codecs
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import IO
-from xml.etree.ElementTree import Element
 
 from ...errors import RecordError
 from ..safe_xml import parse_tree
 from ..streams import UNREADABLE, decompress, is_archive, open_plain, peek, read_members, unreadable
-from . import xml_papers as jats
-from . import xml_papers as split_xml
-from . import xml_papers as tei
 from .files import PaperFile, is_paper_name, printable
 from .json_papers import are_lines_by_name, read_json
-from .paper import Content, Paper, SkippedPaper, SplitSentences, id_of_file, read_each, skip
+from .paper import Paper, SkippedPaper, SplitSentences, id_from_name, read_each, skip
 from .plain import read_parquet_records, read_plain
+from .xml_papers import XML_READERS
 
-_XML: dict[str, Callable[[Element, SplitSentences], Content]] = {
-    tei.ROOT: tei.read_tei,
-    jats.ROOT: jats.read_jats,
-    split_xml.ROOT: lambda root, _: split_xml.read_split_xml(root),
-}
 _UTF_16_XML = (b"\xff\xfe<\0", b"\xfe\xff\0<")
 _PARQUET_MARK = b"PAR1"
 _WEB_PAGES = (b"<!doctype html", b"<html")
@@ -36,12 +28,12 @@ def read_papers(file: PaperFile, split: SplitSentences) -> Iterator[Paper | Skip
     that are compressed or not; members that ``is_paper_name`` excludes are passed over.
 
     Args:
-        file: The file; what is in it tells the format, whatever its name.
-        split: Cuts paragraphs into sentences where the file does not tell them.
+        file: The file; its content tells the format, whatever its name.
+        split: Cuts paragraphs into sentences where the file does not mark them.
 
     Yields:
-        The papers in the order of the file; in their places what is wrong with those that cannot
-        be read. Nothing that is in the file raises an error.
+        The papers in the order of the file, and in its place what is wrong with one that cannot be
+        read: no content of a file raises an error.
     """
     name = printable(str(file.path))
     try:
@@ -92,10 +84,10 @@ def _read_content(
     elif head.startswith(_UTF_16_XML) or start.startswith(b"<"):
         if start.lower().startswith(_WEB_PAGES):
             raise RecordError("unknown format", "a web page")
-        root = parse_tree(stream, _XML)
-        yield _XML[root.tag](root, split).to_paper(name, 0, id_of_file(name))
+        root = parse_tree(stream, XML_READERS)
+        yield XML_READERS[root.tag](root, split).to_paper(name, 0, id_from_name(name))
     elif start.startswith((b"{", b"[")) or are_lines_by_name(name):
-        yield from read_json(stream, name, id_of_file(name), split)
+        yield from read_json(stream, name, id_from_name(name), split)
     else:
         known = (other for mark, other in _OTHER_FORMATS.items() if head.startswith(mark))
         raise RecordError("unknown format", next(known, f"begins with {head[:20]!r}"))

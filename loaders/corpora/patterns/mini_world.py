@@ -1,4 +1,4 @@
-"""Reads a mini world: the YAML file of nouns, names and relations (SpaceNLI, section 3.2).
+"""Read a mini world: the YAML file of nouns, names and relations (SpaceNLI, section 3.2).
 
 Only the shapes of such a file are accepted: mappings without values as sets, merge keys and
 aliases as unions, lists as relations. The YAML is composed to nodes and never constructed, so a
@@ -16,16 +16,8 @@ from .records import MiniWorld, WorldRelation
 #: The lemmas of the one WordNet 3.0 synset that the official bank uses, in WordNet's order.
 WORDNET_LEMMAS = {
     "immediately.r.01": (
-        "immediately",
-        "instantly",
-        "straightaway",
-        "straight off",
-        "directly",
-        "now",
-        "right away",
-        "at once",
-        "forthwith",
-        "like a shot",
+        *("immediately", "instantly", "straightaway", "straight off", "directly", "now"),
+        *("right away", "at once", "forthwith", "like a shot"),
     )
 }
 
@@ -46,11 +38,7 @@ def read_mini_world(path: Path) -> MiniWorld:
     one that ends in a digit N is an N-ary relation, a list of products of sets. The members of
     ``k_NAME`` (a fact of the real world) also belong to ``NAME``, where that exists.
 
-    Args:
-        path: The YAML file.
-
-    Returns:
-        The world; its lemmas are those of the synset that the official bank uses.
+    The lemmas are those of the synset that the official bank uses.
 
     Raises:
         BankError: Everything in the file that is not of this form, by line.
@@ -142,7 +130,7 @@ class _Reader:
         return WorldRelation(name, arity, products)
 
     def text(self, node: yaml.Node, where: str) -> str | None:
-        """A plain text scalar, or None with a defect reported."""
+        """Return a plain text scalar, or None with a defect reported."""
         if not isinstance(node, yaml.ScalarNode) or node.tag != _TAG + "str":
             shown = node.value if isinstance(node, yaml.ScalarNode) else "a collection"
             kind = node.tag.removeprefix(_TAG)
@@ -155,7 +143,7 @@ class _Reader:
         return text
 
     def members(self, node: yaml.Node, where: str) -> frozenset[str]:
-        """The members of a set: ``{a, b, <<: *OTHER}``."""
+        """Return the members of a set: ``{a, b, <<: *OTHER}``."""
         if id(node) in self._sets:
             return self._sets[id(node)]
         if not isinstance(node, yaml.MappingNode) or node.tag != _TAG + "map":
@@ -188,7 +176,7 @@ class _Reader:
         return self._sets[id(node)]
 
     def products(self, node: yaml.Node, arity: int, where: str) -> tuple[_Product, ...]:
-        """A list whose items are products of sets, tuples of words, or lists of these by alias."""
+        """Read a list of products of sets, of tuples of words, and of aliases of such lists."""
         if (id(node), arity) in self._products:
             return self._products[id(node), arity]
         if not isinstance(node, yaml.SequenceNode) or node.tag != _TAG + "seq":

@@ -1,4 +1,4 @@
-"""The typed records that readers return."""
+"""The typed records of patterns: a mini world, a bank, a released problem."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -9,12 +9,12 @@ from ...errors import UnknownNameError, UsageError
 
 @dataclass(frozen=True, slots=True)
 class WorldRelation:
-    """A relation of the mini world, kept as the union of products of sets that its file gives.
+    """A relation of the mini world: the union of products of sets that its file gives.
 
     Attributes:
         name: Full name with its suffix, e.g. ``"walk_into_v2"`` or ``"city_pn"``.
         arity: Number of arguments, 1 or more.
-        products: Each product holds one set of nouns per argument.
+        products: Products of one set of nouns for each argument.
     """
 
     name: str
@@ -27,7 +27,7 @@ class WorldRelation:
         return self.name.rsplit("_", 1)[0]
 
     def projection(self, position: int) -> frozenset[str]:
-        """The nouns that occur at an argument position (from 0)."""
+        """Return the nouns that occur at an argument position, from 0."""
         return frozenset().union(*(product[position] for product in self.products))
 
     def __contains__(self, nouns: object) -> bool:
@@ -56,7 +56,7 @@ class MiniWorld:
 
     @cached_property
     def common_nouns(self) -> frozenset[str]:
-        """Members of the ``*_n`` sets that are no proper names: used with "the"."""
+        """Members of the ``*_n`` sets that are not proper names: used with "the"."""
         return self._members("_n") - self.proper_names
 
     @cached_property
@@ -72,18 +72,13 @@ class MiniWorld:
         )
 
     def find(self, symbol: str, arity: int) -> list[WorldRelation]:
-        """The relations that a selection restriction ``symbol(...)`` of that arity can mean."""
+        """Return the relations that a selection restriction of that symbol and arity can mean."""
         return [r for r in self.relations.values() if r.symbol == symbol and r.arity == arity]
 
 
 @dataclass(frozen=True, slots=True)
 class Restriction:
-    """A selection restriction ``walk_into(NP1,NP3)``.
-
-    Attributes:
-        relation: The relation of the mini world that must hold of the nouns.
-        variables: The variables whose nouns fill its arguments, in order.
-    """
+    """A selection restriction ``walk_into(NP1,NP3)``: a relation that holds of variables' nouns."""
 
     relation: WorldRelation
     variables: tuple[str, ...]
@@ -150,11 +145,7 @@ Constraint = Equal | Holds | Not | AllOf | AnyOf
 
 
 def compared_literals(constraint: Constraint | None) -> Iterator[tuple[str, str]]:
-    """Yield the strings that a constraint compares with a variable, each with its variable.
-
-    Args:
-        constraint: The constraint; None has none.
-    """
+    """Yield the variables that a constraint compares with strings, each with its string."""
     match constraint:
         case AllOf(operands) | AnyOf(operands):
             for operand in operands:
@@ -166,7 +157,7 @@ def compared_literals(constraint: Constraint | None) -> Iterator[tuple[str, str]
 
 
 def category_name(ent_type: str | None) -> str | None:
-    """An inference class as a name: ``argument_orientation`` for "argument orientation"."""
+    """Return the name of an inference class: "argument orientation" is argument_orientation."""
     return ent_type and ent_type.replace(" ", "_").replace("-", "_")
 
 
@@ -188,7 +179,8 @@ class Pattern:
             noun phrase those that the projections of the restrictions allow.
         reason: Why the label holds, where the bank says so.
         file: The file it comes from.
-        line: Its line in that file, from 1.
+        line: The line in that file, from 1.
+        example_lines: The lines of the examples.
     """
 
     id: str
@@ -202,6 +194,7 @@ class Pattern:
     reason: str | None
     file: str
     line: int
+    example_lines: tuple[int, ...]
 
     @property
     def n_premises(self) -> int:
@@ -216,20 +209,24 @@ class Pattern:
 
 @dataclass(frozen=True)
 class PatternBank:
-    """Patterns in their official order, and the mini world that fills them."""
+    """A pattern bank.
+
+    Attributes:
+        patterns: The patterns in their official order.
+        world: The mini world that fills them.
+        faulty: Patterns with defects that can be filled as far as they were read, to look for more.
+    """
 
     patterns: tuple[Pattern, ...]
     world: MiniWorld
+    faulty: tuple[Pattern, ...] = ()
 
     def select(self, ids: Collection[str] = (), categories: Collection[str] = ()) -> "PatternBank":
-        """The part of the bank with the given ids and inference classes, in its own order.
+        """Return the part of the bank with some ids and inference classes, over the same world.
 
         Args:
             ids: Ids of patterns; empty means all.
             categories: Inference classes, e.g. ``"non_projective"``; empty means all.
-
-        Returns:
-            A bank over the same world.
 
         Raises:
             UnknownNameError: The bank has no such pattern or class; names the closest.
@@ -251,7 +248,7 @@ class PatternBank:
             for pattern in self
             if (not ids or pattern.id in ids) and (not categories or pattern.category in categories)
         )
-        selected = PatternBank(tuple(chosen), self.world)
+        selected = PatternBank(tuple(chosen), self.world, self.faulty)
         if not selected.patterns:
             raise UsageError("No pattern is of these ids and of these inference classes at once.")
         return selected
@@ -287,5 +284,5 @@ class ReleasedProblem:
 
     @property
     def pattern(self) -> str:
-        """Id of its pattern."""
+        """Id of the pattern."""
         return self.id.rpartition("-")[0]

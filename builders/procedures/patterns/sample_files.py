@@ -1,9 +1,10 @@
-"""Writes a fresh sample of a pattern bank: problems that the released dataset lacks, mended."""
+"""Write samples of a pattern bank: as SpaceNLI's release, or as fresh problems, mended."""
 
 import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -23,10 +24,13 @@ OFFICIAL_COMMAND = (
     "--gr python/base_grammar.fcfg dataset/problem_patterns.xml -v "
     "--out dataset/160x200.json --out-max-seed 200"
 )
+_BATCH_ROWS = 50_000
+_PLURAL_NOUNS = "glasses|jeans|pants|shorts|sweatpants"
+_PLURAL_VERBS = {"is": "are", "was": "were", "has": "have"}
 
 
 def write_upstream_json(samples: Iterable[PatternSample], command: str, path: Path) -> int:
-    """Write samples as the authors' generator does.
+    """Write samples of a bank as the authors' generator does, and return the number of rows.
 
     Each row has the attributes of its pattern in file order, then ``prem_num``, ``premises``,
     ``hypothesis`` and ``subs``; two blanks of indent, no final newline.
@@ -36,19 +40,17 @@ def write_upstream_json(samples: Iterable[PatternSample], command: str, path: Pa
         command: The command that the file names as its origin.
         path: The file to write.
 
-    Returns:
-        The number of rows.
-
     Source:
         ``dataset/160x200.json`` of SpaceNLI at commit 8c10e94d.
     """
     n_rows = 0
     with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(f'{{\n  "generated with a command": {_dump(command)},\n  "data": [')
+        origin = json.dumps(command, ensure_ascii=False)
+        file.write(f'{{\n  "generated with a command": {origin},\n  "data": [')
         for sample in samples:
             for row in _rows(sample):
-                separator = ",\n" if n_rows else "\n"
-                file.write(separator + _indent(_dump(row, indent=2)))
+                text = "\n" + json.dumps(row, ensure_ascii=False, indent=2)
+                file.write("," * (n_rows > 0) + text.replace("\n", "\n    "))
                 n_rows += 1
         file.write("\n  ]\n}" if n_rows else "]\n}")
     return n_rows
@@ -67,21 +69,9 @@ def _rows(sample: PatternSample) -> Iterator[dict[str, Any]]:
         }
 
 
-def _dump(value: Any, indent: int | None = None) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=indent)
-
-
-def _indent(text: str) -> str:
-    return "    " + text.replace("\n", "\n    ")
-
-
-_PLURAL_NOUNS = "glasses|jeans|pants|shorts|sweatpants"
-_PLURAL_VERBS = {"is": "are", "was": "were", "has": "have"}
-
-
 @dataclass(frozen=True)
 class Mend:
-    """A sentence that was changed.
+    """A sentence of a fresh sample that was mended.
 
     Attributes:
         rule: The rule that changed it.
@@ -97,17 +87,17 @@ class Mend:
 
 
 def _underscore(sentence: str) -> str:
-    """An optional word keeps the underscores of its variable's name: "at_least twice"."""
+    """Mend an optional word that keeps the underscores of its variable: "at_least twice"."""
     return re.sub(r"(?<=\w)_(?=\w)", " ", sentence)
 
 
 def _spelling(sentence: str) -> str:
-    """The mini world misspells a noun: "the potatoe"."""
+    """Mend a noun that the mini world misspells: "the potatoe"."""
     return re.sub(r"\bpotatoe\b", "potato", sentence)
 
 
 def _agreement(sentence: str) -> str:
-    """A plural noun as subject has a singular verb: "The glasses is in the cup".
+    """Mend a plural subject with a singular verb: "The glasses is in the cup".
 
     Only at the beginning of a sentence is the noun surely the subject: "the boy in the jeans is".
     """
@@ -118,7 +108,7 @@ def _agreement(sentence: str) -> str:
     )
 
 
-#: The rules, in the order in which they are applied.
+#: The rules of mending, in the order in which they are applied.
 RULES: dict[str, Callable[[str], str]] = {
     "underscore": _underscore,
     "spelling": _spelling,
@@ -127,12 +117,11 @@ RULES: dict[str, Callable[[str], str]] = {
 
 
 def mend_sample(sample: PatternSample, id_infix: str = "") -> tuple[PatternSample, list[Mend]]:
-    """Mend the sentences of a sample.
+    """Mend the text defects of SpaceNLI's release in a sample.
 
     Args:
         sample: The sample.
-        id_infix: Stands between a pattern's id and the number of the problem, so that no id is one
-            of the release.
+        id_infix: Stands between a pattern's id and the number of the problem in the mends.
 
     Returns:
         The mended sample, its phrases mended likewise, and a mend for each rule and sentence.
@@ -155,16 +144,13 @@ def mend_sample(sample: PatternSample, id_infix: str = "") -> tuple[PatternSampl
     return replace(sample, sentences=sentences, phrases=phrases), mends
 
 
-_BATCH_ROWS = 50_000
-
-
 @dataclass(frozen=True)
 class SampleSummary:
-    """What was written.
+    """What was written of a fresh sample.
 
     Attributes:
         output: The file of problems.
-        rows: Its number of rows.
+        rows: Number of rows.
         patterns: Number of patterns that gave them.
         short: Patterns that had fewer problems left than were asked for, with what they gave.
         mended: Sentences mended, by rule.
@@ -180,13 +166,10 @@ class SampleSummary:
 
 
 def check_sample_suffix(output: Path) -> None:
-    """Check that a file can be written in the form that its ending names.
-
-    Args:
-        output: The file.
+    """Check that the suffix of a sample's file names a format that can be written.
 
     Raises:
-        UsageError: It ends neither in ``.parquet`` nor in ``.jsonl``.
+        UsageError: The suffix is neither ``.parquet`` nor ``.jsonl``.
     """
     if output.suffix not in {".parquet", ".jsonl"}:
         raise UsageError(f"{output} must end in .parquet or .jsonl.")
@@ -200,37 +183,40 @@ def write_fresh_sample(
     per_pattern: int,
     mend: bool,
 ) -> SampleSummary:
-    """Write samples in the uniform schema, a batch at a time.
+    """Write samples of a pattern bank in the uniform schema, a batch at a time.
 
     Args:
         samples: The samples, in order.
         output: The file to write, ``.parquet`` or ``.jsonl``; appears whole or not at all.
         id_infix: Stands between a pattern's id and the number of the problem, so that no id is one
             of the release.
-        per_pattern: Problems asked for a pattern.
+        per_pattern: Problems asked for of each pattern.
         mend: Whether to mend the text defects of SpaceNLI; the mends are listed in a file beside
             the output, named like it with ``.mends.jsonl`` at the end.
 
-    Returns:
-        What was written.
-
     Raises:
-        UsageError: The output has another ending.
+        UsageError: The output has another suffix.
         BankError: The samples end with a report of defects; nothing is written.
     """
     check_sample_suffix(output)
     rows, patterns = 0, 0
     short: dict[str, int] = {}
     mends: list[Mend] = []
-    with whole_file(output) as path, _RowWriter(path, id_infix) as writer:
+    waiting: list[PatternSample] = []
+    with whole_file(output) as path, _open_writer(path) as write:
         for sample in samples:
             mended, found = mend_sample(sample, id_infix) if mend else (sample, [])
-            writer.write(mended)
             mends.extend(found)
             rows += len(sample)
             patterns += 1
             if len(sample) < per_pattern:
                 short[sample.pattern.id] = len(sample)
+            waiting.append(mended)
+            if sum(map(len, waiting)) >= _BATCH_ROWS:
+                write(encode_samples(waiting, id_infix))
+                waiting = []
+        if waiting:
+            write(encode_samples(waiting, id_infix))
     list_of_mends = output.with_name(output.name + ".mends.jsonl")
     list_of_mends.unlink(missing_ok=True)  # of an earlier sample
     if mends:
@@ -240,48 +226,17 @@ def write_fresh_sample(
     return SampleSummary(output, rows, patterns, short, counts, list_of_mends if mends else None)
 
 
-class _RowWriter:
-    """Gathers samples into batches and writes these as Parquet or as JSON lines."""
-
-    def __init__(self, path: Path, id_infix: str) -> None:
-        self._path = path
-        self._infix = id_infix
-        self._waiting: list[PatternSample] = []
-        self._parquet: pq.ParquetWriter | None = None
-        self._lines: Any = None
-
-    def __enter__(self) -> "_RowWriter":
-        schema = encode_samples([]).schema
-        if self._path.suffix == ".parquet":
-            self._parquet = pq.ParquetWriter(self._path, schema, compression="zstd")
-        else:
-            self._lines = self._path.open("w", encoding="utf-8", newline="\n")
-        return self
-
-    def __exit__(self, failed: object, *_: object) -> None:
-        if failed is None:
-            self._flush()
-        (self._parquet or self._lines).close()
-
-    def write(self, sample: PatternSample) -> None:
-        self._waiting.append(sample)
-        if sum(map(len, self._waiting)) >= _BATCH_ROWS:
-            self._flush()
-
-    def _flush(self) -> None:
-        if not self._waiting:
-            return
-        table = encode_samples(self._waiting, self._infix)
-        self._waiting = []
-        if self._parquet is not None:
-            self._parquet.write_table(table)
-        else:
-            self._lines.writelines(map(_json_line, _with_label_names(table)))
-
-
-def _with_label_names(table: pa.Table) -> Iterator[dict[str, Any]]:
-    for row in table.to_pylist():
-        yield {**row, "label": LABELS[row["label"]]}
+@contextmanager
+def _open_writer(path: Path) -> Iterator[Callable[[pa.Table], None]]:
+    """Open a file of rows, as Parquet or as JSON lines by its suffix, and give what writes rows."""
+    if path.suffix == ".parquet":
+        with pq.ParquetWriter(path, encode_samples([]).schema, compression="zstd") as parquet:
+            yield parquet.write_table
+    else:
+        with path.open("w", encoding="utf-8", newline="\n") as file:
+            yield lambda table: file.writelines(
+                _json_line({**row, "label": LABELS[row["label"]]}) for row in table.to_pylist()
+            )
 
 
 def _json_line(value: Any) -> str:

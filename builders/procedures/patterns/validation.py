@@ -1,4 +1,4 @@
-"""The blind second labelling of a pattern bank, read back and summed up (SpaceNLI, section 3.1)."""
+"""Sum up the blind second labelling of a pattern bank (SpaceNLI, section 3.1)."""
 
 import csv
 import hashlib
@@ -25,7 +25,7 @@ _COLUMNS = ["pattern", "fingerprint", "reader", "answer_1", "answer_2", "answer_
 
 @dataclass(frozen=True)
 class PatternAgreement:
-    """How far blind readers agree with the labels of a bank.
+    """How far blind readers agree with the labels of a pattern bank.
 
     Attributes:
         patterns: Number of patterns read.
@@ -45,7 +45,7 @@ class PatternAgreement:
 
 
 def fingerprint(pattern: Pattern) -> str:
-    """Twelve digits that change with a pattern's sentences, label or conditions."""
+    """Return twelve digits that change with a pattern's sentences, label or conditions."""
     restrictions = [
         [r.variables, [[sorted(members) for members in product] for product in r.relation.products]]
         for r in pattern.restrictions
@@ -56,7 +56,7 @@ def fingerprint(pattern: Pattern) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Sets as sorted lists, for JSON."""
+    """Return a value with its sets as sorted lists, for JSON."""
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -65,15 +65,12 @@ def _plain(value: Any) -> Any:
 
 
 def measure_pattern_agreement(bank: PatternBank, path: Path) -> PatternAgreement:
-    """Sum up the answers of blind readers.
+    """Sum up the answers of the blind readers of a pattern bank.
 
     Args:
         bank: The bank that was read.
         path: A CSV file with a row a pattern and reader: three answers on the paper's scale, and
             the fingerprint of the pattern that was read.
-
-    Returns:
-        What the readers say, counted.
 
     Raises:
         BankError: A pattern was not read by every reader, or has changed since.
@@ -127,7 +124,7 @@ def _sum_up(bank: PatternBank, readers: Sequence[dict[str, list[str]]]) -> Patte
 
 
 def cohen_kappa(first: Sequence[str], second: Sequence[str]) -> float:
-    """Cohen's kappa: agreement beyond chance, 1 for perfect, 0 for chance.
+    """Return Cohen's kappa of two readers: agreement beyond chance, 1 for perfect, 0 for chance.
 
     Args:
         first: n labels of one reader, n at least 1.

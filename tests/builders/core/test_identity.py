@@ -198,7 +198,7 @@ def test_a_change_elsewhere_discards_nothing(tree):
         ("builders/core/encode.py", set(builders())),
         ("builders/procedures/papers/cleaning.py", {"papers"}),
         ("builders/procedures/papers/phrases.json", {"papers"}),
-        ("loaders/corpora/papers/tei.py", {"papers"}),
+        ("loaders/corpora/papers/xml_papers.py", {"papers"}),
         ("builders/versions/write_rows.py", {"files"}),
         ("builders/versions/manifest.py", {"files"}),
     ],

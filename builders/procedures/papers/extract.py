@@ -19,7 +19,7 @@ from ....loaders.corpora.papers.metadata import Metadata
 from ....loaders.corpora.papers.paper import Paper, SkippedPaper, SplitSentences
 from ....loaders.corpora.papers.read import read_papers
 from .arrays import Words
-from .pairs import PairBlock, PairRules, find_pairs
+from .pairs import PairBlock, PairRules, by_category, find_pairs
 
 PAIRS, PAPERS, REPORT = "pairs.arrow", "papers.arrow", "report.json"
 
@@ -51,6 +51,14 @@ PAPER_SCHEMA = pa.schema(
 
 
 @dataclass(frozen=True)
+class CorpusShard:
+    """Some files of a corpus of papers, and the folder for their pairs."""
+
+    files: Sequence[PaperFile]
+    folder: Path
+
+
+@dataclass(frozen=True)
 class Job:
     """What a worker does with each shard; it can be sent to another process or machine.
 
@@ -64,12 +72,10 @@ class Job:
     split_sentences: SplitSentences
     metadata: Metadata
 
-    def run(self, files: Sequence[PaperFile], folder: Path) -> None:
-        """Write the pairs, papers and counts of a shard; what cannot be read is reported.
+    def run(self, shard: CorpusShard) -> None:
+        """Write the pairs, papers and counts of a shard, whole or not at all.
 
-        Args:
-            files: The files of the shard.
-            folder: The folder to write, whole or not at all.
+        What cannot be read is skipped and reported.
 
         Raises:
             OutputError: The folder cannot be written.
@@ -78,23 +84,16 @@ class Job:
         found: Counter[str] = Counter()
         dropped: Counter[tuple[str, str]] = Counter()
         n_papers = 0
-        with whole_folder(folder, lambda _: True) as work, ExitStack() as stack:
+        with whole_folder(shard.folder, lambda _: True) as work, ExitStack() as stack:
             pairs = stack.enter_context(pa.ipc.new_file(str(work / PAIRS), PAIR_SCHEMA))
             papers = stack.enter_context(pa.ipc.new_file(str(work / PAPERS), PAPER_SCHEMA))
-            for block in find_pairs(self._papers(files, skipped), self.rules):
+            for block in find_pairs(self._papers(shard.files, skipped), self.rules):
                 pairs.write(_pair_batch(block, n_papers))
                 papers.write(_paper_batch(block))
                 found += block.found
                 dropped += block.dropped
                 n_papers += len(block.papers)
-            report = ShardReport(
-                skipped=tuple(skipped),
-                found=dict(sorted(found.items())),
-                dropped={category: {} for category, _ in sorted(dropped)},
-            )
-            for (category, reason), number in sorted(dropped.items()):
-                report.dropped[category][reason] = number
-            report.write(work)
+            ShardReport(skipped, dict(sorted(found.items())), by_category(dropped)).write(work)
 
     def _papers(self, files: Sequence[PaperFile], skipped: list[SkippedPaper]) -> Iterator[Paper]:
         for file in files:

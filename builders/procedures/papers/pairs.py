@@ -177,7 +177,7 @@ class _Block:
     def pairs(self) -> PairBlock:
         """Find the pairs of the papers."""
         phrases = self._rules.phrases
-        tally = _Tally(phrases.categories)
+        tally = PairTally(phrases.categories)
         starts = np.array([*self._starts, len(self)])
         texts = self._texts(starts)
         seed = self._rules.seed
@@ -221,7 +221,7 @@ class _Block:
             dropped=tally.dropped,
         )
 
-    def _with_premise(self, linking: Linking, tally: "_Tally") -> Linking:
+    def _with_premise(self, linking: Linking, tally: "PairTally") -> Linking:
         """Return the sentences that open with a phrase, nothing before it, and follow another."""
         tally.find(linking.phrase)
         is_opening = np.zeros(len(self), bool)
@@ -252,6 +252,14 @@ class _Block:
         of_cut[cut] = judge(texts.select(cut).without(cuts[cut]).to_list(), opens=False)
         of_first = of_whole[pairs.first]
         return np.where(of_first == FIT, of_cut[pairs.second], of_first)
+
+
+def by_category(dropped: Mapping[tuple[str, str], int]) -> dict[str, dict[str, int]]:
+    """Return numbers of dropped pairs by category, then by reason, in alphabetical order."""
+    found: dict[str, dict[str, int]] = {}
+    for (category, reason), number in sorted(dropped.items()):
+        found.setdefault(category, {})[reason] = number
+    return found
 
 
 def _are_same(some: Texts, others: Texts) -> Flags:
@@ -332,7 +340,7 @@ def _draw_neutral_pairs(
     return _Candidates(first, second, labelled.paper, approach + n_phrases), is_found
 
 
-class _Tally:
+class PairTally:
     """Counts pairs by category: those that are found, and those that are dropped, by reason."""
 
     def __init__(self, categories: Sequence[str]) -> None:

@@ -20,7 +20,7 @@ from .declaration import PapersDeclaration
 from .extract import Job, ShardReport
 from .recipe import PapersRecipe
 from .rows import PaperRows
-from .select_pairs import Pairs, select_pairs
+from .select_pairs import select_pairs
 from .select_papers import Papers, select_papers
 from .shards import local_engine, worked_off
 
@@ -69,9 +69,10 @@ def run(
                 raise CorpusError(f"No paper of {len(files):,} files is taken.")
             pairs = select_pairs(folders, papers, recipe.rules, splits, recipe.per_class)
         except CorpusError as error:
-            report = _report(papers, unknown, {"papers": _paper_counts(papers)})
+            report = _report(papers, unknown, {"papers": papers.counts()})
             raise TooFewError(f"{error} {_most_common(folders, papers)}", report) from error
-        report = _report(papers, unknown, _counts(papers, pairs))
+        counts = {"annotation": AUTOMATIC, "papers": papers.counts(), "pairs": pairs.counts}
+        report = _report(papers, unknown, counts)
         declaration = PapersDeclaration(
             declared, phrases.label_names, phrases.categories, tuple(papers.domains), splits
         )
@@ -109,41 +110,14 @@ def _summary_of_counts(counts: Mapping[str, Any]) -> Iterator[str]:
         yield f"{kept:,} of {read:,} pairs"
 
 
-def _counts(papers: Papers, pairs: Pairs) -> Mapping[str, Any]:
-    """Count what was read, kept and dropped: of papers, and of pairs by category.
-
-    A file that is not read counts as one paper.
-    """
-    return {
-        "annotation": AUTOMATIC,
-        "papers": _paper_counts(papers),
-        "pairs": {
-            category: {
-                "read": pairs.read[category],
-                "kept": kept,
-                "dropped": pairs.dropped[category],
-            }
-            for category, kept in pairs.kept.items()
-        },
-    }
-
-
-def _paper_counts(papers: Papers) -> Mapping[str, Any]:
-    return {
-        "read": papers.n_found,
-        "kept": papers.n_taken,
-        "splits": papers.by_split(),
-        "dropped": papers.dropped(),
-    }
-
-
 def _most_common(folders: Sequence[Path], papers: Papers) -> str:
     """Say why most of what was read is not taken."""
     of_pairs: Counter[str] = Counter()
     for folder in folders:
         for dropped in ShardReport.read(folder).dropped.values():
             of_pairs.update(dropped)
-    found = {"Papers that are not taken": Counter(papers.dropped()), "Dropped pairs": of_pairs}
+    of_papers = Counter(papers.counts()["dropped"])
+    found = {"Papers that are not taken": of_papers, "Dropped pairs": of_pairs}
     return " ".join(
         f"{what}: " + ", ".join(f"{n:,} {reason}" for reason, n in why.most_common(4)) + "."
         for what, why in found.items()

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +17,7 @@ from ...core.schema import SPLITS
 from .arrays import Flags, Numbers, Words, draw, mix
 from .balance import balance, class_sizes
 from .extract import PAIRS, ShardReport, read_shard_table
-from .pairs import PairRules
+from .pairs import PairRules, PairTally, by_category
 from .select_papers import Papers
 
 NOT_TAKEN = "its paper is not taken"
@@ -34,9 +35,8 @@ class Pairs:
         domain: The number of its domain.
         is_balanced: Whether it is left when the larger classes are cut.
         starts: The first pair of each shard, and the end.
-        read: Number of pairs found, by category.
-        kept: Number of pairs taken, by category.
-        dropped: Number of the others, by category and reason.
+        counts: By category the numbers of pairs found (``read``), taken (``kept``) and, by reason,
+            ``dropped``.
     """
 
     label: Numbers
@@ -44,9 +44,7 @@ class Pairs:
     domain: Numbers
     is_balanced: Flags
     starts: Numbers
-    read: Mapping[str, int]
-    kept: Mapping[str, int]
-    dropped: Mapping[str, Mapping[str, int]]
+    counts: Mapping[str, Mapping[str, Any]]
 
 
 def select_pairs(
@@ -80,26 +78,32 @@ def select_pairs(
     paper = rows["paper"].to_numpy() + np.repeat(papers.starts[:-1], np.diff(starts))
     order, premise, hypothesis, second = (rows[name].to_numpy() for name in columns[2:])
     split, domain = papers.split[paper], papers.domain[paper]
-    counts = _Counts.of(folders, phrases.categories)
-    counts.drop(category[split < 0], NOT_TAKEN)
+    tally = _sum_up(folders, phrases.categories)
+    tally.drop(category[split < 0], NOT_TAKEN)
     again = _is_again(mix(premise) ^ hypothesis, order, split >= 0)
-    counts.drop(category[again], SAME_TEXTS)
+    tally.drop(category[again], SAME_TEXTS)
     split = np.where(again, -1, split)
     doubled = _is_in_two_splits(split, premise, second)
-    counts.drop(category[doubled], IN_TWO_SPLITS)
+    tally.drop(category[doubled], IN_TWO_SPLITS)
     split = np.where(doubled, -1, split)
     label = np.array(phrases.label_of_category)[category]
     sizes = class_sizes(label, split, domain, splits, papers.domains, phrases.label_names, quotas)
     taken = Counter(phrases.categories[number] for number in category[split >= 0].tolist())
+    dropped = by_category(tally.dropped)
     return Pairs(
         label=label,
         split=split,
         domain=domain,
         is_balanced=balance(label, split, domain, draw(order, 1), sizes),
         starts=starts,
-        read=counts.read,
-        kept={name: taken[name] for name in phrases.categories},
-        dropped={name: dict(sorted(counts.dropped[name].items())) for name in phrases.categories},
+        counts={
+            name: {
+                "read": tally.found[name],
+                "kept": taken[name],
+                "dropped": dropped.get(name, {}),
+            }
+            for name in phrases.categories
+        },
     )
 
 
@@ -138,28 +142,12 @@ def _is_in_two_splits(split: Numbers, one: Words, other: Words) -> Flags:
     return found
 
 
-@dataclass(frozen=True)
-class _Counts:
-    """Numbers of pairs found, and of those dropped, by category."""
-
-    names: Sequence[str]
-    read: dict[str, int]
-    dropped: dict[str, Counter[str]]
-
-    @classmethod
-    def of(cls, folders: Sequence[Path], names: Sequence[str]) -> "_Counts":
-        """Sum up the reports of the shards."""
-        read = dict.fromkeys(names, 0)
-        dropped: dict[str, Counter[str]] = {name: Counter() for name in names}
-        for folder in folders:
-            report = ShardReport.read(folder)
-            for name, number in report.found.items():
-                read[name] += number
-            for name, reasons in report.dropped.items():
-                dropped[name].update(reasons)
-        return cls(names, read, dropped)
-
-    def drop(self, categories: Numbers, reason: str) -> None:
-        """Count pairs of some categories as dropped."""
-        for number, count in Counter(categories.tolist()).items():
-            self.dropped[self.names[number]][reason] += count
+def _sum_up(folders: Sequence[Path], categories: Sequence[str]) -> PairTally:
+    """Sum up the reports of the shards."""
+    tally = PairTally(categories)
+    for folder in folders:
+        report = ShardReport.read(folder)
+        tally.found.update(report.found)
+        for category, reasons in report.dropped.items():
+            tally.dropped.update({(category, reason): n for reason, n in reasons.items()})
+    return tally

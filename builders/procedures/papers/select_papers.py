@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -50,22 +50,18 @@ class Papers:
     skipped: Sequence[SkippedPaper]
 
     @property
-    def n_found(self) -> int:
-        """Number of papers there were; an unread file counts as one."""
-        return len(self.table) + self.n_unread
-
-    @property
     def n_taken(self) -> int:
         """Number of papers that are taken."""
         return int((self.split >= 0).sum())
 
-    def by_split(self) -> Mapping[str, int]:
-        """Return the number of papers of each split."""
-        return {name: int((self.split == n).sum()) for n, name in enumerate(SPLITS)}
-
-    def dropped(self) -> Mapping[str, int]:
-        """Return the number of papers not taken, by reason; an unread file counts as one."""
-        return dict(sorted(Counter(entry.reason for entry in self.skipped).items()))
+    def counts(self) -> Mapping[str, Any]:
+        """Count the papers read, kept and, by reason, dropped; an unread file counts as one."""
+        return {
+            "read": len(self.table) + self.n_unread,
+            "kept": self.n_taken,
+            "splits": {name: int((self.split == n).sum()) for n, name in enumerate(SPLITS)},
+            "dropped": dict(sorted(Counter(entry.reason for entry in self.skipped).items())),
+        }
 
     def hash(self) -> str:
         """Return the sha256 of the ids, years, domains and texts of the papers that are taken."""

@@ -4,8 +4,6 @@ import json
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from functools import partial
 from hashlib import sha256
 from importlib.metadata import version as installed_version
 from pathlib import Path
@@ -18,20 +16,12 @@ from ....loaders.corpora.papers.files import PaperFile
 from ....loaders.progress import progress_bar
 from ...core.identity import code_identity
 from ...core.workers import map_in_order
-from .extract import Job, ShardReport
+from .extract import CorpusShard, Job, ShardReport
 
 _LOGGER = logging.getLogger(__name__)
 
 #: Files are put together to shards of at least this size, so that small ones cost little.
 SHARD_BYTES = 8_000_000
-
-
-@dataclass(frozen=True)
-class CorpusShard:
-    """Some files of a corpus of papers, and the folder for their pairs."""
-
-    files: Sequence[PaperFile]
-    folder: Path
 
 
 class Engine(Protocol):
@@ -44,7 +34,7 @@ class Engine(Protocol):
 
 def local_engine(num_proc: int) -> Engine:
     """Return an engine that reads papers in as many processes of this machine."""
-    return lambda job, shards: map_in_order(partial(_work, job), shards, num_proc)
+    return lambda job, shards: map_in_order(job.run, shards, num_proc)
 
 
 @contextmanager
@@ -104,10 +94,6 @@ def _alone(recipe: Path) -> Iterator[None]:
 
 def _is_done(folder: Path) -> bool:
     return folder.is_dir() and ShardReport.read(folder).is_final
-
-
-def _work(job: Job, shard: CorpusShard) -> None:
-    job.run(shard.files, shard.folder)
 
 
 def _group(files: Sequence[PaperFile]) -> Iterator[list[PaperFile]]:

@@ -17,8 +17,8 @@ from datasets import Dataset
 
 from ....loaders.atomic_write import working_folder
 from ....loaders.errors import needs_extra
-from .extract import Job
-from .shards import CorpusShard, Engine
+from .extract import CorpusShard, Job
+from .shards import Engine
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -78,7 +78,7 @@ def _work(
             for number in batch.column(0).to_pylist():
                 with TemporaryDirectory() as place:
                     target = Path(place) / "shard"
-                    job.run(files[number], target)
+                    job.run(CorpusShard(files[number], target))
                     yield from _chunks(number, target)
 
     frame = spark.range(0, len(shards), 1, len(shards)).mapInArrow(run, _SCHEMA)

@@ -30,6 +30,7 @@ from ....loaders.corpora.patterns.records import (
     Term,
     Variable,
     WorldRelation,
+    conditions_in,
 )
 from ....loaders.errors import BankError, Defect
 
@@ -321,7 +322,7 @@ class PatternSpace:
         ]
         if self.pattern.constraint is not None:
             for conjunct in _conjuncts(self.pattern.constraint):
-                axes = {self.variables.index(name) for name in _variables(conjunct)}
+                axes = {self.variables.index(term.name) for term in _variables(conjunct)}
                 if math.prod(self._shape[axis] for axis in axes) > _MAX_TABLE_CELLS:
                     raise self._too_large(f"a condition couples {len(axes)} variables")
                 tables.append(self._constraint(conjunct))
@@ -402,14 +403,7 @@ def _conjuncts(constraint: Constraint) -> Iterator[Constraint]:
         yield constraint
 
 
-def _variables(constraint: Constraint) -> Iterator[str]:
-    match constraint:
-        case AllOf(operands) | AnyOf(operands):
-            for operand in operands:
-                yield from _variables(operand)
-        case Not(operand):
-            yield from _variables(operand)
-        case Equal(left, right):
-            yield from (term.name for term in (left, right) if isinstance(term, Variable))
-        case Holds(terms=terms):
-            yield from (term.name for term in terms if isinstance(term, Variable))
+def _variables(constraint: Constraint) -> Iterator[Variable]:
+    for one in conditions_in(constraint):
+        terms = one.terms if isinstance(one, Holds) else (one.left, one.right)
+        yield from (term for term in terms if isinstance(term, Variable))

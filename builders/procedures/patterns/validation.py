@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from ....loaders.corpora.patterns.records import Pattern, PatternBank
 from ....loaders.errors import BankError, Defect
@@ -46,22 +45,11 @@ class PatternAgreement:
 
 def fingerprint(pattern: Pattern) -> str:
     """Return twelve digits that change with a pattern's sentences, label or conditions."""
-    restrictions = [
-        [r.variables, [[sorted(members) for members in product] for product in r.relation.products]]
-        for r in pattern.restrictions
-    ]
-    constraint = None if pattern.constraint is None else _plain(asdict(pattern.constraint))
+    restrictions = [[r.variables, r.relation.products] for r in pattern.restrictions]
+    constraint = None if pattern.constraint is None else asdict(pattern.constraint)
     content = [pattern.sentences, pattern.label, dict(pattern.fillers), restrictions, constraint]
-    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:12]
-
-
-def _plain(value: Any) -> Any:
-    """Return a value with its sets as sorted lists, for JSON."""
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return sorted(value) if isinstance(value, frozenset) else value
+    text = json.dumps(content, default=sorted)  # of sets
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def measure_pattern_agreement(bank: PatternBank, path: Path) -> PatternAgreement:

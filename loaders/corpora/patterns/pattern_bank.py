@@ -10,12 +10,15 @@ from ..safe_xml import Element, read_xml
 from .constraints import parse_constraint, parse_restrictions
 from .records import (
     Constraint,
+    Equal,
+    Literal,
     MiniWorld,
     Pattern,
     PatternBank,
     Restriction,
+    Variable,
     category_name,
-    compared_literals,
+    conditions_in,
 )
 
 #: The three labels of a pattern, in the order of SNLI.
@@ -300,8 +303,12 @@ class _Reader:
         A phrase of the world that restrictions leave out is not reported: a condition may come from
         the group, for patterns with other restrictions.
         """
-        for name, text in compared_literals(constraint):
-            known = {*fillers.get(name, ()), *self.world.noun_phrases}
+        for condition in () if constraint is None else conditions_in(constraint):
+            match condition:
+                case Equal(Variable(name), Literal(text)) | Equal(Literal(text), Variable(name)):
+                    known = {*fillers.get(name, ()), *self.world.noun_phrases}
+                case _:
+                    continue
             if name in fillers and text not in known:
                 close = get_close_matches(text, sorted(known), n=1)
                 hint = f"; did you mean {close[0]!r}?" if close else ""

@@ -144,16 +144,16 @@ class AnyOf:
 Constraint = Equal | Holds | Not | AllOf | AnyOf
 
 
-def compared_literals(constraint: Constraint | None) -> Iterator[tuple[str, str]]:
-    """Yield the variables that a constraint compares with strings, each with its string."""
+def conditions_in(constraint: Constraint) -> Iterator[Equal | Holds]:
+    """Yield the conditions that a pattern's constraint is made of."""
     match constraint:
         case AllOf(operands) | AnyOf(operands):
             for operand in operands:
-                yield from compared_literals(operand)
+                yield from conditions_in(operand)
         case Not(operand):
-            yield from compared_literals(operand)
-        case Equal(Variable(name), Literal(text)) | Equal(Literal(text), Variable(name)):
-            yield name, text
+            yield from conditions_in(operand)
+        case _:
+            yield constraint
 
 
 def category_name(ent_type: str | None) -> str | None:

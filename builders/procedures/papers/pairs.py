@@ -18,8 +18,7 @@ from ....loaders.errors import UsageError
 from ...core.keyed import key_of
 from .arrays import Flags, Numbers, Texts, Words, draw, subkeys
 from .cleaning import FIT, RULES, Cleaning
-from .linking import AFTER_A_MARK, Linking, find_linking
-from .phrases import APPROACHES, LinkingPhrases
+from .phrases import AFTER_A_MARK, APPROACHES, Linking, LinkingPhrases, find_linking
 
 #: Why a pair is dropped before it reaches a split; those on texts are the rules of ``cleaning``.
 OPENS_PARAGRAPH = "the phrase opens its paragraph"
@@ -96,7 +95,7 @@ class PairBlock:
 
 
 def find_pairs(papers: Iterable[Paper], rules: PairRules) -> Iterator[PairBlock]:
-    """Find the pairs of sentences in papers, some papers at a time.
+    """Find the pairs of sentences in papers, some papers at a time (SciNLI, section 3.2).
 
     A pair is two adjacent sentences of a paragraph of which the second opens with a linking phrase;
     the phrase gives the label and is cut off with the punctuation after it. For every such pair
@@ -300,20 +299,17 @@ class _Candidates(NamedTuple):
 def _draw_neutral_pairs(
     labelled: _Candidates, starts: Numbers, is_linking: Flags, paper_keys: Words, n_phrases: int
 ) -> tuple[_Candidates, Flags]:
-    """Draw a neutral pair for each labelled one, from the same paper.
+    """Draw a neutral pair for each of n labelled ones, from the same paper.
 
     Args:
-        labelled: n labelled pairs.
+        labelled: The labelled pairs.
         starts: The first sentence of each paper, and the end of the last.
         is_linking: For each sentence whether it opens with a linking phrase.
         paper_keys: The keys of the papers.
         n_phrases: The number of the first category that is an approach.
 
     Returns:
-        n neutral pairs, and n booleans, whether random sentences were found for them.
-
-    Source:
-        SciNLI, section 3.2.
+        The neutral pairs, and n booleans, whether random sentences were found.
     """
     start = starts[labelled.paper]
     size = (starts[labelled.paper + 1] - start).astype(np.uint64)

@@ -140,10 +140,7 @@ def few_shot_pool(rows: pa.Table) -> list[bool]:
     hash of their text.
 
     Args:
-        rows: n rows with ``premise``, ``hypothesis`` and ``group``.
-
-    Returns:
-        n booleans.
+        rows: n rows with ``premise``, ``hypothesis`` and ``group``; n booleans are returned.
 
     Raises:
         SchemaError: A pattern shares more texts with others than fit the pool.

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nlihub.builders.procedures.papers.arrays import Texts
 from nlihub.builders.procedures.papers.cleaning import FIT, RULES, Cleaning
-from nlihub.builders.procedures.papers.linking import find_linking
 from nlihub.builders.procedures.papers.pairs import (
     BEHIND_A_MARK,
     NO_RANDOM_SENTENCE,
@@ -19,7 +18,7 @@ from nlihub.builders.procedures.papers.pairs import (
     PairRules,
     find_pairs,
 )
-from nlihub.builders.procedures.papers.phrases import APPROACHES, LinkingPhrases
+from nlihub.builders.procedures.papers.phrases import APPROACHES, LinkingPhrases, find_linking
 from nlihub.loaders.errors import UsageError
 from paper_corpus import as_paper, make_papers, paper_of, sentence
 

@@ -1,9 +1,9 @@
 """The shape of every procedure: a recipe goes in; rows, a report and a declaration come out.
 
-A procedure is a folder beside this file with three modules: ``recipe.py`` has a subclass of
-``Recipe``, ``declaration.py`` one of ``Declaration``, and ``run.py`` a ``RunProcedure``.
-``registry.py`` names it; everything else follows: the Python function, the command with its
-options, the parameters in the manifest, the card's blocks.
+A procedure, such as ``papers``, is a folder beside this file with three modules: ``recipe.py`` has
+the ``PapersRecipe``, ``declaration.py`` the ``PapersDeclaration``, and ``run.py`` the function
+``run``, a ``RunProcedure``. ``registry.py`` names it; everything else follows: the Python function,
+the command with its options, the parameters in the manifest, the card's blocks.
 """
 
 from collections.abc import Mapping, Sequence

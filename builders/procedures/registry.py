@@ -21,33 +21,23 @@ class Procedure:
     @cached_property
     def recipe(self) -> type[Recipe]:
         """The kind of recipe."""
-        return self._only("recipe", Recipe)
+        kind: type[Recipe] = self._find("recipe", f"{self.name.title()}Recipe")
+        return kind
 
     @cached_property
     def declaration(self) -> type[Declaration]:
         """The kind of declaration."""
-        return self._only("declaration", Declaration)
+        kind: type[Declaration] = self._find("declaration", f"{self.name.title()}Declaration")
+        return kind
 
     @cached_property
     def run(self) -> RunProcedure:
         """The function that makes a dataset."""
-        found: RunProcedure = self._module("run").run
-        return found
+        function: RunProcedure = self._find("run", "run")
+        return function
 
-    def _only(self, module: str, base: type[Any]) -> type[Any]:
-        """Return the one class of a kind that a module defines."""
-        found = self._module(module)
-        [only] = [
-            value
-            for value in vars(found).values()
-            if isinstance(value, type)
-            and issubclass(value, base)
-            and value.__module__ == found.__name__
-        ]
-        return only
-
-    def _module(self, name: str) -> Any:
-        return import_module(f".{self.name}.{name}", __package__)
+    def _find(self, module: str, name: str) -> Any:
+        return getattr(import_module(f".{self.name}.{module}", __package__), name)
 
 
 #: The procedures by their names in a manifest.

@@ -9,9 +9,10 @@ combinations, and only the drawn ones are ever written out.
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property, reduce
 from operator import itemgetter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +36,7 @@ from ....loaders.corpora.patterns.records import (
 from ....loaders.errors import BankError, Defect
 
 _Table = NDArray[np.bool_]
-_ColumnOf = Callable[[int, frozenset[str]], _Table]
+_Values = tuple[int, Sequence[str]]
 _MAX_CELLS = 1 << 24  # combinations looked at in one go: 16 MiB of truth values
 _MAX_TABLE_CELLS = 1 << 26  # of one condition
 _MAX_COMBINATIONS = 10**10  # of one pattern: some minutes
@@ -290,24 +291,22 @@ class PatternSpace:
 
     def _valid_blocks(self) -> Iterator[NDArray[np.int64]]:
         """The valid combinations of each block, as sorted positions inside it."""
-        if not self._prefix:
+        if self._prefix:
+            yield from map(self._valid, np.ndindex(self._prefix))
+        else:
             yield self._all_valid
-            return
-        for prefix in np.ndindex(self._prefix):
-            yield self._valid(prefix)
 
     @cached_property
     def _all_valid(self) -> NDArray[np.int64]:
         return self._valid(())
 
     def _valid(self, prefix: tuple[int, ...]) -> NDArray[np.int64]:
-        depth = len(prefix)
-        mask: _Table = np.ones((1,) * len(self._shape), dtype=np.bool_)
+        mask = self._everywhere
         for table in self._tables:
             inside = tuple(i if n > 1 else 0 for i, n in zip(prefix, table.shape, strict=False))
             mask = mask & table[tuple(slice(i, i + 1) for i in inside)]
-        full = np.broadcast_to(mask, (1,) * depth + self._shape[depth:])
-        return np.flatnonzero(full)
+        depth = len(prefix)
+        return np.flatnonzero(np.broadcast_to(mask, (1,) * depth + self._shape[depth:]))
 
     @cached_property
     def _tables(self) -> list[_Table]:
@@ -331,63 +330,65 @@ class PatternSpace:
     def _too_large(self, reason: str) -> BankError:
         return BankError([self.defect(f"{reason}, too many to go through: restrict its variables")])
 
-    def _column(self, axis: int, values: Sequence[bool]) -> _Table:
-        shape = [1] * len(self._shape)
-        shape[axis] = len(values)
-        return np.fromiter(values, dtype=np.bool_, count=len(values)).reshape(shape)
-
     def _restriction(self, restriction: Restriction) -> _Table:
-        """A selection restriction holds on the nouns."""
+        """Return where a selection restriction holds, which is on the nouns."""
         axes = [self.variables.index(name) for name in restriction.variables]
-        return self._union_of_products(
-            restriction.relation,
-            lambda position, members: self._column(
-                axes[position], [noun in members for noun in self._nouns[axes[position]]]
-            ),
-        )
+        return self._relation(restriction.relation, [(axis, self._nouns[axis]) for axis in axes])
 
     def _constraint(self, constraint: Constraint) -> _Table:
-        """A boolean constraint holds on the phrases as they stand."""
+        """Return where a boolean constraint holds, which is on the phrases as they stand."""
         match constraint:
             case AllOf(operands):
-                return reduce(np.logical_and, map(self._constraint, operands), np.array(True))
+                return reduce(np.logical_and, map(self._constraint, operands), self._everywhere)
             case AnyOf(operands):
-                return reduce(np.logical_or, map(self._constraint, operands), np.array(False))
+                return reduce(np.logical_or, map(self._constraint, operands), ~self._everywhere)
             case Not(operand):
                 return ~self._constraint(operand)
             case Equal(left, right):
                 return np.asarray(self._codes(left) == self._codes(right))
             case Holds(relation, terms):
-                return self._union_of_products(
-                    relation, lambda position, members: self._term_in(terms[position], members)
-                )
+                return self._relation(relation, [self._values(term) for term in terms])
 
-    def _union_of_products(self, relation: WorldRelation, column: _ColumnOf) -> _Table:
+    def _relation(self, relation: WorldRelation, arguments: Sequence[_Values]) -> _Table:
         products = (
-            reduce(np.logical_and, (column(i, members) for i, members in enumerate(product)))
+            reduce(
+                np.logical_and,
+                (
+                    self._along(axis, [value in members for value in values])
+                    for (axis, values), members in zip(arguments, product, strict=True)
+                ),
+            )
             for product in relation.products
         )
-        return reduce(np.logical_or, products, np.array(False))
+        return reduce(np.logical_or, products, ~self._everywhere)
 
-    def _term_in(self, term: Term, members: frozenset[str]) -> _Table:
+    def _codes(self, term: Term) -> NDArray[Any]:
+        """Return phrases as numbers, equal where the phrases are; one that nothing fills is -1."""
+        axis, phrases = self._values(term)
+        return self._along(axis, [self._codebook.get(phrase, -1) for phrase in phrases])
+
+    def _values(self, term: Term) -> _Values:
+        """Return the axis of a term and the phrases along it; a string is one phrase anywhere."""
         if isinstance(term, Literal):
-            return np.full((1,) * len(self._shape), term.text in members)
+            return 0, (term.text,)
         axis = self.variables.index(term.name)
-        return self._column(axis, [phrase in members for phrase in self._phrases[axis]])
+        return axis, self._phrases[axis]
+
+    def _along(self, axis: int, values: Sequence[Any]) -> NDArray[Any]:
+        """Return values along an axis, as a table of length 1 along the others."""
+        shape = [1] * len(self._shape)
+        if len(values) != 1:
+            shape[axis] = len(values)
+        return np.array(values).reshape(shape)
+
+    @cached_property
+    def _everywhere(self) -> _Table:
+        """The table of the condition that always holds."""
+        return np.ones((1,) * len(self._shape), np.bool_)
 
     @cached_property
     def _codebook(self) -> dict[str, int]:
         return {phrase: code for code, phrase in enumerate(set().union(*self._phrases))}
-
-    def _codes(self, term: Term) -> NDArray[np.int64]:
-        """Return phrases as numbers, equal where the phrases are; one that nothing fills is -1."""
-        shape = [1] * len(self._shape)
-        if isinstance(term, Literal):
-            return np.full(shape, self._codebook.get(term.text, -1), dtype=np.int64)
-        axis = self.variables.index(term.name)
-        shape[axis] = self._shape[axis]
-        codes = [self._codebook[phrase] for phrase in self._phrases[axis]]
-        return np.array(codes, dtype=np.int64).reshape(shape)
 
 
 def _holds(table: _Table, combination: tuple[int, ...]) -> bool:

@@ -88,9 +88,9 @@ class ProseReader:
         """
         if is_back_matter(title) or self.is_aside(element):
             return
-        self._open(title)
+        self._begin_section(title)
         self._read_blocks(element, title)
-        self._close()
+        self._begin_section("")
 
     def is_aside(self, element: Element) -> bool:
         """Return whether a section is left out, whatever its title."""
@@ -112,15 +112,12 @@ class ProseReader:
         """Return the text of a formula, without its number."""
         return plain_text(element, self.LEFT_OUT)
 
-    def _open(self, title: str) -> None:
-        self._close()
-        self._title = title
-
-    def _close(self) -> None:
+    def _begin_section(self, title: str) -> None:
         if self._paragraphs:
             self.sections.append(Section(self._title, self._paragraphs))
         self._paragraphs = []
         self._is_after_formula = False
+        self._title = title
 
     def _read_blocks(self, element: Element, title: str) -> None:
         for child in element:
@@ -128,7 +125,7 @@ class ProseReader:
                 heading = child.find(self.TITLE)
                 own = "" if heading is None else plain_text(heading, self.LEFT_OUT)
                 self.read(child, own or title)
-                self._open(title)
+                self._begin_section(title)
             elif child.tag in self.PARAGRAPHS:
                 self._read_paragraph(child)
                 self._end_paragraph()
@@ -145,7 +142,7 @@ class ProseReader:
             if tag == self.SENTENCE:
                 self._end_text()
                 self._read_paragraph(child)
-                self._end_sentence()
+                self._end_text(is_sentence=True)
             elif tag in self.BLOCKS:
                 self._end_paragraph()
                 self._read_blocks(child, self._title)
@@ -161,18 +158,11 @@ class ProseReader:
                     pieces.append(text)
             pieces.append(child.tail or "")
 
-    def _take_text(self) -> str:
+    def _end_text(self, *, is_sentence: bool = False) -> None:
         text = collapse("".join(self._pieces))
         self._pieces.clear()
-        return text
-
-    def _end_text(self) -> None:
-        if text := self._take_text():
-            self._paragraph.extend(self._split(text))
-
-    def _end_sentence(self) -> None:
-        if text := self._take_text():
-            self._paragraph.append(text)
+        if text:
+            self._paragraph.extend([text] if is_sentence else self._split(text))
 
     def _end_paragraph(self) -> None:
         self._end_text()

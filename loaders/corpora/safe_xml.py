@@ -134,10 +134,6 @@ def parse_tree(stream: IO[bytes], roots: Collection[str]) -> ElementTree.Element
     return builder.close()
 
 
-class _DoctypeError(Exception):
-    pass
-
-
 def read_xml(path: Path) -> Element:
     """Read a small XML file of a pattern bank, and return its root element.
 
@@ -165,7 +161,8 @@ def read_xml(path: Path) -> Element:
             pieces.setdefault(id(open_elements[-1]), []).append(text)
 
     def doctype(*_: object) -> None:
-        raise _DoctypeError
+        message = "a document type declaration (<!DOCTYPE ...>) is not allowed: remove it"
+        raise RecordError("malformed", message, parser.CurrentLineNumber)
 
     parser = new_parser(characters)
     parser.StartElementHandler = start
@@ -173,10 +170,7 @@ def read_xml(path: Path) -> Element:
     parser.StartDoctypeDeclHandler = doctype
     try:
         parser.Parse(path.read_bytes(), True)
-    except _DoctypeError:
-        message = "a document type declaration (<!DOCTYPE ...>) is not allowed: remove it"
-        raise BankError([Defect(str(path), parser.CurrentLineNumber, "", message)]) from None
-    except XML_ERRORS as error:
-        problem = xml_problem(error)
+    except (RecordError, *XML_ERRORS) as error:
+        problem = error if isinstance(error, RecordError) else xml_problem(error)
         raise BankError([Defect(str(path), problem.line, "", problem.detail)]) from None
     return root.children[0]

@@ -95,7 +95,7 @@ class PairBlock:
 
 
 def find_pairs(papers: Iterable[Paper], rules: PairRules) -> Iterator[PairBlock]:
-    """Find the pairs of sentences in papers, some papers at a time (SciNLI, section 3.2).
+    """Find the pairs of sentences in papers, some papers at a time.
 
     A pair is two adjacent sentences of a paragraph of which the second opens with a linking phrase;
     the phrase gives the label and is cut off with the punctuation after it. For every such pair

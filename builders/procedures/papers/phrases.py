@@ -80,7 +80,7 @@ class LinkingPhrases:
         Raises:
             UsageError: The file is missing, or not of that form.
         """
-        source = path or files(__package__) / "phrases.json"
+        source = Path(path).expanduser() if path else files(__package__) / "phrases.json"
         try:
             return cls.parse(json.loads(source.read_text(encoding="utf-8")))
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:

@@ -113,8 +113,7 @@ class PapersRecipe(Recipe):
     @cached_property
     def rules(self) -> PairRules:
         """How pairs are taken from a paper."""
-        path = self.linking_phrases
-        phrases = LinkingPhrases.read(Path(path).expanduser() if path is not None else None)
+        phrases = LinkingPhrases.read(self.linking_phrases)
         return PairRules(phrases=phrases, within=self.within, seed=self.seed)
 
     @cached_property

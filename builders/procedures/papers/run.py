@@ -51,12 +51,8 @@ def run(
     if recipe.split_sentences is split_sentences and not declared.language.startswith("en"):
         _LOGGER.warning("Paragraphs that are not split into sentences are split by English rules.")
     splits = recipe.splitting.splits
-    # Validate before the long read.
-    PapersDeclaration(declared, ("a", "b"), (), (), splits).spec()
-    path = recipe.metadata
-    metadata = Metadata.read(
-        Path(path).expanduser() if path is not None else None, domain=recipe.domain
-    )
+    PapersDeclaration(declared, ("a", "b"), (), (), splits).spec()  # before the long read
+    metadata = Metadata.read(recipe.metadata, recipe.domain)
     files = find_paper_files(paths)
     job = Job(recipe.rules, recipe.split_sentences, metadata)
     engine = recipe.engine or local_engine(options.num_proc)

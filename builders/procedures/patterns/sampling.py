@@ -6,7 +6,8 @@ order, seeded anew for each pattern, the hand-written examples among the drawn m
 """
 
 import random
-from collections.abc import Collection, Generator, Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Generator, Iterable
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -204,17 +205,7 @@ def _defects(sample: PatternSample, min_problems: int, require_examples: bool) -
         )
     elif sample.n_problems < min_problems:
         messages.append(f"has {sample.n_problems} problems, expected at least {min_problems}")
-    if (twice := _first_repeated(sample.texts)) is not None:
+    if twice := next((text for text, n in Counter(sample.texts).items() if n > 1), None):
         messages.append(f"yields the same problem from two fillings: {'. '.join(twice)}.")
-    pattern = sample.pattern
-    defects = [Defect(pattern.file, pattern.line, f"pattern {pattern.id}", m) for m in messages]
-    return [*defects, *sample.missed_examples] if require_examples else defects
-
-
-def _first_repeated(rows: Sequence[Text]) -> Text | None:
-    seen: set[Text] = set()
-    for row in rows:
-        if row in seen:
-            return row
-        seen.add(row)
-    return None
+    missed = sample.missed_examples if require_examples else ()
+    return [*map(sample.pattern.defect, messages), *missed]

@@ -203,12 +203,7 @@ class PatternSpace:
                 for combination in self._matches(example)
             ):
                 message = f"does not yield its example {'. '.join(example)!r}: "
-                yield self.defect(message + self._why_not(example), line)
-
-    def defect(self, message: str, line: int | None = None) -> Defect:
-        """Return a defect of the pattern, in a line of its file, by default the first."""
-        pattern = self.pattern
-        return Defect(pattern.file, line or pattern.line, f"pattern {pattern.id}", message)
+                yield self.pattern.defect(message + self._why_not(example), line)
 
     def _why_not(self, example: Sequence[str]) -> str:
         """Return the first sentence that no filling gives, or the condition that is not met."""
@@ -328,7 +323,8 @@ class PatternSpace:
         return sorted(tables, key=lambda table: table.size)
 
     def _too_large(self, reason: str) -> BankError:
-        return BankError([self.defect(f"{reason}, too many to go through: restrict its variables")])
+        advice = "restrict its variables"
+        return BankError([self.pattern.defect(f"{reason}, too many to go through: {advice}")])
 
     def _restriction(self, restriction: Restriction) -> _Table:
         """Return where a selection restriction holds, which is on the nouns."""

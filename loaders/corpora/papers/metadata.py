@@ -36,6 +36,7 @@ class Metadata:
         """
         if path is None:
             return cls(domain=domain)
+        path = Path(path).expanduser()
         defects: list[Defect] = []
         years: dict[str, int] = {}
         domains: dict[str, str] = {}

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ...errors import UnknownNameError, UsageError
+from ...errors import Defect, UnknownNameError, UsageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +205,10 @@ class Pattern:
     def category(self) -> str | None:
         """Inference class as a name; see ``category_name``."""
         return category_name(self.attributes.get("ent_type"))
+
+    def defect(self, message: str, line: int | None = None) -> Defect:
+        """Return a defect of the pattern, in a line of its file, by default its own."""
+        return Defect(self.file, line or self.line, f"pattern {self.id}", message)
 
 
 @dataclass(frozen=True)

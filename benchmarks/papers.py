@@ -22,11 +22,10 @@ from xml.parsers import expat
 
 import orjson
 from nlihub.builders.procedures.papers.extract import Job
-from nlihub.builders.procedures.papers.pair_rules import PairRules
-from nlihub.builders.procedures.papers.pairs import find_pairs
+from nlihub.builders.procedures.papers.pairs import PairRules, find_pairs
 from nlihub.loaders.corpora.papers.files import PaperFile, find_paper_files
 from nlihub.loaders.corpora.papers.metadata import Metadata
-from nlihub.loaders.corpora.papers.paper import Paper, Skipped
+from nlihub.loaders.corpora.papers.paper import Paper, SkippedPaper
 from nlihub.loaders.corpora.papers.read import read_papers
 from nlihub.loaders.corpora.papers.sentences import split_sentences
 
@@ -63,7 +62,7 @@ def read_all(files: list[PaperFile]) -> Iterator[Paper]:
     """All papers of some files."""
     for file in files:
         for found in read_papers(file, split_sentences):
-            if isinstance(found, Skipped):
+            if isinstance(found, SkippedPaper):
                 raise SystemExit(f"{found.file}: {found.detail}")
             yield found
 

@@ -13,7 +13,7 @@ from ..loaders.hashing import hash_file
 from .core.options import BuildOptions
 from .procedures.patterns.declaration import pattern_spec
 from .procedures.patterns.pattern_builder import PatternBuilder
-from .procedures.patterns.validation import measure_agreement
+from .procedures.patterns.validation import measure_pattern_agreement
 
 BANK = Path(str(files("nlihub.loaders.corpora") / "open_spacenli"))
 
@@ -82,7 +82,7 @@ class OpenSpaceNLI(PatternBuilder):
     def card_blocks(cls) -> dict[str, str]:
         """Return the block on how far the blind readers agree with the bank's labels."""
         bank = cls.read_bank(BuildOptions())
-        found = measure_agreement(bank, BANK / "validation.csv")
+        found = measure_pattern_agreement(bank, BANK / "validation.csv")
         share = 100 * found.agreed_answers / found.answers
         text = (
             "Both readers gave the gold label to all three problems in "

@@ -1,4 +1,4 @@
-"""What the maker of a dataset says of it, by whatever procedure it is made."""
+"""What the maker of a dataset says of it: name, licence, citation, language."""
 
 import re
 from dataclasses import dataclass
@@ -14,15 +14,15 @@ _GROUP = "About the dataset"
 
 @dataclass(frozen=True)
 class Declared:
-    """What the maker of a dataset says of it.
+    """What the maker of a dataset says of it, filled in where the maker says nothing.
 
     Attributes:
-        name: Its name, snake_case.
-        pretty_name: Its name in prose.
-        license: Identifier of its licence; ``other`` where it is to be asked of the material.
+        name: The name, snake_case.
+        pretty_name: The name in prose.
+        license: Identifier of the licence; ``other`` where it is that of the material.
         copyright: The line that the licence asks to keep.
         citation: BibTeX.
-        language: Code of its language.
+        language: Code of the language.
     """
 
     name: str
@@ -70,34 +70,31 @@ class About(OptionGroup):
 
         Args:
             name: Name of the dataset, snake_case.
-            material: What it is made from, as in "the authors of the papers".
+            material: What the dataset is made from, as in "the authors of the papers".
             credit: The paper of the procedure, in BibTeX.
 
         Raises:
             UsageError: The name or the language is not valid, or the file cannot be read.
         """
         title = self.pretty_name or name.replace("_", " ").title()
-        citation = _cite(name, title, credit)
+        holders = self.copyright or f"Copyright the authors of {material}"
         if self.citation is not None:
             citation = _read(Path(self.citation))
-        holders = self.copyright or f"Copyright the authors of {material}"
+        else:
+            note = f"Made with nlihub, by the procedure of {credit}"
+            key = name.replace("_", "-")
+            citation = f"@misc{{{key},\n  title = {{{title}}},\n  note = {{{note}}}\n}}\n"
         return Declared(name, title, self.license, holders, citation, self.language)
 
 
 def check_domain(domain: str) -> None:
-    """Refuse a domain that is not a name.
+    """Refuse a domain of a recipe that is not a name.
 
     Raises:
-        UsageError: It has other characters than small letters, digits and ``_``.
+        UsageError: The domain has other characters than small letters, digits and ``_``.
     """
     if not is_name(domain):
         raise UsageError(f"The domain is {domain!r}; expected small letters, digits and _.")
-
-
-def _cite(name: str, title: str, credit: str) -> str:
-    key = name.replace("_", "-")
-    note = f"Made with nlihub, by the procedure of {credit}"
-    return f"@misc{{{key},\n  title = {{{title}}},\n  note = {{{note}}}\n}}\n"
 
 
 def _read(path: Path) -> str:

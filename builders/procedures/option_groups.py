@@ -7,15 +7,15 @@ from typing import Annotated, Any, get_args, get_origin
 
 @dataclass(frozen=True)
 class Option:
-    """How a field of a recipe reads in the help, and how the command line gives it.
+    """How an option reads in the help, and how the command line gives it.
 
     Attributes:
-        help: What it is, in a sentence.
+        help: What the option is, in a sentence.
         group: The subject that it stands under in ``--help``.
         metavar: What stands for its value in ``--help``; empty takes that of its type.
-        parse: Turns the text of the command line into its value, and raises ``UsageError``; None
-            where its type is a plain one, which the command line reads by itself.
-        switch: Its name on the command line where it is a switch there; ``parse`` makes its value.
+        parse: Turns the text of the command line into the value, and raises ``UsageError``; None
+            for a plain type, which the command line reads by itself.
+        switch: Its name on the command line where it is a switch; ``parse`` makes its value.
     """
 
     help: str
@@ -34,7 +34,8 @@ class OptionGroup:
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
-        cls.__doc__ = "\n".join([(cls.__doc__ or "").rstrip(), "", "    Options:", *_help_of(cls)])
+        lines = [f"        {name}: {option.help}" for name, (_, option) in cls.options().items()]
+        cls.__doc__ = "\n".join([(cls.__doc__ or "").rstrip(), "", "    Options:", *lines])
 
     @classmethod
     def options(cls) -> dict[str, tuple[Any, Option]]:
@@ -45,7 +46,3 @@ class OptionGroup:
                 if get_origin(hint) is Annotated and isinstance(hint.__metadata__[0], Option):
                     found[name] = (get_args(hint)[0], hint.__metadata__[0])
         return found
-
-
-def _help_of(group: type[OptionGroup]) -> list[str]:
-    return [f"        {name}: {option.help}" for name, (_, option) in group.options().items()]

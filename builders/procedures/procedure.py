@@ -1,9 +1,9 @@
 """The shape of every procedure: a recipe goes in; rows, a report and a declaration come out.
 
-A procedure is a folder beside this file with three modules: ``recipe.py`` has a subclass of
-``Recipe``, ``declaration.py`` one of ``Declaration``, and ``run.py`` a function ``run`` as ``Run``
-describes it. ``registry.py`` names it; everything else follows: the Python function, the command
-with its options, the parameters in the manifest, the card's blocks.
+A procedure, such as ``papers``, is a folder beside this file with three modules: ``recipe.py`` has
+the ``PapersRecipe``, ``declaration.py`` the ``PapersDeclaration``, and ``run.py`` the function
+``run``, a ``RunProcedure``. ``registry.py`` names it; everything else follows: the Python function,
+the command with its options, the parameters in the manifest, the card's blocks.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ from .option_groups import Option, OptionGroup
 
 @dataclass(frozen=True)
 class Recipe(OptionGroup):
-    """What the rows depend on, besides the material that they are made from."""
+    """What the rows of a procedure depend on, besides the material that they are made from."""
 
     seed: Annotated[int, Option("Decides every random choice.", "Random choices")] = 1
 
@@ -42,7 +42,7 @@ class Declaration:
 
     Class attributes:
         PROCEDURE: Name of the procedure in a manifest.
-        MATERIAL: What it is made from, as in "the authors of the papers".
+        MATERIAL: What the dataset is made from, as in "the authors of the papers".
         CREDIT: The paper of the procedure, in BibTeX.
         BUILDER: The base of its builder, which says how its card breaks labels down.
     """
@@ -55,15 +55,12 @@ class Declaration:
     declared: Declared
 
     def as_json(self) -> Mapping[str, Any]:
-        """Return it as plain values, for the manifest."""
+        """Return the declaration as plain values, for the manifest."""
         return {"procedure": self.PROCEDURE, **asdict(self)}
 
     @classmethod
     def parse(cls, found: Mapping[str, Any]) -> Self:
         """Read what ``as_json`` gives.
-
-        Args:
-            found: The values.
 
         Raises:
             KeyError: A field is missing.
@@ -79,9 +76,15 @@ class Declaration:
         """Return the blocks of the card on how the dataset was made, by name.
 
         Args:
-            construction: The counts of the report, as the manifest has them.
+            construction: The counts of the report, as the manifest has them; empty gives no block.
         """
-        return {"annotation": construction["annotation"]} if construction else {}
+        if not construction:
+            return {}
+        return {"annotation": construction["annotation"], **self.count_blocks(construction)}
+
+    def count_blocks(self, construction: Mapping[str, Any]) -> dict[str, str]:
+        """Return the blocks of the card that show the counts of a report, by name."""
+        raise NotImplementedError
 
     def spec(self) -> DatasetSpec:
         """Return the declaration of the dataset.
@@ -89,12 +92,29 @@ class Declaration:
         Raises:
             SchemaError: The name, a domain or the licence is not valid.
         """
+        return DatasetSpec(
+            name=self.declared.name,
+            pretty_name=self.declared.pretty_name,
+            version="1.0.0",
+            license=self.declared.license,
+            copyright=self.declared.copyright,
+            citation=self.declared.citation,
+            homepage=None,
+            offline=False,
+            origins=("construct",),
+            language=self.declared.language,
+            is_own=True,
+            **self.spec_fields(),
+        )
+
+    def spec_fields(self) -> dict[str, Any]:
+        """Return the fields of ``spec`` that the procedure decides, not the maker."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class Report:
-    """What was read, kept and dropped.
+class ConstructionReport:
+    """What a procedure read, kept and dropped.
 
     Attributes:
         counts: Numbers of units and of pairs, as the manifest has them.
@@ -116,34 +136,24 @@ class Report:
 
 
 class TooFewError(CorpusError):
-    """The material gives too little for a dataset.
+    """The material gives too little for a dataset; ``report`` says what was read and dropped."""
 
-    Attributes:
-        report: What was read, and why so little is taken.
-    """
-
-    def __init__(self, message: str, report: Report) -> None:
+    def __init__(self, message: str, report: ConstructionReport) -> None:
         super().__init__(message)
         self.report = report
 
 
 @dataclass(frozen=True)
 class Construction:
-    """A dataset that is being made.
-
-    Attributes:
-        rows: Its rows.
-        report: What was read, kept and dropped.
-        declaration: What it declares of itself.
-    """
+    """A dataset that a procedure is making: rows, report and declaration."""
 
     rows: Rows
-    report: Report
+    report: ConstructionReport
     declaration: Declaration
 
 
-class Run(Protocol):
-    """Makes a dataset by a procedure."""
+class RunProcedure(Protocol):
+    """The function ``run`` of a procedure, which makes a dataset."""
 
     def __call__(
         self,
@@ -153,18 +163,14 @@ class Run(Protocol):
         options: BuildOptions,
         tell: Tell,
     ) -> AbstractContextManager[Construction]:
-        """Make a dataset from files.
+        """Make a dataset from files; its rows are there while the block runs.
 
         Args:
             paths: The files and folders of the material.
             recipe: How to make it, of the procedure's own kind.
             declared: What its maker says of it.
-            options: The configs and splits to make, the number of processes, and where working
-                files are kept.
+            options: What to make, the number of processes, and where working files are kept.
             tell: Takes a line on each step.
-
-        Returns:
-            What gives the rows while the block runs.
 
         Raises:
             SourceNotFoundError: There is no file.
@@ -175,15 +181,15 @@ class Run(Protocol):
 
 
 def list_reasons(dropped: Mapping[str, int]) -> str:
-    """Return reasons with their numbers as the end of a line: ``; 3: too short``."""
+    """Return reasons of dropping with their numbers as the end of a line: ``; 3: too short``."""
     return "".join(f"; {n:,}: {reason}" for reason, n in dropped.items())
 
 
 def units_table(units: str, counts: Mapping[str, Any]) -> str:
-    """Return in Markdown how many papers or abstracts were read, kept and dropped, and why.
+    """Return the Markdown table of units read, kept and dropped, and why.
 
     Args:
-        units: What they are called.
+        units: What they are: papers or abstracts.
         counts: ``read``, ``kept``, ``splits`` and ``dropped``, the latter two by name.
     """
     splits = "; ".join(f"{split} {n:,}" for split, n in counts["splits"].items() if n)
@@ -192,5 +198,5 @@ def units_table(units: str, counts: Mapping[str, Any]) -> str:
 
 
 def reasons_cell(dropped: Mapping[str, int]) -> str:
-    """Return reasons with their numbers as the cell of a table: ``3: too short; 1: no end``."""
-    return "; ".join(f"{n:,}: {reason}" for reason, n in dropped.items()) or "none"
+    """Return reasons of dropping as the cell of a table: ``3: too short; 1: no end``."""
+    return list_reasons(dropped).removeprefix("; ") or "none"

@@ -9,49 +9,35 @@ from typing import Any
 from ...loaders.errors import UsageError, VerificationError
 from ..core.base import NLIBuilder, Rows
 from ..core.options import BuildOptions
-from .procedure import Declaration, Recipe, Run
+from .procedure import Declaration, Recipe, RunProcedure
 
 
 @dataclass(frozen=True)
 class Procedure:
-    """A procedure, imported when it is needed.
-
-    Attributes:
-        name: Its folder, its command and its Python function.
-    """
+    """A procedure, imported when it is needed; ``name`` is its folder, command and function."""
 
     name: str
 
     @cached_property
     def recipe(self) -> type[Recipe]:
-        """Its kind of recipe."""
-        return self._only("recipe", Recipe)
+        """The kind of recipe."""
+        kind: type[Recipe] = self._find("recipe", f"{self.name.title()}Recipe")
+        return kind
 
     @cached_property
     def declaration(self) -> type[Declaration]:
-        """Its kind of declaration."""
-        return self._only("declaration", Declaration)
+        """The kind of declaration."""
+        kind: type[Declaration] = self._find("declaration", f"{self.name.title()}Declaration")
+        return kind
 
     @cached_property
-    def run(self) -> Run:
-        """What makes a dataset."""
-        found: Run = self._module("run").run
-        return found
+    def run(self) -> RunProcedure:
+        """The function that makes a dataset."""
+        function: RunProcedure = self._find("run", "run")
+        return function
 
-    def _only(self, module: str, base: type[Any]) -> type[Any]:
-        """Return the class of a module that is of a kind."""
-        found = self._module(module)
-        [only] = [
-            value
-            for value in vars(found).values()
-            if isinstance(value, type)
-            and issubclass(value, base)
-            and value.__module__ == found.__name__
-        ]
-        return only
-
-    def _module(self, name: str) -> Any:
-        return import_module(f".{self.name}.{name}", __package__)
+    def _find(self, module: str, name: str) -> Any:
+        return getattr(import_module(f".{self.name}.{module}", __package__), name)
 
 
 #: The procedures by their names in a manifest.
@@ -72,19 +58,15 @@ def declared_builder(
     rows: Rows | None = None,
     construction: Mapping[str, Any] | None = None,
 ) -> type[NLIBuilder]:
-    """Return the builder of a dataset that somebody has made.
+    """Return the builder of a dataset that somebody makes, or has made, by a procedure.
 
     Args:
         found: What the dataset declares, as a manifest has it or before it is written there.
-        rows: Its rows, where it is being made; None where it is made already.
+        rows: The rows of a dataset that is being made; None where it is made already.
         construction: What was read, kept and dropped, where it is being made.
 
-    Returns:
-        A builder that knows all of it, and makes it if rows are given.
-
     Raises:
-        VerificationError: The declaration is malformed, or of a procedure that this package does
-            not have.
+        VerificationError: The declaration is malformed, or of an unknown procedure.
     """
     declaration = found if isinstance(found, Declaration) else _parse(found)
     spec = declaration.spec()

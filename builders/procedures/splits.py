@@ -1,4 +1,4 @@
-"""Which split a paper or abstract belongs to: by its year or a ratio, and a hash of its id.
+"""Split papers and abstracts by year or ratio, and a hash of the id.
 
 Each is in one split only, and stays in it whatever others there are.
 
@@ -10,7 +10,7 @@ Source:
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from ...loaders.errors import UsageError
 from ..core.keyed import keyed_number
@@ -53,7 +53,7 @@ def parse_ratio(text: str) -> Shares:
     return train, validation, test
 
 
-#: The option that splits by a hash alone, of every procedure that splits.
+#: The option to split by a hash alone, of every procedure that splits.
 Ratio = Annotated[
     Shares | None,
     Option(
@@ -65,14 +65,8 @@ Ratio = Annotated[
 ]
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where a paper belongs.
-
-    Attributes:
-        split: Its split; None where it is in none.
-        reason: Why it is in none.
-    """
+class Place(NamedTuple):
+    """The split of a paper; None, with the reason, where it is in none."""
 
     split: str | None
     reason: str = ""
@@ -80,7 +74,7 @@ class Place:
 
 @dataclass(frozen=True)
 class ByYear:
-    """Splits by years, those of the evaluation cut in two by a hash.
+    """Splits papers by years, those of the evaluation cut in two by a hash.
 
     Attributes:
         train: First and last year of the training papers.
@@ -95,7 +89,7 @@ class ByYear:
     def __post_init__(self) -> None:
         for first, last in (self.train, self.evaluation):
             if first > last:
-                raise UsageError(f"{first}-{last} are no years; expected FIRST-LAST.")
+                raise UsageError(f"{first}-{last} are not years; expected FIRST-LAST.")
         if self.train[0] <= self.evaluation[1] and self.evaluation[0] <= self.train[1]:
             raise UsageError("Training and evaluation have years in common.")
         _check_share(self.validation_share)
@@ -103,11 +97,10 @@ class ByYear:
     @property
     def splits(self) -> tuple[str, ...]:
         """The splits that have papers."""
-        shares = (1, self.validation_share, 1 - self.validation_share)
-        return _with_share(shares)
+        return _with_share((1, self.validation_share, 1 - self.validation_share))
 
-    def place_of(self, paper: str, year: int | None, seed: int) -> "Place":
-        """Where a paper belongs."""
+    def place_of(self, paper: str, year: int | None, seed: int) -> Place:
+        """Return where a paper of an id and a year belongs."""
         if year is None:
             return Place(None, NO_YEAR)
         if self.train[0] <= year <= self.train[1]:
@@ -118,16 +111,16 @@ class ByYear:
         return Place(None, OTHER_YEAR)
 
     def as_json(self) -> Mapping[str, Any]:
-        """It as plain values."""
+        """Return the splitting as plain values, for the manifest."""
         return {"by": "year", **asdict(self)}
 
 
 @dataclass(frozen=True)
 class ByRatio:
-    """Splits by a hash alone.
+    """Splits papers or abstracts by a hash alone.
 
     Attributes:
-        train: Share of the papers for training, 0 to 1.
+        train: Share for training, 0 to 1.
         validation: Share for validation; the rest is for testing.
     """
 
@@ -143,7 +136,7 @@ class ByRatio:
         """Split by the shares of train, validation and test.
 
         Raises:
-            UsageError: They do not sum to 1, or one is negative.
+            UsageError: The shares do not sum to 1, or one is negative.
         """
         if abs(sum(shares) - 1) > 1e-9:
             raise UsageError(f"{shares} does not sum to 1; expected train, validation, test.")
@@ -154,15 +147,15 @@ class ByRatio:
         """The splits that have papers."""
         return _with_share((self.train, self.validation, 1 - self.train - self.validation))
 
-    def place_of(self, paper: str, year: int | None, seed: int) -> "Place":
-        """Where a paper belongs; its year does not matter."""
+    def place_of(self, paper: str, year: int | None, seed: int) -> Place:
+        """Return where a paper of an id belongs; its year does not matter."""
         share = _share(paper, seed)
         if share < self.train:
             return Place("train")
         return Place("validation" if share < self.train + self.validation else "test")
 
     def as_json(self) -> Mapping[str, Any]:
-        """It as plain values."""
+        """Return the splitting as plain values, for the manifest."""
         return {"by": "ratio", **asdict(self)}
 
 
@@ -179,4 +172,4 @@ def _with_share(shares: Sequence[float]) -> tuple[str, ...]:
 
 def _check_share(share: float) -> None:
     if not 0 <= share <= 1:
-        raise UsageError(f"{share} is no share; expected 0 to 1.")
+        raise UsageError(f"The share is {share}; expected 0 to 1.")

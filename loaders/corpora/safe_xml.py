@@ -1,10 +1,10 @@
-"""Reads XML with nothing that a file could do beyond its text: no entities, no other files.
+"""Read XML with nothing that a file could do beyond its text: no entities, no other files.
 
 A file that declares entities of its own is refused before any is expanded, since a few of them can
 stand for gigabytes, or for files on this machine. Pictures may be declared: they are never
-expanded. Corpora name document types, as those of PubMed Central do, which are passed over; nothing
-outside the file is ever read. What such a document type would define, the names of characters
-(``&nbsp;``, ``&alpha;``), is taken from HTML's list of them. Pattern banks may not name one.
+expanded. A document type, such as that of PubMed Central, is passed over; nothing outside the file
+is ever read. The names of characters that it would define (``&nbsp;``, ``&alpha;``) are those of
+HTML. Pattern banks may not name a document type.
 """
 
 from collections.abc import Callable, Collection, Iterator
@@ -17,7 +17,7 @@ from xml.parsers import expat
 
 from ..errors import MAX_RECORD_BYTES, BankError, Defect, RecordError, too_large
 
-#: What a parser raises where XML is not well-formed, or its encoding is not known or does not fit.
+#: The errors of a parser where XML is not well-formed, or its encoding unknown or not kept.
 XML_ERRORS = (expat.ExpatError, LookupError, ValueError)
 
 _CHUNK_BYTES = 1 << 16
@@ -28,11 +28,11 @@ class Element:
     """An XML element that knows its line.
 
     Attributes:
-        tag: Its name.
-        attributes: Its attributes, in file order.
+        tag: The name.
+        attributes: The attributes, in file order.
         line: The line where it opens, from 1.
-        text: The text before its first child element; comments leave no trace.
-        children: Its child elements.
+        text: The text before the first child element; comments leave no trace.
+        children: The child elements.
     """
 
     tag: str
@@ -42,14 +42,14 @@ class Element:
     children: list["Element"] = field(default_factory=list)
 
     def all(self, tag: str) -> Iterator["Element"]:
-        """The children of that name."""
+        """Return the children of a name."""
         return (child for child in self.children if child.tag == tag)
 
 
 def new_parser(add_text: Callable[[str], object]) -> expat.XMLParserType:
-    """Return a parser that refuses declared entities, and reads named characters as text.
+    """Return an XML parser that refuses declared entities, and reads named characters as text.
 
-    Its handlers raise ``RecordError``; what else it raises is one of ``XML_ERRORS``.
+    Its handlers raise ``RecordError``; it raises ``XML_ERRORS`` itself.
 
     Args:
         add_text: Takes each piece of text.
@@ -83,12 +83,12 @@ def new_parser(add_text: Callable[[str], object]) -> expat.XMLParserType:
 
 
 def named_character(name: str) -> str | None:
-    """The character, or characters, that HTML calls by that name; None if there is none."""
+    """Return the character, or characters, of a name in HTML; None if there is none."""
     return html5.get(f"{name};")
 
 
 def xml_problem(error: BaseException) -> RecordError:
-    """What one of ``XML_ERRORS`` says of a file."""
+    """Return the problem of a file for one of ``XML_ERRORS``."""
     if isinstance(error, expat.ExpatError):
         message = f"not well-formed XML: {expat.errors.messages[error.code]}"
         return RecordError("malformed", message, error.lineno)
@@ -96,15 +96,14 @@ def xml_problem(error: BaseException) -> RecordError:
 
 
 def parse_tree(stream: IO[bytes], roots: Collection[str]) -> ElementTree.Element:
-    """Read an XML file of one paper.
+    """Read an XML file of one paper or collection, without comments and processing instructions.
 
     Args:
-        stream: The file; it says its encoding itself, else it is UTF-8.
+        stream: The file, in the encoding that it declares, else in UTF-8.
         roots: The names that its root element may have.
 
     Returns:
-        The root element. Names are as written, with their prefixes; comments and processing
-        instructions are left out.
+        The root element. Names are as written, with their prefixes.
 
     Raises:
         RecordError: It is not well-formed, has another root, declares an entity or is too large.
@@ -135,20 +134,10 @@ def parse_tree(stream: IO[bytes], roots: Collection[str]) -> ElementTree.Element
     return builder.close()
 
 
-class _DoctypeError(Exception):
-    pass
-
-
 def read_xml(path: Path) -> Element:
-    """Read a small XML file that declares no document type, such as a pattern bank.
+    """Read a small XML file of a pattern bank, and return its root element.
 
-    A declaration is refused before anything in it is read.
-
-    Args:
-        path: The file.
-
-    Returns:
-        The root element.
+    A document type is refused before anything in it is read.
 
     Raises:
         BankError: The file is not well-formed XML, or declares a document type.
@@ -172,7 +161,8 @@ def read_xml(path: Path) -> Element:
             pieces.setdefault(id(open_elements[-1]), []).append(text)
 
     def doctype(*_: object) -> None:
-        raise _DoctypeError
+        message = "a document type declaration (<!DOCTYPE ...>) is not allowed: remove it"
+        raise RecordError("malformed", message, parser.CurrentLineNumber)
 
     parser = new_parser(characters)
     parser.StartElementHandler = start
@@ -180,10 +170,7 @@ def read_xml(path: Path) -> Element:
     parser.StartDoctypeDeclHandler = doctype
     try:
         parser.Parse(path.read_bytes(), True)
-    except _DoctypeError:
-        message = "a document type declaration (<!DOCTYPE ...>) is not allowed: remove it"
-        raise BankError([Defect(str(path), parser.CurrentLineNumber, "", message)]) from None
-    except XML_ERRORS as error:
-        problem = xml_problem(error)
+    except (RecordError, *XML_ERRORS) as error:
+        problem = error if isinstance(error, RecordError) else xml_problem(error)
         raise BankError([Defect(str(path), problem.line, "", problem.detail)]) from None
     return root.children[0]

@@ -1,4 +1,4 @@
-"""Opens files of papers and abstracts, plain or compressed, on the disk or inside a tar archive.
+"""Open files of papers and abstracts, plain or compressed, on the disk or inside a tar archive.
 
 Nothing is written to the disk. What cannot be read is a ``RecordError``, which a reader completes
 with the place and reports.
@@ -18,7 +18,7 @@ from ..errors import MAX_RECORD_BYTES, RecordError, too_large
 
 _TAR_MARK, _TAR_MARK_AT = b"ustar", 257
 
-#: What reading a file can raise: it is gone, not ours to read, damaged, or ends in the middle.
+#: The errors of reading a file that is gone, not ours to read, damaged, or ends in the middle.
 UNREADABLE = (OSError, EOFError, lzma.LZMAError, tarfile.TarError, pa.ArrowException)
 
 _BOM = b"\xef\xbb\xbf"
@@ -34,23 +34,21 @@ _COMPRESSIONS = {
 
 
 def open_plain(path: Path) -> BufferedReader:
-    """Open a file for reading bytes as they are.
+    """Open a file of papers or abstracts to read its bytes as they are.
 
     Raises:
-        OSError: It cannot be opened.
+        OSError: The file cannot be opened.
     """
     return BufferedReader(path.open("rb", buffering=0), _FILE_BUFFER_BYTES)
 
 
 def decompress(stream: IO[bytes]) -> BufferedReader | None:
-    """The content of a compressed stream, told by its first bytes.
+    """Return the content of a compressed stream, of all its members; None where it is plain.
+
+    Reading the content raises one of ``UNREADABLE`` where it is damaged.
 
     Args:
         stream: A stream with ``peek``, at its start.
-
-    Returns:
-        A stream of the content, that of all members one after another; None where ``stream`` is
-        not compressed. Reading it raises one of ``UNREADABLE`` where it is damaged.
     """
     head = peek(stream)
     for mark, name in _COMPRESSIONS.items():
@@ -63,28 +61,28 @@ def decompress(stream: IO[bytes]) -> BufferedReader | None:
 
 
 def peek(stream: IO[bytes]) -> bytes:
-    """The first bytes of a stream, which stay in it."""
+    """Return the first bytes of a stream, which stay in it."""
     return cast(BufferedReader, stream).peek(_HEAD_BYTES)[:_HEAD_BYTES]
 
 
 def unreadable(error: BaseException) -> RecordError:
-    """What one of ``UNREADABLE`` says of a paper."""
-    told = error.strerror if isinstance(error, OSError) else None
-    return RecordError("unreadable", f"cannot be read to its end: {told or error}")
+    """Return the problem of a file of papers for one of ``UNREADABLE``."""
+    reason = error.strerror if isinstance(error, OSError) else None
+    return RecordError("unreadable", f"cannot be read to its end: {reason or error}")
 
 
 def number_lines(
     stream: IO[bytes], *already_read: bytes
 ) -> Iterator[tuple[int, bytes | RecordError]]:
-    """The lines of a file that show a character, one at a time.
+    """Number the lines of a file that are not blank.
 
     Args:
         stream: The file.
-        already_read: The lines that were read from it before, if any.
+        already_read: The lines that were read from it before.
 
     Yields:
-        The number of each line, from 1, with its bytes (a byte order mark is no part of the first),
-        or with what is wrong: it is too large, or the file cannot be read on.
+        The number of each line, from 1, with its bytes, without a byte order mark, or with what is
+        wrong: it is too large, or the file cannot be read on.
     """
     number = 0
     rest = iter(lambda: stream.readline(MAX_RECORD_BYTES + 1), b"")
@@ -101,15 +99,12 @@ def number_lines(
 
 
 def is_archive(head: bytes) -> bool:
-    """Whether a file with these first bytes is a tar archive."""
+    """Return whether a file with these first bytes is a tar archive."""
     return head.startswith(_TAR_MARK, _TAR_MARK_AT)
 
 
 def read_members(stream: IO[bytes]) -> Iterator[tuple[str, BufferedReader | None]]:
-    """The files in an archive, in its order; in constant memory, however many there are.
-
-    Args:
-        stream: The archive.
+    """Read the files in a tar archive, in its order, in constant memory.
 
     Yields:
         The name of each file, and its content, to be read before the next; None for a link, which

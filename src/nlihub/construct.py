@@ -36,7 +36,7 @@ from .builders.procedures.abstracts.recipe import AbstractsRecipe
 from .builders.procedures.papers.recipe import PapersRecipe
 from .builders.procedures.papers.spark import spark_engine
 from .builders.procedures.patterns.recipe import PatternsRecipe
-from .builders.procedures.procedure import Recipe, Report, TooFewError
+from .builders.procedures.procedure import ConstructionReport, Recipe, TooFewError
 from .builders.procedures.registry import declared_builder, get_procedure
 from .builders.versions.manifest import Manifest
 from .builders.versions.write import build_version, check_target
@@ -250,7 +250,7 @@ def construct(
     )
 
 
-def _write(path: Path, report: Report) -> None:
+def _write(path: Path, report: ConstructionReport) -> None:
     """Write what was read, kept and dropped, as JSON."""
     text = json.dumps(report.as_json(), indent=2, ensure_ascii=False) + "\n"
     with whole_file(path) as partial:

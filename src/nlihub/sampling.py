@@ -7,15 +7,16 @@ from pathlib import Path
 
 from .builders.core.base import NLIBuilder
 from .builders.core.registry import get_builder
-from .builders.procedures.patterns.fresh_sample import (
-    SampleSummary,
-    check_ending,
-    write_fresh_sample,
-)
 from .builders.procedures.patterns.pattern_builder import PatternBuilder
 from .builders.procedures.patterns.recipe import ONLY_EXAMPLES, SamplingConfig
+from .builders.procedures.patterns.sample_files import (
+    OFFICIAL_COMMAND,
+    SampleSummary,
+    check_sample_suffix,
+    write_fresh_sample,
+    write_upstream_json,
+)
 from .builders.procedures.patterns.sampling import Text, sample_bank
-from .builders.procedures.patterns.upstream_json import OFFICIAL_COMMAND, write_upstream_json
 from .builders.versions.open import (
     PathLike,
     build_options,
@@ -75,7 +76,7 @@ def sample(
         BankError: The bank has problems; all are listed.
         UsageError: The output is neither ``.parquet`` nor ``.jsonl``, or ``per_pattern`` is 0.
     """
-    check_ending(Path(output))
+    check_sample_suffix(Path(output))
     if not isinstance(seed, int) or seed < 0:  # random takes -5 for 5
         raise UsageError(f"seed is {seed!r}; expected a whole number from 0.")
     if per_pattern == ONLY_EXAMPLES:

@@ -12,14 +12,14 @@ from nlihub.loaders.corpora.patterns.records import (
     Literal,
     MiniWorld,
     Not,
-    Relation,
     Restriction,
     Variable,
+    WorldRelation,
 )
 
-CITY = Relation("city_pn", 1, ((frozenset({"Oslo"}),),))
-WALK = Relation("walk_v2", 2, ((frozenset({"fox"}), frozenset({"barn"})),))
-WORLD = MiniWorld({r.name: r for r in (CITY, WALK, Relation("walk_p2", 2, WALK.products))})
+CITY = WorldRelation("city_pn", 1, ((frozenset({"Oslo"}),),))
+WALK = WorldRelation("walk_v2", 2, ((frozenset({"fox"}), frozenset({"barn"})),))
+WORLD = MiniWorld({r.name: r for r in (CITY, WALK, WorldRelation("walk_p2", 2, WALK.products))})
 A, B = Variable("NP1"), Variable("NP2")
 NAMES = ("NP1", "NP2", "immediately_r_01")
 
@@ -76,8 +76,8 @@ def test_accepted_forms(text, expected):
         ("NP1", "is not allowed"),
         ("diff_values([NP1], key=NP2)", "is not allowed"),
         ("diff_values(*[NP1])", "is not allowed"),
-        ("NP3 == NP1", "names 'NP3', which is no variable of the pattern"),
-        ("NP1 in sig['city_pn']", "is no tuple of variables"),
+        ("NP3 == NP1", "names 'NP3', which the pattern does not have"),
+        ("NP1 in sig['city_pn']", "is not a tuple of variables"),
         ("(NP1,NP2) in sig['city_pn']", "city_pn takes 1 arguments"),
         ("(NP1,) in sig['town_pn']", "unknown relation 'town_pn'"),
         ("'a' == 'b'", "compares two strings"),
@@ -119,7 +119,7 @@ def test_restrictions():
     ("text", "expected"),
     [
         ("walk(NP1,NP2)", "predicate walk/2 is ambiguous: walk_v2, walk_p2"),
-        ("city(the fox)", "'the fox' is no variable"),
+        ("city(the fox)", "'the fox' is not a variable"),
         ("city", "is not of the form name(NP1,NP2)"),
         ("city(NP1) walk(NP1)", "is not of the form name(NP1,NP2)"),
         ("city(NP1,NP2)", "unknown predicate city/2"),

@@ -15,8 +15,14 @@ import pytest
 from conftest import SHARED
 from memory import growth_of_peak
 from nlihub.loaders.corpora.papers.files import find_paper_files
-from nlihub.loaders.corpora.papers.ids import id_of_file, year_of_anthology_id, year_told
-from nlihub.loaders.corpora.papers.paper import REASONS, Paper, Skipped
+from nlihub.loaders.corpora.papers.paper import (
+    REASONS,
+    Paper,
+    SkippedPaper,
+    id_from_name,
+    parse_year,
+    year_of_anthology_id,
+)
 from nlihub.loaders.corpora.papers.read import read_papers
 from nlihub.loaders.errors import MAX_RECORD_BYTES, SourceNotFoundError
 
@@ -47,7 +53,7 @@ def read(tmp_path):
 def everything(path):
     found = [one for file in find_paper_files([path]) for one in read_papers(file, split)]
     for one in found:
-        if isinstance(one, Skipped):
+        if isinstance(one, SkippedPaper):
             assert one.reason in REASONS and one.detail and one.file.startswith(str(path))
         else:
             assert one.id and one.sections
@@ -291,7 +297,7 @@ def test_archives_are_read_to_the_end(read, mode):
         ("b.xml.gz", 0),
     ]
     assert [one.id for one in found if isinstance(one, Paper)] == ["P98-1046", "a1", "7", "b"]
-    assert [one.reason for one in found if isinstance(one, Skipped)] == [
+    assert [one.reason for one in found if isinstance(one, SkippedPaper)] == [
         "malformed",
         "unreadable",
         "unreadable",
@@ -366,7 +372,7 @@ def test_archives_that_are_damaged_or_hold_nothing(read):
             "too many to follow",
         ),
         ("[1, 2]", "a.json", "malformed", 0, "expected a JSON object, got list"),
-        ('{"id":\n"a"', "a.json", "malformed", 2, "no JSON"),
+        ('{"id":\n"a"', "a.json", "malformed", 2, "not JSON"),
         ("{}", "a.json", "unknown format", 0, "the keys of the object are none"),
         ('{"corpusid": 1}', "a.json", "unknown format", 0, "are 'corpusid'"),
         (gzip.compress(b"{}" * 99, mtime=0)[:-12], "a.json", "unreadable", 0, "to its end"),
@@ -384,7 +390,7 @@ def test_archives_that_are_damaged_or_hold_nothing(read):
 )
 def test_bad_files_are_reported(read, content, name, reason, line, detail):
     skipped = only(read(content, name))
-    assert isinstance(skipped, Skipped)
+    assert isinstance(skipped, SkippedPaper)
     assert (skipped.reason, skipped.line) == (reason, line), skipped
     assert detail in skipped.detail
 
@@ -392,12 +398,12 @@ def test_bad_files_are_reported(read, content, name, reason, line, detail):
 @pytest.mark.parametrize(
     ("line", "reason", "detail"),
     [
-        ("{", "malformed", "no JSON"),
+        ("{", "malformed", "not JSON"),
         ("7", "malformed", "expected a JSON object, got int"),
-        ('{"id": "a", "text": "\\ud800"}', "malformed", "no JSON"),
-        ('{"id": "a", "text": "\0"}', "malformed", "no JSON"),
-        (b'{"id": "a", "text": "\xff"}', "malformed", "no JSON"),
-        ("[" * 2000, "malformed", "no JSON"),
+        ('{"id": "a", "text": "\\ud800"}', "malformed", "not JSON"),
+        ('{"id": "a", "text": "\0"}', "malformed", "not JSON"),
+        (b'{"id": "a", "text": "\xff"}', "malformed", "not JSON"),
+        ("[" * 2000, "malformed", "not JSON"),
         ('{"text": "A."}', "malformed", "id: expected text, got none"),
         ('{"id": " ", "text": "A."}', "malformed", "id: expected text, got none"),
         ('{"id": true, "text": "A."}', "malformed", "id: expected text, got bool"),
@@ -586,7 +592,7 @@ def test_years_of_anthology_ids(paper_id, year):
     ],
 )
 def test_years_that_are_told(value, year):
-    assert year_told(value) == year
+    assert parse_year(value) == year
 
 
 @pytest.mark.parametrize(
@@ -600,7 +606,7 @@ def test_years_that_are_told(value, year):
     ],
 )
 def test_ids_of_files(name, paper_id):
-    assert id_of_file(name) == paper_id
+    assert id_from_name(name) == paper_id
 
 
 # Memory

@@ -58,7 +58,7 @@ def planted(old, new, expected):
             ":3: pattern 2: its restrictions contradict each other: no noun is left for NP1",
         ),
         planted("<BL>NP3 != NP1</BL>", "<BL>NP3 !=! NP1</BL>", ":19: pattern 1: constraint"),
-        planted("NP3 != NP1", "NP3 != NP9", "names 'NP9', which is no variable of the pattern"),
+        planted("NP3 != NP1", "NP3 != NP9", "names 'NP9', which the pattern does not have"),
         planted("NP3 != NP1", "exec('x') == NP1", "is not allowed in a constraint"),
         planted('id="1b"', 'id="1"', ":21: pattern 1: duplicate id, first in line 14"),
         planted('id="1b"', 'id="b1"', "id 'b1' is not a number of up to nine digits"),
@@ -137,5 +137,5 @@ def test_finding_a_bank_in_a_folder(bank_files, tmp_path):
     (patterns.parent / "more.yml").write_text(WORLD)
     with pytest.raises(SourceNotFoundError, match=r"one YAML file, it has more.yml, world.yaml"):
         find_pattern_bank(patterns.parent)
-    with pytest.raises(FileNotFoundError, match="is no folder"):
+    with pytest.raises(FileNotFoundError, match="is not a folder"):
         find_pattern_bank(tmp_path / "absent")

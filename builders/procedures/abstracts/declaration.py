@@ -7,7 +7,7 @@ from typing import Any
 from ....loaders.releases.bionli import LABELS
 from ...core.markdown import markdown_table
 from ...core.schema import ColumnType
-from ...core.spec import ConfigSpec, DatasetSpec
+from ...core.spec import ConfigSpec
 from ..procedure import Declaration, reasons_cell, units_table
 
 #: The category of a conclusion as it stands in its abstract.
@@ -40,7 +40,6 @@ class AbstractsDeclaration(Declaration):
     """The declaration of a dataset that is made from abstracts.
 
     Attributes:
-        declared: The statements of its maker.
         categories: Its categories: ``positive``, and the strategies.
         domain: Its domain.
         splits: Its splits, one or more.
@@ -54,37 +53,27 @@ class AbstractsDeclaration(Declaration):
     domain: str
     splits: tuple[str, ...]
 
-    def card_blocks(self, construction: Mapping[str, Any]) -> dict[str, str]:
+    def count_blocks(self, construction: Mapping[str, Any]) -> dict[str, str]:
         """Return the counts of abstracts, and those of negatives by kind and reason."""
-        if not construction:
-            return {}
         rows = [
             [f"`{kind}`", f"{n['read']:,}", f"{n['kept']:,}", reasons_cell(n["dropped"])]
             for kind, n in construction["negatives"].items()
         ]
         return {
-            **super().card_blocks(construction),
             "abstracts": units_table("abstracts", construction["abstracts"]),
             "negatives": markdown_table(["kind", "tried", "made", "refused"], rows),
         }
 
-    def spec(self) -> DatasetSpec:
-        """Return the declaration of the dataset.
-
-        Raises:
-            SchemaError: The name, the domain or the licence is not valid.
-        """
-        return DatasetSpec(
-            name=self.declared.name,
-            pretty_name=self.declared.pretty_name,
-            version="1.0.0",
-            summary="Biomedical NLI: conclusions of abstracts, and perturbed ones.",
-            labels=LABELS,
-            domains=(self.domain,),
-            categories=self.categories,
-            group="mechanism",
-            metrics=("nli_report", "consistency"),
-            configs={
+    def spec_fields(self) -> dict[str, Any]:
+        """Return labels, configs and prose of a dataset made from abstracts."""
+        return {
+            "summary": "Biomedical NLI: conclusions of abstracts, and perturbed ones.",
+            "labels": LABELS,
+            "domains": (self.domain,),
+            "categories": self.categories,
+            "group": "mechanism",
+            "metrics": ("nli_report", "consistency"),
+            "configs": {
                 "full": ConfigSpec(
                     "a training mechanism has one negative, the others all", self.splits
                 ),
@@ -92,17 +81,9 @@ class AbstractsDeclaration(Declaration):
                     "the larger rule-based categories of the training set are cut", self.splits
                 ),
             },
-            extra=EXTRA,
-            meanings=MEANINGS,
-            license=self.declared.license,
-            copyright=self.declared.copyright,
-            citation=self.declared.citation,
-            paper="https://aclanthology.org/2022.findings-emnlp.374",
-            homepage=None,
-            offline=False,
-            origins=("construct",),
-            card="constructed_from_abstracts",
-            language=self.declared.language,
-            is_own=True,
-            changes="entities of conclusions were marked; perturbed ones were added.",
-        )
+            "extra": EXTRA,
+            "meanings": MEANINGS,
+            "paper": "https://aclanthology.org/2022.findings-emnlp.374",
+            "card": "constructed_from_abstracts",
+            "changes": "entities of conclusions were marked; perturbed ones were added.",
+        }

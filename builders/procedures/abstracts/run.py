@@ -13,7 +13,7 @@ from ....loaders.corpora.papers.files import find_paper_files
 from ....loaders.progress import Tell
 from ...core.options import BuildOptions
 from ..about import Declared
-from ..procedure import Construction, Report, TooFewError, list_reasons
+from ..procedure import Construction, ConstructionReport, TooFewError, list_reasons
 from ..splits import ByRatio
 from .declaration import POSITIVE, AbstractsDeclaration
 from .mechanisms.find import find_mechanisms
@@ -109,7 +109,7 @@ def run(
     options: BuildOptions,
     tell: Tell,
 ) -> Iterator[Construction]:
-    """Make a dataset from abstracts, whose mechanisms are kept in memory; see ``Run``.
+    """Make a dataset from abstracts, whose mechanisms are kept in memory; see ``RunProcedure``.
 
     Raises:
         SourceNotFoundError: There is no file.
@@ -151,13 +151,15 @@ def run(
     yield Construction(rows, report, declaration)
 
 
-def _report(chosen: SelectedMechanisms, negatives: Mapping[str, Any] | None = None) -> Report:
+def _report(
+    chosen: SelectedMechanisms, negatives: Mapping[str, Any] | None = None
+) -> ConstructionReport:
     counts: dict[str, Any] = {"abstracts": _abstract_counts(chosen)}
     if negatives is not None:
         counts = {"annotation": AUTOMATIC, **counts, "negatives": negatives}
     shown = list_left_out(chosen.not_taken, "not taken ")
     left_out = {"not_taken": chosen.not_taken, "left_out": chosen.left_out}
-    return Report(counts, left_out, [*shown, *_summary(counts)])
+    return ConstructionReport(counts, left_out, [*shown, *_summary(counts)])
 
 
 def list_left_out(left_out: Sequence[SkippedAbstract | NoMechanism], prefix: str) -> list[str]:

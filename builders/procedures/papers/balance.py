@@ -1,4 +1,4 @@
-"""How many pairs of each class a split has when its classes are balanced, and which.
+"""Balance the classes of a split: how many pairs of each it has, and which.
 
 Source:
     SciNLI, section 3.4: the larger classes are cut to the size of the smallest, in each split.
@@ -26,17 +26,16 @@ def class_sizes(
     labels: Sequence[str],
     quotas: Mapping[str, int],
 ) -> Sizes:
-    """How many pairs of each class a split and domain has when its classes are balanced.
+    """Return how many pairs of each class a split and domain has when its classes are balanced.
 
     Args:
         label: n ids of labels.
         split: n numbers of splits in ``SPLITS``, -1 for what is not taken.
-        domain: n numbers of domains.
+        domain: n numbers of domains, in ``domains``.
         splits: The splits that have pairs.
         domains: The domains.
         labels: The label set.
-        quotas: By split, how many pairs of each class and domain it has; without one, as many as
-            its smallest class.
+        quotas: By split, pairs of each class and domain; without one, those of its smallest class.
 
     Raises:
         CorpusError: A split and domain has no pair of a class, or fewer than its quota.
@@ -62,7 +61,7 @@ def class_sizes(
 
 
 def balance(label: Numbers, split: Numbers, domain: Numbers, hashes: Words, sizes: Sizes) -> Flags:
-    """Which pairs are left: of each class of a split and domain those with the lowest hashes.
+    """Return which pairs are left: of each class of a split and domain those of lowest hash.
 
     Args:
         label: n ids of labels.

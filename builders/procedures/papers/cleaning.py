@@ -1,4 +1,4 @@
-"""Which sentences are not fit for a pair: too mathematical, broken, damaged, too short or long.
+"""Judge which sentences are not fit for a pair: mathematical, broken, damaged, too short or long.
 
 SciNLI's authors cleaned their evaluation pairs by hand: they left out those with too many
 mathematical terms and mended sentences that the extraction from PDF had broken (section 3.3). The
@@ -52,14 +52,14 @@ _YEAR_FIRST = re.compile(rb"\((?:19|20)\d\d[a-z]?\)")
 
 @dataclass(frozen=True)
 class Cleaning:
-    """The bounds of the rules.
+    """The bounds that a sentence must keep to be fit for a pair.
 
     Attributes:
-        min_words: Words, split at blanks, that a sentence has at least.
-        max_words: Words that it has at most.
-        max_chars: Characters that it has at most.
-        max_math_signs: Mathematical signs that it has at most.
-        max_math_words: Share of words without two letters in a row that it has at most, 0 to 1.
+        min_words: Least number of words, split at blanks.
+        max_words: Largest number of words.
+        max_chars: Largest number of characters.
+        max_math_signs: Largest number of mathematical signs.
+        max_math_words: Largest share of words without two letters in a row, 0 to 1.
     """
 
     min_words: int = 5
@@ -118,9 +118,9 @@ class _Characters:
     Attributes:
         texts: The texts, in UTF-8.
         codes: The code points.
-        kinds: What kind of character each is.
-        start: n places where a text begins.
-        end: n places behind its last character.
+        kinds: The kind of each character.
+        start: n offsets where a text begins.
+        end: n offsets behind its last character.
     """
 
     texts: Sequence[bytes]
@@ -131,7 +131,7 @@ class _Characters:
 
     @classmethod
     def of(cls, texts: Sequence[bytes]) -> "_Characters":
-        """Those of texts that are all in ASCII, or not."""
+        """Return the characters of texts."""
         codes: npt.NDArray[Any]
         if all(map(bytes.isascii, texts)):
             content = b"\n".join((*texts, b""))
@@ -148,16 +148,16 @@ class _Characters:
         return cls(texts, codes, kinds, behind - lengths - 1, behind - 1)
 
     def at(self, places: Numbers) -> Kinds:
-        """What kinds of characters stand in some places; those before the first are the first."""
+        """Return the kinds of the characters at some offsets; one before the first is the first."""
         return self.kinds[np.maximum(places, 0)]
 
     def count(self, places: Numbers) -> Numbers:
-        """How many of some ascending places each text has."""
+        """Return how many of some ascending offsets are in each text."""
         return np.diff(np.searchsorted(places, np.append(self.start, len(self.kinds))))
 
 
 def _count_words(texts: _Characters) -> tuple[Numbers, Numbers]:
-    """For each text its words, and how many of these have two letters in a row."""
+    """Return for each text its words, and how many of these have two letters in a row."""
     blanks = np.flatnonzero((texts.kinds & _BLANK) != 0)
     words = np.append(0, blanks[:-1] + 1)  # behind each blank begins a word, if no blank does
     words = words[words != blanks]
@@ -169,7 +169,7 @@ def _count_words(texts: _Characters) -> tuple[Numbers, Numbers]:
 
 
 def _begin_in_the_middle(texts: _Characters) -> Flags:
-    """Whether each text begins with a small letter, a closing mark, or a year in brackets."""
+    """Return whether each text begins with a small letter, a closing mark or a year in brackets."""
     found: Flags = _opens_no_sentence().take(texts.codes[texts.start])
     for number in np.flatnonzero((texts.kinds[texts.start] & _OPEN) != 0).tolist():
         found[number] |= _YEAR_FIRST.match(texts.texts[number]) is not None
@@ -177,7 +177,7 @@ def _begin_in_the_middle(texts: _Characters) -> Flags:
 
 
 def _have_no_end(texts: _Characters) -> Flags:
-    """Whether each text lacks a mark that ends sentences, or ends with an abbreviation."""
+    """Return whether each text lacks a mark that ends sentences, or ends with an abbreviation."""
     last = texts.end - 1
     end = last
     for _ in range(_MAX_CLOSERS):
@@ -194,7 +194,7 @@ def _have_no_end(texts: _Characters) -> Flags:
 
 @cache
 def _opens_no_sentence() -> Flags:
-    """For each code point whether no sentence begins with it: small letters and closing marks."""
+    """Return for each code point whether no sentence begins with it, as with a small letter."""
     found = np.zeros(sys.maxunicode + 1, bool)
     found[[code for code in range(0x20000) if unicodedata.category(chr(code)) == "Ll"]] = True
     found[list(map(ord, _NO_OPENERS))] = True
@@ -203,7 +203,7 @@ def _opens_no_sentence() -> Flags:
 
 @cache
 def _kinds() -> Kinds:
-    """What kind of character each code point is."""
+    """Return the kind of character of each code point."""
     kinds = np.zeros(sys.maxunicode + 1, np.uint8)
     for code in range(0x20000):  # beyond are ideographs, which need no rule
         category = unicodedata.category(chr(code))

@@ -1,4 +1,4 @@
-"""What a dataset that is made from papers declares of itself; its maker gives most of it."""
+"""What a dataset made from papers declares of itself."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Any
 
 from ...core.markdown import markdown_table
 from ...core.schema import ColumnType
-from ...core.spec import ConfigSpec, DatasetSpec
+from ...core.spec import ConfigSpec
 from ..procedure import Declaration, units_table
 
 UNBALANCED = "unbalanced"
@@ -24,12 +24,7 @@ MEANINGS = {
 
 
 def paper_configs(domains: Sequence[str], splits: Sequence[str]) -> dict[str, ConfigSpec]:
-    """Return the configs of a dataset that is made from papers.
-
-    Args:
-        domains: Its domains.
-        splits: Its splits.
-    """
+    """Return the configs of a dataset made from papers: all, one a domain, and unbalanced."""
     names = tuple(splits)
     configs = {"default": ConfigSpec("the same number of pairs of each class", names)}
     if len(domains) > 1:
@@ -40,14 +35,13 @@ def paper_configs(domains: Sequence[str], splits: Sequence[str]) -> dict[str, Co
 
 @dataclass(frozen=True)
 class PapersDeclaration(Declaration):
-    """What a dataset that is made from papers declares of itself.
+    """What a dataset made from papers declares of itself.
 
     Attributes:
-        declared: What its maker says of it.
-        labels: Its label set.
-        categories: Its categories: linking phrases and ways to neutral pairs.
-        domains: Its domains, one or more.
-        splits: Its splits, one or more; each has pairs of every class and domain.
+        labels: The label set.
+        categories: The linking phrases, and the ways to neutral pairs.
+        domains: The domains, one or more.
+        splits: The splits, one or more; each has pairs of every class and domain.
     """
 
     PROCEDURE = "distant supervision"
@@ -59,10 +53,8 @@ class PapersDeclaration(Declaration):
     domains: tuple[str, ...]
     splits: tuple[str, ...]
 
-    def card_blocks(self, construction: Mapping[str, Any]) -> dict[str, str]:
+    def count_blocks(self, construction: Mapping[str, Any]) -> dict[str, str]:
         """Return the counts of papers, and those of pairs by category and reason."""
-        if not construction:
-            return {}
         pairs = construction["pairs"]
         reasons = sorted({reason for counts in pairs.values() for reason in counts["dropped"]})
         rows = [
@@ -75,39 +67,23 @@ class PapersDeclaration(Declaration):
             for category, counts in pairs.items()
         ]
         return {
-            **super().card_blocks(construction),
             "papers": units_table("papers", construction["papers"]),
             "pairs": markdown_table(["category", "read", "kept", *reasons], rows),
         }
 
-    def spec(self) -> DatasetSpec:
-        """Return the declaration of the dataset.
-
-        Raises:
-            SchemaError: The name, a domain or the licence is not valid.
-        """
-        return DatasetSpec(
-            name=self.declared.name,
-            pretty_name=self.declared.pretty_name,
-            version="1.0.0",
-            summary="Pairs of sentences from papers, labelled by distant supervision.",
-            labels=self.labels,
-            domains=self.domains,
-            categories=self.categories,
-            group=None,
-            metrics=("nli_report", "cartography"),
-            configs=paper_configs(self.domains, self.splits),
-            extra=EXTRA,
-            meanings=MEANINGS,
-            license=self.declared.license,
-            copyright=self.declared.copyright,
-            citation=self.declared.citation,
-            paper="https://aclanthology.org/2022.acl-long.511",
-            homepage=None,
-            offline=False,
-            origins=("construct",),
-            card="constructed_from_papers",
-            language=self.declared.language,
-            is_own=True,
-            changes="sentences of papers were paired; linking phrases were cut.",
-        )
+    def spec_fields(self) -> dict[str, Any]:
+        """Return labels, configs and prose of a dataset made from papers."""
+        return {
+            "summary": "Pairs of sentences from papers, labelled by distant supervision.",
+            "labels": self.labels,
+            "domains": self.domains,
+            "categories": self.categories,
+            "group": None,
+            "metrics": ("nli_report", "cartography"),
+            "configs": paper_configs(self.domains, self.splits),
+            "extra": EXTRA,
+            "meanings": MEANINGS,
+            "paper": "https://aclanthology.org/2022.acl-long.511",
+            "card": "constructed_from_papers",
+            "changes": "sentences of papers were paired; linking phrases were cut.",
+        }

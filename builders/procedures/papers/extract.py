@@ -1,4 +1,4 @@
-"""The pairs of one shard of a corpus: what a worker does, on any engine."""
+"""Read one shard of a corpus and write its pairs: what a worker does, on any engine."""
 
 import json
 from collections import Counter
@@ -16,11 +16,10 @@ from xxhash import xxh3_64_intdigest
 from ....loaders.atomic_write import whole_folder
 from ....loaders.corpora.papers.files import PaperFile
 from ....loaders.corpora.papers.metadata import Metadata
-from ....loaders.corpora.papers.paper import Paper, Skipped, SplitSentences
+from ....loaders.corpora.papers.paper import Paper, SkippedPaper, SplitSentences
 from ....loaders.corpora.papers.read import read_papers
 from .arrays import Words
-from .pair_rules import PairRules
-from .pairs import PairBlock, find_pairs
+from .pairs import PairBlock, PairRules, by_category, find_pairs
 
 PAIRS, PAPERS, REPORT = "pairs.arrow", "papers.arrow", "report.json"
 
@@ -52,57 +51,54 @@ PAPER_SCHEMA = pa.schema(
 
 
 @dataclass(frozen=True)
+class CorpusShard:
+    """Some files of a corpus of papers, and the folder for their pairs."""
+
+    files: Sequence[PaperFile]
+    folder: Path
+
+
+@dataclass(frozen=True)
 class Job:
     """What a worker does with each shard; it can be sent to another process or machine.
 
     Attributes:
         rules: How pairs are taken.
         split_sentences: Cuts paragraphs into sentences where a file does not.
-        metadata: Years and domains of papers whose files do not tell them.
+        metadata: Years and domains of papers whose files do not state them.
     """
 
     rules: PairRules
     split_sentences: SplitSentences
     metadata: Metadata
 
-    def run(self, files: Sequence[PaperFile], folder: Path) -> None:
-        """Read a shard and write its pairs, papers and counts, whole or not at all.
+    def run(self, shard: CorpusShard) -> None:
+        """Write the pairs, papers and counts of a shard, whole or not at all.
 
         What cannot be read is skipped and reported.
-
-        Args:
-            files: The files of the shard.
-            folder: The folder to write.
 
         Raises:
             OutputError: The folder cannot be written.
         """
-        skipped: list[Skipped] = []
+        skipped: list[SkippedPaper] = []
         found: Counter[str] = Counter()
         dropped: Counter[tuple[str, str]] = Counter()
         n_papers = 0
-        with whole_folder(folder, lambda _: True) as work, ExitStack() as stack:
+        with whole_folder(shard.folder, lambda _: True) as work, ExitStack() as stack:
             pairs = stack.enter_context(pa.ipc.new_file(str(work / PAIRS), PAIR_SCHEMA))
             papers = stack.enter_context(pa.ipc.new_file(str(work / PAPERS), PAPER_SCHEMA))
-            for block in find_pairs(self._papers(files, skipped), self.rules):
+            for block in find_pairs(self._papers(shard.files, skipped), self.rules):
                 pairs.write(_pair_batch(block, n_papers))
                 papers.write(_paper_batch(block))
                 found += block.found
                 dropped += block.dropped
                 n_papers += len(block.papers)
-            report = ShardReport(
-                skipped=tuple(skipped),
-                found=dict(sorted(found.items())),
-                dropped={category: {} for category, _ in sorted(dropped)},
-            )
-            for (category, reason), number in sorted(dropped.items()):
-                report.dropped[category][reason] = number
-            report.write(work)
+            ShardReport(skipped, dict(sorted(found.items())), by_category(dropped)).write(work)
 
-    def _papers(self, files: Sequence[PaperFile], skipped: list[Skipped]) -> Iterator[Paper]:
+    def _papers(self, files: Sequence[PaperFile], skipped: list[SkippedPaper]) -> Iterator[Paper]:
         for file in files:
             for found in read_papers(file, self.split_sentences):
-                if isinstance(found, Skipped):
+                if isinstance(found, SkippedPaper):
                     skipped.append(found)
                 else:
                     yield self.metadata.complete(found)
@@ -110,39 +106,38 @@ class Job:
 
 @dataclass(frozen=True)
 class ShardReport:
-    """What was not taken from a shard.
+    """What was not taken from a shard of papers.
 
     Attributes:
         skipped: Files and papers that were not read.
-        found: Number of pairs that were found, by category.
-        dropped: Number of pairs by category and reason.
+        found: Number of pairs found, by category.
+        dropped: Number of pairs dropped, by category and reason.
     """
 
-    skipped: Sequence[Skipped]
+    skipped: Sequence[SkippedPaper]
     found: dict[str, int]
     dropped: dict[str, dict[str, int]]
 
     def write(self, folder: Path) -> None:
-        """Write it into the shard's folder."""
+        """Write the report into the shard's folder."""
         text = json.dumps(asdict(self), ensure_ascii=False)
         (folder / REPORT).write_text(text, encoding="utf-8", errors="surrogatepass")
 
     @classmethod
     def read(cls, folder: Path) -> "ShardReport":
-        """Read it from a shard's folder."""
+        """Read the report from a shard's folder."""
         text = (folder / REPORT).read_text(encoding="utf-8", errors="surrogatepass")
         fields: dict[str, Any] = json.loads(text)
-        skipped = tuple(Skipped(**entry) for entry in fields["skipped"])
-        return cls(skipped, fields["found"], fields["dropped"])
+        return cls(**fields | {"skipped": tuple(SkippedPaper(**one) for one in fields["skipped"])})
 
     @property
     def is_final(self) -> bool:
-        """Whether reading the files again would give the same; not where one could not be read."""
+        """Whether reading again would give the same; not where a file could not be read."""
         return not any(entry.reason == "unreadable" for entry in self.skipped)
 
 
-def read_table(folder: Path, name: str, columns: Sequence[str] | None = None) -> pa.Table:
-    """A table of a shard, of which only the columns asked for are read."""
+def read_shard_table(folder: Path, name: str, columns: Sequence[str] | None = None) -> pa.Table:
+    """Read some columns of a table of a shard: its ``PAIRS`` or its ``PAPERS``; by default all."""
     schema = PAIR_SCHEMA if name == PAIRS else PAPER_SCHEMA
     chosen = [schema.get_field_index(column) for column in columns or schema.names]
     options = pa.ipc.IpcReadOptions(included_fields=chosen)

@@ -1,26 +1,24 @@
-"""Pairs of sentences from some papers, by distant supervision.
+"""Find labelled and neutral pairs of sentences in papers, by distant supervision.
 
 Source:
     SciNLI, section 3.2; MSciNLI, section 3.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from xxhash import xxh3_128_digest
 
 from ....loaders.corpora.papers.paper import Paper
+from ....loaders.errors import UsageError
 from ...core.keyed import keyed_number
-from .arrays import Flags, Numbers, Words
-from .cleaning import FIT, RULES
-from .draws import subkeys
-from .linking import AFTER_A_MARK, Linking, find_linking
-from .neutral import draw_neutral_pairs
-from .pair_rules import PairRules
-from .texts import Texts
+from .arrays import Flags, Numbers, Texts, Words, draw, subkeys
+from .cleaning import FIT, RULES, Cleaning
+from .phrases import AFTER_A_MARK, APPROACHES, Linking, LinkingPhrases, find_linking
 
 #: Why a pair is dropped before it reaches a split; those on texts are the rules of ``cleaning``.
 OPENS_PARAGRAPH = "the phrase opens its paragraph"
@@ -28,16 +26,47 @@ BEHIND_A_MARK = "something stands before the phrase"
 NO_RANDOM_SENTENCE = "no random sentence was found"
 SAME_SENTENCE = "it is one sentence twice"
 _BLOCK_SENTENCES = 30_000
+_MAX_DRAWS = 64
+
+
+@dataclass(frozen=True)
+class PairRules:
+    """How pairs are taken from a paper: all of a recipe that reading a paper needs.
+
+    Attributes:
+        phrases: The linking phrases.
+        cleaning: The bounds of the rules on sentences.
+        within: What two adjacent sentences must share, ``paragraph`` or ``section``.
+        seed: Decides every random choice.
+    """
+
+    phrases: LinkingPhrases = field(default_factory=LinkingPhrases.read)
+    cleaning: Cleaning = field(default_factory=Cleaning)
+    within: str = "paragraph"
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        if self.within not in ("paragraph", "section"):
+            raise UsageError(f"within is {self.within!r}; expected paragraph or section.")
+
+    def as_json(self) -> Mapping[str, Any]:
+        """Return the rules as plain values."""
+        return {
+            **self.phrases.as_json(),
+            "cleaning": asdict(self.cleaning),
+            "within": self.within,
+            "seed": self.seed,
+        }
 
 
 @dataclass(frozen=True)
 class PairBlock:
-    """The pairs of some papers, those that no rule on sentences drops.
+    """The pairs of some papers that no rule on sentences drops.
 
     Attributes:
         papers: The papers, without their sections.
-        paper_hashes: Of each paper a hash of its sentences, of 128 bits.
-        n_sentences: Of each paper the number of its sentences.
+        paper_hashes: For each paper a hash of its sentences, of 128 bits.
+        n_sentences: For each paper the number of its sentences.
         premises: n premises, in UTF-8.
         hypotheses: n hypotheses, without their linking phrase, the first letter in lower case.
         seconds: The n sentences that the hypotheses are, whole.
@@ -46,8 +75,8 @@ class PairBlock:
         first: n positions of the premise among the paper's sentences, from 0.
         second: n positions of the hypothesis.
         order: n keyed hashes, which decide what is cut and what stands where.
-        found: Number of pairs that were found, by category.
-        dropped: Number of those that are dropped, by category and reason.
+        found: Number of pairs found, by category.
+        dropped: Number of pairs dropped, by category and reason.
     """
 
     papers: Sequence[Paper]
@@ -64,12 +93,9 @@ class PairBlock:
     found: Counter[str]
     dropped: Counter[tuple[str, str]]
 
-    def __len__(self) -> int:
-        return len(self.premises)
-
 
 def find_pairs(papers: Iterable[Paper], rules: PairRules) -> Iterator[PairBlock]:
-    """Find the pairs of papers, some papers at a time.
+    """Find the pairs of sentences in papers, some papers at a time.
 
     A pair is two adjacent sentences of a paragraph of which the second opens with a linking phrase;
     the phrase gives the label and is cut off with the punctuation after it. For every such pair
@@ -140,7 +166,7 @@ class _Block:
         self._lengths += map(len, texts)
 
     def _texts(self, starts: Numbers) -> Texts:
-        """The sentences, of which those of a paper stand at the end of its content."""
+        """Return the sentences; those of a paper stand at the end of its content."""
         lengths = np.array(self._lengths)
         behind = np.cumsum(lengths + 1)
         of_contents = np.cumsum([len(content) for content in self._contents])
@@ -148,9 +174,9 @@ class _Block:
         return Texts(b"".join(self._contents), behind - lengths - 1, behind - 1)
 
     def pairs(self) -> PairBlock:
-        """The pairs of the papers."""
+        """Find the pairs of the papers."""
         phrases = self._rules.phrases
-        tally = _Tally(phrases.categories)
+        tally = PairTally(phrases.categories)
         starts = np.array([*self._starts, len(self)])
         texts = self._texts(starts)
         seed = self._rules.seed
@@ -161,15 +187,15 @@ class _Block:
         linking = self._with_premise(linking, tally)
         paper = np.searchsorted(starts, linking.sentence, side="right") - 1
         labelled = _Candidates(linking.sentence - 1, linking.sentence, paper, linking.phrase)
-        neutral = draw_neutral_pairs(linking.sentence, paper, starts, is_linking, keys)
-        approach = neutral.approach + len(phrases.phrases)
-        tally.find(approach)
-        tally.drop(approach[~neutral.is_found], NO_RANDOM_SENTENCE)
-        random = _Candidates(neutral.first, neutral.second, paper, approach)
-        random = random.select(neutral.is_found)
-        is_same = _are_same(texts.select(random.first), texts.select(random.second))
-        tally.drop(random.category[is_same], SAME_SENTENCE)
-        candidates = labelled.join(random.select(~is_same))
+        neutral, is_found = _draw_neutral_pairs(
+            labelled, starts, is_linking, keys, len(phrases.phrases)
+        )
+        tally.find(neutral.category)
+        tally.drop(neutral.category[~is_found], NO_RANDOM_SENTENCE)
+        neutral = neutral.select(is_found)
+        is_same = _are_same(texts.select(neutral.first), texts.select(neutral.second))
+        tally.drop(neutral.category[is_same], SAME_SENTENCE)
+        candidates = labelled.join(neutral.select(~is_same))
         cuts = np.zeros(len(texts), np.int64)
         cuts[linking.sentence] = linking.cut
         rule = self._judge(candidates, texts, cuts)
@@ -194,8 +220,8 @@ class _Block:
             dropped=tally.dropped,
         )
 
-    def _with_premise(self, linking: Linking, tally: "_Tally") -> Linking:
-        """The sentences that open with a phrase, nothing before it, and follow another."""
+    def _with_premise(self, linking: Linking, tally: "PairTally") -> Linking:
+        """Return the sentences that open with a phrase, nothing before it, and follow another."""
         tally.find(linking.phrase)
         is_opening = np.zeros(len(self), bool)
         is_opening[self._openings] = True
@@ -207,7 +233,7 @@ class _Block:
         return linking.select(~is_behind)
 
     def _judge(self, pairs: "_Candidates", texts: Texts, cuts: Numbers) -> npt.NDArray[np.int8]:
-        """For each pair the first rule that one of its sentences breaks, or ``FIT``.
+        """Return for each pair the first rule that one of its sentences breaks, or ``FIT``.
 
         A sentence that opens with a phrase is judged whole as a premise, and without its phrase as
         a hypothesis.
@@ -227,8 +253,16 @@ class _Block:
         return np.where(of_first == FIT, of_cut[pairs.second], of_first)
 
 
+def by_category(dropped: Mapping[tuple[str, str], int]) -> dict[str, dict[str, int]]:
+    """Return numbers of dropped pairs by category, then by reason, in alphabetical order."""
+    found: dict[str, dict[str, int]] = {}
+    for (category, reason), number in sorted(dropped.items()):
+        found.setdefault(category, {})[reason] = number
+    return found
+
+
 def _are_same(some: Texts, others: Texts) -> Flags:
-    """For each of n texts whether it is the same as another."""
+    """Return for each of n texts whether it is the same as another."""
     found: Flags = (some.end - some.start) == (others.end - others.start)
     for number in np.flatnonzero(found).tolist():
         found[number] = some[number] == others[number]
@@ -236,7 +270,7 @@ def _are_same(some: Texts, others: Texts) -> Flags:
 
 
 def _begin_in_lower_case(texts: Sequence[bytes]) -> Sequence[bytes]:
-    """Texts in UTF-8, their first letters made small."""
+    """Lowercase the first letter of texts in UTF-8."""
     lowered = [text[:1].lower() + text[1:] for text in texts]
     for number, text in enumerate(texts):
         if text[0] >= 0x80:  # of a letter beyond ASCII
@@ -245,16 +279,8 @@ def _begin_in_lower_case(texts: Sequence[bytes]) -> Sequence[bytes]:
     return lowered
 
 
-@dataclass(frozen=True)
-class _Candidates:
-    """Pairs that were found.
-
-    Attributes:
-        first: n sentences.
-        second: n sentences.
-        paper: n numbers of papers.
-        category: n numbers of categories.
-    """
+class _Candidates(NamedTuple):
+    """Pairs that were found: n sentences, n others, the papers of both, and the categories."""
 
     first: Numbers
     second: Numbers
@@ -262,19 +288,55 @@ class _Candidates:
     category: Numbers
 
     def select(self, chosen: Flags) -> "_Candidates":
-        """The chosen ones of them."""
-        return _Candidates(*(column[chosen] for column in self._columns()))
+        """Return the chosen pairs."""
+        return _Candidates(*(column[chosen] for column in self))
 
     def join(self, others: "_Candidates") -> "_Candidates":
-        """They, and then others."""
-        both = zip(self._columns(), others._columns(), strict=True)
-        return _Candidates(*(np.concatenate(columns) for columns in both))
-
-    def _columns(self) -> tuple[Numbers, ...]:
-        return self.first, self.second, self.paper, self.category
+        """Return these pairs, then others."""
+        return _Candidates(*map(np.concatenate, zip(self, others, strict=True)))
 
 
-class _Tally:
+def _draw_neutral_pairs(
+    labelled: _Candidates, starts: Numbers, is_linking: Flags, paper_keys: Words, n_phrases: int
+) -> tuple[_Candidates, Flags]:
+    """Draw a neutral pair for each of n labelled ones, from the same paper.
+
+    Args:
+        labelled: The labelled pairs.
+        starts: The first sentence of each paper, and the end of the last.
+        is_linking: For each sentence whether it opens with a linking phrase.
+        paper_keys: The keys of the papers.
+        n_phrases: The number of the first category that is an approach.
+
+    Returns:
+        The neutral pairs, and n booleans, whether random sentences were found.
+    """
+    start = starts[labelled.paper]
+    size = (starts[labelled.paper + 1] - start).astype(np.uint64)
+    keys = subkeys(paper_keys[labelled.paper], labelled.second - start)
+    approach = (draw(keys, 0) % np.uint64(len(APPROACHES))).astype(np.int64)
+    first, second = labelled.first.copy(), labelled.second.copy()
+    random_first, random_second = approach != 2, approach != 1
+    is_found = np.zeros(len(start), bool)
+    for attempt in range(_MAX_DRAWS):
+        waiting = np.flatnonzero(~is_found)
+        if not len(waiting):
+            break
+        for side, is_random, number in ((first, random_first, 1), (second, random_second, 2)):
+            drawn = draw(keys[waiting], 2 * attempt + number) % size[waiting]
+            side[waiting] = np.where(
+                is_random[waiting], start[waiting] + drawn.astype(np.int64), side[waiting]
+            )
+        one, other = first[waiting], second[waiting]
+        is_found[waiting] = (
+            (np.abs(one - other) > 1)
+            & ~(random_first[waiting] & is_linking[one])
+            & ~(random_second[waiting] & is_linking[other])
+        )
+    return _Candidates(first, second, labelled.paper, approach + n_phrases), is_found
+
+
+class PairTally:
     """Counts pairs by category: those that are found, and those that are dropped, by reason."""
 
     def __init__(self, categories: Sequence[str]) -> None:
@@ -284,10 +346,8 @@ class _Tally:
 
     def find(self, categories: Numbers) -> None:
         """Count pairs of some categories as found."""
-        for number, count in Counter(categories.tolist()).items():
-            self.found[self._categories[number]] += count
+        self.found.update(self._categories[number] for number in categories.tolist())
 
     def drop(self, categories: Numbers, reason: str) -> None:
         """Count pairs of some categories as dropped."""
-        for number, count in Counter(categories.tolist()).items():
-            self.dropped[self._categories[number], reason] += count
+        self.dropped.update((self._categories[number], reason) for number in categories.tolist())

@@ -1,22 +1,36 @@
-"""Linking phrases and the labels that they give: data, which others may replace.
+"""Linking phrases, the labels that they give, and the sentences that open with one.
+
+The phrases are data, which others may replace.
 
 Source:
-    SciNLI, Table 2; MSciNLI has the same (its Table 11). ``phrases.json`` holds them.
+    SciNLI, Table 2; MSciNLI, Table 11, has the same. ``phrases.json`` holds them.
 """
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from ....loaders.errors import UsageError
+from .arrays import Flags, Numbers, Texts
 
 #: How a pair of the neutral class came to be (SciNLI, section 3.2).
 APPROACHES = ("BothRand", "FirstRand", "SecondRand")
+#: The cut of a sentence in which something stands before the phrase.
+AFTER_A_MARK = -1
+_MAX_HEAD_BYTES = 4
+_ODD = np.uint32(0x9E3779B1)  # of the golden ratio: scatters what it is multiplied with
+_MARKS = "\"'([{“‘„«—–-*•·"  # noqa: RUF001
+#: What may stand between a phrase and the rest of its sentence, besides blanks.
+_PUNCTUATION = ",:;.，、：；。—–-"  # noqa: RUF001
+_BLANKS = " \t\n\u00a0\u2009\u202f"
 
 
 @dataclass(frozen=True)
@@ -24,8 +38,7 @@ class LinkingPhrases:
     """Linking phrases by label.
 
     Attributes:
-        labels: For each label its phrases, as they open a sentence; labels in the order of their
-            ids.
+        labels: For each label, in the order of ids, its phrases, as they open a sentence.
         neutral: The label of random pairs; the last id.
     """
 
@@ -37,10 +50,10 @@ class LinkingPhrases:
             raise UsageError(f"The linking phrases are wrong: {'; '.join(problems)}.")
 
     def _problems(self) -> list[str]:
-        phrases = [phrase for found in self.labels.values() for phrase in found]
+        phrases = self.phrases
         problems = [f"{label!r} has no phrase" for label, found in self.labels.items() if not found]
         problems += [
-            f"{phrase!r} is no phrase"
+            f"{phrase!r} is not a phrase"
             for phrase in phrases
             if not phrase or phrase != phrase.strip() or phrase in APPROACHES
         ]
@@ -59,18 +72,17 @@ class LinkingPhrases:
 
     @classmethod
     def read(cls, path: Path | None = None) -> "LinkingPhrases":
-        """Read them from a JSON file of the form of ``phrases.json``.
+        """Read linking phrases from a JSON file of the form of ``phrases.json``.
 
         Args:
-            path: The file; None takes those of SciNLI.
+            path: The file; None takes SciNLI's phrases.
 
         Raises:
             UsageError: The file is missing, or not of that form.
         """
-        source = path or files(__package__) / "phrases.json"
+        source = Path(path).expanduser() if path else files(__package__) / "phrases.json"
         try:
-            fields = json.loads(source.read_text(encoding="utf-8"))
-            return cls.parse(fields)
+            return cls.parse(json.loads(source.read_text(encoding="utf-8")))
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             if isinstance(error, UsageError):
                 raise UsageError(f"{source}: {error}") from error
@@ -81,21 +93,21 @@ class LinkingPhrases:
 
     @classmethod
     def parse(cls, fields: Mapping[str, Any]) -> "LinkingPhrases":
-        """Make them of what ``as_json`` gives.
+        """Make linking phrases of what ``as_json`` gives.
 
         Raises:
-            UsageError: A phrase is empty, given twice, no text, or there are none.
+            UsageError: A phrase is empty, given twice or not a text, or there are none.
         """
-        for label, found in fields["labels"].items():
+        labels, neutral = fields["labels"], fields["neutral"]
+        for label, found in labels.items():
             if not isinstance(found, list) or not all(isinstance(p, str) for p in found):
                 raise UsageError(f"The phrases of {label!r} are {found!r}; expected texts.")
-        if not isinstance(fields["neutral"], str):
-            raise UsageError(f"The neutral label is {fields['neutral']!r}; expected a text.")
-        labels = {name: tuple(found) for name, found in fields["labels"].items()}
-        return cls(labels, fields["neutral"])
+        if not isinstance(neutral, str):
+            raise UsageError(f"The neutral label is {neutral!r}; expected a text.")
+        return cls({label: tuple(found) for label, found in labels.items()}, neutral)
 
     def as_json(self) -> dict[str, Any]:
-        """They as plain values, of the form of the file."""
+        """Return the phrases as plain values, of the form of the file."""
         return {
             "labels": {label: list(found) for label, found in self.labels.items()},
             "neutral": self.neutral,
@@ -121,3 +133,88 @@ class LinkingPhrases:
         """For each category the id of its label."""
         ids = [n for n, found in enumerate(self.labels.values()) for _ in found]
         return (*ids, *[len(self.labels)] * len(APPROACHES))
+
+
+class Linking(NamedTuple):
+    """Sentences that open with a linking phrase.
+
+    Attributes:
+        sentence: n numbers of sentences, ascending.
+        phrase: n numbers of phrases.
+        cut: n numbers of bytes that the phrase and the punctuation after it take; ``AFTER_A_MARK``
+            where a dash, a quotation mark or the like stands before it.
+    """
+
+    sentence: Numbers
+    phrase: Numbers
+    cut: Numbers
+
+    def select(self, chosen: Flags) -> "Linking":
+        """Return the chosen sentences."""
+        return Linking(*(column[chosen] for column in self))
+
+
+def find_linking(texts: Texts, phrases: LinkingPhrases) -> Linking:
+    """Find the sentences that open with a linking phrase, perhaps behind a mark."""
+    number = {" ".join(phrase.split()): n for n, phrase in enumerate(phrases.phrases)}
+    match = _pattern(phrases.phrases).match
+    found = []
+    places = _may_open_with(texts, phrases.phrases)
+    for i, text in zip(places.tolist(), texts.select(places).to_list(), strict=True):
+        if (here := match(text.decode("utf-8", "surrogatepass"))) is not None:
+            mark, phrase = here.groups()
+            if phrase not in number:  # other blanks are in it
+                phrase = " ".join(phrase.split())
+            found.append((i, number[phrase], AFTER_A_MARK if mark else len(here[0].encode())))
+    return Linking(*np.array(found, np.int64).reshape(-1, 3).T)
+
+
+@cache
+def _pattern(phrases: tuple[str, ...]) -> re.Pattern[str]:
+    """Match what opens a sentence: marks (group 1), a phrase (2), and the punctuation after it.
+
+    A phrase ends where its word does: "Thus" opens "Thus, we" and "Thus we", not "Thusly". Where
+    one phrase is the beginning of another, the longer one is meant.
+    """
+    longest_first = sorted(phrases, key=len, reverse=True)
+    choices = "|".join(r"\s+".join(map(re.escape, p.split())) for p in longest_first)
+    marks, punctuation = re.escape(_MARKS + _BLANKS), re.escape(_PUNCTUATION)
+    return re.compile(rf"([{marks}]*)({choices})(?![\w'\u2019-])[\s{punctuation}]*")
+
+
+def _may_open_with(texts: Texts, phrases: tuple[str, ...]) -> Numbers:
+    """Return the sentences whose first letters are those of a phrase, and by chance a few others.
+
+    To look a hash of the first bytes up in a table is the fastest way to pass over most.
+    """
+    table, length = _heads(phrases)
+    return np.flatnonzero(table[_hash_heads(texts, length)])
+
+
+@cache
+def _heads(phrases: tuple[str, ...]) -> tuple[Flags, int]:
+    """Return for each hash whether a phrase begins so, and how many bytes are hashed."""
+    spellings = [text.encode() for phrase in phrases for text in _spellings(phrase)]
+    length = min(_MAX_HEAD_BYTES, *map(len, spellings))
+    table = np.zeros(1 << 16, bool)
+    table[_hash_heads(Texts.of(spellings), length)] = True
+    return table, length
+
+
+def _hash_heads(texts: Texts, length: int) -> npt.NDArray[np.uint16]:
+    """Return hashes of 16 bits of the first bytes of texts."""
+    content = np.frombuffer(texts.content, np.uint8)
+    head = np.zeros(len(texts), np.uint32)
+    for place in range(length):
+        head = (head << np.uint32(8)) | content.take(texts.start + place, mode="clip")
+    return (head * _ODD >> np.uint32(16)).astype(np.uint16)
+
+
+def _spellings(phrase: str) -> Iterator[str]:
+    """Yield a phrase with other blanks in it, and with marks before it."""
+    for blank in _BLANKS:
+        yield phrase.replace(" ", blank)
+        yield from (phrase.replace(" ", blank + other) for other in _BLANKS)
+    for mark in _MARKS:
+        yield mark + phrase
+        yield f"{mark} {phrase}"

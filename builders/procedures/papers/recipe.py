@@ -14,7 +14,7 @@ from ..about import check_domain
 from ..option_groups import Option
 from ..procedure import Recipe
 from ..splits import GROUP, ByRatio, ByYear, Ratio, Splitting, Years, parse_years
-from .pair_rules import PairRules
+from .pairs import PairRules
 from .phrases import LinkingPhrases
 
 if TYPE_CHECKING:
@@ -113,8 +113,7 @@ class PapersRecipe(Recipe):
     @cached_property
     def rules(self) -> PairRules:
         """How pairs are taken from a paper."""
-        path = self.linking_phrases
-        phrases = LinkingPhrases.read(Path(path).expanduser() if path is not None else None)
+        phrases = LinkingPhrases.read(self.linking_phrases)
         return PairRules(phrases=phrases, within=self.within, seed=self.seed)
 
     @cached_property

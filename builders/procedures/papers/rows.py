@@ -1,4 +1,4 @@
-"""The pairs of a corpus as rows of the uniform schema, dealt into configs and splits."""
+"""Make rows of the uniform schema from the pairs of papers, in configs and splits."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,32 +27,21 @@ _MAX_PARTS = 200  # files that are open at a time
 
 
 @dataclass(frozen=True)
-class Corpus:
-    """A corpus that was worked off.
-
-    Attributes:
-        folders: The folders of its shards.
-        papers: Its papers.
-        pairs: Its pairs.
-    """
-
-    folders: Sequence[Path]
-    papers: Papers
-    pairs: Pairs
-
-
-@dataclass(frozen=True)
 class PaperRows:
     """The rows of a dataset that is made from papers; see ``Rows``.
 
     Attributes:
-        corpus: The corpus.
+        folders: The folders of the shards.
+        papers: The papers.
+        pairs: The pairs.
         parameters: All that the rows depend on, besides the papers.
         phrases: The linking phrases.
         keys: The configs and splits to make.
     """
 
-    corpus: Corpus
+    folders: Sequence[Path]
+    papers: Papers
+    pairs: Pairs
     parameters: Mapping[str, Any]
     phrases: LinkingPhrases
     keys: frozenset[Key]
@@ -60,7 +49,7 @@ class PaperRows:
     @property
     def sources(self) -> list[Mapping[str, Any]]:
         """The papers that are taken, as one source: how many, and a hash of their content."""
-        papers = self.corpus.papers
+        papers = self.papers
         n_sentences = papers.table["n_sentences"].to_numpy()[papers.split >= 0].sum()
         return [
             {
@@ -72,24 +61,22 @@ class PaperRows:
         ]
 
     def batches(self, oddities: dict[str, Oddities] | None = None) -> Iterator[Batch]:
-        """The rows, in the order of a keyed hash."""
-        n_rows = int((self.corpus.pairs.split >= 0).sum())
+        """Yield the rows in the order of a keyed hash."""
+        n_rows = int((self.pairs.split >= 0).sum())
         n_parts = min(max(1, -(-n_rows // SORTED_ROWS)), _MAX_PARTS)
         features = uniform_features(self.phrases.label_names, EXTRA)
         schema = features.arrow_schema
-        with working_folder(self.corpus.folders[0].parent, "sorted-") as place:
+        with working_folder(self.folders[0].parent, "sorted-") as place:
             for part in self._parts(n_parts, place):
                 table = part.sort_by("order")
                 for start in range(0, len(table), _BATCH_ROWS):
                     some = table.slice(start, _BATCH_ROWS)
-                    numbers = some["number"].to_numpy()
-                    yield Batch(
-                        encode(self._columns(some), features, schema), self._members(numbers)
-                    )
+                    members = self._members(some["number"].to_numpy())
+                    yield Batch(encode(self._columns(some), features, schema), members)
 
     def _parts(self, n_parts: int, place: Path) -> Iterator[pa.Table]:
-        """The pairs with their numbers, in as many parts by order as are asked for."""
-        tables = taken_pairs(self.corpus.folders, self.corpus.papers, self.corpus.pairs)
+        """Yield the pairs with their numbers, in as many parts by order as are asked for."""
+        tables = taken_pairs(self.folders, self.papers, self.pairs)
         if n_parts == 1:
             yield pa.concat_tables(tables)
             return
@@ -102,8 +89,8 @@ class PaperRows:
                 if part not in writers:
                     writers[part] = pa.ipc.new_file(str(place / f"{part}.arrow"), some.schema)
                 writers[part].write(some)
-        for part in sorted(writers):
-            writers[part].close()
+        for writer in writers.values():
+            writer.close()
         for part in sorted(writers):
             path = place / f"{part}.arrow"
             with pa.OSFile(str(path)) as file:
@@ -111,7 +98,7 @@ class PaperRows:
             path.unlink()
 
     def _columns(self, table: pa.Table) -> dict[str, Any]:
-        papers, pairs = self.corpus.papers, self.corpus.pairs
+        papers, pairs = self.papers, self.pairs
         numbers = table["number"].to_numpy()
         labels, categories = self.phrases.label_names, self.phrases.categories
         rows = table["paper"].to_numpy()
@@ -131,7 +118,7 @@ class PaperRows:
         }
 
     def _members(self, numbers: Any) -> dict[Key, pa.BooleanArray | None]:
-        pairs, domains = self.corpus.pairs, self.corpus.papers.domains
+        pairs, domains = self.pairs, self.papers.domains
         split, domain = pairs.split[numbers], pairs.domain[numbers]
         members: dict[Key, pa.BooleanArray | None] = {}
         for config, name in self.keys:

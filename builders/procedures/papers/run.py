@@ -1,4 +1,4 @@
-"""From files of papers to rows, a report and a declaration."""
+"""Make a dataset from files of papers: rows, a report and a declaration."""
 
 import logging
 from collections import Counter
@@ -9,18 +9,18 @@ from typing import Any
 
 from ....loaders.corpora.papers.files import find_paper_files
 from ....loaders.corpora.papers.metadata import Metadata
-from ....loaders.corpora.papers.paper import Skipped
+from ....loaders.corpora.papers.paper import SkippedPaper
 from ....loaders.corpora.papers.sentences import split_sentences
 from ....loaders.errors import CorpusError
 from ....loaders.progress import Tell
 from ...core.options import BuildOptions
 from ..about import Declared
-from ..procedure import Construction, Report, TooFewError, list_reasons
+from ..procedure import Construction, ConstructionReport, TooFewError, list_reasons
 from .declaration import PapersDeclaration
 from .extract import Job, ShardReport
 from .recipe import PapersRecipe
-from .rows import Corpus, PaperRows
-from .select_pairs import Pairs, select_pairs
+from .rows import PaperRows
+from .select_pairs import select_pairs
 from .select_papers import Papers, select_papers
 from .shards import local_engine, worked_off
 
@@ -41,7 +41,7 @@ def run(
     options: BuildOptions,
     tell: Tell,
 ) -> Iterator[Construction]:
-    """Make a dataset from papers; see ``Run``.
+    """Make a dataset from papers; see ``RunProcedure``.
 
     Raises:
         SourceNotFoundError: There is no paper file.
@@ -51,12 +51,8 @@ def run(
     if recipe.split_sentences is split_sentences and not declared.language.startswith("en"):
         _LOGGER.warning("Paragraphs that are not split into sentences are split by English rules.")
     splits = recipe.splitting.splits
-    # Validate before the long read.
-    PapersDeclaration(declared, ("a", "b"), (), (), splits).spec()
-    path = recipe.metadata
-    metadata = Metadata.read(
-        Path(path).expanduser() if path is not None else None, domain=recipe.domain
-    )
+    PapersDeclaration(declared, ("a", "b"), (), (), splits).spec()  # before the long read
+    metadata = Metadata.read(recipe.metadata, recipe.domain)
     files = find_paper_files(paths)
     job = Job(recipe.rules, recipe.split_sentences, metadata)
     engine = recipe.engine or local_engine(options.num_proc)
@@ -69,26 +65,29 @@ def run(
                 raise CorpusError(f"No paper of {len(files):,} files is taken.")
             pairs = select_pairs(folders, papers, recipe.rules, splits, recipe.per_class)
         except CorpusError as error:
-            report = _report(papers, unknown, {"papers": _paper_counts(papers)})
+            report = _report(papers, unknown, {"papers": papers.counts()})
             raise TooFewError(f"{error} {_most_common(folders, papers)}", report) from error
-        report = _report(papers, unknown, _counts(papers, pairs))
+        counts = {"annotation": AUTOMATIC, "papers": papers.counts(), "pairs": pairs.counts}
+        report = _report(papers, unknown, counts)
         declaration = PapersDeclaration(
             declared, phrases.label_names, phrases.categories, tuple(papers.domains), splits
         )
         keys = options.keys(declaration.spec())
-        rows = PaperRows(Corpus(folders, papers, pairs), recipe.parameters(), phrases, keys)
+        rows = PaperRows(folders, papers, pairs, recipe.parameters(), phrases, keys)
         yield Construction(rows, report, declaration)
 
 
-def _report(papers: Papers, unknown: Sequence[str], counts: Mapping[str, Any]) -> Report:
-    return Report(
+def _report(
+    papers: Papers, unknown: Sequence[str], counts: Mapping[str, Any]
+) -> ConstructionReport:
+    return ConstructionReport(
         counts,
         {"unknown_in_metadata": unknown, "skipped": papers.skipped},
         [*_summary(papers.skipped, unknown), *_summary_of_counts(counts)],
     )
 
 
-def _summary(skipped: Sequence[Skipped], unknown: Sequence[str]) -> Iterator[str]:
+def _summary(skipped: Sequence[SkippedPaper], unknown: Sequence[str]) -> Iterator[str]:
     for entry in skipped[:_MAX_SHOWN]:
         place = f"{entry.file}:{entry.line}" if entry.line else entry.file
         yield f"skipped {place}: {entry.reason}: {entry.detail}"
@@ -107,41 +106,14 @@ def _summary_of_counts(counts: Mapping[str, Any]) -> Iterator[str]:
         yield f"{kept:,} of {read:,} pairs"
 
 
-def _counts(papers: Papers, pairs: Pairs) -> Mapping[str, Any]:
-    """Count what was read, kept and dropped: of papers, and of pairs by category.
-
-    A file that is not read counts as one paper.
-    """
-    return {
-        "annotation": AUTOMATIC,
-        "papers": _paper_counts(papers),
-        "pairs": {
-            category: {
-                "read": pairs.read[category],
-                "kept": kept,
-                "dropped": pairs.dropped[category],
-            }
-            for category, kept in pairs.kept.items()
-        },
-    }
-
-
-def _paper_counts(papers: Papers) -> Mapping[str, Any]:
-    return {
-        "read": papers.n_found,
-        "kept": papers.n_taken,
-        "splits": papers.by_split(),
-        "dropped": papers.dropped(),
-    }
-
-
 def _most_common(folders: Sequence[Path], papers: Papers) -> str:
     """Say why most of what was read is not taken."""
     of_pairs: Counter[str] = Counter()
     for folder in folders:
         for dropped in ShardReport.read(folder).dropped.values():
             of_pairs.update(dropped)
-    found = {"Papers that are not taken": Counter(papers.dropped()), "Dropped pairs": of_pairs}
+    of_papers = Counter(papers.counts()["dropped"])
+    found = {"Papers that are not taken": of_papers, "Dropped pairs": of_pairs}
     return " ".join(
         f"{what}: " + ", ".join(f"{n:,} {reason}" for reason, n in why.most_common(4)) + "."
         for what, why in found.items()

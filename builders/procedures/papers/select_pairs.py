@@ -1,4 +1,4 @@
-"""Which pairs are taken: of papers that are taken, no texts twice, no sentence in two splits.
+"""Decide which pairs are taken: no texts twice, no sentence in two splits.
 
 Every decision is by keyed hashes of ids and positions, so that neither the order of the shards nor
 how they were cut matters. Texts stay on disk until they are written.
@@ -8,16 +8,16 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from ...core.schema import SPLITS
-from .arrays import Flags, Numbers, Words
+from .arrays import Flags, Numbers, Words, draw, mix
 from .balance import balance, class_sizes
-from .draws import draw, mix
-from .extract import PAIRS, ShardReport, read_table
-from .pair_rules import PairRules
+from .extract import PAIRS, ShardReport, read_shard_table
+from .pairs import PairRules, PairTally, by_category
 from .select_papers import Papers
 
 NOT_TAKEN = "its paper is not taken"
@@ -35,9 +35,8 @@ class Pairs:
         domain: The number of its domain.
         is_balanced: Whether it is left when the larger classes are cut.
         starts: The first pair of each shard, and the end.
-        read: Number of pairs that were found, by category.
-        kept: Number of pairs that are taken, by category.
-        dropped: Number of the others, by category and reason.
+        counts: By category the numbers of pairs found (``read``), taken (``kept``) and, by reason,
+            ``dropped``.
     """
 
     label: Numbers
@@ -45,9 +44,7 @@ class Pairs:
     domain: Numbers
     is_balanced: Flags
     starts: Numbers
-    read: Mapping[str, int]
-    kept: Mapping[str, int]
-    dropped: Mapping[str, Mapping[str, int]]
+    counts: Mapping[str, Mapping[str, Any]]
 
 
 def select_pairs(
@@ -57,7 +54,7 @@ def select_pairs(
     splits: Sequence[str],
     quotas: Mapping[str, int],
 ) -> Pairs:
-    """Decide which pairs are taken, and which are left when classes are balanced.
+    """Decide which pairs of papers are taken, and which are left when classes are balanced.
 
     Of several pairs with the same two texts the one with the lowest hash is taken. A sentence is in
     one split only, of test, train and validation the first that has it.
@@ -67,51 +64,56 @@ def select_pairs(
         papers: Their papers.
         rules: How the pairs were made.
         splits: The splits that have pairs.
-        quotas: By split, how many pairs of each class and domain are left; a split that is not
-            named has as many as its smallest class.
+        quotas: By split, pairs of each class and domain; without one, those of its smallest class.
 
     Raises:
         CorpusError: A split and domain has no pair of a class, or fewer than its quota.
     """
     phrases = rules.phrases
     columns = ("category", "paper", "order", "premise_hash", "hypothesis_hash", "second_hash")
-    tables = [read_table(folder, PAIRS, columns) for folder in folders]
+    tables = [read_shard_table(folder, PAIRS, columns) for folder in folders]
     starts = np.cumsum([0, *map(len, tables)])
     rows = pa.concat_tables(tables)
     category = rows["category"].to_numpy().astype(np.int64)
     paper = rows["paper"].to_numpy() + np.repeat(papers.starts[:-1], np.diff(starts))
     order, premise, hypothesis, second = (rows[name].to_numpy() for name in columns[2:])
     split, domain = papers.split[paper], papers.domain[paper]
-    counts = _Counts.of(folders, phrases.categories)
-    counts.drop(category[split < 0], NOT_TAKEN)
+    tally = _sum_up(folders, phrases.categories)
+    tally.drop(category[split < 0], NOT_TAKEN)
     again = _is_again(mix(premise) ^ hypothesis, order, split >= 0)
-    counts.drop(category[again], SAME_TEXTS)
+    tally.drop(category[again], SAME_TEXTS)
     split = np.where(again, -1, split)
     doubled = _is_in_two_splits(split, premise, second)
-    counts.drop(category[doubled], IN_TWO_SPLITS)
+    tally.drop(category[doubled], IN_TWO_SPLITS)
     split = np.where(doubled, -1, split)
     label = np.array(phrases.label_of_category)[category]
     sizes = class_sizes(label, split, domain, splits, papers.domains, phrases.label_names, quotas)
     taken = Counter(phrases.categories[number] for number in category[split >= 0].tolist())
+    dropped = by_category(tally.dropped)
     return Pairs(
         label=label,
         split=split,
         domain=domain,
         is_balanced=balance(label, split, domain, draw(order, 1), sizes),
         starts=starts,
-        read=counts.read,
-        kept={name: taken[name] for name in phrases.categories},
-        dropped={name: dict(sorted(counts.dropped[name].items())) for name in phrases.categories},
+        counts={
+            name: {
+                "read": tally.found[name],
+                "kept": taken[name],
+                "dropped": dropped.get(name, {}),
+            }
+            for name in phrases.categories
+        },
     )
 
 
 def taken_pairs(folders: Sequence[Path], papers: Papers, pairs: Pairs) -> Iterator[pa.Table]:
-    """The pairs of each shard that are taken, with their ``number`` and that of their ``paper``."""
+    """Yield the taken pairs of each shard, with their ``number`` and that of their ``paper``."""
     for folder, paper, start, end in zip(
         folders, papers.starts, pairs.starts, pairs.starts[1:], strict=False
     ):
         here = np.flatnonzero(pairs.split[start:end] >= 0)
-        table = read_table(folder, PAIRS).take(pa.array(here))
+        table = read_shard_table(folder, PAIRS).take(pa.array(here))
         table = table.append_column("number", pa.array(start + here))
         numbers = table["paper"].to_numpy() + paper
         place = table.schema.get_field_index("paper")
@@ -119,7 +121,7 @@ def taken_pairs(folders: Sequence[Path], papers: Papers, pairs: Pairs) -> Iterat
 
 
 def _is_again(texts: Words, order: Words, is_candidate: Flags) -> Flags:
-    """Which candidates have the texts of one that comes before them."""
+    """Return which candidates have the texts of one that comes before them."""
     ranked = np.lexsort((order, texts))
     ranked = ranked[is_candidate[ranked]]
     again = np.zeros(len(texts), bool)
@@ -128,7 +130,7 @@ def _is_again(texts: Words, order: Words, is_candidate: Flags) -> Flags:
 
 
 def _is_in_two_splits(split: Numbers, one: Words, other: Words) -> Flags:
-    """Which pairs have a sentence that a pair of an earlier split has."""
+    """Return which pairs have a sentence that a pair of an earlier split has."""
     found = np.zeros(len(split), bool)
     seen = np.zeros(0, np.uint64)
     for name in ("test", "train", "validation"):
@@ -140,28 +142,12 @@ def _is_in_two_splits(split: Numbers, one: Words, other: Words) -> Flags:
     return found
 
 
-@dataclass(frozen=True)
-class _Counts:
-    """Numbers of pairs by category: of those that were found, and of those that are dropped."""
-
-    names: Sequence[str]
-    read: dict[str, int]
-    dropped: dict[str, Counter[str]]
-
-    @classmethod
-    def of(cls, folders: Sequence[Path], names: Sequence[str]) -> "_Counts":
-        """Those of the shards."""
-        read = dict.fromkeys(names, 0)
-        dropped: dict[str, Counter[str]] = {name: Counter() for name in names}
-        for folder in folders:
-            report = ShardReport.read(folder)
-            for name, number in report.found.items():
-                read[name] += number
-            for name, reasons in report.dropped.items():
-                dropped[name].update(reasons)
-        return cls(names, read, dropped)
-
-    def drop(self, categories: Numbers, reason: str) -> None:
-        """Count pairs of some categories as dropped."""
-        for number, count in Counter(categories.tolist()).items():
-            self.dropped[self.names[number]][reason] += count
+def _sum_up(folders: Sequence[Path], categories: Sequence[str]) -> PairTally:
+    """Sum up the reports of the shards."""
+    tally = PairTally(categories)
+    for folder in folders:
+        report = ShardReport.read(folder)
+        tally.found.update(report.found)
+        for category, reasons in report.dropped.items():
+            tally.dropped.update({(category, reason): n for reason, n in reasons.items()})
+    return tally

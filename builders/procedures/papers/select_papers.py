@@ -1,21 +1,21 @@
-"""Which papers are taken, and into which split: each into one, whatever others there are."""
+"""Decide which papers are taken, and into which split: each into one, whatever others there are."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from ....loaders.corpora.papers.paper import Skipped
+from ....loaders.corpora.papers.paper import SkippedPaper
 from ...core.schema import SPLITS, is_name
 from ..splits import OTHER_YEAR, Place, Splitting
 from .arrays import Numbers
 from .declaration import UNBALANCED
-from .extract import PAPERS, ShardReport, read_table
+from .extract import PAPERS, ShardReport, read_shard_table
 
 SAME_PAPER = "the same paper again"
 SAME_ID = "another paper has its id"
@@ -34,10 +34,10 @@ class Papers:
     Attributes:
         table: One row a paper, in the order of the shards.
         starts: The first row of each shard, and the end.
-        split: For each paper its number in ``SPLITS``, or -1.
-        domain: For each paper its number in ``domains``, or -1.
+        split: For each paper the number of its split in ``SPLITS``, or -1.
+        domain: For each paper the number of its domain in ``domains``, or -1.
         domains: The domains of the papers that are taken, in alphabetical order.
-        n_unread: How many files and papers were not read.
+        n_unread: Number of files and papers that were not read.
         skipped: These, and the papers that are not taken, by file and line.
     """
 
@@ -47,28 +47,24 @@ class Papers:
     domain: Numbers
     domains: Sequence[str]
     n_unread: int
-    skipped: Sequence[Skipped]
-
-    @property
-    def n_found(self) -> int:
-        """How many papers there were; an unread file counts as one."""
-        return len(self.table) + self.n_unread
+    skipped: Sequence[SkippedPaper]
 
     @property
     def n_taken(self) -> int:
-        """How many papers are taken."""
+        """Number of papers that are taken."""
         return int((self.split >= 0).sum())
 
-    def by_split(self) -> Mapping[str, int]:
-        """How many papers each split has."""
-        return {name: int((self.split == n).sum()) for n, name in enumerate(SPLITS)}
-
-    def dropped(self) -> Mapping[str, int]:
-        """How many were not read or are not taken, by reason; an unread file counts as one."""
-        return dict(sorted(Counter(entry.reason for entry in self.skipped).items()))
+    def counts(self) -> Mapping[str, Any]:
+        """Count the papers read, kept and, by reason, dropped; an unread file counts as one."""
+        return {
+            "read": len(self.table) + self.n_unread,
+            "kept": self.n_taken,
+            "splits": {name: int((self.split == n).sum()) for n, name in enumerate(SPLITS)},
+            "dropped": dict(sorted(Counter(entry.reason for entry in self.skipped).items())),
+        }
 
     def hash(self) -> str:
-        """A sha256 of the ids, years, domains and texts of the papers that are taken."""
+        """Return the sha256 of the ids, years, domains and texts of the papers that are taken."""
         digest = sha256()
         for row in sorted(_rows(self.table.filter(pa.array(self.split >= 0)))):
             digest.update(f"{row.id}\n{row.year}\n{row.domain}\n{row.hash.hex()}\n".encode())
@@ -93,7 +89,7 @@ def select_papers(folders: Sequence[Path], splitting: Splitting, seed: int) -> P
         splitting: How papers are split.
         seed: Decides random choices.
     """
-    tables = [read_table(folder, PAPERS) for folder in folders]
+    tables = [read_shard_table(folder, PAPERS) for folder in folders]
     table = pa.concat_tables(tables)
     rows = _rows(table)
     split = np.full(len(rows), -1, np.int64)
@@ -109,7 +105,9 @@ def select_papers(folders: Sequence[Path], splitting: Splitting, seed: int) -> P
     domains = sorted({rows[n].domain for n in np.flatnonzero(split >= 0).tolist()})
     number_of = {name: number for number, name in enumerate(domains)}
     files, lines = table["file"].to_pylist(), table["line"].to_pylist()
-    dropped = [Skipped(files[n], lines[n], why, _told(rows[n], why)) for n, why in reasons.items()]
+    dropped = [
+        SkippedPaper(files[n], lines[n], why, _detail(rows[n], why)) for n, why in reasons.items()
+    ]
     unread = [entry for folder in folders for entry in ShardReport.read(folder).skipped]
     return Papers(
         table=table,
@@ -136,7 +134,7 @@ def _place(row: _Row, splitting: Splitting, seed: int) -> Place:
 
 
 def _doubled(rows: Sequence[_Row], numbers: Sequence[int]) -> dict[int, str]:
-    """Which of some papers have the id or the text of another that comes before them, and which."""
+    """Return the papers that have the id or the text of another before them, and which of these."""
     reasons: dict[int, str] = {}
     of_id: dict[str, int] = {}
     of_text: dict[bytes, int] = {}
@@ -152,8 +150,8 @@ def _doubled(rows: Sequence[_Row], numbers: Sequence[int]) -> dict[int, str]:
     return reasons
 
 
-def _told(row: _Row, why: str) -> str:
-    """What is said of a paper that is not taken."""
+def _detail(row: _Row, why: str) -> str:
+    """Return what exactly keeps a paper from being taken."""
     hint = {
         NO_NAME: f" has the domain {row.domain!r}; expected small letters, digits and _",
         NO_DOMAIN: "; name one: --domain, or --metadata",

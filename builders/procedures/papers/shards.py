@@ -1,11 +1,9 @@
-"""Works a corpus off, shard by shard, in processes of this machine, and goes on after a kill."""
+"""Read a corpus of papers shard by shard, on an engine, and go on after a kill."""
 
 import json
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from functools import partial
 from hashlib import sha256
 from importlib.metadata import version as installed_version
 from pathlib import Path
@@ -13,12 +11,12 @@ from shutil import rmtree
 from typing import Protocol
 
 from filelock import FileLock, Timeout
-from tqdm.auto import tqdm
 
 from ....loaders.corpora.papers.files import PaperFile
+from ....loaders.progress import progress_bar
 from ...core.identity import code_identity
 from ...core.workers import map_in_order
-from .extract import Job, ShardReport
+from .extract import CorpusShard, Job, ShardReport
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -26,53 +24,32 @@ _LOGGER = logging.getLogger(__name__)
 SHARD_BYTES = 8_000_000
 
 
-@dataclass(frozen=True)
-class Shard:
-    """Some files of a corpus, and where their pairs go.
-
-    Attributes:
-        files: The files.
-        folder: The folder that their pairs go to.
-    """
-
-    files: Sequence[PaperFile]
-    folder: Path
-
-
 class Engine(Protocol):
-    """What works shards off: processes of this machine, or a cluster."""
+    """Reads the shards of a corpus: in processes of this machine, or on a cluster."""
 
-    def __call__(self, job: Job, shards: Sequence[Shard]) -> Iterable[None]:
+    def __call__(self, job: Job, shards: Sequence[CorpusShard]) -> Iterable[None]:
         """Run the job on every shard, so that each folder is there; yield once for each."""
         ...
 
 
 def local_engine(num_proc: int) -> Engine:
-    """Processes of this machine.
-
-    Args:
-        num_proc: How many.
-    """
-
-    def work(job: Job, shards: Sequence[Shard]) -> Iterator[None]:
-        yield from map_in_order(partial(_work, job), shards, num_proc)
-
-    return work
+    """Return an engine that reads papers in as many processes of this machine."""
+    return lambda job, shards: map_in_order(job.run, shards, num_proc)
 
 
 @contextmanager
 def worked_off(
     files: Sequence[PaperFile], job: Job, engine: Engine, cache_dir: Path
 ) -> Iterator[list[Path]]:
-    """The folders of a corpus' shards, each with its pairs, papers and counts.
+    """Read a corpus of papers into folders, one a shard, with its pairs, papers and counts.
 
-    Shards that an earlier process had finished before it died are not read again, unless a file
-    of theirs has changed since. When the block ends without an error, the folders are removed.
+    Shards that a process finished before it died are not read again, unless a file of theirs has
+    changed since. When the block ends without an error, the folders are removed.
 
     Args:
         files: The files of the corpus.
         job: What to do with a shard.
-        engine: What works them off.
+        engine: What reads the shards.
         cache_dir: Where the folders are made.
 
     Yields:
@@ -81,7 +58,7 @@ def worked_off(
     recipe = cache_dir / "construct" / _key(job)
     recipe.mkdir(parents=True, exist_ok=True)
     place = recipe / _code(job)[:16]
-    shards = [Shard(group, place / _shard_key(group)) for group in _group(files)]
+    shards = [CorpusShard(group, place / _shard_key(group)) for group in _group(files)]
     with _alone(recipe):
         for other in recipe.iterdir():
             if other.is_dir() and other != place:  # of an earlier version of this package
@@ -89,12 +66,15 @@ def worked_off(
         place.mkdir(exist_ok=True)
         waiting = [shard for shard in shards if not _is_done(shard.folder)]
         done = len(shards) - len(waiting)
-        with tqdm(total=len(shards), initial=done, unit="shard", desc="Reading", delay=1) as bar:
+        with progress_bar("Reading", n_steps=len(shards), n_done=done, unit="shard") as bar:
             for _ in engine(job, waiting):
                 bar.update()
         folders = [shard.folder for shard in shards]
         yield folders
-        _remove(place, folders)
+        for folder in folders:
+            rmtree(folder, ignore_errors=True)
+        with suppress(OSError):  # not empty: shards of another corpus
+            place.rmdir()
 
 
 @contextmanager
@@ -116,10 +96,6 @@ def _is_done(folder: Path) -> bool:
     return folder.is_dir() and ShardReport.read(folder).is_final
 
 
-def _work(job: Job, shard: Shard) -> None:
-    job.run(shard.files, shard.folder)
-
-
 def _group(files: Sequence[PaperFile]) -> Iterator[list[PaperFile]]:
     group: list[PaperFile] = []
     size = 0
@@ -139,7 +115,7 @@ def _code(job: Job) -> str:
 
 
 def _key(job: Job) -> str:
-    """A name for all that the pairs of a paper depend on, besides the paper."""
+    """Return a name for all that the pairs of a paper depend on, besides paper and code."""
     splitter = job.split_sentences
     parts = [
         job.rules.as_json(),
@@ -153,20 +129,13 @@ def _key(job: Job) -> str:
 
 
 def _shard_key(files: Sequence[PaperFile]) -> str:
-    """A name for the content of files, as far as it can be known without reading them."""
+    """Return a name for the content of files, as far as it is known without reading them."""
     parts = []
     for file in files:
         try:
             stat = file.path.stat()
             times = stat.st_mtime_ns, stat.st_ctime_ns  # the second cannot be set back
             parts.append([file.name, str(file.path.absolute()), stat.st_size, *times])
-        except OSError:  # gone; said when it is read
+        except OSError:  # gone; reported when it is read
             parts.append([file.name])
     return sha256(json.dumps(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
-def _remove(place: Path, folders: Sequence[Path]) -> None:
-    for folder in folders:
-        rmtree(folder, ignore_errors=True)
-    with suppress(OSError):  # not empty: shards of another corpus
-        place.rmdir()

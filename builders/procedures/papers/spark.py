@@ -1,7 +1,7 @@
-"""Works a corpus off on a Spark cluster, with the same pairs as on one machine.
+"""Read a corpus of papers on a Spark cluster, with the same pairs as on one machine.
 
-The cluster reads the papers: every worker must see their files under the same paths, and have
-nlihub. What a shard gives comes back through ``datasets.Dataset.from_spark``, as its very files.
+Every worker must see the files of papers under the same paths, and have nlihub. What a shard gives
+comes back through ``datasets.Dataset.from_spark``, as its very files.
 """
 
 import os
@@ -16,14 +16,14 @@ import pyarrow as pa
 from datasets import Dataset
 
 from ....loaders.atomic_write import working_folder
-from ....loaders.errors import MissingExtraError
-from .extract import Job
-from .shards import Engine, Shard
+from ....loaders.errors import needs_extra
+from .extract import CorpusShard, Job
+from .shards import Engine
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-#: So many shards are worked off at a time: what is kept when the cluster or the driver dies.
+#: Shards that are read at a time; the earlier ones are kept when the cluster or the driver dies.
 _SHARDS_PER_CORE = 16
 _CHUNK_BYTES = 16_000_000
 _SCHEMA = "shard long, name string, start long, content binary"
@@ -33,27 +33,23 @@ _ARROW_SCHEMA = pa.schema(
 
 
 def spark_engine(session: "SparkSession | None" = None, folder: Path | None = None) -> Engine:
-    """A Spark cluster.
+    """Return an engine that reads papers on a Spark cluster.
 
     Args:
-        session: The session; None takes the one that is there, or begins one as Spark's own
-            configuration says. Its workers run the Python that ``PYSPARK_PYTHON`` names; where that
-            is not set, a session begun here on this machine runs the Python of the caller.
+        session: The session; None takes the active one, or begins one by Spark's own configuration.
+            Its workers run the Python that ``PYSPARK_PYTHON`` names; where that is not set, a
+            session begun here on this machine runs the Python of the caller.
         folder: A folder that the driver and all workers see, for what comes back; None takes one
             beside the shards, which is enough where all of Spark is on this machine.
 
     Raises:
         MissingExtraError: ``nlihub[spark]`` is not installed.
     """
-    try:
+    with needs_extra("spark", "Reading papers on a Spark cluster"):
         from pyspark.sql import SparkSession
-    except ImportError as error:
-        raise MissingExtraError(
-            "Spark is not installed; it is in an extra: pip install nlihub[spark]."
-        ) from error
     spark = session or SparkSession.getActiveSession() or _begin(SparkSession.builder)
 
-    def work(job: Job, shards: Sequence[Shard]) -> Iterator[None]:
+    def work(job: Job, shards: Sequence[CorpusShard]) -> Iterator[None]:
         waiting = shards
         while waiting:
             at_once = _SHARDS_PER_CORE * spark.sparkContext.defaultParallelism  # which may grow
@@ -72,9 +68,9 @@ def _begin(builder: "SparkSession.Builder") -> "SparkSession":
 
 
 def _work(
-    spark: "SparkSession", job: Job, shards: Sequence[Shard], folder: Path | None
+    spark: "SparkSession", job: Job, shards: Sequence[CorpusShard], folder: Path | None
 ) -> Iterator[None]:
-    """Work some shards off; none of their folders is there before all are read."""
+    """Read some shards; none of their folders is there before all are read."""
     files = [list(shard.files) for shard in shards]
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -82,7 +78,7 @@ def _work(
             for number in batch.column(0).to_pylist():
                 with TemporaryDirectory() as place:
                     target = Path(place) / "shard"
-                    job.run(files[number], target)
+                    job.run(CorpusShard(files[number], target))
                     yield from _chunks(number, target)
 
     frame = spark.range(0, len(shards), 1, len(shards)).mapInArrow(run, _SCHEMA)
@@ -96,7 +92,7 @@ def _work(
 
 
 def _chunks(shard: int, folder: Path) -> Iterator[pa.RecordBatch]:
-    """The files of a shard, in pieces that fit into a row."""
+    """Yield the files of a shard in pieces that fit into a row."""
     for path in sorted(folder.iterdir()):
         with path.open("rb") as file:
             start = 0
@@ -109,8 +105,8 @@ def _chunks(shard: int, folder: Path) -> Iterator[pa.RecordBatch]:
                     break
 
 
-def _put_together(dataset: Dataset, shards: Sequence[Shard], cache: Path) -> Iterator[None]:
-    """The folders of the shards, from pieces in any order."""
+def _put_together(dataset: Dataset, shards: Sequence[CorpusShard], cache: Path) -> Iterator[None]:
+    """Put the folders of the shards together from pieces in any order; yield once for each."""
     for row in dataset:
         target = cache / str(row["shard"]) / row["name"]
         target.parent.mkdir(exist_ok=True)

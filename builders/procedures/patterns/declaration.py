@@ -1,4 +1,4 @@
-"""What a dataset that is made from a pattern bank declares of itself."""
+"""What a dataset made from a pattern bank declares of itself."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -38,6 +38,14 @@ MEANINGS = {
     "seed_pattern": "the first pattern of its family; often null",
     "fillers": "the phrase that fills each variable of the pattern",
 }
+#: What all pattern datasets declare.
+_SHARED: Mapping[str, Any] = {
+    "labels": LABELS,
+    "group": "pattern",
+    "metrics": ("nli_report", "pattern_accuracy", "cartography"),
+    "extra": EXTRA,
+    "meanings": MEANINGS,
+}
 
 
 def pattern_configs(
@@ -50,7 +58,7 @@ def pattern_configs(
 
     Args:
         per_pattern: Problems of each pattern; None where patterns differ in that.
-        categories: The inference classes of its patterns.
+        categories: The inference classes of the patterns.
         has_few_shot: Whether patterns give problems enough to draw shots from.
 
     Source:
@@ -75,21 +83,16 @@ def pattern_spec(**declared: Any) -> DatasetSpec:
     """Return the declaration of a pattern dataset of this package.
 
     Args:
-        **declared: What is the dataset's own: every field of ``DatasetSpec`` but labels, domains,
-            categories, group, configs and columns, which all of them share.
+        **declared: The fields of ``DatasetSpec`` that pattern datasets do not share.
 
     Raises:
         SchemaError: A field is wrong.
     """
     return DatasetSpec(
-        labels=LABELS,
         domains=("spatial",),
         categories=CATEGORIES,
-        group="pattern",
-        metrics=("nli_report", "pattern_accuracy", "cartography"),
         configs=pattern_configs(OFFICIAL_PER_PATTERN),
-        extra=EXTRA,
-        meanings=MEANINGS,
+        **_SHARED,
         **declared,
     )
 
@@ -113,12 +116,11 @@ class PatternProperties(NLIBuilder):
 
 @dataclass(frozen=True)
 class PatternsDeclaration(Declaration):
-    """What a dataset that is made from a pattern bank declares of itself.
+    """What a dataset made from a pattern bank declares of itself.
 
     Attributes:
-        declared: What its maker says of it.
-        categories: The inference classes of its patterns.
-        domain: Its domain.
+        categories: The inference classes of the patterns.
+        domain: The domain of all problems.
         has_few_shot: Whether some pattern gives problems enough to draw shots from.
     """
 
@@ -131,45 +133,24 @@ class PatternsDeclaration(Declaration):
     domain: str
     has_few_shot: bool
 
-    def card_blocks(self, construction: Mapping[str, Any]) -> dict[str, str]:
+    def count_blocks(self, construction: Mapping[str, Any]) -> dict[str, str]:
         """Return how many problems the patterns gave, and which gave fewer than asked for."""
-        if not construction:
-            return {}
         counts = construction["patterns"]
         text = f"{counts['read']:,} patterns gave {counts['problems']:,} problems."
         if short := counts["short"]:
             listed = ", ".join(f"`{pattern}` ({n:,})" for pattern, n in short.items())
             text += f" Fewer than asked for: {listed}."
-        return {**super().card_blocks(construction), "patterns": text}
+        return {"patterns": text}
 
-    def spec(self) -> DatasetSpec:
-        """Return the declaration of the dataset.
-
-        Raises:
-            SchemaError: The name, the domain or the licence is not valid.
-        """
-        return DatasetSpec(
-            name=self.declared.name,
-            pretty_name=self.declared.pretty_name,
-            version="1.0.0",
-            summary="NLI problems, sampled from labelled patterns.",
-            labels=LABELS,
-            domains=(self.domain,),
-            categories=self.categories,
-            group="pattern",
-            metrics=("nli_report", "pattern_accuracy", "cartography"),
-            configs=pattern_configs(None, self.categories, has_few_shot=self.has_few_shot),
-            extra=EXTRA,
-            meanings=MEANINGS,
-            license=self.declared.license,
-            copyright=self.declared.copyright,
-            citation=self.declared.citation,
-            paper="https://arxiv.org/abs/2307.02269",
-            homepage=None,
-            offline=False,
-            origins=("construct",),
-            card="constructed_from_patterns",
-            language=self.declared.language,
-            is_own=True,
-            changes="patterns were filled with the nouns of their mini world.",
-        )
+    def spec_fields(self) -> dict[str, Any]:
+        """Return labels, configs and prose of a dataset made from a pattern bank."""
+        return {
+            **_SHARED,
+            "summary": "NLI problems, sampled from labelled patterns.",
+            "domains": (self.domain,),
+            "categories": self.categories,
+            "configs": pattern_configs(None, self.categories, has_few_shot=self.has_few_shot),
+            "paper": "https://arxiv.org/abs/2307.02269",
+            "card": "constructed_from_patterns",
+            "changes": "patterns were filled with the nouns of their mini world.",
+        }

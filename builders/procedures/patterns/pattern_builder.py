@@ -1,4 +1,4 @@
-"""Base of the datasets of this package that are sampled from a pattern bank."""
+"""The base of the datasets of this package that are sampled from a pattern bank."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ class PatternBuilder(PatternProperties):
 
     Class attributes:
         SAMPLING: The draw that is the dataset.
-        HAS_TEXT_DEFECTS: Whether its texts have the defects that ``mending`` mends.
+        HAS_TEXT_DEFECTS: Whether its texts have the defects that ``sample_files`` mends.
     """
 
     SAMPLING = SamplingConfig()

@@ -1,4 +1,4 @@
-"""What a dataset that is made from a pattern bank depends on, besides the bank."""
+"""What a dataset made from a pattern bank depends on, besides the bank."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from ....loaders.errors import UsageError
 from ..about import check_domain
-from ..option_groups import Option
+from ..option_groups import Option, OptionGroup
 from ..procedure import Recipe
 
 _GROUP = "Problems"
@@ -18,24 +18,22 @@ ONLY_EXAMPLES = 0
 
 
 @dataclass(frozen=True)
-class SamplingConfig:
-    """What to draw.
+class SamplingConfig(OptionGroup):
+    """What to draw from each pattern of a bank."""
 
-    Attributes:
-        per_pattern: Problems a pattern; a pattern that has fewer gives all. ``-1`` draws every
-            problem, ``0`` all hand-written examples and nothing else.
-        seed: Seed of Python's ``random``, used anew for each pattern.
-        with_examples: Whether hand-written examples may be drawn.
-    """
-
-    per_pattern: int = OFFICIAL_PER_PATTERN
-    seed: int = OFFICIAL_SEED
-    with_examples: bool = True
+    per_pattern: Annotated[
+        int,
+        Option("Problems of a pattern; -1 draws all, 0 only the hand-written examples.", _GROUP),
+    ] = OFFICIAL_PER_PATTERN
+    seed: Annotated[
+        int, Option("Given to Python's random anew for each pattern.", "Random choices")
+    ] = OFFICIAL_SEED
+    with_examples: Annotated[
+        bool, Option("Whether hand-written examples may be drawn.", _GROUP)
+    ] = True
 
     def __post_init__(self) -> None:
-        for name, value in (("per_pattern", self.per_pattern), ("seed", self.seed)):
-            if not isinstance(value, int) or isinstance(value, bool):
-                raise UsageError(f"{name} is {value!r}; expected a whole number")
+        _check_whole(self)
         if self.per_pattern < ALL_PROBLEMS:
             raise UsageError(f"per_pattern is {self.per_pattern}; expected -1, 0 or more")
         if self.per_pattern == ONLY_EXAMPLES and not self.with_examples:
@@ -57,10 +55,7 @@ class PatternsRecipe(Recipe):
 
     def __post_init__(self) -> None:
         check_domain(self.domain)
-        for name in ("per_pattern", "seed"):
-            value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool):
-                raise UsageError(f"{name} is {value!r}; expected a whole number.")
+        _check_whole(self)
         if self.per_pattern < 1:
             raise UsageError(f"per_pattern is {self.per_pattern}; expected 1 or more.")
         if self.seed < 0:  # Python's random takes -5 for 5
@@ -69,3 +64,9 @@ class PatternsRecipe(Recipe):
     def parameters(self) -> Mapping[str, Any]:
         """Return all that the rows depend on, besides the bank, as plain values."""
         return {"seed": self.seed, "per_pattern": self.per_pattern}
+
+
+def _check_whole(draw: SamplingConfig | PatternsRecipe) -> None:
+    for name, value in (("per_pattern", draw.per_pattern), ("seed", draw.seed)):
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise UsageError(f"{name} is {value!r}; expected a whole number.")

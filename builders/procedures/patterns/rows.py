@@ -1,8 +1,8 @@
-"""Samples of a pattern bank as rows of the uniform schema, dealt into configs and splits."""
+"""Make rows of the uniform schema from samples of a pattern bank, in configs and splits."""
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ....loaders.corpora.patterns.pattern_bank import LABELS
-from ....loaders.corpora.patterns.records import ReleasedProblem, category_name
+from ....loaders.corpora.patterns.records import Pattern, ReleasedProblem, category_name
 from ....loaders.errors import SchemaError
 from ....loaders.releases import Oddities
 from ...core.base import Batch
@@ -31,77 +31,81 @@ _FROM_ATTRIBUTE = {
 def encode_samples(
     samples: Sequence[PatternSample], id_infix: str = "", domain: str = "spatial"
 ) -> pa.Table:
-    """Return samples as one table in the uniform schema.
+    """Return samples of a pattern bank as one table in the uniform schema, a row a problem.
+
+    Ids are ``PATTERN-0``, ``PATTERN-1`` ... as in the release.
 
     Args:
         samples: The samples, in order.
         id_infix: Stands between a pattern's id and the number of the problem, to tell the ids of
             another draw from those of the release.
         domain: The domain of every row.
-
-    Returns:
-        A row a problem; ids are ``PATTERN-0``, ``PATTERN-1`` ... as in the release.
     """
-
-    def repeat(values: Sequence[Any]) -> list[Any]:
-        """A value for each sample, once for each of its problems."""
-        return list(chain.from_iterable([v] * len(s) for v, s in zip(values, samples, strict=True)))
-
-    patterns = [sample.pattern for sample in samples]
-    premises = list(chain.from_iterable(sample.premises for sample in samples))
-    hypotheses = list(chain.from_iterable(sample.hypotheses for sample in samples))
-    columns: dict[str, Any] = {
-        "id": [f"{s.pattern.id}-{id_infix}{k}" for s in samples for k in range(len(s))],
-        "premise": premises,
-        "hypothesis": hypotheses,
-        "label": repeat([pattern.label for pattern in patterns]),
-        "group": repeat([pattern.id for pattern in patterns]),
-        "category": repeat([pattern.category for pattern in patterns]),
-        "domain": [domain] * len(premises),
-        "source": repeat([pattern.attributes.get("src") for pattern in patterns]),
-        "n_premises": repeat([pattern.n_premises for pattern in patterns]),
-        "has_negation": pc.or_(_has_not(premises), _has_not(hypotheses)),
-        "expressions": repeat([_expressions(pattern.attributes) for pattern in patterns]),
-    }
-    for column, attribute in _FROM_ATTRIBUTE.items():
-        columns[column] = repeat([pattern.attributes.get(attribute) for pattern in patterns])
-    columns["fillers"] = _fillers(samples)
-    return encode(columns, uniform_features(LABELS, EXTRA))
+    return _encode(
+        samples,
+        [sample.pattern for sample in samples],
+        [sample.pattern.id for sample in samples],
+        [f"{s.pattern.id}-{id_infix}{k}" for s in samples for k in range(len(s))],
+        list(chain.from_iterable(sample.premises for sample in samples)),
+        list(chain.from_iterable(sample.hypotheses for sample in samples)),
+        _fillers(samples),
+        domain,
+    )
 
 
 def encode_released(problems: Sequence[ReleasedProblem]) -> pa.Table:
-    """The released sample as one table in the uniform schema, as ``encode_samples`` gives it.
-
-    Args:
-        problems: The problems, in order.
-
-    Returns:
-        A row a problem.
-    """
-    premises = [problem.premises for problem in problems]
-    hypotheses = [problem.hypothesis for problem in problems]
+    """Return the released sample as one table in the uniform schema, a row a problem."""
     fillers = [
         [{"variable": name, "phrase": phrase} for name, phrase in problem.fillers.items()]
         for problem in problems
     ]
+    type_of_fillers = uniform_features(LABELS, EXTRA).arrow_schema.field("fillers").type
+    return _encode(
+        [[problem] for problem in problems],
+        problems,
+        [problem.pattern for problem in problems],
+        [problem.id for problem in problems],
+        [problem.premises for problem in problems],
+        [problem.hypothesis for problem in problems],
+        pa.array(fillers, type_of_fillers),
+        "spatial",
+    )
+
+
+def _encode(
+    samples: Sequence[Sized],
+    patterns: Sequence[Pattern | ReleasedProblem],
+    pattern_ids: Sequence[str],
+    ids: list[str],
+    premises: list[str],
+    hypotheses: list[str],
+    fillers: pa.ListArray,
+    domain: str,
+) -> pa.Table:
+    """Encode samples of n problems in all, each with its pattern and the pattern's id."""
+
+    def repeat(values: Iterable[Any]) -> list[Any]:
+        """Return a value for each sample, once for each of its problems."""
+        return list(chain.from_iterable([v] * len(s) for v, s in zip(values, samples, strict=True)))
+
+    attributes = [pattern.attributes for pattern in patterns]
     columns: dict[str, Any] = {
-        "id": [problem.id for problem in problems],
+        "id": ids,
         "premise": premises,
         "hypothesis": hypotheses,
-        "label": [problem.label for problem in problems],
-        "group": [problem.pattern for problem in problems],
-        "category": [category_name(problem.attributes.get("ent_type")) for problem in problems],
-        "domain": ["spatial"] * len(problems),
-        "source": [problem.attributes.get("src") for problem in problems],
-        "n_premises": [problem.n_premises for problem in problems],
+        "label": repeat(pattern.label for pattern in patterns),
+        "group": repeat(pattern_ids),
+        "category": repeat(category_name(given.get("ent_type")) for given in attributes),
+        "domain": [domain] * len(ids),
+        "source": repeat(given.get("src") for given in attributes),
+        "n_premises": repeat(pattern.n_premises for pattern in patterns),
         "has_negation": pc.or_(_has_not(premises), _has_not(hypotheses)),
-        "expressions": [_expressions(problem.attributes) for problem in problems],
+        "expressions": repeat(_expressions(given) for given in attributes),
     }
     for column, attribute in _FROM_ATTRIBUTE.items():
-        columns[column] = [problem.attributes.get(attribute) for problem in problems]
-    features = uniform_features(LABELS, EXTRA)
-    columns["fillers"] = pa.array(fillers, features.arrow_schema.field("fillers").type)
-    return encode(columns, features)
+        columns[column] = repeat(given.get(attribute) for given in attributes)
+    columns["fillers"] = fillers
+    return encode(columns, uniform_features(LABELS, EXTRA))
 
 
 def _expressions(attributes: Mapping[str, str]) -> list[str]:
@@ -129,17 +133,14 @@ def _fillers(samples: Sequence[PatternSample]) -> pa.ListArray:
 
 
 def few_shot_pool(rows: pa.Table) -> list[bool]:
-    """Return which rows are the pool to draw shots from; the others are the few-shot test set.
+    """Return which rows of a pattern dataset are the pool to draw shots from; others are the test.
 
     Half of the problems of each pattern are in the pool, 100 of 200 in SpaceNLI: those whose text
     another pattern also yields, so that no test problem is ever a shot, then those with the lowest
     hash of their text.
 
     Args:
-        rows: n rows with ``premise``, ``hypothesis`` and ``group``.
-
-    Returns:
-        n booleans.
+        rows: n rows with ``premise``, ``hypothesis`` and ``group``; n booleans are returned.
 
     Raises:
         SchemaError: A pattern shares more texts with others than fit the pool.
@@ -167,7 +168,7 @@ def few_shot_pool(rows: pa.Table) -> list[bool]:
 
 @dataclass(frozen=True)
 class PatternRows:
-    """The rows of a pattern dataset.
+    """The rows of a pattern dataset; see ``Rows``.
 
     Attributes:
         table: Every row of the default config.
@@ -182,7 +183,7 @@ class PatternRows:
     parameters: Mapping[str, Any]
 
     def batches(self, oddities: dict[str, Oddities] | None = None) -> Iterator[Batch]:
-        """One batch with every row; see ``Rows``."""
+        """Yield one batch with every row."""
         members: dict[Key, pa.BooleanArray | None] = {
             (category, "test"): pc.equal(self.table["category"], category).combine_chunks()
             for category in CATEGORIES

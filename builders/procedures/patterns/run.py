@@ -1,4 +1,4 @@
-"""From a pattern bank to rows, a report and a declaration."""
+"""Make a dataset from a pattern bank: rows, a report and a declaration."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ from ....loaders.hashing import hash_file
 from ....loaders.progress import Tell
 from ...core.options import BuildOptions
 from ..about import Declared
-from ..procedure import Construction, Report
+from ..procedure import Construction, ConstructionReport
 from .declaration import CATEGORIES, PatternsDeclaration
 from .recipe import PatternsRecipe, SamplingConfig
 from .rows import PatternRows, encode_samples, few_shot_pool
@@ -35,7 +35,7 @@ def run(
     options: BuildOptions,
     tell: Tell,
 ) -> Iterator[Construction]:
-    """Make a dataset from a pattern bank; see ``Run``.
+    """Make a dataset from a pattern bank; see ``RunProcedure``.
 
     Raises:
         SourceNotFoundError: The folder is missing, or does not hold one file of each kind.
@@ -73,9 +73,11 @@ def run(
     yield Construction(PatternRows(table, keys, sources, recipe.parameters()), report, declaration)
 
 
-def _report(samples: Sequence[PatternSample], per_pattern: int, n_negated: int) -> Report:
+def _report(
+    samples: Sequence[PatternSample], per_pattern: int, n_negated: int
+) -> ConstructionReport:
     short = {s.pattern.id: len(s) for s in samples if len(s) < per_pattern}
-    counts: Mapping[str, Any] = {
+    counts: dict[str, Any] = {
         "annotation": BY_MAKER,
         "patterns": {
             "read": len(samples),
@@ -84,11 +86,17 @@ def _report(samples: Sequence[PatternSample], per_pattern: int, n_negated: int) 
             "short": short,
         },
     }
-    summary = [f"{sum(map(len, samples)):,} problems from {len(samples):,} patterns"]
+    n_problems, n_patterns = counts["patterns"]["problems"], len(samples)
+    summary = [f"{_count(n_problems, 'problem')} from {_count(n_patterns, 'pattern')}"]
     if short:
-        shown = [f"{pattern} ({n})" for pattern, n in list(short.items())[:_MAX_SHOWN]]
-        more = ", ..." if len(short) > _MAX_SHOWN else ""
+        have = "have" if len(short) > 1 else "has"
+        shown = [f"pattern {name} has {n:,}" for name, n in list(short.items())[:_MAX_SHOWN]]
         summary.append(
-            f"{len(short):,} patterns have fewer than {per_pattern}: {', '.join(shown)}{more}"
+            f"{_count(len(short), 'pattern')} {have} fewer than {per_pattern:,} problems: "
+            f"{', '.join(shown)}{', ...' * (len(short) > _MAX_SHOWN)}"
         )
-    return Report(counts, {}, summary)
+    return ConstructionReport(counts, {}, summary)
+
+
+def _count(n: int, thing: str) -> str:
+    return f"{n:,} {thing}{'s' * (n != 1)}"

@@ -1,4 +1,4 @@
-"""Draws NLI problems from the patterns of a bank (SpaceNLI, section 3.2).
+"""Draw NLI problems from the patterns of a bank (SpaceNLI, section 3.2).
 
 ``sample_bank`` with seed 42 and 200 problems a pattern draws, from the official bank, the official
 release. The draw is the authors' own: Python's ``random.sample`` over a pattern's problems in
@@ -6,16 +6,17 @@ order, seeded anew for each pattern, the hand-written examples among the drawn m
 """
 
 import random
-from collections.abc import Collection, Generator, Iterable, Sequence
-from contextlib import closing
+from collections import Counter
+from collections.abc import Collection, Generator, Iterable
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from tqdm.auto import tqdm
 
 from ....loaders.corpora.patterns.records import MiniWorld, Pattern, PatternBank
 from ....loaders.errors import BankError, Defect
+from ....loaders.progress import progress_bar
 from ...core.workers import map_in_order
 from .recipe import ALL_PROBLEMS, ONLY_EXAMPLES, SamplingConfig
 from .space import PatternSpace
@@ -33,8 +34,8 @@ class PatternSample:
         variables: Its variables, sorted.
         phrases: For each problem the phrase that fills each variable.
         sentences: For each sentence of the pattern, its text in each problem, without period.
-        n_problems: How many problems the pattern has in all.
-        missed_examples: Of its hand-written examples those that it does not yield, and why.
+        n_problems: Number of problems of the pattern in all.
+        missed_examples: The hand-written examples that it does not yield, as defects.
     """
 
     pattern: Pattern
@@ -42,7 +43,7 @@ class PatternSample:
     phrases: list[tuple[str, ...]]
     sentences: list[list[str]]
     n_problems: int
-    missed_examples: tuple[str, ...]
+    missed_examples: tuple[Defect, ...]
 
     def __len__(self) -> int:
         return len(self.phrases)
@@ -66,7 +67,7 @@ class PatternSample:
 def draw_ranks(
     space: PatternSpace, config: SamplingConfig, left_out: Collection[int] = ()
 ) -> list[int]:
-    """The ranks of the problems to take from a pattern, in the order of the release.
+    """Draw the ranks of the problems to take from a pattern, in the order of the release.
 
     Args:
         space: The problems of the pattern.
@@ -104,16 +105,13 @@ def draw_ranks(
 def sample_pattern(
     pattern: Pattern, world: MiniWorld, config: SamplingConfig, unlike: Collection[Text] = ()
 ) -> PatternSample:
-    """Draw from one pattern.
+    """Draw problems from one pattern.
 
     Args:
         pattern: The pattern.
         world: The mini world of its bank.
         config: What to draw.
         unlike: Texts that may not be drawn, each the sentences of a problem, without periods.
-
-    Returns:
-        The sample.
 
     Raises:
         BankError: The pattern has too many combinations to go through.
@@ -135,7 +133,7 @@ def sample_pattern(
         phrases=phrases,
         sentences=sentences,
         n_problems=space.n_problems,
-        missed_examples=tuple(dict.fromkeys(space.explain_missed())),
+        missed_examples=tuple(space.find_missed()),
     )
 
 
@@ -149,7 +147,7 @@ def sample_bank(
     known_defects: Iterable[Defect] = (),
     num_proc: int = 1,
 ) -> Generator[PatternSample, None, None]:
-    """Draw from every pattern of a bank, one after another.
+    """Draw problems from every pattern of a bank, one after another.
 
     Args:
         bank: The patterns and their world.
@@ -162,8 +160,7 @@ def sample_bank(
         num_proc: Processes to spread the patterns over; the result does not depend on it.
 
     Yields:
-        One sample a pattern, in the order of the bank; a pattern that cannot be sampled is
-        passed over.
+        One sample a pattern, in the order of the bank, without those that cannot be sampled.
 
     Raises:
         BankError: At the end, when a pattern's conditions contradict each other, when it has too
@@ -171,10 +168,14 @@ def sample_bank(
             all such patterns in one report.
     """
     defects = list(known_defects)
+    if require_examples:
+        for pattern in bank.faulty:
+            with suppress(BankError):  # too large, perhaps for want of the faulty conditions
+                defects.extend(PatternSpace(pattern, bank.world).find_missed())
     job = partial(_sample_or_defects, world=bank.world, config=config, unlike=unlike)
     with (
         closing(map_in_order(job, bank.patterns, num_proc)) as results,
-        tqdm(total=len(bank), desc="Sampling patterns", unit="pattern", delay=1) as progress,
+        progress_bar("Sampling patterns", n_steps=len(bank), unit="pattern") as progress,
     ):
         for result in results:
             progress.update()
@@ -204,18 +205,7 @@ def _defects(sample: PatternSample, min_problems: int, require_examples: bool) -
         )
     elif sample.n_problems < min_problems:
         messages.append(f"has {sample.n_problems} problems, expected at least {min_problems}")
-    if require_examples:
-        messages += sample.missed_examples
-    if (twice := _first_repeated(sample.texts)) is not None:
+    if twice := next((text for text, n in Counter(sample.texts).items() if n > 1), None):
         messages.append(f"yields the same problem from two fillings: {'. '.join(twice)}.")
-    pattern = sample.pattern
-    return [Defect(pattern.file, pattern.line, f"pattern {pattern.id}", m) for m in messages]
-
-
-def _first_repeated(rows: Sequence[Text]) -> Text | None:
-    seen: set[Text] = set()
-    for row in rows:
-        if row in seen:
-            return row
-        seen.add(row)
-    return None
+    missed = sample.missed_examples if require_examples else ()
+    return [*map(sample.pattern.defect, messages), *missed]

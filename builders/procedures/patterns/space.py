@@ -8,8 +8,11 @@ combinations, and only the drawn ones are ever written out.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Iterator, Sequence
 from functools import cached_property, reduce
+from operator import itemgetter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,18 +27,93 @@ from ....loaders.corpora.patterns.records import (
     MiniWorld,
     Not,
     Pattern,
-    Relation,
     Restriction,
     Term,
     Variable,
+    WorldRelation,
+    conditions_in,
 )
 from ....loaders.errors import BankError, Defect
-from .sentence_template import SentenceTemplate
 
 _Table = NDArray[np.bool_]
+_Values = tuple[int, Sequence[str]]
 _MAX_CELLS = 1 << 24  # combinations looked at in one go: 16 MiB of truth values
 _MAX_TABLE_CELLS = 1 << 26  # of one condition
 _MAX_COMBINATIONS = 10**10  # of one pattern: some minutes
+_BLANKS = re.compile(" {2,}")
+
+
+def _tidy(sentence: str) -> str:
+    """Write several blanks as one, and the first letter as a capital."""
+    if "  " in sentence:  # an optional word was left out
+        sentence = _BLANKS.sub(" ", sentence)
+    return sentence[:1].upper() + sentence[1:]
+
+
+class SentenceTemplate:
+    """A sentence of a pattern, rendered from phrases and matched back to them.
+
+    Args:
+        sentence: The sentence, with ``{variables}``.
+        variables: The variables of the pattern; a variable's axis is its position here.
+
+    Source:
+        SpaceNLI, section 3.2 and Figure 1; text rules from ``python/objects.py`` at 8c10e94d.
+    """
+
+    def __init__(self, sentence: str, variables: Sequence[str]) -> None:
+        pieces = re.split(r"\{([^{}]*)\}", sentence)
+        self._parts: list[str | int] = [
+            variables.index(piece) if number % 2 else piece for number, piece in enumerate(pieces)
+        ]
+        self._axes = [part for part in self._parts if isinstance(part, int)]
+        self._format = "".join(
+            "%s" if isinstance(part, int) else part.replace("%", "%%") for part in self._parts
+        )
+
+    def render(self, phrases: Sequence[tuple[str, ...]]) -> list[str]:
+        """Render the sentence for each row of phrases, one for each variable of the pattern."""
+        if not self._axes:
+            return [_tidy(self._format % ())] * len(phrases)
+        pick = itemgetter(*self._axes)
+        return [_tidy(self._format % pick(row)) for row in phrases]
+
+    def match(
+        self, sentence: str, bound: dict[int, str], phrases: Sequence[Sequence[str]]
+    ) -> Iterator[dict[int, str]]:
+        """Yield the ways to read a rendered sentence as this template.
+
+        Args:
+            sentence: The sentence.
+            bound: Phrases already known, by axis.
+            phrases: The possible phrases of every axis.
+
+        Yields:
+            ``bound`` together with phrases for the variables of this sentence. A reading may
+            still differ from the sentence in its blanks: render it to be sure.
+        """
+
+        def extend(number: int, position: int, bound: dict[int, str]) -> Iterator[dict[int, str]]:
+            if number == len(self._parts):
+                if position == len(sentence):
+                    yield bound
+                return
+            part = self._parts[number]
+            if isinstance(part, str):
+                options: Sequence[str] = (part,)
+            else:
+                options = (bound[part],) if part in bound else phrases[part]
+            for option in options:
+                text = _BLANKS.sub(" ", option)
+                if position == 0:
+                    text = text[:1].upper() + text[1:]
+                elif sentence[position - 1] == " ":
+                    text = text.lstrip(" ")
+                if sentence.startswith(text, position):
+                    wider = bound if isinstance(part, str) else bound | {part: option}
+                    yield from extend(number + 1, position + len(text), wider)
+
+        return extend(0, 0, bound)
 
 
 class PatternSpace:
@@ -68,15 +146,13 @@ class PatternSpace:
         if self.n_combinations > _MAX_COMBINATIONS:
             raise self._too_large(f"its fillers have {self.n_combinations} combinations")
 
-    # ---- counting and finding --------------------------------------------------------
-
     @cached_property
     def n_problems(self) -> int:
         """Number of valid problems."""
         return sum(len(valid) for valid in self._valid_blocks())
 
     def combinations(self, ranks: NDArray[np.int64]) -> NDArray[np.intp]:
-        """The filler of each variable, for problems by rank.
+        """Return the filler of each variable, for problems by rank.
 
         Args:
             ranks: Shape (n,), each from 0 to ``n_problems - 1``, in any order.
@@ -95,13 +171,10 @@ class PatternSpace:
         )
 
     def rank(self, sentences: Sequence[str]) -> int | None:
-        """The rank of a problem given as text.
+        """Return the rank of a problem, from 0, or None where the pattern does not yield it.
 
         Args:
             sentences: Premises and hypothesis, as rendered, without final periods.
-
-        Returns:
-            Its rank, from 0, or None where the pattern does not yield it.
         """
         if len(sentences) != len(self._templates):
             return None
@@ -121,17 +194,23 @@ class PatternSpace:
         ranks = (self.rank(example) for example in self.pattern.examples)
         return tuple(dict.fromkeys(rank for rank in ranks if rank is not None))
 
-    def explain_missed(self) -> Iterator[str]:
-        """Say of each hand-written example that the pattern does not yield which it is, and why."""
-        for example in self.pattern.examples:
-            if self.rank(example) is None:
-                yield f"does not yield its example {'. '.join(example)!r}: {self._why_not(example)}"
+    def find_missed(self) -> Iterator[Defect]:
+        """Yield a defect for each hand-written example that the pattern does not yield."""
+        examples = self.pattern.examples
+        for line, example in zip(self.pattern.example_lines, examples, strict=True):
+            if len(example) == len(self._templates) and not any(
+                all(_holds(table, combination) for table in self._tables)
+                for combination in self._matches(example)
+            ):
+                message = f"does not yield its example {'. '.join(example)!r}: "
+                yield self.pattern.defect(message + self._why_not(example), line)
 
     def _why_not(self, example: Sequence[str]) -> str:
         """Return the first sentence that no filling gives, or the condition that is not met."""
         for n in range(1, len(example) + 1):
             if not any(self._matches(example[:n])):
-                return f"no filling of its variables gives {example[n - 1]!r}"
+                reason = f"no filling of its variables gives {example[n - 1]!r}"
+                return f"{reason}; correct it, or the sentence in <PT>"
         combination = next(self._matches(example))
         names = [
             f"{r.relation.symbol}({','.join(r.variables)})"
@@ -142,12 +221,11 @@ class PatternSpace:
         broken = ", ".join(names) or "the constraint in <BL>"
         phrases = zip(self.variables, self._phrases, combination, strict=True)
         filled = ", ".join(f"{name} = {options[n]!r}" for name, options, n in phrases)
-        return f"{broken} does not hold where {filled}"
-
-    # ---- text ------------------------------------------------------------------------
+        reason = f"{broken} does not hold where {filled}"
+        return f"{reason}; correct the example, the condition or the mini world"
 
     def phrases(self, combinations: NDArray[np.intp]) -> list[tuple[str, ...]]:
-        """The phrases that fill the variables.
+        """Return the phrases that fill the variables.
 
         Args:
             combinations: Shape (n, number of variables), as ``combinations`` gives them.
@@ -162,7 +240,7 @@ class PatternSpace:
         return list(zip(*columns, strict=True)) if columns else [()] * len(combinations)
 
     def render(self, phrases: Sequence[tuple[str, ...]]) -> list[list[str]]:
-        """The text of problems.
+        """Render problems from their phrases.
 
         Args:
             phrases: n tuples, a phrase for each variable.
@@ -194,8 +272,6 @@ class PatternSpace:
                     p.index(phrase) for p, phrase in zip(self._phrases, phrases, strict=True)
                 )
 
-    # ---- conditions as tables -----------------------------------------------------------
-
     @cached_property
     def _prefix(self) -> tuple[int, ...]:
         """The leading dimensions that are walked one index at a time to keep a block small."""
@@ -210,30 +286,28 @@ class PatternSpace:
 
     def _valid_blocks(self) -> Iterator[NDArray[np.int64]]:
         """The valid combinations of each block, as sorted positions inside it."""
-        if not self._prefix:
+        if self._prefix:
+            yield from map(self._valid, np.ndindex(self._prefix))
+        else:
             yield self._all_valid
-            return
-        for prefix in np.ndindex(self._prefix):
-            yield self._valid(prefix)
 
     @cached_property
     def _all_valid(self) -> NDArray[np.int64]:
         return self._valid(())
 
     def _valid(self, prefix: tuple[int, ...]) -> NDArray[np.int64]:
-        depth = len(prefix)
-        mask: _Table = np.ones((1,) * len(self._shape), dtype=np.bool_)
+        mask = self._everywhere
         for table in self._tables:
             inside = tuple(i if n > 1 else 0 for i, n in zip(prefix, table.shape, strict=False))
             mask = mask & table[tuple(slice(i, i + 1) for i in inside)]
-        full = np.broadcast_to(mask, (1,) * depth + self._shape[depth:])
-        return np.flatnonzero(full)
+        depth = len(prefix)
+        return np.flatnonzero(np.broadcast_to(mask, (1,) * depth + self._shape[depth:]))
 
     @cached_property
     def _tables(self) -> list[_Table]:
         """One table a condition, with length 1 along the variables that it does not name.
 
-        Small ones first, so that the conjunction grows late.
+        Small ones come first, so that the conjunction grows late.
         """
         tables = [
             self._restriction(restriction)
@@ -242,74 +316,75 @@ class PatternSpace:
         ]
         if self.pattern.constraint is not None:
             for conjunct in _conjuncts(self.pattern.constraint):
-                axes = {self.variables.index(name) for name in _variables(conjunct)}
+                axes = {self.variables.index(term.name) for term in _variables(conjunct)}
                 if math.prod(self._shape[axis] for axis in axes) > _MAX_TABLE_CELLS:
                     raise self._too_large(f"a condition couples {len(axes)} variables")
                 tables.append(self._constraint(conjunct))
         return sorted(tables, key=lambda table: table.size)
 
     def _too_large(self, reason: str) -> BankError:
-        pattern = self.pattern
-        message = f"{reason}, too many to go through: restrict its variables"
-        return BankError([Defect(pattern.file, pattern.line, f"pattern {pattern.id}", message)])
-
-    def _column(self, axis: int, values: Sequence[bool]) -> _Table:
-        shape = [1] * len(self._shape)
-        shape[axis] = len(values)
-        return np.fromiter(values, dtype=np.bool_, count=len(values)).reshape(shape)
+        advice = "restrict its variables"
+        return BankError([self.pattern.defect(f"{reason}, too many to go through: {advice}")])
 
     def _restriction(self, restriction: Restriction) -> _Table:
-        """A selection restriction holds on the nouns."""
+        """Return where a selection restriction holds, which is on the nouns."""
         axes = [self.variables.index(name) for name in restriction.variables]
-        return self._union_of_products(
-            restriction.relation,
-            lambda position, members: self._column(
-                axes[position], [noun in members for noun in self._nouns[axes[position]]]
-            ),
-        )
+        return self._relation(restriction.relation, [(axis, self._nouns[axis]) for axis in axes])
 
     def _constraint(self, constraint: Constraint) -> _Table:
-        """A boolean constraint holds on the phrases as they stand."""
+        """Return where a boolean constraint holds, which is on the phrases as they stand."""
         match constraint:
             case AllOf(operands):
-                return _reduce(np.logical_and, [self._constraint(o) for o in operands], True)
+                return reduce(np.logical_and, map(self._constraint, operands), self._everywhere)
             case AnyOf(operands):
-                return _reduce(np.logical_or, [self._constraint(o) for o in operands], False)
+                return reduce(np.logical_or, map(self._constraint, operands), ~self._everywhere)
             case Not(operand):
                 return ~self._constraint(operand)
             case Equal(left, right):
                 return np.asarray(self._codes(left) == self._codes(right))
             case Holds(relation, terms):
-                return self._union_of_products(
-                    relation, lambda position, members: self._term_in(terms[position], members)
-                )
+                return self._relation(relation, [self._values(term) for term in terms])
 
-    def _union_of_products(self, relation: Relation, column: "_ColumnOf") -> _Table:
+    def _relation(self, relation: WorldRelation, arguments: Sequence[_Values]) -> _Table:
         products = (
-            _reduce(np.logical_and, [column(i, members) for i, members in enumerate(product)], True)
+            reduce(
+                np.logical_and,
+                (
+                    self._along(axis, [value in members for value in values])
+                    for (axis, values), members in zip(arguments, product, strict=True)
+                ),
+            )
             for product in relation.products
         )
-        return _reduce(np.logical_or, list(products), False)
+        return reduce(np.logical_or, products, ~self._everywhere)
 
-    def _term_in(self, term: Term, members: frozenset[str]) -> _Table:
+    def _codes(self, term: Term) -> NDArray[Any]:
+        """Return phrases as numbers, equal where the phrases are; one that nothing fills is -1."""
+        axis, phrases = self._values(term)
+        return self._along(axis, [self._codebook.get(phrase, -1) for phrase in phrases])
+
+    def _values(self, term: Term) -> _Values:
+        """Return the axis of a term and the phrases along it; a string is one phrase anywhere."""
         if isinstance(term, Literal):
-            return np.full((1,) * len(self._shape), term.text in members)
+            return 0, (term.text,)
         axis = self.variables.index(term.name)
-        return self._column(axis, [phrase in members for phrase in self._phrases[axis]])
+        return axis, self._phrases[axis]
+
+    def _along(self, axis: int, values: Sequence[Any]) -> NDArray[Any]:
+        """Return values along an axis, as a table of length 1 along the others."""
+        shape = [1] * len(self._shape)
+        if len(values) != 1:
+            shape[axis] = len(values)
+        return np.array(values).reshape(shape)
+
+    @cached_property
+    def _everywhere(self) -> _Table:
+        """The table of the condition that always holds."""
+        return np.ones((1,) * len(self._shape), np.bool_)
 
     @cached_property
     def _codebook(self) -> dict[str, int]:
         return {phrase: code for code, phrase in enumerate(set().union(*self._phrases))}
-
-    def _codes(self, term: Term) -> NDArray[np.int64]:
-        """Phrases as numbers, equal where the phrases are; a phrase that nothing fills is -1."""
-        shape = [1] * len(self._shape)
-        if isinstance(term, Literal):
-            return np.full(shape, self._codebook.get(term.text, -1), dtype=np.int64)
-        axis = self.variables.index(term.name)
-        shape[axis] = self._shape[axis]
-        codes = [self._codebook[phrase] for phrase in self._phrases[axis]]
-        return np.array(codes, dtype=np.int64).reshape(shape)
 
 
 def _holds(table: _Table, combination: tuple[int, ...]) -> bool:
@@ -325,21 +400,7 @@ def _conjuncts(constraint: Constraint) -> Iterator[Constraint]:
         yield constraint
 
 
-def _variables(constraint: Constraint) -> Iterator[str]:
-    match constraint:
-        case AllOf(operands) | AnyOf(operands):
-            for operand in operands:
-                yield from _variables(operand)
-        case Not(operand):
-            yield from _variables(operand)
-        case Equal(left, right):
-            yield from (term.name for term in (left, right) if isinstance(term, Variable))
-        case Holds(terms=terms):
-            yield from (term.name for term in terms if isinstance(term, Variable))
-
-
-_ColumnOf = Callable[[int, frozenset[str]], _Table]
-
-
-def _reduce(operation: np.ufunc, tables: Sequence[_Table], empty: bool) -> _Table:
-    return reduce(operation, tables) if tables else np.array(empty)
+def _variables(constraint: Constraint) -> Iterator[Variable]:
+    for one in conditions_in(constraint):
+        terms = one.terms if isinstance(one, Holds) else (one.left, one.right)
+        yield from (term for term in terms if isinstance(term, Variable))

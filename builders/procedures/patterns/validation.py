@@ -1,4 +1,4 @@
-"""The blind second labelling of a pattern bank, read back and summed up (SpaceNLI, section 3.1)."""
+"""Sum up the blind second labelling of a pattern bank (SpaceNLI, section 3.1)."""
 
 import csv
 import hashlib
@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from ....loaders.corpora.patterns.records import Pattern, PatternBank
 from ....loaders.errors import BankError, Defect
@@ -24,8 +23,8 @@ _COLUMNS = ["pattern", "fingerprint", "reader", "answer_1", "answer_2", "answer_
 
 
 @dataclass(frozen=True)
-class Agreement:
-    """How far blind readers agree with the labels of a bank.
+class PatternAgreement:
+    """How far blind readers agree with the labels of a pattern bank.
 
     Attributes:
         patterns: Number of patterns read.
@@ -45,35 +44,21 @@ class Agreement:
 
 
 def fingerprint(pattern: Pattern) -> str:
-    """Twelve digits that change with a pattern's sentences, label or conditions."""
-    restrictions = [
-        [r.variables, [[sorted(members) for members in product] for product in r.relation.products]]
-        for r in pattern.restrictions
-    ]
-    constraint = None if pattern.constraint is None else _plain(asdict(pattern.constraint))
+    """Return twelve digits that change with a pattern's sentences, label or conditions."""
+    restrictions = [[r.variables, r.relation.products] for r in pattern.restrictions]
+    constraint = None if pattern.constraint is None else asdict(pattern.constraint)
     content = [pattern.sentences, pattern.label, dict(pattern.fillers), restrictions, constraint]
-    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:12]
+    text = json.dumps(content, default=sorted)  # of sets
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def _plain(value: Any) -> Any:
-    """Sets as sorted lists, for JSON."""
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return sorted(value) if isinstance(value, frozenset) else value
-
-
-def measure_agreement(bank: PatternBank, path: Path) -> Agreement:
-    """Sum up the answers of blind readers.
+def measure_pattern_agreement(bank: PatternBank, path: Path) -> PatternAgreement:
+    """Sum up the answers of the blind readers of a pattern bank.
 
     Args:
         bank: The bank that was read.
         path: A CSV file with a row a pattern and reader: three answers on the paper's scale, and
             the fingerprint of the pattern that was read.
-
-    Returns:
-        What the readers say, counted.
 
     Raises:
         BankError: A pattern was not read by every reader, or has changed since.
@@ -105,7 +90,7 @@ def measure_agreement(bank: PatternBank, path: Path) -> Agreement:
     return _sum_up(bank, [answers[reader] for reader in sorted(answers)])
 
 
-def _sum_up(bank: PatternBank, readers: Sequence[dict[str, list[str]]]) -> Agreement:
+def _sum_up(bank: PatternBank, readers: Sequence[dict[str, list[str]]]) -> PatternAgreement:
     labels = [
         [LABEL_OF_ANSWER[answer] for pattern in bank for answer in read[pattern.id]]
         for read in readers
@@ -116,7 +101,7 @@ def _sum_up(bank: PatternBank, readers: Sequence[dict[str, list[str]]]) -> Agree
         for pattern in bank
     ]
     given = [answer for read in readers for answers in read.values() for answer in answers]
-    return Agreement(
+    return PatternAgreement(
         patterns=len(bank),
         agreed_patterns=sum(agreed),
         answers=len(given),
@@ -127,7 +112,7 @@ def _sum_up(bank: PatternBank, readers: Sequence[dict[str, list[str]]]) -> Agree
 
 
 def cohen_kappa(first: Sequence[str], second: Sequence[str]) -> float:
-    """Cohen's kappa: agreement beyond chance, 1 for perfect, 0 for chance.
+    """Return Cohen's kappa of two readers: agreement beyond chance, 1 for perfect, 0 for chance.
 
     Args:
         first: n labels of one reader, n at least 1.

@@ -1,4 +1,4 @@
-"""Finds the files that hold papers."""
+"""Find the files that hold papers."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -7,38 +7,14 @@ from pathlib import Path, PurePosixPath
 
 from ...errors import SourceNotFoundError
 
-# What lies beside papers in folders and archives and is none. A PDF is not among these: who has
-# only PDFs is told that they are not read.
-_OTHER_ENDINGS = frozenset(
-    [
-        ".bib",
-        ".cfg",
-        ".css",
-        ".csv",
-        ".dtd",
-        ".gif",
-        ".htm",
-        ".html",
-        ".jpeg",
-        ".jpg",
-        ".log",
-        ".md",
-        ".md5",
-        ".png",
-        ".py",
-        ".rst",
-        ".sha256",
-        ".svg",
-        ".tif",
-        ".tiff",
-        ".tsv",
-        ".txt",
-        ".xsd",
-        ".xsl",
-        ".yaml",
-        ".yml",
-    ]
-)
+# Endings of files that lie beside papers in folders and archives. A PDF is not among these: whoever
+# has only PDFs learns that they are not read.
+_OTHER_ENDINGS = {
+    *(".bib", ".csv", ".log", ".md", ".rst", ".tsv", ".txt"),
+    *(".gif", ".jpeg", ".jpg", ".png", ".svg", ".tif", ".tiff"),
+    *(".css", ".dtd", ".htm", ".html", ".xsd", ".xsl"),
+    *(".cfg", ".md5", ".py", ".sha256", ".yaml", ".yml"),
+}
 _OTHER_NAMES = ("changelog", "citation", "license", "licence", "notice", "readme")
 _FORMATS = "papers: expected TEI, JATS, S2ORC, sentence-split XML, JSON Lines or Parquet"
 _HIDDEN = (".", "_")  # "_SUCCESS", as engines leave it beside their shards
@@ -49,8 +25,8 @@ class PaperFile:
     """A file that may hold papers.
 
     Attributes:
-        path: Where it is.
-        name: Its path in the given folder, in POSIX form, the same on every machine; for a file
+        path: Where the file is.
+        name: The path in the given folder, in POSIX form, the same on every machine; for a file
             that was given itself, its name.
         size: Bytes; 0 where the file cannot be looked at, which reading it reports.
     """
@@ -61,7 +37,7 @@ class PaperFile:
 
 
 def is_paper_name(name: str) -> bool:
-    """Whether a file of that name in a folder or archive is taken for papers.
+    """Return whether a file of that name in a folder or archive is taken for papers.
 
     Not taken are hidden files and those in hidden folders (names that begin with ``.`` or ``_``),
     README, LICENSE, CITATION, NOTICE and CHANGELOG files, and files with the endings of tables,
@@ -80,16 +56,15 @@ def is_paper_name(name: str) -> bool:
 
 
 def find_paper_files(paths: Sequence[Path], expected: str = _FORMATS) -> list[PaperFile]:
-    """Find the files that may hold papers, or what else is looked for.
+    """Find the files that may hold papers, or abstracts.
 
     Args:
         paths: Files, taken whatever their names, and folders, of which every file in any depth is
             taken unless ``is_paper_name`` excludes it. Links are followed, each folder once.
-        expected: The formats that are read, for who gives a folder without any.
+        expected: The formats that are read, for the error.
 
     Returns:
-        The files, by name; those of one name in the order of ``paths``. A file that is reached
-        twice is there once.
+        The files, by name, each once; those of one name in the order of ``paths``.
 
     Raises:
         SourceNotFoundError: A path does not exist, or holds no such file.
@@ -133,5 +108,5 @@ def _size(path: Path) -> int:
 
 
 def printable(name: str) -> str:
-    """A name of a file with U+FFFD for what in it is no UTF-8, which no table could hold."""
+    """Return the name of a file with U+FFFD for what is not UTF-8, which no table could hold."""
     return os.fsencode(name).decode("utf-8", errors="replace")

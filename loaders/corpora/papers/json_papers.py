@@ -1,11 +1,10 @@
-"""Reads papers in JSON, in our plain form or that of S2ORC: one a line, or one a file.
+"""Read papers in JSON, in our plain form or that of S2ORC: one a line, or one a file.
 
-JSON is UTF-8; a line or file that is not is malformed. Lines without a character that shows are
-passed over.
+JSON is UTF-8; a line or file that is not is malformed. Blank lines are passed over.
 
 S2ORC was released in three forms. 20190928 keeps a paper in ``grobid_parse`` (or ``latex_parse``)
-beside its ``metadata``; 20200705 has ``abstract`` and ``body_text`` at the top and tells no year;
-20210101 and its followers add ``metadata`` and ``back_matter``, which is no prose and left out.
+beside its ``metadata``; 20200705 has ``abstract`` and ``body_text`` at the top and states no year;
+20210101 and its followers add ``metadata`` and ``back_matter``, which is not prose and left out.
 Each entry of ``abstract`` and ``body_text`` is a paragraph; neighbours under one heading are a
 section. Text stays as written.
 
@@ -23,8 +22,17 @@ import orjson
 from ...errors import MAX_RECORD_BYTES, RecordError, too_large
 from ..streams import number_lines
 from . import plain
-from .ids import id_told, year_told
-from .paper import Content, Paper, Section, Skipped, SplitSentences, read_each
+from .paper import (
+    Content,
+    Paper,
+    Section,
+    SkippedPaper,
+    SplitSentences,
+    parse_id,
+    parse_year,
+    read_each,
+    wrong_type,
+)
 from .prose import is_back_matter
 
 _BOM = b"\xef\xbb\xbf"
@@ -35,50 +43,46 @@ _S2ORC_KEYS = frozenset({"body_text", *_PARSES})
 
 
 def are_lines_by_name(name: str) -> bool:
-    """Whether a file is named as one of JSON lines: ``a.jsonl``, ``a.ndjson.gz``."""
+    """Return whether a file is named as JSON lines: ``a.jsonl``, ``a.ndjson.gz``."""
     return not _LINE_ENDINGS.isdisjoint(PurePosixPath(name.lower()).suffixes)
 
 
 def read_json(
-    stream: IO[bytes], file: str, id_of_file: str, split: SplitSentences
-) -> Iterator[Paper | Skipped]:
-    """Read a file of JSON.
+    stream: IO[bytes], file: str, default_id: str, split: SplitSentences
+) -> Iterator[Paper | SkippedPaper]:
+    """Read papers in JSON, with what is wrong with those that cannot be read.
 
-    It has a paper a line where its name says so, or where its first line ends with ``}`` and has
-    another after it; else it is one paper.
+    A file has a paper a line where its name says so, or where its first line ends with ``}`` and
+    another follows; else it is one paper.
 
     Args:
         stream: The file.
-        file: What it is called.
-        id_of_file: What its paper is called where it is one that tells no id.
+        file: The file, as the user named it.
+        default_id: The id of a paper that is a file of its own and states none.
         split: Cuts texts into sentences.
-
-    Yields:
-        The papers, and what is wrong with those that cannot be read.
 
     Raises:
         RecordError: The file is one paper, and cannot be read.
     """
-    if are_lines_by_name(file):
-        yield from read_each(number_lines(stream), partial(_read, split=split), file)
-        return
-    first = stream.readline(MAX_RECORD_BYTES + 1)
-    second = stream.readline(MAX_RECORD_BYTES + 1) if first.rstrip().endswith(b"}") else b""
-    if second.strip():
-        lines = number_lines(stream, first, second)
-        yield from read_each(lines, partial(_read, split=split), file)
-        return
-    document = first + second + stream.read(MAX_RECORD_BYTES + 1)
-    if len(document) > MAX_RECORD_BYTES:
-        raise too_large()
-    yield _read(document.removeprefix(_BOM), split).to_paper(file, 0, id_of_file)
+    lines: list[bytes] = []
+    if not are_lines_by_name(file):
+        lines.append(stream.readline(MAX_RECORD_BYTES + 1))
+        if lines[0].rstrip().endswith(b"}"):
+            lines.append(stream.readline(MAX_RECORD_BYTES + 1))
+        if not b"".join(lines[1:]).strip():
+            document = b"".join(lines) + stream.read(MAX_RECORD_BYTES + 1)
+            if len(document) > MAX_RECORD_BYTES:
+                raise too_large()
+            yield _read(document.removeprefix(_BOM), split).to_paper(file, 0, default_id)
+            return
+    yield from read_each(number_lines(stream, *lines), partial(_read, split=split), file)
 
 
 def _read(text: bytes, split: SplitSentences) -> Content:
     try:
         record = orjson.loads(text)
     except orjson.JSONDecodeError as error:
-        raise RecordError("malformed", f"no JSON: {error}", error.lineno) from None
+        raise RecordError("malformed", f"not JSON: {error}", error.lineno) from None
     if not isinstance(record, dict):
         got = type(record).__name__
         raise RecordError("malformed", f"expected a JSON object, got {got}")
@@ -91,15 +95,6 @@ def _read(text: bytes, split: SplitSentences) -> Content:
 
 
 def _read_s2orc(record: dict[str, Any], split: SplitSentences) -> Content:
-    """Read a paper.
-
-    Args:
-        record: The JSON object of the paper.
-        split: Cuts paragraphs into sentences.
-
-    Raises:
-        RecordError: A value is not of the type that the format has there.
-    """
     metadata = _mapping(record, "metadata")
     parse = record
     if "body_text" not in record:
@@ -111,14 +106,14 @@ def _read_s2orc(record: dict[str, Any], split: SplitSentences) -> Content:
         *_sections(abstract, "abstract", "Abstract", split),
         *_sections(parse.get("body_text") or [], "body_text", "", split),
     ]
-    paper_id = id_told(record.get("paper_id"), "paper_id")
-    return Content(paper_id, year_told(metadata.get("year")), None, sections)
+    paper_id = parse_id(record.get("paper_id"), "paper_id")
+    return Content(paper_id, parse_year(metadata.get("year")), None, sections)
 
 
 def _mapping(record: dict[str, Any], key: str) -> dict[str, Any]:
     value = record.get(key) or {}
     if not isinstance(value, dict):
-        raise _type_error(key, "an object", value)
+        raise wrong_type(key, "an object", value)
     return value
 
 
@@ -133,17 +128,13 @@ def _sections(entries: object, part: str, title: str, split: SplitSentences) -> 
 
 def _paragraphs(entries: object, part: str, title: str) -> Iterator[tuple[str, str]]:
     if not isinstance(entries, list):
-        raise _type_error(part, "a list", entries)
+        raise wrong_type(part, "a list", entries)
     for number, entry in enumerate(entries):
         if not isinstance(entry, dict):
-            raise _type_error(f"{part}[{number}]", "an object", entry)
+            raise wrong_type(f"{part}[{number}]", "an object", entry)
         text, heading = entry.get("text"), entry.get("section") or title
         if not isinstance(text, str):
-            raise _type_error(f"{part}[{number}].text", "text", text)
+            raise wrong_type(f"{part}[{number}].text", "text", text)
         if not isinstance(heading, str):
-            raise _type_error(f"{part}[{number}].section", "text", heading)
+            raise wrong_type(f"{part}[{number}].section", "text", heading)
         yield heading, text
-
-
-def _type_error(where: str, expected: str, value: object) -> RecordError:
-    return RecordError("malformed", f"{where}: expected {expected}, got {type(value).__name__}")

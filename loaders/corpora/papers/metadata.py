@@ -1,4 +1,4 @@
-"""Years and domains of papers in a table of their own; what it says goes before what files say."""
+"""Years and domains of papers in a table of their own, which goes before what files state."""
 
 import csv
 from collections.abc import Mapping
@@ -6,8 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ...errors import Defect, MetadataError
-from .ids import year_told
-from .paper import Paper
+from .paper import Paper, parse_year
 
 
 @dataclass(frozen=True)
@@ -17,7 +16,7 @@ class Metadata:
     Attributes:
         years: Year by id.
         domains: Domain by id.
-        domain: Domain of all papers of which neither the table nor the file tells one.
+        domain: Domain of papers for which neither the table nor the file states one.
     """
 
     years: Mapping[str, int] = field(default_factory=dict)
@@ -26,7 +25,7 @@ class Metadata:
 
     @classmethod
     def read(cls, path: Path | None = None, domain: str | None = None) -> "Metadata":
-        """Read a CSV file with the columns ``id``, and ``year`` or ``domain`` or both.
+        """Read a table of papers: CSV with the columns ``id``, and ``year`` or ``domain`` or both.
 
         Args:
             path: The file, in UTF-8; None for no table.
@@ -37,6 +36,7 @@ class Metadata:
         """
         if path is None:
             return cls(domain=domain)
+        path = Path(path).expanduser()
         defects: list[Defect] = []
         years: dict[str, int] = {}
         domains: dict[str, str] = {}
@@ -60,8 +60,8 @@ class Metadata:
                         report(line, f"names {key!r} again")
                     seen.add(key)
                     if year := row.get("year"):
-                        if (told := year_told(year)) is not None and year.strip().isdecimal():
-                            years[key] = told
+                        if (read := parse_year(year)) is not None and year.strip().isdecimal():
+                            years[key] = read
                         else:
                             report(line, f"year is {year!r}, expected a number from 1500 to 2100")
                     if value := row.get("domain"):
@@ -78,7 +78,7 @@ class Metadata:
         return frozenset({*self.years, *self.domains})
 
     def complete(self, paper: Paper) -> Paper:
-        """A paper with the year and domain that the table has for it."""
+        """Return a paper with the year and domain that the table has for it."""
         year = self.years.get(paper.id, paper.year)
         domain = self.domains.get(paper.id, paper.domain or self.domain)
         if (year, domain) == (paper.year, paper.domain):

@@ -1,23 +1,42 @@
 """The record that every reader of papers gives, and how one is made of what a file states."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 from ...errors import RecordError
-from .ids import year_of_anthology_id
 
 #: Cuts a paragraph into sentences; gives none that is empty.
 SplitSentences = Callable[[str], list[str]]
+
+#: Why a file or a paper is not read.
+REASONS = {
+    "unknown format": "the content is none of the formats that are read",
+    "malformed": "it is not well-formed, or not of the form of its format",
+    "unreadable": "the file cannot be opened, or ends in the middle",
+    "no text": "the paper has no sentence",
+    "too large": "a file or line of one paper takes more bytes than are read of one",
+}
+
+#: The ending of a file name that says how a paper is kept, not what it is called.
+_FORMAT_ENDING = re.compile(
+    r"(?<=.)\.(?:bz2|gz|jats|json|jsonl|ndjson|nxml|parquet|tar|tei|tgz|xml|xz|zst|zstd)\Z",
+    re.IGNORECASE | re.ASCII | re.DOTALL,
+)
+_OLD_ANTHOLOGY_ID = re.compile(r"[A-Z]([0-9]{2})-[0-9]{4}")
+_NEW_ANTHOLOGY_ID = re.compile(r"([0-9]{4})\.[a-z0-9_]+-[a-z0-9]+\.[0-9]+")
+_FIRST_OLD_YEAR = 60  # the oldest papers of the Anthology are of the 1960s
+_YEARS = range(1500, 2101)
 
 
 class Section(NamedTuple):
     """A section of a paper.
 
     Attributes:
-        title: Its heading; empty where it has none.
-        paragraphs: Its paragraphs in order, each a list of one or more sentences. Where the file
-            tells no paragraphs, the section is one.
+        title: The heading; empty where there is none.
+        paragraphs: The paragraphs, each a list of one or more sentences. Where the file marks no
+            paragraphs, the section is one.
     """
 
     title: str
@@ -29,13 +48,13 @@ class Paper:
     """A full-text paper.
 
     Attributes:
-        id: Its name in its corpus.
-        year: When it was published; None where the file does not tell.
-        domain: What field it is of; None where the file does not tell.
-        sections: Its sections in order, the abstract first; each has a paragraph. Neither title of
-            the paper nor captions, tables, footnotes and references are among them.
+        id: The name of the paper in its corpus.
+        year: The year of publication; None where the file does not state it.
+        domain: The field; None where the file does not state it.
+        sections: The sections, the abstract first; each has a paragraph. Neither the title of the
+            paper nor captions, tables, footnotes and references are among them.
         file: The file that it was read from, as the user named it.
-        line: Its line there, from 1; 0 where the file is one paper.
+        line: The line in it, from 1; 0 where the file is one paper.
     """
 
     id: str
@@ -46,13 +65,13 @@ class Paper:
     line: int
 
     def paragraphs(self) -> Iterator[Sequence[str]]:
-        """All its paragraphs, in order."""
+        """Yield all paragraphs of the paper, in order."""
         for section in self.sections:
             yield from section.paragraphs
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped:
+class SkippedPaper:
     """A file, or a paper in it, that was not read.
 
     Attributes:
@@ -68,69 +87,128 @@ class Skipped:
     detail: str
 
 
-#: Why a file or a paper is not read.
-REASONS = {
-    "unknown format": "the content is none of the formats that are read",
-    "malformed": "it is not well-formed, or not of the form of its format",
-    "unreadable": "the file cannot be opened, or ends in the middle",
-    "no text": "the paper has no sentence",
-    "too large": "a file or line of one paper takes more bytes than are read of one",
-}
-
-
 Record = TypeVar("Record")
 
 
 class Content(NamedTuple):
-    """A paper, but for where it was read.
-
-    Attributes:
-        id: Its id, if the file tells one.
-        year: Its year, if the file tells one.
-        domain: Its field, if the file tells one.
-        sections: Its sections in order; each has a paragraph.
-    """
+    """A paper without the place that it was read from; see ``Paper``."""
 
     id: str | None
     year: int | None
     domain: str | None
     sections: Sequence[Section]
 
-    def to_paper(self, file: str, line: int, id_of_file: str | None) -> Paper | Skipped:
-        """The paper, if it has an id and text.
+    def to_paper(self, file: str, line: int, default_id: str | None) -> Paper | SkippedPaper:
+        """Return the paper, if it has an id and text.
 
-        A year that the file does not tell is that of the id, if that is of the ACL Anthology.
+        A year that the file does not state is taken from an id of the ACL Anthology.
 
         Args:
             file: The file that it was read from, as the user named it.
-            line: Its line there, from 1; 0 where the file is one paper.
-            id_of_file: What a paper without an id is called; None where the file has several.
+            line: The line in it, from 1; 0 where the file is one paper.
+            default_id: The id of a paper that states none; None where the file has several papers.
         """
-        paper_id = self.id or id_of_file
+        paper_id = self.id or default_id
         if paper_id is None:
-            return Skipped(file, line, "malformed", "id: expected text, got none")
+            return SkippedPaper(file, line, "malformed", "id: expected text, got none")
         if not self.sections:
-            return Skipped(file, line, "no text", f"the paper {paper_id!r:.80} has no sentence")
+            detail = f"the paper {paper_id!r:.80} has no sentence"
+            return SkippedPaper(file, line, "no text", detail)
         year = self.year or year_of_anthology_id(paper_id)
         return Paper(paper_id, year, self.domain, self.sections, file, line)
 
 
-def skip(error: RecordError, file: str, line: int) -> Skipped:
-    """The report of a paper that cannot be read.
+def year_of_anthology_id(paper_id: str) -> int | None:
+    """Return the year in the id of a paper of the ACL Anthology; None for other ids.
+
+    Two digits from 60 on are of the 20th century.
+
+    Source:
+        The Anthology's documentation of its ids.
+
+    Example:
+        >>> year_of_anthology_id("P98-1046"), year_of_anthology_id("W04-1013")
+        (1998, 2004)
+        >>> year_of_anthology_id("2020.acl-main.207")
+        2020
+    """
+    if old := _OLD_ANTHOLOGY_ID.fullmatch(paper_id):
+        digits = int(old[1])
+        return digits + (1900 if digits >= _FIRST_OLD_YEAR else 2000)
+    new = _NEW_ANTHOLOGY_ID.fullmatch(paper_id)
+    return parse_year(int(new[1])) if new else None
+
+
+def parse_year(value: object) -> int | None:
+    """Return the year that a paper's file states, from 1500 to 2100; None for any other value.
+
+    Args:
+        value: A number, or a text that begins with four digits (``"2011-11"``).
+    """
+    if isinstance(value, str):
+        digits = re.match(r"\s*([0-9]{4})(?![0-9])", value)
+        value = int(digits[1]) if digits else None
+    elif isinstance(value, float) and value.is_integer():  # 2011.0: a column with nulls
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and value in _YEARS:
+        return value
+    return None
+
+
+def parse_id(value: object, where: str) -> str | None:
+    """Return the id that a paper's file states; None where the value is null or blank.
+
+    Args:
+        value: A text, or a whole number, which is written out.
+        where: What the value is called, for the message.
+
+    Raises:
+        RecordError: The value is neither text nor number.
+    """
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if value is not None and not isinstance(value, str):
+        raise wrong_type(where, "text", value)
+    return value if value and value.strip() else None
+
+
+def id_from_name(name: str) -> str:
+    """Return the id of a paper from its file name: without folders and endings of formats.
+
+    Args:
+        name: A path in POSIX form.
+
+    Example:
+        >>> id_from_name("acl/2020.acl-main.207.tei.xml.gz")
+        '2020.acl-main.207'
+    """
+    stem = name.rpartition("/")[2]
+    while (shorter := _FORMAT_ENDING.sub("", stem)) != stem:
+        stem = shorter
+    return stem
+
+
+def wrong_type(where: str, expected: str, value: object) -> RecordError:
+    """Return the error of a value in a paper that is of another type than its format has there."""
+    return RecordError("malformed", f"{where}: expected {expected}, got {type(value).__name__}")
+
+
+def skip(error: RecordError, file: str, line: int) -> SkippedPaper:
+    """Return the report of a paper that cannot be read.
 
     Args:
         error: Why; its own line goes before the other.
         file: The file, as the user named it.
         line: The line of the paper.
     """
-    return Skipped(file, error.line or line, error.reason, error.detail)
+    return SkippedPaper(file, error.line or line, error.reason, error.detail)
 
 
 def read_each(
     records: Iterator[tuple[int, Record | RecordError]],
     read: Callable[[Record], Content],
     file: str,
-) -> Iterator[Paper | Skipped]:
+) -> Iterator[Paper | SkippedPaper]:
     """Read the papers of a file that has one a line, or a row.
 
     Args:
@@ -144,6 +222,6 @@ def read_each(
                 raise record
             content = read(record)
         except RecordError as error:
-            yield Skipped(file, number, error.reason, error.detail)
+            yield SkippedPaper(file, number, error.reason, error.detail)
         else:
             yield content.to_paper(file, number, None)

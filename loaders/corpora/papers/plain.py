@@ -1,4 +1,4 @@
-"""Reads our own plain form of a paper: JSON objects, or rows of a Parquet file.
+"""Read our own plain form of a paper: JSON objects, or rows of a Parquet file.
 
 ::
 
@@ -9,10 +9,10 @@
 
 Only ``id`` must be there. A flat paper has ``paragraphs``, ``sentences`` or ``text`` at the top, in
 place of ``sections``; either may have an ``abstract``, a text or a list of sentences. Of several of
-these names in one place the first counts, in the order given here. Null is as good as absent. An
-empty line in a ``text`` ends a paragraph. Sentences are taken as they are; those without a
-character that shows are none. In Parquet the same names are columns, plain or nested, in which the
-paragraphs are all lists or all texts. Blanks around a sentence are no part of it.
+these names in one place the first counts, in the order given here. Null counts as absent. An empty
+line in a ``text`` ends a paragraph. Sentences are taken as they are, without the blanks around
+them; blank ones are left out. In Parquet the same names are columns, plain or nested, in which the
+paragraphs are all lists or all texts.
 """
 
 import re
@@ -24,67 +24,66 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ...errors import RecordError
-from .ids import id_told, year_told
-from .paper import Content, Section, SplitSentences
+from .paper import Content, Section, SplitSentences, parse_id, parse_year, wrong_type
 
 _BODY_KEYS = ("paragraphs", "sentences", "text")
 #: A record with one of these keys is of the plain form.
 KEYS = frozenset({"sections", "abstract", *_BODY_KEYS})
 _ABOUT_KEYS = ("id", "year", "domain")
 _EMPTY_LINE = re.compile(r"\n\s*\n")
-#: Where a value stands, as keys and positions; said only of a wrong one.
+#: Where a value stands, as keys and positions; written out only for a wrong one.
 _Place = tuple[str | int, ...]
 _N_ROWS = 64  # of a Parquet file at a time: papers are long
 
 
 def read_plain(record: dict[str, Any], split: SplitSentences) -> Content:
-    """Read a paper.
+    """Read a paper in the plain form.
 
     Args:
         record: The JSON object, or the row, of the paper.
         split: Cuts texts into sentences.
 
     Raises:
-        RecordError: A value is not of the type that the form has there.
+        RecordError: A value is of another type than the form has there.
     """
     sections = []
     if (abstract := record.get("abstract")) is not None:
         key = "text" if isinstance(abstract, str) else "sentences"
         if paragraphs := _paragraphs({key: abstract}, split, ("abstract",)):
             sections.append(Section("Abstract", paragraphs))
-    told = record.get("sections")
-    if told is None:
+    stated = record.get("sections")
+    if stated is None:
         if paragraphs := _paragraphs(record, split, ()):
             sections.append(Section("", paragraphs))
-    elif not isinstance(told, list):
-        raise _type_error(("sections",), "a list", told)
+    elif not isinstance(stated, list):
+        raise wrong_type("sections", "a list", stated)
     else:
-        for number, section in enumerate(told):
+        for number, section in enumerate(stated):
             place = ("sections", number)
             if not isinstance(section, dict):
-                raise _type_error(place, "an object", section)
+                raise wrong_type(_path(*place), "an object", section)
             if paragraphs := _paragraphs(section, split, place):
                 sections.append(Section(_text(section, "title", place) or "", paragraphs))
             elif section.keys().isdisjoint(_BODY_KEYS):
                 names = ", ".join(map(repr, section)) or "nothing"
                 expected = '"paragraphs", "sentences" or "text"'
-                detail = f"{_told(place)}: expected {expected}, got {names:.200}"
+                detail = f"{_path(*place)}: expected {expected}, got {names:.200}"
                 raise RecordError("malformed", detail)
-    paper_id = id_told(record.get("id"), "id")
+    paper_id = parse_id(record.get("id"), "id")
     domain = _text(record, "domain", ()) or None
-    return Content(paper_id, year_told(record.get("year")), domain, sections)
+    return Content(paper_id, parse_year(record.get("year")), domain, sections)
 
 
 def _paragraphs(part: dict[str, Any], split: SplitSentences, place: _Place) -> list[list[str]]:
-    if (told := part.get("paragraphs")) is not None:
-        if not isinstance(told, list):
-            raise _type_error((*place, "paragraphs"), "a list", told)
+    if (stated := part.get("paragraphs")) is not None:
+        if not isinstance(stated, list):
+            raise wrong_type(_path(*place, "paragraphs"), "a list", stated)
         paragraphs = [
             split(one) if isinstance(one, str) else _sentences(one, place, "paragraphs")
-            for one in told
+            for one in stated
         ]
-    elif (told := part.get("sentences")) is not None:
-        paragraphs = [_sentences(told, place, "sentences")]
+    elif (stated := part.get("sentences")) is not None:
+        paragraphs = [_sentences(stated, place, "sentences")]
     else:
         text = _text(part, "text", place) or ""
         paragraphs = [split(one) for one in _EMPTY_LINE.split(text)]
@@ -93,12 +92,12 @@ def _paragraphs(part: dict[str, Any], split: SplitSentences, place: _Place) -> l
 
 def _sentences(sentences: object, place: _Place, key: str) -> list[str]:
     if not isinstance(sentences, list):
-        raise _type_error((*place, key), "a list of sentences", sentences)
+        raise wrong_type(_path(*place, key), "a list of sentences", sentences)
     try:
         found = list(map(str.strip, sentences))
     except TypeError:
         other = next(sentence for sentence in sentences if not isinstance(sentence, str))
-        raise _type_error((*place, key), "sentences", other) from None
+        raise wrong_type(_path(*place, key), "sentences", other) from None
     return found if all(found) else list(filter(None, found))
 
 
@@ -106,21 +105,16 @@ def _text(part: dict[str, Any], key: str, place: _Place) -> str | None:
     value = part.get(key)
     if value is None or isinstance(value, str):
         return value
-    raise _type_error((*place, key), "text", value)
+    raise wrong_type(_path(*place, key), "text", value)
 
 
-def _type_error(place: _Place, expected: str, value: object) -> RecordError:
-    got = type(value).__name__
-    return RecordError("malformed", f"{_told(place)}: expected {expected}, got {got}")
-
-
-def _told(place: _Place) -> str:
-    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in place)
+def _path(*steps_to_value: str | int) -> str:
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps_to_value)
     return "".join(steps).removeprefix(".")
 
 
-def read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | RecordError]]:
-    """The rows of a Parquet file, a few at a time.
+def read_parquet_records(path: Path) -> Iterator[tuple[int, dict[str, Any] | RecordError]]:
+    """Yield the papers of a Parquet file as records, a few rows at a time.
 
     Args:
         path: The file.
@@ -150,7 +144,7 @@ def _rows(batch: pa.RecordBatch) -> Iterator[dict[str, Any] | RecordError]:
         yield from batch.to_pylist()
     except UnicodeDecodeError as error:
         if batch.num_rows == 1:
-            yield RecordError("malformed", f"a text that is no UTF-8: {error.reason}")
+            yield RecordError("malformed", f"a text that is not UTF-8: {error.reason}")
             return
         for position in range(batch.num_rows):
             yield from _rows(batch.slice(position, 1))

@@ -1,4 +1,4 @@
-"""The running prose of an XML paper: which of its text is read, and where paragraphs end."""
+"""Read the running prose of an XML paper: which text counts, and where paragraphs end."""
 
 import re
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ _BACK_MATTER = re.compile(
 
 
 def collapse(text: str) -> str:
-    """A text with each run of blanks and line breaks as one blank, and none at its ends."""
+    """Return a text with each run of blanks and line breaks as one blank, and none at its ends."""
     # Most sentences are clean already; to see that takes a quarter of the time of cleaning. In XML,
     # ASCII has no more blanks than these.
     if (
@@ -36,7 +36,7 @@ def collapse(text: str) -> str:
 
 
 def is_back_matter(title: str) -> bool:
-    """Whether a section of that title is no part of a paper's argument.
+    """Return whether a section of that title is not part of a paper's argument.
 
     These are acknowledgements, references, and statements on funding, contributions and interests,
     wherever in the file they are.
@@ -59,7 +59,7 @@ class ProseReader:
         BLOCKS: Elements inside a paragraph that interrupt it and hold paragraphs of their own.
         FORMULA: The element of a displayed formula.
         SENTENCE: The element of a sentence, where a format has one.
-        LEFT_OUT: Elements whose text is no prose.
+        LEFT_OUT: Elements whose text is not prose.
     """
 
     SECTION: ClassVar[str]
@@ -84,43 +84,40 @@ class ProseReader:
 
         Args:
             element: The abstract, the body, or a section.
-            title: The title of those paragraphs that are in no section with a heading.
+            title: The title of the paragraphs outside all sections with a heading.
         """
         if is_back_matter(title) or self.is_aside(element):
             return
-        self._open(title)
+        self._begin_section(title)
         self._read_blocks(element, title)
-        self._close()
+        self._begin_section("")
 
     def is_aside(self, element: Element) -> bool:
-        """Whether a section is left out, whatever its title."""
+        """Return whether a section is left out, whatever its title."""
         return False
 
     def render(self, element: Element, before: Sequence[str]) -> str | None:
-        """The text of an element inside a paragraph, where the format has a say in it.
+        """Return the text of an element inside a paragraph, where the format decides it.
 
         Args:
             element: The element.
             before: The pieces of text before it, in the paragraph or sentence.
 
         Returns:
-            Its text, empty to leave it out; None for an element that is read as any other.
+            The text, empty to leave it out; None for an element that is read as any other.
         """
         return None
 
     def formula(self, element: Element) -> str:
-        """The text of a formula, without its number."""
+        """Return the text of a formula, without its number."""
         return plain_text(element, self.LEFT_OUT)
 
-    def _open(self, title: str) -> None:
-        self._close()
-        self._title = title
-
-    def _close(self) -> None:
+    def _begin_section(self, title: str) -> None:
         if self._paragraphs:
             self.sections.append(Section(self._title, self._paragraphs))
         self._paragraphs = []
         self._is_after_formula = False
+        self._title = title
 
     def _read_blocks(self, element: Element, title: str) -> None:
         for child in element:
@@ -128,7 +125,7 @@ class ProseReader:
                 heading = child.find(self.TITLE)
                 own = "" if heading is None else plain_text(heading, self.LEFT_OUT)
                 self.read(child, own or title)
-                self._open(title)
+                self._begin_section(title)
             elif child.tag in self.PARAGRAPHS:
                 self._read_paragraph(child)
                 self._end_paragraph()
@@ -145,7 +142,7 @@ class ProseReader:
             if tag == self.SENTENCE:
                 self._end_text()
                 self._read_paragraph(child)
-                self._end_sentence()
+                self._end_text(is_sentence=True)
             elif tag in self.BLOCKS:
                 self._end_paragraph()
                 self._read_blocks(child, self._title)
@@ -161,18 +158,11 @@ class ProseReader:
                     pieces.append(text)
             pieces.append(child.tail or "")
 
-    def _take_text(self) -> str:
+    def _end_text(self, *, is_sentence: bool = False) -> None:
         text = collapse("".join(self._pieces))
         self._pieces.clear()
-        return text
-
-    def _end_text(self) -> None:
-        if text := self._take_text():
-            self._paragraph.extend(self._split(text))
-
-    def _end_sentence(self) -> None:
-        if text := self._take_text():
-            self._paragraph.append(text)
+        if text:
+            self._paragraph.extend([text] if is_sentence else self._split(text))
 
     def _end_paragraph(self) -> None:
         self._end_text()
@@ -197,7 +187,7 @@ class ProseReader:
 
 
 def plain_text(element: Element, left_out: frozenset[str]) -> str:
-    """The text in an element, without those elements in it that are left out."""
+    """Return the text in an element, without the elements in it that are left out."""
     pieces: list[str] = []
 
     def add(part: Element) -> None:

@@ -1,46 +1,39 @@
-"""Reads a file of papers; the format is told by what is in it."""
+"""Read a file of papers in any format; its content tells which."""
 
 import codecs
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import IO
-from xml.etree.ElementTree import Element
 
 from ...errors import RecordError
 from ..safe_xml import parse_tree
 from ..streams import UNREADABLE, decompress, is_archive, open_plain, peek, read_members, unreadable
-from . import jats, split_xml, tei
 from .files import PaperFile, is_paper_name, printable
-from .ids import id_of_file
 from .json_papers import are_lines_by_name, read_json
-from .paper import Content, Paper, Skipped, SplitSentences, read_each, skip
-from .plain import read_plain, read_rows
+from .paper import Paper, SkippedPaper, SplitSentences, id_from_name, read_each, skip
+from .plain import read_parquet_records, read_plain
+from .xml_papers import XML_READERS
 
-_XML: dict[str, Callable[[Element, SplitSentences], Content]] = {
-    tei.ROOT: tei.read_tei,
-    jats.ROOT: jats.read_jats,
-    split_xml.ROOT: lambda root, _: split_xml.read_split_xml(root),
-}
 _UTF_16_XML = (b"\xff\xfe<\0", b"\xfe\xff\0<")
 _PARQUET_MARK = b"PAR1"
 _WEB_PAGES = (b"<!doctype html", b"<html")
 _OTHER_FORMATS = {b"%PDF-": "a PDF", b"PK\x03\x04": "a zip archive", b"\x89PNG": "a picture"}
 
 
-def read_papers(file: PaperFile, split: SplitSentences) -> Iterator[Paper | Skipped]:
+def read_papers(file: PaperFile, split: SplitSentences) -> Iterator[Paper | SkippedPaper]:
     """Read the papers of a file, one at a time.
 
     The file may be compressed (gzip, bzip2, xz, Zstandard), and may be a tar archive of papers
     that are compressed or not; members that ``is_paper_name`` excludes are passed over.
 
     Args:
-        file: The file; what is in it tells the format, whatever its name.
-        split: Cuts paragraphs into sentences where the file does not tell them.
+        file: The file; its content tells the format, whatever its name.
+        split: Cuts paragraphs into sentences where the file does not mark them.
 
     Yields:
-        The papers in the order of the file; in their places what is wrong with those that cannot
-        be read. Nothing that is in the file raises an error.
+        The papers in the order of the file, and in its place what is wrong with one that cannot be
+        read: no content of a file raises an error.
     """
     name = printable(str(file.path))
     try:
@@ -53,7 +46,7 @@ def read_papers(file: PaperFile, split: SplitSentences) -> Iterator[Paper | Skip
 
 def _read_stream(
     stream: IO[bytes], name: str, split: SplitSentences, path: Path | None
-) -> Iterator[Paper | Skipped]:
+) -> Iterator[Paper | SkippedPaper]:
     # ``path`` is None for a member of an archive.
     try:
         with stream:
@@ -63,12 +56,12 @@ def _read_stream(
     except UNREADABLE as error:
         yield skip(unreadable(error), name, 0)
     except RecursionError:
-        yield Skipped(name, 0, "malformed", "elements inside elements, too many to follow")
+        yield SkippedPaper(name, 0, "malformed", "elements inside elements, too many to follow")
 
 
 def _read_content(
     stream: IO[bytes], name: str, split: SplitSentences, path: Path | None
-) -> Iterator[Paper | Skipped]:
+) -> Iterator[Paper | SkippedPaper]:
     content = decompress(stream)
     is_plain_file = content is None and path is not None
     stream = content or stream
@@ -87,27 +80,29 @@ def _read_content(
             raise RecordError(
                 "unknown format", "a Parquet file, compressed or in an archive: unpack it"
             )
-        yield from read_each(read_rows(path), partial(read_plain, split=split), name)
+        yield from read_each(read_parquet_records(path), partial(read_plain, split=split), name)
     elif head.startswith(_UTF_16_XML) or start.startswith(b"<"):
         if start.lower().startswith(_WEB_PAGES):
             raise RecordError("unknown format", "a web page")
-        root = parse_tree(stream, _XML)
-        yield _XML[root.tag](root, split).to_paper(name, 0, id_of_file(name))
+        root = parse_tree(stream, XML_READERS)
+        yield XML_READERS[root.tag](root, split).to_paper(name, 0, id_from_name(name))
     elif start.startswith((b"{", b"[")) or are_lines_by_name(name):
-        yield from read_json(stream, name, id_of_file(name), split)
+        yield from read_json(stream, name, id_from_name(name), split)
     else:
         known = (other for mark, other in _OTHER_FORMATS.items() if head.startswith(mark))
         raise RecordError("unknown format", next(known, f"begins with {head[:20]!r}"))
 
 
-def _read_archive(stream: IO[bytes], name: str, split: SplitSentences) -> Iterator[Paper | Skipped]:
+def _read_archive(
+    stream: IO[bytes], name: str, split: SplitSentences
+) -> Iterator[Paper | SkippedPaper]:
     is_empty = True
     for member, content in read_members(stream):
         if is_paper_name(member):
             is_empty = False
             member_name = f"{name}/{printable(member)}"
             if content is None:
-                yield Skipped(member_name, 0, "unreadable", "a link inside an archive")
+                yield SkippedPaper(member_name, 0, "unreadable", "a link inside an archive")
             else:
                 yield from _read_stream(content, member_name, split, None)
     if is_empty:

@@ -1,4 +1,4 @@
-"""Cuts the paragraphs of papers into sentences.
+"""Cut the paragraphs of papers into sentences.
 
 nupunkt decides by the Punkt algorithm whether a full stop, a question or an exclamation mark ends a
 sentence. The abbreviations and the words that open sentences, by which it decides, are given here:
@@ -6,7 +6,7 @@ its own are learnt from law and hold thousands of ordinary words ("row", "hand")
 would miss the ends of sentences. A few rules for what is special in papers join what it cut
 wrongly, and cut where it cannot, as behind the marks of notes.
 
-All of this is for English. For another language, pass another function where one is taken.
+All of this is for English; for another language, pass another function.
 """
 
 import functools
@@ -89,7 +89,7 @@ def _load_punkt() -> "PunktSentenceTokenizer":
 
 
 def _goes_on(text: str, begin: int, cut: int) -> bool:
-    """Whether the sentence that begins at ``begin`` goes on behind ``cut``."""
+    """Return whether the sentence that begins at ``begin`` goes on behind ``cut``."""
     if not text[cut - 1].isspace() or _CONTINUATION.match(text, cut):
         return True
     before = text[max(begin, cut - _MAX_BRACKET_SIDE) : cut].strip()
@@ -116,8 +116,8 @@ def split_sentences(text: str) -> list[str]:
         text: The paragraph.
 
     Returns:
-        Its sentences, in order, without the blanks around them, none empty; together they have all
-        other characters of the text. They depend on the text alone.
+        The sentences, in order, without the blanks around them, none empty; together they have all
+        other characters of the text.
     """
     plain = {end.end(1) for end in _PLAIN_END.finditer(text)}
     others = {start for start, _ in _load_punkt().span_tokenize(_PLAIN_END.sub(";", text))}

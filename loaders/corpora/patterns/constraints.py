@@ -1,4 +1,4 @@
-"""Parses the two kinds of conditions of a pattern: selection restrictions and constraints.
+"""Parse the two kinds of conditions of a pattern: selection restrictions and constraints.
 
 Both become small typed expressions. Python's own parser reads the boolean constraints, since the
 banks write them in Python's syntax, but only the handful of forms below are accepted and nothing
@@ -9,6 +9,7 @@ import ast
 import re
 from collections.abc import Collection
 from difflib import get_close_matches
+from itertools import combinations
 
 from .records import (
     AllOf,
@@ -31,14 +32,14 @@ _ARGUMENT = re.compile(r"[A-Z]+[0-9]+")
 
 
 def parse_restrictions(text: str, world: MiniWorld) -> tuple[list[Restriction], list[str]]:
-    """Parse selection restrictions: ``walk_into(NP1,NP3); city(NP2)``.
+    """Parse the selection restrictions of a pattern: ``walk_into(NP1,NP3); city(NP2)``.
 
     Args:
         text: The text of ``<SR>``.
         world: The world whose relations may be named.
 
     Returns:
-        The restrictions without repetitions, and what is wrong with the others.
+        The restrictions, each once, and what is wrong with the others.
 
     Source:
         SpaceNLI, section 3.2.
@@ -54,7 +55,7 @@ def parse_restrictions(text: str, world: MiniWorld) -> tuple[list[Restriction], 
         ill_formed = [v for v in variables if not _ARGUMENT.fullmatch(v)]
         found = world.find(symbol, len(variables))
         if ill_formed:
-            defects.append(f"selection restriction {part!r}: {ill_formed[0]!r} is no variable")
+            defects.append(f"selection restriction {part!r}: {ill_formed[0]!r} is not a variable")
         elif not found:
             defects.append(_unknown(symbol, len(variables), part, world))
         elif len(found) > 1:
@@ -73,7 +74,7 @@ def _unknown(symbol: str, arity: int, part: str, world: MiniWorld) -> str:
 
 
 def parse_constraint(text: str, variables: Collection[str], world: MiniWorld) -> Constraint:
-    """Parse a boolean constraint over the phrases that fill a pattern.
+    """Parse a pattern's boolean constraint over the phrases that fill it.
 
     Accepted are ``and``, ``or``, ``not``, parentheses, ``==`` and ``!=`` between variables and
     strings, ``in`` and ``not in`` with a list of strings or with ``sig['relation']`` (on the left
@@ -84,9 +85,6 @@ def parse_constraint(text: str, variables: Collection[str], world: MiniWorld) ->
         text: The text of ``<BL>``; a backslash may continue a line.
         variables: The variables of the pattern.
         world: The world whose relations may be named.
-
-    Returns:
-        The constraint.
 
     Raises:
         ValueError: The text is of another form; the message says which part.
@@ -143,7 +141,8 @@ class _Parser:
                 parts = tuple(self.comparison(node, *pair) for pair in pairs)
                 return parts[0] if len(parts) == 1 else AllOf(parts)
             case ast.Call(func=ast.Name(id="diff_values"), args=[items], keywords=[]):
-                return self.all_different(items)
+                different = combinations(self.terms(items), 2)
+                return AllOf(tuple(Not(self.equal(items, *terms)) for terms in different))
             case ast.Call(func=ast.Name(id="list_is_subset"), args=[items, right], keywords=[]):
                 tuples = self.elements(items)
                 return AllOf(tuple(self.holds(item, right) for item in tuples))
@@ -183,22 +182,12 @@ class _Parser:
         if relation is None:
             raise ValueError(f"unknown relation {name!r} in {self.shown(right)!r}")
         if not isinstance(left, ast.Tuple):
-            raise ValueError(f"{self.shown(left)!r} is no tuple of variables, as in (NP1,NP2)")
+            raise ValueError(f"{self.shown(left)!r} is not a tuple of variables, as in (NP1,NP2)")
         terms = self.terms(left)
         if len(terms) != relation.arity:
             expected = f"{name} takes {relation.arity} arguments"
             raise ValueError(f"{expected}, {self.shown(left)!r} has {len(terms)}")
         return Holds(relation, terms)
-
-    def all_different(self, node: ast.expr) -> Constraint:
-        terms = self.terms(node)
-        return AllOf(
-            tuple(
-                Not(self.equal(node, left, right))
-                for position, left in enumerate(terms)
-                for right in terms[position + 1 :]
-            )
-        )
 
     def elements(self, node: ast.expr) -> list[ast.expr]:
         if isinstance(node, ast.List | ast.Tuple):
@@ -215,5 +204,5 @@ class _Parser:
             case ast.Name(id=name) if name in self.variables:
                 return Variable(name)
             case ast.Name(id=name):
-                raise ValueError(f"constraint names {name!r}, which is no variable of the pattern")
+                raise ValueError(f"constraint names {name!r}, which the pattern does not have")
         raise self.refuse(node)

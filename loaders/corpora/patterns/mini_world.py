@@ -1,4 +1,4 @@
-"""Reads a mini world: the YAML file of nouns, names and relations (SpaceNLI, section 3.2).
+"""Read a mini world: the YAML file of nouns, names and relations (SpaceNLI, section 3.2).
 
 Only the shapes of such a file are accepted: mappings without values as sets, merge keys and
 aliases as unions, lists as relations. The YAML is composed to nodes and never constructed, so a
@@ -7,25 +7,18 @@ tag cannot create an object, and an alias is resolved once; the sizes of all set
 
 import re
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 from ...errors import BankError, Defect
-from .records import MiniWorld, Relation
+from .records import MiniWorld, WorldRelation
 
 #: The lemmas of the one WordNet 3.0 synset that the official bank uses, in WordNet's order.
 WORDNET_LEMMAS = {
     "immediately.r.01": (
-        "immediately",
-        "instantly",
-        "straightaway",
-        "straight off",
-        "directly",
-        "now",
-        "right away",
-        "at once",
-        "forthwith",
-        "like a shot",
+        *("immediately", "instantly", "straightaway", "straight off", "directly", "now"),
+        *("right away", "at once", "forthwith", "like a shot"),
     )
 }
 
@@ -46,11 +39,7 @@ def read_mini_world(path: Path) -> MiniWorld:
     one that ends in a digit N is an N-ary relation, a list of products of sets. The members of
     ``k_NAME`` (a fact of the real world) also belong to ``NAME``, where that exists.
 
-    Args:
-        path: The YAML file.
-
-    Returns:
-        The world; its lemmas are those of the synset that the official bank uses.
+    The lemmas are those of the synset that the official bank uses.
 
     Raises:
         BankError: Everything in the file that is not of this form, by line.
@@ -77,16 +66,20 @@ class _Reader:
     def __init__(self, file: str) -> None:
         self.file = file
         self.defects: list[Defect] = []
+        self.where = ""  # the relation that is being read
         self._sets: dict[int, frozenset[str]] = {}
         self._products: dict[tuple[int, int], tuple[_Product, ...]] = {}
         self._n_members = 0
         self._open: set[int] = set()  # nodes being read, to notice an alias to itself
 
-    def defect(self, node: yaml.Node | None, where: str, message: str) -> None:
-        line = node.start_mark.line + 1 if node is not None and node.start_mark else 0
-        self.defects.append(Defect(self.file, line, where, message))
+    def defect(self, at: Any, message: str) -> Defect:
+        """Report a defect at a node, an event or a mark of PyYAML, and return it."""
+        mark = getattr(at, "start_mark", at)
+        found = Defect(self.file, mark.line + 1 if mark else 0, self.where, message)
+        self.defects.append(found)
+        return found
 
-    def read(self, content: bytes) -> dict[str, Relation]:
+    def read(self, content: bytes) -> dict[str, WorldRelation]:
         try:
             # Depth is checked on the flat stream of events, before anything recursive sees it.
             depth = 0
@@ -94,76 +87,71 @@ class _Reader:
                 depth += isinstance(event, yaml.CollectionStartEvent)
                 depth -= isinstance(event, yaml.CollectionEndEvent)
                 if depth > _MAX_DEPTH:
-                    line = event.start_mark.line + 1 if event.start_mark else 0
-                    message = f"nested more than {_MAX_DEPTH} levels deep"
-                    self.defects.append(Defect(self.file, line, "", message))
+                    self.defect(event, f"nested more than {_MAX_DEPTH} levels deep")
                     return {}
             root = yaml.compose(content, Loader=_LOADER)
         except yaml.YAMLError as error:
-            mark = getattr(error, "problem_mark", None)
-            line = mark.line + 1 if mark else 0
             reason = getattr(error, "problem", None) or str(error)
-            self.defects.append(Defect(self.file, line, "", f"not valid YAML: {reason}"))
+            self.defect(getattr(error, "problem_mark", None), f"not valid YAML: {reason}")
             return {}
         if not isinstance(root, yaml.MappingNode) or root.tag != _TAG + "map":
-            self.defect(root, "", "expected a mapping of names to sets and relations")
+            self.defect(root, "expected a mapping of names to sets and relations")
             return {}
-        relations: dict[str, Relation] = {}
+        relations: dict[str, WorldRelation] = {}
         for key, value in root.value:
-            name = self.text(key, "")
-            if name is None:
+            self.where = ""
+            if (name := self.text(key)) is None:
                 continue
+            self.where = name
             if name in relations:
-                self.defect(key, name, "defined twice")
-                continue
-            relation = self.relation(name, key, value)
-            if relation is not None:
+                self.defect(key, "defined twice")
+            elif (relation := self.relation(name, key, value)) is not None:
                 relations[name] = relation
         for name, fact in list(relations.items()):
             target = relations.get(name.removeprefix("k_"))
             if name.startswith("k_") and target is not None:
-                relations[target.name] = Relation(
+                relations[target.name] = WorldRelation(
                     target.name, target.arity, target.products + fact.products
                 )
         return relations
 
-    def relation(self, name: str, key: yaml.Node, value: yaml.Node) -> Relation | None:
+    def relation(self, name: str, key: yaml.Node, value: yaml.Node) -> WorldRelation | None:
         if _SET_NAME.fullmatch(name):
-            return Relation(name, 1, ((self.members(value, name),),))
+            return WorldRelation(name, 1, ((self.members(value),),))
         match = _RELATION_NAME.fullmatch(name)
         if match is None or match[1] == "0":
             expected = "expected a name ending in _n, _pn or _a (a set) or in its arity (_v2, _p3)"
-            self.defect(key, name, expected)
+            self.defect(key, expected)
             return None
         arity = int(match[1])
-        products = self.products(value, arity, name)
+        products = self.products(value, arity)
         if not products:
-            self.defect(value, name, "has no members")
-        return Relation(name, arity, products)
+            self.defect(value, "has no members")
+        return WorldRelation(name, arity, products)
 
-    def text(self, node: yaml.Node, where: str) -> str | None:
-        """A plain text scalar, or None with a defect reported."""
+    def text(self, node: yaml.Node) -> str | None:
+        """Return a plain text scalar, or None with a defect reported."""
         if not isinstance(node, yaml.ScalarNode) or node.tag != _TAG + "str":
             shown = node.value if isinstance(node, yaml.ScalarNode) else "a collection"
             kind = node.tag.removeprefix(_TAG)
-            self.defect(node, where, f"expected text, got {shown!r} of type {kind} (quote it?)")
+            self.defect(node, f"expected text, got {shown!r} of type {kind} (quote it?)")
             return None
         text = str(node.value)
         if not text or text != " ".join(text.split()) or not text.isprintable():
-            self.defect(node, where, f"{text!r} is empty or has stray blanks or control characters")
+            self.defect(node, f"{text!r} is empty or has stray blanks or control characters")
             return None
         return text
 
-    def members(self, node: yaml.Node, where: str) -> frozenset[str]:
-        """The members of a set: ``{a, b, <<: *OTHER}``."""
+    def members(self, node: yaml.Node) -> frozenset[str]:
+        """Return the members of a set: ``{a, b, <<: *OTHER}``."""
         if id(node) in self._sets:
             return self._sets[id(node)]
         if not isinstance(node, yaml.MappingNode) or node.tag != _TAG + "map":
             tag = node.tag.removeprefix(_TAG)
-            self.defect(node, where, f"expected a set {{a, b}}, got a value of type {tag}")
+            self.defect(node, f"expected a set {{a, b}}, got a value of type {tag}")
             return frozenset()
         if id(node) in self._open:
-            self.defect(node, where, "contains itself")
+            self.defect(node, "contains itself")
             return frozenset()
         self._open.add(id(node))
         members: set[str] = set()
@@ -171,49 +159,48 @@ class _Reader:
             if key.tag == _TAG + "merge":
                 merged = value.value if isinstance(value, yaml.SequenceNode) else [value]
                 for other in merged:
-                    members |= self.members(other, where)
+                    members |= self.members(other)
                 continue
-            member = self.text(key, where)
+            member = self.text(key)
             if value.tag != _TAG + "null":
-                self.defect(value, where, f"member {member!r} has a value; a set has only members")
+                self.defect(value, f"member {member!r} has a value; a set has only members")
             if member is not None:
                 members.add(member)
         self._open.remove(id(node))
         self._n_members += len(members)
         if self._n_members > _MAX_MEMBERS:
-            line = node.start_mark.line + 1 if node.start_mark else 0
             message = f"the sets have more than {_MAX_MEMBERS} members in all"
-            raise BankError([Defect(self.file, line, where, message)])
+            raise BankError([self.defect(node, message)])
         self._sets[id(node)] = frozenset(members)
         return self._sets[id(node)]
 
-    def products(self, node: yaml.Node, arity: int, where: str) -> tuple[_Product, ...]:
-        """A list whose items are products of sets, tuples of words, or lists of these by alias."""
+    def products(self, node: yaml.Node, arity: int) -> tuple[_Product, ...]:
+        """Read a list of products of sets, of tuples of words, and of aliases of such lists."""
         if (id(node), arity) in self._products:
             return self._products[id(node), arity]
         if not isinstance(node, yaml.SequenceNode) or node.tag != _TAG + "seq":
-            self.defect(node, where, "expected a list of products of sets")
+            self.defect(node, "expected a list of products of sets")
             return ()
         if id(node) in self._open:
-            self.defect(node, where, "contains itself")
+            self.defect(node, "contains itself")
             return ()
         self._open.add(id(node))
         found: dict[_Product, None] = {}
         for item in node.value:
             if not isinstance(item, yaml.SequenceNode) or not item.value:
-                self.defect(item, where, "expected a list of sets or words")
+                self.defect(item, "expected a list of sets or words")
             elif isinstance(item.value[0], yaml.SequenceNode):
-                found.update(dict.fromkeys(self.products(item, arity, where)))
+                found.update(dict.fromkeys(self.products(item, arity)))
             elif len(item.value) != arity:
-                self.defect(item, where, f"expected {arity} arguments, got {len(item.value)}")
+                self.defect(item, f"expected {arity} arguments, got {len(item.value)}")
             else:
-                found[tuple(self.argument(argument, where) for argument in item.value)] = None
+                found[tuple(self.argument(argument) for argument in item.value)] = None
         self._open.remove(id(node))
         self._products[id(node), arity] = tuple(found)
         return self._products[id(node), arity]
 
-    def argument(self, node: yaml.Node, where: str) -> frozenset[str]:
+    def argument(self, node: yaml.Node) -> frozenset[str]:
         if isinstance(node, yaml.ScalarNode):
-            word = self.text(node, where)
+            word = self.text(node)
             return frozenset() if word is None else frozenset({word})
-        return self.members(node, where)
+        return self.members(node)

@@ -1,4 +1,4 @@
-"""Reads a pattern bank: the XML file of patterns, over a mini world (SpaceNLI, section 3)."""
+"""Read a pattern bank: the XML file of patterns, over a mini world (SpaceNLI, section 3)."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,12 +10,15 @@ from ..safe_xml import Element, read_xml
 from .constraints import parse_constraint, parse_restrictions
 from .records import (
     Constraint,
+    Equal,
+    Literal,
     MiniWorld,
     Pattern,
     PatternBank,
     Restriction,
+    Variable,
     category_name,
-    compared_literals,
+    conditions_in,
 )
 
 #: The three labels of a pattern, in the order of SNLI.
@@ -48,9 +51,6 @@ def read_pattern_bank(patterns: Path, world: Path) -> PatternBank:
         patterns: The XML file.
         world: The YAML file.
 
-    Returns:
-        The bank.
-
     Raises:
         BankError: Everything that is wrong in either file, by file, line and pattern.
         FileNotFoundError: There is no such file.
@@ -65,19 +65,13 @@ def read_pattern_bank(patterns: Path, world: Path) -> PatternBank:
 
 
 def find_pattern_bank(folder: Path) -> tuple[Path, Path]:
-    """The pattern file and the world file of a folder that holds one of each.
-
-    Args:
-        folder: A folder with one XML file and one YAML file.
-
-    Returns:
-        The XML file and the YAML file.
+    """Find the XML file and the YAML file of a folder that holds a pattern bank.
 
     Raises:
         SourceNotFoundError: There is no such folder, or it holds none or several of a kind.
     """
     if not folder.is_dir():
-        raise SourceNotFoundError(f"{folder} is no folder; expected one with a pattern bank.")
+        raise SourceNotFoundError(f"{folder} is not a folder; expected one with a pattern bank.")
     found = []
     for kind, suffixes in (("XML", {".xml"}), ("YAML", {".yaml", ".yml"})):
         files = sorted(path for path in folder.iterdir() if path.suffix.lower() in suffixes)
@@ -91,16 +85,13 @@ def find_pattern_bank(folder: Path) -> tuple[Path, Path]:
 def scan_pattern_bank(
     patterns: Path, world: Path, *, is_pinned: bool = False
 ) -> tuple[PatternBank, list[Defect]]:
-    """Read what is sound of a pattern bank, and list what is not.
+    """Read the sound patterns of a pattern bank, and list the defects of the others.
 
     Args:
         patterns: The XML file.
         world: The YAML file.
         is_pinned: Whether the bank is a published one, whose conditions are taken as they are: the
             official one compares phrases with "bridge" and "rooftop", which none equals.
-
-    Returns:
-        The bank of the sound patterns, and the defects of the others.
 
     Raises:
         BankError: One of the files cannot be read as XML or as a mini world at all.
@@ -125,15 +116,20 @@ def scan_pattern_bank(
     for group in root.all("group"):
         elements.extend((element, group) for element in group.all("problem"))
         reader.check_tags(group, _PROBLEM_TAGS | {"problem"})
-    found = [
-        pattern
-        for element, group in elements
-        if any(element.all("PT")) and (pattern := reader.pattern(element, group)) is not None
-    ]
+    found: list[Pattern] = []
+    faulty: list[Pattern] = []
+    for element, parent in elements:
+        if any(element.all("PT")):
+            n_defects = len(reader.defects)
+            pattern = reader.pattern(element, parent)
+            if len(reader.defects) == n_defects:
+                found.append(pattern)
+            elif reader.can_be_filled(pattern):
+                faulty.append(pattern)
     if not found and not reader.defects:
-        reader.defect(root, "", "has no pattern, that is, no <problem> with a <PT>")
+        reader.defect(root, "has no pattern, that is, no <problem> with a <PT>")
     found.sort(key=lambda pattern: _order(pattern.id))
-    return PatternBank(tuple(found), mini_world), reader.defects
+    return PatternBank(tuple(found), mini_world, tuple(faulty)), reader.defects
 
 
 def _order(pattern_id: str) -> tuple[int, str]:
@@ -147,135 +143,145 @@ class _Reader:
         self.world = world
         self.is_pinned = is_pinned
         self.defects: list[Defect] = []
+        self.where = ""  # the pattern that is being read
         self.lines: dict[str, int] = {}  # of the ids seen
 
-    def defect(self, element: Element, where: str, message: str) -> None:
-        self.defects.append(Defect(self.file, element.line, where, message))
+    def defect(self, element: Element, message: str) -> None:
+        self.defects.append(Defect(self.file, element.line, self.where, message))
 
     def check_tags(self, element: Element, known: set[str]) -> None:
-        """Reports the children that nothing would read."""
-        where = f"pattern {element.attributes['id']}" if "id" in element.attributes else ""
+        """Report the children that nothing would read."""
         for child in element.children:
             if child.tag not in known:
                 names = ", ".join(sorted(known))
-                message = f"<{child.tag}> in <{element.tag}> is not read; expected {names}"
-                self.defect(child, where, message)
+                self.defect(
+                    child, f"<{child.tag}> in <{element.tag}> is not read; expected {names}"
+                )
 
-    def pattern(self, element: Element, group: Element | None) -> Pattern | None:
-        """The pattern of a problem element, or None with its defects reported."""
-        n_defects = len(self.defects)
+    def pattern(self, element: Element, group: Element | None) -> Pattern:
+        """Read a problem; where it has defects, which are reported, as far as that is possible."""
         attributes = element.attributes | {
             name: value
             for name, value in (group.attributes if group else {}).items()
             if name not in element.attributes
         }
         pattern_id = attributes.get("id", "")
-        where = f"pattern {pattern_id}"
+        self.where = f"pattern {pattern_id}"
         if not _ID.fullmatch(pattern_id):
-            message = f"id {pattern_id!r} is not a number of up to nine digits, then no blanks"
-            self.defect(element, where, message)
+            expected = "a number of up to nine digits, then no blanks"
+            self.defect(element, f"id {pattern_id!r} is not {expected}")
         elif pattern_id in self.lines:
-            self.defect(element, where, f"duplicate id, first in line {self.lines[pattern_id]}")
+            self.defect(element, f"duplicate id, first in line {self.lines[pattern_id]}")
         self.lines.setdefault(pattern_id, element.line)
-        label = attributes.get("label", "")
-        if label not in LABELS:
-            self.defect(element, where, f"label {label!r} is none of {', '.join(LABELS)}")
-
-        for name in sorted(set(attributes) - _ATTRIBUTES):
-            message = f"attribute {name!r} is not read; expected {', '.join(sorted(_ATTRIBUTES))}"
-            self.defect(element, where, message)
-        ent_type = attributes.get("ent_type", "directional")
-        if category_name(ent_type) not in map(category_name, CLASSES):
-            close = get_close_matches(ent_type.lower(), CLASSES, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
-            message = f"ent_type {ent_type!r} is not one of {', '.join(CLASSES)}{hint}"
-            self.defect(element, where, message)
+        self.attributes(element, attributes)
         self.check_tags(element, _PROBLEM_TAGS)
         templates = list(element.all("PT"))
         if len(templates) > 1:
-            self.defect(templates[1], where, "has more than one <PT>")
-        sentences = self.sentences(templates[0], where)
+            self.defect(templates[1], "has more than one <PT>")
+        sentences = self.sentences(templates[0])
         if sentences and sentences[-1] in sentences[:-1]:
-            self.defect(templates[0], where, "the hypothesis is one of the premises")
-        names = self.variables(templates[0], sentences, where)
-        examples = tuple(self.sentences(example, where) for example in element.all("ex"))
-        for tag, example in zip(element.all("ex"), examples, strict=True):
+            self.defect(templates[0], "the hypothesis is one of the premises")
+        names = self.variables(templates[0], sentences)
+        tags = list(element.all("ex"))
+        examples = tuple(self.sentences(example) for example in tags)
+        for tag, example in zip(tags, examples, strict=True):
             if len(example) != len(sentences):
                 counts = f"{len(example)} sentences, its pattern {len(sentences)}"
-                self.defect(tag, where, f"the example has {counts}")
+                self.defect(tag, f"the example has {counts}")
         sources = [element] if group is None else [element, group]
         n_before = len(self.defects)
-        restrictions = self.restrictions(sources, where)
+        restrictions = self.restrictions(sources)
         are_sound = len(self.defects) == n_before
-        constraint = self.constraint(sources, names, where)
-        self.features(sources, where)
-        fillers = self.fillers(element, names, restrictions, are_sound, where)
+        constraint = self.constraint(sources, names)
+        self.features(sources)
+        fillers = self.fillers(element, names, restrictions, are_sound)
         if not self.is_pinned:
-            self.literals(sources, constraint, fillers, where)
-        reason = " ".join(tag.text.strip() for tag in element.all("reason")) or None
-        if len(self.defects) > n_defects:
-            return None
+            self.literals(sources, constraint, fillers)
         return Pattern(
             id=pattern_id,
-            label=label,
+            label=attributes.get("label", ""),
             attributes=attributes,
             sentences=sentences,
             examples=examples,
             restrictions=tuple(restrictions),
             constraint=constraint,
             fillers=fillers,
-            reason=reason,
+            reason=" ".join(tag.text.strip() for tag in element.all("reason")) or None,
             file=self.file,
             line=element.line,
+            example_lines=tuple(tag.line for tag in tags),
         )
 
-    def leaves(self, sources: Iterable[Element], tag: str, where: str) -> list[Element]:
-        """The non-empty elements of that name, in order; they may hold nothing but text."""
+    def can_be_filled(self, pattern: Pattern) -> bool:
+        """Return whether every variable has a filler, and the sentences keep the limits."""
+        found = [_VARIABLE.findall(sentence) for sentence in pattern.sentences]
+        return (
+            len(pattern.fillers) <= _MAX_VARIABLES
+            and all(pattern.fillers.get(name) for names in found for name in names)
+            and all(len(names) <= _MAX_OCCURRENCES for names in found)
+            and all(len(sentence) <= _MAX_CHARS for sentence in pattern.sentences)
+        )
+
+    def attributes(self, element: Element, attributes: Mapping[str, str]) -> None:
+        label = attributes.get("label", "")
+        if label not in LABELS:
+            self.defect(element, f"label {label!r} is none of {', '.join(LABELS)}")
+        for name in sorted(set(attributes) - _ATTRIBUTES):
+            expected = ", ".join(sorted(_ATTRIBUTES))
+            self.defect(element, f"attribute {name!r} is not read; expected {expected}")
+        ent_type = attributes.get("ent_type", "directional")
+        if category_name(ent_type) not in map(category_name, CLASSES):
+            close = get_close_matches(ent_type.lower(), CLASSES, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            self.defect(element, f"ent_type {ent_type!r} is not one of {', '.join(CLASSES)}{hint}")
+
+    def leaves(self, sources: Iterable[Element], tag: str) -> list[Element]:
+        """Return the non-empty elements of that name, in order; they may hold only text."""
         found = [leaf for source in sources for leaf in source.all(tag)]
         for leaf in found:
             if leaf.children:
-                self.defect(leaf, where, f"<{tag}> holds an element; expected text only")
+                self.defect(leaf, f"<{tag}> holds an element; expected text only")
         return [leaf for leaf in found if leaf.text.strip()]
 
-    def sentences(self, leaf: Element, where: str) -> tuple[str, ...]:
-        """One sentence a line; a leading ^ marks background knowledge and goes."""
+    def sentences(self, leaf: Element) -> tuple[str, ...]:
+        """Read one sentence a line; a leading ^ marks background knowledge and goes."""
         if leaf.children:
-            self.defect(leaf, where, f"<{leaf.tag}> holds an element; expected text only")
+            self.defect(leaf, f"<{leaf.tag}> holds an element; expected text only")
         lines = [line.strip().lstrip("^").strip() for line in leaf.text.strip().split("\n")]
         if not all(lines):
-            self.defect(leaf, where, f"<{leaf.tag}> has an empty line")
+            self.defect(leaf, f"<{leaf.tag}> has an empty line")
         elif not all(line.isprintable() for line in lines):
-            self.defect(leaf, where, f"<{leaf.tag}> has control or invisible characters")
+            self.defect(leaf, f"<{leaf.tag}> has control or invisible characters")
         elif any(line.endswith(".") for line in lines):
-            self.defect(leaf, where, f"<{leaf.tag}> ends with a full stop, which is added later")
+            self.defect(leaf, f"<{leaf.tag}> ends with a full stop, which is added later")
         elif len(lines) < 2:
-            self.defect(leaf, where, f"<{leaf.tag}> needs at least a premise and a hypothesis")
+            self.defect(leaf, f"<{leaf.tag}> needs at least a premise and a hypothesis")
         return tuple(lines)
 
-    def variables(self, leaf: Element, sentences: Sequence[str], where: str) -> list[str]:
+    def variables(self, leaf: Element, sentences: Sequence[str]) -> list[str]:
         names = {name for sentence in sentences for name in _VARIABLE.findall(sentence)}
         if len(names) > _MAX_VARIABLES:
-            self.defect(leaf, where, f"has more than {_MAX_VARIABLES} variables")
+            self.defect(leaf, f"has more than {_MAX_VARIABLES} variables")
         for sentence in sentences:
             n_occurrences = len(_VARIABLE.findall(sentence))
             if len(sentence) > _MAX_CHARS or n_occurrences > _MAX_OCCURRENCES:
                 limits = f"{_MAX_CHARS} characters or {_MAX_OCCURRENCES} variables"
-                self.defect(leaf, where, f"has a sentence of more than {limits}")
+                self.defect(leaf, f"has a sentence of more than {limits}")
             if re.search(r"[{}]", _VARIABLE.sub("", sentence)):
-                self.defect(leaf, where, f"unbalanced braces in {sentence!r}")
+                self.defect(leaf, f"unbalanced braces in {sentence!r}")
         return sorted(names)
 
-    def restrictions(self, sources: list[Element], where: str) -> list[Restriction]:
+    def restrictions(self, sources: list[Element]) -> list[Restriction]:
         found: dict[Restriction, None] = {}
-        for leaf in self.leaves(sources, "SR", where):
+        for leaf in self.leaves(sources, "SR"):
             restrictions, messages = parse_restrictions(leaf.text, self.world)
             found.update(dict.fromkeys(restrictions))
             for message in messages:
-                self.defect(leaf, where, message)
+                self.defect(leaf, message)
         return list(found)
 
-    def constraint(self, sources: list[Element], names: list[str], where: str) -> Constraint | None:
-        leaves = self.leaves(sources, "BL", where)
+    def constraint(self, sources: list[Element], names: list[str]) -> Constraint | None:
+        leaves = self.leaves(sources, "BL")
         if not leaves:
             return None
         # Joined as text, as the authors do, so that "a or b" and "c" mean "a or (b and c)".
@@ -283,7 +289,7 @@ class _Reader:
         try:
             return parse_constraint(text, names, self.world)
         except ValueError as error:
-            self.defect(leaves[0], where, str(error))
+            self.defect(leaves[0], str(error))
             return None
 
     def literals(
@@ -291,33 +297,34 @@ class _Reader:
         sources: list[Element],
         constraint: Constraint | None,
         fillers: Mapping[str, Sequence[str]],
-        where: str,
     ) -> None:
         """Report strings in a constraint that no filler equals, such as "mill" for "the mill".
 
-        A phrase of the world that restrictions leave out is none: a condition may come from the
-        group, for patterns with other restrictions.
+        A phrase of the world that restrictions leave out is not reported: a condition may come from
+        the group, for patterns with other restrictions.
         """
-        for name, text in compared_literals(constraint):
-            known = {*fillers.get(name, ()), *self.world.noun_phrases}
+        for condition in () if constraint is None else conditions_in(constraint):
+            match condition:
+                case Equal(Variable(name), Literal(text)) | Equal(Literal(text), Variable(name)):
+                    known = {*fillers.get(name, ()), *self.world.noun_phrases}
+                case _:
+                    continue
             if name in fillers and text not in known:
                 close = get_close_matches(text, sorted(known), n=1)
                 hint = f"; did you mean {close[0]!r}?" if close else ""
-                leaf = self.leaves(sources, "BL", where)[0]
-                self.defect(
-                    leaf, where, f"{text!r} in <BL> is a phrase that {name} never has{hint}"
-                )
+                leaf = self.leaves(sources, "BL")[0]
+                self.defect(leaf, f"{text!r} in <BL> is a phrase that {name} never has{hint}")
 
-    def features(self, sources: list[Element], where: str) -> None:
+    def features(self, sources: list[Element]) -> None:
         """Check the grammatical features: only +det is known, which every noun phrase has."""
         seen: set[str] = set()
-        for leaf in self.leaves(sources, "FT", where):
+        for leaf in self.leaves(sources, "FT"):
             for feature in leaf.text.replace(";", " ").split():
                 match = _FEATURE.fullmatch(feature)
                 if match is None:
-                    self.defect(leaf, where, f"feature {feature!r} is not of the form NP1[+det]")
+                    self.defect(leaf, f"feature {feature!r} is not of the form NP1[+det]")
                 elif match[1] in seen:
-                    self.defect(leaf, where, f"{match[1]} has two features")
+                    self.defect(leaf, f"{match[1]} has two features")
                 else:
                     seen.add(match[1])
 
@@ -327,12 +334,12 @@ class _Reader:
         names: list[str],
         restrictions: Sequence[Restriction],
         are_sound: bool,
-        where: str,
     ) -> dict[str, tuple[str, ...]]:
-        """The sorted phrases for each variable.
+        """Return the sorted phrases for each variable.
 
         The projections of a restriction narrow its variables even where it names a variable that
-        the pattern lacks and so cannot hold as a relation.
+        the pattern lacks and so cannot hold as a relation. A noun phrase without a restriction,
+        which is a defect of it or of another restriction, has every noun.
         """
         allowed: dict[str, frozenset[str]] = {}
         for restriction in restrictions:
@@ -343,23 +350,24 @@ class _Reader:
         for name in names:
             if _NOUN_PHRASE.fullmatch(name):
                 if name not in allowed and are_sound:
-                    self.defect(element, where, f"no restriction says what may fill {name}")
-                nouns = allowed.get(name, frozenset())
+                    self.defect(element, f"no restriction says what may fill {name}")
+                nouns = allowed.get(name)
                 fillers[name] = tuple(
-                    phrase for phrase, noun in self.world.noun_phrases.items() if noun in nouns
+                    phrase
+                    for phrase, noun in self.world.noun_phrases.items()
+                    if nouns is None or noun in nouns
                 )
                 if name in allowed and not fillers[name]:
                     message = f"its restrictions contradict each other: no noun is left for {name}"
                     message += " (a noun has to belong to a set, too)" * bool(nouns)
-                    self.defect(element, where, message)
+                    self.defect(element, message)
             elif match := _OPTIONAL_WORD.fullmatch(name):
                 fillers[name] = ("", match[1])
-            elif (match := _SYNSET.fullmatch(name)) and ".".join(
-                match.groups()
-            ) in self.world.lemmas:
-                fillers[name] = tuple(sorted(self.world.lemmas[".".join(match.groups())]))
+            elif (match := _SYNSET.fullmatch(name)) and (
+                lemmas := self.world.lemmas.get(".".join(match.groups()))
+            ):
+                fillers[name] = tuple(sorted(lemmas))
             else:
-                message = f"variable {{{name}}} has no filler: it is no noun phrase ({{NP1}}), no "
-                message += "optional word ({_word}) and no synset whose lemmas are known"
-                self.defect(element, where, message)
+                expected = "a noun phrase {NP1}, an optional word {_word} or a synset with lemmas"
+                self.defect(element, f"variable {{{name}}} has no filler; expected {expected}")
         return fillers

@@ -1,20 +1,20 @@
-"""The typed records that readers return."""
+"""The typed records of patterns: a mini world, a bank, a released problem."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ...errors import UnknownNameError, UsageError
+from ...errors import Defect, UnknownNameError, UsageError
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
-    """A relation of the mini world, kept as the union of products of sets that its file gives.
+class WorldRelation:
+    """A relation of the mini world: the union of products of sets that its file gives.
 
     Attributes:
         name: Full name with its suffix, e.g. ``"walk_into_v2"`` or ``"city_pn"``.
         arity: Number of arguments, 1 or more.
-        products: Each product holds one set of nouns per argument.
+        products: Products of one set of nouns for each argument.
     """
 
     name: str
@@ -27,7 +27,7 @@ class Relation:
         return self.name.rsplit("_", 1)[0]
 
     def projection(self, position: int) -> frozenset[str]:
-        """The nouns that occur at an argument position (from 0)."""
+        """Return the nouns that occur at an argument position, from 0."""
         return frozenset().union(*(product[position] for product in self.products))
 
     def __contains__(self, nouns: object) -> bool:
@@ -46,7 +46,7 @@ class MiniWorld:
         lemmas: For a WordNet synset (``"immediately.r.01"``) the words that express it.
     """
 
-    relations: Mapping[str, Relation]
+    relations: Mapping[str, WorldRelation]
     lemmas: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @cached_property
@@ -56,7 +56,7 @@ class MiniWorld:
 
     @cached_property
     def common_nouns(self) -> frozenset[str]:
-        """Members of the ``*_n`` sets that are no proper names: used with "the"."""
+        """Members of the ``*_n`` sets that are not proper names: used with "the"."""
         return self._members("_n") - self.proper_names
 
     @cached_property
@@ -71,21 +71,16 @@ class MiniWorld:
             *(r.projection(0) for r in self.relations.values() if r.name.endswith(suffix))
         )
 
-    def find(self, symbol: str, arity: int) -> list[Relation]:
-        """The relations that a selection restriction ``symbol(...)`` of that arity can mean."""
+    def find(self, symbol: str, arity: int) -> list[WorldRelation]:
+        """Return the relations that a selection restriction of that symbol and arity can mean."""
         return [r for r in self.relations.values() if r.symbol == symbol and r.arity == arity]
 
 
 @dataclass(frozen=True, slots=True)
 class Restriction:
-    """A selection restriction ``walk_into(NP1,NP3)``.
+    """A selection restriction ``walk_into(NP1,NP3)``: a relation that holds of variables' nouns."""
 
-    Attributes:
-        relation: The relation of the mini world that must hold of the nouns.
-        variables: The variables whose nouns fill its arguments, in order.
-    """
-
-    relation: Relation
+    relation: WorldRelation
     variables: tuple[str, ...]
 
 
@@ -121,7 +116,7 @@ class Equal:
 class Holds:
     """The relation contains the tuple of phrases (``(NP1,NP2) in sig['relation']``)."""
 
-    relation: Relation
+    relation: WorldRelation
     terms: tuple[Term, ...]
 
 
@@ -149,24 +144,20 @@ class AnyOf:
 Constraint = Equal | Holds | Not | AllOf | AnyOf
 
 
-def compared_literals(constraint: Constraint | None) -> Iterator[tuple[str, str]]:
-    """Yield the strings that a constraint compares with a variable, each with its variable.
-
-    Args:
-        constraint: The constraint; None has none.
-    """
+def conditions_in(constraint: Constraint) -> Iterator[Equal | Holds]:
+    """Yield the conditions that a pattern's constraint is made of."""
     match constraint:
         case AllOf(operands) | AnyOf(operands):
             for operand in operands:
-                yield from compared_literals(operand)
+                yield from conditions_in(operand)
         case Not(operand):
-            yield from compared_literals(operand)
-        case Equal(Variable(name), Literal(text)) | Equal(Literal(text), Variable(name)):
-            yield name, text
+            yield from conditions_in(operand)
+        case _:
+            yield constraint
 
 
 def category_name(ent_type: str | None) -> str | None:
-    """An inference class as a name: ``argument_orientation`` for "argument orientation"."""
+    """Return the name of an inference class: "argument orientation" is argument_orientation."""
     return ent_type and ent_type.replace(" ", "_").replace("-", "_")
 
 
@@ -188,7 +179,8 @@ class Pattern:
             noun phrase those that the projections of the restrictions allow.
         reason: Why the label holds, where the bank says so.
         file: The file it comes from.
-        line: Its line in that file, from 1.
+        line: The line in that file, from 1.
+        example_lines: The lines of the examples.
     """
 
     id: str
@@ -202,6 +194,7 @@ class Pattern:
     reason: str | None
     file: str
     line: int
+    example_lines: tuple[int, ...]
 
     @property
     def n_premises(self) -> int:
@@ -213,23 +206,31 @@ class Pattern:
         """Inference class as a name; see ``category_name``."""
         return category_name(self.attributes.get("ent_type"))
 
+    def defect(self, message: str, line: int | None = None) -> Defect:
+        """Return a defect of the pattern, in a line of its file, by default its own."""
+        return Defect(self.file, line or self.line, f"pattern {self.id}", message)
+
 
 @dataclass(frozen=True)
 class PatternBank:
-    """Patterns in their official order, and the mini world that fills them."""
+    """A pattern bank.
+
+    Attributes:
+        patterns: The patterns in their official order.
+        world: The mini world that fills them.
+        faulty: Patterns with defects that can be filled as far as they were read, to look for more.
+    """
 
     patterns: tuple[Pattern, ...]
     world: MiniWorld
+    faulty: tuple[Pattern, ...] = ()
 
     def select(self, ids: Collection[str] = (), categories: Collection[str] = ()) -> "PatternBank":
-        """The part of the bank with the given ids and inference classes, in its own order.
+        """Return the part of the bank with some ids and inference classes, over the same world.
 
         Args:
             ids: Ids of patterns; empty means all.
             categories: Inference classes, e.g. ``"non_projective"``; empty means all.
-
-        Returns:
-            A bank over the same world.
 
         Raises:
             UnknownNameError: The bank has no such pattern or class; names the closest.
@@ -251,7 +252,7 @@ class PatternBank:
             for pattern in self
             if (not ids or pattern.id in ids) and (not categories or pattern.category in categories)
         )
-        selected = PatternBank(tuple(chosen), self.world)
+        selected = PatternBank(tuple(chosen), self.world, self.faulty)
         if not selected.patterns:
             raise UsageError("No pattern is of these ids and of these inference classes at once.")
         return selected
@@ -287,5 +288,5 @@ class ReleasedProblem:
 
     @property
     def pattern(self) -> str:
-        """Id of its pattern."""
+        """Id of the pattern."""
         return self.id.rpartition("-")[0]

@@ -13,7 +13,7 @@ from nlihub.builders.core.identity import code_identity, covered_files
 from nlihub.builders.core.options import BuildOptions
 from nlihub.builders.core.registry import builders, get_builder
 from nlihub.builders.procedures.papers.extract import Job
-from nlihub.builders.procedures.papers.pair_rules import PairRules
+from nlihub.builders.procedures.papers.pairs import PairRules
 from nlihub.builders.procedures.papers.shards import _code
 from nlihub.builders.versions import open as cache
 from nlihub.builders.versions import write_rows
@@ -199,7 +199,7 @@ def test_a_change_elsewhere_discards_nothing(tree):
         ("builders/core/encode.py", set(builders())),
         ("builders/procedures/papers/cleaning.py", {"papers"}),
         ("builders/procedures/papers/phrases.json", {"papers"}),
-        ("loaders/corpora/papers/tei.py", {"papers"}),
+        ("loaders/corpora/papers/xml_papers.py", {"papers"}),
         ("builders/versions/write_rows.py", {"files"}),
         ("builders/versions/manifest.py", {"files"}),
     ],

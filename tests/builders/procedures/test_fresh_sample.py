@@ -9,8 +9,8 @@ import pytest
 from conftest import PATTERNS
 from nlihub.builders.core.schema import uniform_features
 from nlihub.builders.procedures.patterns.declaration import EXTRA, LABELS
-from nlihub.builders.procedures.patterns.mending import RULES, mend_sample
 from nlihub.builders.procedures.patterns.recipe import SamplingConfig
+from nlihub.builders.procedures.patterns.sample_files import RULES, mend_sample
 from nlihub.builders.procedures.patterns.sampling import sample_bank
 from nlihub.loaders.corpora.patterns.pattern_bank import read_pattern_bank
 
@@ -141,7 +141,7 @@ def test_a_bank_of_ones_own(bank_files, tmp_path):
 
 
 def test_batches_do_not_change_the_rows(bank_files, tmp_path, monkeypatch):
-    from nlihub.builders.procedures.patterns import fresh_sample
+    from nlihub.builders.procedures.patterns import sample_files as fresh_sample
 
     folder = str(bank_files()[0].parent)
     nlihub.sample(folder, tmp_path / "a.parquet", seed=1)

@@ -12,7 +12,7 @@ from nlihub.builders.core.base import BuildOptions
 from nlihub.builders.open_spacenli import BANK, OpenSpaceNLI
 from nlihub.builders.procedures.patterns.recipe import SamplingConfig
 from nlihub.builders.procedures.patterns.sampling import sample_bank
-from nlihub.builders.procedures.patterns.validation import cohen_kappa, measure_agreement
+from nlihub.builders.procedures.patterns.validation import cohen_kappa, measure_pattern_agreement
 from nlihub.loaders.errors import BankError
 
 LABELS = ("entailment", "neutral", "contradiction")
@@ -120,7 +120,7 @@ def test_nothing_is_from_the_official_release(bank, samples, official):
 
 
 def test_every_pattern_was_read_blind_as_it_is_now(bank):
-    agreement = measure_agreement(bank, BANK / "validation.csv")
+    agreement = measure_pattern_agreement(bank, BANK / "validation.csv")
     assert agreement.patterns == len(bank)
     assert agreement.agreed_patterns == len(bank)  # where readers disagree, a pattern is dropped
     assert agreement.answers == 6 * len(bank)
@@ -147,7 +147,7 @@ def test_a_reading_that_does_not_fit_is_noticed(bank, tmp_path, change, expected
         writer.writeheader()
         writer.writerows(rows)
     with pytest.raises(BankError, match=expected):
-        measure_agreement(bank, path)
+        measure_pattern_agreement(bank, path)
 
 
 def test_disagreement_is_counted(bank, tmp_path):
@@ -155,7 +155,7 @@ def test_disagreement_is_counted(bank, tmp_path):
     row = text[1].split(",")
     row[3] = "3" if row[3] != "3" else "1"
     (tmp_path / "v.csv").write_text("\n".join([text[0], ",".join(row), *text[2:]]))
-    agreement = measure_agreement(bank, tmp_path / "v.csv")
+    agreement = measure_pattern_agreement(bank, tmp_path / "v.csv")
     assert agreement.agreed_patterns == len(bank) - 1
     assert agreement.agreed_answers == agreement.answers - 1
     assert 0.98 < agreement.kappa < 1

@@ -8,18 +8,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from nlihub.builders.procedures.papers.arrays import Texts
 from nlihub.builders.procedures.papers.cleaning import FIT, RULES, Cleaning
-from nlihub.builders.procedures.papers.linking import find_linking
-from nlihub.builders.procedures.papers.pair_rules import PairRules
 from nlihub.builders.procedures.papers.pairs import (
     BEHIND_A_MARK,
     NO_RANDOM_SENTENCE,
     OPENS_PARAGRAPH,
     SAME_SENTENCE,
+    PairRules,
     find_pairs,
 )
-from nlihub.builders.procedures.papers.phrases import APPROACHES, LinkingPhrases
-from nlihub.builders.procedures.papers.texts import Texts
+from nlihub.builders.procedures.papers.phrases import APPROACHES, LinkingPhrases, find_linking
 from nlihub.loaders.errors import UsageError
 from paper_corpus import as_paper, make_papers, paper_of, sentence
 

@@ -18,8 +18,7 @@ from nlihub.builders.procedures.patterns.sampling import (
     sample_bank,
     sample_pattern,
 )
-from nlihub.builders.procedures.patterns.sentence_template import SentenceTemplate
-from nlihub.builders.procedures.patterns.space import PatternSpace
+from nlihub.builders.procedures.patterns.space import PatternSpace, SentenceTemplate
 from nlihub.builders.spacenli import SpaceNLI
 from nlihub.loaders.corpora.patterns.pattern_bank import read_pattern_bank, scan_pattern_bank
 from nlihub.loaders.errors import BankError, UsageError
@@ -167,6 +166,29 @@ def test_planted_defects_of_sampling(bank_files, old, new, expected):
     bank = read_pattern_bank(*bank_files(PATTERNS.replace(old, new)))
     with pytest.raises(BankError, match=expected):
         list(sample_bank(bank, SamplingConfig(), min_problems=4, require_examples=True))
+
+
+def test_a_missed_example_is_reported_where_it_stands_and_with_other_defects(bank_files):
+    text = PATTERNS.replace("Amara has walked into", "Amara had walked into")
+    text = text.replace("<SR>walk_into(NP1,NP2)</SR>", "<SR>walk_itno(NP1,NP2)</SR>")
+    files = bank_files(text)
+    bank, defects = scan_pattern_bank(*files)
+    with pytest.raises(BankError) as caught:
+        list(sample_bank(bank, SamplingConfig(), require_examples=True, known_defects=defects))
+    line = next(n for n, one in enumerate(text.split("\n"), 1) if "<ex>" in one)
+    [unknown, missed] = sorted(caught.value.defects, key=lambda defect: "example" in defect.message)
+    assert unknown.message.startswith("unknown predicate walk_itno/2")
+    assert (missed.line, missed.where) == (line, unknown.where)
+    assert "no filling of its variables gives 'Amara had walked into" in missed.message
+    assert "; correct it, or the sentence in <PT>" in missed.message
+
+
+def test_faulty_conditions_alone_make_no_example_missed(bank_files):
+    files = bank_files(PATTERNS.replace("<SR>walk_into(NP1,NP2)</SR>", "<SR>walk_itno(NP1)</SR>"))
+    bank, defects = scan_pattern_bank(*files)
+    with pytest.raises(BankError) as caught:
+        list(sample_bank(bank, SamplingConfig(), require_examples=True, known_defects=defects))
+    assert "example" not in str(caught.value)
 
 
 def test_one_text_from_two_fillings_is_an_error(bank_files):

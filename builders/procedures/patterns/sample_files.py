@@ -1,0 +1,243 @@
+"""Write samples of a pattern bank: as SpaceNLI's release, or as fresh problems, mended."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ....loaders.atomic_write import whole_file
+from ....loaders.corpora.patterns.pattern_bank import LABELS
+from ....loaders.errors import UsageError
+from .rows import encode_samples
+from .sampling import PatternSample
+
+#: The command that the released file names as its origin.
+OFFICIAL_COMMAND = (
+    "python/generate_nli.py --sr config/selection_restriction.yaml "
+    "--gr python/base_grammar.fcfg dataset/problem_patterns.xml -v "
+    "--out dataset/160x200.json --out-max-seed 200"
+)
+_BATCH_ROWS = 50_000
+_PLURAL_NOUNS = "glasses|jeans|pants|shorts|sweatpants"
+_PLURAL_VERBS = {"is": "are", "was": "were", "has": "have"}
+
+
+def write_upstream_json(samples: Iterable[PatternSample], command: str, path: Path) -> int:
+    """Write samples of a bank as the authors' generator does, and return the number of rows.
+
+    Each row has the attributes of its pattern in file order, then ``prem_num``, ``premises``,
+    ``hypothesis`` and ``subs``; two blanks of indent, no final newline.
+
+    Args:
+        samples: The samples, in order.
+        command: The command that the file names as its origin.
+        path: The file to write.
+
+    Source:
+        ``dataset/160x200.json`` of SpaceNLI at commit 8c10e94d.
+    """
+    n_rows = 0
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        origin = json.dumps(command, ensure_ascii=False)
+        file.write(f'{{\n  "generated with a command": {origin},\n  "data": [')
+        for sample in samples:
+            for row in _rows(sample):
+                text = "\n" + json.dumps(row, ensure_ascii=False, indent=2)
+                file.write("," * (n_rows > 0) + text.replace("\n", "\n    "))
+                n_rows += 1
+        file.write("\n  ]\n}" if n_rows else "]\n}")
+    return n_rows
+
+
+def _rows(sample: PatternSample) -> Iterator[dict[str, Any]]:
+    texts = zip(sample.premises, sample.hypotheses, sample.phrases, strict=True)
+    for number, (premises, hypothesis, phrases) in enumerate(texts):
+        yield {
+            **sample.pattern.attributes,
+            "id": f"{sample.pattern.id}-{number}",
+            "prem_num": sample.pattern.n_premises,
+            "premises": premises,
+            "hypothesis": hypothesis,
+            "subs": dict(zip(sample.variables, phrases, strict=True)),
+        }
+
+
+@dataclass(frozen=True)
+class Mend:
+    """A sentence of a fresh sample that was mended.
+
+    Attributes:
+        rule: The rule that changed it.
+        problem: Id of the problem.
+        before: The sentence as the authors' generator writes it.
+        after: The sentence as it is now.
+    """
+
+    rule: str
+    problem: str
+    before: str
+    after: str
+
+
+def _underscore(sentence: str) -> str:
+    """Mend an optional word that keeps the underscores of its variable: "at_least twice"."""
+    return re.sub(r"(?<=\w)_(?=\w)", " ", sentence)
+
+
+def _spelling(sentence: str) -> str:
+    """Mend a noun that the mini world misspells: "the potatoe"."""
+    return re.sub(r"\bpotatoe\b", "potato", sentence)
+
+
+def _agreement(sentence: str) -> str:
+    """Mend a plural subject with a singular verb: "The glasses is in the cup".
+
+    Only at the beginning of a sentence is the noun surely the subject: "the boy in the jeans is".
+    """
+    return re.sub(
+        rf"^(The (?:{_PLURAL_NOUNS})) ({'|'.join(_PLURAL_VERBS)})\b",
+        lambda match: f"{match[1]} {_PLURAL_VERBS[match[2]]}",
+        sentence,
+    )
+
+
+#: The rules of mending, in the order in which they are applied.
+RULES: dict[str, Callable[[str], str]] = {
+    "underscore": _underscore,
+    "spelling": _spelling,
+    "agreement": _agreement,
+}
+
+
+def mend_sample(sample: PatternSample, id_infix: str = "") -> tuple[PatternSample, list[Mend]]:
+    """Mend the text defects of SpaceNLI's release in a sample.
+
+    Args:
+        sample: The sample.
+        id_infix: Stands between a pattern's id and the number of the problem in the mends.
+
+    Returns:
+        The mended sample, its phrases mended likewise, and a mend for each rule and sentence.
+    """
+    mends: list[Mend] = []
+    sentences = []
+    for column in sample.sentences:
+        mended_column = []
+        for number, sentence in enumerate(column):
+            text = sentence
+            for name, rule in RULES.items():
+                mended = rule(text)
+                if mended != text:
+                    problem = f"{sample.pattern.id}-{id_infix}{number}"
+                    mends.append(Mend(name, problem, text, mended))
+                    text = mended
+            mended_column.append(text)
+        sentences.append(mended_column)
+    phrases = [tuple(_spelling(_underscore(p)) for p in row) for row in sample.phrases]
+    return replace(sample, sentences=sentences, phrases=phrases), mends
+
+
+@dataclass(frozen=True)
+class SampleSummary:
+    """What was written of a fresh sample.
+
+    Attributes:
+        output: The file of problems.
+        rows: Number of rows.
+        patterns: Number of patterns that gave them.
+        short: Patterns that had fewer problems left than were asked for, with what they gave.
+        mended: Sentences mended, by rule.
+        mends: The file that lists every mend, or None where there was none.
+    """
+
+    output: Path
+    rows: int = 0
+    patterns: int = 0
+    short: dict[str, int] = field(default_factory=dict)
+    mended: dict[str, int] = field(default_factory=dict)
+    mends: Path | None = None
+
+
+def check_sample_suffix(output: Path) -> None:
+    """Check that the suffix of a sample's file names a format that can be written.
+
+    Raises:
+        UsageError: The suffix is neither ``.parquet`` nor ``.jsonl``.
+    """
+    if output.suffix not in {".parquet", ".jsonl"}:
+        raise UsageError(f"{output} must end in .parquet or .jsonl.")
+
+
+def write_fresh_sample(
+    samples: Iterable[PatternSample],
+    output: Path,
+    *,
+    id_infix: str,
+    per_pattern: int,
+    mend: bool,
+) -> SampleSummary:
+    """Write samples of a pattern bank in the uniform schema, a batch at a time.
+
+    Args:
+        samples: The samples, in order.
+        output: The file to write, ``.parquet`` or ``.jsonl``; appears whole or not at all.
+        id_infix: Stands between a pattern's id and the number of the problem, so that no id is one
+            of the release.
+        per_pattern: Problems asked for of each pattern.
+        mend: Whether to mend the text defects of SpaceNLI; the mends are listed in a file beside
+            the output, named like it with ``.mends.jsonl`` at the end.
+
+    Raises:
+        UsageError: The output has another suffix.
+        BankError: The samples end with a report of defects; nothing is written.
+    """
+    check_sample_suffix(output)
+    rows, patterns = 0, 0
+    short: dict[str, int] = {}
+    mends: list[Mend] = []
+    waiting: list[PatternSample] = []
+    with whole_file(output) as path, _open_writer(path) as write:
+        for sample in samples:
+            mended, found = mend_sample(sample, id_infix) if mend else (sample, [])
+            mends.extend(found)
+            rows += len(sample)
+            patterns += 1
+            if len(sample) < per_pattern:
+                short[sample.pattern.id] = len(sample)
+            waiting.append(mended)
+            if sum(map(len, waiting)) >= _BATCH_ROWS:
+                write(encode_samples(waiting, id_infix))
+                waiting = []
+        if waiting:
+            write(encode_samples(waiting, id_infix))
+    list_of_mends = output.with_name(output.name + ".mends.jsonl")
+    list_of_mends.unlink(missing_ok=True)  # of an earlier sample
+    if mends:
+        with whole_file(list_of_mends) as path:
+            path.write_text("".join(_json_line(asdict(m)) for m in mends), encoding="utf-8")
+    counts = dict(Counter(one.rule for one in mends))
+    return SampleSummary(output, rows, patterns, short, counts, list_of_mends if mends else None)
+
+
+@contextmanager
+def _open_writer(path: Path) -> Iterator[Callable[[pa.Table], None]]:
+    """Open a file of rows, as Parquet or as JSON lines by its suffix, and give what writes rows."""
+    if path.suffix == ".parquet":
+        with pq.ParquetWriter(path, encode_samples([]).schema, compression="zstd") as parquet:
+            yield parquet.write_table
+    else:
+        with path.open("w", encoding="utf-8", newline="\n") as file:
+            yield lambda table: file.writelines(
+                _json_line({**row, "label": LABELS[row["label"]]}) for row in table.to_pylist()
+            )
+
+
+def _json_line(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False) + "\n"

@@ -1,0 +1,202 @@
+"""Read papers in XML: JATS, TEI, and files whose sentences are marked.
+
+**JATS** is the XML of PubMed Central and of many publishers (also as ``.nxml``). Read are the
+abstract, if it is not marked as one of another kind (graphical, of the editor, in other words), and
+the sections of the body. A citation or footnote mark printed above the line is left out: "disease.1
+However" hides where the sentence ends. Citations in the line stay as written. Numbers above the
+line that are not marks stay above it (10 to the power of 4 is not 104): they are written with the
+characters that exist for it. A paper is called by its id in PubMed Central (``PMC5828200``), else
+by its DOI, else by its file name. Its year is that of its earliest publication date.
+
+**TEI** is what GROBID writes, with or without sentences marked as ``<s>``. Read are the abstract
+and the sections (``<div>``) of the body. A citation or footnote mark that is a bare number was
+printed above the line, and is left out: "of a paper.4 As such" hides where the sentence ends.
+Citations by name and those in brackets stay as written. TEI has no id to trust: a paper is called
+by its file name. Its year is that of the publication date in the header.
+
+In both, figures, tables, boxes, footnotes, supplements and what stands in ``<back>`` are not prose.
+
+**Sentence-split XML** has each sentence in an ``<S>``, in ``<ABSTRACT>``, ``<SECTION>`` and
+``<SUBSECTION>``. Paragraphs are not marked, so a section is one. A subsection may hold its
+sentences, or be only a heading among those of its section, in which case those after it are its
+own. The sentence with ``sid="0"`` is the title of the paper. A sentence without text is left out.
+Sentences outside all sections are one section without title. Some of these files were escaped twice
+(``&amp;quot;``): a reference to a character that is left in a text is replaced by that character,
+if there is one of that name. A paper is called by its file name, and has no year.
+
+Source:
+    ANSI/NISO Z39.96 (JATS) and the tagging guidelines of PubMed Central; the TEI that GROBID
+    documents and writes (versions 0.6 to 0.8); the papers of CL-SciSumm and ScisummNet.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from html import unescape
+from typing import ClassVar
+from xml.etree.ElementTree import Element
+
+from ..safe_xml import named_character
+from .paper import Content, Section, SplitSentences, parse_year
+from .prose import ProseReader, collapse, is_back_matter, plain_text
+
+
+class _JatsReader(ProseReader):
+    SECTION: ClassVar = "sec"
+    TITLE: ClassVar = "title"
+    PARAGRAPHS: ClassVar = frozenset({"p"})
+    BLOCKS: ClassVar = frozenset({"p", "list", "disp-quote", "statement", "disp-formula-group"})
+    FORMULA: ClassVar = "disp-formula"
+    LEFT_OUT: ClassVar = frozenset(
+        {
+            *("fig", "fig-group", "graphic", "inline-graphic", "media", "supplementary-material"),
+            *("table", "table-wrap", "table-wrap-group", "array", "caption", "label", "attrib"),
+            *("fn", "fn-group", "ref-list", "glossary", "def-list", "boxed-text", "object-id"),
+            *("code", "preformat", "annotation", "annotation-xml"),
+        }
+    )
+    MARK_TYPES: ClassVar = ("bibr", "fn", "table-fn", "author-notes")
+    ABOVE: ClassVar = str.maketrans(
+        "0123456789+-\u2212",
+        "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079\u207a\u207b\u207b",
+    )
+
+    def is_aside(self, element: Element) -> bool:
+        return element.get("sec-type") == "supplementary-material"
+
+    def render(self, element: Element, before: Sequence[str]) -> str | None:
+        match element.tag:
+            case "xref" if self._is_mark(element) and element.find(".//sup") is not None:
+                return ""
+            case "sup":
+                if any(map(self._is_mark, element.iter("xref"))):
+                    return ""
+                text = plain_text(element, self.LEFT_OUT)
+                above = text.translate(self.ABOVE)
+                return above if not any(map(str.isascii, above)) else text
+            case "inline-formula":
+                return self.formula(element)
+            case "break":
+                return " "
+        return None
+
+    def formula(self, element: Element) -> str:
+        # The same formula may be there as MathML, as TeX and as a picture.
+        if (math := next(element.iter("mml:math"), None)) is not None:
+            return plain_text(math, self.LEFT_OUT)
+        if (tex := next(element.iter("tex-math"), None)) is not None:
+            # Some publishers give each formula as a document with all its packages.
+            text = tex.text or ""
+            body = text.partition(r"\begin{document}")[2].partition(r"\end{document}")[0]
+            return collapse(body or text)
+        return super().formula(element)
+
+    def _is_mark(self, xref: Element) -> bool:
+        return xref.get("ref-type") in self.MARK_TYPES
+
+
+def _read_jats(root: Element, split: SplitSentences) -> Content:
+    reader = _JatsReader(split)
+    about = "front/article-meta"
+    for abstract in root.findall(f"{about}/abstract"):
+        if abstract.get("abstract-type") is None:
+            reader.read(abstract, "Abstract")
+    if (body := root.find("body")) is not None:
+        reader.read(body, "")
+    dates = root.findall(f"{about}/pub-date/year")
+    years = [year for date in dates if (year := parse_year(date.text)) is not None]
+    ids = {
+        one.get("pub-id-type"): collapse(one.text or "")
+        for one in root.findall(f"{about}/article-id")
+    }
+    number = (ids.get("pmc") or ids.get("pmcid") or "").removeprefix("PMC")
+    paper_id = f"PMC{number}" if number else ids.get("doi") or None
+    return Content(paper_id, min(years, default=None), None, reader.sections)
+
+
+class _TeiReader(ProseReader):
+    SECTION: ClassVar = "div"
+    TITLE: ClassVar = "head"
+    PARAGRAPHS: ClassVar = frozenset({"p", "item", "ab"})
+    BLOCKS: ClassVar = frozenset({"p", "list", "item", "quote"})
+    FORMULA: ClassVar = "formula"
+    SENTENCE: ClassVar = "s"
+    LEFT_OUT: ClassVar = frozenset({"figure", "table", "note", "label", "listBibl", "graphic"})
+    MARK: ClassVar = re.compile(r"[0-9]{1,3}(?:\s*[,\u2013-]\s*[0-9]{1,3})*,?")
+    N_PIECES_BEFORE: ClassVar = 16  # in which a bracket that is still open is looked for
+
+    def render(self, element: Element, before: Sequence[str]) -> str | None:
+        if element.tag != "ref" or element.get("type") not in ("bibr", "foot"):
+            return None
+        if not self.MARK.fullmatch(plain_text(element, self.LEFT_OUT)):
+            return None
+        text = "".join(before[-self.N_PIECES_BEFORE :])
+        is_in_brackets = any(text.rfind(a) > text.rfind(b) for a, b in ("[]", "()"))
+        return None if is_in_brackets else ""
+
+
+def _read_tei(root: Element, split: SplitSentences) -> Content:
+    reader = _TeiReader(split)
+    if (abstract := root.find("teiHeader/profileDesc/abstract")) is not None:
+        reader.read(abstract, "Abstract")
+    if (body := root.find("text/body")) is not None:
+        reader.read(body, "")
+    file = "teiHeader/fileDesc"
+    dates = [
+        *root.findall(f"{file}/publicationStmt/date"),
+        *root.findall(f"{file}/sourceDesc/biblStruct/monogr/imprint/date"),
+    ]
+    years = (parse_year(date.get("when") or date.text) for date in dates)
+    return Content(None, next(filter(None, years), None), None, reader.sections)
+
+
+_REFERENCE = re.compile(r"&(?:(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6})|([0-9A-Za-z]+));")
+
+
+def _read_split(root: Element, _: SplitSentences) -> Content:
+    sections: list[Section] = []
+    _read_split_part(root, "", sections)
+    return Content(None, None, None, sections)
+
+
+def _read_split_part(part: Element, title: str, sections: list[Section]) -> None:
+    if is_back_matter(title):
+        return
+    sentences: list[str] = []
+
+    def close() -> None:
+        nonlocal sentences
+        if sentences:
+            sections.append(Section(title, [sentences]))
+        sentences = []
+
+    for child in part:
+        if child.tag == "S":
+            text = "".join(child.itertext()) if len(child) else child.text or ""
+            if child.get("sid") != "0" and (sentence := _clean(text)):
+                sentences.append(sentence)
+        elif child.tag in ("ABSTRACT", "SECTION", "SUBSECTION"):
+            close()
+            own_title = _clean(child.get("title") or child.text or "")
+            own_title = own_title or ("Abstract" if child.tag == "ABSTRACT" else "")
+            _read_split_part(child, own_title, sections)
+            if child.tag == "SUBSECTION":
+                title = own_title
+    close()
+
+
+def _clean(text: str) -> str:
+    return collapse(_REFERENCE.sub(_character, text) if "&" in text else text)
+
+
+def _character(reference: re.Match[str]) -> str:
+    number, name = reference.groups()
+    return unescape(reference[0]) if number else named_character(name) or reference[0]
+
+
+#: The readers of papers in XML by the name of the root element. Each takes the root, and what cuts
+#: paragraphs whose sentences are not marked.
+XML_READERS: Mapping[str, Callable[[Element, SplitSentences], Content]] = {
+    "article": _read_jats,
+    "TEI": _read_tei,
+    "PAPER": _read_split,
+}

@@ -272,7 +272,7 @@ def test_what_is_skipped_is_cut_short(write):
         (["{tmp}/absent.jsonl"], 2, "There is no file"),
         (["{empty}"], 1, "they are empty"),
         (["{good}", "--strategies", "SEN,VNeq"], 2, "Did you mean 'VNeg'"),
-        (["{good}", "--strategies", ","], 2, "no list of names"),
+        (["{good}", "--strategies", ","], 2, "not a list of names"),
         (["{good}", "--strategies", "SEN,SEN"], 2, "given twice: SEN"),
         (["{good}", "--limit", "0"], 2, "--limit"),
         (["{good}", "--json"], 2, "needs --output"),

@@ -184,7 +184,7 @@ def test_the_command_line_leads_through(version, tmp_path):
     assert '"is_complete": true' in run("review", str(version), *shared, "--json")
     assert "gold/my_nli" in run("build", str(version), *shared, "--output", "gold")
     bad = ("--batches", "batches", "--per-class", "validation")
-    assert "no quota" in run("review", str(version), *bad, code=2)
+    assert "not a quota" in run("review", str(version), *bad, code=2)
     sheets[0].write_text("key,answer\n")
     assert "defect" in run("import", str(version), str(sheets[0]), *shared, code=1)
 

@@ -50,7 +50,7 @@ def test_three_way_where_it_exists(releases):
     three = nlihub.harmonize(rows, "three_way")
     assert three["label"][:] == rows["label"][:]
     for name, label in (("scinli", "contrasting"), ("bionli", "not_entailment")):
-        with pytest.raises(ValueError, match=f"label {label!r} has no place in .*three_way"):
+        with pytest.raises(ValueError, match=f"label {label!r} is not in the scheme 'three_way'"):
             nlihub.harmonize(loaded(releases, name), "three_way")
 
 
@@ -113,7 +113,7 @@ def test_datasets_of_others():
         (datasets.Dataset.from_dict({"gold": ["a"]}), "expected a class label"),
         (rows_of(LABELS["spacenli"], [0, -1]), "no label .SNLI writes -1."),
         (rows_of(LABELS["spacenli"], [0, None]), "no label"),
-        (rows_of(["yes", "no"], [0]), "label 'yes' has no place"),
+        (rows_of(["yes", "no"], [0]), "label 'yes' is not in the scheme"),
     ],
 )
 def test_what_cannot_be_mapped_is_refused(rows, message):
@@ -183,7 +183,7 @@ def test_probabilities_of_labels_that_fall_together_are_added():
         ([[-1.0, 2.5, 3.0]], MODEL, "apply a softmax"),
         ([[0.5, 0.5, float("nan")]], MODEL, "apply a softmax"),
         ([0], {"LABEL_0": "entailment"}, "expected label ids"),
-        ([0], {0: "LABEL_0", 1: "LABEL_1"}, "label 'LABEL_0' has no place"),
+        ([0], {0: "LABEL_0", 1: "LABEL_1"}, "label 'LABEL_0' is not in the scheme"),
         ([0], {1: "entailment", 2: "neutral"}, "ids of id2label are .1, 2."),
     ],
 )

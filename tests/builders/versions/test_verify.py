@@ -326,7 +326,7 @@ def test_what_was_not_run_says_why(copy):
 def test_what_is_no_folder(tmp_path, built):
     (tmp_path / "x").write_text("x")
     for path in (tmp_path / "x", tmp_path / "absent"):
-        with pytest.raises(FileNotFoundError, match="is no folder"):
+        with pytest.raises(FileNotFoundError, match="is not a folder"):
             nlihub.verify(path)
     [first, *_] = nlihub.verify(built.parent).outcomes
     assert f"Did you mean {built}?" in first.findings[0]

@@ -12,7 +12,7 @@ _BLOCK = 1 << 16
 
 
 def joint_counts(*columns: tuple[np.ndarray, int]) -> np.ndarray:
-    """Count how often each combination of values of several columns occurs.
+    """Count the combinations of references, predictions and further columns of a metric.
 
     Args:
         *columns: The n integers of each column, and their bound: they are from 0 to bound - 1.

@@ -98,19 +98,19 @@ def _as_list(value: Any) -> list[Any]:
 
 
 def show_p_value(p_value: float | None) -> str:
-    """Return a p-value with four decimals, such as ``"<0.0001"``; None gives an empty text."""
+    """Show a p-value in a table of a metric such as ``"<0.0001"``; None gives an empty text."""
     if p_value is None:
         return ""
     return f"{p_value:.4f}" if p_value >= 10**-_DIGITS else f"<{10**-_DIGITS:.4f}"
 
 
 def shorten(value: Any) -> Any:
-    """Round a float to four decimals; return any other value unchanged."""
+    """Round a float in a table of a metric to four decimals; return any other value unchanged."""
     return round(value, _DIGITS) if isinstance(value, float) else value
 
 
 def show_rows_as_text(rows: Rows) -> str:
-    """Format a table as text, the first column left-aligned, the others right-aligned.
+    """Format the table of a metric as text, the first column left-aligned, the others right.
 
     Args:
         rows: A header and rows of the same length; each becomes a line.

@@ -329,7 +329,7 @@ def _stayed(rows: Mapping[str, _Row], others: Mapping[str, _Row]) -> dict[str, l
 
 
 def show_diff(diff: VersionDiff, max_examples: int = 10) -> str:
-    """Show the difference of two versions: names, a line a config and split, then examples.
+    """Show the difference of two published versions: names, configs and splits, then examples.
 
     Args:
         diff: The difference.

@@ -162,7 +162,7 @@ def _describe(config: str, split: str, rows: Any, way: str) -> LoadedSplit:
 
 
 def main() -> None:
-    """Answer the request on standard input."""
+    """Read back what was published, as the request on standard input says."""
     try:
         for loaded in load_published(Request(**json.load(sys.stdin))):
             print(_ANSWER + json.dumps(asdict(loaded)), flush=True)

@@ -39,7 +39,7 @@ def prediction_table(rows: GoldRows, probabilities: np.ndarray) -> pa.Table:
 def check_predictions(
     predictions: pa.Table, labels: Sequence[str], name: str, *, may_be_ids: bool = True
 ) -> list[str]:
-    """Check the labels and probabilities of predictions.
+    """Check the labels and probabilities of a system's predictions for a dataset.
 
     Args:
         predictions: A table with the column ``prediction``, and optionally ``probability_LABEL``.

@@ -140,7 +140,7 @@ def _percent(scores: Mapping[int, float]) -> tuple[list[int], list[float]]:
 
 
 def with_legend_above(figure: "Figure") -> "Figure":
-    """Move the legend of a picture above it, in as many columns as fit.
+    """Move the legend of a report's picture above it, in as many columns as fit.
 
     Names of systems in reports are long; inside the axes they would cover the plot. The picture
     has one pair of axes; it is changed in place, and returned.
@@ -161,7 +161,7 @@ def with_legend_above(figure: "Figure") -> "Figure":
 
 
 def plot_training_map(result: Mapping[str, Any], title: str) -> "Figure":
-    """Plot the number of training rows by confidence and variability over the epochs.
+    """Plot a run's number of training rows by confidence and variability over the epochs.
 
     Args:
         result: Result of the metric ``cartography`` with rows in place of groups.

@@ -148,5 +148,5 @@ def show_difference(difference: float) -> str:
 
 
 def show_table(rows: Rows) -> str:
-    """Write rows under a head as a table in Markdown, numbers to the right."""
+    """Write a table of a report in Markdown, numbers to the right."""
     return markdown_table(rows[0], rows[1:], aligns_numbers=True)

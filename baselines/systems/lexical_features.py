@@ -230,7 +230,7 @@ def _measure(group: str, premise: str, hypothesis: str) -> list[float]:
 
 
 def bleu_scores(premise: Sequence[str], hypothesis: Sequence[str]) -> list[float]:
-    """Compute BLEU-1 to BLEU-4, from 0 to 1, of a hypothesis' tokens against its premise's.
+    """Return the classifier's features BLEU-1 to BLEU-4 of the hypothesis, from 0 to 1.
 
     BLEU-N is the geometric mean of the shares of the hypothesis' n-grams, n = 1 to N, that occur in
     the premise, each counted at most as often as there; times exp(1 - p / h) where the hypothesis
@@ -255,7 +255,7 @@ def bleu_scores(premise: Sequence[str], hypothesis: Sequence[str]) -> list[float
 
 
 def length_difference(premise: Sequence[str], hypothesis: Sequence[str]) -> int:
-    """Return by how many tokens the hypothesis is longer than the premise; negative if shorter.
+    """Return the classifier's feature of length: the hypothesis' tokens less the premise's.
 
     Source: SciNLI, section 4.2, feature 2.
     """
@@ -263,7 +263,7 @@ def length_difference(premise: Sequence[str], hypothesis: Sequence[str]) -> int:
 
 
 def overlap_scores(premise: str, hypothesis: str) -> list[float]:
-    """Count the words that two texts share: all, then nouns, verbs, adjectives and adverbs.
+    """Return the classifier's features of overlap: shared words, nouns, verbs, adjectives, adverbs.
 
     A word counts as often as it occurs in both texts, and among the nouns only if it is a noun in
     both. Punctuation does not count.

@@ -36,7 +36,7 @@ _stemmer = PorterStemmer()
 
 
 def tokenize_words(text: str) -> list[str]:
-    """Split a text into tokens, which contain no blanks, without changing their case.
+    """Split a text into tokens for a classical baseline, without changing their case.
 
     The tokenizer separates a period from a word only at the end of its input, so a text of several
     sentences is first cut where ``.``, ``!`` or ``?`` is followed by a blank and a capital letter.
@@ -53,12 +53,15 @@ def tokenize_words(text: str) -> list[str]:
 
 
 def tokenize_lower(text: str) -> list[str]:
-    """Split a text into lower-case tokens; the papers do not mention case."""
+    """Split a text into lower-case tokens for a classical baseline.
+
+    The papers do not mention case.
+    """
     return [token.lower() for token in tokenize_words(text)]
 
 
 def stem_words(text: str) -> list[str]:
-    """Split a text into tokens, and return their lower-case stems.
+    """Return the lower-case stems of a text, the units of the lexicalized classifier.
 
     Source: SciNLI, section 4.1: NLTK's tokenizer and Porter stemmer, which lower-cases.
 
@@ -70,18 +73,18 @@ def stem_words(text: str) -> list[str]:
 
 @lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
-    """Return the Porter stem of a word in lower case."""
+    """Return the Porter stem of a word, the unit of the lexicalized classifier, in lower case."""
     found: str = _stemmer.stem(word)
     return found
 
 
 def is_word(token: str) -> bool:
-    """Return whether a token has a letter or digit, and so is not mere punctuation."""
+    """Return whether a token of a classical baseline has a letter or digit."""
     return any(character.isalnum() for character in token)
 
 
 def word_classes(tokens: Sequence[str]) -> list[str | None]:
-    """Tag tokens by HanTa's English model, sentence by sentence.
+    """Tag tokens by HanTa's English model, for the features of a classical baseline.
 
     Args:
         tokens: The result of ``tokenize_words``; the tagger recognizes names by their case.

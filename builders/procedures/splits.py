@@ -28,7 +28,7 @@ GROUP = "Splits"
 
 
 def parse_years(text: str) -> Years:
-    """Read the first and last year of ``2000-2019``, or one year.
+    """Parse a recipe's first and last year, ``2000-2019``, or one year.
 
     Raises:
         UsageError: The text has another form.
@@ -39,7 +39,7 @@ def parse_years(text: str) -> Years:
 
 
 def parse_ratio(text: str) -> Shares:
-    """Read the shares of train, validation and test: ``0.8,0.1,0.1``.
+    """Parse a recipe's shares of train, validation and test: ``0.8,0.1,0.1``.
 
     Raises:
         UsageError: The text has another form.

@@ -12,7 +12,7 @@ _DRAW = "nlihub draw"
 
 
 def draw_number(text: str) -> int:
-    """Return a number that takes the place of chance: 8 bytes of a keyed hash of a text."""
+    """Return the number by which rows are sampled for statistics: 8 bytes of a keyed hash."""
     return int.from_bytes(keyed_hash(text, "", "survey")[:8], "big")
 
 

@@ -25,7 +25,7 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 def split_tokens(text: str) -> list[str]:
-    """Split a text into lower-case tokens, none of them empty or with a blank in it.
+    """Split a text into lower-case tokens for statistics, none of them empty.
 
     A token is a run of letters, digits and ``_``, with marks inside it (``- . , / : '``), or any
     other mark by itself.
@@ -48,7 +48,7 @@ def find_words(text: str) -> list[str]:
 
 
 def marked_words(text: str) -> list[str]:
-    """Split a sentence into tokens (see ``split_tokens``), each marker of an entity a token.
+    """Split a sentence into tokens for statistics, each marker of an entity a token.
 
     >>> marked_words("The <re> ABA <er>-induced rise.")
     ['the', '<re>', 'aba', '<er>', '-', 'induced', 'rise', '.']

@@ -152,7 +152,9 @@ def front_matter(spec: DatasetSpec, manifest: Manifest) -> str:
 
 
 def is_front_matter(found: str, spec: DatasetSpec, manifest: Manifest) -> bool:
-    """Return whether a card's YAML has every value of a version's; ``OPEN_LISTS`` may be longer.
+    """Return whether a card's YAML has every value of a built version.
+
+    The lists in ``OPEN_LISTS`` may be longer.
 
     Args:
         found: The YAML.

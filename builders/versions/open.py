@@ -158,7 +158,7 @@ def build_options(
     splits: Sequence[str] = (),
     origin: str | None = None,
 ) -> BuildOptions:
-    """Return the options of a build from what users give.
+    """Return the options with which a version is built, from what users give.
 
     Args:
         folder: Local folder with the source files, or one file; None downloads them where they are
@@ -181,7 +181,7 @@ def build_options(
 
 
 def check_num_proc(num_proc: int) -> int:
-    """Return the number of processes to build with, if it is 1 or more.
+    """Return the number of processes to build a version with, if it is 1 or more.
 
     Raises:
         UsageError: It is less than 1.

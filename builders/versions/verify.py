@@ -360,7 +360,7 @@ def card_is_true(version: _Subject) -> Iterator[str]:
 
 
 def repeated_texts(version: _Subject) -> Iterator[str]:
-    """List the texts that occur more than once."""
+    """List the texts that occur more than once in a built version."""
     rows = version.rows(version.main_config)
     first = first_rows(rows, TEXTS)
     is_repeated = np.bincount(first, minlength=len(rows))[first] > 1

@@ -81,7 +81,7 @@ def _count_markers(conclusions: "pa.Array", oddities: Oddities) -> None:
 
 
 def marked_entities(texts: "pa.Array", marker: str) -> "pa.Array":
-    """Return the first marked entity of each BioNLI conclusion, null where there is none.
+    """Return the first marked entity of each released conclusion, null where there is none.
 
     Args:
         texts: n texts.
@@ -96,7 +96,7 @@ def marked_entities(texts: "pa.Array", marker: str) -> "pa.Array":
 
 
 def strip_markers(text: str) -> str:
-    """Remove the markers of the entities from a BioNLI conclusion.
+    """Remove the markers that BioNLI's release puts around entities.
 
     Each marker goes with the blank that sets it apart from the entity.
 

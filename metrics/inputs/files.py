@@ -20,7 +20,7 @@ _TEXT_COLUMNS = ("id", "group", "category", "domain", "premise", "hypothesis")
 
 
 def read_input_file(path: str | Path) -> pa.Table:
-    """Read a file of predictions or gold labels, one row or more, as a table.
+    """Read the inputs of a metric from a file, one row or more, as a table.
 
     Args:
         path: A file that ends in ``.csv``, ``.jsonl`` or ``.parquet``. In CSV, an empty field is
@@ -84,7 +84,7 @@ def _read_jsonl(path: Path) -> pa.Table:
 def probability_matrix(
     table: pa.Table, labels: Sequence[str] | None = None
 ) -> tuple[np.ndarray, list[str]]:
-    """Return the predicted probabilities in columns such as ``probability_entailment``.
+    """Return a metric's probabilities, from columns such as ``probability_entailment``.
 
     Args:
         table: The n rows of a file.

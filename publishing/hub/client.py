@@ -91,7 +91,7 @@ def list_files(api: HfApi, name: str, kind: str, revision: str) -> list[RepoFile
 
 
 def cached_references(name: str) -> Collection[str]:
-    """Return the tags and branches of a dataset of which the client's cache has files.
+    """Return the tags and branches of a repository of which the Hub client's cache has files.
 
     It keeps them as ``datasets--ORG--NAME/refs/TAG``; ``scan_cache_dir`` reads all repositories.
     """

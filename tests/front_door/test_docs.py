@@ -9,12 +9,12 @@ import pytest
 from conftest import ROOT
 from nlihub.builders.core.registry import get_builder
 from nlihub.builders.versions.card import fill_blocks, read_blocks
+from nlihub.builders.versions.packaged_card import CardCheck, check_card
 from nlihub.loaders.errors import SchemaError
 from release_files import fixtures
 
 import nlihub
-from nlihub import building, loading
-from nlihub.building import CardCheck
+from nlihub import loading
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -67,24 +67,24 @@ def test_the_readme_knows_every_dataset_and_command():
 def test_packaged_cards_are_up_to_date():
     """In all that needs no source; where no source is needed, in everything."""
     for name in nlihub.list_datasets():
-        found = building.check_card(name)
+        found = check_card(name)
         assert found.stale == ()
         assert bool(found.unchecked) == nlihub.describe(name)["needs_download"]
 
 
 def test_the_packaged_card_of_spacenli_is_up_to_date(official):
-    assert building.check_card("spacenli", folder=official) == CardCheck((), ())
+    assert check_card("spacenli", folder=official) == CardCheck((), ())
 
 
 def test_the_packaged_card_of_scinli_is_up_to_date(scinli_release):
-    found = building.check_card("scinli", folder=scinli_release, splits=["validation", "test"])
+    found = check_card("scinli", folder=scinli_release, splits=["validation", "test"])
     assert found == CardCheck((), ())
 
 
 def test_a_stale_card_is_told(monkeypatch, capsys):
     spec = get_builder("bionli").SPEC
     monkeypatch.setitem(spec.__dict__, "citation", spec.citation.replace("2022", "2023"))
-    assert building.check_card("bionli").stale == ("citation",)
+    assert check_card("bionli").stale == ("citation",)
 
 
 def test_blocks():

@@ -13,10 +13,9 @@ import pytest
 from command_line import run_command
 from conftest import ROOT
 from nlihub.builders.core.new_dataset import skeleton_files
+from nlihub.builders.versions.packaged_card import write_card
 from nlihub.loaders.errors import SourceNotFoundError
 from release_files import fixtures
-
-from nlihub import building
 
 OPTIONS = (
     *("--delimiter", "tab", "--splits", "train,test", "--domain", "farming"),
@@ -164,12 +163,12 @@ def test_there_is_a_defect_for_every_rule():
 def test_a_card_is_written_in_its_checkout_only(checkout):
     card = checkout / CARD
     text = card.read_text()
-    filled, left = building.write_card("scinli", checkout)
+    filled, left = write_card("scinli", checkout)
     assert (card.read_text(), filled) == (text, ["usage", "published", "columns", "citation"])
     assert left == ["configs", "statistics", "oddities", "provenance"]
     card.write_text("another")
     with pytest.raises(SourceNotFoundError, match="another copy is installed"):
-        building.write_card("scinli", checkout)
+        write_card("scinli", checkout)
 
 
 @pytest.mark.slow

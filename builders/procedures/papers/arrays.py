@@ -18,7 +18,7 @@ _STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
 def mix(words: Words) -> Words:
-    """Scatter words of 64 bits, one to one, so that neighbours have nothing in common.
+    """Scatter keys of sentences, words of 64 bits, so that neighbours have nothing in common.
 
     Source:
         The finalizer of SplitMix64 (Steele, Lea and Flood, 2014).
@@ -29,7 +29,7 @@ def mix(words: Words) -> Words:
 
 
 def draw(keys: Words, number: int) -> Words:
-    """Return the draw of a number from each of n keys: n words of 64 bits."""
+    """Draw a word of 64 bits from the key of each of n pairs of sentences."""
     return mix(keys + np.uint64((number + 1) * int(_STEP) % 2**64))
 
 

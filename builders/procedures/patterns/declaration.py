@@ -54,7 +54,7 @@ def pattern_configs(
     *,
     has_few_shot: bool = True,
 ) -> dict[str, ConfigSpec]:
-    """Return the configs of a pattern dataset: all, one an inference class, and few-shot.
+    """Return the configs of a dataset drawn from patterns: all, one an inference class, few-shot.
 
     Args:
         per_pattern: Problems of each pattern; None where patterns differ in that.
@@ -80,7 +80,7 @@ def pattern_configs(
 
 
 def pattern_spec(**declared: Any) -> DatasetSpec:
-    """Return the declaration of a pattern dataset of this package.
+    """Return the declaration of a dataset drawn from patterns.
 
     Args:
         **declared: The fields of ``DatasetSpec`` that pattern datasets do not share.

@@ -133,7 +133,7 @@ def _fillers(samples: Sequence[PatternSample]) -> pa.ListArray:
 
 
 def few_shot_pool(rows: pa.Table) -> list[bool]:
-    """Return which rows of a pattern dataset are the pool to draw shots from; others are the test.
+    """Return which problems drawn from patterns are the pool of shots; the others are the test.
 
     Half of the problems of each pattern are in the pool, 100 of 200 in SpaceNLI: those whose text
     another pattern also yields, so that no test problem is ever a shot, then those with the lowest

@@ -44,7 +44,7 @@ class PatternAgreement:
 
 
 def fingerprint(pattern: Pattern) -> str:
-    """Return twelve digits that change with a pattern's sentences, label or conditions."""
+    """Return the fingerprint of a pattern that is validated: its text, label and conditions."""
     restrictions = [[r.variables, r.relation.products] for r in pattern.restrictions]
     constraint = None if pattern.constraint is None else asdict(pattern.constraint)
     content = [pattern.sentences, pattern.label, dict(pattern.fillers), restrictions, constraint]

@@ -28,7 +28,7 @@ class Marked(NamedTuple):
 
 
 def read_marked(text: str) -> Marked | str:
-    """Read the marked entities of a conclusion.
+    """Read the marked entities from the text of a record.
 
     Args:
         text: The conclusion, with any number of spaces inside the markers.
@@ -55,7 +55,7 @@ def read_marked(text: str) -> Marked | str:
 
 
 def mark_entities(text: str, regulator: tuple[int, int], regulated: tuple[int, int]) -> str:
-    """Put markers around two entities of a sentence, which do not overlap.
+    """Put markers around two entities in the text of an abstract.
 
     Args:
         text: The sentence.

@@ -107,7 +107,7 @@ def _goes_on(text: str, begin: int, cut: int) -> bool:
 
 
 def split_sentences(text: str) -> list[str]:
-    """Cut an English paragraph into sentences.
+    """Split an English paragraph of a paper that is read into sentences.
 
     Citations, formulae, abbreviations, numbers of headings and short brackets do not end a
     sentence, and none begins with a word in lower case.

@@ -138,18 +138,18 @@ def card_command(
 
 
 def _write_card(name: str, folder: Path | None, splits: list[str]) -> None:
-    from .. import building
+    from ..builders.versions.packaged_card import write_card
 
-    filled, left = building.write_card(name, folder=folder, splits=splits)
+    filled, left = write_card(name, folder=folder, splits=splits)
     if left:
         tell(f"--from FOLDER fills {', '.join(left)} too.")
     print(f"filled in the card of {name}: {', '.join(filled)}")
 
 
 def _check_card(name: str, folder: Path | None, splits: list[str]) -> None:
-    from .. import building
+    from ..builders.versions.packaged_card import check_card
 
-    found = building.check_card(name, folder=folder, splits=splits)
+    found = check_card(name, folder=folder, splits=splits)
     for reason in found.unchecked:
         tell(f"what is measured was not checked: {reason}")
     if found.stale:

@@ -122,7 +122,7 @@ def reorder_cache(cache: Any, parents: torch.Tensor, *, has_encoder: bool, is_mo
 
 
 def pad_tokens(rows: Sequence[Sequence[int]], padding: int, side: str = "right") -> torch.Tensor:
-    """Fill up the token rows of a batch to equal length, on the ``"right"`` or ``"left"``."""
+    """Pad the token rows of a batch of abstracts to equal length, on the left or right."""
     tensors = [torch.tensor(row) for row in rows]
     return pad_sequence(tensors, batch_first=True, padding_value=padding, padding_side=side)
 

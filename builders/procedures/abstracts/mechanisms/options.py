@@ -16,7 +16,7 @@ GROUP = "Mechanisms"
 
 
 def parse_names(text: str) -> tuple[str, ...]:
-    """Read the names of an option, separated by commas.
+    """Parse the names in an option of a recipe, separated by commas.
 
     Raises:
         UsageError: A name is empty.

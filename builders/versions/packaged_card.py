@@ -1,0 +1,95 @@
+"""Check and fill the packaged card of a dataset, in ``dataset_cards``."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...loaders.errors import SourceNotFoundError
+from ..core.new_dataset import check_checkout
+from ..core.registry import get_builder
+from .card import card_template, declared_blocks, fill_blocks, read_blocks
+from .open import PathLike, open_version
+
+
+@dataclass(frozen=True)
+class CardCheck:
+    """What was found when the packaged card of a dataset was checked.
+
+    Attributes:
+        stale: The generated blocks that are out of date, by name.
+        unchecked: Why what is measured was not checked; empty where it was.
+    """
+
+    stale: tuple[str, ...]
+    unchecked: tuple[str, ...]
+
+
+def check_card(
+    name: str, *, folder: PathLike | None = None, splits: Sequence[str] = ()
+) -> CardCheck:
+    """Check whether the packaged card of a dataset is up to date.
+
+    Args:
+        name: Name of the dataset.
+        folder: Local folder with the source files, or one file, where the dataset has to be built
+            first; None downloads them where they are needed.
+        splits: The splits that the card's figures were measured on; empty means all.
+
+    Raises:
+        UnknownNameError: There is no such dataset.
+        NLIHubError: The sources are not the pinned ones, or malformed.
+    """
+    spec = get_builder(name).SPEC
+    packaged = read_blocks(card_template(spec))
+    expected = declared_blocks(spec)
+    unchecked: tuple[str, ...] = ()
+    if folder is None and not spec.offline:
+        unchecked = ("no folder with the sources was named (--from FOLDER)",)
+    else:
+        version = open_version(name, folder=folder, splits=splits)
+        expected = read_blocks((version.folder / "README.md").read_text(encoding="utf-8"))
+    stale = [
+        block
+        for block, text in expected.items()
+        if block in packaged and packaged[block].rstrip() != text.rstrip()
+    ]
+    return CardCheck(tuple(stale), unchecked)
+
+
+def write_card(
+    name: str, root: PathLike = ".", *, folder: PathLike | None = None, splits: Sequence[str] = ()
+) -> tuple[list[str], list[str]]:
+    """Fill the generated blocks of a dataset's card in a checkout of this package.
+
+    Args:
+        name: Name of the dataset.
+        root: The checkout.
+        folder: Local folder with the source files, or one file; None leaves the blocks as they are
+            that are measured.
+        splits: The splits to measure; empty means all.
+
+    Returns:
+        The blocks that were filled, and those that need the sources and were left as they are.
+
+    Raises:
+        UnknownNameError: There is no such dataset.
+        SourceNotFoundError: The folder is not a checkout, or not the one that is installed.
+        SchemaError: The card has an unknown block.
+        NLIHubError: The sources are not the pinned ones, or malformed.
+    """
+    spec = get_builder(name).SPEC
+    path = check_checkout(Path(root).expanduser()) / "dataset_cards" / (spec.card or name)
+    path /= "README.md"
+    template = card_template(spec)
+    if not path.is_file() or path.read_text(encoding="utf-8") != template:
+        raise SourceNotFoundError(
+            f"{path} is not the card that nlihub reads: another copy is installed. Run "
+            "pip install -e . in the checkout."
+        )
+    fresh = declared_blocks(spec)
+    if folder is not None or spec.offline:
+        version = open_version(name, folder=folder, splits=splits)
+        fresh = read_blocks((version.folder / "README.md").read_text(encoding="utf-8"))
+    blocks = read_blocks(template)
+    path.write_text(fill_blocks(template, {**blocks, **fresh}), encoding="utf-8")
+    return [b for b in blocks if b in fresh], [b for b in blocks if b not in fresh]

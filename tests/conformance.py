@@ -73,7 +73,9 @@ def rows_are_those_of_the_source_in_its_order(s):
     for split, (features, rows) in s.main.items():
         names = features["label"].names
         found = [(r["id"], r["premise"], r["hypothesis"], names[r["label"]]) for r in rows]
-        assert found == s.source[split]
+        assert len(found) == len(s.source[split]), f"{split}: {len(found)} rows"
+        for row, expected in zip(found, s.source[split], strict=True):
+            assert row == expected, f"{split}: found {row}, expected {expected}"
 
 
 def an_id_stands_for_one_row(s):

@@ -211,7 +211,7 @@ def _group_metrics(rows: pa.Table, n_labels: int) -> tuple[str, ...]:
 
 
 def align_labels(rows: GoldRows, labels: tuple[str, ...], what: str) -> GoldRows:
-    """Map the label ids of rows, by name, to the order of another label set.
+    """Map the label ids of gold rows, by name, to the order of another label set.
 
     Args:
         rows: The rows.

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from ...loaders.errors import Defect, ReleaseError
+from ...loaders.errors import Defect, ReleaseError, SchemaError
 from ...loaders.fetching import Source, SourceFile, list_sources
 from ...loaders.fetching.obtain import HINT
 from ...loaders.releases import Oddities
@@ -66,7 +66,22 @@ def row_encoder(
         columns: For each column of ours that the release has, its name there.
         constants: For columns of ours, the value of every row; the others are null.
         labels: Our label for each label of the release; None where they are the same.
+
+    Raises:
+        SchemaError: A column is not declared, or a declared one of the dataset's own has no source.
     """
+    filled = {*columns, *(constants or {})}
+    problems = [
+        f"column {name!r} is not declared; name it in extra and meanings"
+        for name in sorted(filled - set(spec.columns))
+    ]
+    problems += [
+        f"column {name!r} is declared in extra, and nothing fills it; name it in COLUMNS"
+        for name in spec.extra
+        if name not in filled
+    ]
+    if problems:
+        raise SchemaError(f"The columns of {spec.name!r} are wrong: {'; '.join(problems)}.")
 
     def make() -> Encoder:
         import pyarrow as pa

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ...loaders.errors import SchemaError
-from .schema import COLUMNS, SPLITS, ColumnType, is_column_type, is_name, uniform_features
+from .schema import COLUMNS, SCALARS, SPLITS, ColumnType, is_column_type, is_name, uniform_features
 
 if TYPE_CHECKING:
     from datasets import Features
@@ -134,7 +134,8 @@ class DatasetSpec:
             problems.append("extra and meanings name different columns")
         problems += [f"column {name!r} is a uniform one" for name in self.extra if name in COLUMNS]
         problems += [
-            f"column {name!r} has the unknown type {kind!r}"
+            f"column {name!r} has the unknown type {kind!r}; expected one of {', '.join(SCALARS)}, "
+            "[TYPE] or {NAME: TYPE}"
             for name, kind in self.extra.items()
             if not is_column_type(kind)
         ]

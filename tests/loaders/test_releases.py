@@ -13,7 +13,7 @@ from nlihub.loaders.releases.layout import Column, Layout
 from nlihub.loaders.releases.mscinli import read_mscinli
 from nlihub.loaders.releases.scinli import LAYOUT
 from nlihub.loaders.releases.spacenli import read_released_spacenli
-from release_files import bionli_rows, mscinli_rows, scinli_rows, write_csv, write_jsonl
+from release_files import bionli_rows, mirror, mscinli_rows, scinli_rows, write_csv, write_jsonl
 
 read_scinli = LAYOUT.read
 SCINLI = scinli_rows("test")
@@ -501,29 +501,6 @@ def test_what_is_no_released_sample(tmp_path, text, message):
     (tmp_path / "160x200.json").write_text(text)
     with pytest.raises(ReleaseError, match=message):
         read_released_spacenli(tmp_path / "160x200.json")
-
-
-def mirror(path, to, labels_as_ids=False, drop=()):
-    """The sample as a mirror stores it: Parquet, every variable of every pattern in ``subs``."""
-    import datasets
-
-    rows = json.loads(path.read_text())["data"]
-    names = sorted({name for row in rows for name in row["subs"]})
-    optional = ("src", "cat", "rel", "seed")
-    columns = [c for c in dict.fromkeys(k for row in rows for k in row) if c not in drop]
-    full = [
-        {
-            **{c: row.get(c) if c in optional else row[c] for c in columns if c != "subs"},
-            "subs": {name: row["subs"].get(name) for name in names},
-        }
-        for row in rows
-    ]
-    table = datasets.Dataset.from_list(full)
-    if labels_as_ids:
-        feature = datasets.ClassLabel(names=["contradiction", "entailment", "neutral"])
-        table = table.cast_column("label", feature)
-    table.to_parquet(to)
-    return to
 
 
 @pytest.mark.parametrize("labels_as_ids", [False, True])

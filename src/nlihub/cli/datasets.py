@@ -277,7 +277,10 @@ def install_command(
 def new_command(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A snake_case name.")],
     labels: Annotated[
-        str, typer.Option(metavar="A,B,...", help="The labels, in the order of their ids.")
+        str,
+        typer.Option(
+            metavar="A,B,...", help="Your labels (not the release's), in the order of their ids."
+        ),
     ] = "entailment,neutral,contradiction",
     delimiter: Annotated[
         str, typer.Option(metavar="comma|tab|jsonl", help="How the files are written.")
@@ -286,11 +289,11 @@ def new_command(
         str,
         typer.Option(
             metavar="id=...,label=...",
-            help="The names of these columns in the release.",
+            help="Names in the release of id, premise, hypothesis and label.",
         ),
     ] = "",
     splits: Annotated[
-        str, typer.Option(metavar="S,...", help="The splits, a file each.")
+        str, typer.Option(metavar="S,...", help="Some of train, validation, test; a file each.")
     ] = "train,validation,test",
     license_: Annotated[
         str, typer.Option("--license", help="The licence of the release, as the Hub calls it.")

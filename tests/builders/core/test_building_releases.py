@@ -12,7 +12,7 @@ from nlihub.builders.core.datasets_builder import datasets_builder
 from nlihub.builders.core.registry import builders
 from nlihub.builders.core.row_digests import order_digest, row_hashes
 from nlihub.builders.versions.open import open_version
-from release_files import scinli_rows, write_csv, write_jsonl
+from release_files import fixtures, mirror, scinli_rows, write_csv, write_jsonl
 from typer.testing import CliRunner
 
 import nlihub
@@ -552,7 +552,6 @@ def test_the_mirror_of_spacenli_has_to_have_the_official_rows_in_order(
 ):
     import pyarrow.parquet as pq
     from nlihub.builders import spacenli
-    from test_releases import mirror
 
     catalogue = json.loads((releases / "sources.json").read_text())
     variants = catalogue["spacenli"]["files"]["release"]["variants"]
@@ -754,11 +753,9 @@ def test_every_verb_works_for_every_dataset(releases, tmp_path):
         given = [] if name == "open_spacenli" else ["--from", releases / "csv"]
         assert builders()[name].SPEC.pretty_name in run("show", name)
         fetched = run("fetch", name, *given, "--json")
-        assert len(json.loads(fetched[fetched.index("[") :])) == {
-            "scinli": 3,
-            "mscinli": 6,
-            "bionli": 5,
-        }.get(name, 2 if given else 0)
+        n_files = {"scinli": 3, "mscinli": 6, "bionli": 5, "spacenli": 2, "open_spacenli": 0}
+        n_files |= {new: len(fixture.FILES) for new, fixture in fixtures().items()}
+        assert len(json.loads(fetched[fetched.index("[") :])) == n_files[name]
         built = run("build", name, *given, "--output", tmp_path).strip()
         assert built == str(tmp_path / name)
         assert "ok       card is true" in run("verify", built)

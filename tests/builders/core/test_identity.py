@@ -81,7 +81,7 @@ def change(path, old="\n", new="\n# changed\n"):
 def test_the_rooms_that_a_dataset_depends_on(name):
     covered = names_of(covered_files(get_builder(name).__module__))
     rooms = {path.parent.as_posix() for path in covered}
-    assert rooms == ROOMS[name]
+    assert rooms == ROOMS.get(name, RELEASE)
     others = {path.stem for path in covered if path.parent == Path("builders")} - {name}
     assert others == ({"scinli"} if name == "mscinli" else set())
 
@@ -212,7 +212,8 @@ def test_a_changed_rule_discards_what_follows_it(tree, path, discarded):
     before = identities()
     change(tree / path)
     changed = {name for name, found in identities().items() if found != before[name]}
-    assert changed - {"files"} == discarded - {"files"}
+    known = {*ROOMS, "papers"}  # of a dataset added since, nothing is said here
+    assert changed & known == discarded & known
     if "files" in discarded:
         assert "files" in changed
 

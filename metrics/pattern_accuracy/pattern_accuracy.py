@@ -10,8 +10,10 @@ _CITATION = """
   author = {Abzianidze, Lasha and Zwarts, Joost and Winter, Yoad},
   booktitle = {Proceedings of the 4th Natural Logic Meets Machine Learning Workshop},
   year = {2023},
-  eprint = {2307.02269},
-  archiveprefix = {arXiv}
+  address = {Nancy, France},
+  publisher = {Association for Computational Linguistics},
+  pages = {12--24},
+  url = {https://aclanthology.org/2023.naloma-1.2}
 }
 """
 

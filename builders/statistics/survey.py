@@ -10,6 +10,7 @@ from ..core.spec import DatasetSpec
 from ..versions.card import statistics_block
 from ..versions.card_statistics import Statistics, measure_statistics
 from ..versions.version import BuiltVersion
+from .counts import ValueCount, count_values
 from .negatives import CategoryNegatives, Quantiles, describe_negatives
 from .parses import Parses, Roots, parse_texts
 from .probe import MARGIN, CategoryScore, Probe, probe_hypotheses
@@ -31,6 +32,7 @@ class Survey(Statistics):
 
     Attributes:
         row_counts: Rows by split, domain and class.
+        counts: Rows and groups by the columns that were named.
         texts: Length and overlap of the texts, by class, domain and split.
         vocabularies: Overlap of the vocabularies of its domains.
         negatives: Negatives beside their positives, by category.
@@ -40,6 +42,7 @@ class Survey(Statistics):
     """
 
     row_counts: tuple[RowCount, ...]
+    counts: tuple[ValueCount, ...]
     texts: tuple[TextFigures, ...]
     vocabularies: Vocabularies | None
     negatives: tuple[CategoryNegatives, ...] | None
@@ -48,7 +51,13 @@ class Survey(Statistics):
     unmeasured: dict[str, str]
 
 
-def survey(version: BuiltVersion, *, probe: bool = False, parser: str | None = None) -> Survey:
+def survey(
+    version: BuiltVersion,
+    *,
+    probe: bool = False,
+    parser: str | None = None,
+    by: Sequence[str] = (),
+) -> Survey:
     """Measure the statistics of a built version and the papers' tables, reading rows in batches.
 
     Args:
@@ -57,16 +66,18 @@ def survey(version: BuiltVersion, *, probe: bool = False, parser: str | None = N
             scikit-learn is not installed, ``unmeasured`` says so.
         parser: Address of a CoreNLP server, which takes a tenth of a second or more for a sentence;
             None measures no parses.
+        by: Columns to count rows and groups by; ``A+B`` crosses two.
 
     Raises:
         MissingExtraError: A parser is given, and NLTK is not installed.
         ParserError: The parser cannot be reached, does not answer in time, or not in the format of
             CoreNLP.
-        UnknownNameError: This package has no dataset of that name.
+        UnknownNameError: This package has no dataset of that name, or it has no such column.
         UsageError: The parser is not an address of HTTP.
         VerificationError: A file is missing or malformed.
     """
     config = version.main_config
+    counts = count_values(version, config, by)
     # First, so that a parser that does not answer is reported at once.
     parses = parse_texts(version, config, parser) if parser is not None else None
     unmeasured: dict[str, str] = {}
@@ -94,6 +105,7 @@ def survey(version: BuiltVersion, *, probe: bool = False, parser: str | None = N
     return Survey(
         **vars(measure_statistics(version)),
         row_counts=tuple(count_by_class(version, config, tallies)),
+        counts=counts,
         texts=tuple(describe_texts(version, config, tallies)),
         vocabularies=vocabularies,
         negatives=negatives,
@@ -107,6 +119,8 @@ def show_survey(spec: DatasetSpec, survey: Survey) -> str:
     """Show a survey of a dataset in Markdown: the card's statistics, then the papers' tables."""
     sections = [statistics_block(spec, survey)]
     sections += _show_rows(survey.row_counts)
+    for name, counts in groupby(survey.counts, key=lambda count: count.by):
+        sections += [f"## Rows by {name}", show_counts(list(counts))]
     sections += _show_texts(survey.texts)
     if survey.vocabularies:
         sections += _show_vocabularies(survey.vocabularies)
@@ -134,6 +148,18 @@ def _show_rows(counts: Sequence[RowCount]) -> Iterator[str]:
         yield "In brackets: what the paper counts, where it differs."
     elif any(count.published is not None for count in counts):
         yield "The paper counts the same."
+
+
+def show_counts(counts: Sequence[ValueCount]) -> str:
+    """Show counts by the same columns in a table, the paper's beside ours where it has any."""
+    shown = [
+        [c.split, *c.value, f"{c.rows:,}", f"{c.groups:,}"]
+        + ["" if c.published is None else f"{c.published:,}"]
+        for c in counts
+    ]
+    has_paper = any(count.published is not None for count in counts)
+    head = ["split", *counts[0].by.split("+"), "rows", "groups", *["paper's rows"] * has_paper]
+    return markdown_table(head, [row[: len(head)] for row in shown], aligns_numbers=True)
 
 
 def _other(count: RowCount) -> str:

@@ -119,6 +119,7 @@ def stats(
     splits: Sequence[str] = (),
     probe: bool = False,
     parser: str | None = None,
+    by: Sequence[str] = (),
 ) -> Survey:
     """Measure the statistics of a dataset on its built files: its card's, and the papers' tables.
 
@@ -132,18 +133,19 @@ def stats(
             ``nlihub[baselines]``; without it the answer says that it was not measured.
         parser: Address of a CoreNLP server, ``http://localhost:9000``, to measure how many
             sentences parse as such; needs ``nlihub[baselines]``.
+        by: Columns to count rows and groups by, such as ``category``; ``A+B`` crosses two.
 
     Returns:
         What was measured: labels, leakage and repeats; rows by split, domain and class; length and
         overlap of the texts; vocabularies of domains; what the probe and the parser found.
 
     Raises:
-        UnknownNameError: There is neither such a dataset nor such a folder.
+        UnknownNameError: There is neither such a dataset nor such a folder, nor such a column.
         MissingExtraError: A parser is named, and NLTK is not installed.
         ParserError: The parser cannot be reached, or does not answer as it should.
     """
     version = open_version(name, folder=folder, configs=configs, splits=splits)
-    return survey(version, probe=probe, parser=parser)
+    return survey(version, probe=probe, parser=parser, by=by)
 
 
 def install(

@@ -75,6 +75,12 @@ def stats_command(
         str | None,
         typer.Option(metavar="URL", help="CoreNLP server to parse with: http://localhost:9000"),
     ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN,...", help="Count rows and groups by columns; A+B crosses two."
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Measure the statistics of a dataset on its built files: the tables of the papers.
@@ -91,7 +97,7 @@ def stats_command(
     from ..builders.versions.open import open_version
 
     version = open_version(name, folder=folder, configs=names(configs), splits=names(splits))
-    found = survey(version, probe=probe, parser=parser)
+    found = survey(version, probe=probe, parser=parser, by=names(by))
     answer(asdict(found), as_json, lambda: show_survey(version.builder.SPEC, found))
 
 

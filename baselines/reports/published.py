@@ -233,7 +233,7 @@ def find_published(
         are none, the reason in words, else None.
     """
     test = data_name(dataset)
-    reason = _not_the_papers(test, dataset) or _not_the_presets(config)
+    reason = differing_test_set(test, dataset) or _not_the_presets(config)
     if reason is not None:
         return [], reason
     places = {place_of(test, score) for score in scores}
@@ -289,8 +289,13 @@ def _same_features(result: PublishedResult, config: RunConfig) -> bool:
     return ours == theirs
 
 
-def _not_the_papers(test: str, dataset: Mapping[str, Any]) -> str | None:
-    """Return why no paper has results on a test set, or None if one has."""
+def differing_test_set(test: str, dataset: Mapping[str, Any]) -> str | None:
+    """Return why no paper has results on a test set, or None if one has.
+
+    Args:
+        test: The result of ``data_name``.
+        dataset: The description of the test set: ``name``, ``config``, ``split`` and ``rows``.
+    """
     known = {place_of(r.test, score)[0] for r in published_results() for score in r.scores}
     if _SAME_TEST.get(test, test) not in known:
         return f"no paper has results on {test}"

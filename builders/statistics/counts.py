@@ -1,6 +1,6 @@
 """Count rows and groups by columns of one's choice, beside the papers' counts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,7 +71,7 @@ def count_values(
         for split in version.manifest.configs[config]:
             expected = _expected(published.get(split, {}), columns)
             counts = _count(version, config, split, columns)
-            for value in _in_order({*counts, *expected}, spec):
+            for value in _in_order([*counts, *expected], expected, spec):
                 rows, groups = counts.get(value, (0, 0))
                 found.append(ValueCount(split, name, value, rows, groups, expected.get(value)))
     return tuple(found)
@@ -103,9 +103,7 @@ def _flat(table: pa.Table, column: str) -> pa.Table:
     if not pa.types.is_list(values.type) and not pa.types.is_large_list(values.type):
         return table
     repeated = table.take(pc.list_parent_indices(values))
-    return repeated.set_column(
-        table.column_names.index(column), column, pc.list_flatten(values)
-    )
+    return repeated.set_column(table.column_names.index(column), column, pc.list_flatten(values))
 
 
 def _expected(published: PublishedCounts, columns: Sequence[str]) -> dict[tuple[Any, ...], int]:
@@ -115,11 +113,16 @@ def _expected(published: PublishedCounts, columns: Sequence[str]) -> dict[tuple[
     return {(key if len(columns) > 1 else (key,)): number for key, number in counts.items()}
 
 
-def _in_order(values: set[tuple[Any, ...]], spec: DatasetSpec) -> list[tuple[Any, ...]]:
-    declared = {name: i for i, name in enumerate((*spec.labels, *spec.categories, *spec.domains))}
+def _in_order(
+    values: Iterable[tuple[Any, ...]], published: Iterable[tuple[Any, ...]], spec: DatasetSpec
+) -> list[tuple[Any, ...]]:
+    """Sort distinct values: those that are declared or published first, in their order."""
+    names = [*spec.labels, *spec.categories, *spec.domains]
+    names += [part for value in published for part in value if isinstance(part, str)]
+    declared = {name: place for place, name in enumerate(dict.fromkeys(names))}
 
     def place(value: Any) -> tuple[int, float, str]:
         is_number = isinstance(value, int | float) and value is not None
         return declared.get(value, len(declared)), float(value) if is_number else 0.0, str(value)
 
-    return sorted(values, key=lambda value: [place(part) for part in value])
+    return sorted(set(values), key=lambda value: [place(part) for part in value])

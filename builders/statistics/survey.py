@@ -153,9 +153,9 @@ def _show_rows(counts: Sequence[RowCount]) -> Iterator[str]:
 def show_counts(counts: Sequence[ValueCount]) -> str:
     """Show counts by the same columns in a table, the paper's beside ours where it has any."""
     shown = [
-        [c.split, *c.value, f"{c.rows:,}", f"{c.groups:,}"]
-        + ["" if c.published is None else f"{c.published:,}"]
+        [c.split, *c.value, f"{c.rows:,}", f"{c.groups:,}", paper]
         for c in counts
+        for paper in ["" if c.published is None else f"{c.published:,}"]
     ]
     has_paper = any(count.published is not None for count in counts)
     head = ["split", *counts[0].by.split("+"), "rows", "groups", *["paper's rows"] * has_paper]

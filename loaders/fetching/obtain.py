@@ -198,6 +198,11 @@ def _download(source: Source, cache_dir: Path) -> SourceFile:
     )
 
 
+def is_downloaded(source: Source, cache_dir: Path) -> bool:
+    """Return whether a source file is in the cache of downloads, where it is verified on use."""
+    return any(_target(source, variant, cache_dir).is_file() for variant in source.variants)
+
+
 def _download_from(
     source: Source, variant: Variant, location: Location, target: Path, cache_dir: Path
 ) -> SourceFile:

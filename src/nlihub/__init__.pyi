@@ -8,6 +8,8 @@ from . import metrics as metrics
 from . import perturbation as perturbation
 from .baselines.evaluation.score import plot as plot
 from .baselines.evaluation.score import score as score
+from .baselines.reproduction.make import list_reproductions as list_reproductions
+from .baselines.reproduction.make import reproduce as reproduce
 from .builders.core.harmonize import align_predictions as align_predictions
 from .builders.core.harmonize import harmonize as harmonize
 from .builders.core.registry import describe as describe

@@ -21,6 +21,7 @@ from . import (
     patterns,
     perturbations,
     publishing,
+    reproduction,
 )
 
 app = typer.Typer(
@@ -111,7 +112,7 @@ def program(
     """SciNLI, MSciNLI, BioNLI and SpaceNLI in the Hugging Face ecosystem."""
 
 
-for room in (datasets, patterns, perturbations, metrics, publishing):
+for room in (datasets, patterns, perturbations, metrics, reproduction, publishing):
     room.add_commands(app)
 app.add_typer(construct.app)
 app.add_typer(annotation.app, name="annotate")

@@ -1,0 +1,73 @@
+"""Entries that people's answers to annotation batches give."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...builders.annotation import judgements, rounds
+from ...builders.annotation.agreement import AnnotatorAgreement, Share
+from ...loaders.errors import UsageError
+from .at_hand import AtHand
+from .entries import Entry
+from .from_versions import open_for
+from .tables import ComparedTable, Made, compare_numbers
+
+
+def make_agreement(entry: Entry, at_hand: AtHand) -> Made:
+    """Review annotation batches, the paper's figures beside ours.
+
+    Raises:
+        UsageError: There are several folders of batches, or they ask something else.
+        AnnotationError: The batches or the answers are malformed or of another version.
+    """
+    if len(at_hand.batches) > 1:
+        listed = ", ".join(str(path) for path in at_hand.batches)
+        raise UsageError(f"{entry.id} is measured on one folder of batches, not on {listed}.")
+    version, batches = open_for(entry, at_hand).folder, at_hand.batches[0]
+    if "per_class" in entry.options:
+        ours = _agreement(rounds.review(version, batches, entry.options["per_class"]).agreement)
+    elif entry.dataset == "bionli":
+        ours = _quality(judgements.review_judgements(version, batches))
+    else:
+        raise UsageError(
+            f"{entry.id} is not measured yet: {entry.commands[-1]} has no such review."
+        )
+    known = dict(entry.numbers)
+    rows = compare_numbers(
+        known, {name: value for name, value in ours.items() if value is not None}
+    )
+    columns = ("", "paper", "ours", "difference")
+    table = ComparedTable("Agreement", columns, rows)
+    return Made([table], [f"Ours: {batches}, drawn from {version}."], set(known))
+
+
+def _agreement(found: AnnotatorAgreement) -> Mapping[str, float | str | None]:
+    shares = {**found.by_class, **found.by_domain}
+    return {
+        "pairs annotated": found.overall.of,
+        "pairs confirmed": found.overall.n,
+        "confirmed %, all": _percent(found.overall),
+        **{f"confirmed %, {name}": _percent(share) for name, share in shares.items()},
+        "without a majority %": _percent(found.without_majority),
+        "Fleiss' kappa": _number(found.kappa),
+    }
+
+
+def _quality(found: Any) -> Mapping[str, float | str | None]:
+    return {
+        "pairs": found.negatives.n_pairs,
+        **{
+            f"true negatives %, {name}": _percent(verdict.as_expected)
+            for name, verdict in found.strategies.items()
+        },
+        "true negatives %, all": _percent(found.negatives.as_expected),
+        "Fleiss' kappa": _number(found.agreement.kappa),
+    }
+
+
+def _percent(share: Share) -> float | None:
+    return _number(100 * share.value, 1)
+
+
+def _number(value: float, n_digits: int = 4) -> float | None:
+    """Return a rounded number; None for NaN."""
+    return None if value != value else round(value, n_digits)

@@ -1,0 +1,245 @@
+"""Entries that are measured on a built version: counts, texts, vocabularies, examples."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ...builders.core.registry import get_builder
+from ...builders.statistics.counts import count_values
+from ...builders.statistics.parses import parse_texts
+from ...builders.statistics.rows_and_texts import (
+    describe_texts,
+    published_texts,
+    tallied_domains,
+    tally_texts,
+)
+from ...builders.statistics.survey import survey
+from ...builders.statistics.vocabulary import compare_vocabularies
+from ...builders.versions.open import open_version
+from ...builders.versions.version import BuiltVersion
+from ...loaders.errors import UnmeasuredError, UsageError
+from .at_hand import AtHand
+from .entries import Entry
+from .tables import Cell, ComparedTable, Made, compare_numbers, difference
+
+_COMPARED = ("paper", "ours", "difference")
+
+
+def open_for(entry: Entry, at_hand: AtHand, splits: Sequence[str] = ()) -> BuiltVersion:
+    """Open the version that an entry is measured on: the one given, or built from the sources.
+
+    Args:
+        entry: The entry.
+        at_hand: What was given.
+        splits: The splits to build from sources; empty means all.
+
+    Raises:
+        UsageError: Several versions are given, or one of other labels than the entry's dataset.
+        NLIHubError: The sources are missing, or not those of the dataset.
+    """
+    spec = get_builder(entry.dataset).SPEC
+    if not at_hand.versions:
+        return open_version(entry.dataset, folder=at_hand.sources, splits=splits)
+    if len(at_hand.versions) > 1:
+        listed = ", ".join(str(path) for path in at_hand.versions)
+        raise UsageError(f"{entry.id} is measured on one version, not on {listed}. Name one.")
+    version = BuiltVersion(Path(at_hand.versions[0]))
+    if tuple(version.manifest.labels) != tuple(spec.labels):
+        raise UsageError(
+            f"{version.folder} holds {version.manifest.dataset}, with the labels "
+            f"{', '.join(version.manifest.labels)}; {entry.id} needs those of {entry.dataset}, "
+            f"{', '.join(spec.labels)}. Name another folder."
+        )
+    return version
+
+
+def make_statistics(
+    entry: Entry, at_hand: AtHand, splits: Sequence[str] = (), parser: str | None = None
+) -> Made:
+    """Measure an entry's parts on a version, the paper's figures beside ours.
+
+    Raises:
+        UnmeasuredError: A part cannot be measured on these rows.
+        UsageError: The version is none of the entry's dataset.
+    """
+    version = open_for(entry, at_hand, splits)
+    config = _config_of(entry, version)
+    made = Made(notes=[_describe(version, config)])
+    if version.manifest.dataset != entry.dataset:
+        made.notes.append(
+            f"Ours is another dataset than the paper's {entry.dataset}, so its numbers differ."
+        )
+    for part in entry.options["parts"]:
+        if part == "texts":
+            _add_texts(made, entry, version, config, parser)
+        else:
+            _PARTS[part](made, entry, version, config)
+    return made
+
+
+def _config_of(entry: Entry, version: BuiltVersion) -> str:
+    wanted = entry.options.get("config")
+    configs = list(version.manifest.configs)
+    if wanted is None or (version.manifest.dataset != entry.dataset and wanted not in configs):
+        return version.main_config
+    if wanted not in configs:
+        raise UsageError(
+            f"{version.folder} has the configs {', '.join(configs)}; {entry.id} shows {wanted}. "
+            "Build that config too."
+        )
+    return str(wanted)
+
+
+def _describe(version: BuiltVersion, config: str) -> str:
+    manifest = version.manifest
+    rows = ", ".join(f"{name} {split.rows:,}" for name, split in manifest.configs[config].items())
+    return f"Ours: {manifest.dataset} {manifest.version}, {config}: {rows} rows."
+
+
+def _add_counts(made: Made, entry: Entry, version: BuiltVersion, config: str) -> None:
+    spec = get_builder(entry.dataset).SPEC
+    published = spec.published.get(entry.options.get("config", spec.default_config), {})
+    unit = entry.options.get("unit", "rows")
+    shares = ("paper %", "ours %") if unit == "rows" else ()
+    for name in entry.options["by"]:
+        rows: list[list[Cell]] = []
+        for count in count_values(version, config, [name], published):
+            value = ", ".join(map(str, count.value))
+            theirs = count.published if unit == "rows" else entry.numbers.get(value)
+            made.used |= {value} & set(entry.numbers)
+            ours = count.rows if unit == "rows" else count.groups
+            row = [count.split, *count.value, theirs, ours, difference(theirs, ours)]
+            if shares:
+                n_rows = version.manifest.configs[config][count.split].rows
+                row += [_share(theirs, published.get(count.split, {}).get("rows"))]
+                row += [_share(ours, n_rows)]
+            rows.append(row)
+        columns = ("split", *name.split("+"), *_COMPARED, *shares)
+        made.tables.append(ComparedTable(f"{unit.capitalize()} by {name}", columns, rows))
+
+
+def _share(part: Any, whole: Any) -> float | None:
+    """Return a part in percent; None if one of the numbers is not known, or the whole is 0."""
+    return round(100 * part / whole, 1) if part is not None and whole else None
+
+
+def _add_texts(
+    made: Made, entry: Entry, version: BuiltVersion, config: str, parser: str | None
+) -> None:
+    spec = get_builder(entry.dataset).SPEC
+    figures = {
+        "premise_tokens": "words of a premise",
+        "hypothesis_tokens": "words of a hypothesis",
+        "overlap": "overlap %",
+    }
+    rows: list[list[Cell]] = []
+    for text in describe_texts(version, config, tally_texts(version, config)):
+        published = published_texts(spec.name, spec.default_config, text.part)
+        for name, title in figures.items():
+            theirs, ours = published.get(name), getattr(text, name)
+            rows.append([text.part, title, theirs, ours, difference(theirs, ours)])
+    if parser is not None:
+        for roots in parse_texts(version, config, parser).roots:
+            for side in ("premise", "hypothesis"):
+                theirs = published_texts(spec.name, spec.default_config, roots.part).get(
+                    f"{side}_s_roots"
+                )
+                ours = getattr(roots, side).s_roots
+                what = f"S roots of a {side} %"
+                rows.append([roots.part, what, theirs, ours, difference(theirs, ours)])
+    else:
+        made.notes.append("S roots were not measured: name a CoreNLP server with --parser URL.")
+    made.tables.append(ComparedTable("Texts", ("rows of", "what", *_COMPARED), rows))
+
+
+def _add_vocabularies(made: Made, entry: Entry, version: BuiltVersion, config: str) -> None:
+    domains = tallied_domains(tally_texts(version, config))
+    cosines: dict[str, float | str | None] = {}
+    for pair in compare_vocabularies(version, config, domains).shared:
+        names = {", ".join(pair.domains), ", ".join(reversed(pair.domains))}
+        known = next(iter(names & set(entry.numbers)), ", ".join(pair.domains))
+        cosine = asdict(pair).get("cosine")
+        cosines[known] = None if cosine is None else round(cosine, 4)
+    if None in cosines.values():
+        raise UnmeasuredError("The cosine of vocabularies is not measured by this version.")
+    made.used |= set(entry.numbers)
+    rows = compare_numbers(entry.numbers, cosines)
+    made.tables.append(ComparedTable("Cosine of the vocabularies", ("domains", *_COMPARED), rows))
+
+
+def _add_possible_negatives(made: Made, entry: Entry, version: BuiltVersion, config: str) -> None:
+    counts = getattr(survey(version), "possible_negatives", ())
+    if not counts:
+        raise UnmeasuredError(
+            f"{version.manifest.dataset} has no split besides train with positives and negatives."
+        )
+    rows: list[list[Cell]] = []
+    for count in counts:
+        n, theirs = count.n_categories, count.published
+        rows.append([count.split, n, theirs, count.share, difference(theirs, count.share)])
+    columns = ("split", "kinds of negatives", *_COMPARED)
+    made.tables.append(ComparedTable("Share of mechanisms, %", columns, rows))
+
+
+_Add = Callable[[Made, Entry, BuiltVersion, str], None]
+_PARTS: Mapping[str, _Add] = {
+    "counts": _add_counts,
+    "vocabularies": _add_vocabularies,
+    "possible_negatives": _add_possible_negatives,
+}
+
+
+def make_examples(entry: Entry, at_hand: AtHand, splits: Sequence[str] = ()) -> Made:
+    """Show rows of a version: of some groups, or the first of each value of a column.
+
+    Raises:
+        UsageError: The version is none of the entry's dataset, or has none of the groups.
+    """
+    version = open_for(entry, at_hand, splits)
+    config = _config_of(entry, version)
+    columns = list(entry.options["columns"])
+    split = "test" if "test" in version.manifest.configs[config] else None
+    split = split or next(iter(version.manifest.configs[config]))
+    rows = version.table(config, split, columns=list(dict.fromkeys([*columns, "group", "label"])))
+    chosen = _choose(entry, rows)
+    if not chosen:
+        raise UsageError(
+            f"{version.folder} has no row of the groups {', '.join(entry.options['groups'])} in "
+            f"{split}. Name a version that has them."
+        )
+    labels = version.builder.SPEC.labels
+    cells: list[list[Cell]] = [
+        [labels[row[name]] if name == "label" else row[name] for name in columns]
+        for row in rows.take(pa.array(chosen)).to_pylist()
+    ]
+    title = f"Rows of {version.manifest.dataset}, {split}"
+    return Made([ComparedTable(title, tuple(columns), cells)], [_describe(version, config)])
+
+
+def _choose(entry: Entry, rows: pa.Table) -> list[int]:
+    """Return the places of the rows to show."""
+    options: Mapping[str, Any] = entry.options
+    if "groups" in options:
+        places: list[int] = []
+        groups = rows["group"].to_pylist()
+        for group in options["groups"]:
+            of_group = [place for place, name in enumerate(groups) if name == group]
+            places += of_group[: options.get("n", 1)]
+        return places
+    if options.get("of_one_group"):  # the first with the most values
+        counts = rows.group_by("group").aggregate([(options["each"], "count_distinct")])
+        most = pc.max(counts[f"{options['each']}_count_distinct"])
+        full = counts.filter(pc.equal(counts[f"{options['each']}_count_distinct"], most))["group"]
+        group = next(name for name in rows["group"].to_pylist() if name in set(full.to_pylist()))
+        taken = [name == group for name in rows["group"].to_pylist()]
+    else:
+        taken = [True] * len(rows)
+    first: dict[Any, int] = {}
+    for place, value in enumerate(rows[options["each"]].to_pylist()):
+        if taken[place]:
+            first.setdefault(value, place)
+    return list(first.values())

@@ -33,8 +33,8 @@ class AbstractsRecipe(Recipe, MechanismOptions):
     mechanisms; files, folders or archives; plain or compressed. The same abstracts give the same
     bytes, whatever the number of processes.
 
-    Without ``ratio``, mechanisms are split as in BioNLI: 9 % are for testing, and some 14 % for
-    validation, those that its draw of training rows leaves out (``distributions.py``).
+    Without a ratio, mechanisms are split as in BioNLI: 9 % are for testing; of the others, those are
+    for validation that its draw of training rows leaves out, some 14 % of all.
 
     ``generate`` also takes, in Python, an object of your own that writes negatives, such as
     ``nlihub.construct.ModelWriter``.
@@ -75,15 +75,15 @@ class AbstractsRecipe(Recipe, MechanismOptions):
         ),
     ] = "one"
     preferred: Annotated[
-        Sequence[str],
+        Sequence[str] | None,
         Option(
             "Kinds of negatives that the draw of training rows takes first; by default those of "
-            "BioNLI, SRE,GEN,GEN-ND, which are rare there.",
+            "BioNLI, SRE,GEN,GEN-ND, as far as at most 10 % of the mechanisms have one.",
             GROUP,
             "S,...",
             parse_names,
         ),
-    ] = PREFERRED
+    ] = None
     max_per_category: Annotated[
         int | None,
         Option(
@@ -129,8 +129,8 @@ class AbstractsRecipe(Recipe, MechanismOptions):
 
     @property
     def preferred_names(self) -> tuple[str, ...]:
-        """Return the kinds of negatives that the draw of training rows takes first."""
-        given = self.preferred
+        """Return the kinds of negatives that the draw may take first."""
+        given = PREFERRED if self.preferred is None else self.preferred
         return (given,) if isinstance(given, str) else tuple(given)
 
     @cached_property
@@ -160,7 +160,10 @@ class AbstractsRecipe(Recipe, MechanismOptions):
         return ModelWriter(settings, self.models, tell=tell)
 
     def parameters(self) -> Mapping[str, Any]:
-        """Return everything that the rows depend on, besides the abstracts and a writer."""
+        """Return everything that the rows depend on, besides the abstracts and a writer.
+
+        Where ``preferred`` is None, the manifest has those of them that are rare.
+        """
         rules = self.mechanism_rules
         return {
             "conclusion_phrases": {name: list(told) for name, told in rules.phrases.sets.items()},

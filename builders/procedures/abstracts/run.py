@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from ...core.options import BuildOptions
 from ..about import Declared
 from ..procedure import Construction, ConstructionReport, TooFewError, list_reasons
 from .declaration import POSITIVE, AbstractsDeclaration
-from .distributions import FULL, TEST, TRAIN, Distribution, Membership, list_kinds
+from .distributions import FULL, TEST, TRAIN, Distribution, Membership, find_rare_kinds, list_kinds
 from .mechanisms.find import find_mechanisms
 from .mechanisms.mechanism import NO_PHRASE, Mechanism, NoMechanism
 from .negatives import (
@@ -117,6 +117,8 @@ def run(
     made, refused = make_negatives(
         chosen.mechanisms, recipe.strategy_names, recipe.seed, options.num_proc, writer
     )
+    if recipe.preferred is None:
+        rule = replace(rule, preferred=find_rare_kinds(made))
     memberships = rule.distribute(chosen.mechanisms, made)
     categories = (POSITIVE, *dict.fromkeys(map(category_of_negative, refused)))
     distributions = {
@@ -124,16 +126,16 @@ def run(
         for config, found in memberships.items()
     }
     counts = {"negatives": _negative_counts(made, refused), "distributions": distributions}
-    warning = _warn_of_preferred(rule, distributions)
-    report = _report(chosen, distributions[FULL]["mechanisms"], counts, warning)
-    _check_labels(chosen, rule, distributions, report)
+    report = _report(chosen, distributions[FULL]["mechanisms"], counts)
+    _check_labels(chosen, distributions, report)
     declaration = AbstractsDeclaration(declared, categories, recipe.domain, rule.splits, rule.rule)
+    generation = {"generation": writer.parameters()} if writer else {}
     rows = AbstractRows(
         chosen.mechanisms,
         made,
         memberships,
         recipe.domain,
-        {**recipe.parameters(), **({"generation": writer.parameters()} if writer else {})},
+        {**recipe.parameters(), **rule.as_json(), **generation},
         recipe.seed,
         options.keys(declaration.spec()),
     )
@@ -159,7 +161,6 @@ def _check_splits(chosen: SelectedMechanisms, rule: Distribution) -> None:
 
 def _check_labels(
     chosen: SelectedMechanisms,
-    rule: Distribution,
     distributions: Mapping[str, Any],
     report: ConstructionReport,
 ) -> None:
@@ -173,23 +174,11 @@ def _check_labels(
             if POSITIVE in rows and len(rows) > 1:
                 continue
             lacking = "negative" if POSITIVE in rows else POSITIVE
-            advice = _warn_of_preferred(rule, distributions) or (
-                "Give more abstracts, or choose the shares of the splits (ratio)."
-            )
-            told = f"No {lacking} for {split} of {config}. {_say_why(chosen)} {advice}"
+            advice = "Give more abstracts, or choose the shares of the splits (ratio)"
+            if rows and split == TRAIN:
+                advice += " or fewer kinds that are drawn first (preferred)"
+            told = f"No {lacking} for {split} of {config}. {_say_why(chosen)} {advice}."
             raise TooFewError(told, report)
-
-
-def _warn_of_preferred(rule: Distribution, distributions: Mapping[str, Any]) -> str:
-    """Return a warning if most training rows are of kinds that the draw takes first, or nothing."""
-    rows = distributions[FULL]["rows"].get(TRAIN, {})
-    n_preferred, n_rows = sum(rows.get(name, 0) for name in rule.preferred), sum(rows.values())
-    if rule.pairs or 2 * n_preferred <= n_rows:
-        return ""
-    return (
-        f"{n_preferred:,} of {n_rows:,} training rows are of {', '.join(rule.preferred)}, which "
-        "the draw takes first as they are rare in BioNLI; set preferred to fewer kinds."
-    )
 
 
 def _count_members(
@@ -220,15 +209,13 @@ def _report(
     chosen: SelectedMechanisms,
     splits: Mapping[str, int],
     made: Mapping[str, Any] | None = None,
-    warning: str = "",
 ) -> ConstructionReport:
     counts: dict[str, Any] = {"abstracts": _abstract_counts(chosen, splits)}
     if made is not None:
         counts = {"annotation": AUTOMATIC, **counts, **made}
     shown = list_left_out(chosen.not_taken, "not taken ")
     left_out = {"not_taken": chosen.not_taken, "left_out": chosen.left_out}
-    summary = [*shown, *_summary(counts), *([f"warning: {warning}"] if warning else [])]
-    return ConstructionReport(counts, left_out, summary)
+    return ConstructionReport(counts, left_out, [*shown, *_summary(counts)])
 
 
 def list_left_out(left_out: Sequence[SkippedAbstract | NoMechanism], prefix: str) -> list[str]:

@@ -19,6 +19,7 @@ from nlihub.builders.procedures.abstracts.distributions import (
     UNMARKED,
     Distribution,
     Membership,
+    find_rare_kinds,
     list_kinds,
 )
 from nlihub.builders.procedures.abstracts.negatives import Negative, category_of_negative
@@ -155,6 +156,12 @@ class TestDraw:
         assert found["SRE"] == pytest.approx(found["SEN"], rel=0.2)
         assert found["SRE"] == pytest.approx(found["GEN"], rel=0.2)
         assert found[POSITIVE] > 2 * found["SRE"]
+
+    def test_they_are_those_that_are_rare(self, like_bionli):
+        assert find_rare_kinds(like_bionli) == PREFERRED
+        negatives = [[ALL["SRE"], ALL["GEN-ND-SEN"], ALL["GEN-ND-SRE"]]] * 10 + [[]] * 90
+        assert find_rare_kinds(negatives) == PREFERRED
+        assert find_rare_kinds([*negatives, [ALL["SRE"]], []]) == ("GEN", "GEN-ND")
 
     def test_it_depends_on_no_other_mechanism(self, like_bionli, drawn):
         some = like_bionli[:500]

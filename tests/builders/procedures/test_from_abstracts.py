@@ -29,10 +29,8 @@ from nlihub.loaders.errors import CorpusError, SourceNotFoundError, UnknownNameE
 import nlihub
 
 N_ABSTRACTS = 120
-#: Every mechanism of the corpus has an SRE, which the draw would take before all others.
-PREFERRED = ("GEN", "GEN-ND")
 #: For fewer abstracts, of which the draw may leave none for validation.
-SMALL = {"ratio": (0.6, 0.2, 0.2), "preferred": PREFERRED}
+SMALL = {"ratio": (0.6, 0.2, 0.2)}
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +41,7 @@ def corpus(tmp_path_factory):
 @pytest.fixture(scope="module")
 def made(corpus, tmp_path_factory):
     output = tmp_path_factory.mktemp("built")
-    return from_abstracts("my_bionli", corpus, output, preferred=PREFERRED)
+    return from_abstracts("my_bionli", corpus, output)
 
 
 def rows_of(made, config, split):
@@ -185,19 +183,17 @@ class TestSameBytes:
         numbers = list(range(N_ABSTRACTS))
         write_abstracts(tmp_path / "b" / "2.txt.pubtator", numbers[70:][::-1])
         write_abstracts(tmp_path / "b" / "1.pubtator", numbers[:70])
-        again = from_abstracts(
-            "my_bionli", tmp_path / "b", tmp_path, preferred=PREFERRED, num_proc=num_proc
-        )
+        again = from_abstracts("my_bionli", tmp_path / "b", tmp_path, num_proc=num_proc)
         for path in sorted(made.folder.rglob("*.parquet")):
             assert (again.folder / path.relative_to(made.folder)).read_bytes() == path.read_bytes()
 
     def test_another_seed_gives_others(self, made, corpus, tmp_path):
-        again = from_abstracts("my_bionli", corpus, tmp_path, preferred=PREFERRED, seed=2)
+        again = from_abstracts("my_bionli", corpus, tmp_path, seed=2)
         assert digests(again.folder) != digests(made.folder)
 
     def test_an_abstract_more_leaves_the_others_in_their_splits(self, made, tmp_path):
         path = write_abstracts(tmp_path / "a.pubtator", range(N_ABSTRACTS + 20))
-        again = from_abstracts("my_bionli", path, tmp_path, preferred=PREFERRED)
+        again = from_abstracts("my_bionli", path, tmp_path)
         for split in SPLITS:
             before = {row["group"] for row in rows_of(made, "full", split)}
             assert before < {row["group"] for row in rows_of(again, "full", split)}
@@ -350,11 +346,11 @@ class TestInput:
         assert told["abstracts"]["dropped"] == {"no conclusion phrase": 1}
         assert not (tmp_path / "my_bionli").exists()
 
-    def test_a_split_without_a_positive_says_why(self, corpus, tmp_path):
+    def test_every_mechanism_has_a_kind_that_is_drawn_first(self, corpus, made, tmp_path):
+        assert Manifest.read(made.folder).parameters["preferred"] == ["GEN", "GEN-ND"]
         with pytest.raises(CorpusError, match="No positive for train of full") as caught:
-            from_abstracts("my_bionli", corpus, tmp_path)
-        assert "training rows are of SRE, GEN, GEN-ND" in str(caught.value)
-        assert "set preferred to fewer kinds" in str(caught.value)
+            from_abstracts("my_bionli", corpus, tmp_path, preferred=["SRE"])
+        assert "fewer kinds that are drawn first (preferred)" in str(caught.value)
         told = json.loads((tmp_path / "my_bionli.failed.json").read_text())
         assert set(told["distributions"]["full"]["rows"]["train"]) == {"SRE"}
 
@@ -436,7 +432,7 @@ class TestCommand:
     def test_it_builds_and_tells(self, corpus, made, tmp_path):
         done = self.run(
             *("my_bionli", corpus, "-o", tmp_path),
-            *("--preferred", ",".join(PREFERRED)),
+            *("--training-rows", "one", "--preferred", "GEN,GEN-ND"),
         )
         assert done.returncode == 0, done.stderr
         assert done.stdout.strip() == str(tmp_path / "my_bionli")
@@ -471,5 +467,4 @@ class TestCommand:
         )
         assert done.returncode == 0, done.stderr
         assert "74 of 274 abstracts" in done.stderr
-        assert re.search(r"warning: \d+ of \d+ training rows are of SRE, GEN", done.stderr)
         assert nlihub.verify(tmp_path / "my_bionli").passed

@@ -26,7 +26,7 @@ Source:
     BioNLI, section 3.4, Tables 2 and 3, has the sizes. Steps 2 to 5 and their shares are those of
     the authors' code, StonyBrookNLP/BioNLI, ``src/data_preparation.py``; the validation of
     ``balanced`` that of ``src/prediction.py``. Keyed hashes take the place of a random stream. The
-    caption of Table 3 has a limit of 500 rows, their code none: the largest category has 452.
+    caption of Table 3 has a limit of 500 rows, their code none: the largest rule-based one has 452.
 """
 
 from collections import Counter, defaultdict

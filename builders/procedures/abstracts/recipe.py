@@ -33,8 +33,8 @@ class AbstractsRecipe(Recipe, MechanismOptions):
     mechanisms; files, folders or archives; plain or compressed. The same abstracts give the same
     bytes, whatever the number of processes.
 
-    Without a ratio, mechanisms are split as in BioNLI: 9 % are for testing; of the others, those are
-    for validation that its draw of training rows leaves out, some 14 % of all.
+    Without a ratio, mechanisms are split as in BioNLI: 9 % are for testing; of the others, those
+    are for validation that its draw of training rows leaves out, some 14 % of all.
 
     ``generate`` also takes, in Python, an object of your own that writes negatives, such as
     ``nlihub.construct.ModelWriter``.

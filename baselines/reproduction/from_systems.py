@@ -151,7 +151,7 @@ def _score(entry: Entry, path: Path, at_hand: AtHand, options: ScoreOptions) -> 
     dataset, sources = entry.dataset, at_hand.sources
     if at_hand.versions:
         dataset, sources = str(at_hand.versions[0]), None
-    broken_down = {"by": list(entry.options["by"])} if "by" in entry.options else {}
+    broken_down: dict[str, Any] = {"by": by} if (by := entry.options.get("by")) else {}
     where: dict[str, Any] = {"config": options.config, "split": options.split, "folder": sources}
     return score(path, dataset, **where, **broken_down)
 
@@ -185,7 +185,7 @@ def _scores(
     evaluation = Evaluation("", "", dataset, Path(), 0, metrics)
     return {
         place_of(data_name(dataset), name): value
-        for name, value in (evaluation.scores | _more_scores(metrics)).items()
+        for name, value in (dict(evaluation.scores) | _more_scores(metrics)).items()
     }
 
 

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from ...builders.core.registry import get_builder
 from ...builders.statistics.counts import count_values
+from ...builders.statistics.negatives import count_possible_negatives
 from ...builders.statistics.parses import parse_texts
 from ...builders.statistics.rows_and_texts import (
     describe_texts,
@@ -17,7 +18,6 @@ from ...builders.statistics.rows_and_texts import (
     tallied_domains,
     tally_texts,
 )
-from ...builders.statistics.survey import survey
 from ...builders.statistics.vocabulary import compare_vocabularies
 from ...builders.versions.open import open_version
 from ...builders.versions.version import BuiltVersion
@@ -172,7 +172,7 @@ def _add_vocabularies(made: Made, entry: Entry, version: BuiltVersion, config: s
 
 
 def _add_possible_negatives(made: Made, entry: Entry, version: BuiltVersion, config: str) -> None:
-    counts = getattr(survey(version), "possible_negatives", ())
+    counts = count_possible_negatives(version, config)
     if not counts:
         raise UnmeasuredError(
             f"{version.manifest.dataset} has no split besides train with positives and negatives."

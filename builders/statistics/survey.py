@@ -11,7 +11,13 @@ from ..versions.card import statistics_block
 from ..versions.card_statistics import Statistics, measure_statistics
 from ..versions.version import BuiltVersion
 from .counts import ValueCount, count_values
-from .negatives import CategoryNegatives, Quantiles, describe_negatives
+from .negatives import (
+    CategoryNegatives,
+    PossibleNegatives,
+    Quantiles,
+    count_possible_negatives,
+    describe_negatives,
+)
 from .parses import Parses, Roots, parse_texts
 from .probe import MARGIN, CategoryScore, Probe, probe_hypotheses
 from .rows_and_texts import (
@@ -34,6 +40,8 @@ class Survey(Statistics):
         row_counts: Rows by split, domain and class.
         counts: Rows and groups by the columns that were named.
         texts: Length and overlap of the texts, by class, domain and split.
+        possible_negatives: Mechanisms by the number of categories of their negatives; empty where
+            the labels are not those of BioNLI.
         vocabularies: Overlap of the vocabularies of its domains.
         negatives: Negatives beside their positives, by category.
         probe: Scores of the hypothesis-only probe.
@@ -44,6 +52,7 @@ class Survey(Statistics):
     row_counts: tuple[RowCount, ...]
     counts: tuple[ValueCount, ...]
     texts: tuple[TextFigures, ...]
+    possible_negatives: tuple[PossibleNegatives, ...]
     vocabularies: Vocabularies | None
     negatives: tuple[CategoryNegatives, ...] | None
     probe: Probe | None
@@ -107,6 +116,7 @@ def survey(
         row_counts=tuple(count_by_class(version, config, tallies)),
         counts=counts,
         texts=tuple(describe_texts(version, config, tallies)),
+        possible_negatives=count_possible_negatives(version, config),
         vocabularies=vocabularies,
         negatives=negatives,
         probe=probed,
@@ -126,6 +136,8 @@ def show_survey(spec: DatasetSpec, survey: Survey) -> str:
         sections += _show_vocabularies(survey.vocabularies)
     if survey.negatives:
         sections += _show_negatives(survey.negatives)
+    if survey.possible_negatives:
+        sections += _show_possible_negatives(survey.possible_negatives)
     if survey.parses:
         sections += _show_parses(survey.parses)
     if survey.probe:
@@ -212,6 +224,19 @@ def _show_negatives(negatives: Sequence[CategoryNegatives]) -> Iterator[str]:
         "marks and markers that have to be put in, taken out or replaced; the least, the quartiles "
         "and the greatest number of those that were drawn, and in percent of the longer of the two."
     )
+
+
+def _show_possible_negatives(counts: Sequence[PossibleNegatives]) -> Iterator[str]:
+    splits = list(dict.fromkeys(count.split for count in counts))
+    by_number = {(count.n_categories, count.split): count for count in counts}
+    rows = []
+    for number in dict.fromkeys(count.n_categories for count in counts):
+        cells = (by_number[number, split] for split in splits)
+        rows.append([number, *(_beside(_show(c.share, 1), _show(c.published, 1)) for c in cells)])
+    yield "## Categories of negatives of a mechanism"
+    yield markdown_table(["categories", *(f"% of {split}" for split in splits)], rows)
+    if any(count.published is not None for count in counts):
+        yield "In brackets: the paper's shares (Figure 1)."
 
 
 def _five(quantiles: Quantiles | None) -> str:

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from ...builders.core.registry import get_builder
 from ...builders.statistics.counts import count_values
-from ...builders.statistics.negatives import count_possible_negatives
+from ...builders.statistics.negatives import PUBLISHED_CATEGORIES, count_possible_negatives
 from ...builders.statistics.parses import parse_texts
 from ...builders.statistics.rows_and_texts import (
     describe_texts,
@@ -179,7 +179,8 @@ def _add_possible_negatives(made: Made, entry: Entry, version: BuiltVersion, con
         )
     rows: list[list[Cell]] = []
     for count in counts:
-        n, theirs = count.n_categories, count.published
+        published = PUBLISHED_CATEGORIES.get((entry.dataset, "full", count.split), {})
+        n, theirs = count.n_categories, published.get(count.n_categories)
         rows.append([count.split, n, theirs, count.share, difference(theirs, count.share)])
     columns = ("split", "kinds of negatives", *_COMPARED)
     made.tables.append(ComparedTable("Share of mechanisms, %", columns, rows))

@@ -24,7 +24,7 @@ _QUANTILES = (0, 0.25, 0.5, 0.75, 1)
 
 #: Share of the mechanisms of a split, in percent, that have negatives of so many categories, by
 #: dataset, config and split (BioNLI, section 3.4, on its Figure 1; 39 is "about 39 %").
-_PUBLISHED_CATEGORIES = {
+PUBLISHED_CATEGORIES = {
     ("bionli", "full", "validation"): {2: 5.7, 3: 35.1, 4: 39.0, 8: 0.1, 9: 0.0}
 }
 
@@ -104,7 +104,7 @@ def count_possible_negatives(version: BuiltVersion, config: str) -> tuple[Possib
         if split == "train":
             continue
         n_negatives = _count_categories(version, config, split)
-        published = _PUBLISHED_CATEGORIES.get((spec.name, config, split), {})
+        published = PUBLISHED_CATEGORIES.get((spec.name, config, split), {})
         n_mechanisms = n_negatives.total()
         for number in range(len(spec.categories) if n_mechanisms else 0):
             n = n_negatives[number]

@@ -190,10 +190,14 @@ def _scores(
 
 
 def _more_scores(metrics: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
-    """Return precision and recall of classes, confidence and variability of groups, by name."""
+    """Return the scores by name that reports do not have: of classes, groups, the larger side."""
     scores: dict[str, float] = {}
     for label, found in metrics.get("nli_report", {}).get("per_class", {}).items():
         scores |= {f"{name} {label}": found[name] for name in ("precision", "recall")}
+    consistency = metrics.get("consistency", {})
+    if side := consistency.get("larger_side"):
+        pairs = zip(consistency["thresholds"], side["consistency"], strict=True)
+        scores |= {f"larger_side {threshold}": value for threshold, value in pairs}
     groups = metrics.get("cartography", {}).get("groups", {})
     for number, group in enumerate(groups.get("group", ())):
         for name in ("confidence", "variability"):
@@ -317,12 +321,13 @@ def _notes(places: Iterable[Place], systems: Iterable[SystemScores]) -> Iterable
     datasets = {str(d["digest"]): d for system in systems for d in system.datasets}
     for dataset in datasets.values():
         version = f" {dataset['version']}" if dataset["version"] else ""
-        name = f"{benchmark_name(dataset)}{version}"
-        reason = differing_test_set(data_name(dataset), dataset)
+        is_known = dataset["name"] in builders()
+        name = benchmark_name(dataset) if is_known else str(dataset["name"])
+        reason = differing_test_set(data_name(dataset) if is_known else name, dataset)
         if reason is None and place_of(data_name(dataset), "")[0] not in tests:
             reason = f"that is {', '.join(sorted(tests))}"
         told = f": not the paper's test set, as {reason}" if reason else ""
-        yield f"Ours: {dataset['rows']:,} rows of {name}{told}."
+        yield f"Ours: {dataset['rows']:,} rows of {name}{version}{told}."
 
 
 def _check_pictured(entry: Entry, systems: Sequence[SystemScores]) -> None:

@@ -68,7 +68,8 @@ def score_predictions(
         rows: The rows of a split, with the uniform columns ``label`` (ids), ``group``,
             ``category`` and ``domain``.
         labels: The label set in the order of its ids.
-        metrics: Names of the metrics; cartography is left out without probabilities.
+        metrics: Names of the metrics; cartography is left out without probabilities
+            or without groups.
         predictions: Predictions in the order of the rows: the column ``prediction``, and optionally
             ``probability_LABEL`` for every label.
         options: Thresholds, intervals and what else to compute.
@@ -98,7 +99,7 @@ def score_predictions(
                 results[metric] = nli_report(**judged, **groups, **domains, **shared)
             elif metric == "cartography":
                 probabilities = _probabilities(labels, predictions, other)
-                if probabilities:
+                if probabilities and groups:  # rows from papers have no groups to map
                     results[metric] = cartography(
                         **probabilities, references=rows["label"], **groups, **shared
                     )

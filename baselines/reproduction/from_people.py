@@ -25,19 +25,14 @@ def make_agreement(entry: Entry, at_hand: AtHand) -> Made:
     version, batches = open_for(entry, at_hand).folder, at_hand.batches[0]
     if "per_class" in entry.options:
         ours = _agreement(rounds.review(version, batches, entry.options["per_class"]).agreement)
-    elif entry.dataset == "bionli":
+    elif entry.options.get("of") == "negatives":
         ours = _quality(judgements.review_judgements(version, batches))
     else:
-        raise UsageError(
-            f"{entry.id} is not measured yet: {entry.commands[-1]} has no such review."
-        )
-    known = dict(entry.numbers)
-    rows = compare_numbers(
-        known, {name: value for name, value in ours.items() if value is not None}
-    )
+        raise UsageError(f"{entry.id} cannot be measured on batches; type: {entry.commands[-1]}")
+    rows = compare_numbers(entry.numbers, {n: v for n, v in ours.items() if v is not None})
     columns = ("", "paper", "ours", "difference")
     table = ComparedTable("Agreement", columns, rows)
-    return Made([table], [f"Ours: {batches}, drawn from {version}."], set(known))
+    return Made([table], [f"Ours: {batches}, drawn from {version}."], set(entry.numbers))
 
 
 def _agreement(found: AnnotatorAgreement) -> Mapping[str, float | str | None]:

@@ -84,6 +84,7 @@ def make_scores(entry: Entry, at_hand: AtHand, options: ScoreOptions) -> Made:
     systems, others = _divide(read_systems(entry, places, at_hand, options))
     if not systems:
         raise UsageError(f"{entry.id} shows systems on {entry.dataset}. {' '.join(others)}")
+    _check_pictured(entry, systems)
     ours = [_as_places(system, places) for system in systems]
     if not any(scores for scores in ours):
         found = sorted({name for system in systems for _, name in system.scores})
@@ -92,7 +93,6 @@ def make_scores(entry: Entry, at_hand: AtHand, options: ScoreOptions) -> Made:
             f"None of the systems has the scores that {entry.id} shows ({wanted}); they have "
             f"{', '.join(found[:12])}. Type its commands: nlihub reproduce shows them."
         )
-    _check_pictured(entry, systems)
     rows: list[list[Cell]] = [
         ["paper", name, trained, n_runs, *(cells.get(place) for place in places)]
         for (name, trained, n_runs), cells in _paper_rows(published, entry.paper).items()
@@ -140,8 +140,8 @@ def _distinct_names(paths: Sequence[Path]) -> list[str]:
 def _is_of(
     entry: Entry, tests: Set[str], dataset: Mapping[str, Any], metrics: Mapping[str, Any]
 ) -> bool:
-    """Return whether a test set is one of an entry's, or of one's own with the same labels."""
-    if dataset["name"] in builders():
+    """Return whether a test set is one of an entry's, or one of no paper with the same labels."""
+    if dataset["name"] in builders() and get_builder(dataset["name"]).SPEC.published:
         return dataset["name"] == entry.dataset or place_of(data_name(dataset), "")[0] in tests
     labels = get_builder(entry.dataset).SPEC.labels
     return set(metrics["nli_report"]["per_class"]) == set(labels)

@@ -1,0 +1,556 @@
+"""The registry of the papers' tables and figures, and what is made of it."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from command_line import run_command as run
+from conftest import SHARED
+from made_up_runs import make_gold, preset, write_run
+from nlihub.baselines.evaluation.scoring import ScoringOptions, score_predictions
+from nlihub.baselines.presets import PRESETS
+from nlihub.baselines.reports.published import published_results
+from nlihub.baselines.reproduction import at_hand
+from nlihub.baselines.reproduction.at_hand import find_at_hand, list_lacks, show_status
+from nlihub.baselines.reproduction.entries import MAKERS, NEEDS, PAPERS, Entry, entries
+from nlihub.baselines.reproduction.from_systems import _sources
+from nlihub.baselines.runs.folder import RECORD
+from nlihub.builders.annotation.batches import SETTINGS_FILE
+from nlihub.builders.bionli import BioNLI
+from nlihub.builders.core.registry import get_builder
+from nlihub.builders.scinli import SciNLI
+from nlihub.builders.spacenli import SpaceNLI
+from nlihub.loaders.errors import (
+    MissingExtraError,
+    OutputError,
+    PredictionsError,
+    SchemaError,
+    SourceNotFoundError,
+    UnknownNameError,
+    UsageError,
+)
+from small_versions import build_rows
+
+import nlihub
+
+#: Tables of MSciNLI, of which no text with captions is at hand.
+MSCINLI = {f"table-{number}" for number in range(1, 21)}
+
+
+def paper_text(paper):
+    path = SHARED / "papers" / f"{paper}.txt"
+    if not path.is_file():
+        pytest.skip("the papers' texts are not at hand")
+    return path.read_text(encoding="utf-8")
+
+
+def places(paper):
+    """The tables and figures that the registry has of a paper."""
+    found = (id_.split("/")[1] for id_ in entries() if id_.startswith(f"{paper}/"))
+    return {place for place in found if not place.startswith("section")}
+
+
+# --- the registry ---
+
+
+@pytest.mark.parametrize("paper", ["scinli", "bionli", "spacenli"])
+def test_every_caption_has_an_entry(paper):
+    captions = re.findall(r"^(Table|Figure) (\d+):", paper_text(paper), re.MULTILINE)
+    assert places(paper) == {f"{kind.lower()}-{number}" for kind, number in captions}
+    assert len(captions) >= 9
+
+
+def test_every_table_of_mscinli_has_an_entry():
+    assert places("mscinli") == MSCINLI
+
+
+def test_every_published_result_belongs_to_an_entry():
+    known = {entry.source for entry in entries().values()}
+    # The text of section 4.2.3 is about Figure 3.
+    sources = {s for result in published_results() for s in _sources(result.source)}
+    assert sources - known == {"SpaceNLI, section 4.2.3"}
+    referred = {s for entry in entries().values() for s in entry.options.get("from", ())}
+    assert referred <= sources
+
+
+@pytest.mark.parametrize("paper", ["scinli", "bionli", "spacenli"])
+def test_the_papers_numbers_are_in_their_texts(paper):
+    text = paper_text(paper).replace(",", "")
+    # Lists are counted, not printed: the phrases of a class, the pairs of a sample.
+    counted = {"scinli/table-2", "bionli/table-7", "bionli/section-3.5"}
+    for entry in entries().values():
+        if not entry.id.startswith(f"{paper}/") or entry.id in counted:
+            continue
+        for what, number in entry.numbers.items():
+            spelled = {f"{number:.{digits}f}" for digits in range(4)} | {f"{number:g}"}
+            spelled = {s for s in spelled if float(s) == number}
+            spelled |= {s.removeprefix("0") for s in spelled if s.startswith("0.")}
+            assert any(s in text for s in spelled), (entry.id, what, number)
+
+
+def test_every_command_is_one_that_the_program_has():
+    known = set(re.findall(r"^  ([a-z-]+) ", run("--help").stdout, re.MULTILINE))
+    for entry in entries().values():
+        for command in entry.commands:
+            assert command.startswith("nlihub "), command
+            words = [w for w in command.split()[1:] if re.fullmatch("[a-z-]+", w)]
+            assert words[0] in known, command
+
+
+def test_presets_of_commands_exist():
+    commands = "\n".join(c for entry in entries().values() for c in entry.commands)
+    named = set(re.findall(r"--preset (\S+)", commands))
+    assert named <= set(PRESETS)
+    assert len(named) > 15
+
+
+def test_every_kind_of_entry_occurs():
+    found = list(entries().values())
+    assert {entry.maker for entry in found} == set(MAKERS)
+    assert {need for entry in found for need in entry.needs} | {"baselines"} == set(NEEDS)
+    assert {entry.paper for entry in found} == set(PAPERS.values())
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"id": "scinli/tables"}, "id is malformed"),
+        ({"kind": "analysis"}, "its kind is"),
+        ({"maker": "magic"}, "its maker is"),
+        ({"needs": ("luck",)}, "needs luck"),
+        ({"commands": ()}, "no command"),
+        ({"maker": "none"}, "no command, and no reason"),
+    ],
+)
+def test_a_malformed_entry_is_refused(changed, message):
+    fields = {
+        "id": "scinli/table-1",
+        "kind": "table",
+        "shows": "x",
+        "section": "1",
+        "dataset": "scinli",
+        "maker": "lexicon",
+        "commands": ("nlihub list",),
+    }
+    assert Entry(**fields).source == "SciNLI, Table 1"
+    with pytest.raises(SchemaError, match=message):
+        Entry(**(fields | changed))
+
+
+# --- what is at hand ---
+
+
+def test_folders_are_told_apart_by_files_that_are_written():
+    assert (at_hand.RUN_FILE, at_hand.BATCH_FILE) == (RECORD, SETTINGS_FILE)
+
+
+def test_each_kind_of_folder_is_known(built, tmp_path):
+    write_run(tmp_path / "runs/a/seed-1", preset("scinli-bert"), {"scinli": gold("scinli")})
+    (tmp_path / "batches/batch-001").mkdir(parents=True)
+    (tmp_path / "batches/batch-001/batch.json").write_text("{}")
+    (tmp_path / "sources").mkdir()
+    (tmp_path / "sources/train.csv").write_text("id")
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results/a.json").write_text('{"dataset": {}, "metrics": {}}')
+    (tmp_path / "results/other.json").write_text("[1]")
+    (tmp_path / "results/broken.json").write_text("{")
+    found = find_at_hand(
+        [built, built.parent, *map(tmp_path.joinpath, ("runs", "batches", "sources", "results"))]
+    )
+    assert found.versions == (built, built)
+    assert found.runs == (tmp_path / "runs",)
+    assert found.batches == (tmp_path / "batches",)
+    assert found.sources == tmp_path / "sources"
+    assert found.results == (tmp_path / "results/a.json",)
+    assert found.systems == (*found.runs, *found.results)
+
+
+def test_what_is_no_input_is_refused(tmp_path):
+    with pytest.raises(SourceNotFoundError, match="neither a folder nor a file"):
+        find_at_hand([tmp_path / "nope"])
+    with pytest.raises(UsageError, match="is empty"):
+        find_at_hand([tmp_path])
+    with pytest.raises(SourceNotFoundError, match="There is no file"):
+        find_at_hand([], [tmp_path / "nope.csv"])
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "x.txt").write_text("x")
+    with pytest.raises(UsageError, match="name one such folder"):
+        find_at_hand([tmp_path / "a", tmp_path / "b"])
+
+
+def test_the_status_says_what_is_lacking(scinli_release, monkeypatch):
+    nothing = find_at_hand([])
+    assert show_status(entries()["scinli/table-2"], nothing) == ("can be made", "from this package")
+    status, reason = show_status(entries()["mscinli/table-10"], nothing)
+    assert (status, reason) == ("cannot be made", entries()["mscinli/table-10"].why)
+    figure = entries()["spacenli/figure-4"]
+    assert list_lacks(figure, nothing) == ["predictions", "probabilities"]
+    monkeypatch.setattr(at_hand, "find_spec", lambda _: None)
+    assert list_lacks(figure, nothing)[-1] == "plots"
+    folder = find_at_hand([scinli_release])
+    assert show_status(entries()["scinli/table-3"], nothing)[0] == "needs"
+    assert show_status(entries()["scinli/table-3"], folder)[0] == "can be made"
+
+
+def test_the_list_has_every_entry_with_its_status():
+    listed = json.loads(run("reproduce", "--json").stdout)
+    assert [entry["id"] for entry in listed] == list(entries())
+    assert {entry["status"] for entry in listed} == {"can be made", "needs", "cannot be made"}
+    for entry in listed:
+        assert (entry["status"] == "cannot be made") == bool(entry["why"] and not entry["commands"])
+        assert entry["reason"], entry["id"]
+    text = run("reproduce", "--paper", "bionli").stdout
+    assert "bionli/table-2" in text
+    assert "scinli" not in text
+    n_bionli = sum(id_.startswith("bionli/") for id_ in entries())
+    assert f"\n{n_bionli} in all: " in text
+    assert nlihub.list_reproductions("bionli") == [e for e in listed if e["id"][:3] == "bio"]
+    refused = run("reproduce", "--paper", "bionly")
+    assert (refused.returncode, "Did you mean 'bionli'?" in refused.stderr) == (2, True)
+
+
+def test_the_list_needs_no_heavy_library():
+    code = (
+        "import sys, nlihub.cli\n"
+        "sys.argv = ['nlihub', 'reproduce']\n"
+        "try: nlihub.cli.main()\n"
+        "except SystemExit as end: assert not end.code, end.code\n"
+        "heavy = {'datasets', 'numpy', 'pandas', 'pyarrow', 'requests', 'scipy', 'yaml'}\n"
+        "heavy &= set(sys.modules)\n"
+        "sys.exit(f'imported {heavy}' if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+# --- made from versions ---
+
+
+def mechanism(group, *categories):
+    return [
+        {
+            "group": group,
+            "category": category,
+            "label": "entailment" if category == "positive" else "not_entailment",
+            "premise": f"Abstract {group}.",
+            "hypothesis": f"<re> Rain <er> calms <el> {group} {category} <le>.",
+        }
+        for category in categories
+    ]
+
+
+@pytest.fixture(scope="module")
+def mechanisms(tmp_path_factory):
+    """A version with two training mechanisms and two for validation."""
+    splits = {
+        "train": [*mechanism("a", "positive"), *mechanism("b", "SEN")],
+        "validation": [
+            *mechanism("c", "positive", "SEN", "SEP"),
+            *mechanism("d", "positive", "SEN", "SEP", "VNeg"),
+        ],
+    }
+    return build_rows(tmp_path_factory.mktemp("bionli"), BioNLI.SPEC, splits).folder
+
+
+def rows_of(found, title):
+    table = next(table for table in found["tables"] if table["title"] == title)
+    return [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
+
+
+def test_counts_stand_beside_the_papers(mechanisms):
+    found = nlihub.reproduce("bionli/table-2", sources=mechanisms)
+    rows = {(row["split"], row["category"]): row for row in rows_of(found, "Rows by category")}
+    sen = rows["train", "SEN"]
+    assert [sen[name] for name in ("paper", "ours", "difference")] == [2064, 1, -2063]
+    assert [sen[name] for name in ("paper %", "ours %")] == [12.1, 50.0]
+    assert rows["validation", "SEP"]["ours"] == 2
+    assert rows["validation", "GEN"]["ours"] == 0
+    assert list(found["inputs"]) == [f"version: {mechanisms}"]
+    assert "train 2, validation 7 rows" in found["notes"][0]
+    assert "| train | SEN | 2,064 | 1 | -2,063 | 12.1 | 50 |" in found["markdown"]
+
+
+def test_the_possible_negatives_stand_beside_the_papers(mechanisms):
+    found = nlihub.reproduce("bionli/figure-1", sources=mechanisms)
+    rows = {row["kinds of negatives"]: row for row in rows_of(found, "Share of mechanisms, %")}
+    assert [rows[2][name] for name in ("paper", "ours", "difference")] == [5.7, 50.0, 44.3]
+    assert [rows[3][name] for name in ("paper", "ours")] == [35.1, 50.0]
+
+
+def test_examples_are_rows_of_the_version(mechanisms, patterns):
+    found = nlihub.reproduce("bionli/table-4", sources=mechanisms)
+    (rows,) = [table["rows"] for table in found["tables"]]
+    assert {row[0] for row in rows} <= {"positive", "SEN", "SEP", "VNeg"}
+    found = nlihub.reproduce("bionli/table-1", sources=mechanisms)
+    assert [row[0] for row in found["tables"][0]["rows"]] == ["entailment", "not_entailment"]
+    with pytest.raises(UsageError, match="has no row of the groups 15, 16"):
+        nlihub.reproduce("spacenli/table-1", sources=patterns[0])
+
+
+def test_a_version_of_another_dataset_is_refused(built, mechanisms):
+    with pytest.raises(UsageError, match="needs those of bionli, not_entailment, entailment"):
+        nlihub.reproduce("bionli/table-2", sources=built)
+    with pytest.raises(UsageError, match="measured on one version"):
+        nlihub.reproduce("bionli/table-2", sources=[mechanisms, mechanisms])
+    with pytest.raises(UsageError, match="has the configs full; bionli/table-3 shows balanced"):
+        nlihub.reproduce("bionli/table-3", sources=mechanisms)
+
+
+def test_a_release_gives_its_tables(scinli_release):
+    found = nlihub.reproduce(
+        "scinli/table-3", sources=scinli_release, splits=["validation", "test"]
+    )
+    rows = rows_of(found, "Rows by label")
+    assert {row["difference"] for row in rows} == {0}
+    assert {row["split"] for row in rows} == {"validation", "test"}
+    texts = rows_of(found, "Texts")
+    (overlap,) = [row for row in texts if (row["rows of"], row["what"]) == ("all", "overlap %")]
+    assert [overlap[name] for name in ("paper", "ours", "difference")] == [30.06, 28.99, -1.07]
+    assert found["tables"][-1]["title"] == "Also in the paper"
+    assert ["SNLI, overlap %", 52.97] in found["tables"][-1]["rows"]
+
+
+def test_the_official_patterns_give_the_papers_tables(official, tmp_path):
+    version = nlihub.build("spacenli", tmp_path, folder=official)
+    for table, title in (("2", "Groups by category+expressions"), ("3", "Rows by category+label")):
+        found = nlihub.reproduce(f"spacenli/table-{table}", sources=version)
+        rows = rows_of(found, title)
+        assert {row["difference"] for row in rows} == {0}
+        assert len(found["tables"]) == (1 if table == "2" else 4)  # no number is left over
+    seeds = nlihub.reproduce("spacenli/table-1", sources=version)["tables"][0]["rows"]
+    assert len(seeds) == 14
+
+
+# --- made from systems ---
+
+
+def gold(name, n_rows=48, **options):
+    dataset, _, config = name.partition("/")
+    config = config or get_builder(dataset).SPEC.default_config
+    return make_gold(dataset, config, n_rows, **options)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs")
+    for seed in (1, 2):
+        config = preset("scinli-bert", seed=seed)
+        write_run(folder / f"bert/seed-{seed}", config, {"scinli": gold("scinli")})
+    few = {"spacenli/few_shot": gold("spacenli/few_shot", 320)}
+    for shots in (0, 5):
+        config = preset("spacenli-roberta-few-shot", seed=1, n_shots=shots)
+        write_run(folder / f"few/k-{shots}/seed-1", config, few)
+    return folder
+
+
+def test_runs_stand_beside_the_published_systems(runs):
+    found = nlihub.reproduce("scinli/table-6", sources=runs / "bert")
+    rows = rows_of(found, "SciNLI, Table 6: percentages")
+    papers = {row["system"]: row for row in rows if row[""] == "paper"}
+    assert len(papers) == 8
+    assert papers["XLNet"]["macro-F1"] == {"mean": 78.18, "std": 0.06}
+    (ours,) = [row for row in rows if row[""] == "ours"]
+    assert (ours["system"], ours["trained on"], ours["runs"]) == ("scinli-bert", "scinli", 2)
+    means = [
+        json.loads((runs / f"bert/seed-{seed}/metrics.json").read_text())["evaluations"]
+        for seed in (1, 2)
+    ]
+    scores = [next(iter(m.values()))["metrics"]["nli_report"]["macro_f1"] for m in means]
+    assert ours["macro-F1"]["mean"] == round(100 * np.mean(scores), 2)
+    assert "| paper | XLNet | scinli | 3 | 78.18 ± 0.06 |" in found["markdown"]
+    assert "not the paper's test set, as the paper's test set has 4,000 rows" in found["notes"][0]
+
+
+def test_systems_on_other_datasets_are_left_out(runs):
+    found = nlihub.reproduce("scinli/table-6", sources=runs)
+    assert [row[1] for row in found["tables"][0]["rows"] if row[0] == "ours"] == ["scinli-bert"]
+    left = [note for note in found["notes"] if note.startswith("Left out")]
+    assert len(left) == 2
+    with pytest.raises(UsageError, match=r"shows systems on bionli\. Left out"):
+        nlihub.reproduce("bionli/table-5", sources=runs)
+
+
+def test_shots_are_those_of_the_report(runs, tmp_path):
+    found = nlihub.reproduce("spacenli/figure-3", sources=runs, output=tmp_path)
+    rows = rows_of(found, "Ours on spacenli/few_shot")
+    assert [row["shots"] for row in rows if not row["system"].startswith("*")] == [0, 5]
+    assert (tmp_path / "spacenli-figure-3.png").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(UsageError, match="several numbers of shots"):
+        nlihub.reproduce("spacenli/figure-3", sources=runs / "bert")
+
+
+@pytest.fixture(scope="module")
+def patterns(tmp_path_factory):
+    """A version of four patterns of five problems, and predictions: plain, with probabilities."""
+    folder = tmp_path_factory.mktemp("spacenli")
+    labels, categories = SpaceNLI.SPEC.labels, SpaceNLI.SPEC.categories
+    rows = [
+        {"group": f"{n}", "category": categories[n], "label": labels[n % 3], "premise": f"P{k}."}
+        | {"n_premises": 1, "has_negation": False, "expressions": ["in"], "fillers": []}
+        for n in range(4)
+        for k in range(5)
+    ]
+    version = build_rows(folder, SpaceNLI.SPEC, {"test": rows})
+    ids = version.table("default", "test", ["id"])["id"]
+    predicted = [labels[0] if k % 5 else row["label"] for k, row in enumerate(rows)]
+    table = pa.table({"id": ids, "prediction": predicted})
+    pq.write_table(table, folder / "plain.parquet")
+    for label in labels:
+        shares = [0.8 if label == name else 0.1 for name in predicted]
+        table = table.append_column(f"probability_{label}", pa.array(shares))
+    pq.write_table(table, folder / "sure.parquet")
+    return version.folder, folder
+
+
+@pytest.mark.parametrize("figure", ["2", "4", "5", "6"])
+def test_figures_are_drawn_and_their_values_listed(patterns, figure, tmp_path):
+    version, folder = patterns
+    found = nlihub.reproduce(
+        f"spacenli/figure-{figure}",
+        sources=version,
+        predictions=folder / "sure.parquet",
+        output=tmp_path / "out",
+    )
+    stem = tmp_path / f"out/spacenli-figure-{figure}"
+    names = [f"{stem}{suffix}" for suffix in (".md", ".json", ".png", ".svg")]
+    assert found["files"] == names
+    assert sorted(map(str, (tmp_path / "out").iterdir())) == sorted(names)
+    text = Path(names[0]).read_text(encoding="utf-8")
+    assert f"](spacenli-figure-{figure}.png)" in text
+    assert "The picture shows sure." in text
+    assert json.loads(Path(names[1]).read_text())["tables"] == found["tables"]
+    assert Path(names[2]).read_bytes().startswith(b"\x89PNG")
+    assert "<svg" in Path(names[3]).read_text()
+    ours = [row for row in found["tables"][0]["rows"] if row[0] == "ours"]
+    assert len(ours) == 1
+    assert all(cell is not None for cell in ours[0][4:]) == (figure != "4")  # it has no 102f
+
+
+def test_results_of_score_give_the_same(patterns, tmp_path):
+    version, folder = patterns
+    result = nlihub.score(folder / "sure.parquet", str(version))
+    (tmp_path / "sure.json").write_text(json.dumps(result))
+    options = {"predictions": folder / "sure.parquet", "sources": version}
+    made = nlihub.reproduce("spacenli/table-4", **options)
+    read = nlihub.reproduce("spacenli/table-4", sources=tmp_path)
+    assert made["tables"] == read["tables"]
+    ours = rows_of(made, "SpaceNLI, Table 4: percentages")[-1]
+    right = result["metrics"]["pattern_accuracy"]
+    assert ours["accuracy"] == round(100 * right["accuracy"], 2)
+    assert ours["PA 0.95"] == round(100 * right["pattern_accuracy"][3], 2)
+
+
+def test_a_data_map_needs_probabilities(patterns):
+    version, folder = patterns
+    with pytest.raises(PredictionsError, match="plain: no probabilities, which a data map needs"):
+        nlihub.reproduce("spacenli/figure-4", sources=version, predictions=folder / "plain.parquet")
+
+
+def test_files_of_one_name_stay_apart(patterns, tmp_path):
+    version, folder = patterns
+    other = tmp_path / "plain.parquet"
+    other.write_bytes((folder / "plain.parquet").read_bytes())
+    files = [folder / "plain.parquet", other]
+    found = nlihub.reproduce("spacenli/table-4", sources=version, predictions=files)
+    assert [row[1] for row in found["tables"][0]["rows"][-2:]] == list(map(str, files))
+
+
+def test_rows_from_papers_have_no_groups_to_map(tmp_path):
+    rows = [{"label": label} for label in SciNLI.SPEC.labels]
+    version = build_rows(tmp_path, SciNLI.SPEC, {"test": rows})
+    gold_rows = version.table("default", "test")
+    table = pa.table({"prediction": list(SciNLI.SPEC.labels)})
+    for label in SciNLI.SPEC.labels:
+        table = table.append_column(f"probability_{label}", pa.array([0.25] * 4))
+    metrics = ("nli_report", "cartography")
+    found = score_predictions(gold_rows, SciNLI.SPEC.labels, metrics, table, ScoringOptions())
+    assert list(found) == ["nli_report"]
+
+
+# --- made from people and from the package ---
+
+
+def test_negatives_that_experts_judged(tmp_path):
+    rows = [row for n in range(8) for row in mechanism(f"m{n}", "positive", "GEN", "GEN-ND")]
+    version = build_rows(tmp_path / "built", BioNLI.SPEC, {"test": rows}).folder
+    batches = tmp_path / "batches"
+    made = nlihub.annotation.sample_negatives(
+        version, batches, strategies=["GEN", "GEN-ND"], per_strategy=2
+    )
+    for sheet in made.sheets.glob("*.csv"):
+        text = sheet.read_text(encoding="utf-8-sig")
+        sheet.write_text(re.sub(r",\r?$", ",no", text, flags=re.MULTILINE), encoding="utf-8-sig")
+    nlihub.annotation.import_judgements(version, batches, sorted(made.sheets.glob("*.csv")))
+    found = nlihub.reproduce("bionli/section-3.5", sources=[batches, version])
+    rows = {row[""]: row for row in rows_of(found, "Agreement")}
+    assert rows["true negatives %, GEN"] == {
+        "": "true negatives %, GEN",
+        "paper": 88,
+        "ours": 100.0,
+        "difference": 12.0,
+    }
+    assert [rows["pairs"][name] for name in ("paper", "ours")] == [50, 4]
+    with pytest.raises(UsageError, match="cannot be measured on batches"):
+        nlihub.reproduce("bionli/table-6", sources=[batches, version])
+
+
+@pytest.mark.parametrize(
+    "id_", ["scinli/table-2", "mscinli/table-11", "bionli/table-7", "bionli/table-8"]
+)
+def test_what_the_package_holds_is_that_of_the_paper(id_):
+    found = nlihub.reproduce(id_)
+    compared = rows_of(found, "Compared")
+    known = [row for row in compared if row["paper"] is not None]
+    assert known
+    assert {row["difference"] for row in known} == {0}
+    assert not found["files"]
+
+
+def test_the_prompts_are_shown():
+    questions = rows_of(nlihub.reproduce("mscinli/table-18"), "Questions")
+    assert [row["prompt"] for row in questions] == ["p1", "p2", "p3"]
+
+
+def test_what_cannot_be_made_shows_the_papers_numbers_and_why():
+    found = nlihub.reproduce("mscinli/table-20")
+    (table,) = found["tables"]
+    assert ["SciNLI on SciNLI", 86.03] in table["rows"]
+    assert found["why"] in found["markdown"]
+
+
+# --- wrong use ---
+
+
+def test_wrong_use_has_a_next_step(mechanisms, tmp_path, monkeypatch):
+    with pytest.raises(UnknownNameError, match="Did you mean 'bionli/table-2'"):
+        nlihub.reproduce("bionli/tabel-2")
+    with pytest.raises(UsageError, match=r"needs predictions \(--predictions FILE\).*To get it: "):
+        nlihub.reproduce("scinli/table-6")
+    with pytest.raises(UsageError, match="batches that people have answered"):
+        nlihub.reproduce("scinli/section-3.3", sources=mechanisms)
+    nlihub.reproduce("bionli/table-7", output=tmp_path)
+    with pytest.raises(OutputError, match=r"bionli-table-7.md exists\. Name another folder"):
+        nlihub.reproduce("bionli/table-7", output=tmp_path)
+    monkeypatch.setattr(at_hand, "find_spec", lambda _: None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'nlihub\[plots\]'"):
+        nlihub.reproduce("spacenli/figure-3", sources=mechanisms, output=tmp_path)
+
+
+def test_the_command_prints_markdown_or_json(mechanisms, tmp_path):
+    made = run("reproduce", "bionli/table-2", "--from", mechanisms, "-o", tmp_path)
+    assert made.returncode == 0, made.stderr
+    assert made.stdout == (tmp_path / "bionli-table-2.md").read_text(encoding="utf-8")
+    found = json.loads(run("reproduce", "bionli/table-2", "--from", mechanisms, "--json").stdout)
+    assert found["id"] == "bionli/table-2"
+    assert "markdown" not in found
+    refused = run("reproduce", "bionli/table-2", "--paper", "bionli")
+    assert refused.returncode == 2
+    refused = run("reproduce", "bionli/table-2", "--from", tmp_path / "nope")
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)

@@ -4,12 +4,15 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...loaders.atomic_write import whole_file
 from ...loaders.errors import MissingExtraError, OutputError, UnknownNameError, UsageError
 from .at_hand import AtHand, find_at_hand, list_lacks, show_status
 from .entries import NEEDS, PAPERS, Entry, entries, get_entry
+
+if TYPE_CHECKING:
+    from .tables import Made
 
 PathLike = str | os.PathLike[str]
 
@@ -97,7 +100,8 @@ def reproduce(
     from .tables import left_over
 
     tables = [*made.tables, *left_over(entry.numbers, made)]
-    pictures = [f"{stem}{suffix}" for suffix in _PICTURES] if made.draw and folder else []
+    draw = made.draw
+    pictures = [f"{stem}{suffix}" for suffix in _PICTURES] if draw and folder else []
     found = _describe(entry, at_hand) | {
         "inputs": at_hand.describe(),
         "tables": [table.as_json() for table in tables],
@@ -115,9 +119,9 @@ def reproduce(
     if folder is not None:
         names = [f"{stem}.md", f"{stem}.json", *pictures]
         found["files"] = [str(folder / file) for file in names]
-        for picture in pictures:
+        for picture in pictures if draw else ():
             with whole_file(folder / picture) as path:
-                made.draw(path)
+                draw(path)
         with whole_file(folder / f"{stem}.md") as path:
             path.write_text(text, encoding="utf-8", newline="\n")
         with whole_file(folder / f"{stem}.json") as path:
@@ -131,7 +135,7 @@ def _make(
     config: str | None,
     splits: Sequence[str],
     parser: str | None,
-) -> Any:
+) -> "Made":
     """Make an entry; the modules that do it are imported here, since listing needs none of them."""
     if entry.maker in ("statistics", "examples"):
         from . import from_versions

@@ -1,7 +1,8 @@
 """Tables with the paper's numbers beside ours, as Markdown and as plain values."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from ...builders.core.markdown import markdown_table
@@ -94,7 +95,7 @@ class Made:
     tables: list[ComparedTable] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     used: set[str] = field(default_factory=set)
-    draw: Any = None
+    draw: Callable[[Path], None] | None = None
 
 
 def compare_numbers(

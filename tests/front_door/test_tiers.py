@@ -35,6 +35,7 @@ COMMANDS = {
     "perturb": "front_door/test_perturb_command.py::test_all_ways_and_a_limit",
     "score": "baselines/test_score.py::test_on_the_command_line",
     "plot": "baselines/test_score.py::test_on_the_command_line",
+    "reproduce": "baselines/test_reproduction.py::test_the_command_prints_markdown_or_json",
     "publish": "publishing/test_publishing.py::test_a_damaged_version_is_not_published",
     "publish-metric": "publishing/test_publishing_metrics.py::test_a_metric_is_published",
     "versions": _PUBLISHING,

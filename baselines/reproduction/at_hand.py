@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from ...builders.core.registry import get_builder
 from ...builders.versions.manifest import FILE_NAME as MANIFEST
+from ...builders.versions.manifest import Manifest
 from ...loaders.errors import SourceNotFoundError, UsageError
 from ...loaders.fetching.catalogue import list_sources
 from ...loaders.fetching.local import find_local
@@ -135,10 +137,18 @@ def _is_met(need: str, entry: Entry, at_hand: AtHand) -> bool:
     if need == "runs":
         return bool(at_hand.runs)
     if need == "annotations":
-        return bool(at_hand.batches and at_hand.versions)
-    if need == "constructed":
-        return bool(at_hand.versions)
-    return bool(at_hand.versions) or _has_sources(entry.dataset, at_hand.sources)
+        return bool(at_hand.batches) and _has_version(entry.dataset, at_hand.versions)
+    if _has_version(entry.dataset, at_hand.versions):
+        return True
+    return (
+        need == "version" and not at_hand.versions and _has_sources(entry.dataset, at_hand.sources)
+    )
+
+
+def _has_version(dataset: str, versions: Sequence[Path]) -> bool:
+    """Return whether a version has the labels of a dataset."""
+    labels = tuple(get_builder(dataset).SPEC.labels)
+    return any(tuple(Manifest.read(folder).labels) == labels for folder in versions)
 
 
 def _has_sources(dataset: str, place: Path | None) -> bool:

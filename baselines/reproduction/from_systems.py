@@ -279,14 +279,14 @@ def _places(entry: Entry, published: Iterable[PublishedResult]) -> list[Place]:
 
 
 def _titles(places: Sequence[Place]) -> list[str]:
-    tests = {test for test, _ in places}
+    tests, names = {test for test, _ in places}, [name for _, name in places]
+    of_classes = any(name.startswith("precision ") for name in names)
     titles = [
-        score_title(name) if len(tests) < 2 else f"{t}: {score_title(name)}" for t, name in places
+        ("" if len(tests) < 2 else f"{test}: ")
+        + (name if of_classes and name.startswith("recall ") else score_title(name))
+        for test, name in places
     ]
-    return [
-        title if titles.count(title) == 1 else name
-        for title, (_, name) in zip(titles, places, strict=True)
-    ]
+    return [t if titles.count(t) == 1 else n for t, n in zip(titles, names, strict=True)]
 
 
 def _paper_rows(

@@ -100,8 +100,8 @@ def reproduce(
     from .tables import left_over
 
     tables = [*made.tables, *left_over(entry.numbers, made)]
-    draw = made.draw
-    pictures = [f"{stem}{suffix}" for suffix in _PICTURES] if draw and folder else []
+    draw = made.draw or (lambda path: None)
+    pictures = [f"{stem}{suffix}" for suffix in _PICTURES] if made.draw and folder else []
     found = _describe(entry, at_hand) | {
         "inputs": at_hand.describe(),
         "tables": [table.as_json() for table in tables],
@@ -119,7 +119,7 @@ def reproduce(
     if folder is not None:
         names = [f"{stem}.md", f"{stem}.json", *pictures]
         found["files"] = [str(folder / file) for file in names]
-        for picture in pictures if draw else ():
+        for picture in pictures:
             with whole_file(folder / picture) as path:
                 draw(path)
         with whole_file(folder / f"{stem}.md") as path:

@@ -199,6 +199,14 @@ def test_the_status_says_what_is_lacking(scinli_release, monkeypatch):
     assert show_status(entries()["scinli/table-3"], folder)[0] == "can be made"
 
 
+def test_a_version_serves_the_entries_of_its_labels(built):
+    given = find_at_hand([built])
+    statuses = {id_: show_status(entry, given)[0] for id_, entry in entries().items()}
+    assert statuses["spacenli/table-2"] == "can be made"
+    assert statuses["bionli/table-2"] == "needs"
+    assert statuses["scinli/figure-1"] == "needs"
+
+
 def test_the_list_has_every_entry_with_its_status():
     listed = json.loads(run("reproduce", "--json").stdout)
     assert [entry["id"] for entry in listed] == list(entries())
@@ -366,6 +374,25 @@ def test_runs_stand_beside_the_published_systems(runs):
     assert ours["macro-F1"]["mean"] == round(100 * np.mean(scores), 2)
     assert "| paper | XLNet | scinli | 3 | 78.18 ± 0.06 |" in found["markdown"]
     assert "not the paper's test set, as the paper's test set has 4,000 rows" in found["notes"][0]
+
+
+def test_systems_trained_on_domains_have_a_row_each(tmp_path):
+    domains = ("hardware", "neurips")
+    tests = {f"mscinli/{name}": gold(f"mscinli/{name}", 40) for name in domains}
+    for name in domains:
+        config = preset("mscinli-roberta", seed=1, train=f"mscinli/{name}")
+        write_run(tmp_path / name / "seed-1", config, tests | {"scinli": gold("scinli", 40)})
+    found = nlihub.reproduce("mscinli/table-8", sources=tmp_path)
+    rows = rows_of(found, "MSciNLI, Table 8: percentages")
+    papers = {row["trained on"]: row for row in rows if row[""] == "paper"}
+    assert len(papers) == 6
+    assert papers["mscinli/neurips"]["scinli: macro-F1"] == {"mean": 74.15, "std": 0.8}
+    ours = {row["trained on"]: row for row in rows if row[""] == "ours"}
+    assert set(ours) == {"mscinli/hardware", "mscinli/neurips"}
+    assert ours["mscinli/neurips"]["mscinli/hardware: macro-F1"] is not None
+    assert ours["mscinli/neurips"]["mscinli/networks: macro-F1"] is None
+    classes = nlihub.reproduce("mscinli/table-15", sources=tmp_path)["tables"][0]["columns"]
+    assert {"F1 neutral", "precision neutral", "recall neutral"} <= set(classes)
 
 
 def test_systems_on_other_datasets_are_left_out(runs):

@@ -56,7 +56,7 @@ def test_by_hand():
     assert result["groups"]["n_correct"] == [3, 2, 1]
     assert result["curve"]["thresholds"] == [0.0, 0.5, 2 / 3, 1.0]
     assert result["signature"] == (
-        "consistency|version:1.0.0|labels:not_entailment,entailment|positive:entailment|"
+        "consistency|version:1.1.0|labels:not_entailment,entailment|positive:entailment|"
         "absent_class:0|thresholds:0.5,0.6,1.0|groups:3|samples:8"
     )
 

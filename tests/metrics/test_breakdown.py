@@ -40,16 +40,19 @@ def values_of(column):
     return sorted({v for v in flat if v is not None}) + ["(none)"] * empty
 
 
+def with_values(plain, lists):
+    """The columns that have a value in some row."""
+    text = pa.string()
+    columns = {"plain": pa.array(plain, text), "lists": pa.array(lists, pa.list_(text))}
+    return {name: c for name, c in columns.items() if values_of(c.to_pylist()) != ["(none)"]}
+
+
 @settings(max_examples=150, deadline=None)
 @given(ROWS)
 def test_scores_of_a_value_are_those_of_its_rows(rows):
     """Parity of the NLI report with the same function on the rows picked one by one."""
     predictions, references, _, plain, lists = map(list, zip(*rows, strict=True))
-    columns = {
-        "plain": pa.array(plain, pa.string()),
-        "lists": pa.array(lists, pa.list_(pa.string())),
-    }
-    columns = {n: c for n, c in columns.items() if values_of(c.to_pylist()) != ["(none)"]}
+    columns = with_values(plain, lists)
     names = [*columns, *(["plain+lists"] if len(columns) == 2 else [])]
     result = nli_report(predictions, references, labels=LABELS, by=names, data=columns)
     assert list(result["by"]) == names
@@ -84,11 +87,7 @@ def test_patterns_of_a_value_in_exact_arithmetic(rows):
     predictions = [r if g else p for p, r, g in zip(predictions, references, golds, strict=True)]
     first = {group: i for i, group in reversed(list(enumerate(groups)))}
     plain = [plain[first[group]] for group in groups]  # the same in a pattern; lists may differ
-    columns = {
-        "plain": pa.array(plain, pa.string()),
-        "lists": pa.array(lists, pa.list_(pa.string())),
-    }
-    columns = {n: c for n, c in columns.items() if values_of(c.to_pylist()) != ["(none)"]}
+    columns = with_values(plain, lists)
     for ids in (groups, [f"pattern {g}" for g in groups], [g * 10**12 for g in groups]):
         result = pattern_accuracy(
             predictions, references, ids, thresholds=[0.5, 1.0], by=list(columns), data=columns

@@ -52,10 +52,8 @@ def test_a_metric_is_published_once(hub, publisher):
     assert answer["was_there"]
     assert len(repo.commits) == 2  # the first is the Hub's own
     repo.tags[f"v{OWN}"].files["consistency.py"] = hub.keep(b"raise ValueError")
-    assert (
-        f"{OWN} is published already, and is another: consistency.py is another"
-        in publisher.run(*publish, code=1)
-    )
+    said = publisher.run(*publish, code=1)
+    assert f"{OWN} is published already, and is another: consistency.py is another" in said
     versions = json.loads(publisher.run("versions", "someone/consistency", "--space", "--json"))
     assert [version["number"] for version in versions] == [OWN]
 

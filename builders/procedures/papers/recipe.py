@@ -14,7 +14,7 @@ from ..about import check_domain
 from ..option_groups import Option
 from ..procedure import Recipe
 from ..splits import GROUP, ByRatio, ByYear, Ratio, Splitting, Years, parse_years
-from .pairs import PairRules
+from .pairs import RANDOM_SENTENCES, PairRules
 from .phrases import LinkingPhrases
 
 if TYPE_CHECKING:
@@ -69,6 +69,15 @@ class PapersRecipe(Recipe):
             "paragraph|section",
         ),
     ] = "paragraph"
+    random_sentences: Annotated[
+        str,
+        Option(
+            "Rule on the random sentences of neutral pairs: none begins with a linking phrase "
+            "(mscinli); also, two that are both random contain none (scinli).",
+            _PAIRS,
+            "|".join(RANDOM_SENTENCES),
+        ),
+    ] = RANDOM_SENTENCES[0]
     train_years: Annotated[
         Years | None,
         Option("First and last year of the training papers.", GROUP, "A-B", parse_years),
@@ -114,7 +123,12 @@ class PapersRecipe(Recipe):
     def rules(self) -> PairRules:
         """How pairs are taken from a paper."""
         phrases = LinkingPhrases.read(self.linking_phrases)
-        return PairRules(phrases=phrases, within=self.within, seed=self.seed)
+        return PairRules(
+            phrases=phrases,
+            within=self.within,
+            random_sentences=self.random_sentences,
+            seed=self.seed,
+        )
 
     @cached_property
     def splitting(self) -> Splitting:

@@ -67,7 +67,12 @@ def run(
         except CorpusError as error:
             report = _report(papers, unknown, {"papers": papers.counts()})
             raise TooFewError(f"{error} {_most_common(folders, papers)}", report) from error
-        counts = {"annotation": AUTOMATIC, "papers": papers.counts(), "pairs": pairs.counts}
+        counts = {
+            "annotation": AUTOMATIC,
+            "random_sentences": recipe.random_sentences,
+            "papers": papers.counts(),
+            "pairs": pairs.counts,
+        }
         report = _report(papers, unknown, counts)
         declaration = PapersDeclaration(
             declared, phrases.label_names, phrases.categories, tuple(papers.domains), splits

@@ -346,6 +346,24 @@ class TestChoices:
                 sizes = {label: sum(row["label"] == label for row in rows) for label in range(4)}
                 assert len(set(sizes.values())) == 1
 
+    def test_the_rule_on_random_sentences_is_declared_and_read_anew(self, tmp_path):
+        text = json.dumps(make_papers(40)).replace(" model", " model, thus,")
+        path = write_lines(tmp_path / "p.jsonl", json.loads(text))
+        with pytest.raises(CorpusError):  # its shards stay
+            from_papers("my_nli", path, tmp_path / "b", **YEARS, per_class={"test": 9000})
+        said = {"mscinli": "as MSciNLI says", "scinli": "wherever in the"}
+        for rule, words in said.items():
+            options = {"random_sentences": rule} if rule == "scinli" else {}
+            folder = from_papers("my_nli", path, tmp_path / rule, **YEARS, **options).folder
+            found = [row for rows in rows_of(folder, "unbalanced").values() for row in rows]
+            both = [row for row in found if row["category"] == "BothRand"]
+            texts = [row[name].lower() for row in both for name in ("premise", "hypothesis")]
+            assert any(", thus," in text for text in texts) == (rule == "mscinli")
+            assert Manifest.read(folder).parameters["random_sentences"] == rule
+            card = (folder / "README.md").read_text()
+            assert [word in card for word in said.values()] == [w == words for w in said.values()]
+            assert nlihub.verify(folder).passed
+
     def test_quotas_are_kept_or_refused(self, papers, tmp_path):
         path = write_lines(tmp_path / "p.jsonl", papers)
         folder = from_papers("my_nli", path, tmp_path / "b", **YEARS, per_class={"test": 7}).folder
@@ -390,6 +408,7 @@ class TestChoices:
             ({"train_years": (2000, 2019), "evaluation_years": (2019, 2020)}, "in common"),
             ({"train_years": (2019, 2000), "evaluation_years": (2020, 2020)}, "FIRST-LAST"),
             ({"within": "page"}, "within"),
+            ({"random_sentences": "bionli"}, "'bionli'; expected mscinli or scinli"),
         ],
     )
     def test_what_makes_no_sense_is_refused(self, tmp_path, options, problem):

@@ -46,6 +46,7 @@ def run(
     Raises:
         SourceNotFoundError: There is no paper file.
         MetadataError: The table of papers is malformed.
+        UnknownNameError: Years are given for a domain that no paper is of.
         TooFewError: No paper is taken, a split has no pair of a class, or fewer than its quota.
     """
     if recipe.split_sentences is split_sentences and not declared.language.startswith("en"):

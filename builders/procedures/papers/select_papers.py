@@ -98,8 +98,9 @@ def select_papers(folders: Sequence[Path], splitting: Splitting, seed: int) -> P
     rows = _rows(table)
     if isinstance(splitting, ByDomain):
         known = {row.domain for row in rows if row.domain}
-        for domain in sorted(splitting.domains.keys() - known - {OTHER_DOMAINS}):
-            raise UnknownNameError.of("domain", domain, known)
+        unknown = sorted(splitting.domains.keys() - known - {OTHER_DOMAINS})
+        if known and unknown:  # where no paper has a domain, that is what is wrong
+            raise UnknownNameError.of("domain", unknown[0], known)
     split = np.full(len(rows), -1, np.int64)
     reasons: dict[int, str] = {}
     for number, row in enumerate(rows):

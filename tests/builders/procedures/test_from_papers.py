@@ -413,6 +413,9 @@ class TestChoices:
         years = {"train_years": {"default": (2018, 2019), "alc": (2018, 2018)}}
         with pytest.raises(UnknownNameError, match=r"no domain 'alc'. Did you mean 'acl'"):
             from_papers("my_nli", path, tmp_path / "b", **YEARS | years)
+        bare = write_lines(tmp_path / "bare.jsonl", [{**p, "domain": None} for p in papers])
+        with pytest.raises(CorpusError, match="40 the paper has no domain"):
+            from_papers("my_nli", bare, tmp_path / "b", **YEARS | years)
 
     def test_quotas_are_kept_or_refused(self, papers, tmp_path):
         path = write_lines(tmp_path / "p.jsonl", papers)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..confusion import joint_counts
 from ..inputs.breakdown import Breakdown
@@ -63,6 +64,7 @@ def score_by_value(
     breakdowns: Mapping[str, Breakdown],
     groups: InputColumn,
     labels: EncodedLabels,
+    patterns: Patterns,
     scores_of: Callable[[np.ndarray, np.ndarray], dict[str, Any]],
     problems: Problems,
 ) -> dict[str, dict[Any, dict[str, Any]]]:
@@ -73,42 +75,45 @@ def score_by_value(
             unless it is a list, of which the samples count that have the value.
         groups: The pattern of each sample.
         labels: The encoded references and predictions, n positions each.
+        patterns: The counts of the patterns.
         scores_of: Computes scores from the correct samples and all samples of patterns.
         problems: Collects patterns with several values; there are no scores then.
     """
     if not breakdowns:
         return {}
     ids = encode_ids(groups)
-    is_right = labels.codes["predictions"] == labels.codes["references"]
-    by_pattern = {}
-    for name, found in breakdowns.items():
-        if not found.has_lists:
-            by_pattern[name] = _by_pattern(name, found, ids, problems)
+    of_patterns = {
+        name: _breakdown_of_patterns(name, found, ids, patterns, problems)
+        for name, found in breakdowns.items()
+        if not found.has_lists
+    }
     if problems.found:
         return {}
-    n_correct, n_samples = _count_samples(ids, is_right, slice(None))
+    n_correct, n_samples = patterns.n_correct[0], patterns.n_samples
+    is_right = labels.codes["predictions"] == labels.codes["references"]
     scores = {}
     for name, found in breakdowns.items():
-        if name in by_pattern:
-            part = by_pattern[name]
+        if name in of_patterns:
+            part = of_patterns[name]
             scores[name] = part.score(lambda few: scores_of(n_correct[few], n_samples[few]))
         else:
             scores[name] = found.score(lambda rows: scores_of(*_count_samples(ids, is_right, rows)))
     return scores
 
 
-def _by_pattern(name: str, found: Breakdown, ids: EncodedIds, problems: Problems) -> Breakdown:
-    """Return the values of the patterns that have samples, in the order of the ids."""
-    of_pattern = np.full(len(ids), -1)
-    of_pattern[ids.codes] = found.codes
-    if not np.array_equal(of_pattern[ids.codes], found.codes):
+def _breakdown_of_patterns(
+    name: str, found: Breakdown, ids: EncodedIds, patterns: Patterns, problems: Problems
+) -> Breakdown:
+    of_ids = np.zeros(len(ids), np.int64)
+    of_ids[ids.codes] = found.codes
+    if not np.array_equal(of_ids[ids.codes], found.codes):
         check_one_value_per_group(ids, name, found.codes, found.values, problems)
-    codes = of_pattern[of_pattern >= 0]
+    codes = of_ids[pc.index_in(patterns.keys, ids.keys).to_numpy()]
     return Breakdown(found.values, np.arange(len(codes)), codes, False)
 
 
 def _count_samples(
-    ids: EncodedIds, is_right: np.ndarray, rows: np.ndarray | slice
+    ids: EncodedIds, is_right: np.ndarray, rows: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Count the correct samples and all samples of the patterns that some rows have."""
     codes = ids.codes[rows]

@@ -133,7 +133,7 @@ def pattern_accuracy(
             scores["confidence_intervals"] = levels.rename(found, "pattern_accuracy")
         return scores
 
-    by_value = score_by_value(parts, groups_, encoded, scores_of, problems)
+    by_value = score_by_value(parts, groups_, encoded, patterns, scores_of, problems)
     problems.check()
     n_correct, n_samples = patterns.n_correct[0], patterns.n_samples
     result = scores_of(

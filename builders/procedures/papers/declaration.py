@@ -21,6 +21,16 @@ MEANINGS = {
     "source": "the paper's id, and the positions of the two sentences in it, from 0",
     "year": "the year of the paper; null where it is not known",
 }
+#: The columns that annotation adds: sentences before people completed them.
+ORIGINALS: Mapping[str, ColumnType] = {
+    "original_premise": "string",
+    "original_hypothesis": "string",
+}
+_MEANINGS_OF_ORIGINALS = {
+    name: f"the {name.removeprefix('original_')} as it was extracted, where an annotator completed "
+    "it; null elsewhere"
+    for name in ORIGINALS
+}
 
 
 def paper_configs(domains: Sequence[str], splits: Sequence[str]) -> dict[str, ConfigSpec]:
@@ -42,6 +52,8 @@ class PapersDeclaration(Declaration):
         categories: The linking phrases, and the ways to neutral pairs.
         domains: The domains, one or more.
         splits: The splits, one or more; each has pairs of every class and domain.
+        is_annotated: Whether people have judged its evaluation pairs, and may have completed
+            sentences of them.
     """
 
     PROCEDURE = "distant supervision"
@@ -52,6 +64,7 @@ class PapersDeclaration(Declaration):
     categories: tuple[str, ...]
     domains: tuple[str, ...]
     splits: tuple[str, ...]
+    is_annotated: bool = False
 
     def count_blocks(self, construction: Mapping[str, Any]) -> dict[str, str]:
         """Return the counts of papers, and those of pairs by category and reason."""
@@ -81,8 +94,8 @@ class PapersDeclaration(Declaration):
             "group": None,
             "metrics": ("nli_report", "cartography"),
             "configs": paper_configs(self.domains, self.splits),
-            "extra": EXTRA,
-            "meanings": MEANINGS,
+            "extra": {**EXTRA, **ORIGINALS} if self.is_annotated else EXTRA,
+            "meanings": MEANINGS | _MEANINGS_OF_ORIGINALS if self.is_annotated else MEANINGS,
             "paper": "https://aclanthology.org/2022.acl-long.511",
             "card": "constructed_from_papers",
             "changes": "sentences of papers were paired; linking phrases were cut.",

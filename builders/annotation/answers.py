@@ -188,6 +188,17 @@ class _BatchReader:
     def read(self, path: Path) -> None:
         entries, defects = _entries(path, self._batch)
         self.defects += defects
+        if len(entries) > 1 and all(self._misplaced(entry) for entry in entries):
+            self.defects.append(
+                Defect(
+                    str(path),
+                    0,
+                    "",
+                    f"none of its {len(entries):,} pairs is as in {self._batch.folder.name}: is it "
+                    "a file of another batch, or of another annotation?",
+                )
+            )
+            return
         for entry in entries:
             given = self.given[entry.annotator] if path.name != COMPLETIONS_FILE else {}
             problems = list(self._problems(entry, given))
@@ -201,16 +212,25 @@ class _BatchReader:
                 one = Completed(entry.annotator, entry.key, texts)
                 self.completed[entry.annotator, entry.key] = one
 
-    def _problems(self, entry: Entry, given: Mapping[str, str]) -> Iterator[str]:
-        key, answer = entry.key, _plain(entry.answer)
+    def _misplaced(self, entry: Entry) -> str:
+        """Return what is wrong with the key or the sentences of an entry; empty if nothing is."""
+        key = entry.key
         pair = self._batch.pairs.get(key)
         if pair is None:
             home = self._homes.get(key)
             other = f"of {home}, not of {self._batch.folder.name}" if home else "unknown"
-            yield f"the pair {key!r} is {other}"
-            return
+            return f"the pair {key!r} is {other}"
         if _core(entry.premise, entry.hypothesis) != _core(pair.premise, pair.hypothesis):
-            yield f"the sentences are not those of the pair {key!r}: were they moved or edited?"
+            return f"the sentences are not those of the pair {key!r}: were they moved or edited?"
+        return ""
+
+    def _problems(self, entry: Entry, given: Mapping[str, str]) -> Iterator[str]:
+        key, answer = entry.key, _plain(entry.answer)
+        if misplaced := self._misplaced(entry):
+            yield misplaced
+        pair = self._batch.pairs.get(key)
+        if pair is None:
+            return
         if answer and key in given:
             yield f"{entry.annotator} has already answered the pair {key!r}"
         if answer and answer not in self._labels:

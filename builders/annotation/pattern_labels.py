@@ -24,7 +24,15 @@ from ..procedures.patterns.answer_scale import (
 )
 from .agreement import Share
 from .candidates import UNCLEAR
-from .gold import GOLD_DIFFERS, KEPT, NO_MAJORITY, NOT_ENOUGH_ANSWERS, UNDECIDED, judge_pairs
+from .gold import (
+    GOLD_DIFFERS,
+    KEPT,
+    NO_MAJORITY,
+    NOT_ENOUGH_ANSWERS,
+    REASONS,
+    UNDECIDED,
+    judge_pairs,
+)
 from .questions import EXTENT_OF_TRUTH
 
 LOW_AGREEMENT = "low agreement"
@@ -241,7 +249,7 @@ def measure_patterns(
             for (one, other), table in counts.items()
         },
         patterns=patterns,
-        outcomes=Counter(row["outcome"] for row in flat),
+        outcomes=_count_outcomes(flat),
         unanimity=_unanimity(flat, removed),
         by_label={x: _unanimity((r for r in flat if r["label"] == x), removed) for x in LABELS},
         by_category={
@@ -265,7 +273,7 @@ def _count_pairs(
 
 
 def _verdict(rows: Sequence[Mapping[str, Any]], min_agreement: float) -> PatternVerdict:
-    outcomes = Counter(row["outcome"] for row in rows)
+    outcomes = _count_outcomes(rows)
     n_decided = sum(number for outcome, number in outcomes.items() if outcome not in UNDECIDED)
     majorities = Counter(row["majority"] for row in rows if row["majority"] not in (None, UNCLEAR))
     ((first, most),) = majorities.most_common(1) or [(None, 0)]
@@ -285,13 +293,18 @@ def _verdict(rows: Sequence[Mapping[str, Any]], min_agreement: float) -> Pattern
     return PatternVerdict(
         label=label,
         category=rows[0]["category"],
-        outcomes=dict(sorted(outcomes.items())),
+        outcomes=outcomes,
         majority=majority,
         unanimous=_share_unanimous(rows),
         agreement=agreement,
         others={answer: raw[answer] for answer in OTHERS},
         status=status,
     )
+
+
+def _count_outcomes(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    counts = Counter(row["outcome"] for row in rows)
+    return {outcome: counts[outcome] for outcome in (KEPT, *REASONS) if counts[outcome]}
 
 
 def _unanimity(rows: Iterable[Mapping[str, Any]], removed: Collection[str]) -> Unanimity:

@@ -247,7 +247,7 @@ def _check_conflicts(completions: Completions, confirmed: Collection[str]) -> No
     if conflicts:
         first = conflicts[0]
         raise CorpusError(
-            f"Sentences that are completed in different ways: {len(conflicts):,}, {first.column} of "
+            f"Sentences are completed in different ways: {len(conflicts):,}, {first.column} of "
             f"{first.key} among them (nlihub annotate review lists all). Write the one to take, or "
             f"the original, into the sheet {COMPLETIONS_FILE} of its batch, and import that."
         )

@@ -16,6 +16,8 @@ from nlihub.builders.annotation.completions import (
     settle_completions,
 )
 from nlihub.builders.annotation.sheets import read_sheet, write_sheet
+from nlihub.builders.procedures.papers.declaration import ORIGINALS
+from nlihub.builders.procedures.registry import declared_builder
 from nlihub.builders.versions.manifest import Manifest
 from nlihub.builders.versions.version import BuiltVersion
 from nlihub.loaders.errors import AnnotationError, CorpusError
@@ -292,6 +294,28 @@ def test_malformed_texts_of_label_studio(version, tmp_path):
         path.write_text(json.dumps([task]))
         with pytest.raises(AnnotationError, match=message):
             read_answers([batch])
+
+
+def test_sheets_of_another_annotation_are_told_in_one_line(version, tmp_path):
+    """Keys are alike in all annotations; the sentences tell them apart."""
+    batch = draw(version, tmp_path / "batches")
+    sheets = fill_in(version, batch, tmp_path / "back", {})
+    for sheet in sheets:
+        rows, _ = read_sheet(sheet, SHEET)
+        moved = [[row["id"], row["hypothesis"], row["premise"], "yes", "", ""] for _, row in rows]
+        write_sheet(sheet, SHEET, moved)
+    with pytest.raises(AnnotationError, match="or of another annotation") as error:
+        nlihub.annotation.import_answers(version, tmp_path / "batches", sheets, QUOTAS)
+    assert len(error.value.defects) == 3
+
+
+def test_manifests_of_earlier_versions_are_read(version):
+    """They do not say whether the version is annotated; then it has no columns of originals."""
+    declaration = dict(Manifest.read(version).declaration)
+    assert declaration.pop("is_annotated") is False
+    assert not set(ORIGINALS) & set(declared_builder(declaration).SPEC.columns)
+    annotated = declared_builder(declaration | {"is_annotated": True}).SPEC
+    assert annotated.columns[-2:] == tuple(ORIGINALS)
 
 
 def test_a_slip():

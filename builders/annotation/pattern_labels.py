@@ -122,7 +122,7 @@ class PatternValidation:
         patterns: By pattern, the verdict on it.
         outcomes: Number of problems by outcome.
         unanimity: The shares over all problems.
-        by_label: The same by label.
+        by_label: The same by label, of those that the problems have.
         by_category: The same by inference class.
         min_agreement: Below this a pattern is of low agreement.
     """
@@ -251,7 +251,11 @@ def measure_patterns(
         patterns=patterns,
         outcomes=_count_outcomes(flat),
         unanimity=_unanimity(flat, removed),
-        by_label={x: _unanimity((r for r in flat if r["label"] == x), removed) for x in LABELS},
+        by_label={
+            x: _unanimity((r for r in flat if r["label"] == x), removed)
+            for x in LABELS
+            if any(r["label"] == x for r in flat)
+        },
         by_category={
             x: _unanimity((r for r in flat if r["category"] == x), removed) for x in categories
         },

@@ -140,8 +140,9 @@ def sample_command(
     else:
         _refuse("patterns", "--patterns, --categories and --per-pattern", of_patterns)
         made = annotation.sample_negatives(version, batches, **_given(of_negatives), **common)
+    what = "pattern " if _has_patterns(version) else ""
     for kind, lacking in made.short.items():
-        tell(f"{kind}: {lacking:,} fewer than asked for are left")
+        tell(f"{what}{kind}: {lacking:,} fewer than asked for are left")
     tell(f"{made.n_pairs:,} pairs; hand out {made.sheets} alone")
     answer(str(made.folder), as_json, lambda: str(made.folder))
 

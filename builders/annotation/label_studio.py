@@ -11,7 +11,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from ...loaders.errors import Defect
-from .candidates import UNCLEAR
+from .completions import COLUMNS
 from .sheets import Entries, Entry
 
 #: Not "id", which is the task's own number in JSON-MIN.
@@ -31,12 +31,15 @@ def label_studio_tasks(pairs: Iterable[tuple[str, str, str]]) -> list[dict[str, 
     ]
 
 
-def labelling_config(labels: Sequence[str], names: tuple[str, str]) -> str:
+def labelling_config(
+    answers: Sequence[str], names: tuple[str, str], *, may_complete: bool = False
+) -> str:
     """Return Label Studio's labelling configuration in XML: the two sentences, and one choice.
 
     Args:
-        labels: The label set; "unclear" is added as the last choice.
+        answers: The answers to choose among.
         names: The headings of the two sentences.
+        may_complete: Whether there is a field for each sentence to complete it in.
     """
     view = ElementTree.Element("View")
     for name, shown in zip(("premise", "hypothesis"), names, strict=True):
@@ -51,8 +54,20 @@ def labelling_config(labels: Sequence[str], names: tuple[str, str]) -> str:
         required="true",
         showInline="true",
     )
-    for label in (*labels, UNCLEAR):
-        ElementTree.SubElement(choices, "Choice", value=label)
+    for answer in answers:
+        ElementTree.SubElement(choices, "Choice", value=answer)
+    for name, sentence, shown in zip(COLUMNS, ("premise", "hypothesis"), names, strict=True):
+        if may_complete:
+            ElementTree.SubElement(view, "Header", value=f"{shown}, completed if it is broken")
+            ElementTree.SubElement(
+                view,
+                "TextArea",
+                name=name,
+                toName=sentence,
+                maxSubmissions="1",
+                editable="true",
+                rows="2",
+            )
     ElementTree.indent(view)
     return ElementTree.tostring(view, encoding="unicode") + "\n"
 
@@ -97,12 +112,16 @@ def _entries(record: Any, where: str) -> list[Entry]:
         raise _MalformedError(f"data: expected an object, got {_shown(data)}")
     key, premise, hypothesis = (_text(data, name) for name in (KEY, "premise", "hypothesis"))
     return [
-        Entry(0, where, annotator, key, premise, hypothesis, answer)
-        for annotator, answer in answers
+        Entry(0, where, annotator, key, premise, hypothesis, answer, completed)
+        for annotator, answer, completed in answers
     ]
 
 
-def _in_json(task: dict[str, Any]) -> Iterator[tuple[str, str]]:
+#: Who answered, the answer, and the completed sentences.
+_Given = tuple[str, str, tuple[str, str]]
+
+
+def _in_json(task: dict[str, Any]) -> Iterator[_Given]:
     annotations = task.get("annotations")
     if not isinstance(annotations, list):
         raise _MalformedError("no annotations: is this the file of tasks, not an export?")
@@ -112,29 +131,34 @@ def _in_json(task: dict[str, Any]) -> Iterator[tuple[str, str]]:
         annotator = _annotator(annotation, "completed_by")
         # One that was skipped may hold what had been chosen before.
         is_skipped = annotation.get("was_cancelled") is True
-        yield annotator, "" if is_skipped else _chosen(annotation["result"])
+        result = [] if is_skipped else annotation["result"]
+        first, second = (_only_one(result, name, "text", "texts") for name in COLUMNS)
+        yield annotator, _only_one(result, ANSWER, "choices", "choices"), (first, second)
 
 
-def _chosen(result: list[Any]) -> str:
-    """Return the choice in the result of an annotation; blank where there is none."""
+def _only_one(result: list[Any], name: str, field: str, what: str) -> str:
+    """Return the only value of a control in the result of an annotation; blank where none is."""
     found: list[Any] = []
     for part in result:
-        if isinstance(part, dict) and part.get("from_name") == ANSWER:
+        if isinstance(part, dict) and part.get("from_name") == name:
             value = part.get("value")
-            choices = value.get("choices") if isinstance(value, dict) else None
-            if not isinstance(choices, list):
-                raise _MalformedError(f"no list of choices: {_shown(part)}")
-            found += choices
-    if len(found) > 1 or not all(isinstance(choice, str) for choice in found):
-        raise _MalformedError(f"expected one choice, got {_shown(found)}")
+            values = value.get(field) if isinstance(value, dict) else None
+            if not isinstance(values, list):
+                raise _MalformedError(f"no list of {what}: {_shown(part)}")
+            found += values
+    if len(found) > 1 or not all(isinstance(one, str) for one in found):
+        raise _MalformedError(f"expected one {what.removesuffix('s')}, got {_shown(found)}")
     return found[0] if found else ""
 
 
-def _in_json_min(record: dict[str, Any]) -> tuple[str, str]:
+def _in_json_min(record: dict[str, Any]) -> _Given:
     answer = record.get(ANSWER, "")  # left out where nothing was chosen
     if not isinstance(answer, str):
         raise _MalformedError(f"expected one choice, got {_shown(answer)}")
-    return _annotator(record, "annotator"), answer
+    first, second = (record.get(name, "") for name in COLUMNS)
+    if not isinstance(first, str) or not isinstance(second, str):
+        raise _MalformedError(f"expected one text, got {_shown([first, second])}")
+    return _annotator(record, "annotator"), answer, (first, second)
 
 
 def _annotator(record: dict[str, Any], name: str) -> str:

@@ -30,6 +30,16 @@ neutral pairs than in others. Of the one in FirstRand and SecondRand SciNLI only
 random; here it begins with no linking phrase, as in SciNLI's release: 2 of the 1,500 neutral
 hypotheses of its validation and test files begin with one.""",
 }
+#: The columns that annotation adds: sentences before people completed them.
+ORIGINALS: Mapping[str, ColumnType] = {
+    "original_premise": "string",
+    "original_hypothesis": "string",
+}
+_MEANINGS_OF_ORIGINALS = {
+    name: f"the {name.removeprefix('original_')} as it was extracted, where an annotator completed "
+    "it; null elsewhere"
+    for name in ORIGINALS
+}
 
 
 def paper_configs(domains: Sequence[str], splits: Sequence[str]) -> dict[str, ConfigSpec]:
@@ -51,6 +61,8 @@ class PapersDeclaration(Declaration):
         categories: The linking phrases, and the ways to neutral pairs.
         domains: The domains, one or more.
         splits: The splits, one or more; each has pairs of every class and domain.
+        is_annotated: Whether people have judged its evaluation pairs, and may have completed
+            sentences of them.
     """
 
     PROCEDURE = "distant supervision"
@@ -61,6 +73,7 @@ class PapersDeclaration(Declaration):
     categories: tuple[str, ...]
     domains: tuple[str, ...]
     splits: tuple[str, ...]
+    is_annotated: bool = False
 
     def count_blocks(self, construction: Mapping[str, Any]) -> dict[str, str]:
         """Return the rule on random sentences, and the counts of papers and of pairs."""
@@ -92,8 +105,8 @@ class PapersDeclaration(Declaration):
             "group": None,
             "metrics": ("nli_report", "cartography"),
             "configs": paper_configs(self.domains, self.splits),
-            "extra": EXTRA,
-            "meanings": MEANINGS,
+            "extra": {**EXTRA, **ORIGINALS} if self.is_annotated else EXTRA,
+            "meanings": MEANINGS | _MEANINGS_OF_ORIGINALS if self.is_annotated else MEANINGS,
             "paper": "https://aclanthology.org/2022.acl-long.511",
             "card": "constructed_from_papers",
             "changes": "sentences of papers were paired; linking phrases were cut.",

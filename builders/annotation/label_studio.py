@@ -17,6 +17,8 @@ from .sheets import Entries, Entry
 #: Not "id", which is the task's own number in JSON-MIN.
 KEY = "pair"
 ANSWER = "answer"
+#: Choices beside the answer, where there may be several: read as ``ANSWER; ONE; ANOTHER``.
+FURTHER = "further"
 
 
 def label_studio_tasks(pairs: Iterable[tuple[str, str, str]]) -> list[dict[str, dict[str, str]]]:
@@ -117,24 +119,34 @@ def _in_json(task: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _chosen(result: list[Any]) -> str:
     """Return the choice in the result of an annotation; blank where there is none."""
-    found: list[Any] = []
+    found: dict[Any, list[Any]] = {ANSWER: [], FURTHER: []}
     for part in result:
-        if isinstance(part, dict) and part.get("from_name") == ANSWER:
+        if isinstance(part, dict) and part.get("from_name") in found:
             value = part.get("value")
             choices = value.get("choices") if isinstance(value, dict) else None
             if not isinstance(choices, list):
                 raise _MalformedError(f"no list of choices: {_shown(part)}")
-            found += choices
-    if len(found) > 1 or not all(isinstance(choice, str) for choice in found):
-        raise _MalformedError(f"expected one choice, got {_shown(found)}")
-    return found[0] if found else ""
+            found[part["from_name"]] += choices
+    if len(found[ANSWER]) > 1:
+        raise _MalformedError(f"expected one choice, got {_shown(found[ANSWER])}")
+    return _joined(found[ANSWER], found[FURTHER])
 
 
 def _in_json_min(record: dict[str, Any]) -> tuple[str, str]:
     answer = record.get(ANSWER, "")  # left out where nothing was chosen
-    if not isinstance(answer, str):
-        raise _MalformedError(f"expected one choice, got {_shown(answer)}")
-    return _annotator(record, "annotator"), answer
+    further = record.get(FURTHER, [])  # a text where one was chosen
+    choices = further.get("choices") if isinstance(further, dict) else further
+    if isinstance(choices, str):
+        choices = [choices]
+    if not isinstance(choices, list):
+        raise _MalformedError(f"no list of choices: {_shown(further)}")
+    return _annotator(record, "annotator"), _joined([] if answer == "" else [answer], choices)
+
+
+def _joined(answer: list[Any], further: list[Any]) -> str:
+    if not all(isinstance(choice, str) for choice in (*answer, *further)):
+        raise _MalformedError(f"expected one choice, got {_shown([*answer, *further])}")
+    return "; ".join([*(answer or [""]), *further])
 
 
 def _annotator(record: dict[str, Any], name: str) -> str:

@@ -1,11 +1,14 @@
-"""Have people judge pairs: evaluation pairs made from papers, or a sample of adversarial negatives.
+"""Have people judge pairs: evaluation pairs made from papers, negatives, or errors of a system.
 
 ``export``, ``import_answers``, ``review`` and ``build`` lead from a version that was made from
 papers to one whose evaluation pairs people have confirmed (SciNLI, section 3.3).
 ``sample_negatives``, ``import_judgements`` and ``review_judgements`` ask experts how many negatives
-are true ones (BioNLI, section 3.5).
+are true ones (BioNLI, section 3.5). ``sample_errors``, ``import_codes`` and ``review_codes`` have
+people code what makes a system err (BioNLI, Table 6; SciNLI, section 5).
 """
 
+from .baselines.evaluation.errors import sample_errors
+from .builders.annotation.error_codes import import_codes, review_codes
 from .builders.annotation.judgements import (
     import_judgements,
     review_judgements,
@@ -17,8 +20,11 @@ __all__ = [
     "build",
     "export",
     "import_answers",
+    "import_codes",
     "import_judgements",
     "review",
+    "review_codes",
     "review_judgements",
+    "sample_errors",
     "sample_negatives",
 ]

@@ -89,8 +89,8 @@ def sample_errors(
         output: The folder to make.
         codes: The coding scheme, a CSV file with the columns ``code`` and ``description``.
         n_errors: Number of errors to draw, from 1; all of them where there are fewer.
-        by: The column to balance by: ``label`` (the gold one), ``category``, ``group`` or
-            ``domain``; None draws among all errors alike.
+        by: The column of the dataset to balance by, such as ``label`` (the gold one), ``category``
+            or ``group``; None draws among all errors alike.
         against: Predictions of a second system.
         config: The dataset's config; None takes the default one.
         split: Its split; None takes ``test``, or the only one.
@@ -121,7 +121,8 @@ def sample_errors(
     target = Path(output).expanduser()
     check_output(target)
     scheme = read_coding_scheme(Path(codes).expanduser())
-    gold = find_gold(dataset, config, split, folder, with_texts=True)
+    columns = [by] if by is not None else []
+    gold = find_gold(dataset, config, split, folder, columns, with_texts=True)
     if by is not None and by not in (known := set(gold.rows.column_names) - {"id", *_TEXTS}):
         raise UnknownNameError.of("column to balance errors by", by, known)
     errors = _errors(gold, [_labels(gold, path) for path in files], by)
@@ -167,13 +168,20 @@ def _errors(gold: GoldRows, systems: Sequence[Sequence[str]], by: str | None) ->
         if all(prediction == right for prediction in predicted):
             continue
         facts = {"label": right}
-        facts |= {n: "" if v is None else str(v) for n, v in zip(kept, values, strict=True)}
+        facts |= {name: _text(value) for name, value in zip(kept, values, strict=True)}
         if len(predicted) == 2:
             facts[MISSED_BY] = (
                 _SECOND if predicted[0] == right else _FIRST if predicted[1] == right else _BOTH
             )
         found.append(DrawnError(id_, premise, hypothesis, tuple(predicted), facts))
     return found
+
+
+def _text(value: Any) -> str:
+    """Return a value of a column as text; of a list, such as ``expressions``, all its values."""
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return "" if value is None else str(value)
 
 
 def _draw(errors: Sequence[DrawnError], by: str | None, n: int, seed: int) -> list[DrawnError]:

@@ -48,6 +48,7 @@ def score(
     n_resamples: int = 9999,
     seed: int = 0,
     per_group: bool = False,
+    by: str | Sequence[str] = (),
     folder: PathLike | None = None,
 ) -> dict[str, Any]:
     """Score predictions with every metric that applies to a dataset.
@@ -66,6 +67,9 @@ def score(
         n_resamples: Resamples of the bootstrap.
         seed: Seed of the bootstrap.
         per_group: Whether to add the counts of every group.
+        by: Columns of the dataset to break the scores of ``nli_report`` and ``pattern_accuracy``
+            down by, one or several, ``A+B`` for two crossed, such as ``domain+label``. A row with
+            a list counts under each of its values, such as SpaceNLI's ``expressions``.
         folder: Local folder with the source files, where the dataset has to be built first.
 
     Returns:
@@ -75,10 +79,11 @@ def score(
         ``summarize_runs``).
 
     Raises:
-        UnknownNameError: There is no such dataset, config or split.
+        UnknownNameError: There is no such dataset, config, split or column.
         PredictionsError: Predictions are malformed, not one for every row, or no labels.
-        UsageError: There are not as many files of both systems, a file is given twice, or an
-            option is out of its range.
+        UsageError: There are not as many files of both systems, a file is given twice, an option
+            is out of its range, or a column to break down by has too many values, or several in a
+            pattern.
     """
     files, other_files = _as_paths(predictions), _as_paths(against)
     _check_files(files, other_files)
@@ -87,8 +92,9 @@ def score(
             "Intervals and counts of groups are those of one run; of several files the spread over "
             "the runs is shown."
         )
-    gold = find_gold(dataset, config, split, folder)
-    options = ScoringOptions(thresholds, confidence_level, n_resamples, seed, per_group)
+    by = [by] if isinstance(by, str) else list(by)
+    gold = find_gold(dataset, config, split, folder, by)
+    options = ScoringOptions(thresholds, confidence_level, n_resamples, seed, per_group, by)
     notes = []
 
     def read(path: Path) -> Any:
@@ -129,6 +135,7 @@ def find_gold(
     config: str | None,
     split: str | None,
     folder: PathLike | None,
+    by: Sequence[str],
     *,
     with_texts: bool = False,
 ) -> GoldRows:
@@ -136,10 +143,10 @@ def find_gold(
     if Path(dataset).is_file():
         if config or split or folder:
             raise UsageError(f"{dataset} is a file of rows: it has no config, split or sources.")
-        return GoldRows.of_file(Path(dataset), with_texts=with_texts)
+        return GoldRows.of_file(Path(dataset), by=by, with_texts=with_texts)
     if (Path(dataset) / MANIFEST).is_file() and dataset not in builders():
         version = open_version(dataset, folder=folder)
-        return GoldRows.of_version(version, config, split, with_texts=with_texts)
+        return GoldRows.of_version(version, config, split, by=by, with_texts=with_texts)
     # Only what is scored is built, so that the sources of other splits may be missing.
     spec = get_builder(dataset).SPEC
     config = check_config(spec, config or spec.default_config)
@@ -147,7 +154,7 @@ def find_gold(
     split = split or (splits[0] if len(splits) == 1 else "test")
     check_split(split, splits)
     version = open_version(dataset, folder=folder, configs=[config], splits=[split])
-    return GoldRows.of_version(version, config, split, with_texts=with_texts)
+    return GoldRows.of_version(version, config, split, by=by, with_texts=with_texts)
 
 
 def read_predictions(gold: GoldRows, path: Path) -> tuple[pa.Table, list[str]]:
@@ -204,7 +211,9 @@ def _summary_rows(scores: Mapping[str, Mapping[str, Any]]) -> Rows:
         shown = {key: "" if found[key] is None else shorten(found[key]) for key in columns}
         if "p_value" in shown:
             shown["p_value"] = show_p_value(found["p_value"])
-        rows.append([name.replace("macro_f1", "macro-F1").replace("_", " "), *shown.values()])
+        score, *value = name.split(", ", 1)  # the value of a column stays as it is
+        score = score.replace("macro_f1", "macro-F1").replace("_", " ")
+        rows.append([", ".join([score, *value]), *shown.values()])
     return rows
 
 
@@ -217,6 +226,7 @@ def plot(
     names: Sequence[str] | None = None,
     start: float = 0.0,
     threshold: float | None = None,
+    larger_side: bool = False,
 ) -> None:
     """Draw results of metrics for a paper.
 
@@ -228,6 +238,8 @@ def plot(
         names: Names of the systems; None takes those of the files.
         start: Threshold at which curves begin.
         threshold: Threshold that categories are shown at; None takes the only one, or 0.95.
+        larger_side: Whether ``consistency`` shows the larger side, which BioNLI's Figure 2 is
+            about, beside that of a perfect system.
 
     Raises:
         UsageError: There is no such kind, not a name for each file, or the output ends
@@ -239,6 +251,8 @@ def plot(
 
     if kind not in _PLOTS:
         raise UnknownNameError.of("kind of picture", kind, _PLOTS)
+    if larger_side and kind != "consistency":
+        raise UsageError(f"The larger side is part of consistency, not of {kind}.")
     paths = _as_paths(results)
     systems = list(names) if names is not None else [path.stem for path in paths]
     if len(systems) != len(paths) or len(set(systems)) != len(systems):
@@ -254,7 +268,7 @@ def plot(
         if kind == "pattern-accuracy":
             figure = plots.plot_pattern_accuracy(found, start=start)
         elif kind == "consistency":
-            figure = plots.plot_consistency(found, start=start)
+            figure = plots.plot_consistency(found, start=start, larger_side=larger_side)
         elif kind == "categories":
             figure = plots.plot_categories(found, threshold=threshold)
         elif len(found) > 1:

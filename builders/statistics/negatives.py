@@ -1,4 +1,4 @@
-"""Compare negatives with the positives that they were made from, by category."""
+"""Count negatives by mechanism, and compare them with the positives that they were made from."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -21,6 +21,12 @@ MAX_ROWS = 2_000
 _NEGATIVE, _POSITIVE = range(len(LABELS))
 _ORIGINAL = "original_hypothesis"
 _QUANTILES = (0, 0.25, 0.5, 0.75, 1)
+
+#: Share of the mechanisms of a split, in percent, that have negatives of so many categories, by
+#: dataset, config and split (BioNLI, section 3.4, on its Figure 1; 39 is "about 39 %").
+_PUBLISHED_CATEGORIES = {
+    ("bionli", "full", "validation"): {2: 5.7, 3: 35.1, 4: 39.0, 8: 0.1, 9: 0.0}
+}
 
 #: Minimum, lower quartile, median, upper quartile and maximum.
 Quantiles = tuple[float, ...]
@@ -51,6 +57,73 @@ class CategoryNegatives:
     without_positive: int
     words: Quantiles | None
     share: Quantiles | None
+
+
+@dataclass(frozen=True)
+class PossibleNegatives:
+    """The mechanisms of a split that have negatives of so many categories.
+
+    Attributes:
+        split: The split.
+        n_categories: Number of different categories of negatives.
+        mechanisms: Number of mechanisms that have them.
+        share: Their share of the mechanisms of the split, in percent.
+        published: The share in the paper; None where it states none.
+    """
+
+    split: str
+    n_categories: int
+    mechanisms: int
+    share: float
+    published: float | None
+
+
+def count_possible_negatives(version: BuiltVersion, config: str) -> tuple[PossibleNegatives, ...]:
+    """Count the mechanisms by the number of categories that they have negatives of.
+
+    The training set is left out, as its mechanisms have some of their negatives at most.
+
+    Args:
+        version: The version.
+        config: The config.
+
+    Returns:
+        For each other split that has mechanisms, every number of categories from 0 to all. Nothing
+        where the labels are not those of BioNLI.
+
+    Raises:
+        VerificationError: A file is missing or malformed.
+
+    Source:
+        BioNLI, section 3.4 and Figure 1, of the validation set.
+    """
+    spec = version.builder.SPEC
+    counts = []
+    splits = version.manifest.configs[config] if tuple(spec.labels) == LABELS else ()
+    for split in splits:
+        if split == "train":
+            continue
+        n_negatives = _count_categories(version, config, split)
+        published = _PUBLISHED_CATEGORIES.get((spec.name, config, split), {})
+        n_mechanisms = n_negatives.total()
+        for number in range(len(spec.categories) if n_mechanisms else 0):
+            n = n_negatives[number]
+            share = round(100 * n / n_mechanisms, 1)
+            counts.append(PossibleNegatives(split, number, n, share, published.get(number)))
+    return tuple(counts)
+
+
+def _count_categories(version: BuiltVersion, config: str, split: str) -> Counter[int]:
+    """Count the mechanisms of a split by the number of categories of their negatives."""
+    tables = [pa.table({"group": pa.nulls(0, pa.string()), "category": pa.nulls(0, pa.string())})]
+    for batch in version.batches(config, split, ["label", "group", "category"]):
+        is_negative = pc.equal(batch["label"], _NEGATIVE)
+        category = pc.if_else(is_negative, batch["category"], pa.scalar(None, pa.string()))
+        rows = pa.table({"group": batch["group"], "category": category})
+        tables.append(rows.filter(pc.is_valid(rows["group"])))
+    found = pa.concat_tables(tables).group_by("group")
+    numbers = found.aggregate([("category", "count_distinct")])["category_count_distinct"]
+    return Counter(numbers.to_pylist())
 
 
 def describe_negatives(version: BuiltVersion, config: str) -> tuple[CategoryNegatives, ...]:

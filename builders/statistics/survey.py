@@ -10,7 +10,13 @@ from ..core.spec import DatasetSpec
 from ..versions.card import statistics_block
 from ..versions.card_statistics import Statistics, measure_statistics
 from ..versions.version import BuiltVersion
-from .negatives import CategoryNegatives, Quantiles, describe_negatives
+from .negatives import (
+    CategoryNegatives,
+    PossibleNegatives,
+    Quantiles,
+    count_possible_negatives,
+    describe_negatives,
+)
 from .parses import Parses, Roots, parse_texts
 from .probe import MARGIN, CategoryScore, Probe, probe_hypotheses
 from .rows_and_texts import (
@@ -32,7 +38,9 @@ class Survey(Statistics):
     Attributes:
         row_counts: Rows by split, domain and class.
         texts: Length and overlap of the texts, by class, domain and split.
-        vocabularies: Overlap of the vocabularies of its domains.
+        possible_negatives: Mechanisms by the number of categories of their negatives; empty where
+            the labels are not those of BioNLI.
+        vocabularies: Overlap and cosine of the vocabularies of its domains.
         negatives: Negatives beside their positives, by category.
         probe: Scores of the hypothesis-only probe.
         parses: Shares of sentences with an ``S`` root.
@@ -41,6 +49,7 @@ class Survey(Statistics):
 
     row_counts: tuple[RowCount, ...]
     texts: tuple[TextFigures, ...]
+    possible_negatives: tuple[PossibleNegatives, ...]
     vocabularies: Vocabularies | None
     negatives: tuple[CategoryNegatives, ...] | None
     probe: Probe | None
@@ -95,6 +104,7 @@ def survey(version: BuiltVersion, *, probe: bool = False, parser: str | None = N
         **vars(measure_statistics(version)),
         row_counts=tuple(count_by_class(version, config, tallies)),
         texts=tuple(describe_texts(version, config, tallies)),
+        possible_negatives=count_possible_negatives(version, config),
         vocabularies=vocabularies,
         negatives=negatives,
         probe=probed,
@@ -112,6 +122,8 @@ def show_survey(spec: DatasetSpec, survey: Survey) -> str:
         sections += _show_vocabularies(survey.vocabularies)
     if survey.negatives:
         sections += _show_negatives(survey.negatives)
+    if survey.possible_negatives:
+        sections += _show_possible_negatives(survey.possible_negatives)
     if survey.parses:
         sections += _show_parses(survey.parses)
     if survey.probe:
@@ -161,13 +173,19 @@ def _show_texts(texts: Sequence[TextFigures]) -> Iterator[str]:
 
 def _show_vocabularies(found: Vocabularies) -> Iterator[str]:
     yield "## Vocabulary of the domains"
-    rows = [
-        (*(f"{name} ({found.different_words[name]:,})" for name in pair.domains), n_shared, share)
-        for pair in found.shared
-        for n_shared, share in [(f"{pair.words:,}", pair.share)]
-    ]
-    yield markdown_table(["domain (words)", "domain (words)", "shared", "shared %"], rows)
-    yield f"Of the {found.compared_words:,} most frequent words of each, without stop words."
+    rows = []
+    for pair in found.shared:
+        domains = (f"{name} ({found.different_words[name]:,})" for name in pair.domains)
+        cosine = _beside(_show(pair.cosine), _show(pair.published_cosine))
+        rows.append((*domains, f"{pair.words:,}", pair.share, cosine))
+    yield markdown_table(["domain (words)", "domain (words)", "shared", "shared %", "cosine"], rows)
+    published = any(pair.published_cosine is not None for pair in found.shared)
+    yield (
+        f"Shared: of the {found.compared_words:,} most frequent words of each. Cosine: of the "
+        "counts of all words. Without stop words."
+        + " In brackets: the paper's, perhaps of other words."
+        * published
+    )
 
 
 def _show_negatives(negatives: Sequence[CategoryNegatives]) -> Iterator[str]:
@@ -186,6 +204,19 @@ def _show_negatives(negatives: Sequence[CategoryNegatives]) -> Iterator[str]:
         "marks and markers that have to be put in, taken out or replaced; the least, the quartiles "
         "and the greatest number of those that were drawn, and in percent of the longer of the two."
     )
+
+
+def _show_possible_negatives(counts: Sequence[PossibleNegatives]) -> Iterator[str]:
+    splits = list(dict.fromkeys(count.split for count in counts))
+    by_number = {(count.n_categories, count.split): count for count in counts}
+    rows = []
+    for number in dict.fromkeys(count.n_categories for count in counts):
+        cells = (by_number[number, split] for split in splits)
+        rows.append([number, *(_beside(_show(c.share, 1), _show(c.published, 1)) for c in cells)])
+    yield "## Categories of negatives of a mechanism"
+    yield markdown_table(["categories", *(f"% of {split}" for split in splits)], rows)
+    if any(count.published is not None for count in counts):
+        yield "In brackets: the paper's shares (Figure 1)."
 
 
 def _five(quantiles: Quantiles | None) -> str:

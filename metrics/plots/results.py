@@ -3,23 +3,20 @@
 ``save_figure`` writes a picture.
 """
 
+import textwrap
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .figures import COLORS, MARKERS, check_results, new_figure
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-import textwrap
-from typing import TYPE_CHECKING
-
 from ..inputs.problems import MetricInputError
-from .figures import HATCHES, LINES, lighten
+from .figures import COLORS, HATCHES, LINES, MARKERS, check_results, lighten, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+#: What no system can exceed.
+_BOUND_COLOR = "#888888"
 
 
 def plot_pattern_accuracy(
@@ -48,19 +45,26 @@ def plot_pattern_accuracy(
     )
 
 
-def plot_consistency(results: Mapping[str, Mapping[str, Any]], *, start: float = 0.0) -> "Figure":
+def plot_consistency(
+    results: Mapping[str, Mapping[str, Any]], *, start: float = 0.0, larger_side: bool = False
+) -> "Figure":
     """Draw the consistency of systems as curves over the share of a group that is right.
 
     Args:
         results: Results of ``consistency`` by name of the system; 1 to 7.
         start: Smallest share shown, from 0 to below 1.
+        larger_side: Whether to draw ``larger_side``, which BioNLI's figure is about, beside that of
+            a perfect system; the systems must have the same groups.
 
     Raises:
-        MetricInputError: There are no results or more than 7, or a result has no curve.
+        MetricInputError: There are no results or more than 7, a result has no curve, or a perfect
+            system has other curves.
         MissingLibraryError: matplotlib is not installed.
 
-    Source: BioNLI, Figure 2.
+    Source: BioNLI, Figure 2, which cumulates from below: the groups with at most that share.
     """
+    if larger_side:
+        return _plot_larger_side(results, start)
     check_results(results, "curve", "n_wholly_solved", "n_groups")
     solved = {name: 100 * r["n_wholly_solved"] / r["n_groups"] for name, r in results.items()}
     return _plot_curves(
@@ -73,6 +77,34 @@ def plot_consistency(results: Mapping[str, Mapping[str, Any]], *, start: float =
     )
 
 
+def _plot_larger_side(results: Mapping[str, Mapping[str, Any]], start: float) -> "Figure":
+    check_results(results, "larger_side")
+    found = {name: result["larger_side"] for name, result in results.items()}
+    first, *others = found
+    perfect = found[first]["perfect"]
+    if different := [name for name in others if found[name]["perfect"] != perfect]:
+        raise MetricInputError(
+            [
+                f"{different[0]}: a perfect system reaches another curve than in {first}; expected "
+                "results on the same groups."
+            ]
+        )
+    bound, *names = (
+        f"{name} ({100 * scores['area_under_curve']:.1f})"
+        for name, scores in [("a perfect system", perfect), *found.items()]
+    )
+    curves = [result["curve"] for result in found.values()]
+    return _plot_curves(
+        {bound: perfect["curve"], **dict(zip(names, curves, strict=True))},
+        "consistency",
+        start,
+        x_label="Share of a group that is right and of one label, at least (%)",
+        y_label="Groups (%)",
+        title="System (mean, %)",
+        bound=bound,
+    )
+
+
 def _plot_curves(
     curves: Mapping[str, Mapping[str, list[float]]],
     score: str,
@@ -81,10 +113,15 @@ def _plot_curves(
     x_label: str,
     y_label: str,
     title: str,
+    bound: str | None = None,
 ) -> "Figure":
+    """Draw curves by name; ``bound`` names one that is not a system's, which is grey."""
+    systems = [name for name in curves if name != bound]
+    styles = dict(zip(systems, zip(COLORS, LINES, strict=True), strict=False))
     highest = 1.0
     with new_figure() as (figure, axes):
-        for (name, curve), color, line in zip(curves.items(), COLORS, LINES, strict=False):
+        for name, curve in curves.items():
+            color, line = styles.get(name, (_BOUND_COLOR, "-"))
             x = [100 * threshold for threshold in curve["thresholds"]]
             y = [100 * share for share in curve[score]]
             # Between two thresholds the share is that of the upper one.

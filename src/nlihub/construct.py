@@ -156,7 +156,8 @@ def abstracts(
     Raises:
         UsageError: The name is not valid or taken.
         SourceNotFoundError: There is no file.
-        CorpusError: A split has no mechanism, or no negative; or a fold has nothing to train on.
+        CorpusError: A split has no mechanism, no positive or no negative; or a fold has nothing to
+            train on.
         MissingExtraError: Generating needs an extra that is not installed.
         OutputError: There is something else at ``output/NAME``.
     """

@@ -154,6 +154,21 @@ def test_groups_and_fewer_errors_than_asked_for(systems, sample):
     assert all("group" in error.facts for error in sheets.errors.values())
 
 
+def test_any_column_of_the_dataset(built, sample, tmp_path):
+    (shard,) = built.glob("default/test-*.parquet")
+    rows = pq.read_table(shard, columns=["id", "label", "expressions"])
+    path = tmp_path / "neutral.csv"
+    table = {"id": rows["id"], "prediction": ["neutral"] * len(rows)}
+    pa.csv.write_csv(pa.table(table), path)
+    made, sheets = sample(path, 9, dataset=built, by="expressions")
+    known = {row["id"]: ", ".join(row["expressions"]) for row in rows.to_pylist()}
+    assert all(error.facts["expressions"] == known[error.id] for error in sheets.errors.values())
+    assert len({error.facts["expressions"] for error in sheets.errors.values()}) == 9
+    assert sum(part.n_drawn for part in made.strata) == 9
+    with pytest.raises(UnknownNameError, match="to balance errors by"):
+        sample(path, 9, dataset=built, by="label+group")
+
+
 def test_label_ids_and_rows_of_a_file(version, systems, sample, tmp_path):
     """Predictions may be ids, and the dataset a file of rows."""
     table = pa.csv.read_csv(systems[0])
@@ -181,7 +196,7 @@ def test_what_cannot_be_drawn(version, systems, sample, codes, tmp_path):
     for n, options in ((0, {}), (-1, {}), (3, {"n_coders": 0})):
         with pytest.raises(UsageError, match="expected 1 or more of both"):
             sample(systems[0], n, **options)
-    with pytest.raises(UnknownNameError, match=r"balance errors by 'categry'\. Did you mean"):
+    with pytest.raises(UnknownNameError, match=r"no column 'categry'\. Did you mean"):
         sample(systems[0], 3, by="categry")
     with pytest.raises(UnknownNameError):
         sample(systems[0], 3, by="premise")

@@ -56,6 +56,32 @@ def test_consistency_curves():
     assert line.get_ydata().tolist() == [100, 100, 50]
 
 
+def test_the_larger_side_beside_a_perfect_system():
+    gold, groups = [1, 0, 0, 0, 1, 0], ["a"] * 4 + ["b"] * 2
+    systems = {
+        "first": consistency([1, 0, 0, 1, 1, 1], gold, groups),
+        "second": consistency([0] * 6, gold, groups),
+    }
+    axes = plot_consistency(systems, larger_side=True).axes[0]
+    assert [line.get_label() for line in axes.lines] == [
+        "a perfect system (62.5)",
+        "first (50.0)",
+        "second (62.5)",
+    ]
+    assert axes.lines[0].get_color() not in COLORS
+    for line, found in zip(axes.lines[1:], systems.values(), strict=True):
+        shares = found["larger_side"]["curve"]["consistency"]
+        assert np.divide(line.get_ydata(), 100).tolist() == shares
+    seven = {str(i): systems["first"] for i in range(7)}
+    colors = [line.get_color() for line in plot_consistency(seven, larger_side=True).axes[0].lines]
+    assert colors[1:] == list(COLORS)
+    other = consistency([1], [1], ["a"])
+    with pytest.raises(MetricInputError, match="other: a perfect system reaches another curve"):
+        plot_consistency({**systems, "other": other}, larger_side=True)
+    with pytest.raises(MetricInputError, match="the result has no 'larger_side'"):
+        plot_consistency({"old": {"curve": {}}}, larger_side=True)
+
+
 def test_bars_by_category():
     axes = plot_categories(SYSTEMS).axes[0]
     assert [label.get_text() for label in axes.get_xticklabels()] == ["down", "up to"]

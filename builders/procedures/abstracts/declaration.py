@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from ....loaders.releases.bionli import LABELS
 from ...core.markdown import markdown_table
@@ -35,6 +35,32 @@ MEANINGS = {
 }
 
 
+_DRAWN = (
+    "a training mechanism is one row, its positive or one negative; the others have all rows",
+    "the same, with fewer rows of the frequent categories in the training set",
+)
+#: By rule (``distributions.Distribution.rule``): what ``full`` and ``balanced`` hold, and the rule.
+RULES: Mapping[str, tuple[str, str, str]] = {
+    "draw": (
+        *_DRAWN,
+        "**The draw of BioNLI** chose the training rows, and the mechanisms for validation.",
+    ),
+    "one": (
+        *_DRAWN,
+        "**A ratio** split the mechanisms, unlike BioNLI, and then its draw chose the training\n"
+        "rows: rows of preferred kinds are all accepted, and of a mechanism without an accepted\n"
+        "row any row may be drawn for `full`.",
+    ),
+    "pair": (
+        "a training mechanism has one negative, the others all",
+        "the larger rule-based categories of the training set are cut",
+        "**A ratio** split the mechanisms, and each training mechanism is **a pair**, its\n"
+        "positive and one negative, unlike BioNLI; each category is equally likely. `balanced`\n"
+        "has the pairs whose negative the draw of BioNLI accepts.",
+    ),
+}
+
+
 @dataclass(frozen=True)
 class AbstractsDeclaration(Declaration):
     """The declaration of a dataset that is made from abstracts.
@@ -43,6 +69,7 @@ class AbstractsDeclaration(Declaration):
         categories: Its categories: ``positive``, and the strategies.
         domain: Its domain.
         splits: Its splits, one or more.
+        rule: The rule that put rows into configs and splits, of ``RULES``.
     """
 
     PROCEDURE = "perturbation of conclusions"
@@ -52,9 +79,15 @@ class AbstractsDeclaration(Declaration):
     categories: tuple[str, ...]
     domain: str
     splits: tuple[str, ...]
+    rule: str
+
+    @classmethod
+    def parse(cls, found: Mapping[str, Any]) -> Self:
+        """Read what ``as_json`` gives; versions that name no rule were made of pairs."""
+        return super().parse({"rule": "pair", **found})
 
     def count_blocks(self, construction: Mapping[str, Any]) -> dict[str, str]:
-        """Return the counts of abstracts, and those of negatives by kind and reason."""
+        """Return the counts of abstracts, of negatives by kind and reason, and of training rows."""
         rows = [
             [f"`{kind}`", f"{n['read']:,}", f"{n['kept']:,}", reasons_cell(n["dropped"])]
             for kind, n in construction["negatives"].items()
@@ -62,7 +95,27 @@ class AbstractsDeclaration(Declaration):
         return {
             "abstracts": units_table("abstracts", construction["abstracts"]),
             "negatives": markdown_table(["kind", "tried", "made", "refused"], rows),
+            "distributions": self._show_distributions(construction.get("distributions", {})),
         }
+
+    def _show_distributions(self, found: Mapping[str, Any]) -> str:
+        """Return the rule, and by config the mechanisms of each split and the training rows."""
+        if not found:
+            return ""
+        mechanisms = [
+            [
+                f"`{config}`",
+                *(f"{n:,}" for n in (*counts["mechanisms"].values(), counts["in_no_split"])),
+            ]
+            for config, counts in found.items()
+        ]
+        tables = [markdown_table(["mechanisms", *self.splits, "in no split"], mechanisms)]
+        training = [counts["rows"].get("train", {}) for counts in found.values()]
+        names = [name for name in self.categories if any(name in rows for rows in training)]
+        if names:
+            rows = [[f"`{name}`", *(f"{of.get(name, 0):,}" for of in training)] for name in names]
+            tables.append(markdown_table(["training rows", *(f"`{c}`" for c in found)], rows))
+        return "\n\n".join([RULES[self.rule][2], *tables])
 
     def spec_fields(self) -> dict[str, Any]:
         """Return labels, configs and prose of a dataset made from abstracts."""
@@ -74,12 +127,8 @@ class AbstractsDeclaration(Declaration):
             "group": "mechanism",
             "metrics": ("nli_report", "consistency"),
             "configs": {
-                "full": ConfigSpec(
-                    "a training mechanism has one negative, the others all", self.splits
-                ),
-                "balanced": ConfigSpec(
-                    "the larger rule-based categories of the training set are cut", self.splits
-                ),
+                "full": ConfigSpec(RULES[self.rule][0], self.splits),
+                "balanced": ConfigSpec(RULES[self.rule][1], self.splits),
             },
             "extra": EXTRA,
             "meanings": MEANINGS,

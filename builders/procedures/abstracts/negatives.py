@@ -1,12 +1,4 @@
-"""Make the negatives of mechanisms, and choose those of BioNLI's two distributions.
-
-Source:
-    BioNLI, section 3.4, Tables 2 and 3. In both, a training mechanism has one negative, and those
-    for validation and test have all. The paper does not tell how the one is drawn: here each
-    category that has one is equally likely. Nor does it tell how the balanced training set was
-    sampled, only that no rule-based category is above 500: here the larger ones are cut to that,
-    and a positive goes with its negative.
-"""
+"""Make the negatives of mechanisms, by rules and by a writer."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -14,12 +6,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
-from ...core.keyed import keyed_number
 from ...core.workers import map_in_order
 from .generate.sentence_kinds import KINDS
 from .mechanisms.mechanism import Mechanism
 from .perturb.apply import (
-    NAMES,
     SAME_AS_ANOTHER,
     SAME_AS_POSITIVE,
     Negatives,
@@ -122,67 +112,3 @@ def _join(mechanism: Mechanism, by_rule: Negatives, by_model: Outcomes) -> Outco
         elif isinstance(one, Perturbed):
             taken[one.text] = SAME_AS_ANOTHER
     return outcomes
-
-
-FULL, BALANCED = "full", "balanced"
-
-
-def choose_full_negatives(
-    mechanisms: Sequence[Mechanism],
-    splits: Sequence[str],
-    negatives: Sequence[Sequence[Negative]],
-    seed: int,
-) -> list[Sequence[Negative]]:
-    """Choose the negatives of each mechanism in the full distribution.
-
-    Args:
-        mechanisms: The mechanisms.
-        splits: The split of each.
-        negatives: All negatives of each.
-        seed: Seed of the one of a training mechanism.
-    """
-    return [
-        [_draw(made, mechanism.pmid, seed)] if split == "train" and made else made
-        for mechanism, split, made in zip(mechanisms, splits, negatives, strict=True)
-    ]
-
-
-def _draw(made: Sequence[Negative], pmid: str, seed: int) -> Negative:
-    """Draw a category, each equally likely, then one of its negatives."""
-    categories = sorted({one.category for one in made})
-    category = categories[keyed_number(seed, "category", pmid) % len(categories)]
-    of_it = sorted((one for one in made if one.category == category), key=lambda one: one.kind)
-    return of_it[keyed_number(seed, "negative", pmid) % len(of_it)]
-
-
-def choose_balanced_mechanisms(
-    mechanisms: Sequence[Mechanism],
-    splits: Sequence[str],
-    full: Sequence[Sequence[Negative]],
-    max_per_category: int,
-    seed: int,
-) -> list[bool]:
-    """Choose the mechanisms of the balanced distribution; they keep their negatives.
-
-    Args:
-        mechanisms: The mechanisms.
-        splits: The split of each.
-        full: The negatives of each in the full distribution.
-        max_per_category: Greatest number of training rows of a rule-based category.
-        seed: Seed of the choice.
-
-    Returns:
-        For each mechanism whether it is in; training mechanisms without a negative are not.
-    """
-    is_in = [split != "train" for split in splits]
-    taken: Counter[str] = Counter()
-    for n in sorted(
-        (n for n, split in enumerate(splits) if split == "train"),
-        key=lambda n: keyed_number(seed, "balanced", mechanisms[n].pmid),
-    ):
-        for negative in full[n]:
-            name = negative.category
-            if name not in NAMES or taken[name] < max_per_category:
-                taken[name] += 1
-                is_in[n] = True
-    return is_in

@@ -1,7 +1,7 @@
 """The recipe of a dataset that is made from abstracts."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,6 +12,7 @@ from ..about import check_domain
 from ..option_groups import Option
 from ..procedure import Recipe
 from ..splits import GROUP, ByRatio, Ratio
+from .distributions import PAPER_RATIO, PREFERRED, Distribution
 from .mechanisms.find import MechanismRules
 from .mechanisms.options import GROUP as MECHANISMS
 from .mechanisms.options import MechanismOptions, parse_names
@@ -20,10 +21,8 @@ from .perturb.apply import NAMES
 if TYPE_CHECKING:
     from .negatives import Writer
 
-#: Shares of training and validation mechanisms as in BioNLI: 8,489, 3,000 and 2,000.
-PAPER_SPLIT = ByRatio(0.63, 0.22)
-
 _NEGATIVES = "Negatives"
+_TRAINING_ROWS = ("one", "pair")
 
 
 @dataclass(frozen=True)
@@ -33,6 +32,9 @@ class AbstractsRecipe(Recipe, MechanismOptions):
     The abstracts are PubTator, BioC XML or BioC JSON with entities and relations, or JSON lines of
     mechanisms; files, folders or archives; plain or compressed. The same abstracts give the same
     bytes, whatever the number of processes.
+
+    Without a ratio, mechanisms are split as in BioNLI: 9 % are for testing; of the others, those
+    are for validation that its draw of training rows leaves out, some 14 % of all.
 
     ``generate`` also takes, in Python, an object of your own that writes negatives, such as
     ``nlihub.construct.ModelWriter``.
@@ -63,10 +65,34 @@ class AbstractsRecipe(Recipe, MechanismOptions):
         ),
     ] = None
     ratio: Ratio = None
+    training_rows: Annotated[
+        str,
+        Option(
+            "Rows of a training mechanism: one, its positive or a negative, as in BioNLI; or pair, "
+            "its positive and a negative.",
+            GROUP,
+            "one|pair",
+        ),
+    ] = "one"
+    preferred: Annotated[
+        Sequence[str] | None,
+        Option(
+            "Kinds of negatives that the draw of training rows takes first; by default those of "
+            "BioNLI, SRE,GEN,GEN-ND, as far as at most 10 % of the mechanisms have one.",
+            GROUP,
+            "S,...",
+            parse_names,
+        ),
+    ] = None
     max_per_category: Annotated[
-        int,
-        Option("Rows of a rule-based strategy in the balanced training set at most.", GROUP),
-    ] = 500
+        int | None,
+        Option(
+            "Rows of a rule-based strategy in the balanced training set at most; by default no "
+            "limit.",
+            GROUP,
+            "N",
+        ),
+    ] = None
 
     def __post_init__(self) -> None:
         check_domain(self.domain)
@@ -78,11 +104,17 @@ class AbstractsRecipe(Recipe, MechanismOptions):
             raise UsageError(f"The strategies are {', '.join(names)}; expected some, each once.")
         if not -(2**63) <= self.seed < 2**63:
             raise UsageError(f"The seed is {self.seed}; expected a number of 64 bits.")
-        if self.max_per_category < 1:
+        kinds = tuple(dict.fromkeys((*NAMES, *PREFERRED)))
+        for name in self.preferred_names:
+            if name not in kinds:
+                raise UnknownNameError.of("kind of negatives", name, kinds)
+        if self.training_rows not in _TRAINING_ROWS:
+            raise UnknownNameError.of("number of training rows", self.training_rows, _TRAINING_ROWS)
+        if self.max_per_category is not None and self.max_per_category < 1:
             raise UsageError(f"max_per_category is {self.max_per_category}; expected 1 or more.")
         if self.models is not None and not isinstance(self.generate, str):
             raise UsageError("models keeps what generate trains; name a model to generate with.")
-        _ = self.splitting, self.mechanism_rules
+        _ = self.distribution, self.mechanism_rules
 
     @property
     def strategy_names(self) -> tuple[str, ...]:
@@ -95,10 +127,20 @@ class AbstractsRecipe(Recipe, MechanismOptions):
         """Return how mechanisms are found."""
         return self.rules()
 
+    @property
+    def preferred_names(self) -> tuple[str, ...]:
+        """Return the kinds of negatives that the draw may take first."""
+        given = PREFERRED if self.preferred is None else self.preferred
+        return (given,) if isinstance(given, str) else tuple(given)
+
     @cached_property
-    def splitting(self) -> ByRatio:
-        """Return how abstracts are split."""
-        return PAPER_SPLIT if self.ratio is None else ByRatio.of(self.ratio)
+    def distribution(self) -> Distribution:
+        """Return the rule that puts rows into configs and splits."""
+        pairs = self.training_rows == "pair"
+        ratio = None if self.ratio is None else ByRatio.of(self.ratio)
+        if ratio is None and pairs:
+            ratio = PAPER_RATIO
+        return Distribution(ratio, pairs, self.preferred_names, self.max_per_category, self.seed)
 
     def writer(self, tell: Tell) -> "Writer | None":
         """Return the writer of negatives besides the rules, if any.
@@ -118,7 +160,10 @@ class AbstractsRecipe(Recipe, MechanismOptions):
         return ModelWriter(settings, self.models, tell=tell)
 
     def parameters(self) -> Mapping[str, Any]:
-        """Return everything that the rows depend on, besides the abstracts and a writer."""
+        """Return everything that the rows depend on, besides the abstracts and a writer.
+
+        Where ``preferred`` is None, the manifest has those of them that are rare.
+        """
         rules = self.mechanism_rules
         return {
             "conclusion_phrases": {name: list(told) for name, told in rules.phrases.sets.items()},
@@ -126,7 +171,6 @@ class AbstractsRecipe(Recipe, MechanismOptions):
             "max_sentences_after": rules.max_after,
             "roles_by_order": rules.by_order,
             "strategies": list(self.strategy_names),
-            "split": {"by": "ratio", **asdict(self.splitting)},
-            "max_per_category": self.max_per_category,
+            **self.distribution.as_json(),
             "seed": self.seed,
         }

@@ -18,8 +18,9 @@ from ...core.keyed import keyed_number
 from ...core.options import Key
 from ...core.schema import uniform_features
 from .declaration import EXTRA, POSITIVE
+from .distributions import Membership
 from .mechanisms.mechanism import Mechanism
-from .negatives import BALANCED, Negative
+from .negatives import Negative
 from .perturb.names import find_places
 
 _BATCH_ROWS = 5_000
@@ -40,9 +41,8 @@ class AbstractRows:
 
     Attributes:
         mechanisms: The mechanisms.
-        splits: The split of each.
-        negatives: The negatives of each in the full distribution.
-        is_balanced: Whether each is in the balanced distribution.
+        negatives: All negatives of each.
+        memberships: By config, where the rows of each are.
         domain: The domain of all.
         parameters: Everything that the rows depend on, besides the abstracts.
         seed: Seed of the order of the rows.
@@ -50,9 +50,8 @@ class AbstractRows:
     """
 
     mechanisms: Sequence[Mechanism]
-    splits: Sequence[str]
     negatives: Sequence[Sequence[Negative]]
-    is_balanced: Sequence[bool]
+    memberships: Mapping[str, Sequence[Membership]]
     domain: str
     parameters: Mapping[str, Any]
     seed: int
@@ -86,7 +85,11 @@ class AbstractRows:
         ]
         if len({row.id for row in rows}) < len(rows):
             raise CorpusError("Two rows have one id: a pmid ends like the name of a kind.")
+        rows = [row for row in rows if any(self._is_in(row, *key) for key in self.keys)]
         return sorted(rows, key=lambda row: (keyed_number(self.seed, "order", row.id), row.id))
+
+    def _is_in(self, row: _Row, config: str, split: str) -> bool:
+        return self.memberships[config][row.mechanism].has(split, row.kind)
 
     def _columns(self, rows: Sequence[_Row]) -> dict[str, Any]:
         mechanisms = [self.mechanisms[row.mechanism] for row in rows]
@@ -110,12 +113,7 @@ class AbstractRows:
 
     def _members(self, rows: Sequence[_Row]) -> dict[Key, pa.BooleanArray | None]:
         return {
-            (config, split): pa.array(
-                self.splits[row.mechanism] == split
-                and (config != BALANCED or self.is_balanced[row.mechanism])
-                for row in rows
-            )
-            for config, split in self.keys
+            key: pa.array([self._is_in(row, *key) for row in rows], pa.bool_()) for key in self.keys
         }
 
 

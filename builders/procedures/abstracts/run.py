@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +14,13 @@ from ....loaders.progress import Tell
 from ...core.options import BuildOptions
 from ..about import Declared
 from ..procedure import Construction, ConstructionReport, TooFewError, list_reasons
-from ..splits import ByRatio
 from .declaration import POSITIVE, AbstractsDeclaration
+from .distributions import FULL, TEST, TRAIN, Distribution, Membership, find_rare_kinds, list_kinds
 from .mechanisms.find import find_mechanisms
 from .mechanisms.mechanism import NO_PHRASE, Mechanism, NoMechanism
 from .negatives import (
     Negative,
     category_of_negative,
-    choose_balanced_mechanisms,
-    choose_full_negatives,
     make_negatives,
 )
 from .recipe import AbstractsRecipe
@@ -34,11 +32,10 @@ SAME_TEXTS = "another abstract has the same supporting set"
 
 @dataclass(frozen=True)
 class SelectedMechanisms:
-    """The mechanisms of a corpus of abstracts, and their splits.
+    """The mechanisms of a corpus of abstracts.
 
     Attributes:
         mechanisms: The mechanisms that are taken, by pmid.
-        splits: The split of each.
         n_read: Number of abstracts and records found, whether they could be read or not.
         not_taken: Why the others give no mechanism, in the order of the files; then duplicates, by
             pmid alone.
@@ -46,7 +43,6 @@ class SelectedMechanisms:
     """
 
     mechanisms: Sequence[Mechanism]
-    splits: Sequence[str]
     n_read: int
     not_taken: Sequence[SkippedAbstract | NoMechanism]
     left_out: Sequence[SkippedAbstract]
@@ -57,9 +53,9 @@ class SelectedMechanisms:
 
 
 def select_mechanisms(
-    found: Iterable[Mechanism | NoMechanism | SkippedAbstract], splitting: ByRatio, seed: int
+    found: Iterable[Mechanism | NoMechanism | SkippedAbstract],
 ) -> SelectedMechanisms:
-    """Take each mechanism of a corpus once, and put it into a split by its pmid.
+    """Take each mechanism of a corpus once.
 
     Of those with the same supporting set, however it is cut into sentences, that with the least
     pmid is taken: no premise is in two splits, and none has a sentence for a positive and for a
@@ -67,8 +63,6 @@ def select_mechanisms(
 
     Args:
         found: The mechanisms, and the abstracts that give none.
-        splitting: The rule that splits abstracts.
-        seed: Seed of the splits.
     """
     mechanisms: list[Mechanism] = []
     not_taken: list[SkippedAbstract | NoMechanism] = []
@@ -87,9 +81,7 @@ def select_mechanisms(
         if first is not one:
             detail = f"that of {first.pmid} is taken"
             not_taken.append(NoMechanism("", 0, one.pmid, SAME_TEXTS, detail))
-    chosen = list(taken.values())
-    splits = [splitting.place_of(one.pmid, None, seed).split or "" for one in chosen]
-    return SelectedMechanisms(chosen, splits, n_read, not_taken, left_out)
+    return SelectedMechanisms(list(taken.values()), n_read, not_taken, left_out)
 
 
 _MAX_FILES_SHOWN = 3
@@ -113,50 +105,114 @@ def run(
 
     Raises:
         SourceNotFoundError: There is no file.
-        TooFewError: A split has no mechanism, or no training mechanism a negative.
+        TooFewError: A split of a config has no positive, or no negative.
     """
-    splits = recipe.splitting.splits
-    AbstractsDeclaration(declared, (), recipe.domain, splits).spec()  # before the long read
+    rule = recipe.distribution
+    # Before the long read: what the maker declares may be wrong.
+    AbstractsDeclaration(declared, (), recipe.domain, rule.splits, rule.rule).spec()
     files = [file.path for file in find_paper_files(paths, FORMATS)]
-    found = find_mechanisms(read_abstracts(files), recipe.mechanism_rules)
-    chosen = select_mechanisms(found, recipe.splitting, recipe.seed)
-    report = _report(chosen)
-    for split in splits:
-        if split not in chosen.splits:
-            raise TooFewError(f"No mechanism for {split}. {_say_why(chosen)}", report)
+    chosen = select_mechanisms(find_mechanisms(read_abstracts(files), recipe.mechanism_rules))
+    _check_splits(chosen, rule)
     writer = recipe.writer(tell)
     made, refused = make_negatives(
         chosen.mechanisms, recipe.strategy_names, recipe.seed, options.num_proc, writer
     )
-    full = choose_full_negatives(chosen.mechanisms, chosen.splits, made, recipe.seed)
-    is_balanced = choose_balanced_mechanisms(
-        chosen.mechanisms, chosen.splits, full, recipe.max_per_category, recipe.seed
-    )
-    report = _report(chosen, _negative_counts(made, refused))
-    for split in splits:
-        if not any(some for some, of in zip(full, chosen.splits, strict=True) if of == split):
-            raise TooFewError(f"No negative for {split}. {_say_why(chosen)}", report)
+    if recipe.preferred is None:
+        rule = replace(rule, preferred=find_rare_kinds(made))
+    memberships = rule.distribute(chosen.mechanisms, made)
     categories = (POSITIVE, *dict.fromkeys(map(category_of_negative, refused)))
-    declaration = AbstractsDeclaration(declared, categories, recipe.domain, splits)
+    distributions = {
+        config: _count_members(found, made, rule.splits, categories)
+        for config, found in memberships.items()
+    }
+    counts = {"negatives": _negative_counts(made, refused), "distributions": distributions}
+    report = _report(chosen, distributions[FULL]["mechanisms"], counts)
+    _check_labels(chosen, distributions, report)
+    declaration = AbstractsDeclaration(declared, categories, recipe.domain, rule.splits, rule.rule)
+    generation = {"generation": writer.parameters()} if writer else {}
     rows = AbstractRows(
         chosen.mechanisms,
-        chosen.splits,
-        full,
-        is_balanced,
+        made,
+        memberships,
         recipe.domain,
-        {**recipe.parameters(), **({"generation": writer.parameters()} if writer else {})},
+        {**recipe.parameters(), **rule.as_json(), **generation},
         recipe.seed,
         options.keys(declaration.spec()),
     )
     yield Construction(rows, report, declaration)
 
 
+#: Where mechanisms are that the draw of training rows decides on.
+_UNDECIDED = "train or validation"
+
+
+def _check_splits(chosen: SelectedMechanisms, rule: Distribution) -> None:
+    """Refuse a corpus with too few mechanisms for its splits, before negatives are made.
+
+    Raises:
+        TooFewError: A split has no mechanism.
+    """
+    found = Counter(rule.split_of(one.pmid) or _UNDECIDED for one in chosen.mechanisms)
+    for split in rule.splits if rule.ratio else (_UNDECIDED, TEST):
+        if not found[split]:
+            told = f"No mechanism for {split}. {_say_why(chosen)}"
+            raise TooFewError(told, _report(chosen, found))
+
+
+def _check_labels(
+    chosen: SelectedMechanisms,
+    distributions: Mapping[str, Any],
+    report: ConstructionReport,
+) -> None:
+    """Refuse distributions of which a split has rows of one label alone, or none.
+
+    Raises:
+        TooFewError: A split of a config has no positive, or no negative.
+    """
+    for config, found in distributions.items():
+        for split, rows in found["rows"].items():
+            if POSITIVE in rows and len(rows) > 1:
+                continue
+            lacking = "negative" if POSITIVE in rows else POSITIVE
+            advice = "Give more abstracts, or choose the shares of the splits (ratio)"
+            if rows and split == TRAIN:
+                advice += " or fewer kinds that are drawn first (preferred)"
+            told = f"No {lacking} for {split} of {config}. {_say_why(chosen)} {advice}."
+            raise TooFewError(told, report)
+
+
+def _count_members(
+    memberships: Sequence[Membership],
+    made: Sequence[Sequence[Negative]],
+    splits: Sequence[str],
+    categories: Sequence[str],
+) -> Mapping[str, Any]:
+    """Count the mechanisms of a config by split, and its rows by split and category."""
+    n_mechanisms = Counter(one.split for one in memberships)
+    n_rows = Counter(
+        (one.split, category)
+        for one, negatives in zip(memberships, made, strict=True)
+        for category, kind in list_kinds(negatives)
+        if one.kinds is None or kind in one.kinds
+    )
+    return {
+        "mechanisms": {split: n_mechanisms[split] for split in splits},
+        "in_no_split": n_mechanisms[None],
+        "rows": {
+            split: {name: n_rows[split, name] for name in categories if n_rows[split, name]}
+            for split in splits
+        },
+    }
+
+
 def _report(
-    chosen: SelectedMechanisms, negatives: Mapping[str, Any] | None = None
+    chosen: SelectedMechanisms,
+    splits: Mapping[str, int],
+    made: Mapping[str, Any] | None = None,
 ) -> ConstructionReport:
-    counts: dict[str, Any] = {"abstracts": _abstract_counts(chosen)}
-    if negatives is not None:
-        counts = {"annotation": AUTOMATIC, **counts, "negatives": negatives}
+    counts: dict[str, Any] = {"abstracts": _abstract_counts(chosen, splits)}
+    if made is not None:
+        counts = {"annotation": AUTOMATIC, **counts, **made}
     shown = list_left_out(chosen.not_taken, "not taken ")
     left_out = {"not_taken": chosen.not_taken, "left_out": chosen.left_out}
     return ConstructionReport(counts, left_out, [*shown, *_summary(counts)])
@@ -187,11 +243,11 @@ def _summary(counts: Mapping[str, Any]) -> Iterator[str]:
         yield f"{kind}: {made['kept']:,} of {made['read']:,} mechanisms{dropped}"
 
 
-def _abstract_counts(chosen: SelectedMechanisms) -> Mapping[str, Any]:
+def _abstract_counts(chosen: SelectedMechanisms, splits: Mapping[str, int]) -> Mapping[str, Any]:
     return {
         "read": chosen.n_read,
         "kept": len(chosen.mechanisms),
-        "splits": dict(Counter(chosen.splits)),
+        "splits": dict(splits),
         "dropped": chosen.dropped(),
         "left_out": dict(
             sorted(Counter(f"{one.unit}: {one.reason}" for one in chosen.left_out).items())

@@ -21,6 +21,15 @@ MEANINGS = {
     "source": "the paper's id, and the positions of the two sentences in it, from 0",
     "year": "the year of the paper; null where it is not known",
 }
+_RANDOM_SENTENCES = {
+    "mscinli": """No random sentence begins with a linking phrase, as MSciNLI says (`mscinli`); one
+may contain such words further on, as sentences of the other classes may.""",
+    "scinli": """The two random sentences of BothRand contain no linking phrase, wherever in the
+sentence, in any case and sense, as SciNLI says (section 3.2, `scinli`): these words are rarer in
+neutral pairs than in others. Of the one in FirstRand and SecondRand SciNLI only says that it is
+random; here it begins with no linking phrase, as in SciNLI's release: 2 of the 1,500 neutral
+hypotheses of its validation and test files begin with one.""",
+}
 
 
 def paper_configs(domains: Sequence[str], splits: Sequence[str]) -> dict[str, ConfigSpec]:
@@ -54,7 +63,7 @@ class PapersDeclaration(Declaration):
     splits: tuple[str, ...]
 
     def count_blocks(self, construction: Mapping[str, Any]) -> dict[str, str]:
-        """Return the counts of papers, and those of pairs by category and reason."""
+        """Return the rule on random sentences, and the counts of papers and of pairs."""
         pairs = construction["pairs"]
         reasons = sorted({reason for counts in pairs.values() for reason in counts["dropped"]})
         rows = [
@@ -67,6 +76,8 @@ class PapersDeclaration(Declaration):
             for category, counts in pairs.items()
         ]
         return {
+            # Versions that do not name the rule were made by the only one there was.
+            "random_sentences": _RANDOM_SENTENCES[construction.get("random_sentences", "mscinli")],
             "papers": units_table("papers", construction["papers"]),
             "pairs": markdown_table(["category", "read", "kept", *reasons], rows),
         }

@@ -57,7 +57,7 @@ class ErrorOptions:
         typer.Option(
             "--errors-by",
             metavar="COLUMN|none",
-            help="Balance errors over label (default), category, group or domain.",
+            help="Balance errors over a column: label (default), category, group, ...",
             rich_help_panel=_SUBJECT,
         ),
     ] = None

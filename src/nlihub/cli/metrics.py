@@ -47,6 +47,13 @@ def score_command(
     per_group: Annotated[
         bool, typer.Option("--per-group", help="Add the counts of every group.")
     ] = False,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN,...",
+            help="Break scores down by columns of the dataset; A+B crosses two.",
+        ),
+    ] = None,
     errors: ErrorOptions,
     folder: From = None,
     as_json: Json = False,
@@ -71,6 +78,7 @@ def score_command(
         n_resamples=resamples,
         seed=seed,
         per_group=per_group,
+        by=names(by),
         folder=folder,
     )
     for note in found["notes"]:
@@ -104,13 +112,26 @@ def plot_command(
     threshold: Annotated[
         float | None, typer.Option(help="Threshold that categories are shown at; default 0.95.")
     ] = None,
+    larger_side: Annotated[
+        bool,
+        typer.Option(
+            "--larger-side",
+            help="Consistency as BioNLI's Figure 2 has it, beside that of a perfect system.",
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Draw results for a paper: curves of several systems, scores by category, cartography."""
     from ..baselines.evaluation import score as scores
 
     scores.plot(
-        kind, results, output, names=names(systems) or None, start=start, threshold=threshold
+        kind,
+        results,
+        output,
+        names=names(systems) or None,
+        start=start,
+        threshold=threshold,
+        larger_side=larger_side,
     )
     answer({"output": str(output)}, as_json, lambda: str(output))
 

@@ -11,13 +11,10 @@ from command_line import run_command
 from conftest import SHARED
 from constructing import from_abstracts
 from datasets import load_dataset
+from nlihub.builders.procedures.abstracts.declaration import AbstractsDeclaration
+from nlihub.builders.procedures.abstracts.distributions import FULL, Membership
 from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mechanism
-from nlihub.builders.procedures.abstracts.negatives import (
-    Negative,
-    choose_balanced_mechanisms,
-    choose_full_negatives,
-    make_negatives,
-)
+from nlihub.builders.procedures.abstracts.negatives import Negative, make_negatives
 from nlihub.builders.procedures.abstracts.perturb.apply import (
     NAMES,
     SAME_AS_ANOTHER,
@@ -32,6 +29,8 @@ from nlihub.loaders.errors import CorpusError, SourceNotFoundError, UnknownNameE
 import nlihub
 
 N_ABSTRACTS = 120
+#: For fewer abstracts, of which the draw may leave none for validation.
+SMALL = {"ratio": (0.6, 0.2, 0.2)}
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +41,7 @@ def corpus(tmp_path_factory):
 @pytest.fixture(scope="module")
 def made(corpus, tmp_path_factory):
     output = tmp_path_factory.mktemp("built")
-    return from_abstracts("my_bionli", corpus, output, max_per_category=8)
+    return from_abstracts("my_bionli", corpus, output)
 
 
 def rows_of(made, config, split):
@@ -113,7 +112,7 @@ class TestRows:
         assert sum(map(len, pmids)) == len(set().union(*pmids)) == N_ABSTRACTS
 
     def test_places_tell_no_labels(self, made):
-        rows = rows_of(made, "full", "validation")
+        rows = rows_of(made, "full", "test")
         assert [row["category"] for row in rows[:8]] != [rows[0]["category"]] * 8
         n_together = sum(one["group"] == other["group"] for one, other in pairwise(rows))
         assert n_together < len(rows) / 10
@@ -121,27 +120,58 @@ class TestRows:
     def test_full(self, made):
         train = rows_of(made, "full", "train")
         by_group = Counter(row["group"] for row in train)
-        assert set(by_group.values()) == {2}
-        assert sum(row["label"] for row in train) == len(by_group)
-        made_once = Counter(row["category"] for row in train if not row["label"])
-        assert set(made_once) == set(NAMES)
+        assert set(by_group.values()) == {1}
+        n_positive = sum(row["label"] for row in train)
+        assert len(train) / 3 < n_positive < len(train) * 2 / 3
+        assert len({row["category"] for row in train}) > 5
         test = rows_of(made, "full", "test")
         n_positive = sum(row["label"] for row in test)
         assert Counter(row["category"] for row in test)["SREO"] == n_positive
         assert len(test) > 5 * n_positive
 
     def test_balanced(self, made):
-        full, train = rows_of(made, "full", "train"), rows_of(made, "balanced", "train")
-        assert [row for row in full if row in train] == train
-        of_full = Counter(row["category"] for row in full)
-        found = Counter(row["category"] for row in train)
-        assert max(of_full[name] for name in NAMES) > 8
-        assert {name: found[name] for name in NAMES} == {n: min(of_full[n], 8) for n in NAMES}
-        assert {row["group"] for row in train if row["label"]} == {
-            row["group"] for row in train if not row["label"]
-        }
-        for split in ("validation", "test"):
-            assert rows_of(made, "balanced", split) == rows_of(made, "full", split)
+        train = rows_of(made, "balanced", "train")
+        groups = {row["group"] for row in train}
+        assert len(groups) == len(train) < len(rows_of(made, "full", "train")) / 2
+        assert {row["label"] for row in train} == {0, 1}
+        validation = rows_of(made, "full", "validation")
+        left = [row for row in validation if row["group"] not in groups]
+        assert rows_of(made, "balanced", "validation") == left
+        assert rows_of(made, "balanced", "test") == rows_of(made, "full", "test")
+
+    def test_the_counts_are_those_of_the_rows(self, made):
+        for config, counts in made.counts["distributions"].items():
+            for split in SPLITS:
+                rows = rows_of(made, config, split)
+                assert counts["mechanisms"][split] == len({row["group"] for row in rows})
+                assert counts["rows"][split] == Counter(row["category"] for row in rows)
+            n_mechanisms = sum(counts["mechanisms"].values())
+            assert n_mechanisms + counts["in_no_split"] == N_ABSTRACTS
+        assert (
+            made.counts["abstracts"]["splits"] == made.counts["distributions"]["full"]["mechanisms"]
+        )
+
+    def test_a_pair(self, made, corpus, tmp_path):
+        paired = from_abstracts("my_bionli", corpus, tmp_path, training_rows="pair")
+        train = rows_of(paired, "full", "train")
+        assert set(Counter(row["group"] for row in train).values()) == {2}
+        assert sum(row["label"] for row in train) == len(train) / 2
+        balanced = rows_of(paired, "balanced", "train")
+        assert [row for row in train if row in balanced] == balanced
+        assert len(balanced) < len(train)
+        assert nlihub.verify(paired.folder).passed
+        parameters = Manifest.read(paired.folder).parameters
+        assert parameters["training_rows"] == "pair"
+        assert parameters["split"]["by"] == "ratio"
+        assert "is **a pair**" in (paired.folder / "README.md").read_text()
+        assert "**The draw of BioNLI**" in (made.folder / "README.md").read_text()
+        assert Manifest.read(made.folder).parameters["split"]["by"] == "draw"
+
+    def test_a_version_that_names_no_rule_is_of_pairs(self, made):
+        found = dict(Manifest.read(made.folder).declaration)
+        assert AbstractsDeclaration.parse(found).rule == "draw"
+        del found["rule"]
+        assert AbstractsDeclaration.parse(found).rule == "pair"
 
 
 SPLITS = ("train", "validation", "test")
@@ -153,9 +183,7 @@ class TestSameBytes:
         numbers = list(range(N_ABSTRACTS))
         write_abstracts(tmp_path / "b" / "2.txt.pubtator", numbers[70:][::-1])
         write_abstracts(tmp_path / "b" / "1.pubtator", numbers[:70])
-        again = from_abstracts(
-            "my_bionli", tmp_path / "b", tmp_path, max_per_category=8, num_proc=num_proc
-        )
+        again = from_abstracts("my_bionli", tmp_path / "b", tmp_path, num_proc=num_proc)
         for path in sorted(made.folder.rglob("*.parquet")):
             assert (again.folder / path.relative_to(made.folder)).read_bytes() == path.read_bytes()
 
@@ -179,7 +207,7 @@ class TestInput:
             file.write("\n" + make_abstract(901).replace("901|a|We gave", "901|a|Then we gave"))
             file.write("\n" + make_abstract(902).replace("hens. Levels", "<re> hens. Levels"))
             file.write("\nno abstract at all\n")
-        made = from_abstracts("my_bionli", path, tmp_path)
+        made = from_abstracts("my_bionli", path, tmp_path, **SMALL)
         lines = path.read_text().splitlines()
         counts = made.counts["abstracts"]
         told = {entry.pmid: entry for entry in made.left_out["not_taken"]}
@@ -195,7 +223,7 @@ class TestInput:
         path = write_abstracts(tmp_path / "a.pubtator", range(40))
         with path.open("a") as file:
             file.write("\n" + re.sub("(?m)^7", "5007", make_abstract(7)))
-        made = from_abstracts("my_bionli", path, tmp_path)
+        made = from_abstracts("my_bionli", path, tmp_path, **SMALL)
         assert made.counts["abstracts"]["kept"] == 40
         (entry,) = made.left_out["not_taken"]
         assert (entry.pmid, entry.detail) == ("7", "that of 5007 is taken")
@@ -216,7 +244,7 @@ class TestInput:
         ]
         path = tmp_path / "records.jsonl"
         path.write_text(json_lines(*records))
-        made = from_abstracts("my_bionli", path, tmp_path)
+        made = from_abstracts("my_bionli", path, tmp_path, **SMALL)
         counts = made.counts["abstracts"]
         assert (counts["kept"], counts["dropped"]) == (60, {SAME_TEXTS: 60})
         assert nlihub.verify(made.folder).passed
@@ -224,7 +252,7 @@ class TestInput:
     def test_a_line_that_is_no_json_is_counted(self, corpus, tmp_path):
         path = tmp_path / "records.jsonl"
         path.write_text("{no json\n")
-        made = from_abstracts("my_bionli", [corpus, path], tmp_path)
+        made = from_abstracts("my_bionli", [corpus, path], tmp_path, **SMALL)
         assert made.counts["abstracts"]["read"] == N_ABSTRACTS + 1
         assert [(one.line, one.reason) for one in made.left_out["not_taken"]] == [(1, "malformed")]
 
@@ -232,7 +260,7 @@ class TestInput:
         path = write_abstracts(tmp_path / "a.pubtator", range(40))
         with path.open("a") as file:
             file.write("39\tPPI\tnobody\tfoxin\n")
-        made = from_abstracts("my_bionli", path, tmp_path)
+        made = from_abstracts("my_bionli", path, tmp_path, **SMALL)
         (entry,) = json.loads(made.report.read_text())["left_out"]
         assert entry["reason"] == "unknown id"
         assert entry["line"] == len(path.read_text().splitlines())
@@ -247,11 +275,11 @@ class TestInput:
             )
         path = tmp_path / "a.pubtator"
         path.write_text(text)
-        made = from_abstracts("my_bionli", path, tmp_path)
+        made = from_abstracts("my_bionli", path, tmp_path, **SMALL)
         assert made.counts["negatives"]["SEN"]["kept"] == 40
 
     def test_the_report_of_a_version_outlives_a_build_that_fails(self, corpus, made, tmp_path):
-        first = from_abstracts("my_bionli", corpus, tmp_path)
+        first = from_abstracts("my_bionli", corpus, tmp_path, **SMALL)
         before = first.report.read_text()
         small = write_abstracts(tmp_path / "a.pubtator", [1])
         with pytest.raises(CorpusError, match=r"my_bionli\.failed\.json"):
@@ -262,7 +290,7 @@ class TestInput:
         mechanisms = [mechanism("1"), mechanism("1-SEN")]
         made = [[Negative("SEN", "SEN-SEN", "x", "y")], [Negative("SEN", "SEN", "x", "y")]]
         rows = AbstractRows(
-            mechanisms, ["train"] * 2, made, [True] * 2, "biomedical", {}, 1, frozenset()
+            mechanisms, made, {FULL: [Membership("test")] * 2}, "biomedical", {}, 1, frozenset()
         )
         with pytest.raises(CorpusError, match="Two rows have one id"):
             list(rows.batches())
@@ -280,9 +308,11 @@ class TestInput:
         ]
         path = tmp_path / "records.jsonl"
         path.write_text(json_lines(records))
-        made = from_abstracts("my_bionli", path, tmp_path)
+        made = from_abstracts("my_bionli", path, tmp_path, **SMALL)
         assert made.counts["negatives"]["SEN"]["kept"] == 40
         assert made.counts["negatives"]["SN"]["kept"] == 0
+        with pytest.raises(CorpusError, match=r"No negative for \w+ of full\..* Give more abs"):
+            from_abstracts("my_bionli", path, tmp_path, strategies=["SN"])
 
     @pytest.mark.parametrize(
         ("given", "error", "message"),
@@ -293,6 +323,8 @@ class TestInput:
             ({"phrase_sets": ["nobody"]}, UnknownNameError, "nobody"),
             ({"ratio": (0.5, 0.4, 0.4)}, UsageError, "does not sum to 1"),
             ({"max_per_category": 0}, UsageError, "1 or more"),
+            ({"training_rows": "two"}, UnknownNameError, "Known: one, pair"),
+            ({"preferred": ["SRE", "XYZ"]}, UnknownNameError, "kind of negatives 'XYZ'"),
             ({"domain": "Bio Medical"}, UsageError, "The domain is"),
             ({"name": "bionli"}, UsageError, "dataset of this package"),
             ({"paths": "nowhere"}, SourceNotFoundError, "nowhere"),
@@ -314,38 +346,19 @@ class TestInput:
         assert told["abstracts"]["dropped"] == {"no conclusion phrase": 1}
         assert not (tmp_path / "my_bionli").exists()
 
+    def test_every_mechanism_has_a_kind_that_is_drawn_first(self, corpus, made, tmp_path):
+        assert Manifest.read(made.folder).parameters["preferred"] == ["GEN", "GEN-ND"]
+        with pytest.raises(CorpusError, match="No positive for train of full") as caught:
+            from_abstracts("my_bionli", corpus, tmp_path, preferred=["SRE"])
+        assert "fewer kinds that are drawn first (preferred)" in str(caught.value)
+        told = json.loads((tmp_path / "my_bionli.failed.json").read_text())
+        assert set(told["distributions"]["full"]["rows"]["train"]) == {"SRE"}
+
 
 def mechanism(pmid):
     return Mechanism(
         pmid, ("A.", "B.", "C."), "<re> a <er> b <el> c <le>", "a", "c", None, None, (), None
     )
-
-
-class TestDistributions:
-    def test_a_training_mechanism_has_each_of_its_negatives_equally_often(self):
-        mechanisms = [mechanism(str(n)) for n in range(3000)]
-        all_three = [Negative(name, name, name, name) for name in ("SEN", "SEP", "LPR")]
-        chosen = choose_full_negatives(mechanisms, ["train"] * 3000, [all_three] * 3000, 1)
-        assert all(len(one) == 1 for one in chosen)
-        found = Counter(one[0].category for one in chosen)
-        assert all(900 < found[name] < 1100 for name in ("SEN", "SEP", "LPR"))
-
-    def test_without_a_negative_a_training_mechanism_is_not_balanced(self):
-        mechanisms = [mechanism(str(n)) for n in range(4)]
-        splits = ["train", "train", "validation", "test"]
-        made = [[Negative("SEN", "SEN", "x", "y")], [], [], []]
-        full = choose_full_negatives(mechanisms, splits, made, 1)
-        assert choose_balanced_mechanisms(mechanisms, splits, full, 5, 1) == [
-            True,
-            False,
-            True,
-            True,
-        ]
-
-    def test_what_models_made_is_not_cut(self):
-        mechanisms = [mechanism(str(n)) for n in range(20)]
-        made = [[Negative("GEN-ND", "GEN-ND-SEN", "x", "y")]] * 20
-        assert all(choose_balanced_mechanisms(mechanisms, ["train"] * 20, made, 5, 1))
 
 
 def test_negatives_of_models_join_those_of_rules():
@@ -419,7 +432,7 @@ class TestCommand:
     def test_it_builds_and_tells(self, corpus, made, tmp_path):
         done = self.run(
             *("my_bionli", corpus, "-o", tmp_path),
-            *("--max-per-category", 8, "--ratio", "0.63,0.22,0.15"),
+            *("--training-rows", "one", "--preferred", "GEN,GEN-ND"),
         )
         assert done.returncode == 0, done.stderr
         assert done.stdout.strip() == str(tmp_path / "my_bionli")
@@ -434,6 +447,7 @@ class TestCommand:
             (["n", "x", "--within", "section"], "No such option: --within"),
             (["n", "x", "--models", "m"], "name a model to generate with"),
             (["n", "x", "--ratio", "1,2"], "The ratio is '1,2'"),
+            (["n", "x", "--training-rows", "2"], "no number of training rows '2'"),
             (["n", "x", "--from", "."], "No such option: --from"),
             (["n", "x", "--strategies", "SEN,,LPR"], "not a list of names"),
         ],

@@ -8,7 +8,7 @@ from nlihub.builders.bionli import BioNLI
 from nlihub.builders.scinli import SciNLI
 from nlihub.builders.statistics import negatives
 from nlihub.builders.statistics import tokens as distance
-from nlihub.builders.statistics.negatives import describe_negatives
+from nlihub.builders.statistics.negatives import count_possible_negatives, describe_negatives
 from nlihub.builders.statistics.sampling import sample_rows
 from nlihub.builders.statistics.survey import show_survey, survey
 from nlihub.builders.statistics.tokens import count_word_changes, marked_words
@@ -145,3 +145,43 @@ def test_they_are_shown(tmp_path):
     shown = show_survey(BioNLI.SPEC, found)
     assert "## Negatives beside their positives" in shown
     assert "| SEN | 1 | 0 | 0 | 0 of 1 | 2 / 2 / 2 / 2 / 2 | 25 / 25 / 25 / 25 / 25 |" in shown
+
+
+def test_mechanisms_by_the_number_of_categories_of_their_negatives(tmp_path):
+    validation = [
+        *(row(name, f"{name} 1", "1") for name in ("positive", "SEN", "SEP", "SEP", "GEN-ND")),
+        *(row(name, f"{name} 2", "2") for name in ("SEN", "positive", "SRE", "LPR")),
+        *(row(name, f"{name} 3", "3") for name in ("positive", "SEN", "SEP")),
+        row("positive", "4", "4"),  # without a negative
+        row("SEN", "of no mechanism", None),
+    ]
+    train = [row("SEN", "SEN 5", "5")]
+    version = build_rows(
+        tmp_path, BioNLI.SPEC, {"train": train, "validation": validation, "test": []}
+    )
+    counts = count_possible_negatives(version, "full")
+    assert {count.split for count in counts} == {"validation"}
+    found = {count.n_categories: (count.mechanisms, count.share) for count in counts}
+    some = {0: (1, 25.0), 2: (1, 25.0), 3: (2, 50.0)}
+    assert found == {number: some.get(number, (0, 0.0)) for number in range(10)}
+    published = {count.n_categories: count.published for count in counts}
+    assert {number: share for number, share in published.items() if share is not None} == {
+        2: 5.7,
+        3: 35.1,
+        4: 39.0,
+        8: 0.1,
+        9: 0.0,
+    }
+    found = survey(version)
+    assert found.possible_negatives == counts
+    shown = show_survey(BioNLI.SPEC, found)
+    assert "| categories | % of validation |" in shown
+    assert "| 3 | 50.0 (35.1) |" in shown
+    assert "| 5 | 0.0 |" in shown
+
+
+def test_a_training_set_says_nothing_of_possible_negatives(tmp_path):
+    version = build_rows(tmp_path / "a", BioNLI.SPEC, {"train": [row("SEN", "x")]})
+    assert count_possible_negatives(version, "full") == ()
+    version = build_rows(tmp_path / "b", SciNLI.SPEC, {"test": [{"label": "neutral"}]})
+    assert count_possible_negatives(version, "default") == ()

@@ -11,8 +11,10 @@ not end.
 Source:
     Lu et al. (2021), "NeuroLogic Decoding", section 2.3. The authors' code ranks by
     ``-beta * log(matched part)``, which is worth more the shorter that part; here it is the paper's
-    ``beta * matched part``. Their code groups by the order in which clauses were met, the paper by
-    the set of them, as here.
+    ``beta * matched part``. Their code also divides the log probability of a text by its length
+    before it is ranked; here it is not divided, so that the same ``beta`` (BioNLI,
+    Table 8: 2) weighs less, and the less the longer the text. Their code groups by the order in
+    which clauses were met, the paper by the set of them, as here.
 """
 
 import math

@@ -2,8 +2,9 @@
 
 Source:
     BioNLI, section 3.3.1, "Verb Negation"; Table 4. The release calls the directions ``posToNeg``
-    and ``negToPos``. The paper finds predicates with a parser; here rules and a list of verbs find
-    them, and leave alone what they do not understand.
+    and ``negToPos``. The paper does not say how predicates are found; the authors' code negates or
+    affirms what matches regular expressions for was, were, do, can and is. Here rules and a list
+    of verbs find predicates of any verb, and leave alone what they do not understand.
 """
 
 from collections.abc import Callable, Iterator

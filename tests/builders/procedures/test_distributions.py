@@ -1,0 +1,238 @@
+"""The draw of BioNLI's training rows, and the other rules, on invented mechanisms."""
+
+import random
+from collections import Counter
+from types import SimpleNamespace
+
+import pytest
+from nlihub.builders.bionli import BioNLI
+from nlihub.builders.core.keyed import keyed_number
+from nlihub.builders.procedures.abstracts.declaration import POSITIVE, RULES
+from nlihub.builders.procedures.abstracts.distributions import (
+    ACCEPTED,
+    BALANCED,
+    CONFIGS,
+    FULL,
+    OTHERS,
+    PAPER_RATIO,
+    PREFERRED,
+    UNMARKED,
+    Distribution,
+    Membership,
+    find_rare_kinds,
+    list_kinds,
+)
+from nlihub.builders.procedures.abstracts.negatives import Negative, category_of_negative
+from nlihub.builders.procedures.splits import ByRatio
+
+#: Shares of mechanisms that have a negative of a kind, about as in BioNLI.
+AVAILABLE = {
+    "SEN": 1,
+    "SEP": 1,
+    "SREO": 0.8,
+    "VNeg": 0.44,
+    "SN": 0.2,
+    "LPR": 0.23,
+    "SRE": 0.005,
+    "GEN-ND-SEN": 0.016,
+    "GEN-ND-SRE": 0.016,
+    "GEN": 0.0095,
+}
+RATIO = ByRatio(0.6, 0.2)
+ALL = {kind: Negative(category_of_negative(kind), kind, kind, "") for kind in AVAILABLE}
+
+
+def draw(negatives, **rule):
+    """Distribute mechanisms whose ids are their numbers."""
+    mechanisms = [SimpleNamespace(pmid=str(n)) for n in range(len(negatives))]
+    return Distribution(**rule).distribute(mechanisms, negatives)
+
+
+def splits_of(members):
+    return Counter(member.split for member in members)
+
+
+def training_categories(members, negatives):
+    return Counter(
+        category
+        for member, made in zip(members, negatives, strict=True)
+        for category, kind in list_kinds(made)
+        if member.has("train", kind)
+    )
+
+
+@pytest.fixture(scope="module")
+def like_bionli():
+    rng = random.Random(1)
+    return [
+        [ALL[kind] for kind, share in AVAILABLE.items() if rng.random() < share]
+        for _ in range(21_997)
+    ]
+
+
+@pytest.fixture(scope="module")
+def drawn(like_bionli):
+    return draw(like_bionli)
+
+
+class TestDraw:
+    def test_it_gives_the_published_tables(self, like_bionli, drawn):
+        published = BioNLI.SPEC.published
+        for config in CONFIGS:
+            found = training_categories(drawn[config], like_bionli)
+            expected = published[config]["train"]["category"]
+            n_found, n_expected = found.total(), sum(expected.values())
+            assert n_found == pytest.approx(n_expected, rel=0.08)
+            for category, n in expected.items():
+                assert 100 * found[category] / n_found == pytest.approx(
+                    100 * n / n_expected, abs=2
+                ), (config, category)
+        splits = splits_of(drawn[FULL])
+        assert splits["train"] == pytest.approx(16_997, rel=0.01)
+        assert splits["validation"] == pytest.approx(3_000, rel=0.05)
+        assert splits["test"] == pytest.approx(2_000, rel=0.05)
+        # No rule-based category of balanced is above 500, as the caption of Table 3 says.
+        found = training_categories(drawn[BALANCED], like_bionli)
+        assert max(n for name, n in found.items() if name in ("SEN", "SEP", "SREO", "VNeg")) < 500
+
+    def test_a_mechanism_is_one_training_row_or_all_its_rows(self, drawn):
+        for config in CONFIGS:
+            for member in drawn[config]:
+                if member.split == "train":
+                    assert len(member.kinds) == 1
+                else:
+                    assert member.kinds is None
+
+    def test_the_validation_of_balanced(self, drawn):
+        for full, balanced in zip(drawn[FULL], drawn[BALANCED], strict=True):
+            if full.split == "test":
+                assert balanced == full
+            elif balanced.split != "train":
+                assert balanced.split == ("validation" if full.split == "validation" else None)
+        both = list(zip(drawn[FULL], drawn[BALANCED], strict=True))
+        assert any(f.split == "validation" and b.split == "train" for f, b in both)
+        assert any(f.split == "train" and b.split is None for f, b in both)
+
+    def test_every_row_is_where_its_number_puts_it(self, like_bionli, drawn):
+        """Compare with the steps written out one after another."""
+        n_marked = 0
+        for n, (full, balanced) in enumerate(zip(drawn[FULL], drawn[BALANCED], strict=True)):
+            if full.split == "test" or n >= 4_000:
+                continue
+            numbers = {
+                kind: (category, keyed_number(1, "accept", f"{n}-{kind}") / 2**64)
+                for category, kind in list_kinds(like_bionli[n])
+            }
+            rare = {k for k, (category, _) in numbers.items() if category in PREFERRED}
+            accepted = {
+                config: rare
+                | {
+                    kind
+                    for kind, (category, number) in numbers.items()
+                    if number < ACCEPTED[config].get(category, OTHERS[config])
+                }
+                for config in CONFIGS
+            }
+            if any(numbers[kind][1] >= UNMARKED for kind in rare):
+                n_marked += 1
+                assert full == balanced == Membership("validation")
+                continue
+            assert (full.split == "train") == bool(accepted[FULL])
+            if full.split == "train":
+                assert full.kinds[0] in ((rare & accepted[FULL]) or accepted[FULL])
+            if balanced.split == "train":
+                assert balanced.kinds[0] in ((rare & accepted[BALANCED]) or accepted[BALANCED])
+            elif rare:
+                pytest.fail("a row of a preferred kind is accepted, and drawn first")
+        assert n_marked > 10
+
+    def test_preferred_kinds_can_be_fewer(self):
+        negatives = [[ALL["SEN"], ALL["SRE"], ALL["GEN"]]] * 2_000
+        found = training_categories(draw(negatives)[FULL], negatives)
+        assert set(found) == {"SRE", "GEN"}
+        found = training_categories(draw(negatives, preferred=["GEN"])[FULL], negatives)
+        assert set(found) == {"GEN"}
+        found = training_categories(draw(negatives, preferred=[])[FULL], negatives)
+        assert found["SRE"] == pytest.approx(found["SEN"], rel=0.2)
+        assert found["SRE"] == pytest.approx(found["GEN"], rel=0.2)
+        assert found[POSITIVE] > 2 * found["SRE"]
+
+    def test_they_are_those_that_are_rare(self, like_bionli):
+        assert find_rare_kinds(like_bionli) == PREFERRED
+        negatives = [[ALL["SRE"], ALL["GEN-ND-SEN"], ALL["GEN-ND-SRE"]]] * 10 + [[]] * 90
+        assert find_rare_kinds(negatives) == PREFERRED
+        assert find_rare_kinds([*negatives, [ALL["SRE"]], []]) == ("GEN", "GEN-ND")
+
+    def test_it_depends_on_no_other_mechanism(self, like_bionli, drawn):
+        some = like_bionli[:500]
+        for config in CONFIGS:
+            assert draw(some)[config] == drawn[config][:500]
+        assert draw(some, seed=2)[FULL] != drawn[FULL][:500]
+
+    def test_a_limit(self, like_bionli, drawn):
+        cut = draw(like_bionli, max_per_category=200)
+        assert cut[FULL] == drawn[FULL]
+        before, after = (training_categories(of[BALANCED], like_bionli) for of in (drawn, cut))
+        for name, n in before.items():
+            is_limited = name not in (POSITIVE, "GEN", "GEN-ND")
+            assert after[name] == (min(n, 200) if is_limited else n)
+        for full, one, other in zip(cut[FULL], drawn[BALANCED], cut[BALANCED], strict=True):
+            if one != other:
+                assert other == Membership("validation" if full.split == "validation" else None)
+
+
+class TestRatio:
+    def test_a_ratio_splits(self, like_bionli):
+        drawn = draw(like_bionli[:5_000], ratio=RATIO)
+        rule = Distribution(RATIO)
+        assert [member.split for member in drawn[FULL]] == [
+            rule.split_of(str(n)) for n in range(5_000)
+        ]
+        for full, balanced in zip(drawn[FULL], drawn[BALANCED], strict=True):
+            if full.split == "train":
+                assert len(full.kinds) == 1
+                assert balanced.split in ("train", None)
+            else:
+                assert full == balanced == Membership(full.split)
+
+    def test_rows_of_preferred_kinds_are_all_accepted(self):
+        drawn = draw([[ALL["SEN"], ALL["SRE"]]] * 1_000, ratio=ByRatio(1, 0))
+        for config in CONFIGS:
+            assert set(drawn[config]) == {Membership("train", ("SRE",))}
+
+    def test_without_a_negative_a_mechanism_is_its_positive(self):
+        drawn = draw([[]] * 1_000, ratio=ByRatio(1, 0))
+        assert set(drawn[FULL]) == {Membership("train", (POSITIVE,))}
+        found = splits_of(drawn[BALANCED])
+        assert found["train"] == pytest.approx(1_000 * ACCEPTED[BALANCED][POSITIVE], rel=0.1)
+        assert found[None] == 1_000 - found["train"]
+
+
+class TestPairs:
+    def test_a_category_is_as_likely_as_another(self):
+        made = [ALL["SEN"], ALL["GEN"], ALL["GEN-ND-SEN"], ALL["GEN-ND-SRE"]]
+        negatives = [made] * 3_000
+        drawn = draw(negatives, ratio=ByRatio(1, 0), pairs=True)
+        assert all(len(member.kinds) == 2 and POSITIVE in member.kinds for member in drawn[FULL])
+        found = training_categories(drawn[FULL], negatives)
+        assert all(900 < found[name] < 1_100 for name in ("SEN", "GEN", "GEN-ND"))
+
+    def test_balanced_keeps_the_pairs_whose_negative_is_accepted(self):
+        for kind, share in (("SEN", 0.1), ("LPR", 0.4), ("GEN", 1)):
+            drawn = draw([[ALL[kind]]] * 2_000, ratio=ByRatio(1, 0), pairs=True)
+            found = splits_of(drawn[BALANCED])
+            assert found["train"] == pytest.approx(2_000 * share, rel=0.15)
+            assert found[None] == 2_000 - found["train"]
+
+    def test_without_a_negative_a_mechanism_is_not_in_balanced(self):
+        drawn = draw([[]], ratio=ByRatio(1, 0), pairs=True)
+        assert drawn == {FULL: [Membership("train")], BALANCED: [Membership(None)]}
+
+
+def test_a_rule_is_declared():
+    rules = [Distribution(), Distribution(RATIO), Distribution(PAPER_RATIO, pairs=True)]
+    assert [rule.rule for rule in rules] == list(RULES)
+    assert [rule.as_json()["split"]["by"] for rule in rules] == ["draw", "ratio", "ratio"]
+    assert [rule.as_json()["training_rows"] for rule in rules] == ["one", "one", "pair"]
+    assert rules[0].splits == ("train", "validation", "test")
+    assert Distribution(ByRatio(0.5, 0)).splits == ("train", "test")

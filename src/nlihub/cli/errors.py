@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _SUBJECT = "Errors to read"
 #: The value of ``--errors-by`` that draws among all errors alike.
 _NOTHING = "none"
+#: Shown for rows without a value.
+_BLANK = "(none)"
 _MAX_COLUMNS = 8
 _MAX_KINDS = 12
 
@@ -110,7 +112,8 @@ def tell_errors(found: "ErrorsSample") -> None:
         tell(f"balanced over {len(found.strata):,} kinds of errors; see --json")
     else:
         for part in found.strata:
-            kind = ", ".join(name for name in (part.missed_by, part.value) if name) or "errors"
+            names = (part.missed_by, _BLANK if part.value == "" else part.value)
+            kind = ", ".join(name for name in names if name) or "errors"
             tell(f"{kind}: {part.n_drawn:,} of {_plural(part.n_errors, 'error')}")
     tell(f"{_plural(found.n_errors, 'error')} to code; hand out {found.sheets} alone")
 
@@ -161,7 +164,7 @@ def _lines(found: "CodeTally") -> Iterator[str]:
 def _table(shares: "Mapping[str, Mapping[str, Share]]") -> list[list[Any]]:
     """Return a table of codes by value: codings, and their share among those of the value."""
     names = list(next(iter(shares.values())))
-    rows = [["code", *(value or "(none)" for value in shares)]]
+    rows = [["code", *(value or _BLANK for value in shares)]]
     for name in names:
         cells = (found[name] for found in shares.values())
         rows.append([name, *(f"{one.n} ({_percent(one)})" if one.n else "0" for one in cells)])

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from ...builders.core.options import check_config, check_split
 from ...builders.core.registry import builders, get_builder
 from ...builders.versions.manifest import FILE_NAME as MANIFEST
@@ -91,15 +93,14 @@ def score(
             "the runs is shown."
         )
     by = [by] if isinstance(by, str) else list(by)
-    gold = _find_gold(dataset, config, split, folder, by)
+    gold = find_gold(dataset, config, split, folder, by)
     options = ScoringOptions(thresholds, confidence_level, n_resamples, seed, per_group, by)
     notes = []
 
     def read(path: Path) -> Any:
-        table = _read(path)
-        checked = check_predictions(table, gold.labels, path.name, may_be_ids=gold.has_label_ids)
-        notes.extend(checked)
-        return join_predictions(gold.rows, table, path.name)
+        table, found = read_predictions(gold, path)
+        notes.extend(found)
+        return table
 
     def results(path: Path, other: Path | None) -> dict[str, dict[str, Any]]:
         table, compared = read(path), read(other) if other is not None else None
@@ -129,19 +130,23 @@ def _check_files(files: list[Path], other_files: list[Path]) -> None:
         raise UsageError(f"{repeated[0].name} is given twice; expected a file for every run.")
 
 
-def _find_gold(
+def find_gold(
     dataset: str,
     config: str | None,
     split: str | None,
     folder: PathLike | None,
     by: Sequence[str],
+    *,
+    with_texts: bool = False,
 ) -> GoldRows:
+    """Read the gold rows that ``score`` takes for its arguments of these names."""
     if Path(dataset).is_file():
         if config or split or folder:
             raise UsageError(f"{dataset} is a file of rows: it has no config, split or sources.")
-        return GoldRows.of_file(Path(dataset), by=by)
+        return GoldRows.of_file(Path(dataset), by=by, with_texts=with_texts)
     if (Path(dataset) / MANIFEST).is_file() and dataset not in builders():
-        return GoldRows.of_version(open_version(dataset, folder=folder), config, split, by=by)
+        version = open_version(dataset, folder=folder)
+        return GoldRows.of_version(version, config, split, by=by, with_texts=with_texts)
     # Only what is scored is built, so that the sources of other splits may be missing.
     spec = get_builder(dataset).SPEC
     config = check_config(spec, config or spec.default_config)
@@ -149,7 +154,14 @@ def _find_gold(
     split = split or (splits[0] if len(splits) == 1 else "test")
     check_split(split, splits)
     version = open_version(dataset, folder=folder, configs=[config], splits=[split])
-    return GoldRows.of_version(version, config, split, by=by)
+    return GoldRows.of_version(version, config, split, by=by, with_texts=with_texts)
+
+
+def read_predictions(gold: GoldRows, path: Path) -> tuple[pa.Table, list[str]]:
+    """Read and check a file of predictions; return them in the order of the rows, and warnings."""
+    table = _read(path)
+    notes = check_predictions(table, gold.labels, path.name, may_be_ids=gold.has_label_ids)
+    return join_predictions(gold.rows, table, path.name), notes
 
 
 def show_scores(found: Mapping[str, Any], *, per_group: bool = False) -> str:

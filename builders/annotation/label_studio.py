@@ -17,6 +17,8 @@ from .sheets import Entries, Entry
 #: Not "id", which is the task's own number in JSON-MIN.
 KEY = "pair"
 ANSWER = "answer"
+#: Choices beside the answer, where there may be several: read as ``ANSWER; ONE; ANOTHER``.
+FURTHER = "further"
 
 
 def label_studio_tasks(pairs: Iterable[tuple[str, str, str]]) -> list[dict[str, dict[str, str]]]:
@@ -132,33 +134,48 @@ def _in_json(task: dict[str, Any]) -> Iterator[_Given]:
         # One that was skipped may hold what had been chosen before.
         is_skipped = annotation.get("was_cancelled") is True
         result = [] if is_skipped else annotation["result"]
-        first, second = (_only_one(result, name, "text", "texts") for name in COLUMNS)
-        yield annotator, _only_one(result, ANSWER, "choices", "choices"), (first, second)
+        answer = _only_one(_values_of(result, ANSWER, "choices"), "choice")
+        further = _values_of(result, FURTHER, "choices")
+        first, second = (_only_one(_values_of(result, name, "text"), "text") for name in COLUMNS)
+        yield annotator, _join(answer, further), (first, second)
 
 
-def _only_one(result: list[Any], name: str, field: str, what: str) -> str:
-    """Return the only value of a control in the result of an annotation; blank where none is."""
+def _values_of(result: list[Any], name: str, field: str) -> list[Any]:
+    """Return the values of a control in the result of an annotation."""
     found: list[Any] = []
     for part in result:
         if isinstance(part, dict) and part.get("from_name") == name:
             value = part.get("value")
             values = value.get(field) if isinstance(value, dict) else None
             if not isinstance(values, list):
-                raise _MalformedError(f"no list of {what}: {_shown(part)}")
+                raise _MalformedError(f"no list of {field}: {_shown(part)}")
             found += values
-    if len(found) > 1 or not all(isinstance(one, str) for one in found):
-        raise _MalformedError(f"expected one {what.removesuffix('s')}, got {_shown(found)}")
-    return found[0] if found else ""
+    return found
 
 
 def _in_json_min(record: dict[str, Any]) -> _Given:
-    answer = record.get(ANSWER, "")  # left out where nothing was chosen
-    if not isinstance(answer, str):
-        raise _MalformedError(f"expected one choice, got {_shown(answer)}")
-    first, second = (record.get(name, "") for name in COLUMNS)
-    if not isinstance(first, str) or not isinstance(second, str):
-        raise _MalformedError(f"expected one text, got {_shown([first, second])}")
-    return _annotator(record, "annotator"), answer, (first, second)
+    """Read a task of JSON-MIN, which leaves out what was not chosen; one value is no list."""
+    further = record.get(FURTHER, [])
+    further = further.get("choices") if isinstance(further, dict) else further
+    if not isinstance(further, str | list):
+        raise _MalformedError(f"no list of choices: {_shown(record[FURTHER])}")
+    answer = _only_one([record.get(ANSWER, "")], "choice")
+    first, second = (_only_one([record.get(name, "")], "text") for name in COLUMNS)
+    joined = _join(answer, [further] if isinstance(further, str) else further)
+    return _annotator(record, "annotator"), joined, (first, second)
+
+
+def _only_one(found: list[Any], what: str) -> str:
+    """Return the only value; blank where there is none."""
+    if len(found) > 1 or not all(isinstance(one, str) for one in found):
+        raise _MalformedError(f"expected one {what}, got {_shown(found)}")
+    return found[0] if found else ""
+
+
+def _join(answer: str, further: list[Any]) -> str:
+    if not all(isinstance(one, str) for one in further):
+        raise _MalformedError(f"expected texts, got {_shown(further)}")
+    return "; ".join([answer, *further])
 
 
 def _annotator(record: dict[str, Any], name: str) -> str:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     help="Have people judge the evaluation pairs of a dataset that was built from papers, a "
-    "sample of adversarial negatives, or a sample of the problems of each pattern.",
+    "sample of adversarial negatives or of the problems of each pattern, or code errors of a "
+    "system.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -207,6 +208,26 @@ def build_command(
 
     folder = annotation.build(version, batches, output, quotas(per_class))
     answer(str(folder), as_json, lambda: str(folder))
+
+
+@command(app)
+def codes_command(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Errors that nlihub score --errors drew.")
+    ],
+    answers: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[ANSWERS...]", help="Sheets, or Label Studio's export, to import."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Tally the codes of errors: by code, label, category and coder, with agreement."""
+    from .. import annotation
+    from .errors import show_codes
+
+    imported = annotation.import_codes(folder, answers) if answers else None
+    found = imported or annotation.review_codes(folder)
+    answer(found.as_json(), as_json, lambda: show_codes(found))
 
 
 def _has_patterns(version: Path) -> bool:

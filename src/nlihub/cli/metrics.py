@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from .command import command
+from .command import command, takes_groups
+from .errors import ErrorOptions, tell_errors
 from .options import From, Json, answer, names, tell
 
 Thresholds = Annotated[
@@ -22,7 +23,9 @@ def add_commands(app: typer.Typer) -> None:
         command(app)(function)
 
 
+@takes_groups
 def score_command(
+    *,
     predictions: Annotated[
         list[Path], typer.Argument(metavar="PREDICTIONS...", help="CSV, JSONL or Parquet.")
     ],
@@ -40,7 +43,7 @@ def score_command(
         float | None, typer.Option(help="Of bootstrap intervals, e.g. 0.95; default none.")
     ] = None,
     resamples: Annotated[int, typer.Option(min=1, help="Resamples of the bootstrap.")] = 9999,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the bootstrap.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the bootstrap and --errors.")] = 0,
     per_group: Annotated[
         bool, typer.Option("--per-group", help="Add the counts of every group.")
     ] = False,
@@ -51,6 +54,7 @@ def score_command(
             help="Break scores down by columns of the dataset; A+B crosses two.",
         ),
     ] = None,
+    errors: ErrorOptions,
     folder: From = None,
     as_json: Json = False,
 ) -> None:
@@ -62,6 +66,7 @@ def score_command(
     """
     from ..baselines.evaluation import score as scores
 
+    draw = errors.plan(predictions)
     found = scores.score(
         predictions,
         dataset,
@@ -78,6 +83,12 @@ def score_command(
     )
     for note in found["notes"]:
         tell(f"note: {note}")
+    if draw is not None:
+        second = against[0] if against else None
+        place = {"config": config, "split": split, "folder": folder}
+        drawn = draw(dataset=dataset, against=second, seed=seed, **place)
+        tell_errors(drawn)
+        found["errors"] = drawn.as_json()
     answer(found, as_json, lambda: scores.show_scores(found, per_group=per_group))
 
 

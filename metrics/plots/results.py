@@ -1,4 +1,4 @@
-"""Pictures of metric results: curves over the threshold, bars by category, the map of groups.
+"""Pictures of metric results as curves over a threshold.
 
 ``save_figure`` writes a picture.
 """
@@ -6,17 +6,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from .figures import COLORS, MARKERS, check_results, new_figure
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-import textwrap
-from typing import TYPE_CHECKING
-
-from ..inputs.problems import MetricInputError
-from .figures import HATCHES, LINES, lighten
+from .figures import COLORS, LINES, check_results, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -94,131 +84,3 @@ def _plot_curves(
         axes.set_ylim(0, min(102, 1.05 * highest))
         axes.legend(title=title, loc="best")
     return figure
-
-
-def plot_categories(
-    results: Mapping[str, Mapping[str, Any]], *, threshold: float | None = None
-) -> "Figure":
-    """Draw bars by category: accuracy in a light shade, pattern accuracy in a dark one.
-
-    Args:
-        results: Results of ``pattern_accuracy`` with categories, by name of the system; 1 to 7.
-        threshold: Consistency threshold to show, from 0 to 1, one of those in the results; None
-            takes the only one, or 0.95 if there are several.
-
-    Raises:
-        MetricInputError: There are no results or more than 7, or a result has no categories or
-            not that threshold.
-        MissingLibraryError: matplotlib is not installed.
-
-    Source: SpaceNLI, Figure 5.
-    """
-    check_results(results, "by_category", "thresholds")
-    categories = list(dict.fromkeys(c for r in results.values() for c in r["by_category"]))
-    width = 0.8 / len(results)
-    with new_figure(width=max(5.5, 1.2 * len(categories) + 1)) as (figure, axes):
-        for place, (name, result) in enumerate(results.items()):
-            index, shown = _choose(name, result["thresholds"], threshold)
-            scores = result["by_category"]
-            present = [i for i, category in enumerate(categories) if category in scores]
-            x = [i + (place - (len(results) - 1) / 2) * width for i in present]
-            bars: dict[str, Any] = {"width": 0.9 * width, "edgecolor": "white"}
-            light = [100 * scores[categories[i]]["accuracy"] for i in present]
-            axes.bar(x, light, color=lighten(COLORS[place]), **bars)
-            dark = [_value(scores[categories[i]]["pattern_accuracy"], index) for i in present]
-            axes.bar(x, dark, color=COLORS[place], hatch=HATCHES[place], label=name, **bars)
-        axes.set_xticks(range(len(categories)))
-        axes.set_xticklabels([textwrap.fill(str(c).replace("_", " "), 14) for c in categories])
-        axes.set(ylabel=f"light: accuracy, dark: PA$_{{{shown:g}}}$ (%)", ylim=(0, 100))
-        axes.grid(axis="x", visible=False)
-        figure.legend(loc="outside upper center", ncols=min(4, len(results)))
-    return figure
-
-
-def _choose(name: str, thresholds: Any, threshold: float | None) -> tuple[int | None, float]:
-    """Return the position of a threshold in a result, None if it has only one; and the threshold.
-
-    Raises:
-        MetricInputError: The result does not have the threshold.
-    """
-    if not isinstance(thresholds, list):
-        thresholds, is_list = [thresholds], False
-    else:
-        is_list = True
-    wanted = threshold if threshold is not None else thresholds[0] if len(thresholds) == 1 else 0.95
-    if wanted not in thresholds:
-        raise MetricInputError([f"{name}: has the thresholds {thresholds}; expected {wanted:g}."])
-    return (thresholds.index(wanted) if is_list else None), wanted
-
-
-def _value(scores: Any, index: int | None) -> float:
-    return 100 * float(scores if index is None else scores[index])
-
-
-def plot_cartography(
-    result: Mapping[str, Any], *, n_named: int = 8, title: str | None = None
-) -> "Figure":
-    """Draw the groups by confidence and variability of the gold label's probability.
-
-    Args:
-        result: The result of ``cartography``.
-        n_named: How many of the most variable and of the least confident groups to name, from 0;
-            names that would overlap are left out.
-        title: Title of the picture, such as the name of the system; None leaves it out.
-
-    Raises:
-        MetricInputError: The result has no groups.
-        MissingLibraryError: matplotlib is not installed.
-
-    Source: SpaceNLI, Figure 4.
-    """
-    check_results({"result": result}, "groups")
-    groups = result["groups"]
-    confidence, variability = np.array(groups["confidence"]), np.array(groups["variability"])
-    references = np.array(groups.get("reference", ["group"] * len(confidence)), dtype=object)
-    labels = [label for label in result.get("labels", ["group"]) if label in references]
-    colors = dict(zip(labels, COLORS, strict=False))
-    with new_figure(height=4.2) as (figure, axes):
-        for label, marker in zip(labels, MARKERS, strict=False):
-            chosen = references == label
-            axes.scatter(
-                variability[chosen],
-                confidence[chosen],
-                s=22,
-                color=colors[label],
-                marker=marker,
-                alpha=0.75,
-                linewidths=0,
-                label=f"{label} ({int(chosen.sum())})",
-            )
-        right = max(0.25, 1.12 * float(variability.max()))
-        extreme = [*np.argsort(-variability)[:n_named], *np.argsort(confidence)[:n_named]]
-        for i in _far_apart(variability / right, confidence, extreme):
-            axes.annotate(
-                str(groups["group"][i]),
-                (variability[i], confidence[i]),
-                xytext=(3, 3),
-                textcoords="offset points",
-                fontsize=6.5,
-                color=colors[references[i]],
-            )
-        axes.set(
-            xlabel="Variability (standard deviation of the gold label's probability)",
-            ylabel="Confidence (its mean)",
-            xlim=(-0.01, right),
-            ylim=(-0.02, 1.02),
-        )
-        if title is not None:
-            axes.set_title(title)
-        if "reference" in groups:
-            axes.legend(title="Gold label (groups)", loc="best")
-    return figure
-
-
-def _far_apart(x: np.ndarray, y: np.ndarray, candidates: list[int]) -> list[int]:
-    """Return the candidates whose names do not overlap the name of an earlier one."""
-    chosen: list[int] = []
-    for i in candidates:
-        if all(abs(x[i] - x[j]) > 0.06 or abs(y[i] - y[j]) > 0.03 for j in chosen):
-            chosen.append(i)
-    return chosen

@@ -57,9 +57,7 @@ def plot_categories(
             dark = {c: _value(each["pattern_accuracy"], index) for c, each in scores.items()}
             where = (categories, place, len(results))
             _draw_bars(axes, light, *where, color=lighten(COLORS[place]))
-            _draw_bars(
-                axes, dark, *where, color=COLORS[place], hatch=HATCHES[place], label=str(name)
-            )
+            _draw_bars(axes, dark, *where, **_style(place, name))
         _name_values(axes, categories)
         axes.set(ylabel=f"light: accuracy, dark: PA$_{{{shown:g}}}$ (%)", ylim=(0, 100))
         return with_legend_above(figure)
@@ -112,7 +110,11 @@ def plot_recall(results: Mapping[str, Mapping[str, Any]]) -> "Figure":
     with new_figure(width=_width(categories, len(results), notes)) as (figure, axes):
         for place, (name, table) in enumerate(tables.items()):
             heights = {category: 100 * scores["recall"] for category, scores in table.items()}
-            style = {"color": COLORS[place], "hatch": HATCHES[place], "label": str(name)}
+            style: dict[str, Any] = {
+                "color": COLORS[place],
+                "hatch": HATCHES[place],
+                "label": str(name),
+            }
             _draw_bars(axes, heights, categories, place, len(results), **style)
         _name_values(axes, categories, notes)
         axes.set(ylabel="Recall (%)", ylim=(0, 100))
@@ -166,7 +168,11 @@ def plot_breakdown(
                 for value, scores in table.items()
                 if score in scores.get("confidence_intervals", {})
             }
-            style = {"color": COLORS[place], "hatch": HATCHES[place], "label": str(name)}
+            style: dict[str, Any] = {
+                "color": COLORS[place],
+                "hatch": HATCHES[place],
+                "label": str(name),
+            }
             _draw_bars(axes, heights, values, place, len(results), ends=ends, **style)
         _name_values(axes, values)
         axes.set(xlabel=by.replace("_", " "), ylabel=f"{_SCORES[score]} (%)", ylim=(0, 100))
@@ -223,7 +229,7 @@ def plot_possible_perturbations(
     with new_figure(width=_width(numbers, len(series), ["100.0"])) as (figure, axes):
         for place, (name, each) in enumerate(series.items()):
             heights = {n: 100 * share for n, share in each.items()}
-            style = {"color": COLORS[place], "hatch": HATCHES[place], "label": name}
+            style = _style(place, name)
             bars = _draw_bars(axes, heights, numbers, place, len(series), **style)
             axes.bar_label(bars, fmt="%.1f", fontsize=7, padding=1)
         _name_values(axes, numbers)
@@ -265,6 +271,10 @@ def _name_width(values: Sequence[Any], notes: Sequence[str]) -> float:
 def _stand_upright(values: Sequence[Any], notes: Sequence[str]) -> bool:
     """Return whether names side by side would make a picture wider than a page."""
     return len(values) * _name_width(values, notes) > _PAGE
+
+
+def _style(place: int, name: str) -> dict[str, Any]:
+    return {"color": COLORS[place], "hatch": HATCHES[place], "label": str(name)}
 
 
 def _draw_bars(

@@ -103,7 +103,8 @@ def plot_cartography(
         if "reference" in groups:
             legend = axes.legend(title="Gold label (groups)", loc="best")
             for handle in legend.legend_handles if color == "correctness" else ():
-                handle.set(facecolor="white", edgecolor="#555555", array=None)
+                if handle is not None:
+                    handle.set(facecolor="white", edgecolor="#555555", array=None)
     return figure
 
 

@@ -31,8 +31,27 @@ from .scoring import ScoringOptions, score_predictions, summarize_runs
 _PLOTS = {
     "pattern-accuracy": "pattern_accuracy",
     "categories": "pattern_accuracy",
+    "patterns": "pattern_accuracy",
     "consistency": "consistency",
+    "recall": "consistency",
+    "breakdown": "nli_report",
     "cartography": "cartography",
+}
+
+#: Options that only one kind of picture takes.
+_OWN_OPTIONS = {
+    "threshold": "categories",
+    "by": "breakdown",
+    "score": "breakdown",
+    "color": "cartography",
+    "larger_side": "consistency",
+}
+
+#: How a result gets what a metric needs.
+_NEEDS = {
+    "cartography": "It takes a column probability_LABEL for every label in the predictions.",
+    "pattern_accuracy": "It takes rows whose groups have one gold label each, as in SpaceNLI.",
+    "consistency": "It takes rows with groups and two labels, as in BioNLI.",
 }
 
 
@@ -227,12 +246,16 @@ def plot(
     start: float = 0.0,
     threshold: float | None = None,
     larger_side: bool = False,
+    by: str | None = None,
+    score: str | None = None,
+    color: str | None = None,
 ) -> None:
     """Draw results of metrics for a paper.
 
     Args:
-        kind: ``pattern-accuracy`` or ``consistency`` (curves of 1 to 7 systems), ``categories``
-            (bars of 1 to 7 systems) or ``cartography`` (one system).
+        kind: ``pattern-accuracy`` or ``consistency`` (curves of 1 to 7 systems), ``categories``,
+            ``recall`` or ``breakdown`` (bars of 1 to 7 systems), ``patterns`` (heat map of any
+            number of systems, scored with ``per_group``) or ``cartography`` (one system).
         results: JSON files: what ``score`` or a metric returned, a file a system.
         output: The picture, ``.png``, ``.svg`` or ``.pdf``.
         names: Names of the systems; None takes those of the files.
@@ -240,10 +263,15 @@ def plot(
         threshold: Threshold that categories are shown at; None takes the only one, or 0.95.
         larger_side: Whether ``consistency`` shows the larger side, which BioNLI's Figure 2 is
             about, beside that of a perfect system.
+        by: The breakdown to show; None takes the only one.
+        score: Score of a breakdown, ``accuracy`` or ``macro_f1``; None takes the accuracy.
+        color: What cartography colours groups by, ``label`` or ``correctness``; None takes the
+            label.
 
     Raises:
         UsageError: There is no such kind, not a name for each file, or the output ends
-            otherwise; or a result does not have what the picture shows.
+            otherwise; a result does not have what the picture shows, or an option belongs to
+            another kind.
         SourceNotFoundError: A file is not there.
         MissingExtraError: matplotlib is not installed.
     """
@@ -251,8 +279,16 @@ def plot(
 
     if kind not in _PLOTS:
         raise UnknownNameError.of("kind of picture", kind, _PLOTS)
-    if larger_side and kind != "consistency":
-        raise UsageError(f"The larger side is part of consistency, not of {kind}.")
+    given = {
+        "threshold": threshold,
+        "by": by,
+        "score": score,
+        "color": color,
+        "larger_side": larger_side or None,
+    }
+    for option, own in _OWN_OPTIONS.items():
+        if given[option] is not None and kind != own:
+            raise UsageError(f"{option} belongs to pictures of {own}, not of {kind}.")
     paths = _as_paths(results)
     systems = list(names) if names is not None else [path.stem for path in paths]
     if len(systems) != len(paths) or len(set(systems)) != len(systems):
@@ -271,11 +307,17 @@ def plot(
             figure = plots.plot_consistency(found, start=start, larger_side=larger_side)
         elif kind == "categories":
             figure = plots.plot_categories(found, threshold=threshold)
+        elif kind == "patterns":
+            figure = plots.plot_patterns(found)
+        elif kind == "recall":
+            figure = plots.plot_recall(found)
+        elif kind == "breakdown":
+            figure = plots.plot_breakdown(found, by=by, score=score or "accuracy")
         elif len(found) > 1:
             raise UsageError(f"cartography shows one system, not {len(found)}.")
         else:
             ((name, result),) = found.items()
-            figure = plots.plot_cartography(result, title=name)
+            figure = plots.plot_cartography(result, color=color or "label", title=name)
         with whole_file(Path(output)) as path:
             plots.save_figure(figure, path)
     except MetricInputError as error:
@@ -303,7 +345,9 @@ def _read_result(path: Path, metric: str) -> dict[str, Any]:
         raise UsageError(f"{path} holds {what}; expected what nlihub score --json says of one run.")
     results = found.get("metrics", {metric: found})
     if metric not in results:
-        raise UsageError(f"{path} holds no result of {metric}, but {', '.join(results) or 'none'}.")
+        listed = ", ".join(results) or "none"
+        step = _NEEDS.get(metric, "")
+        raise UsageError(f"{path} holds no result of {metric}, but {listed}. {step}".rstrip())
     result: dict[str, Any] = results[metric]
     return result
 

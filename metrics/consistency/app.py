@@ -11,7 +11,7 @@ from nlihub.metrics.app import (
     file_arguments,
 )
 from nlihub.metrics.consistency.scoring import consistency
-from nlihub.metrics.plots.results import plot_consistency
+from nlihub.metrics.plots.curves import plot_consistency
 from nlihub.metrics.rows import Rows, breakdown_table, column_table, shorten
 
 

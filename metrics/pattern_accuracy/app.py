@@ -12,7 +12,7 @@ from nlihub.metrics.app import (
     file_arguments,
 )
 from nlihub.metrics.pattern_accuracy.scoring import pattern_accuracy
-from nlihub.metrics.plots.results import plot_pattern_accuracy
+from nlihub.metrics.plots.curves import plot_pattern_accuracy
 from nlihub.metrics.rows import Rows, breakdown_table, column_table, value_tables
 
 

@@ -94,7 +94,11 @@ def score_command(
 
 def plot_command(
     kind: Annotated[
-        str, typer.Argument(help="pattern-accuracy, categories, consistency or cartography.")
+        str,
+        typer.Argument(
+            help="pattern-accuracy, categories, patterns, consistency, recall, breakdown or "
+            "cartography."
+        ),
     ],
     results: Annotated[
         list[Path], typer.Argument(metavar="RESULTS...", help="Files of nlihub score --json.")
@@ -119,9 +123,28 @@ def plot_command(
             help="Consistency as BioNLI's Figure 2 has it, beside that of a perfect system.",
         ),
     ] = False,
+    by: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Breakdown to show; default the only one.")
+    ] = None,
+    score: Annotated[
+        str | None,
+        typer.Option(
+            metavar="accuracy|macro_f1", help="Score of a breakdown; default the accuracy."
+        ),
+    ] = None,
+    color: Annotated[
+        str | None,
+        typer.Option(
+            metavar="label|correctness", help="What cartography shows in color; default the label."
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Draw results for a paper: curves of several systems, scores by category, cartography."""
+    """Draw results for a paper: curves and bars of several systems, maps of groups.
+
+    patterns takes results of nlihub score --per-group, cartography those of a system with
+    probabilities.
+    """
     from ..baselines.evaluation import score as scores
 
     scores.plot(
@@ -132,6 +155,9 @@ def plot_command(
         start=start,
         threshold=threshold,
         larger_side=larger_side,
+        by=by,
+        score=score,
+        color=color,
     )
     answer({"output": str(output)}, as_json, lambda: str(output))
 

@@ -187,7 +187,7 @@ def test_on_the_command_line(built, rows, tmp_path):
     assert "a perfect system (50.0)" in (tmp_path / "c.svg").read_text()
     done = run("plot", "categories", "c.json", "--larger-side", "-o", "x.svg", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "The larger side is part of consistency, not of categories." in done.stderr
+    assert "larger_side belongs to pictures of consistency, not of categories." in done.stderr
 
 
 def test_the_expressions_of_spacenli(official, tmp_path):

@@ -287,7 +287,7 @@ def test_malformed_texts_of_label_studio(version, tmp_path):
     task = json.loads((batch.sheets / "tasks.json").read_text())[0]
     for value, message in (
         ({"text": ["one", "two"]}, "expected one text"),
-        ({"text": "one"}, "no list of texts"),
+        ({"text": "one"}, "no list of text"),
     ):
         result = [{"from_name": "completed_premise", "value": value}]
         task["annotations"] = [{"completed_by": 1, "result": result}]

@@ -7,13 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .running import list_presets, report, run
+    from .systems.prompting.show import show_prompt, tabulate_prompts
 
-__all__ = ["list_presets", "report", "run"]
+_PROMPTS = ("show_prompt", "tabulate_prompts")
+
+__all__ = ["list_presets", "report", "run", "show_prompt", "tabulate_prompts"]
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name in _PROMPTS:
+        from .systems.prompting import show
+
+        return getattr(show, name)
     from . import running
 
     return getattr(running, name)

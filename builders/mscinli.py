@@ -1,5 +1,8 @@
 """MSciNLI (Sadat and Caragea, NAACL 2024), from its authors' release."""
 
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..loaders.errors import SourceNotFoundError
@@ -10,7 +13,7 @@ from ..loaders.releases.scinli import LAYOUT as ACL_LAYOUT
 from .core.options import BuildOptions
 from .core.release_builder import Membership, Part, ReleaseBuilder, every_row
 from .core.spec import ConfigSpec, DatasetSpec, PublishedCounts
-from .scinli import ACL_SMALL_PER_CLASS, MEANINGS, acl_small, pair_encoder
+from .scinli import ACL_SMALL_PER_CLASS, MEANINGS, acl_small, lowest_ids, pair_encoder
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,21 +31,31 @@ _IN_WORDS = {
 _PER_CLASS = {"train": 6_366, "validation": 50, "test": 200}
 _PER_CLASS_ACL = {"train": 25_353, "validation": 500, "test": 1_000}
 
+#: Training rows a class and domain in ``merged_small``: together as many as one domain has, rounded
+#: down. Source: Table 14, 5,092 rows of each domain.
+MERGED_SMALL_PER_CLASS = _PER_CLASS["train"] // len(DOMAINS)
+_MERGED_SMALL_KEY = b"merged_small"
 
-def _published(n_domains: int, per_class_acl: dict[str, int]) -> dict[str, PublishedCounts]:
+
+def _published(
+    n_domains: int,
+    per_class_acl: Mapping[str, int],
+    per_class_own: Mapping[str, int] = _PER_CLASS,
+) -> dict[str, PublishedCounts]:
     """Return the counts of a config with some domains of MSciNLI and perhaps some of SciNLI."""
     published: dict[str, PublishedCounts] = {}
     for split in _SPLITS:
-        per_class, acl = _PER_CLASS[split] * n_domains, per_class_acl.get(split, 0)
+        own, acl = per_class_own[split], per_class_acl.get(split, 0)
+        per_class = own * n_domains + acl
         published[split] = {
-            "rows": len(LABELS) * (per_class + acl),
-            "label": dict.fromkeys(LABELS, per_class + acl),
+            "rows": len(LABELS) * per_class,
+            "label": dict.fromkeys(LABELS, per_class),
         }
         if n_domains == len(DOMAINS):
             names = [*DOMAINS, *["acl"] * bool(acl)]
             published[split] |= {  # type: ignore[operator]
                 "domain, label": {
-                    (domain, label): acl if domain == "acl" else _PER_CLASS[split]
+                    (domain, label): acl if domain == "acl" else own
                     for domain in names
                     for label in LABELS
                 }
@@ -59,13 +72,39 @@ def _is_of_domain(domain: str) -> Membership:
     return is_member
 
 
+def _merged_small(rows: "pa.Table", file: SourceFile) -> "pa.BooleanArray":
+    """Return which training rows are in the cut of all domains to the size of one.
+
+    Of each class and domain the ``MERGED_SMALL_PER_CLASS`` rows with the lowest keyed hash of their
+    ids. The authors' own cut is a random one that they have not published; that its classes are of
+    one size is our reading.
+
+    Source:
+        MSciNLI, Table 14.
+    """
+    import pyarrow.compute as pc
+
+    return pc.is_in(rows["id"].combine_chunks(), _merged_small_ids(file.path, file.sha256))
+
+
+@cache
+def _merged_small_ids(path: Path, sha256: str) -> "pa.Array":
+    columns = ("id", "label", "domain")
+    rows = (
+        (name, (label, domain))
+        for batch in read_mscinli(path, is_known=True)  # it was just read for its rows
+        for name, label, domain in zip(*(batch[c].to_pylist() for c in columns), strict=True)
+    )
+    return lowest_ids(rows, MERGED_SMALL_PER_CLASS, _MERGED_SMALL_KEY)
+
+
 class MSciNLI(ReleaseBuilder):
     """MSciNLI: 132,320 pairs of sentences from papers of five domains."""
 
     SPEC = DatasetSpec(
         name="mscinli",
         pretty_name="MSciNLI",
-        version="1.0.0",
+        version="1.1.0",
         summary="NLI on scientific text: pairs of sentences from papers of five domains.",
         labels=LABELS,
         domains=(*DOMAINS, "acl"),
@@ -75,6 +114,11 @@ class MSciNLI(ReleaseBuilder):
         configs={
             "default": ConfigSpec("the release: all five domains", _SPLITS),
             **{name: ConfigSpec(f"the domain {_IN_WORDS[name]}", _SPLITS) for name in DOMAINS},
+            "merged_small": ConfigSpec(
+                "the training sets of the five domains together cut to the size of one; validation "
+                "and test as in `default`",
+                _SPLITS,
+            ),
             "plus": ConfigSpec("MSciNLI and SciNLI (MSciNLI+ in the paper)", _SPLITS),
             "plus_small": ConfigSpec(
                 "MSciNLI and `acl_small` of SciNLI (MSciNLI+(S) in the paper)", _SPLITS
@@ -103,6 +147,9 @@ class MSciNLI(ReleaseBuilder):
         published={
             "default": _published(len(DOMAINS), {}),
             **{name: _published(1, {}) for name in DOMAINS},
+            "merged_small": _published(
+                len(DOMAINS), {}, {**_PER_CLASS, "train": MERGED_SMALL_PER_CLASS}
+            ),
             "plus": _published(len(DOMAINS), _PER_CLASS_ACL),
             "plus_small": _published(
                 len(DOMAINS), {**_PER_CLASS_ACL, "train": ACL_SMALL_PER_CLASS}
@@ -159,6 +206,7 @@ class MSciNLI(ReleaseBuilder):
                 {
                     **{(c, split): every_row for c in ("default", "plus", "plus_small")},
                     **{(domain, split): _is_of_domain(domain) for domain in DOMAINS},
+                    ("merged_small", split): _merged_small if split == "train" else every_row,
                 },
             )
             for split in _SPLITS

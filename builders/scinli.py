@@ -1,7 +1,7 @@
 """SciNLI (Sadat and Caragea, ACL 2022), from its authors' release."""
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -96,14 +96,25 @@ def acl_small(id_prefix: str = "") -> Membership:
 
 @cache
 def _acl_small_ids(path: Path, sha256: str) -> "pa.Array":
+    return lowest_ids(_ids_and_labels(path), ACL_SMALL_PER_CLASS, _ACL_SMALL_KEY)
+
+
+def lowest_ids(rows: Iterable[tuple[str, Hashable]], n_per_kind: int, key: bytes) -> "pa.Array":
+    """Return the ids of the rows of each kind with the lowest keyed hashes.
+
+    Args:
+        rows: The id and the kind, such as the class, of each row.
+        n_per_kind: Number of rows of a kind.
+        key: Names the draw; another draws other rows.
+    """
     import pyarrow as pa
 
-    lowest: dict[str, list[tuple[bytes, str]]] = {label: [] for label in LABELS}
-    for key, label in _ids_and_labels(path):
-        digest = hashlib.blake2b(key.encode(), digest_size=16, key=_ACL_SMALL_KEY).digest()
-        lowest[label].append((digest, key))
-    chosen = (sorted(ranked)[:ACL_SMALL_PER_CLASS] for ranked in lowest.values())
-    return pa.array([key for ranked in chosen for _, key in ranked], pa.string())
+    ranked: dict[Hashable, list[tuple[bytes, str]]] = {}
+    for name, kind in rows:
+        digest = hashlib.blake2b(name.encode(), digest_size=16, key=key).digest()
+        ranked.setdefault(kind, []).append((digest, name))
+    chosen = (sorted(of_kind)[:n_per_kind] for of_kind in ranked.values())
+    return pa.array([name for of_kind in chosen for _, name in of_kind], pa.string())
 
 
 def _ids_and_labels(path: Path) -> Iterator[tuple[str, str]]:

@@ -28,11 +28,14 @@ _FILE_COLUMNS = {
     "other_predictions": "other_prediction",
 }
 
-#: Tables on the page: the scores and two breakdowns.
-_N_TABLES = 3
+#: Tables on the page: the scores and four breakdowns.
+_N_TABLES = 5
 
 #: The text field that every app has: its label and its first value.
 CONFIDENCE_LEVEL_FIELD = ("Confidence level of intervals (empty: none)", "0.95")
+
+#: The text field of a metric that can break its scores down by any column.
+BREAKDOWN_FIELD = ("Columns to break the scores down by, such as kind, domain+kind", "")
 
 #: Required and optional columns of a metric that scores groups.
 GROUPED_COLUMNS = (("predictions", "references", "groups"), ("categories", "other_predictions"))
@@ -52,7 +55,7 @@ class AppSpec:
         score: Computes the result from the rows of a file and the texts of the options.
         score_names: Displayed name of each score of a result.
         count_names: Displayed name of each count of a result, ``PART.NAME`` for one in a part.
-        breakdowns: Returns the further tables of a result by title; the page shows the first two.
+        breakdowns: Returns the further tables of a result by title; the page shows the first four.
         draw: Draws a result; None if the metric has no picture.
     """
 
@@ -98,12 +101,13 @@ def file_arguments(
         )
     columns = {a: _FILE_COLUMNS[a] for a in (*required, *optional) if _FILE_COLUMNS[a] in names}
     arguments = {argument: table[column] for argument, column in columns.items()}
-    return arguments | {name: _read_option(name, text) for name, text in options.items()}
+    arguments |= {name: _read_option(name, text) for name, text in options.items()}
+    return arguments | ({"data": table} if "by" in options else {})
 
 
 def _read_option(name: str, text: str) -> Any:
-    """Return names for ``labels``, numbers for ``thresholds``, else one number."""
-    if name == "labels":
+    """Return names for ``labels`` and ``by``, numbers for ``thresholds``, else one number."""
+    if name in ("labels", "by"):
         return [part.strip() for part in text.split(",") if part.strip()] or None
     if name == "confidence_level" and not text.strip():
         return None

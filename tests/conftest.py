@@ -123,7 +123,7 @@ def release_files(tmp_path_factory):
 def releases(release_files, tmp_path_factory):
     """The folder with the small releases, in place of the real ones while a module runs."""
     import datasets
-    from nlihub.builders import open_spacenli
+    from nlihub.builders import mscinli, open_spacenli
     from nlihub.builders import scinli as sentence_pairs
     from nlihub.builders.core.registry import get_builder
 
@@ -135,6 +135,7 @@ def releases(release_files, tmp_path_factory):
         patch.setenv("HF_DATASETS_CACHE", str(hf_cache))
         patch.setattr(datasets.config, "HF_DATASETS_CACHE", hf_cache)
         patch.setattr(sentence_pairs, "ACL_SMALL_PER_CLASS", 30)
+        patch.setattr(mscinli, "MERGED_SMALL_PER_CLASS", 2)
         patch.setattr(open_spacenli, "BANK", folder / "bank")
         for name, counts in {**published, "spacenli": {}}.items():
             patch.setitem(get_builder(name).SPEC.__dict__, "published", counts)

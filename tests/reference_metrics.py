@@ -26,6 +26,21 @@ def pattern_accuracy(predictions, references, groups, threshold):
     return Fraction(sum(solved), len(solved))
 
 
+def larger_sides(predictions, references, groups):
+    """BioNLI's src/prediction.py: the right rows of one label, of all; also if all were right."""
+    found, perfect = [], []
+    for rows in by_group(groups, predictions, references).values():
+        right = [sum(p == r == label for p, r in rows) for label in (0, 1)]
+        of_label = [sum(r == label for _, r in rows) for label in (0, 1)]
+        found.append(Fraction(max(right), len(rows)))
+        perfect.append(Fraction(max(of_label), len(rows)))
+    return found, perfect
+
+
+def share_reached(shares, threshold):
+    return Fraction(sum(share >= threshold for share in shares), len(shares))
+
+
 def accuracy(predictions, references):
     right = [p == r for p, r in zip(predictions, references, strict=True)]
     return Fraction(sum(right), len(right))

@@ -278,8 +278,8 @@ def _scinli_counts():
 
 
 def _mscinli_counts():
-    def counts(split, acl):
-        n = PER_CLASS_AND_DOMAIN[split]
+    def counts(split, acl, n=None):
+        n = n or PER_CLASS_AND_DOMAIN[split]
         return {
             "rows": 20 * n + 4 * acl,
             "label": dict.fromkeys(LABELS, 5 * n + acl),
@@ -291,6 +291,9 @@ def _mscinli_counts():
         **{
             d: {s: {"rows": 4 * n} for s, n in PER_CLASS_AND_DOMAIN.items()}
             for d in DOMAINS.values()
+        },
+        "merged_small": {
+            split: counts(split, 0, 2 if split == "train" else None) for split in FILE_NAMES
         },
         "plus": {split: counts(split, PER_CLASS[split]) for split in FILE_NAMES},
         "plus_small": {

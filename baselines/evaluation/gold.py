@@ -16,6 +16,7 @@ from ...builders.core.registry import builders
 from ...builders.versions.version import BuiltVersion
 from ...loaders.errors import SchemaError, UnknownNameError
 from ...loaders.hashing import hash_file
+from ...metrics.inputs.breakdown import crossed_columns
 from ...metrics.inputs.files import read_input_file
 from ...metrics.inputs.problems import MetricInputError
 
@@ -31,7 +32,7 @@ class GoldRows:
         description: ``name``, ``version``, ``config``, ``split``, ``rows`` (their number) and
             ``digest``.
         rows: The columns ``id``, ``label`` (ids), ``group``, ``category`` and ``domain``; with
-            texts, also ``premise`` and ``hypothesis``.
+            texts, also ``premise`` and ``hypothesis``; and those to break scores down by.
         labels: The label set in the order of its ids.
         metrics: Names of the metrics that apply.
         has_label_ids: Whether the order of the label set is known, so that predictions may be ids.
@@ -58,6 +59,7 @@ class GoldRows:
         split: str | None,
         *,
         with_texts: bool = False,
+        by: Sequence[str] = (),
     ) -> "GoldRows":
         """Read a split of a built version.
 
@@ -66,9 +68,10 @@ class GoldRows:
             config: The config; None takes the default one.
             split: The split; None takes ``test``, or the only one.
             with_texts: Whether to read ``premise`` and ``hypothesis`` too.
+            by: Columns to break scores down by, ``A+B`` for two, which are read too.
 
         Raises:
-            UnknownNameError: There is no such config or split.
+            UnknownNameError: There is no such config, split or column.
         """
         spec = version.builder.SPEC
         config = check_config(spec, config or spec.default_config)
@@ -76,8 +79,8 @@ class GoldRows:
         split = split or (next(iter(splits)) if len(splits) == 1 else "test")
         if split not in splits:
             raise UnknownNameError.of("split", split, splits)
-        columns = [*_COLUMNS, *(_TEXTS if with_texts else ())]
-        rows = version.table(config, split, columns=columns)
+        columns = [*_COLUMNS, *(_TEXTS if with_texts else ()), *_columns_of(by, spec.columns)]
+        rows = version.table(config, split, columns=list(dict.fromkeys(columns)))
         description = {
             "name": spec.name,
             "version": version.manifest.version,
@@ -89,7 +92,7 @@ class GoldRows:
         return cls(description, rows, spec.labels, spec.metrics)
 
     @classmethod
-    def of_file(cls, path: Path, *, with_texts: bool = False) -> "GoldRows":
+    def of_file(cls, path: Path, *, with_texts: bool = False, by: Sequence[str] = ()) -> "GoldRows":
         """Read a file of rows in the uniform schema, such as ``nlihub sample`` writes.
 
         Its metrics follow from its groups: pattern accuracy and cartography where every group has
@@ -101,8 +104,10 @@ class GoldRows:
             path: A ``.parquet``, ``.jsonl`` or ``.csv`` file with the columns ``id`` and ``label``,
                 class labels or names, and perhaps ``group``, ``category`` and ``domain``.
             with_texts: Whether to read ``premise`` and ``hypothesis`` too.
+            by: Columns to break scores down by, ``A+B`` for two, which are read too.
 
         Raises:
+            UnknownNameError: The file has no such column to break down by.
             SchemaError: The file is malformed, lacks a column, or repeats an id.
         """
         try:
@@ -120,7 +125,8 @@ class GoldRows:
             if not _is_text(kind) and not pa.types.is_null(kind):
                 raise SchemaError(f"{path}: the column {name} holds {kind}; expected strings.")
         columns |= {name: table[name] for name in texts if with_texts}
-        rows = pa.table(columns)
+        others = _columns_of(by, table.column_names)
+        rows = pa.table(columns | {name: table[name] for name in others if name not in columns})
         description = {
             "name": path.name,
             "version": None,
@@ -131,6 +137,15 @@ class GoldRows:
         }
         metrics = _group_metrics(rows, len(labels) if is_ordered else 0)
         return cls(description, rows, labels, ("nli_report", *metrics), is_ordered)
+
+
+def _columns_of(by: Sequence[str], known: Sequence[str]) -> list[str]:
+    """Return the columns to break scores down by; raises ``UnknownNameError``."""
+    columns = [column for name in by for column in crossed_columns(name, known)]
+    for column in columns:
+        if column not in known:
+            raise UnknownNameError.of("column", column, known)
+    return columns
 
 
 def check_texts(

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from ...builders.core.options import check_config, check_split
 from ...builders.core.registry import builders, get_builder
 from ...builders.versions.manifest import FILE_NAME as MANIFEST
@@ -29,8 +31,27 @@ from .scoring import ScoringOptions, score_predictions, summarize_runs
 _PLOTS = {
     "pattern-accuracy": "pattern_accuracy",
     "categories": "pattern_accuracy",
+    "patterns": "pattern_accuracy",
     "consistency": "consistency",
+    "recall": "consistency",
+    "breakdown": "nli_report",
     "cartography": "cartography",
+}
+
+#: Options that only one kind of picture takes.
+_OWN_OPTIONS = {
+    "threshold": "categories",
+    "by": "breakdown",
+    "score": "breakdown",
+    "color": "cartography",
+    "larger_side": "consistency",
+}
+
+#: How a result gets what a metric needs.
+_NEEDS = {
+    "cartography": "It takes a column probability_LABEL for every label in the predictions.",
+    "pattern_accuracy": "It takes rows whose groups have one gold label each, as in SpaceNLI.",
+    "consistency": "It takes rows with groups and two labels, as in BioNLI.",
 }
 
 
@@ -46,6 +67,7 @@ def score(
     n_resamples: int = 9999,
     seed: int = 0,
     per_group: bool = False,
+    by: str | Sequence[str] = (),
     folder: PathLike | None = None,
 ) -> dict[str, Any]:
     """Score predictions with every metric that applies to a dataset.
@@ -64,6 +86,9 @@ def score(
         n_resamples: Resamples of the bootstrap.
         seed: Seed of the bootstrap.
         per_group: Whether to add the counts of every group.
+        by: Columns of the dataset to break the scores of ``nli_report`` and ``pattern_accuracy``
+            down by, one or several, ``A+B`` for two crossed, such as ``domain+label``. A row with
+            a list counts under each of its values, such as SpaceNLI's ``expressions``.
         folder: Local folder with the source files, where the dataset has to be built first.
 
     Returns:
@@ -73,10 +98,11 @@ def score(
         ``summarize_runs``).
 
     Raises:
-        UnknownNameError: There is no such dataset, config or split.
+        UnknownNameError: There is no such dataset, config, split or column.
         PredictionsError: Predictions are malformed, not one for every row, or no labels.
-        UsageError: There are not as many files of both systems, a file is given twice, or an
-            option is out of its range.
+        UsageError: There are not as many files of both systems, a file is given twice, an option
+            is out of its range, or a column to break down by has too many values, or several in a
+            pattern.
     """
     files, other_files = _as_paths(predictions), _as_paths(against)
     _check_files(files, other_files)
@@ -85,15 +111,15 @@ def score(
             "Intervals and counts of groups are those of one run; of several files the spread over "
             "the runs is shown."
         )
-    gold = _find_gold(dataset, config, split, folder)
-    options = ScoringOptions(thresholds, confidence_level, n_resamples, seed, per_group)
+    by = [by] if isinstance(by, str) else list(by)
+    gold = find_gold(dataset, config, split, folder, by)
+    options = ScoringOptions(thresholds, confidence_level, n_resamples, seed, per_group, by)
     notes = []
 
     def read(path: Path) -> Any:
-        table = _read(path)
-        checked = check_predictions(table, gold.labels, path.name, may_be_ids=gold.has_label_ids)
-        notes.extend(checked)
-        return join_predictions(gold.rows, table, path.name)
+        table, found = read_predictions(gold, path)
+        notes.extend(found)
+        return table
 
     def results(path: Path, other: Path | None) -> dict[str, dict[str, Any]]:
         table, compared = read(path), read(other) if other is not None else None
@@ -123,15 +149,23 @@ def _check_files(files: list[Path], other_files: list[Path]) -> None:
         raise UsageError(f"{repeated[0].name} is given twice; expected a file for every run.")
 
 
-def _find_gold(
-    dataset: str, config: str | None, split: str | None, folder: PathLike | None
+def find_gold(
+    dataset: str,
+    config: str | None,
+    split: str | None,
+    folder: PathLike | None,
+    by: Sequence[str],
+    *,
+    with_texts: bool = False,
 ) -> GoldRows:
+    """Read the gold rows that ``score`` takes for its arguments of these names."""
     if Path(dataset).is_file():
         if config or split or folder:
             raise UsageError(f"{dataset} is a file of rows: it has no config, split or sources.")
-        return GoldRows.of_file(Path(dataset))
+        return GoldRows.of_file(Path(dataset), by=by, with_texts=with_texts)
     if (Path(dataset) / MANIFEST).is_file() and dataset not in builders():
-        return GoldRows.of_version(open_version(dataset, folder=folder), config, split)
+        version = open_version(dataset, folder=folder)
+        return GoldRows.of_version(version, config, split, by=by, with_texts=with_texts)
     # Only what is scored is built, so that the sources of other splits may be missing.
     spec = get_builder(dataset).SPEC
     config = check_config(spec, config or spec.default_config)
@@ -139,7 +173,14 @@ def _find_gold(
     split = split or (splits[0] if len(splits) == 1 else "test")
     check_split(split, splits)
     version = open_version(dataset, folder=folder, configs=[config], splits=[split])
-    return GoldRows.of_version(version, config, split)
+    return GoldRows.of_version(version, config, split, by=by, with_texts=with_texts)
+
+
+def read_predictions(gold: GoldRows, path: Path) -> tuple[pa.Table, list[str]]:
+    """Read and check a file of predictions; return them in the order of the rows, and warnings."""
+    table = _read(path)
+    notes = check_predictions(table, gold.labels, path.name, may_be_ids=gold.has_label_ids)
+    return join_predictions(gold.rows, table, path.name), notes
 
 
 def show_scores(found: Mapping[str, Any], *, per_group: bool = False) -> str:
@@ -189,7 +230,9 @@ def _summary_rows(scores: Mapping[str, Mapping[str, Any]]) -> Rows:
         shown = {key: "" if found[key] is None else shorten(found[key]) for key in columns}
         if "p_value" in shown:
             shown["p_value"] = show_p_value(found["p_value"])
-        rows.append([name.replace("macro_f1", "macro-F1").replace("_", " "), *shown.values()])
+        score, *value = name.split(", ", 1)  # the value of a column stays as it is
+        score = score.replace("macro_f1", "macro-F1").replace("_", " ")
+        rows.append([", ".join([score, *value]), *shown.values()])
     return rows
 
 
@@ -202,21 +245,33 @@ def plot(
     names: Sequence[str] | None = None,
     start: float = 0.0,
     threshold: float | None = None,
+    larger_side: bool = False,
+    by: str | None = None,
+    score: str | None = None,
+    color: str | None = None,
 ) -> None:
     """Draw results of metrics for a paper.
 
     Args:
-        kind: ``pattern-accuracy`` or ``consistency`` (curves of 1 to 7 systems), ``categories``
-            (bars of 1 to 7 systems) or ``cartography`` (one system).
+        kind: ``pattern-accuracy`` or ``consistency`` (curves of 1 to 7 systems), ``categories``,
+            ``recall`` or ``breakdown`` (bars of 1 to 7 systems), ``patterns`` (heat map of any
+            number of systems, scored with ``per_group``) or ``cartography`` (one system).
         results: JSON files: what ``score`` or a metric returned, a file a system.
         output: The picture, ``.png``, ``.svg`` or ``.pdf``.
         names: Names of the systems; None takes those of the files.
         start: Threshold at which curves begin.
         threshold: Threshold that categories are shown at; None takes the only one, or 0.95.
+        larger_side: Whether ``consistency`` shows the larger side, which BioNLI's Figure 2 is
+            about, beside that of a perfect system.
+        by: The breakdown to show; None takes the only one.
+        score: Score of a breakdown, ``accuracy`` or ``macro_f1``; None takes the accuracy.
+        color: What cartography colours groups by, ``label`` or ``correctness``; None takes the
+            label.
 
     Raises:
         UsageError: There is no such kind, not a name for each file, or the output ends
-            otherwise; or a result does not have what the picture shows.
+            otherwise; a result does not have what the picture shows, or an option belongs to
+            another kind.
         SourceNotFoundError: A file is not there.
         MissingExtraError: matplotlib is not installed.
     """
@@ -224,6 +279,16 @@ def plot(
 
     if kind not in _PLOTS:
         raise UnknownNameError.of("kind of picture", kind, _PLOTS)
+    given = {
+        "threshold": threshold,
+        "by": by,
+        "score": score,
+        "color": color,
+        "larger_side": larger_side or None,
+    }
+    for option, own in _OWN_OPTIONS.items():
+        if given[option] is not None and kind != own:
+            raise UsageError(f"{option} belongs to pictures of {own}, not of {kind}.")
     paths = _as_paths(results)
     systems = list(names) if names is not None else [path.stem for path in paths]
     if len(systems) != len(paths) or len(set(systems)) != len(systems):
@@ -239,14 +304,20 @@ def plot(
         if kind == "pattern-accuracy":
             figure = plots.plot_pattern_accuracy(found, start=start)
         elif kind == "consistency":
-            figure = plots.plot_consistency(found, start=start)
+            figure = plots.plot_consistency(found, start=start, larger_side=larger_side)
         elif kind == "categories":
             figure = plots.plot_categories(found, threshold=threshold)
+        elif kind == "patterns":
+            figure = plots.plot_patterns(found)
+        elif kind == "recall":
+            figure = plots.plot_recall(found)
+        elif kind == "breakdown":
+            figure = plots.plot_breakdown(found, by=by, score=score or "accuracy")
         elif len(found) > 1:
             raise UsageError(f"cartography shows one system, not {len(found)}.")
         else:
             ((name, result),) = found.items()
-            figure = plots.plot_cartography(result, title=name)
+            figure = plots.plot_cartography(result, color=color or "label", title=name)
         with whole_file(Path(output)) as path:
             plots.save_figure(figure, path)
     except MetricInputError as error:
@@ -274,7 +345,9 @@ def _read_result(path: Path, metric: str) -> dict[str, Any]:
         raise UsageError(f"{path} holds {what}; expected what nlihub score --json says of one run.")
     results = found.get("metrics", {metric: found})
     if metric not in results:
-        raise UsageError(f"{path} holds no result of {metric}, but {', '.join(results) or 'none'}.")
+        listed = ", ".join(results) or "none"
+        step = _NEEDS.get(metric, "")
+        raise UsageError(f"{path} holds no result of {metric}, but {listed}. {step}".rstrip())
     result: dict[str, Any] = results[metric]
     return result
 

@@ -45,6 +45,7 @@ class ScoringOptions:
         n_resamples: Resamples of the bootstrap, from 1.
         seed: Seed of the bootstrap.
         per_group: Whether to return the counts of every group.
+        by: Columns to break scores down by, ``A+B`` for two.
     """
 
     thresholds: Sequence[float] | float | None = None
@@ -52,6 +53,7 @@ class ScoringOptions:
     n_resamples: int = 9999
     seed: int = 0
     per_group: bool = False
+    by: Sequence[str] = ()
 
 
 def score_predictions(
@@ -66,7 +68,7 @@ def score_predictions(
 
     Args:
         rows: The rows of a split, with the uniform columns ``label`` (ids), ``group``,
-            ``category`` and ``domain``.
+            ``category`` and ``domain``, and those to break scores down by.
         labels: The label set in the order of its ids.
         metrics: Names of the metrics; cartography is left out without probabilities
             or without groups.
@@ -76,7 +78,7 @@ def score_predictions(
         other: Predictions of a second system to compare with, in the order of the rows.
 
     Raises:
-        UsageError: An option is out of its range.
+        UsageError: An option is out of its range, or scores cannot be broken down by a column.
     """
     shared: dict[str, Any] = {
         "labels": labels,
@@ -92,11 +94,12 @@ def score_predictions(
         for name, column in (("groups", "group"), ("categories", "category"))
     )
     domains = {"domains": rows["domain"]} if len(pc.unique(rows["domain"])) > 1 else {}
+    broken_down = _broken_down(rows, labels, options.by)
     results = {}
     try:
         for metric in metrics:
             if metric == "nli_report":
-                results[metric] = nli_report(**judged, **groups, **domains, **shared)
+                results[metric] = nli_report(**judged, **groups, **domains, **broken_down, **shared)
             elif metric == "cartography":
                 probabilities = _probabilities(labels, predictions, other)
                 if probabilities and groups:  # rows from papers have no groups to map
@@ -112,6 +115,7 @@ def score_predictions(
                     **judged,
                     groups=rows["group"],
                     **categories,
+                    **(broken_down if metric == "pattern_accuracy" else {}),
                     **shared,
                     thresholds=_as_list(options.thresholds, thresholds),
                     per_group=options.per_group,
@@ -119,6 +123,14 @@ def score_predictions(
     except MetricInputError as error:  # the predictions were checked before
         raise UsageError(str(error)) from None
     return results
+
+
+def _broken_down(rows: pa.Table, labels: Sequence[str], by: Sequence[str]) -> dict[str, Any]:
+    """Return the arguments of a metric that break its scores down, with labels by name."""
+    if not by:
+        return {}
+    columns = dict(zip(rows.column_names, rows.columns, strict=True))
+    return {"by": list(by), "data": columns | {"label": pa.array(labels).take(rows["label"])}}
 
 
 def _as_list(given: Any, default: Sequence[float]) -> Any:
@@ -182,15 +194,26 @@ def flat_scores(metric: str, result: Mapping[str, Any]) -> dict[str, float]:
     """Flatten the result of a metric into a score for each threshold, class and domain.
 
     Their names are like ``macro_f1``, ``f1 neutral``, ``macro_f1 networks`` and
-    ``pattern_accuracy 0.95``.
+    ``pattern_accuracy 0.95``; of a value that scores are broken down by like ``f1 neutral, year
+    2020``.
     """
+    thresholds = result.get("thresholds")
+    flat = _flat_part(metric, result, thresholds)
+    domains = result.get("by_domain", {}).items()
+    flat |= {f"macro_f1 {name}": part["macro_f1"] for name, part in domains}
+    for column, parts in result.get("by", {}).items():
+        for value, part in parts.items():
+            found = _flat_part(metric, part, thresholds).items()
+            flat |= {f"{score}, {column} {value}": number for score, number in found}
+    return flat
+
+
+def _flat_part(metric: str, result: Mapping[str, Any], thresholds: Any) -> dict[str, float]:
     flat: dict[str, float] = {}
     for score in _SUMMARIZED[metric]:
         if isinstance(result[score], list):
-            pairs = zip(result["thresholds"], result[score], strict=True)
+            pairs = zip(thresholds, result[score], strict=True)
             flat |= {f"{score} {threshold}": value for threshold, value in pairs}
         else:
             flat[score] = result[score]
-    flat |= {f"f1 {name}": part["f1"] for name, part in result.get("per_class", {}).items()}
-    domains = result.get("by_domain", {}).items()
-    return flat | {f"macro_f1 {name}": part["macro_f1"] for name, part in domains}
+    return flat | {f"f1 {name}": part["f1"] for name, part in result.get("per_class", {}).items()}

@@ -9,12 +9,13 @@ import pyarrow as pa
 from ...loaders.errors import NLIHubError
 from ...metrics import plots
 from ...metrics.inference import correct_by_holm, paired_t_test
+from ...metrics.plots.figures import with_legend_above
 from ...metrics.rows import Rows, show_p_value
 from ..evaluation.gold import GoldRows
 from ..evaluation.predictions import check_predictions, fill_unanswered, join_predictions
 from ..evaluation.scoring import ScoringOptions, score_predictions
 from ..runs.data import read_run_rows
-from .pictures import N_SYSTEMS, Pictures, with_legend_above
+from .pictures import N_SYSTEMS, Pictures
 from .read_runs import Evaluation, read_run_columns
 from .scores import (
     score_blocks,
@@ -123,7 +124,7 @@ def _pictures(benchmark: Benchmark, pictures: Pictures) -> list[str]:
     blocks = [pictures.add(f"pattern accuracy {name}", alt, figure)]
     if all("by_category" in result for result in found.values()):
         alt = f"Accuracy and pattern accuracy at 0.95 by category on {name}{whose}"
-        figure = with_legend_above(plots.plot_categories(found, threshold=0.95))
+        figure = plots.plot_categories(found, threshold=0.95)
         blocks.append(pictures.add(f"categories {name}", alt, figure))
     # With shots there is a system for each number of them, and the curve shows more.
     for shown in (system.name for system in best if system.config.n_shots is None):

@@ -7,20 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...metrics.plots.figures import COLORS, LINES, MARKERS, new_figure, save_figure
+from ...metrics.plots.figures import (
+    COLORS,
+    LINES,
+    MARKERS,
+    new_figure,
+    save_figure,
+    shades,
+    with_legend_above,
+)
 
 if TYPE_CHECKING:
-    from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.figure import Figure
 
 #: Number of systems that colours and lines can distinguish.
 N_SYSTEMS = len(COLORS)
-
-#: Inches in a legend: of a letter, of a mark with the space around it, of a line.
-_IN_A_LETTER, _IN_A_MARK, _IN_A_LINE = 0.058, 0.55, 0.17
-
-#: One hue from light to dark, which print and colour-blind readers keep apart.
-_SHADES = ("#e3eff7", "#7fb9dd", COLORS[0], "#00304b")
 
 
 class Pictures:
@@ -61,7 +62,7 @@ def plot_transfer(
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
     width = 1.1 + 0.07 * max(map(len, trained)) + 0.85 * len(tested)
     with new_figure(width, height=1.2 + 0.4 * len(trained)) as (figure, axes):
-        axes.imshow(values, aspect="auto", cmap=_shades(), vmin=low, vmax=high)
+        axes.imshow(values, aspect="auto", cmap=shades(), vmin=low, vmax=high)
         for row, column in np.argwhere(~np.isnan(values)).tolist():
             value = values[row, column]
             color = "white" if value - low > (high - low) / 2 else "black"
@@ -75,12 +76,6 @@ def plot_transfer(
         axes.spines[:].set_visible(False)
         axes.tick_params(length=0)
     return figure
-
-
-def _shades() -> "LinearSegmentedColormap":
-    from matplotlib.colors import LinearSegmentedColormap
-
-    return LinearSegmentedColormap.from_list("shades", _SHADES)
 
 
 def plot_shots(
@@ -139,27 +134,6 @@ def _percent(scores: Mapping[int, float]) -> tuple[list[int], list[float]]:
     return epochs, [100 * scores[epoch] for epoch in epochs]
 
 
-def with_legend_above(figure: "Figure") -> "Figure":
-    """Move the legend of a report's picture above it, in as many columns as fit.
-
-    Names of systems in reports are long; inside the axes they would cover the plot. The picture
-    has one pair of axes; it is changed in place, and returned.
-    """
-    axes, title = figure.axes[0], None
-    for legend in filter(None, [axes.get_legend(), *figure.legends]):
-        title = legend.get_title().get_text() or title
-        legend.remove()
-    handles, names = axes.get_legend_handles_labels()
-    width = _IN_A_LETTER * max(map(len, names)) + _IN_A_MARK
-    n_columns = min(len(names), max(1, int(figure.get_figwidth() / width)))
-    n_lines = -(-len(names) // n_columns) + (title is not None)
-    figure.set_figheight(figure.get_figheight() + _IN_A_LINE * n_lines)
-    style: dict[str, Any] = {"frameon": False, "fontsize": 8, "title_fontsize": 8}
-    style |= {"loc": "outside upper left", "alignment": "left"}
-    figure.legend(handles, names, title=title, ncols=n_columns, **style)
-    return figure
-
-
 def plot_training_map(result: Mapping[str, Any], title: str) -> "Figure":
     """Plot a run's number of training rows by confidence and variability over the epochs.
 
@@ -174,7 +148,7 @@ def plot_training_map(result: Mapping[str, Any], title: str) -> "Figure":
     found = result["groups"]["variability"], result["groups"]["confidence"]
     style: dict[str, Any] = {"gridsize": 45, "bins": "log", "mincnt": 1, "linewidths": 0.1}
     with new_figure(height=4.2) as (figure, axes):
-        drawn = axes.hexbin(*found, extent=(0, 0.5, 0, 1), cmap=_shades(), **style)
+        drawn = axes.hexbin(*found, extent=(0, 0.5, 0, 1), cmap=shades(), **style)
         axes.set(xlim=(-0.01, 0.51), ylim=(-0.02, 1.02), title=title)
         axes.set_xlabel("Variability (standard deviation of the gold label's probability)")
         axes.set_ylabel("Confidence (its mean)")

@@ -151,6 +151,7 @@ def _result(
 #: Configs whose test set is that of another; see the declarations of their datasets.
 _SAME_TEST = {
     "scinli/acl_small": "scinli",
+    "mscinli/merged_small": "mscinli",
     "mscinli/plus_small": "mscinli/plus",
     "bionli/balanced": "bionli",
 }

@@ -16,11 +16,12 @@ from ...loaders.releases import Oddities
 from ..core.base import Batch
 from ..core.keyed import keyed_number
 from ..core.options import BuildOptions, Key
-from ..core.schema import SPLITS
+from ..core.schema import SPLITS, uniform_features
 from ..procedures.papers.balance import balance, class_sizes
-from ..procedures.papers.declaration import UNBALANCED
+from ..procedures.papers.declaration import ORIGINALS, UNBALANCED
 from ..versions.version import BuiltVersion
 from .candidates import SPLITS as EVALUATION
+from .completions import CompletedTexts
 
 
 class AnnotatedRows:
@@ -32,6 +33,7 @@ class AnnotatedRows:
         answers_hash: sha256 of the answers.
         quotas: By split, the number of pairs of each class and domain; a split without a quota is
             cut to its smallest class.
+        completed: By pair, the completed first and second sentence; None for one that stays.
         parameters: Other parameters of the rows, for the manifest.
 
     Raises:
@@ -45,12 +47,14 @@ class AnnotatedRows:
         confirmed: Collection[str],
         answers_hash: str,
         quotas: Mapping[str, int],
+        completed: CompletedTexts,
         parameters: Mapping[str, Any],
     ) -> None:
         self._version = version
         self._evaluation = [s for s in EVALUATION if s in version.manifest.configs[UNBALANCED]]
         self._confirmed = pa.array(sorted(confirmed), pa.string())
         self._answers_hash = answers_hash
+        self._completed = completed
         self._parameters = parameters
         self._balanced = self._balance(quotas)
 
@@ -69,12 +73,26 @@ class AnnotatedRows:
         """Yield the rows in the order of the version; no oddities are counted."""
         spec = self._version.builder.SPEC
         keys = BuildOptions().keys(spec)
+        schema = uniform_features(spec.labels, {**spec.extra, **ORIGINALS}).arrow_schema
         for split in self._version.manifest.configs[UNBALANCED]:
             for batch in self._version.batches(UNBALANCED, split):
                 table = batch
                 if split in EVALUATION:
                     table = batch.filter(pc.is_in(batch["id"], self._confirmed))
-                yield Batch(table, self._members(table, split, keys))
+                members = self._members(table, split, keys)
+                yield Batch(self._complete(table).cast(schema), members)
+
+    def _complete(self, table: pa.Table) -> pa.Table:
+        """Return rows with completed sentences in place of the broken ones, and these beside."""
+        ids = table["id"].to_pylist()
+        for place, name in enumerate(("premise", "hypothesis")):
+            texts = [self._completed.get(id_, (None, None))[place] for id_ in ids]
+            completed = pa.array(texts, pa.string())
+            before = pc.if_else(completed.is_valid(), table[name], None)
+            now = pc.coalesce(completed, table[name])
+            table = table.set_column(table.schema.get_field_index(name), name, now)
+            table = table.append_column(f"original_{name}", before)
+        return table
 
     def _members(
         self, table: pa.Table, split: str, keys: Collection[Key]

@@ -3,9 +3,10 @@
 ::
 
     batch-001/
-        batch.json            label set and number of annotators
+        batch.json            label set, other answers, number of annotators
         key.csv               the id of each key; ids may tell labels, so annotators must not
                               see it
+        completions.csv       for the maintainer, where sentences may be completed
         for_annotators/
             annotator-1.csv   one for each annotator, to fill in
             tasks.json        the same pairs for Label Studio
@@ -28,10 +29,11 @@ import pyarrow as pa
 from ...loaders.atomic_write import working_folder
 from ...loaders.errors import AnnotationError, Defect, OutputError, UsageError
 from ..core.keyed import keyed_hash
-from .candidates import check_annotator_labels
+from .candidates import UNCLEAR, check_annotator_labels
+from .completions import COLUMNS, COMPLETIONS_FILE
 from .label_studio import KEY, label_studio_tasks, labelling_config
 from .questions import RELATION, AnnotatorQuestion, annotator_instructions
-from .sheets import SHEET_COLUMNS, read_sheet, write_sheet
+from .sheets import TEXT_COLUMNS, read_sheet, write_sheet
 
 SETTINGS_FILE = "batch.json"
 KEY_FILE = "key.csv"
@@ -66,15 +68,19 @@ class AnnotationBatch:
 
     Attributes:
         folder: Its folder.
-        labels: The label set, without ``unclear``.
+        labels: The label set, without the other answers.
         n_annotators: How many annotators are asked for an answer to each pair.
         pairs: Its pairs, by the key that annotators see.
+        others: The answers that are not labels.
+        may_complete: Whether people may complete sentences that are broken.
     """
 
     folder: Path
     labels: tuple[str, ...]
     n_annotators: int
     pairs: Mapping[str, Pair]
+    others: tuple[str, ...] = (UNCLEAR,)
+    may_complete: bool = False
 
     @property
     def ids(self) -> frozenset[str]:
@@ -185,6 +191,9 @@ def _read_batch(folder: Path, defects: list[Defect]) -> AnnotationBatch | None:
     try:
         labels = tuple(map(str, settings["labels"]))
         n_annotators = int(settings["n_annotators"])
+        # Earlier batches had no other answer, and completed nothing.
+        others = tuple(map(str, settings.get("others", (UNCLEAR,))))
+        may_complete = bool(settings.get("may_complete", False))
         data = [task["data"] for task in tasks]
         texts = {str(d[KEY]): (str(d["premise"]), str(d["hypothesis"])) for d in data}
     except (KeyError, TypeError, ValueError) as error:
@@ -196,7 +205,7 @@ def _read_batch(folder: Path, defects: list[Defect]) -> AnnotationBatch | None:
         defects.append(Defect(str(folder / KEY_FILE), 0, "", problem))
         return None
     pairs = {key: Pair(id_, *texts[key]) for key, id_ in ids.items()}
-    return AnnotationBatch(folder, labels, n_annotators, pairs)
+    return AnnotationBatch(folder, labels, n_annotators, pairs, others, may_complete)
 
 
 def _read_json(path: Path, defects: list[Defect]) -> Any:
@@ -250,7 +259,7 @@ def export_batch(
         earlier: All batches in it, as read when the pairs were drawn.
         pairs: The pairs in the order of their draw, with at least ``id``, ``premise`` and
             ``hypothesis``.
-        labels: The label set, without ``unclear``, which is always a choice.
+        labels: The label set, without the other answers of the question.
         n_annotators: How many annotators are asked; 2 or more.
         question: The question that annotators answer.
 
@@ -263,7 +272,7 @@ def export_batch(
 
     Source: SciNLI, section 3.3: annotators are shown the two sentences of each pair.
     """
-    check_annotator_labels(labels)
+    check_annotator_labels(labels, tuple(question.besides))
     if n_annotators < 2:
         raise UsageError(f"n_annotators is {n_annotators}; a majority needs 2 or more.")
     if not pairs.num_rows:
@@ -282,7 +291,10 @@ def export_batch(
         for place, values in enumerate(zip(*columns, strict=True), 1)
     }
     target = folder.absolute() / _batch_name(number)
-    batch = AnnotationBatch(target, tuple(labels), n_annotators, by_key)
+    others = tuple(question.besides)
+    batch = AnnotationBatch(
+        target, tuple(labels), n_annotators, by_key, others, question.may_complete
+    )
     # Not whole_folder: there the last of two wins, here the first must.
     with working_folder(target.parent, f".{target.name}.partial-") as work:
         new = work / "new"
@@ -302,7 +314,13 @@ def export_batch(
 
 def _write(folder: Path, batch: AnnotationBatch, question: AnnotatorQuestion) -> None:
     pairs = [(key, pair.premise, pair.hypothesis) for key, pair in batch.pairs.items()]
-    settings = {"labels": list(batch.labels), "n_annotators": batch.n_annotators}
+    settings = {
+        "labels": list(batch.labels),
+        "n_annotators": batch.n_annotators,
+        "others": list(batch.others),
+        "may_complete": batch.may_complete,
+    }
+    answered = ("answer", *(COLUMNS if batch.may_complete else ()))
     (folder / SHEETS_FOLDER).mkdir()
     _write_json(folder / SETTINGS_FILE, settings)
     write_sheet(
@@ -311,10 +329,17 @@ def _write(folder: Path, batch: AnnotationBatch, question: AnnotatorQuestion) ->
     for name in batch.annotators:
         rows = sorted(pairs, key=lambda pair: keyed_hash(pair[0], name, "sheet"))
         write_sheet(
-            folder / SHEETS_FOLDER / f"{name}.csv", SHEET_COLUMNS, [(*row, "") for row in rows]
+            folder / SHEETS_FOLDER / f"{name}.csv",
+            (*TEXT_COLUMNS, *answered),
+            [(*row, *[""] * len(answered)) for row in rows],
         )
+    if batch.may_complete:
+        found = [(key, p.premise, p.hypothesis, p.id, "", "") for key, p in batch.pairs.items()]
+        write_sheet(folder / COMPLETIONS_FILE, (*TEXT_COLUMNS, "candidate", *COLUMNS), found)
     _write_json(folder / TASKS_FILE, label_studio_tasks(pairs))
-    config = labelling_config(batch.labels, question.names)
+    config = labelling_config(
+        (*batch.labels, *batch.others), question.names, may_complete=batch.may_complete
+    )
     (folder / CONFIG_FILE).write_text(config, encoding="utf-8")
     told = annotator_instructions(batch.labels, question)
     (folder / INSTRUCTIONS_FILE).write_text(told, encoding="utf-8")

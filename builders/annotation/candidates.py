@@ -54,18 +54,22 @@ def candidates_of(version: BuiltVersion) -> pa.Table:
     return pa.concat_tables(tables).replace_schema_metadata(None)
 
 
-def check_annotator_labels(labels: Sequence[str]) -> None:
-    """Check that annotators can choose among labels, given without ``unclear``.
+def check_annotator_labels(labels: Sequence[str], others: Sequence[str] = (UNCLEAR,)) -> None:
+    """Check that annotators can choose among labels.
+
+    Args:
+        labels: The label set.
+        others: The answers that are not labels.
 
     Raises:
         UsageError: There are fewer than two labels, two differ only in case or blanks, or one is
-            blank or ``unclear``.
+            blank or among the other answers.
     """
     plain = [label.strip().casefold() for label in labels]
-    if len(set(plain)) < max(len(plain), 2) or not all(plain) or UNCLEAR in plain:
+    if len(set(plain)) < max(len(plain), 2) or not all(plain) or {*others} & {*plain}:
         raise UsageError(
             f"The labels are {list(labels)}; expected two or more, different whatever their case, "
-            f"and none of them {UNCLEAR!r}, which every annotator may choose."
+            f"and none of them {' or '.join(map(repr, others))}, which every annotator may choose."
         )
 
 

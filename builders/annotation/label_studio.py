@@ -11,12 +11,14 @@ from typing import Any
 from xml.etree import ElementTree
 
 from ...loaders.errors import Defect
-from .candidates import UNCLEAR
+from .completions import COLUMNS
 from .sheets import Entries, Entry
 
 #: Not "id", which is the task's own number in JSON-MIN.
 KEY = "pair"
 ANSWER = "answer"
+#: Choices beside the answer, where there may be several: read as ``ANSWER; ONE; ANOTHER``.
+FURTHER = "further"
 
 
 def label_studio_tasks(pairs: Iterable[tuple[str, str, str]]) -> list[dict[str, dict[str, str]]]:
@@ -31,12 +33,15 @@ def label_studio_tasks(pairs: Iterable[tuple[str, str, str]]) -> list[dict[str, 
     ]
 
 
-def labelling_config(labels: Sequence[str], names: tuple[str, str]) -> str:
+def labelling_config(
+    answers: Sequence[str], names: tuple[str, str], *, may_complete: bool = False
+) -> str:
     """Return Label Studio's labelling configuration in XML: the two sentences, and one choice.
 
     Args:
-        labels: The label set; "unclear" is added as the last choice.
+        answers: The answers to choose among.
         names: The headings of the two sentences.
+        may_complete: Whether there is a field for each sentence to complete it in.
     """
     view = ElementTree.Element("View")
     for name, shown in zip(("premise", "hypothesis"), names, strict=True):
@@ -51,8 +56,20 @@ def labelling_config(labels: Sequence[str], names: tuple[str, str]) -> str:
         required="true",
         showInline="true",
     )
-    for label in (*labels, UNCLEAR):
-        ElementTree.SubElement(choices, "Choice", value=label)
+    for answer in answers:
+        ElementTree.SubElement(choices, "Choice", value=answer)
+    for name, sentence, shown in zip(COLUMNS, ("premise", "hypothesis"), names, strict=True):
+        if may_complete:
+            ElementTree.SubElement(view, "Header", value=f"{shown}, completed if it is broken")
+            ElementTree.SubElement(
+                view,
+                "TextArea",
+                name=name,
+                toName=sentence,
+                maxSubmissions="1",
+                editable="true",
+                rows="2",
+            )
     ElementTree.indent(view)
     return ElementTree.tostring(view, encoding="unicode") + "\n"
 
@@ -97,12 +114,16 @@ def _entries(record: Any, where: str) -> list[Entry]:
         raise _MalformedError(f"data: expected an object, got {_shown(data)}")
     key, premise, hypothesis = (_text(data, name) for name in (KEY, "premise", "hypothesis"))
     return [
-        Entry(0, where, annotator, key, premise, hypothesis, answer)
-        for annotator, answer in answers
+        Entry(0, where, annotator, key, premise, hypothesis, answer, completed)
+        for annotator, answer, completed in answers
     ]
 
 
-def _in_json(task: dict[str, Any]) -> Iterator[tuple[str, str]]:
+#: Who answered, the answer, and the completed sentences.
+_Given = tuple[str, str, tuple[str, str]]
+
+
+def _in_json(task: dict[str, Any]) -> Iterator[_Given]:
     annotations = task.get("annotations")
     if not isinstance(annotations, list):
         raise _MalformedError("no annotations: is this the file of tasks, not an export?")
@@ -112,29 +133,49 @@ def _in_json(task: dict[str, Any]) -> Iterator[tuple[str, str]]:
         annotator = _annotator(annotation, "completed_by")
         # One that was skipped may hold what had been chosen before.
         is_skipped = annotation.get("was_cancelled") is True
-        yield annotator, "" if is_skipped else _chosen(annotation["result"])
+        result = [] if is_skipped else annotation["result"]
+        answer = _only_one(_values_of(result, ANSWER, "choices"), "choice")
+        further = _values_of(result, FURTHER, "choices")
+        first, second = (_only_one(_values_of(result, name, "text"), "text") for name in COLUMNS)
+        yield annotator, _join(answer, further), (first, second)
 
 
-def _chosen(result: list[Any]) -> str:
-    """Return the choice in the result of an annotation; blank where there is none."""
+def _values_of(result: list[Any], name: str, field: str) -> list[Any]:
+    """Return the values of a control in the result of an annotation."""
     found: list[Any] = []
     for part in result:
-        if isinstance(part, dict) and part.get("from_name") == ANSWER:
+        if isinstance(part, dict) and part.get("from_name") == name:
             value = part.get("value")
-            choices = value.get("choices") if isinstance(value, dict) else None
-            if not isinstance(choices, list):
-                raise _MalformedError(f"no list of choices: {_shown(part)}")
-            found += choices
-    if len(found) > 1 or not all(isinstance(choice, str) for choice in found):
-        raise _MalformedError(f"expected one choice, got {_shown(found)}")
+            values = value.get(field) if isinstance(value, dict) else None
+            if not isinstance(values, list):
+                raise _MalformedError(f"no list of {field}: {_shown(part)}")
+            found += values
+    return found
+
+
+def _in_json_min(record: dict[str, Any]) -> _Given:
+    """Read a task of JSON-MIN, which leaves out what was not chosen; one value is no list."""
+    further = record.get(FURTHER, [])
+    further = further.get("choices") if isinstance(further, dict) else further
+    if not isinstance(further, str | list):
+        raise _MalformedError(f"no list of choices: {_shown(record[FURTHER])}")
+    answer = _only_one([record.get(ANSWER, "")], "choice")
+    first, second = (_only_one([record.get(name, "")], "text") for name in COLUMNS)
+    joined = _join(answer, [further] if isinstance(further, str) else further)
+    return _annotator(record, "annotator"), joined, (first, second)
+
+
+def _only_one(found: list[Any], what: str) -> str:
+    """Return the only value; blank where there is none."""
+    if len(found) > 1 or not all(isinstance(one, str) for one in found):
+        raise _MalformedError(f"expected one {what}, got {_shown(found)}")
     return found[0] if found else ""
 
 
-def _in_json_min(record: dict[str, Any]) -> tuple[str, str]:
-    answer = record.get(ANSWER, "")  # left out where nothing was chosen
-    if not isinstance(answer, str):
-        raise _MalformedError(f"expected one choice, got {_shown(answer)}")
-    return _annotator(record, "annotator"), answer
+def _join(answer: str, further: list[Any]) -> str:
+    if not all(isinstance(one, str) for one in further):
+        raise _MalformedError(f"expected texts, got {_shown(further)}")
+    return "; ".join([answer, *further])
 
 
 def _annotator(record: dict[str, Any], name: str) -> str:

@@ -1,9 +1,11 @@
 """What annotators are asked of the two texts of a pair, and the instructions they get."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from ..procedures.patterns.answer_scale import SCALE
 from .candidates import UNCLEAR
+from .completions import COLUMNS as COMPLETED
 
 
 @dataclass(frozen=True)
@@ -14,13 +16,22 @@ class AnnotatorQuestion:
         names: The names of premise and hypothesis that annotators see.
         task: The task, lines of Markdown that end in a list.
         meanings: By label, its meaning in a sentence.
-        unclear: The meaning of the answer ``unclear``.
+        unclear: The meaning of the answer ``unclear``; empty where it is not offered.
+        others: By further answers that are not labels, their meaning.
+        may_complete: Whether annotators may complete sentences that are broken.
     """
 
     names: tuple[str, str]
     task: tuple[str, ...]
     meanings: Mapping[str, str]
     unclear: str
+    others: Mapping[str, str] = field(default_factory=dict)
+    may_complete: bool = False
+
+    @property
+    def besides(self) -> dict[str, str]:
+        """The meanings of the answers that are not labels, by answer."""
+        return ({UNCLEAR: self.unclear} if self.unclear else {}) | dict(self.others)
 
 
 #: How one sentence relates to another. The classes of SciNLI are in our words (section 3.1).
@@ -44,6 +55,7 @@ RELATION = AnnotatorQuestion(
         "above.",
     },
     unclear="the two sentences do not tell which of these it is.",
+    may_complete=True,
 )
 
 #: Whether a conclusion follows from what is given for it (BioNLI, section 3.5).
@@ -66,12 +78,56 @@ FOLLOWS = AnnotatorQuestion(
     unclear="cannot be judged: the text or the conclusion cannot be understood.",
 )
 
+#: To what extent a hypothesis is true (SpaceNLI, section 3.1 and its note on the question).
+EXTENT_OF_TRUTH = AnnotatorQuestion(
+    names=("Premises", "Hypothesis"),
+    task=(
+        "Each problem has one or more premises and a hypothesis. Take the premises as true, and",
+        "say to what extent the hypothesis is true then.",
+        "",
+        "- Read the sentences as everyday English; use what everyone knows of things and places,",
+        "  not special knowledge.",
+        "- Judge each problem for itself, even if it is like another one: nothing says that they",
+        "  have the same answer, nor how often an answer is right.",
+    ),
+    meanings=dict(
+        zip(
+            SCALE,
+            (
+                "It cannot be true if the premises are.",
+                "It is hardly true; only an unusual situation would make it so.",
+                "The premises leave it open.",
+                "It is true in all but unusual situations.",
+                "It must be true if the premises are.",
+            ),
+            strict=True,
+        )
+    ),
+    unclear="",
+    others={
+        "difficult": "the reasoning that it takes is too complex to judge.",
+        "skip": "a sentence is ungrammatical or makes no sense.",
+    },
+)
+
+#: What a question that lets annotators complete sentences says of it.
+_COMPLETE = (
+    "## Broken sentences",
+    "",
+    "Where a sentence is visibly broken, because its text was extracted badly, and you can tell",
+    f"how it must read, write the whole sentence into `{COMPLETED[0]}` or",
+    f"`{COMPLETED[1]}`, and judge the pair with it. Mend only what is broken: do not",
+    "improve, shorten or explain. Leave these blank everywhere else, and where you can only guess.",
+    "",
+)
+
 
 def annotator_instructions(labels: Sequence[str], question: AnnotatorQuestion = RELATION) -> str:
     """Return the instructions for annotators, in Markdown.
 
     Args:
-        labels: The label set, without ``unclear``; explained where the question has its meanings.
+        labels: The label set, without the other answers; explained where the question has its
+            meanings.
         question: The question that annotators answer.
 
     Source: SciNLI, section 3.3: judge by the two sentences alone; "unclear" where they do not tell.
@@ -89,12 +145,13 @@ def annotator_instructions(labels: Sequence[str], question: AnnotatorQuestion = 
             "## Answers",
             "",
             *answers,
-            f"- `{UNCLEAR}`: {question.unclear}",
+            *(f"- `{answer}`: {meaning}" for answer, meaning in question.besides.items()),
             "",
+            *(_COMPLETE if question.may_complete else ()),
             "## Where to answer",
             "",
-            "In a spreadsheet: write the answer into the column `answer`, leave the other columns",
-            "as they are, and save as CSV in UTF-8 under the same name. An apostrophe before a",
+            "In a spreadsheet: write the answer into the column `answer`, leave keys and texts as",
+            "they are, and save as CSV in UTF-8 under the same name. An apostrophe before a",
             "sentence that begins with a sign such as `=` or `-` keeps it from becoming a formula;",
             "leave it there.",
             "",

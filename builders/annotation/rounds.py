@@ -4,9 +4,10 @@ import hashlib
 import json
 import textwrap
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -27,6 +28,7 @@ from .batches import (
     read_annotation_batches,
 )
 from .candidates import candidates_of, check_candidates, draw_batch
+from .completions import COMPLETIONS_FILE, CompletedTexts, Completions, count_sentences
 from .gold import GoldPairs, choose_gold, judge_pairs
 
 _NEXT = "Go on with nlihub annotate export, or ask for fewer."
@@ -41,12 +43,14 @@ class Review:
     Attributes:
         agreement: How far annotators agree with each other, and with the automatic labels.
         gold: The pairs that they confirmed, and how many are missing.
+        completions: The sentences that people completed, of all annotated pairs.
         n_batches: Number of batches.
         n_annotators: How many people were asked for each pair.
     """
 
     agreement: AnnotatorAgreement
     gold: GoldPairs
+    completions: Completions
     n_batches: int
     n_annotators: int
 
@@ -142,9 +146,13 @@ def build(
         per_class: By split, how many confirmed pairs of each class and domain are wanted.
 
     Raises:
-        CorpusError: A class has fewer confirmed pairs than wanted.
+        CorpusError: A class has fewer confirmed pairs than wanted, or people completed a sentence
+            of a confirmed pair differently.
         AnnotationError: The batches, or the answers to them, are malformed or of other pairs.
         OutputError: There is something else at ``output/NAME``.
+
+    Source: SciNLI, section 3.3. Completed sentences stand in place of the broken ones, as they were
+        written: nothing is cleaned or cut in them.
     """
     there = _Annotation.read(version, batches, None)
     review = there.review(per_class)
@@ -162,19 +170,27 @@ def build(
             if n
         )
         raise CorpusError(f"Too few pairs are confirmed: {missing} are missing. {_NEXT}")
+    confirmed = review.gold.rows["id"].to_pylist()
+    _check_conflicts(review.completions, confirmed)
+    completed = {
+        id_: texts for id_, texts in review.completions.texts.items() if id_ in set(confirmed)
+    }
     rows = AnnotatedRows(
         there.version,
-        review.gold.rows["id"].to_pylist(),
+        confirmed,
         there.answers_hash(),
         per_class,
+        completed,
         {"annotated_per_class": dict(per_class), "batches": review.n_batches},
     )
     construction = {
         **manifest.construction,
-        "annotation": _told(review),
+        "annotation": _told(review, completed),
         "agreement": review.agreement.as_json(),
+        "completed": {"pairs": len(completed), "sentences": count_sentences(completed)},
     }
-    builder = declared_builder(manifest.declaration, rows, construction)
+    declaration = {**manifest.declaration, "is_annotated": True}
+    builder = declared_builder(declaration, rows, construction)
     return build_version(builder, target, BuildOptions()).folder
 
 
@@ -202,9 +218,12 @@ class _Annotation:
         return cls(version, labels, candidates, found, asked)
 
     def answers_hash(self) -> str:
-        """Return a sha256 of all answers, by pair and annotator."""
-        by_pair = read_answers(self.batches).by_pair
-        text = json.dumps({pair: dict(found) for pair, found in by_pair.items()}, sort_keys=True)
+        """Return a sha256 of all answers, by pair and annotator, and of the completed sentences."""
+        answers = read_answers(self.batches)
+        by_pair: dict[str, Any] = {pair: dict(found) for pair, found in answers.by_pair.items()}
+        if answers.completions.texts:
+            by_pair = {"answers": by_pair, "completed": answers.completions.texts}
+        text = json.dumps(by_pair, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
     def review(self, per_class: Mapping[str, int]) -> Review:
@@ -219,10 +238,22 @@ class _Annotation:
             )
         gold = choose_gold(self.candidates, judged, self.labels, per_class)
         agreement = measure_agreement(judged, self.labels, self.n_annotators)
-        return Review(agreement, gold, len(self.batches), self.n_annotators)
+        return Review(agreement, gold, answers.completions, len(self.batches), self.n_annotators)
 
 
-def _told(review: Review) -> str:
+def _check_conflicts(completions: Completions, confirmed: Collection[str]) -> None:
+    ids = set(confirmed)
+    conflicts = [one for one in completions.conflicts if one.id in ids]
+    if conflicts:
+        first = conflicts[0]
+        raise CorpusError(
+            f"Sentences are completed in different ways: {len(conflicts):,}, {first.column} of "
+            f"{first.key} among them (nlihub annotate review lists all). Write the one to take, or "
+            f"the original, into the sheet {COMPLETIONS_FILE} of its batch, and import that."
+        )
+
+
+def _told(review: Review, completed: CompletedTexts) -> str:
     """Return the card's text on the annotation."""
     found = review.agreement
     by_class = ", ".join(f"{name} {100 * s.value:.1f} %" for name, s in found.by_class.items())
@@ -233,6 +264,17 @@ def _told(review: Review) -> str:
         "label that the linking phrase or the way to the neutral pair gives. That was so for "
         f"{found.overall.n:,} of {found.overall.of:,} pairs ({100 * found.overall.value:.1f} %; "
         f"{by_class}); Fleiss' kappa is {found.kappa:.2f}. **All other labels are automatic.** "
+        f"{_told_of_completions(completed)}"
         "The counts below are of the version that was annotated."
     )
     return textwrap.fill(text, 100)
+
+
+def _told_of_completions(completed: CompletedTexts) -> str:
+    if not completed:
+        return "No sentence of them was completed by hand. "
+    return (
+        f"People completed {count_sentences(completed):,} sentences that the extraction of the "
+        f"papers had broken, in {len(completed):,} confirmed pairs; `original_premise` and "
+        "`original_hypothesis` have them as they were extracted. "
+    )

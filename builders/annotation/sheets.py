@@ -15,8 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...loaders.errors import Defect
+from .completions import COLUMNS as COMPLETED
+from .completions import COMPLETIONS_FILE
 
-SHEET_COLUMNS = ("id", "premise", "hypothesis", "answer")
+TEXT_COLUMNS = ("id", "premise", "hypothesis")
+SHEET_COLUMNS = (*TEXT_COLUMNS, "answer")
 #: Spreadsheets of East Asia take the full-width signs for formulas too.
 _FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # noqa: RUF001
 _MARK = "'"
@@ -37,6 +40,8 @@ class Entry:
         premise: The first sentence.
         hypothesis: The second sentence.
         answer: The answer; blank where there is none.
+        completed: The first and the second sentence as the annotator completed them; blank where
+            they did not.
     """
 
     line: int
@@ -46,6 +51,7 @@ class Entry:
     premise: str
     hypothesis: str
     answer: str
+    completed: tuple[str, str] = ("", "")
 
 
 #: What a reader of answers returns: the entries, and the defects of the rest of the file.
@@ -61,7 +67,7 @@ def write_sheet(path: Path, names: Sequence[str], rows: Iterable[Sequence[str]])
 
 
 def read_sheet(
-    path: Path, columns: Sequence[str]
+    path: Path, columns: Sequence[str], optional: Sequence[str] = ()
 ) -> tuple[list[tuple[int, dict[str, str]]], list[Defect]]:
     """Read a sheet as ``write_sheet`` writes it, or as a spreadsheet saves it after that.
 
@@ -70,6 +76,7 @@ def read_sheet(
             other columns are ignored. The missing cells of a short row are blank: Excel leaves out
             separators at the end of a row.
         columns: The columns to read.
+        optional: Further columns to read; blank where the file does not have them.
 
     Returns:
         The rows with their lines, and the defects of the file; no rows where it is not such a CSV.
@@ -89,7 +96,7 @@ def read_sheet(
     before = csv.field_size_limit(_MAX_FIELD_CHARS)
     try:
         names = next(reader, [])
-        if problem := _header_problem(names, columns):
+        if problem := _header_problem(names, columns, optional):
             return [], [Defect(str(path), 1, "", problem)]
         while True:
             line = reader.line_num + 1
@@ -102,7 +109,8 @@ def read_sheet(
             elif any(cells):
                 cells += [""] * (len(names) - len(cells))
                 texts = dict(zip(names, (cell.removeprefix(_MARK) for cell in cells), strict=False))
-                rows.append((line, {name: texts[name] for name in columns}))
+                found = {name: texts[name] for name in columns}
+                rows.append((line, found | {name: texts.get(name, "") for name in optional}))
     except csv.Error as error:
         return rows, [*defects, Defect(str(path), line, "", f"not CSV from here on: {error}")]
     finally:
@@ -111,9 +119,20 @@ def read_sheet(
 
 def read_sheet_answers(path: Path) -> Entries:
     """Read the sheet of the annotator whom the file is named after: entries, and defects."""
-    rows, defects = read_sheet(path, SHEET_COLUMNS)
+    is_answered = path.name != COMPLETIONS_FILE
+    required = SHEET_COLUMNS if is_answered else (*TEXT_COLUMNS, *COMPLETED)
+    rows, defects = read_sheet(path, required, COMPLETED)
     entries = [
-        Entry(line, "", path.stem, row["id"], row["premise"], row["hypothesis"], row["answer"])
+        Entry(
+            line,
+            "",
+            path.stem,
+            row["id"],
+            row["premise"],
+            row["hypothesis"],
+            row["answer"] if is_answered else "",
+            (row[COMPLETED[0]], row[COMPLETED[1]]),
+        )
         for line, row in rows
     ]
     return entries, defects
@@ -123,9 +142,9 @@ def _protected(text: str) -> str:
     return _MARK + text if text.lstrip().startswith((_MARK, *_FORMULA_STARTS)) else text
 
 
-def _header_problem(names: Sequence[str], columns: Sequence[str]) -> str:
+def _header_problem(names: Sequence[str], columns: Sequence[str], optional: Sequence[str]) -> str:
     if missing := [name for name in columns if name not in names]:
         return f"no column {', '.join(missing)}; expected {', '.join(columns)}"
-    if double := [name for name in columns if names.count(name) > 1]:
+    if double := [name for name in (*columns, *optional) if names.count(name) > 1]:
         return f"column {', '.join(double)} occurs twice"
     return ""

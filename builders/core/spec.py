@@ -53,7 +53,7 @@ class DatasetSpec:
         name: snake_case name, also that of its module, its card and its sources.
         pretty_name: Its name in prose.
         version: Version of the built dataset: MAJOR when records, labels or their order change,
-            MINOR when columns are added, PATCH when only bytes do.
+            MINOR when columns, configs or splits are added, PATCH when only bytes do.
         summary: What it is, in a line.
         labels: The label set; a label's id is its position.
         domains: The values of ``domain``.

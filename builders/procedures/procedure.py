@@ -8,7 +8,7 @@ the command with its options, the parameters in the manifest, the card's blocks.
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Protocol, Self
 
@@ -68,6 +68,8 @@ class Declaration:
         """
         values: dict[str, Any] = {}
         for field in fields(cls):
+            if field.name not in found and field.default is not MISSING:
+                continue  # a field that earlier versions of the package did not have
             value = found[field.name]
             values[field.name] = tuple(value) if isinstance(value, list) else value
         return cls(**values | {"declared": Declared(**found["declared"])})

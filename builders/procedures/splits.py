@@ -4,35 +4,79 @@ Each is in one split only, and stays in it whatever others there are.
 
 Source:
     SciNLI, sections 3.2 and 3.3: papers of 2000-2019 for training, those of 2020 for evaluation, of
-    which 36 % are the development set. MSciNLI, section 3.
+    which 36 % are the development set. MSciNLI, section 3: those of the ACM of 2000-2014, then
+    2015-2017; of NeurIPS 2000-2018, then 2019.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar
 
 from ...loaders.errors import UsageError
 from ..core.keyed import keyed_number
 from ..core.schema import SPLITS
+from .about import check_domain
 from .option_groups import Option
 
 #: Why a paper is in no split.
 NO_YEAR = "the paper has no year"
 OTHER_YEAR = "the paper is of another year"
+NO_YEARS = "its domain has no years"
 
 VALIDATION_SHARE = 0.36
+#: The domain of a value that holds for all domains without one of their own.
+OTHER_DOMAINS = "default"
+_Value = TypeVar("_Value")
+#: One value for all domains, or one by domain.
+PerDomain: TypeAlias = _Value | Mapping[str, _Value]
 Years = tuple[int, int]
 Shares = tuple[float, float, float]
 GROUP = "Splits"
 
 
-def parse_years(text: str) -> Years:
-    """Parse a recipe's first and last year, ``2000-2019``, or one year.
+def parse_years(text: str) -> PerDomain[Years]:
+    """Parse a recipe's first and last year, ``2000-2019``, or one year, perhaps by domain.
+
+    >>> parse_years("2000-2014,neurips=2000-2018")
+    {'default': (2000, 2014), 'neurips': (2000, 2018)}
 
     Raises:
-        UsageError: The text has another form.
+        UsageError: The text has another form, or gives a domain twice.
     """
+    return _parse_per_domain(text, _parse_years)
+
+
+def parse_share(text: str) -> PerDomain[float]:
+    """Parse a share, perhaps by domain: ``0.2`` or ``0.2,neurips=0.36``.
+
+    Raises:
+        UsageError: The text has another form, or gives a domain twice.
+    """
+    return _parse_per_domain(text, _parse_share)
+
+
+def _parse_per_domain(text: str, parse: Callable[[str], _Value]) -> PerDomain[_Value]:
+    found: dict[str, _Value] = {}
+    for part in text.split(","):
+        name, is_named, rest = part.partition("=")
+        domain = name.strip() if is_named else OTHER_DOMAINS
+        value = parse((rest if is_named else part).strip())
+        if domain in found:
+            whose = "without a domain" if domain == OTHER_DOMAINS else f"for the domain {domain}"
+            raise UsageError(f"{text!r} has two values {whose}; expected VALUE,DOMAIN=VALUE,...")
+        found[domain] = value
+    return found[OTHER_DOMAINS] if list(found) == [OTHER_DOMAINS] else found
+
+
+def _parse_share(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise UsageError(f"The share is {text!r}; expected 0 to 1, as in 0.36.") from None
+
+
+def _parse_years(text: str) -> Years:
     if (match := re.fullmatch(r"(\d{4})(?:-(\d{4}))?", text)) is None:
         raise UsageError(f"The years are {text!r}; expected FIRST-LAST, as in 2000-2019.")
     return int(match[1]), int(match[2] or match[1])
@@ -116,6 +160,82 @@ class ByYear:
 
 
 @dataclass(frozen=True)
+class ByDomain:
+    """Splits the papers of a domain by years of its own.
+
+    Attributes:
+        domains: How the papers of each domain are split; those of any other as ``default`` says.
+
+    Raises:
+        UsageError: One domain has other splits than another.
+    """
+
+    domains: Mapping[str, ByYear]
+
+    def __post_init__(self) -> None:
+        if len({own.splits for own in self.domains.values()}) > 1:
+            shares = ", ".join(f"{d} {own.validation_share}" for d, own in self.domains.items())
+            raise UsageError(
+                f"The validation shares are {shares}; expected 0 or 1 for all domains or for none, "
+                "so that all have the same splits."
+            )
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The splits that have papers."""
+        return next(iter(self.domains.values())).splits
+
+    def of_domain(self, domain: str) -> ByYear | None:
+        """Return how the papers of a domain are split; None where it has no years."""
+        return _of_domain(self.domains, domain)
+
+    def as_json(self) -> Mapping[str, Any]:
+        """Return the splitting as plain values, for the manifest."""
+        return {"by": "year", "domains": {d: asdict(own) for d, own in self.domains.items()}}
+
+
+def split_by_year(
+    train: PerDomain[Years],
+    evaluation: PerDomain[Years],
+    validation_share: PerDomain[float] = VALIDATION_SHARE,
+) -> ByYear | ByDomain:
+    """Split papers by years, and those of some domains by years or a share of their own.
+
+    Raises:
+        UsageError: A domain has years of one kind alone, years that overlap, or other splits than
+            another.
+    """
+    trains, evaluations = _per_domain(train), _per_domain(evaluation)
+    shares = {OTHER_DOMAINS: VALIDATION_SHARE, **_per_domain(validation_share)}
+    named = sorted({*trains, *evaluations, *shares} - {OTHER_DOMAINS})
+    if not named:
+        return ByYear(trains[OTHER_DOMAINS], evaluations[OTHER_DOMAINS], shares[OTHER_DOMAINS])
+    others = [OTHER_DOMAINS] if OTHER_DOMAINS in {*trains, *evaluations} else []
+    domains, problems = {}, []
+    for domain in (*others, *named):
+        first, second = _of_domain(trains, domain), _of_domain(evaluations, domain)
+        try:
+            check_domain(domain)
+            if first is None or second is None:
+                raise UsageError(f"there are no years of {'evaluation' if first else 'training'}.")
+            domains[domain] = ByYear(first, second, shares.get(domain, shares[OTHER_DOMAINS]))
+        except UsageError as error:
+            whose = "all other domains" if domain == OTHER_DOMAINS else f"the domain {domain}"
+            problems.append(f"For {whose}: {error}")
+    if problems:
+        raise UsageError(" ".join(problems))
+    return ByDomain(domains)
+
+
+def _per_domain(given: PerDomain[_Value]) -> Mapping[str, _Value]:
+    return given if isinstance(given, Mapping) else {OTHER_DOMAINS: given}
+
+
+def _of_domain(given: Mapping[str, _Value], domain: str) -> _Value | None:
+    return given.get(domain, given.get(OTHER_DOMAINS))
+
+
+@dataclass(frozen=True)
 class ByRatio:
     """Splits papers or abstracts by a hash alone.
 
@@ -159,7 +279,7 @@ class ByRatio:
         return {"by": "ratio", **asdict(self)}
 
 
-Splitting = ByYear | ByRatio
+Splitting = ByYear | ByDomain | ByRatio
 
 
 def _share(paper: str, seed: int) -> float:

@@ -42,7 +42,7 @@ class Survey(Statistics):
         texts: Length and overlap of the texts, by class, domain and split.
         possible_negatives: Mechanisms by the number of categories of their negatives; empty where
             the labels are not those of BioNLI.
-        vocabularies: Overlap of the vocabularies of its domains.
+        vocabularies: Overlap and cosine of the vocabularies of its domains.
         negatives: Negatives beside their positives, by category.
         probe: Scores of the hypothesis-only probe.
         parses: Shares of sentences with an ``S`` root.
@@ -199,13 +199,19 @@ def _show_texts(texts: Sequence[TextFigures]) -> Iterator[str]:
 
 def _show_vocabularies(found: Vocabularies) -> Iterator[str]:
     yield "## Vocabulary of the domains"
-    rows = [
-        (*(f"{name} ({found.different_words[name]:,})" for name in pair.domains), n_shared, share)
-        for pair in found.shared
-        for n_shared, share in [(f"{pair.words:,}", pair.share)]
-    ]
-    yield markdown_table(["domain (words)", "domain (words)", "shared", "shared %"], rows)
-    yield f"Of the {found.compared_words:,} most frequent words of each, without stop words."
+    rows = []
+    for pair in found.shared:
+        domains = (f"{name} ({found.different_words[name]:,})" for name in pair.domains)
+        cosine = _beside(_show(pair.cosine), _show(pair.published_cosine))
+        rows.append((*domains, f"{pair.words:,}", pair.share, cosine))
+    yield markdown_table(["domain (words)", "domain (words)", "shared", "shared %", "cosine"], rows)
+    published = any(pair.published_cosine is not None for pair in found.shared)
+    yield (
+        f"Shared: of the {found.compared_words:,} most frequent words of each. Cosine: of the "
+        "counts of all words. Without stop words."
+        + " In brackets: the paper's, perhaps of other words."
+        * published
+    )
 
 
 def _show_negatives(negatives: Sequence[CategoryNegatives]) -> Iterator[str]:

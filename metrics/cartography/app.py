@@ -7,7 +7,7 @@ import pyarrow as pa
 from nlihub.metrics.app import CONFIDENCE_LEVEL_FIELD, AppSpec, build_page, file_arguments
 from nlihub.metrics.cartography.scoring import cartography
 from nlihub.metrics.inputs.files import probability_matrix
-from nlihub.metrics.plots.results import plot_cartography
+from nlihub.metrics.plots.maps import plot_cartography
 from nlihub.metrics.rows import Rows, column_table
 
 

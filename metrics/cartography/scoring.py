@@ -194,8 +194,7 @@ def _read_rows(
     if encoded is None:
         return _Rows(ids, matrices, None, None, None)
     codes = encoded.codes["references"]
-    names = [str(name) for name in encoded.names]
-    check_one_value_per_group(columns["groups"], "references", codes, names, problems)
+    check_one_value_per_group(ids, "references", codes, encoded.names, problems)
     problems.check()
     of_group = np.zeros(len(ids), np.int64)
     of_group[ids.codes] = codes

@@ -11,7 +11,7 @@ from nlihub.metrics.app import (
     file_arguments,
 )
 from nlihub.metrics.consistency.scoring import consistency
-from nlihub.metrics.plots.results import plot_consistency
+from nlihub.metrics.plots.curves import plot_consistency
 from nlihub.metrics.rows import Rows, breakdown_table, column_table, shorten
 
 
@@ -27,7 +27,7 @@ def _example() -> str:
 
 
 def _breakdowns(result: Mapping[str, Any]) -> dict[str, Rows]:
-    """Return recall by category and counts by group, where the result has them."""
+    """Return recall by category and counts by group, where it has them, and the larger side."""
     tables = {}
     if "recall_by_category" in result:
         names = {"n_samples": "samples", "n_correct": "right", "recall": "recall"}
@@ -37,7 +37,19 @@ def _breakdowns(result: Mapping[str, Any]) -> dict[str, Rows]:
         tables["By category"] = rows
     if "groups" in result:
         tables["By group"] = column_table(result["groups"])
-    return tables
+    return tables | {"By the larger side": _larger_side_table(result)}
+
+
+def _larger_side_table(result: Mapping[str, Any]) -> Rows:
+    """Return at each threshold the groups of which one label has that share of all samples."""
+    found, perfect = result["larger_side"], result["larger_side"]["perfect"]
+    columns = [result["thresholds"], found["consistency"], perfect["consistency"]]
+    if not isinstance(result["thresholds"], list):
+        columns = [[column] for column in columns]
+    rows: Rows = [["one label right, at least", "groups", "of a perfect system"]]
+    rows += [[str(share), *map(shorten, others)] for share, *others in zip(*columns, strict=True)]
+    means = (found["area_under_curve"], perfect["area_under_curve"])
+    return [*rows, ["mean", *map(shorten, means)]]
 
 
 APP = AppSpec(

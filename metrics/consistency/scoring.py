@@ -6,14 +6,21 @@ from typing import Any
 import numpy as np
 
 from ..confusion import ABSENT_CLASS_POLICY, accuracy, class_scores, joint_counts
-from ..inference import compare_systems, confidence_intervals, mcnemar, read_resampling, sign
+from ..inference import (
+    Resampling,
+    compare_systems,
+    confidence_intervals,
+    mcnemar,
+    read_resampling,
+    sign,
+)
 from ..inputs.columns import InputColumn
 from ..inputs.groups import encode_ids, encode_sorted
 from ..inputs.labels import EncodedLabels, read_judged_columns
 from ..inputs.problems import Problems
 from ..thresholds import Thresholds, area_under_curve, read_thresholds, solved_curve
 
-CONSISTENCY_VERSION = "1.0.0"
+CONSISTENCY_VERSION = "1.1.0"
 
 #: BioNLI's labels, the positive one last.
 BIONLI_LABELS = ("not_entailment", "entailment")
@@ -80,6 +87,11 @@ def consistency(
           both, all right, out of ``n_complete_groups``;
         - ``curve``: the ``thresholds`` at which ``consistency`` changes, and its values; between
           two thresholds it has the value of the upper one;
+        - ``larger_side``: the same, a group counting by the right samples of only one label, that
+          with more of them, over all its samples: ``consistency``, ``area_under_curve`` (the mean)
+          and ``curve``, and under ``perfect`` those of a system without an error, which is below 1
+          in every group that has both labels (7/8 with a positive and seven negatives). BioNLI's
+          Figure 2 plots the distribution of this, and not of ``consistency``;
         - ``agreement`` of the predictions within a group, whatever the gold labels: ``pairwise``,
           ``majority``, ``unanimous``, from 0 to 1, and ``n_groups`` with two samples or more;
         - ``recall_by_category``: ``recall``, ``n_correct`` and ``n_samples`` of each category,
@@ -87,7 +99,8 @@ def consistency(
           all of a family occur), if categories are given;
         - ``groups``: lists ``group``, ``n_samples``, ``n_correct`` and ``accuracy``, sorted by
           group, if ``per_group``;
-        - ``confidence_intervals``: low and high end by score, if asked for;
+        - ``confidence_intervals``: low and high end by score, if asked for; also in
+          ``larger_side``;
         - ``comparison``: for each score the ``other`` system's, the ``difference`` (first minus
           other), its ``interval`` and bootstrap ``p_value``, and ``mcnemar`` over the groups, if
           there are other predictions;
@@ -99,7 +112,8 @@ def consistency(
             and strings; labels are outside the set or not two; a category has two gold labels; an
             option is out of its range. All problems are listed.
 
-    Source: BioNLI, section 4.4 and Figure 2 (consistency), Table 5 (F1, recall by category).
+    Source: BioNLI, section 4.4 (consistency), Figure 2 and the authors' ``src/prediction.py``
+        (larger side), Table 5 (F1, recall by category).
 
     Example:
         >>> from nlihub.metrics.functional import consistency
@@ -150,6 +164,7 @@ def consistency(
         "n_samples": int(n_samples.sum()),
         **_whole_groups(table),
         "curve": solved_curve(n_correct, n_samples, "consistency"),
+        "larger_side": _larger_side(table, levels),
         "agreement": agreement_scores(table.sum(axis=1)),
     }
     if by_category is not None:
@@ -165,6 +180,8 @@ def consistency(
     if confidence_level is not None:
         intervals = confidence_intervals(vectors[0], _statistic, resampling)
         result["confidence_intervals"] = levels.rename(intervals, "consistency")
+        intervals = _larger_side_intervals(table, levels, resampling)
+        result["larger_side"]["confidence_intervals"] = intervals
     if other_predictions is not None:
         found = compare_systems(vectors, _statistic, resampling)
         solved = zip(*(levels.solved(*_sizes(table)) for table in tables), strict=True)
@@ -200,6 +217,43 @@ def _whole_groups(table: np.ndarray) -> dict[str, int]:
         "n_positive_and_negatives_right": int((positives_right & negatives_right).sum()),
         "n_complete_groups": int((has_negatives & has_positives).sum()),
     }
+
+
+def _larger_side(table: np.ndarray, levels: Thresholds) -> dict[str, Any]:
+    """Return the scores by the label of which a group has more samples right."""
+
+    def scores_of(n_right: np.ndarray) -> dict[str, Any]:
+        return {
+            "consistency": levels.share_solved(n_right, n_samples),
+            "area_under_curve": area_under_curve(n_right, n_samples),
+            "curve": solved_curve(n_right, n_samples, "consistency"),
+        }
+
+    by_label = table.sum(axis=2)
+    n_samples = by_label.sum(axis=1)
+    return scores_of(_n_larger_side(table)) | {"perfect": scores_of(by_label.max(axis=1))}
+
+
+def _n_larger_side(table: np.ndarray) -> np.ndarray:
+    found: np.ndarray = np.diagonal(table, axis1=1, axis2=2).max(axis=1)
+    return found
+
+
+def _larger_side_intervals(
+    table: np.ndarray, levels: Thresholds, resampling: Resampling
+) -> dict[str, Any]:
+    """Return the intervals of the larger side; drawn alone, for few groups differ in these."""
+    n_right, n_samples = _n_larger_side(table), table.sum(axis=(1, 2))
+    solved = levels.solved(n_right, n_samples)
+    vectors = np.column_stack([np.ones(len(table)), n_right / n_samples, *solved])
+
+    def statistic(totals: np.ndarray) -> dict[str, np.ndarray]:
+        n_groups, shares, *n_solved = totals.T
+        scores = {str(i): n / n_groups for i, n in enumerate(n_solved)}
+        return scores | {"area_under_curve": shares / n_groups}
+
+    found = confidence_intervals(vectors, statistic, resampling)
+    return levels.rename(found, "consistency")
 
 
 def _recall_by_category(

@@ -64,7 +64,7 @@ def read_input_columns(
         if problem := _check(values):
             problems.add(f"{name}: {problem}.")
             continue
-        values = _plain(values)
+        values = plain(values)
         if class_names is not None and name not in LABEL_COLUMNS:
             values, class_names = name_classes(name, values, class_names, problems), None
         columns[name] = InputColumn(name, values, class_names)
@@ -120,7 +120,7 @@ def take_column(data: Any, name: str) -> tuple[Any, tuple[str, ...] | None]:
     Raises:
         UnreadableError: There is no such column or more than one, or ``data`` has no columns.
     """
-    names = _column_names(data)
+    names = column_names(data)
     if names.count(name) != 1:
         what = "more than one" if name in names else "no"
         listed = ", ".join(map(str, names))
@@ -132,7 +132,15 @@ def take_column(data: Any, name: str) -> tuple[Any, tuple[str, ...] | None]:
     return data[name], None
 
 
-def _column_names(data: Any) -> list[Any]:
+def column_names(data: Any) -> list[Any]:
+    """Return the names of the columns of a data set.
+
+    Args:
+        data: A ``Dataset``, Arrow table, data frame or mapping.
+
+    Raises:
+        UnreadableError: It has no columns.
+    """
     if isinstance(data, Mapping) and not _is_from("datasets", data):
         return list(data)
     if _is_dataset(data) or isinstance(data, pa.Table):
@@ -250,18 +258,18 @@ def _is_text(kind: pa.DataType) -> bool:
     return pa.types.is_string(kind) or pa.types.is_large_string(kind) or is_view(kind)
 
 
-def _plain(values: pa.Array) -> pa.Array:
+def plain(values: pa.Array) -> pa.Array:
     """Return the values as integers, strings or a dictionary of distinct strings."""
     kind = values.type
     if pa.types.is_dictionary(kind):
         keys = values.dictionary
         is_proper = _is_text(keys.type) and not keys.null_count
-        if not is_proper or len(pc.unique(_plain(keys))) < len(keys):
-            return _plain(values.dictionary_decode())
+        if not is_proper or len(pc.unique(plain(keys))) < len(keys):
+            return plain(values.dictionary_decode())
         indices = values.indices
         if pa.types.is_uint64(indices.type):  # which np.bincount refuses before NumPy 2
             indices = indices.cast(pa.int64())
-        return pa.DictionaryArray.from_arrays(indices, _plain(keys))
+        return pa.DictionaryArray.from_arrays(indices, plain(keys))
     if _is_text(kind) and not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         try:
             return values.cast(pa.large_string())

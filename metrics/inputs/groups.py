@@ -1,6 +1,8 @@
 """Ids of groups, categories and domains, encoded as integers from 0."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -30,12 +32,6 @@ class EncodedIds:
         used, codes = np.unique(self.codes[rows], return_inverse=True)
         return EncodedIds(codes.reshape(-1), self.keys.take(pa.array(used)))
 
-    def rows(self) -> list[np.ndarray]:
-        """Return the rows of each key, ascending."""
-        order = np.argsort(self.codes, kind="stable")
-        ends = np.cumsum(np.bincount(self.codes, minlength=len(self.keys)))
-        return np.split(order, ends[:-1])
-
 
 def encode_ids(column: InputColumn) -> EncodedIds:
     """Encode n ids, integers or strings; small integers from 0 keep their values."""
@@ -43,6 +39,13 @@ def encode_ids(column: InputColumn) -> EncodedIds:
         return ids
     values = column.values.dictionary_encode()
     return EncodedIds(values.indices.to_numpy(), values.dictionary)
+
+
+def hash_ids(column: InputColumn) -> InputColumn:
+    """Return n ids in a form that ``encode_ids`` takes without hashing them again."""
+    if encode_ready_ids(column) is not None:
+        return column
+    return replace(column, values=column.values.dictionary_encode())
 
 
 def encode_ready_ids(column: InputColumn) -> EncodedIds | None:
@@ -77,18 +80,17 @@ def encode_sorted(column: InputColumn) -> EncodedIds:
 
 
 def check_one_value_per_group(
-    groups: InputColumn, name: str, codes: np.ndarray, names: list[str], problems: Problems
+    ids: EncodedIds, name: str, codes: np.ndarray, names: Sequence[Any], problems: Problems
 ) -> None:
     """Check that all rows of a group have the same value.
 
     Args:
-        groups: The group of each of the n rows.
+        ids: The group of each of the n rows.
         name: Name of the column that must be constant, for the problem.
         codes: Values of that column as positions in ``names``, ``(n,)``.
-        names: Displayed names of the values.
+        names: The values.
         problems: Collects groups with several values.
     """
-    ids = encode_ids(groups)
     first_row = np.full(len(ids), -1)
     first_row[ids.codes[::-1]] = np.arange(len(codes))[::-1]
     first = first_row[ids.codes]

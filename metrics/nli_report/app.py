@@ -3,9 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
-from nlihub.metrics.app import CONFIDENCE_LEVEL_FIELD, AppSpec, build_page, file_arguments
+from nlihub.metrics.app import (
+    BREAKDOWN_FIELD,
+    CONFIDENCE_LEVEL_FIELD,
+    AppSpec,
+    build_page,
+    file_arguments,
+)
 from nlihub.metrics.nli_report.scoring import nli_report
-from nlihub.metrics.rows import Rows, breakdown_table
+from nlihub.metrics.rows import Rows, breakdown_table, value_tables
 
 
 def _example() -> str:
@@ -20,7 +26,7 @@ def _example() -> str:
 
 
 def _breakdowns(result: Mapping[str, Any]) -> dict[str, Rows]:
-    """Return scores by class, and by domain where the result has them."""
+    """Return scores by class, and by domain and any column where the result has them."""
     names = {
         "n_references": "gold",
         "n_predictions": "predicted",
@@ -32,7 +38,9 @@ def _breakdowns(result: Mapping[str, Any]) -> dict[str, Rows]:
     if "by_domain" in result:
         names = {"n_samples": "samples", "macro_f1": "macro-F1", "accuracy": "accuracy"}
         tables["By domain"] = breakdown_table("domain", result["by_domain"], names)
-    return tables
+    scores = {"macro_f1": "macro-F1", "accuracy": "accuracy"}
+    of_class = {label: f"F1 {label}" for label in result["per_class"]}
+    return tables | value_tables(result, {"n_samples": "samples"}, scores, of_class)
 
 
 APP = AppSpec(
@@ -40,19 +48,20 @@ APP = AppSpec(
     title="NLI report",
     description=(
         "F1 of every class, macro-F1 and accuracy over a fixed label set, in which an absent class "
-        "scores 0; also by domain. The scores that SciNLI and MSciNLI report (Sadat and Caragea, "
-        "2022 and 2024)."
+        "scores 0; also by domain and any other column. The scores that SciNLI and MSciNLI report "
+        "(Sadat and Caragea, 2022 and 2024)."
     ),
     columns=(
         "Columns: `prediction` and `reference` (the gold label); optional: `domain`, `group` "
-        "(dependent samples, which the bootstrap draws together) and `other_prediction` (of a "
-        "second system)."
+        "(dependent samples, which the bootstrap draws together), `other_prediction` (of a "
+        "second system), and any others to break the scores down by."
     ),
     options={
         "labels": (
             "Label set in the order of the ids",
             "contrasting, reasoning, entailment, neutral",
         ),
+        "by": BREAKDOWN_FIELD,
         "confidence_level": CONFIDENCE_LEVEL_FIELD,
     },
     example=_example(),

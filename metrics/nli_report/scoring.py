@@ -1,4 +1,4 @@
-"""F1 by class, macro-F1 and accuracy over a fixed label set, also by domain."""
+"""F1 by class, macro-F1 and accuracy over a fixed label set, also by any column."""
 
 import math
 from typing import Any
@@ -14,11 +14,12 @@ from ..confusion import (
     ratio,
 )
 from ..inference import compare_systems, confidence_intervals, mcnemar, read_resampling, sign
-from ..inputs.groups import EncodedIds, encode_ids, encode_sorted
+from ..inputs.breakdown import break_down, read_breakdowns
+from ..inputs.groups import EncodedIds, encode_ids
 from ..inputs.labels import read_judged_columns
 from ..inputs.problems import Problems
 
-NLI_REPORT_VERSION = "1.0.0"
+NLI_REPORT_VERSION = "1.1.0"
 
 
 def nli_report(
@@ -26,6 +27,7 @@ def nli_report(
     references: Any,
     *,
     labels: Any = None,
+    by: Any = None,
     domains: Any = None,
     groups: Any = None,
     other_predictions: Any = None,
@@ -34,7 +36,7 @@ def nli_report(
     seed: int = 0,
     data: Any = None,
 ) -> dict[str, Any]:
-    """Compute F1 of every class, macro-F1 and accuracy over a fixed label set, also by domain.
+    """Compute F1 of every class, macro-F1 and accuracy over a fixed label set.
 
     Args:
         predictions: Predicted labels, n integers or strings: a list, NumPy or Arrow array, pandas
@@ -42,6 +44,10 @@ def nli_report(
         references: Gold labels, n integers or strings.
         labels: Names of the label set in the order of their ids; None takes the class names of a
             ``Dataset`` column, which there must be.
+        by: Columns to break the scores down by: names in ``data``, one or a list, ``A+B`` for two
+            columns crossed; or a mapping of a name to a column, n values or a name in ``data``.
+            Values are text, numbers, truth values, dates, or lists of them, at most 500 different
+            ones; nulls and empty lists are shown as ``(none)``. None breaks nothing down.
         domains: Domain of each sample, n integers or strings; None gives no breakdown.
         groups: Group of each sample, n integers or strings, if samples of a group are dependent;
             the bootstrap then draws whole groups. None means that all samples are independent.
@@ -61,8 +67,11 @@ def nli_report(
         - ``per_class``: ``precision``, ``recall``, ``f1``, ``n_references`` and ``n_predictions``
           by label;
         - ``confusion_matrix``: lists of samples by gold label, then by predicted label;
+        - ``by``: the same scores by name of the column, then by value as text, if asked for; a
+          sample with a list of values counts under each;
         - ``by_domain``: the same scores of every domain, if domains are given;
-        - ``confidence_intervals``: low and high end by score (also of every domain), if asked for;
+        - ``confidence_intervals``: low and high end by score (also of every domain and value), if
+          asked for;
         - ``comparison``: for each score the ``other`` system's, the ``difference`` (first minus
           other), its ``interval`` and bootstrap ``p_value``, and for the accuracy ``mcnemar`` over
           the samples unless there are groups; if there are other predictions;
@@ -71,10 +80,12 @@ def nli_report(
 
     Raises:
         MetricInputError: Columns differ in length, are empty or hold values other than integers
-            and strings; there is no label set, or labels are outside it; an option is out of its
-            range. All problems are listed.
+            and strings; there is no label set, or labels are outside it; a column to break down by
+            is missing or has too many values; an option is out of its range. All problems are
+            listed.
 
-    Source: SciNLI, Table 6 (by class); MSciNLI, Table 4 (by domain).
+    Source: SciNLI, Table 6 (by class) and Figure 1 (by kind of neutral pair); MSciNLI, Table 4
+        (by domain).
 
     Example:
         >>> from nlihub.metrics.functional import nli_report
@@ -95,6 +106,7 @@ def nli_report(
     )
     if labels is None and not encoded.is_given:
         problems.add("labels: missing; name the label set in the order of its ids.")
+    breakdowns = read_breakdowns(by, data, columns, problems)
     problems.check()
     n_labels = len(encoded.names)
     references_, *systems = encoded.codes.values()
@@ -111,12 +123,10 @@ def nli_report(
         return scores
 
     result = scores_of(slice(None))
+    if by is not None:
+        result["by"] = {name: found.score(scores_of) for name, found in breakdowns.items()}
     if "domains" in columns:
-        of_domain = encode_sorted(columns["domains"])
-        keys = of_domain.keys.to_pylist()
-        result["by_domain"] = {
-            domain: scores_of(rows) for domain, rows in zip(keys, of_domain.rows(), strict=True)
-        }
+        result["by_domain"] = break_down(columns["domains"]).score(scores_of)
     if other_predictions is not None:
         vectors, counts = _clusters(references_, systems, n_labels, ids)
         found = compare_systems(vectors, _statistic, resampling, counts)
@@ -132,6 +142,7 @@ def nli_report(
         labels=encoded,
         absent_class=ABSENT_CLASS_POLICY,
         clusters=None if not resampled else "samples" if ids is None else "groups",
+        by=",".join(breakdowns) or None,
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nlihub.metrics.app import (
+    BREAKDOWN_FIELD,
     CONFIDENCE_LEVEL_FIELD,
     GROUPED_COLUMNS,
     AppSpec,
@@ -11,8 +12,8 @@ from nlihub.metrics.app import (
     file_arguments,
 )
 from nlihub.metrics.pattern_accuracy.scoring import pattern_accuracy
-from nlihub.metrics.plots.results import plot_pattern_accuracy
-from nlihub.metrics.rows import Rows, breakdown_table, column_table
+from nlihub.metrics.plots.curves import plot_pattern_accuracy
+from nlihub.metrics.rows import Rows, breakdown_table, column_table, value_tables
 
 
 def _example() -> str:
@@ -29,18 +30,19 @@ def _example() -> str:
 
 
 def _breakdowns(result: Mapping[str, Any]) -> dict[str, Rows]:
-    """Return scores by category and counts by pattern, where the result has them."""
+    """Return scores by category and any column, and counts by pattern, where it has them."""
+    thresholds = result["thresholds"]
+    thresholds = thresholds if isinstance(thresholds, list) else [thresholds]
+    counts = {"n_groups": "patterns", "n_samples": "samples"}
+    scores: dict[str, str | list[str]] = {
+        "accuracy": "accuracy",
+        "pattern_accuracy": [f"PA {threshold}" for threshold in thresholds],
+    }
     tables = {}
     if "by_category" in result:
-        thresholds = result["thresholds"]
-        thresholds = thresholds if isinstance(thresholds, list) else [thresholds]
-        names: dict[str, str | list[str]] = {
-            "n_groups": "patterns",
-            "n_samples": "samples",
-            "accuracy": "accuracy",
-            "pattern_accuracy": [f"PA {threshold}" for threshold in thresholds],
-        }
+        names = {**counts, **scores}
         tables["By category"] = breakdown_table("category", result["by_category"], names)
+    tables |= value_tables(result, counts, scores)
     if "groups" in result:
         tables["By pattern"] = column_table(result["groups"])
     return tables
@@ -56,11 +58,13 @@ APP = AppSpec(
     ),
     columns=(
         "Columns: `prediction`, `reference` (the gold label) and `group` (the pattern); optional: "
-        "`category` and `other_prediction` (of a second system)."
+        "`category`, `other_prediction` (of a second system), and any others to break the scores "
+        "down by."
     ),
     options={
         "thresholds": ("Consistency thresholds", "0.5, 0.67, 0.9, 0.95, 1.0"),
         "labels": ("Label set in the order of the ids (empty: as they occur)", ""),
+        "by": BREAKDOWN_FIELD,
         "confidence_level": CONFIDENCE_LEVEL_FIELD,
     },
     example=_example(),

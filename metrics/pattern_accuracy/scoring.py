@@ -1,5 +1,6 @@
 """Pattern accuracy, the metric of SpaceNLI (section 4.2.2)."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,15 @@ from ..inference import (
     read_resampling,
     sign,
 )
+from ..inputs.breakdown import Breakdown, break_down, read_breakdowns
+from ..inputs.columns import InputColumn
+from ..inputs.groups import encode_sorted, hash_ids
 from ..inputs.labels import read_judged_columns
 from ..inputs.problems import Problems
 from ..thresholds import Thresholds, area_under_curve, read_thresholds, solved_curve
-from .patterns import Patterns, tally_patterns
+from .patterns import Patterns, score_by_value, tally_patterns
 
-PATTERN_ACCURACY_VERSION = "1.0.0"
+PATTERN_ACCURACY_VERSION = "1.1.0"
 
 
 def pattern_accuracy(
@@ -26,6 +30,7 @@ def pattern_accuracy(
     groups: Any,
     *,
     thresholds: Any = 0.95,
+    by: Any = None,
     categories: Any = None,
     labels: Any = None,
     other_predictions: Any = None,
@@ -44,6 +49,11 @@ def pattern_accuracy(
         groups: Ids of the patterns, n integers or strings.
         thresholds: The share t, from 0 to 1, or a list of shares. A float stands for the simplest
             fraction that rounds to it and is compared exactly: 190 of 200 reach 0.95.
+        by: Columns to break the scores down by: names in ``data``, one or a list, ``A+B`` for two
+            columns crossed; or a mapping of a name to a column, n values or a name in ``data``.
+            Values are text, numbers, truth values, dates, or lists of them, at most 500 different
+            ones, and the same for all samples of a pattern unless they are lists; nulls and empty
+            lists are shown as ``(none)``. None breaks nothing down.
         categories: Category of each sample, n integers or strings, the same for all samples of a
             pattern; None gives no breakdown.
         labels: Names of the label set in the order of their ids; None takes the class names of a
@@ -67,10 +77,13 @@ def pattern_accuracy(
         - ``n_groups``, ``n_samples``;
         - ``curve``: the ``thresholds`` at which ``pattern_accuracy`` changes, and its values;
           between two thresholds it has the value of the upper one;
+        - ``by``: the scores by name of the column, then by value as text, if asked for; of a
+          pattern with lists, the samples count whose list has the value;
         - ``by_category``: the scores of each category, if categories are given;
         - ``groups``: lists ``group``, ``reference``, ``category``, ``n_samples``, ``n_correct``
           and ``accuracy``, sorted by group, if ``per_group``;
-        - ``confidence_intervals``: low and high end by score, if asked for;
+        - ``confidence_intervals``: low and high end by score (also of every category and value),
+          if asked for;
         - ``comparison``: for each score the ``other`` system's, the ``difference`` (first minus
           other), its ``interval`` and bootstrap ``p_value``, and ``mcnemar`` over the patterns,
           if there are other predictions;
@@ -79,10 +92,12 @@ def pattern_accuracy(
 
     Raises:
         MetricInputError: Columns differ in length, are empty or hold values other than integers
-            and strings; labels are outside the set; a pattern has two gold labels or categories;
+            and strings; labels are outside the set; a pattern has two gold labels, categories or
+            values to break down by; a column to break down by is missing or has too many values;
             an option is out of its range. All problems are listed.
 
-    Source: SpaceNLI, section 4.2.2 (PA_t and its curve), Figure 5 (categories), Figure 6 (area).
+    Source: SpaceNLI, section 4.2.2 (PA_t and its curve), Figure 5 (categories), Figure 6 (area),
+        Table 2 and section 5 (spatial expressions).
 
     Example:
         >>> from nlihub.metrics.functional import pattern_accuracy
@@ -102,30 +117,42 @@ def pattern_accuracy(
         data,
         problems,
     )
+    breakdowns = read_breakdowns(by, data, columns, problems)
     problems.check()
-    patterns = tally_patterns(columns["groups"], encoded, columns.get("categories"), problems)
-    problems.check()
+    parts = {f"by {name}": found for name, found in breakdowns.items()}
+    if "categories" in columns:
+        parts["categories"] = break_down(columns["categories"])
+    groups_ = hash_ids(columns["groups"]) if parts else columns["groups"]
+    patterns = tally_patterns(groups_, encoded, problems)
 
-    def scores_of(part: Patterns, **others: Any) -> dict[str, Any]:
-        scores = _scores(part, levels) | others
+    def scores_of(n_correct: np.ndarray, n_samples: np.ndarray, **others: Any) -> dict[str, Any]:
+        scores = _scores(n_correct, n_samples, levels) | others
         if confidence_level is not None:
-            found = confidence_intervals(_vectors(part, levels, 0), _statistic, resampling)
+            vectors = _vectors(n_correct, n_samples, levels)
+            found = confidence_intervals(vectors, _statistic, resampling)
             scores["confidence_intervals"] = levels.rename(found, "pattern_accuracy")
         return scores
 
+    by_value = score_by_value(parts, groups_, encoded, patterns, scores_of, problems)
+    problems.check()
+    n_correct, n_samples = patterns.n_correct[0], patterns.n_samples
     result = scores_of(
-        patterns,
+        n_correct,
+        n_samples,
         thresholds=levels.as_given(),
-        curve=solved_curve(patterns.n_correct[0], patterns.n_samples, "pattern_accuracy"),
+        curve=solved_curve(n_correct, n_samples, "pattern_accuracy"),
     )
-    if patterns.category is not None:
-        result["by_category"] = {key: scores_of(part) for key, part in patterns.by_category()}
+    if by is not None:
+        result["by"] = {name: by_value[f"by {name}"] for name in breakdowns}
+    if "categories" in parts:
+        result["by_category"] = by_value["categories"]
     if per_group:
-        result["groups"] = _table(patterns, encoded.names)
+        of_category = parts.get("categories")
+        result["groups"] = _table(patterns, encoded.names, groups_, of_category)
     if other_predictions is not None:
-        vectors = [_vectors(patterns, levels, system) for system in (0, 1)]
+        vectors = [_vectors(counts, n_samples, levels) for counts in patterns.n_correct]
         found = compare_systems(vectors, _statistic, resampling)
-        solved = (levels.solved(n_correct, patterns.n_samples) for n_correct in patterns.n_correct)
+        solved = (levels.solved(counts, n_samples) for counts in patterns.n_correct)
         for i, systems in enumerate(zip(*solved, strict=True)):
             found[str(i)]["mcnemar"] = mcnemar(*systems)
         result["comparison"] = levels.rename(found, "pattern_accuracy")
@@ -136,11 +163,11 @@ def pattern_accuracy(
         resampling,
         labels=encoded,
         thresholds=levels,
+        by=",".join(breakdowns) or None,
     )
 
 
-def _scores(patterns: Patterns, levels: Thresholds) -> dict[str, Any]:
-    n_correct, n_samples = patterns.n_correct[0], patterns.n_samples
+def _scores(n_correct: np.ndarray, n_samples: np.ndarray, levels: Thresholds) -> dict[str, Any]:
     return {
         "pattern_accuracy": levels.share_solved(n_correct, n_samples),
         "accuracy": int(n_correct.sum()) / int(n_samples.sum()),
@@ -150,9 +177,8 @@ def _scores(patterns: Patterns, levels: Thresholds) -> dict[str, Any]:
     }
 
 
-def _vectors(patterns: Patterns, levels: Thresholds, system: int) -> np.ndarray:
+def _vectors(n_correct: np.ndarray, n_samples: np.ndarray, levels: Thresholds) -> np.ndarray:
     """Return for each pattern the numbers whose totals the scores depend on."""
-    n_correct, n_samples = patterns.n_correct[system], patterns.n_samples
     solved = levels.solved(n_correct, n_samples)
     ones = np.ones(len(n_samples))
     return np.column_stack([ones, n_samples, n_correct, n_correct / n_samples, *solved])
@@ -164,16 +190,23 @@ def _statistic(totals: np.ndarray) -> dict[str, np.ndarray]:
     return scores | {str(i): n / n_groups for i, n in enumerate(solved)}
 
 
-def _table(patterns: Patterns, names: tuple[str | int, ...]) -> dict[str, list[Any]]:
+def _table(
+    patterns: Patterns,
+    names: Sequence[str | int],
+    groups: InputColumn,
+    of_category: Breakdown | None,
+) -> dict[str, list[Any]]:
     order = pc.sort_indices(patterns.keys).to_numpy()
     n_correct, n_samples = patterns.n_correct[0][order], patterns.n_samples[order]
     table = {
         "group": patterns.keys.take(order).to_pylist(),
         "reference": [names[code] for code in patterns.reference[order].tolist()],
     }
-    if patterns.category is not None:
-        categories = patterns.category[order].tolist()
-        table["category"] = [patterns.category_keys[code] for code in categories]
+    if of_category is not None:
+        ids = encode_sorted(groups)
+        categories = np.zeros(len(ids), np.int64)
+        categories[ids.codes] = of_category.codes
+        table["category"] = [of_category.values[code] for code in categories.tolist()]
     return table | {
         "n_samples": n_samples.tolist(),
         "n_correct": n_correct.tolist(),

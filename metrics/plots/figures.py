@@ -9,6 +9,7 @@ from ..inputs.problems import MetricInputError, MissingLibraryError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.figure import Figure
 
 #: Seven colours that colour-blind readers tell apart (Okabe and Ito 2008).
@@ -33,6 +34,12 @@ _STYLE: dict[Any, Any] = {
     "svg.hashsalt": "nlihub",  # the same picture gives the same bytes
 }
 _FORMATS = (".png", ".svg", ".pdf")
+
+#: One hue from light to dark, which print and colour-blind readers keep apart.
+_SHADES = ("#e3eff7", "#7fb9dd", COLORS[0], "#00304b")
+
+#: Inches in a legend: of a letter, of a mark with the space around it, of a line.
+_IN_A_LETTER, _IN_A_MARK, _IN_A_LINE = 0.058, 0.55, 0.17
 
 
 @contextmanager
@@ -64,6 +71,34 @@ def lighten(color: str) -> str:
     """Return a light shade of a color; both are written ``"#rrggbb"``."""
     parts = (int(color[i : i + 2], 16) for i in (1, 3, 5))
     return "#" + "".join(f"{round(255 - 0.38 * (255 - part)):02x}" for part in parts)
+
+
+def shades() -> "LinearSegmentedColormap":
+    """Return the colours of a scale from low, light, to high, dark."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("shades", _SHADES)
+
+
+def with_legend_above(figure: "Figure") -> "Figure":
+    """Move the legend of a picture above it, in as many columns as fit.
+
+    Names of systems may be long; inside the axes they would cover the plot. The legend shows what
+    the first pair of axes has names for. The picture is changed in place, and returned.
+    """
+    axes, title = figure.axes[0], None
+    for legend in filter(None, [axes.get_legend(), *figure.legends]):
+        title = legend.get_title().get_text() or title
+        legend.remove()
+    handles, names = axes.get_legend_handles_labels()
+    width = _IN_A_LETTER * max(map(len, names)) + _IN_A_MARK
+    n_columns = min(len(names), max(1, int(figure.get_figwidth() / width)))
+    n_lines = -(-len(names) // n_columns) + (title is not None)
+    figure.set_figheight(figure.get_figheight() + _IN_A_LINE * n_lines)
+    style: dict[str, Any] = {"frameon": False, "fontsize": 8, "title_fontsize": 8}
+    style |= {"loc": "outside upper left", "alignment": "left"}
+    figure.legend(handles, names, title=title, ncols=n_columns, **style)
+    return figure
 
 
 def check_picture_name(path: str | Path) -> str:
@@ -101,20 +136,29 @@ def save_figure(figure: "Figure", path: str | Path) -> None:
         figure.savefig(path, dpi=300, metadata=metadata)
 
 
-def check_results(results: Mapping[str, Mapping[str, Any]], *keys: str) -> None:
+def check_results(
+    results: Mapping[str, Mapping[str, Any]],
+    *keys: str,
+    n_most: int | None = len(COLORS),
+    next_step: str = "",
+) -> None:
     """Check that results have what a picture shows.
 
     Args:
         results: Results by name of the system.
         *keys: Keys that every result must have.
+        n_most: Maximum number of systems; None sets no limit.
+        next_step: What gives a missing key, a sentence.
 
     Raises:
-        MetricInputError: There are no results, more than there are colours, or a key is missing.
+        MetricInputError: There are no results, more than the maximum, or a key is missing.
     """
-    if not 1 <= len(results) <= len(COLORS):
-        raise MetricInputError([f"{len(results)} systems; expected 1 to {len(COLORS)}."])
+    if not results or (n_most is not None and len(results) > n_most):
+        expected = "1 or more" if n_most is None else f"1 to {n_most}"
+        raise MetricInputError([f"{len(results)} systems; expected {expected}."])
+    step = f" {next_step}" if next_step else ""
     missing = [
-        f"{name}: the result has no {key!r}; it has {', '.join(result) or 'nothing'}."
+        f"{name}: the result has no {key!r}; it has {', '.join(result) or 'nothing'}.{step}"
         for name, result in results.items()
         for key in keys
         if key not in result

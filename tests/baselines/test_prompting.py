@@ -13,9 +13,11 @@ from collections import Counter
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import ClassVar
 
 import pyarrow as pa
 import pytest
+from nlihub.baselines.runs.data import read_run_rows
 from nlihub.baselines.systems.prompting.answers import (
     REASONS,
     Reading,
@@ -24,9 +26,10 @@ from nlihub.baselines.systems.prompting.answers import (
     read_answer,
 )
 from nlihub.baselines.systems.prompting.ask import Answer, PromptQuestion, ask_model
-from nlihub.baselines.systems.prompting.local import HEADINGS, LocalModel
+from nlihub.baselines.systems.prompting.local import LocalModel
 from nlihub.baselines.systems.prompting.prompts import (
     FORMS,
+    HEADINGS,
     Prompt,
     PromptOption,
     Shot,
@@ -35,6 +38,7 @@ from nlihub.baselines.systems.prompting.prompts import (
     get_prompt,
 )
 from nlihub.baselines.systems.prompting.server import ChatServer, ServerError
+from nlihub.baselines.systems.prompting.show import show_prompt, tabulate_prompts
 from nlihub.loaders.errors import (
     MissingExtraError,
     ModelError,
@@ -167,6 +171,73 @@ def test_a_prompt_of_ones_own_is_checked(changes, message):
     assert read_answer("1.", Prompt("own", **given)).label == 1
     with pytest.raises(UsageError, match=message):
         Prompt("own", **(given | changes))
+
+
+def _write_pairs(path, ids, labels=SPACE):
+    rows = [
+        {"id": id_, "premise": f"P {id_}", "hypothesis": f"H {id_}", "label": labels[i % 3]}
+        for i, id_ in enumerate(ids)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(path)
+
+
+def test_a_prompt_is_shown_as_it_is_sent(tmp_path):
+    """The command prints what ``ask_model`` sends for the same rows, form and draw."""
+    from typer.testing import CliRunner
+
+    from nlihub.cli import app
+
+    class Recorder:
+        settings: ClassVar[dict[str, str]] = {}
+
+        def answers(self, questions):
+            self.messages = {question.id: question.messages for question in questions}
+            yield from (Answer(question.id, "1") for question in questions)
+
+    test = _write_pairs(tmp_path / "test.jsonl", ["t0", "t1", "t2"])
+    pool = _write_pairs(tmp_path / "pool.jsonl", [f"p{i}" for i in range(30)])
+    tables = [read_run_rows(path, "test") for path in (test, pool)]
+    for form, n_shots in (("p1", 0), ("p3", 3)):
+        prompt, recorder = get_prompt(form, SPACE), Recorder()
+        shots = draw_exemplars(tables[1].rows, SPACE, 7) if n_shots else ()
+        ask_model(tables[0].rows, recorder, prompt, shots, tmp_path / f"{form}.jsonl")
+        options = ["--dataset", test, "--form", form, "--shots", str(n_shots), "--row", "t1"]
+        options += ["--shots-from", pool, "--seed", "7"]
+        command = ["baseline", "prompt", *options]
+        shown = json.loads(CliRunner().invoke(app, [*command, "--json"]).stdout)
+        assert shown["messages"] == recorder.messages["t1"]
+        assert shown["shots"] == [shot.id for shot in shots]
+        text = CliRunner().invoke(app, command).stdout
+        assert text == shown["text"] + "\n"
+        assert text.count(HEADINGS["user"]) == n_shots + 1
+        assert text.endswith(f"{HEADINGS['assistant']}\n\n")
+    assert show_prompt(test)["row"] == "t0"
+
+
+def test_a_prompt_that_no_run_would_send_is_refused(tmp_path):
+    test = _write_pairs(tmp_path / "test.jsonl", ["t0", "t1", "t2"])
+    with pytest.raises(UsageError, match="4 shots; expected 0, or 3"):
+        show_prompt(test, n_shots=4)
+    with pytest.raises(UnknownNameError, match="no row 't9'"):
+        show_prompt(test, row="t9")
+    with pytest.raises(UnknownNameError, match="no prompt 'p4'"):
+        show_prompt(test, form="p4")
+    with pytest.raises(UsageError, match="t0 is one of the exemplars"):
+        show_prompt(test, n_shots=3)
+
+
+@pytest.mark.parametrize("dataset", ["mscinli/hardware", "spacenli", "bionli"])
+def test_the_forms_are_shown_side_by_side(dataset):
+    head, _, question, answers = tabulate_prompts(dataset).splitlines()
+    assert head == "|  | p1 | p2 | p3 |"
+    labels = {"mscinli/hardware": SCIENCE, "spacenli": SPACE, "bionli": BIO}[dataset]
+    cells = question.split(" | ")[1:]
+    for form, cell in zip(FORMS, cells, strict=True):
+        prompt = get_prompt(form, labels)
+        shown = prompt.question("{premise}", "{hypothesis}")
+        assert cell.removesuffix(" |").replace("<br>", "\n") == shown
+        assert all(f"{prompt.reply(label)} ({label})" in answers for label in labels)
 
 
 # --- shots -----------------------------------------------------------------------------------

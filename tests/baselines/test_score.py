@@ -360,6 +360,10 @@ def test_on_the_command_line(built, rows, tmp_path):
     found = json.loads(done.stdout)
     assert found["metrics"]["pattern_accuracy"]["thresholds"] == [0.9, 1.0]
     (tmp_path / "0.json").write_text(done.stdout)
+    plain = {"metrics": {"nli_report": found["metrics"]["nli_report"]}}
+    (tmp_path / "plain.json").write_text(json.dumps(plain))
+    by = {"metrics": {"nli_report": {"by": {"category": {"a b": {"accuracy": 0.5}}}}}}
+    (tmp_path / "by.json").write_text(json.dumps(by))
     (tmp_path / "short.csv").write_text("id,prediction\nx,neutral\n")
     done = run("score", "short.csv", "--dataset", built, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
@@ -372,7 +376,18 @@ def test_on_the_command_line(built, rows, tmp_path):
     assert (done.returncode, done.stdout) == (0, "curve.svg\n")
     assert "<svg" in (tmp_path / "curve.svg").read_text()
     assert run("plot", "cartography", "0.json", "-o", "map.png", cwd=tmp_path).returncode == 0
+    arguments = ["cartography", "0.json", "--color", "correctness", "-o", "map.svg"]
+    assert run("plot", *arguments, cwd=tmp_path).returncode == 0
+    assert "Correctness (% of samples)" in (tmp_path / "map.svg").read_text()
+    arguments = ["breakdown", "by.json", "--by", "category", "-o", "bars.svg"]
+    assert run("plot", *arguments, cwd=tmp_path).returncode == 0
+    assert ">a b</text>" in (tmp_path / "bars.svg").read_text()
     for arguments, message in (
+        (["patterns", "0.json", "-o", "x.png"], "the result has no 'groups'"),
+        (["recall", "0.json", "-o", "x.png"], "no result of consistency"),
+        (["breakdown", "0.json", "-o", "x.png"], "Score the predictions with --by COLUMN"),
+        (["cartography", "plain.json", "-o", "x.png"], "It takes a column probability_LABEL"),
+        (["patterns", "0.json", "--by", "x", "-o", "x.png"], "by belongs to pictures of breakdown"),
         (["consistency", "0.json", "-o", "x.png"], "holds no result of consistency"),
         (["cartography", "0.json", "-o", "x.gif"], "x.gif: expected a file that ends in"),
         (["curves", "0.json", "-o", "x.png"], "no kind of picture 'curves'"),

@@ -54,6 +54,7 @@ COMMANDS = {
     "baseline zero-shot": f"{_BASELINES}::test_zero_shot_takes_a_classifier_as_it_is",
     "baseline classical": f"{_BASELINES}::test_models_without_pretraining_are_trained",
     "baseline analyse": f"{_BASELINES}::test_an_analysis_and_its_report",
+    "baseline prompt": "baselines/test_prompting.py::test_a_prompt_is_shown_as_it_is_sent",
     "baseline run": f"{_BASELINES}::test_a_run_can_be_done_again_from_its_config",
     "baseline presets": f"{_BASELINES}::test_presets_name_datasets_that_there_are",
     "baseline report": f"{_BASELINES}::test_an_analysis_and_its_report",

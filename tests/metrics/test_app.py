@@ -45,6 +45,33 @@ def test_files_without_the_columns_are_refused(name, tmp_path):
         score_file(spec, tmp_path / "example.csv", texts)
 
 
+@pytest.mark.parametrize("name", ["nli_report", "pattern_accuracy"])
+def test_scores_are_broken_down_by_columns_of_the_file(name, tmp_path):
+    spec = app_of(name)
+    first = "domain" if name == "nli_report" else "category"
+    lines = spec.example.splitlines()
+    rows = [f"{lines[0]},year", *(f"{line},2020" for line in lines[1:])]
+    (tmp_path / "years.csv").write_text("\n".join(rows))
+    texts = [
+        f"year, {first}+year" if option == "by" else value
+        for option, (_, value) in spec.options.items()
+    ]
+    result, _, files = score_file(spec, tmp_path / "years.csv", texts)
+    whole = result["by"]["year"]["2020"]
+    assert whole["confidence_intervals"]["accuracy"] == result["confidence_intervals"]["accuracy"]
+    table = spec.breakdowns(result)[f"Broken down by {first}+year"]
+    assert table[0][:2] == [f"{first}+year", "samples" if name == "nli_report" else "patterns"]
+    at = table[0].index("accuracy")
+    assert table[0][at + 1 : at + 3] == ["accuracy from", "accuracy to"]
+    parts = result["by"][f"{first}+year"]
+    assert [row[0] for row in table[1:]] == list(parts)
+    assert [row[at] for row in table[1:]] == [part["accuracy"] for part in parts.values()]
+    assert f"{name}_broken_down_by_year.csv" in {file.name for file in files}
+    texts = [text.replace("year", "yaer") for text in texts]
+    with pytest.raises(MetricInputError, match="by yaer: there is no column 'yaer' in data; it"):
+        score_file(spec, tmp_path / "years.csv", texts)
+
+
 def test_a_second_system_is_compared(tmp_path):
     spec = app_of("pattern_accuracy")
     rows = [f"{line},entailment" for line in spec.example.splitlines()]

@@ -3,6 +3,8 @@ from fractions import Fraction
 
 import pytest
 import reference_metrics as reference
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from nlihub.metrics.functional import MetricInputError, agreement, consistency
 from nlihub.metrics.thresholds import as_fraction
 
@@ -56,7 +58,7 @@ def test_by_hand():
     assert result["groups"]["n_correct"] == [3, 2, 1]
     assert result["curve"]["thresholds"] == [0.0, 0.5, 2 / 3, 1.0]
     assert result["signature"] == (
-        "consistency|version:1.0.0|labels:not_entailment,entailment|positive:entailment|"
+        "consistency|version:1.1.0|labels:not_entailment,entailment|positive:entailment|"
         "absent_class:0|thresholds:0.5,0.6,1.0|groups:3|samples:8"
     )
 
@@ -114,6 +116,66 @@ def test_parity_with_exact_arithmetic():
         assert result["n_positive_and_negatives_right"] == sum(
             all(p == r for p, r in rows) for rows in complete
         )
+
+
+def test_a_perfect_system_has_seven_eighths_of_a_positive_and_seven_negatives():
+    """And so no group of both labels is ever whole, as BioNLI's section 4.4 found."""
+    gold, groups = [1, *[0] * 7, 1, 0], [*["a"] * 8, "b", "b"]
+    found = consistency(gold, gold, groups, thresholds=[0.5, 0.875, 1.0])
+    assert found["consistency"] == [1.0, 1.0, 1.0]
+    larger = found["larger_side"]
+    assert larger["consistency"] == [1.0, 0.5, 0.0]
+    assert larger["area_under_curve"] == (7 / 8 + 1 / 2) / 2
+    assert larger["curve"] == {
+        "thresholds": [0.0, 0.5, 0.875, 1.0],
+        "consistency": [1.0, 1.0, 0.5, 0.0],
+    }
+    assert larger.pop("perfect") == larger
+
+
+def test_the_larger_side_by_hand():
+    """Of the first group one positive and two negatives are right, of the second a positive."""
+    found = consistency(
+        predictions=[1, 0, 0, 1, 1, 1],
+        references=[1, 0, 0, 0, 1, 0],
+        groups=["a"] * 4 + ["b"] * 2,
+        thresholds=0.5,
+        confidence_level=0.9,
+    )["larger_side"]
+    assert (found["consistency"], found["area_under_curve"]) == (1.0, 0.5)
+    assert found["perfect"]["area_under_curve"] == (3 / 4 + 1 / 2) / 2
+    assert found["confidence_intervals"] == {
+        "consistency": [1.0, 1.0],
+        "area_under_curve": [0.5, 0.5],
+    }
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 1), st.integers(0, 1), st.sampled_from("abcd")),
+        min_size=1,
+        max_size=30,
+    ),
+    st.lists(st.fractions(0, 1, max_denominator=12), min_size=1, max_size=3),
+)
+def test_the_larger_side_in_exact_arithmetic(rows, thresholds):
+    args = tuple(map(list, zip(*rows, strict=True)))
+    result = consistency(*args, thresholds=thresholds)
+    found = result["larger_side"]
+    for scores, shares in zip(
+        (found, found["perfect"]), reference.larger_sides(*args), strict=True
+    ):
+        reached = [float(reference.share_reached(shares, t)) for t in thresholds]
+        assert scores["consistency"] == reached
+        assert scores["area_under_curve"] == float(sum(shares) / len(shares))
+        curve = scores["curve"]
+        assert curve["thresholds"] == sorted({0.0, 1.0, *map(float, shares)})
+        assert curve["consistency"] == [
+            float(reference.share_reached(shares, as_fraction(t))) for t in curve["thresholds"]
+        ]
+    assert found["area_under_curve"] <= found["perfect"]["area_under_curve"]
+    assert found["area_under_curve"] <= result["area_under_curve"]
 
 
 def test_agreement_needs_no_gold_labels_and_takes_any():

@@ -2,6 +2,7 @@
 
 import inspect
 import json
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -47,6 +48,10 @@ def options(name):
 
 
 def compute(name, columns, **more):
+    if name in ("nli_report", "pattern_accuracy"):
+        parts = columns["domains" if name == "nli_report" else "categories"]
+        words = [["in", "on top of", "in"][: int(part)] for part in parts]
+        more["by"] = {"part": parts, "words": words}
     return getattr(functional, name)(**columns, **options(name), **more)
 
 
@@ -192,7 +197,8 @@ def test_improving_a_sample_never_lowers_the_score(name):
 def test_results_can_be_kept_as_json(name):
     result = compute(name, inputs(name))
     assert_same(json.loads(json.dumps(result)), json.loads(json.dumps(result)))
-    assert result["signature"].startswith(f"{name}|version:1.0.0|")
+    version = import_module(f"nlihub.metrics.{name}.scoring").__dict__[f"{name.upper()}_VERSION"]
+    assert result["signature"].startswith(f"{name}|version:{version}|")
     assert result["signature"].endswith("bootstrap:resamples:200|confidence:0.9|seed:0")
 
 

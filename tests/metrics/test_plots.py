@@ -9,10 +9,14 @@ from nlihub.metrics.functional import (
     pattern_accuracy,
 )
 from nlihub.metrics.plots import (
+    plot_breakdown,
     plot_cartography,
     plot_categories,
     plot_consistency,
     plot_pattern_accuracy,
+    plot_patterns,
+    plot_possible_perturbations,
+    plot_recall,
     save_figure,
 )
 from nlihub.metrics.plots.figures import COLORS, HATCHES, LINES, MARKERS, lighten
@@ -56,6 +60,32 @@ def test_consistency_curves():
     assert line.get_ydata().tolist() == [100, 100, 50]
 
 
+def test_the_larger_side_beside_a_perfect_system():
+    gold, groups = [1, 0, 0, 0, 1, 0], ["a"] * 4 + ["b"] * 2
+    systems = {
+        "first": consistency([1, 0, 0, 1, 1, 1], gold, groups),
+        "second": consistency([0] * 6, gold, groups),
+    }
+    axes = plot_consistency(systems, larger_side=True).axes[0]
+    assert [line.get_label() for line in axes.lines] == [
+        "a perfect system (62.5)",
+        "first (50.0)",
+        "second (62.5)",
+    ]
+    assert axes.lines[0].get_color() not in COLORS
+    for line, found in zip(axes.lines[1:], systems.values(), strict=True):
+        shares = found["larger_side"]["curve"]["consistency"]
+        assert np.divide(line.get_ydata(), 100).tolist() == shares
+    seven = {str(i): systems["first"] for i in range(7)}
+    colors = [line.get_color() for line in plot_consistency(seven, larger_side=True).axes[0].lines]
+    assert colors[1:] == list(COLORS)
+    other = consistency([1], [1], ["a"])
+    with pytest.raises(MetricInputError, match="other: a perfect system reaches another curve"):
+        plot_consistency({**systems, "other": other}, larger_side=True)
+    with pytest.raises(MetricInputError, match="the result has no 'larger_side'"):
+        plot_consistency({"old": {"curve": {}}}, larger_side=True)
+
+
 def test_bars_by_category():
     axes = plot_categories(SYSTEMS).axes[0]
     assert [label.get_text() for label in axes.get_xticklabels()] == ["down", "up to"]
@@ -86,6 +116,137 @@ def test_cartography_by_gold_label():
     named = {text.get_text() for text in axes.texts}
     assert named and named <= {str(g) for g in range(8)}
     assert not plot_cartography(cartography([0.5], groups=[1]), n_named=0).axes[0].texts
+
+
+def test_cartography_by_correctness():
+    """The share of samples whose gold label is the most probable colours a group."""
+    gold = np.array([0.9] * 4 + [0.9, 0.9, 0.9, 0.2] + [0.1] * 4)  # 4, 3 and 0 of 4 right
+    groups, references = np.repeat(["a", "b", "c"], 4), np.repeat([0, 1, 1], 4)
+    probabilities = np.where(references[:, None] == [0, 1], gold[:, None], 1 - gold[:, None])
+    found = cartography(probabilities, references, groups)
+    assert found["groups"]["correctness"] == [1, 0.75, 0]
+    axes = plot_cartography(found, color="correctness").axes[0]
+    shown = [c.get_array().tolist() for c in axes.collections]
+    assert shown == [[100], [75, 0]]
+    assert {c.get_clim() for c in axes.collections} == {(0, 100)}
+    assert axes.figure.axes[1].get_ylabel() == "Correctness (% of samples)"
+    with pytest.raises(MetricInputError, match="column probability_LABEL"):
+        plot_cartography(cartography(gold, groups=groups), color="correctness")
+    with pytest.raises(MetricInputError, match="'gold'; expected label or correctness"):
+        plot_cartography(found, color="gold")
+
+
+def test_the_heat_map_has_the_patterns_by_category_and_mean_accuracy():
+    systems = {
+        "first": result([4, 4, 3, 2, 1, 0, 4, 4], per_group=True),
+        "second": result([2, 0, 2, 2, 2, 2, 1, 4], per_group=True),
+    }
+    figure = plot_patterns(systems)
+    axes = figure.axes[0]
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    assert names == ["7", "6", "4", "5", "0", "2", "1", "3"]  # down, then up_to
+    shown = axes.collections[0].get_array().reshape(8, 2).tolist()
+    assert shown[:2] == [[100, 100], [100, 25]] and shown[-2:] == [[100, 0], [50, 50]]
+    assert axes.collections[0].get_clim() == (0, 100)
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["first", "second"]
+    assert [text.get_text() for text in axes.texts] == ["down\n(4)", "up to\n(4)"]
+    assert {line.get_ydata()[0] for line in axes.lines} == {3.5}  # between the categories
+    many = {f"a system with a long name {i}": systems["first"] for i in range(9)}
+    assert len(plot_patterns(many).axes[0].get_xticks()) == 9
+
+
+def test_a_heat_map_of_many_patterns_fits_a_page():
+    n = 160
+    found = pattern_accuracy([0] * n, [0] * n, range(n), per_group=True)
+    figure = plot_patterns({"a": found, "b": found})
+    assert figure.get_figheight() < 9
+    names = figure.axes[0].get_yticks()
+    assert 40 <= len(names) < n and min(np.diff(names)) > 1
+    with pytest.raises(MetricInputError, match=r"'groups'.*--per-group"):
+        plot_patterns(SYSTEMS)
+    other = pattern_accuracy([0], [0], ["x"], per_group=True)
+    with pytest.raises(MetricInputError, match="b: has other patterns than a"):
+        plot_patterns({"a": found, "b": other})
+
+
+def _heights(axes):
+    return [[bar.get_height() for bar in c] for c in axes.containers if hasattr(c, "patches")]
+
+
+def test_recall_by_category_in_the_order_of_the_paper():
+    references = [1, 0, 0, 0, 0, 0]
+    kinds = ["positive", "GEN", "SEP", "SEN", "SEN", "mine"]
+    found = {
+        name: consistency(predictions, references, [0] * 6, categories=kinds)
+        for name, predictions in {"a": [1, 1, 0, 0, 1, 0], "b": [0, 0, 0, 1, 1, 1]}.items()
+    }
+    axes = plot_recall(found).axes[0]
+    names = [label.get_text() for label in axes.get_xticklabels()]
+    assert names == ["mine\nn=1", "positive\nn=1", "SEN\nn=2", "SEP\nn=1", "GEN\nn=1"]
+    assert _heights(axes) == [[100, 100, 50, 100, 0], [0, 0, 0, 100, 100]]
+    with pytest.raises(MetricInputError, match="recall_by_category"):
+        plot_recall({"a": {"accuracy": 1}})
+
+
+def breakdown(*shares, **others):
+    names = ("BothRand", "FirstRand", "SecondRand")
+    values = {
+        name: {
+            "accuracy": share,
+            "macro_f1": share / 2,
+            "confidence_intervals": {"accuracy": [share - 0.05, share + 0.02]},
+        }
+        for name, share in zip(names, shares, strict=False)
+    }
+    return {"by": {"category": values} | others}
+
+
+def test_a_breakdown_by_any_column_with_its_intervals():
+    systems = {"a": breakdown(0.75, 0.5, 0.25), "b": breakdown(0.5, 0.25)}
+    axes = plot_breakdown(systems).axes[0]
+    names = [label.get_text() for label in axes.get_xticklabels()]
+    assert names == ["BothRand", "FirstRand", "SecondRand"]
+    assert _heights(axes) == [[75, 50, 25], [50, 25]]
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("category", "Accuracy (%)")
+    ends = [c.get_segments()[0][:, 1].tolist() for c in axes.collections]
+    assert ends[0] == pytest.approx([70, 77]) and len(ends) == 5
+    axes = plot_breakdown(systems, score="macro_f1").axes[0]
+    assert _heights(axes)[0] == [37.5, 25, 12.5] and not axes.collections
+    domains = {"a": {"by_domain": {"acl": {"accuracy": 0.5}}}}
+    assert _heights(plot_breakdown(domains, by="domain").axes[0]) == [[50]]
+
+
+def test_a_breakdown_that_is_not_there_is_refused():
+    found = breakdown(0.5, other={str(i): {"accuracy": 0.5} for i in range(41)})
+    for options, message in (
+        ({}, "breakdowns by category, other; choose one"),
+        ({"by": "domain"}, "no breakdown by domain; the result has by category, by other.*--by"),
+        ({"by": "other"}, "41 values of other; bars show at most 40"),
+        ({"by": "category", "score": "f1"}, "'f1'; expected accuracy or macro_f1"),
+        ({"by": "other", "score": "macro_f1"}, "has no macro_f1; its scores are accuracy"),
+    ):
+        with pytest.raises(MetricInputError, match=message):
+            plot_breakdown({"a": found}, **options)
+    with pytest.raises(MetricInputError, match=r"no breakdown\. Score the predictions with --by"):
+        plot_breakdown({"a": {"accuracy": 1}})
+
+
+def test_many_values_stand_upright():
+    values = {f"expression {i}": {"accuracy": 0.5} for i in range(30)}
+    figure = plot_breakdown({"a": {"by": {"expression": values}}})
+    assert figure.get_figwidth() < 12
+    assert {label.get_rotation() for label in figure.axes[0].get_xticklabels()} == {90}
+
+
+def test_possible_perturbations_beside_the_papers():
+    axes = plot_possible_perturbations({2: 0.25, 4: 0.75}, published={2: 0.06, 3: 0.35}).axes[0]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["2", "3", "4"]
+    assert _heights(axes) == [[25, 75], [6, 35]]
+    assert [text.get_text() for text in axes.texts] == ["25.0", "75.0", "6.0", "35.0"]
+    with pytest.raises(MetricInputError, match="the share of 2 is 25; expected 0 to 1"):
+        plot_possible_perturbations({2: 25})
+    with pytest.raises(MetricInputError, match="shares: empty"):
+        plot_possible_perturbations({})
 
 
 @pytest.mark.parametrize("ending", [".png", ".svg", ".pdf"])

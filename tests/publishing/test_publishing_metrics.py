@@ -1,6 +1,7 @@
 """Publishing metrics as Spaces, and everything at once with its collection."""
 
 import json
+from importlib import import_module
 
 import pytest
 from hub_faults import Fault
@@ -8,6 +9,12 @@ from hub_users import use
 from nlihub.metrics import METRICS
 from nlihub.publishing.metrics import space_files
 
+#: The version of each metric, which its signatures quote.
+VERSIONS = {
+    name: import_module(f"nlihub.metrics.{name}.scoring").__dict__[f"{name.upper()}_VERSION"]
+    for name in METRICS
+}
+OWN = VERSIONS["consistency"]
 SPACES = [f"spaces/someone/{name}" for name in sorted(METRICS)]
 
 
@@ -24,7 +31,7 @@ def examples():
 def test_a_metric_is_published(hub, publisher):
     # Several processes, each with evaluate: the client's, and one that tries the Space out.
     publisher.run("publish-metric", "consistency", "--space", "someone/consistency", "--yes")
-    assert list(hub.repos["spaces/someone/consistency"].tags) == ["v1.0.0"]
+    assert list(hub.repos["spaces/someone/consistency"].tags) == [f"v{OWN}"]
 
 
 @pytest.mark.slow
@@ -44,12 +51,11 @@ def test_a_metric_is_published_once(hub, publisher):
     answer = json.loads(publisher.run(*publish, "--json"))
     assert answer["was_there"]
     assert len(repo.commits) == 2  # the first is the Hub's own
-    repo.tags["v1.0.0"].files["consistency.py"] = hub.keep(b"raise ValueError")
-    assert "1.0.0 is published already, and is another: consistency.py is another" in publisher.run(
-        *publish, code=1
-    )
+    repo.tags[f"v{OWN}"].files["consistency.py"] = hub.keep(b"raise ValueError")
+    said = publisher.run(*publish, code=1)
+    assert f"{OWN} is published already, and is another: consistency.py is another" in said
     versions = json.loads(publisher.run("versions", "someone/consistency", "--space", "--json"))
-    assert [version["number"] for version in versions] == ["1.0.0"]
+    assert [version["number"] for version in versions] == [OWN]
 
 
 @pytest.mark.slow
@@ -62,7 +68,7 @@ def test_a_metric_that_does_not_work_gets_no_tag(hub, publisher):
     assert repo.tags == {}
     hub.faults = []
     publisher.run(*publish)
-    assert list(repo.tags) == ["v1.0.0"]
+    assert list(repo.tags) == [f"v{OWN}"]
     assert len(repo.commits) == 2
 
 
@@ -82,12 +88,12 @@ def test_everything(hub, publisher, tmp_path):
     ]
     for name in METRICS:
         repo = hub.repos[f"spaces/someone/{name}"]
-        assert (repo.sdk, list(repo.tags)) == ("gradio", ["v1.0.0"])
+        assert (repo.sdk, list(repo.tags)) == ("gradio", [f"v{VERSIONS[name]}"])
         files = hub.files(f"spaces/someone/{name}")
         ours = {f"{name}.py", "app.py", "README.md", "requirements.txt"}
         assert set(files) == ours | {".gitattributes"}
         assert "configuration reference" not in files["README.md"].decode()
     signatures = use(hub, tmp_path / "user", examples())
     assert [signature.split("|")[:2] for signature in signatures] == [
-        [name, "version:1.0.0"] for name in METRICS
+        [name, f"version:{VERSIONS[name]}"] for name in METRICS
     ]

@@ -10,13 +10,9 @@ import numpy as np
 from ....loaders.errors import ModelError, UsageError, needs_extra
 from ...training.batches import prediction_batches
 from .ask import Answer, PromptQuestion
-from .prompts import Message
+from .prompts import HEADINGS, plain_text
 
 _LOGGER = logging.getLogger(__name__)
-
-#: Headings of the turns of a chat, for a model whose tokenizer has no chat template; an empty line
-#: follows each turn. An answer ends where the model writes the heading of another question.
-HEADINGS = {"user": "### Question", "assistant": "### Answer"}
 
 
 class LocalModel:
@@ -169,7 +165,7 @@ class LocalModel:
 
     def _encode(self, question: PromptQuestion) -> list[int]:
         if self._tokenizer.chat_template is None:
-            ids = list(self._tokenizer(_plain(question.messages))["input_ids"])
+            ids = list(self._tokenizer(plain_text(question.messages))["input_ids"])
             # Some tokenizers close every text, after which no answer would begin.
             return ids[:-1] if ids and ids[-1] in self._ends else ids
         jinja2 = import_module("jinja2")
@@ -226,12 +222,6 @@ def _libraries() -> tuple[Any, Any]:
     """Import torch and transformers."""
     with needs_extra("baselines", "A local model"):
         return import_module("torch"), import_module("transformers")
-
-
-def _plain(messages: Sequence[Message]) -> str:
-    """Write a chat under headings, ending with the heading of the answer."""
-    turns = [f"{HEADINGS[turn['role']]}\n{turn['content']}\n\n" for turn in messages]
-    return "".join(turns) + HEADINGS["assistant"] + "\n"
 
 
 def _end_tokens(model: Any, tokenizer: Any) -> frozenset[int]:

@@ -367,3 +367,14 @@ def shot_turns(prompt: Prompt, shots: Sequence[Shot]) -> list[Message]:
 
 def _user(content: str) -> Message:
     return {"role": "user", "content": content}
+
+
+#: Headings of the turns of a chat, for a model whose tokenizer has no chat template; an empty line
+#: follows each turn. An answer ends where the model writes the heading of another question.
+HEADINGS = {"user": "### Question", "assistant": "### Answer"}
+
+
+def plain_text(messages: Sequence[Message]) -> str:
+    """Write a chat under ``HEADINGS``, ending with the heading of the answer."""
+    turns = [f"{HEADINGS[turn['role']]}\n{turn['content']}\n\n" for turn in messages]
+    return "".join(turns) + HEADINGS["assistant"] + "\n"

@@ -21,6 +21,25 @@ MEANINGS = {
     "source": "the paper's id, and the positions of the two sentences in it, from 0",
     "year": "the year of the paper; null where it is not known",
 }
+_RANDOM_SENTENCES = {
+    "mscinli": """No random sentence begins with a linking phrase, as MSciNLI says (`mscinli`); one
+may contain such words further on, as sentences of the other classes may.""",
+    "scinli": """The two random sentences of BothRand contain no linking phrase, wherever in the
+sentence, in any case and sense, as SciNLI says (section 3.2, `scinli`): these words are rarer in
+neutral pairs than in others. Of the one in FirstRand and SecondRand SciNLI only says that it is
+random; here it begins with no linking phrase, as in SciNLI's release: 2 of the 1,500 neutral
+hypotheses of its validation and test files begin with one.""",
+}
+#: The columns that annotation adds: sentences before people completed them.
+ORIGINALS: Mapping[str, ColumnType] = {
+    "original_premise": "string",
+    "original_hypothesis": "string",
+}
+_MEANINGS_OF_ORIGINALS = {
+    name: f"the {name.removeprefix('original_')} as it was extracted, where an annotator completed "
+    "it; null elsewhere"
+    for name in ORIGINALS
+}
 
 
 def paper_configs(domains: Sequence[str], splits: Sequence[str]) -> dict[str, ConfigSpec]:
@@ -42,6 +61,8 @@ class PapersDeclaration(Declaration):
         categories: The linking phrases, and the ways to neutral pairs.
         domains: The domains, one or more.
         splits: The splits, one or more; each has pairs of every class and domain.
+        is_annotated: Whether people have judged its evaluation pairs, and may have completed
+            sentences of them.
     """
 
     PROCEDURE = "distant supervision"
@@ -52,9 +73,10 @@ class PapersDeclaration(Declaration):
     categories: tuple[str, ...]
     domains: tuple[str, ...]
     splits: tuple[str, ...]
+    is_annotated: bool = False
 
     def count_blocks(self, construction: Mapping[str, Any]) -> dict[str, str]:
-        """Return the counts of papers, and those of pairs by category and reason."""
+        """Return the rule on random sentences, and the counts of papers and of pairs."""
         pairs = construction["pairs"]
         reasons = sorted({reason for counts in pairs.values() for reason in counts["dropped"]})
         rows = [
@@ -67,6 +89,8 @@ class PapersDeclaration(Declaration):
             for category, counts in pairs.items()
         ]
         return {
+            # Versions that do not name the rule were made by the only one there was.
+            "random_sentences": _RANDOM_SENTENCES[construction.get("random_sentences", "mscinli")],
             "papers": units_table("papers", construction["papers"]),
             "pairs": markdown_table(["category", "read", "kept", *reasons], rows),
         }
@@ -81,8 +105,8 @@ class PapersDeclaration(Declaration):
             "group": None,
             "metrics": ("nli_report", "cartography"),
             "configs": paper_configs(self.domains, self.splits),
-            "extra": EXTRA,
-            "meanings": MEANINGS,
+            "extra": {**EXTRA, **ORIGINALS} if self.is_annotated else EXTRA,
+            "meanings": MEANINGS | _MEANINGS_OF_ORIGINALS if self.is_annotated else MEANINGS,
             "paper": "https://aclanthology.org/2022.acl-long.511",
             "card": "constructed_from_papers",
             "changes": "sentences of papers were paired; linking phrases were cut.",

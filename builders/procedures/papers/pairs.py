@@ -5,7 +5,7 @@ Source:
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
@@ -18,13 +18,22 @@ from ....loaders.errors import UsageError
 from ...core.keyed import keyed_number
 from .arrays import Flags, Numbers, Texts, Words, draw, subkeys
 from .cleaning import FIT, RULES, Cleaning
-from .phrases import AFTER_A_MARK, APPROACHES, Linking, LinkingPhrases, find_linking
+from .phrases import (
+    AFTER_A_MARK,
+    APPROACHES,
+    Linking,
+    LinkingPhrases,
+    contain_phrase,
+    find_linking,
+)
 
 #: Why a pair is dropped before it reaches a split; those on texts are the rules of ``cleaning``.
 OPENS_PARAGRAPH = "the phrase opens its paragraph"
 BEHIND_A_MARK = "something stands before the phrase"
 NO_RANDOM_SENTENCE = "no random sentence was found"
 SAME_SENTENCE = "it is one sentence twice"
+#: The papers whose rule random sentences may follow; the first is the default.
+RANDOM_SENTENCES = ("mscinli", "scinli")
 _BLOCK_SENTENCES = 30_000
 _MAX_DRAWS = 64
 
@@ -37,17 +46,25 @@ class PairRules:
         phrases: The linking phrases.
         cleaning: The bounds of the rules on sentences.
         within: What two adjacent sentences must share, ``paragraph`` or ``section``.
+        random_sentences: Whose rule random sentences follow, one of ``RANDOM_SENTENCES``; see
+            ``find_pairs``.
         seed: Decides every random choice.
     """
 
     phrases: LinkingPhrases = field(default_factory=LinkingPhrases.read)
     cleaning: Cleaning = field(default_factory=Cleaning)
     within: str = "paragraph"
+    random_sentences: str = RANDOM_SENTENCES[0]
     seed: int = 1
 
     def __post_init__(self) -> None:
         if self.within not in ("paragraph", "section"):
             raise UsageError(f"within is {self.within!r}; expected paragraph or section.")
+        if self.random_sentences not in RANDOM_SENTENCES:
+            raise UsageError(
+                f"The rule on random sentences is {self.random_sentences!r}; expected "
+                f"{' or '.join(RANDOM_SENTENCES)}."
+            )
 
     def as_json(self) -> Mapping[str, Any]:
         """Return the rules as plain values."""
@@ -55,6 +72,7 @@ class PairRules:
             **self.phrases.as_json(),
             "cleaning": asdict(self.cleaning),
             "within": self.within,
+            "random_sentences": self.random_sentences,
             "seed": self.seed,
         }
 
@@ -105,8 +123,12 @@ def find_pairs(papers: Iterable[Paper], rules: PairRules) -> Iterator[PairBlock]
     - FirstRand: a random sentence, and the second one of the pair;
     - SecondRand: the first one of the pair, and a random sentence.
 
-    A random sentence opens with no linking phrase, and does not stand next to the other one. Every
-    hypothesis begins in lower case, as in the authors' release, whatever its first word.
+    A random sentence opens with no linking phrase (MSciNLI), and does not stand next to the other
+    one. By the rule of ``scinli``, the two of BothRand also contain none, wherever in the sentence
+    (SciNLI). Of the one in FirstRand and SecondRand SciNLI only says that it is random; in its
+    release 2 of the 1,500 neutral hypotheses that people have judged open with a phrase.
+
+    Every hypothesis begins in lower case, as in the authors' release, whatever its first word.
 
     Args:
         papers: The papers.
@@ -187,8 +209,17 @@ class _Block:
         linking = self._with_premise(linking, tally)
         paper = np.searchsorted(starts, linking.sentence, side="right") - 1
         labelled = _Candidates(linking.sentence - 1, linking.sentence, paper, linking.phrase)
+
+        def have_phrase(sentences: Numbers) -> Flags:
+            return contain_phrase(texts.select(sentences), phrases)
+
         neutral, is_found = _draw_neutral_pairs(
-            labelled, starts, is_linking, keys, len(phrases.phrases)
+            labelled,
+            starts,
+            is_linking,
+            keys,
+            len(phrases.phrases),
+            have_phrase if self._rules.random_sentences == "scinli" else None,
         )
         tally.find(neutral.category)
         tally.drop(neutral.category[~is_found], NO_RANDOM_SENTENCE)
@@ -297,7 +328,12 @@ class _Candidates(NamedTuple):
 
 
 def _draw_neutral_pairs(
-    labelled: _Candidates, starts: Numbers, is_linking: Flags, paper_keys: Words, n_phrases: int
+    labelled: _Candidates,
+    starts: Numbers,
+    is_linking: Flags,
+    paper_keys: Words,
+    n_phrases: int,
+    have_phrase: Callable[[Numbers], Flags] | None,
 ) -> tuple[_Candidates, Flags]:
     """Draw a neutral pair for each of n labelled ones, from the same paper.
 
@@ -307,6 +343,8 @@ def _draw_neutral_pairs(
         is_linking: For each sentence whether it opens with a linking phrase.
         paper_keys: The keys of the papers.
         n_phrases: The number of the first category that is an approach.
+        have_phrase: Returns for each of some sentences whether one of BothRand is refused for a
+            phrase anywhere in it; None where none is.
 
     Returns:
         The neutral pairs, and n booleans, whether random sentences were found.
@@ -328,11 +366,15 @@ def _draw_neutral_pairs(
                 is_random[waiting], start[waiting] + drawn.astype(np.int64), side[waiting]
             )
         one, other = first[waiting], second[waiting]
-        is_found[waiting] = (
+        is_fit = (
             (np.abs(one - other) > 1)
             & ~(random_first[waiting] & is_linking[one])
             & ~(random_second[waiting] & is_linking[other])
         )
+        if have_phrase is not None:
+            both = np.flatnonzero(is_fit & (approach[waiting] == 0))
+            is_fit[both] = ~(have_phrase(one[both]) | have_phrase(other[both]))
+        is_found[waiting] = is_fit
     return _Candidates(first, second, labelled.paper, approach + n_phrases), is_found
 
 

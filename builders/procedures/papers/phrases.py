@@ -1,4 +1,4 @@
-"""Linking phrases, the labels that they give, and the sentences that open with one.
+"""Linking phrases, the labels that they give, and the sentences that open with or contain one.
 
 The phrases are data, which others may replace.
 
@@ -31,6 +31,8 @@ _MARKS = "\"'([{“‘„«—–-*•·"  # noqa: RUF001
 #: What may stand between a phrase and the rest of its sentence, besides blanks.
 _PUNCTUATION = ",:;.，、：；。—–-"  # noqa: RUF001
 _BLANKS = " \t\n\u00a0\u2009\u202f"
+#: A phrase ends where its word does: "Thusly" and "that is-a" have none.
+_END = r"(?![\w'\u2019-])"
 
 
 @dataclass(frozen=True)
@@ -169,17 +171,41 @@ def find_linking(texts: Texts, phrases: LinkingPhrases) -> Linking:
     return Linking(*np.array(found, np.int64).reshape(-1, 3).T)
 
 
+def contain_phrase(texts: Texts, phrases: LinkingPhrases) -> Flags:
+    """Return for each of n texts whether a linking phrase stands anywhere in it.
+
+    Whole words count, in any case: "it thus holds" contains "Thus", "enthusiasm" and
+    "task-specifically" contain none. A phrase counts whatever its sense there: "a model that is
+    small" contains "That is".
+    """
+    search = _anywhere(phrases.phrases).search
+    decoded = (text.decode("utf-8", "surrogatepass").lower() for text in texts.to_list())
+    return np.fromiter((search(text) is not None for text in decoded), bool, len(texts))
+
+
+@cache
+def _anywhere(phrases: tuple[str, ...]) -> re.Pattern[str]:
+    """Match a phrase in lower-case text, as whole words."""
+    choices = "|".join(_words(phrase.lower()) for phrase in phrases)
+    return re.compile(rf"(?<![\w-])(?:{choices}){_END}")
+
+
 @cache
 def _pattern(phrases: tuple[str, ...]) -> re.Pattern[str]:
     """Match what opens a sentence: marks (group 1), a phrase (2), and the punctuation after it.
 
-    A phrase ends where its word does: "Thus" opens "Thus, we" and "Thus we", not "Thusly". Where
-    one phrase is the beginning of another, the longer one is meant.
+    "Thus" opens "Thus, we" and "Thus we", not "Thusly". Where one phrase is the beginning of
+    another, the longer one is meant.
     """
     longest_first = sorted(phrases, key=len, reverse=True)
-    choices = "|".join(r"\s+".join(map(re.escape, p.split())) for p in longest_first)
+    choices = "|".join(map(_words, longest_first))
     marks, punctuation = re.escape(_MARKS + _BLANKS), re.escape(_PUNCTUATION)
-    return re.compile(rf"([{marks}]*)({choices})(?![\w'\u2019-])[\s{punctuation}]*")
+    return re.compile(rf"([{marks}]*)({choices}){_END}[\s{punctuation}]*")
+
+
+def _words(phrase: str) -> str:
+    """Return the expression of a phrase with any blanks between its words."""
+    return r"\s+".join(map(re.escape, phrase.split()))
 
 
 def _may_open_with(texts: Texts, phrases: tuple[str, ...]) -> Numbers:

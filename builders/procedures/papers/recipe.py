@@ -13,8 +13,19 @@ from ....loaders.errors import UsageError
 from ..about import check_domain
 from ..option_groups import Option
 from ..procedure import Recipe
-from ..splits import GROUP, ByRatio, ByYear, Ratio, Splitting, Years, parse_years
-from .pairs import PairRules
+from ..splits import (
+    GROUP,
+    VALIDATION_SHARE,
+    ByRatio,
+    PerDomain,
+    Ratio,
+    Splitting,
+    Years,
+    parse_share,
+    parse_years,
+    split_by_year,
+)
+from .pairs import RANDOM_SENTENCES, PairRules
 from .phrases import LinkingPhrases
 
 if TYPE_CHECKING:
@@ -69,17 +80,39 @@ class PapersRecipe(Recipe):
             "paragraph|section",
         ),
     ] = "paragraph"
+    random_sentences: Annotated[
+        str,
+        Option(
+            "Rule on the random sentences of neutral pairs: none begins with a linking phrase "
+            "(mscinli); also, two that are both random contain none (scinli).",
+            _PAIRS,
+            "|".join(RANDOM_SENTENCES),
+        ),
+    ] = RANDOM_SENTENCES[0]
     train_years: Annotated[
-        Years | None,
-        Option("First and last year of the training papers.", GROUP, "A-B", parse_years),
+        PerDomain[Years] | None,
+        Option(
+            "First and last year of the training papers; domains may have their own, as in "
+            "2000-2014,neurips=2000-2018.",
+            GROUP,
+            "A-B,...",
+            parse_years,
+        ),
     ] = None
     evaluation_years: Annotated[
-        Years | None,
+        PerDomain[Years] | None,
         Option(
-            "First and last year of the others, of which 36 % are for validation.",
+            "First and last year of the others, in the same form.", GROUP, "A-B,...", parse_years
+        ),
+    ] = None
+    validation_share: Annotated[
+        PerDomain[float] | None,
+        Option(
+            f"Share of the others that are for validation, in the same form; {VALIDATION_SHARE} "
+            "by default.",
             GROUP,
-            "A-B",
-            parse_years,
+            "SHARE,...",
+            parse_share,
         ),
     ] = None
     ratio: Ratio = None
@@ -114,25 +147,32 @@ class PapersRecipe(Recipe):
     def rules(self) -> PairRules:
         """How pairs are taken from a paper."""
         phrases = LinkingPhrases.read(self.linking_phrases)
-        return PairRules(phrases=phrases, within=self.within, seed=self.seed)
+        return PairRules(
+            phrases=phrases,
+            within=self.within,
+            random_sentences=self.random_sentences,
+            seed=self.seed,
+        )
 
     @cached_property
     def splitting(self) -> Splitting:
         """How papers are split.
 
         Raises:
-            UsageError: Years and ratio are both given, or one of the two kinds of years alone.
+            UsageError: Years and ratio are both given, one of the two kinds of years alone, or a
+                share of validation without years.
         """
-        years = self.train_years, self.evaluation_years
+        train, evaluation, share = self.train_years, self.evaluation_years, self.validation_share
+        is_by_year = bool(train or evaluation) or share is not None
         if self.ratio is not None:
-            if any(years):
+            if is_by_year:
                 raise UsageError("Papers are split by years or by ratio; expected one of the two.")
             return ByRatio.of(self.ratio)
-        if not any(years):
+        if not is_by_year:
             return ByRatio()
-        if self.train_years is None or self.evaluation_years is None:
+        if not train or not evaluation:
             raise UsageError("A split by years needs those of training and of evaluation.")
-        return ByYear(self.train_years, self.evaluation_years)
+        return split_by_year(train, evaluation, VALIDATION_SHARE if share is None else share)
 
     def parameters(self) -> Mapping[str, Any]:
         """Return all that the rows depend on, besides the papers, as plain values."""

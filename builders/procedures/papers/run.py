@@ -46,6 +46,7 @@ def run(
     Raises:
         SourceNotFoundError: There is no paper file.
         MetadataError: The table of papers is malformed.
+        UnknownNameError: Years are given for a domain that no paper is of.
         TooFewError: No paper is taken, a split has no pair of a class, or fewer than its quota.
     """
     if recipe.split_sentences is split_sentences and not declared.language.startswith("en"):
@@ -67,7 +68,12 @@ def run(
         except CorpusError as error:
             report = _report(papers, unknown, {"papers": papers.counts()})
             raise TooFewError(f"{error} {_most_common(folders, papers)}", report) from error
-        counts = {"annotation": AUTOMATIC, "papers": papers.counts(), "pairs": pairs.counts}
+        counts = {
+            "annotation": AUTOMATIC,
+            "random_sentences": recipe.random_sentences,
+            "papers": papers.counts(),
+            "pairs": pairs.counts,
+        }
         report = _report(papers, unknown, counts)
         declaration = PapersDeclaration(
             declared, phrases.label_names, phrases.categories, tuple(papers.domains), splits

@@ -11,8 +11,9 @@ import numpy as np
 import pyarrow as pa
 
 from ....loaders.corpora.papers.paper import SkippedPaper
+from ....loaders.errors import UnknownNameError
 from ...core.schema import SPLITS, is_name
-from ..splits import OTHER_YEAR, Place, Splitting
+from ..splits import NO_YEARS, OTHER_DOMAINS, OTHER_YEAR, ByDomain, Place, Splitting
 from .arrays import Numbers
 from .declaration import UNBALANCED
 from .extract import PAPERS, ShardReport, read_shard_table
@@ -88,10 +89,18 @@ def select_papers(folders: Sequence[Path], splitting: Splitting, seed: int) -> P
         folders: The folders of the shards.
         splitting: How papers are split.
         seed: Decides random choices.
+
+    Raises:
+        UnknownNameError: A domain has years of its own, and no paper is of it.
     """
     tables = [read_shard_table(folder, PAPERS) for folder in folders]
     table = pa.concat_tables(tables)
     rows = _rows(table)
+    if isinstance(splitting, ByDomain):
+        known = {row.domain for row in rows if row.domain}
+        unknown = sorted(splitting.domains.keys() - known - {OTHER_DOMAINS})
+        if known and unknown:  # where no paper has a domain, that is what is wrong
+            raise UnknownNameError.of("domain", unknown[0], known)
     split = np.full(len(rows), -1, np.int64)
     reasons: dict[int, str] = {}
     for number, row in enumerate(rows):
@@ -130,7 +139,8 @@ def _place(row: _Row, splitting: Splitting, seed: int) -> Place:
         return Place(None, NO_DOMAIN)
     if not is_name(row.domain) or row.domain in RESERVED:
         return Place(None, NO_NAME)
-    return splitting.place_of(row.id, row.year or None, seed)
+    own = splitting.of_domain(row.domain) if isinstance(splitting, ByDomain) else splitting
+    return own.place_of(row.id, row.year or None, seed) if own else Place(None, NO_YEARS)
 
 
 def _doubled(rows: Sequence[_Row], numbers: Sequence[int]) -> dict[int, str]:
@@ -156,6 +166,7 @@ def _detail(row: _Row, why: str) -> str:
         NO_NAME: f" has the domain {row.domain!r}; expected small letters, digits and _",
         NO_DOMAIN: "; name one: --domain, or --metadata",
         OTHER_YEAR: f" is of {row.year}",
+        NO_YEARS: f" is of the domain {row.domain!r}",
     }
     return f"paper {row.id!r}{hint.get(why, '')}"
 

@@ -10,15 +10,11 @@ from pathlib import Path
 
 from ....loaders.corpora.patterns.records import Pattern, PatternBank
 from ....loaders.errors import BankError, Defect
+from .answer_scale import SYMMETRIC, exact_kappa
 
-#: The five answers of the paper's scale, from "definitely false" to "definitely true".
-LABEL_OF_ANSWER = {
-    "1": "contradiction",
-    "2": "contradiction",
-    "3": "neutral",
-    "4": "entailment",
-    "5": "entailment",
-}
+#: The points of the paper's scale, from "definitely false" to "definitely true". Here no mapping
+#: agrees better than the symmetric one: the readers of the bank never differ in a label by it.
+LABEL_OF_ANSWER = {str(point): label for point, label in enumerate(SYMMETRIC.labels, 1)}
 _COLUMNS = ["pattern", "fingerprint", "reader", "answer_1", "answer_2", "answer_3"]
 
 
@@ -118,8 +114,7 @@ def cohen_kappa(first: Sequence[str], second: Sequence[str]) -> float:
         first: n labels of one reader, n at least 1.
         second: n labels of another reader, in the same order.
     """
-    n = len(first)
-    observed = sum(a == b for a, b in zip(first, second, strict=True)) / n
-    counts, others = Counter(first), Counter(second)
-    expected = sum(counts[label] * others[label] for label in counts) / n**2
-    return 1.0 if expected == 1 else (observed - expected) / (1 - expected)
+    labels = sorted({*first, *second})
+    counts = Counter(zip(first, second, strict=True))
+    kappa = exact_kappa([[counts[one, other] for other in labels] for one in labels])
+    return 1.0 if kappa is None else float(kappa)

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from .command import command
+from .command import command, takes_groups
+from .errors import ErrorOptions, tell_errors
 from .options import From, Json, answer, names, tell
 
 Thresholds = Annotated[
@@ -22,7 +23,9 @@ def add_commands(app: typer.Typer) -> None:
         command(app)(function)
 
 
+@takes_groups
 def score_command(
+    *,
     predictions: Annotated[
         list[Path], typer.Argument(metavar="PREDICTIONS...", help="CSV, JSONL or Parquet.")
     ],
@@ -40,10 +43,18 @@ def score_command(
         float | None, typer.Option(help="Of bootstrap intervals, e.g. 0.95; default none.")
     ] = None,
     resamples: Annotated[int, typer.Option(min=1, help="Resamples of the bootstrap.")] = 9999,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the bootstrap.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the bootstrap and --errors.")] = 0,
     per_group: Annotated[
         bool, typer.Option("--per-group", help="Add the counts of every group.")
     ] = False,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN,...",
+            help="Break scores down by columns of the dataset; A+B crosses two.",
+        ),
+    ] = None,
+    errors: ErrorOptions,
     folder: From = None,
     as_json: Json = False,
 ) -> None:
@@ -55,6 +66,7 @@ def score_command(
     """
     from ..baselines.evaluation import score as scores
 
+    draw = errors.plan(predictions)
     found = scores.score(
         predictions,
         dataset,
@@ -66,16 +78,27 @@ def score_command(
         n_resamples=resamples,
         seed=seed,
         per_group=per_group,
+        by=names(by),
         folder=folder,
     )
     for note in found["notes"]:
         tell(f"note: {note}")
+    if draw is not None:
+        second = against[0] if against else None
+        place = {"config": config, "split": split, "folder": folder}
+        drawn = draw(dataset=dataset, against=second, seed=seed, **place)
+        tell_errors(drawn)
+        found["errors"] = drawn.as_json()
     answer(found, as_json, lambda: scores.show_scores(found, per_group=per_group))
 
 
 def plot_command(
     kind: Annotated[
-        str, typer.Argument(help="pattern-accuracy, categories, consistency or cartography.")
+        str,
+        typer.Argument(
+            help="pattern-accuracy, categories, patterns, consistency, recall, breakdown or "
+            "cartography."
+        ),
     ],
     results: Annotated[
         list[Path], typer.Argument(metavar="RESULTS...", help="Files of nlihub score --json.")
@@ -93,13 +116,48 @@ def plot_command(
     threshold: Annotated[
         float | None, typer.Option(help="Threshold that categories are shown at; default 0.95.")
     ] = None,
+    larger_side: Annotated[
+        bool,
+        typer.Option(
+            "--larger-side",
+            help="Consistency as BioNLI's Figure 2 has it, beside that of a perfect system.",
+        ),
+    ] = False,
+    by: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Breakdown to show; default the only one.")
+    ] = None,
+    score: Annotated[
+        str | None,
+        typer.Option(
+            metavar="accuracy|macro_f1", help="Score of a breakdown; default the accuracy."
+        ),
+    ] = None,
+    color: Annotated[
+        str | None,
+        typer.Option(
+            metavar="label|correctness", help="What cartography shows in color; default the label."
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Draw results for a paper: curves of several systems, scores by category, cartography."""
+    """Draw results for a paper: curves and bars of several systems, maps of groups.
+
+    patterns takes results of nlihub score --per-group, cartography those of a system with
+    probabilities.
+    """
     from ..baselines.evaluation import score as scores
 
     scores.plot(
-        kind, results, output, names=names(systems) or None, start=start, threshold=threshold
+        kind,
+        results,
+        output,
+        names=names(systems) or None,
+        start=start,
+        threshold=threshold,
+        larger_side=larger_side,
+        by=by,
+        score=score,
+        color=color,
     )
     answer({"output": str(output)}, as_json, lambda: str(output))
 

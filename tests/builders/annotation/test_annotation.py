@@ -259,6 +259,7 @@ def test_annotators_see_nothing_but_the_pair(tmp_path):
     assert {path.name for path in batch.folder.iterdir()} == {
         "batch.json",
         "key.csv",
+        "completions.csv",
         "for_annotators",
     }
     assert {path.name for path in batch.sheets.iterdir()} == {
@@ -273,7 +274,8 @@ def test_annotators_see_nothing_but_the_pair(tmp_path):
     for number in (1, 2, 3):
         path = batch.sheets / f"annotator-{number}.csv"
         text = path.read_text(encoding="utf-8-sig")
-        assert text.splitlines()[0] == "id,premise,hypothesis,answer"
+        header = "id,premise,hypothesis,answer,completed_premise,completed_hypothesis"
+        assert text.splitlines()[0] == header
         for secret in (*LABELS, "acl", "validation", "test", "However", "Rand"):
             assert secret not in text
         rows, _ = read_sheet(path, ("id", "premise", "hypothesis", "answer"))
@@ -517,7 +519,7 @@ def test_all_defects_of_sheets_are_listed_at_once(tmp_path):
             0,
             "",
             "not named after an annotator; "
-            "expected annotator-1.csv, annotator-2.csv, annotator-3.csv",
+            "expected annotator-1.csv, annotator-2.csv, annotator-3.csv or completions.csv",
         ),
         ("annotator-1.csv", 3, "", f"annotator-1 has already answered the pair '{keys[0]}'"),
         (

@@ -26,6 +26,7 @@ from nlihub.loaders.errors import (
     CorpusError,
     MetadataError,
     SourceNotFoundError,
+    UnknownNameError,
     UsageError,
     VerificationError,
 )
@@ -346,6 +347,76 @@ class TestChoices:
                 sizes = {label: sum(row["label"] == label for row in rows) for label in range(4)}
                 assert len(set(sizes.values())) == 1
 
+    def test_the_rule_on_random_sentences_is_declared_and_read_anew(self, tmp_path):
+        text = json.dumps(make_papers(40)).replace(" model", " model, thus,")
+        path = write_lines(tmp_path / "p.jsonl", json.loads(text))
+        with pytest.raises(CorpusError):  # its shards stay
+            from_papers("my_nli", path, tmp_path / "b", **YEARS, per_class={"test": 9000})
+        said = {"mscinli": "as MSciNLI says", "scinli": "wherever in the"}
+        for rule, words in said.items():
+            options = {"random_sentences": rule} if rule == "scinli" else {}
+            folder = from_papers("my_nli", path, tmp_path / rule, **YEARS, **options).folder
+            found = [row for rows in rows_of(folder, "unbalanced").values() for row in rows]
+            both = [row for row in found if row["category"] == "BothRand"]
+            texts = [row[name].lower() for row in both for name in ("premise", "hypothesis")]
+            assert any(", thus," in text for text in texts) == (rule == "mscinli")
+            assert Manifest.read(folder).parameters["random_sentences"] == rule
+            card = (folder / "README.md").read_text()
+            assert [word in card for word in said.values()] == [w == words for w in said.values()]
+            assert nlihub.verify(folder).passed
+
+    def test_a_domain_may_have_years_and_a_validation_share_of_its_own(self, tmp_path):
+        papers = make_papers(120, domains=("hardware", "neurips", "other"))  # 10 a year and domain
+        path = write_lines(tmp_path / "p.jsonl", papers)
+        made = from_papers(
+            "my_nli",
+            path,
+            tmp_path / "b",
+            train_years={"hardware": (2018, 2018), "neurips": (2018, 2020)},
+            evaluation_years={"hardware": (2019, 2020), "neurips": (2021, 2021)},
+            validation_share={"default": 0.2, "neurips": 0.5},
+        )
+        years = {
+            (split, row["domain"], row["year"])
+            for split, rows in rows_of(made.folder, "unbalanced").items()
+            for row in rows
+        }
+        of_split = {
+            "train": {("hardware", 2018), *(("neurips", y) for y in (2018, 2019, 2020))},
+            "test": {("hardware", 2019), ("hardware", 2020), ("neurips", 2021)},
+        }
+        for split, expected in of_split.items():
+            assert {place[1:] for place in years if place[0] == split} == expected
+        assert made.counts["papers"]["dropped"] == {
+            "its domain has no years": 40,
+            "the paper is of another year": 10,
+        }
+        assert Manifest.read(made.folder).parameters["split"] == {
+            "by": "year",
+            "domains": {
+                "hardware": {
+                    "train": [2018, 2018],
+                    "evaluation": [2019, 2020],
+                    "validation_share": 0.2,
+                },
+                "neurips": {
+                    "train": [2018, 2020],
+                    "evaluation": [2021, 2021],
+                    "validation_share": 0.5,
+                },
+            },
+        }
+        assert nlihub.verify(made.folder).passed
+
+    def test_years_for_a_domain_of_no_paper_are_refused_with_the_closest(self, tmp_path, papers):
+        path = write_lines(tmp_path / "p.jsonl", papers)
+        years = {"train_years": {"default": (2018, 2019), "alc": (2018, 2018)}}
+        with pytest.raises(UnknownNameError, match=r"no domain 'alc'. Did you mean 'acl'"):
+            from_papers("my_nli", path, tmp_path / "b", **YEARS | years)
+        bare = write_lines(tmp_path / "bare.jsonl", [{**p, "domain": None} for p in papers])
+        with pytest.raises(CorpusError, match="40 the paper has no domain"):
+            from_papers("my_nli", bare, tmp_path / "b", **YEARS | years)
+
     def test_quotas_are_kept_or_refused(self, papers, tmp_path):
         path = write_lines(tmp_path / "p.jsonl", papers)
         folder = from_papers("my_nli", path, tmp_path / "b", **YEARS, per_class={"test": 7}).folder
@@ -389,7 +460,16 @@ class TestChoices:
             ({"train_years": (2000, 2019)}, "needs those of"),
             ({"train_years": (2000, 2019), "evaluation_years": (2019, 2020)}, "in common"),
             ({"train_years": (2019, 2000), "evaluation_years": (2020, 2020)}, "FIRST-LAST"),
+            ({"validation_share": 0.2}, "needs those of"),
+            ({"validation_share": 0.2, "ratio": (0.8, 0.1, 0.1)}, "one of the two"),
+            ({**YEARS, "validation_share": 1.2}, "0 to 1"),
+            (
+                {**YEARS, "train_years": {"a": (2018, 2021)}},
+                "other domains: .* training.*domain a: .* in common",
+            ),
+            ({**YEARS, "validation_share": {"a": 0}}, "default 0.36, a 0; expected 0 or 1 for all"),
             ({"within": "page"}, "within"),
+            ({"random_sentences": "bionli"}, "'bionli'; expected mscinli or scinli"),
         ],
     )
     def test_what_makes_no_sense_is_refused(self, tmp_path, options, problem):
@@ -617,6 +697,15 @@ class TestCommandLine:
             (["construct", "papers", "a", "p", "--by-order"], "No such option: --by-order"),
             (["construct", "papers", "a", "p", "--ratio", "1,2"], "The ratio is '1,2'"),
             (["construct", "papers", "a", "p", "--train-years", "now"], "The years are 'now'"),
+            (
+                ["construct", "papers", "a", "p", "--evaluation-years", "2019,b=2018,b=2019"],
+                "has two values for the domain b",
+            ),
+            (
+                ["construct", "papers", "a", "p", "--train-years", "2018,2019"],
+                "two values without a domain",
+            ),
+            (["construct", "papers", "a", "p", "--validation-share", "b=x"], "The share is 'x'"),
             (["construct", "papers", "a", "p", "--per-class", "test"], "The quota is 'test'"),
             (["construct", "papers", "Bad Name", "p"], "small letters"),
             (["construct", "tables", "a", "p"], "No such command 'tables'"),

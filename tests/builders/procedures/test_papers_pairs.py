@@ -14,11 +14,17 @@ from nlihub.builders.procedures.papers.pairs import (
     BEHIND_A_MARK,
     NO_RANDOM_SENTENCE,
     OPENS_PARAGRAPH,
+    RANDOM_SENTENCES,
     SAME_SENTENCE,
     PairRules,
     find_pairs,
 )
-from nlihub.builders.procedures.papers.phrases import APPROACHES, LinkingPhrases, find_linking
+from nlihub.builders.procedures.papers.phrases import (
+    APPROACHES,
+    LinkingPhrases,
+    contain_phrase,
+    find_linking,
+)
 from nlihub.loaders.errors import UsageError
 from paper_corpus import as_paper, make_papers, paper_of, sentence
 
@@ -95,6 +101,27 @@ class TestPhrases:
         counts = dropped(paper)
         assert counts["However", BEHIND_A_MARK] == 30
         assert not any("However" in text for _, *both in all_pairs(paper) for text in both)
+
+    @pytest.mark.parametrize(
+        ("text", "expected"),
+        [
+            ("Thus it holds.", True),
+            ("It thus holds.", True),
+            ("It holds (thus, we stop).", True),
+            ("A model that is small.", True),
+            ("Ein Satz, IN\u00a0PARTICULAR dieser.", True),
+            ("We say “however” and stop.", True),
+            ("From here,\nwe can infer it.", True),
+            ("Its enthusiasm holds.", False),
+            ("It is task-specifically made.", False),
+            ("That isn't so.", False),
+            ("In this particular case.", False),
+            ("", False),
+        ],
+    )
+    def test_a_phrase_anywhere_in_a_sentence_is_whole_words_in_any_case(self, text, expected):
+        texts = Texts.of([text.encode()])
+        assert contain_phrase(texts, PAIR_RULES.phrases).tolist() == [expected]
 
     def test_the_longer_of_two_phrases_is_meant(self, tmp_path):
         path = tmp_path / "phrases.json"
@@ -205,6 +232,39 @@ class TestNeutralPairs:
                 assert (paper, second) in seconds
             if approach == "SecondRand":
                 assert (paper, first + 1) in seconds
+
+    def test_by_the_rule_of_scinli_two_random_sentences_contain_no_phrase(self):
+        draw = random.Random(2)
+        inside = ["which thus", "that is", "in  Particular", "however,"]
+        texts = [
+            sentence(draw).replace(" holds", f" {draw.choice(inside)} holds" * (n % 2))
+            for n in range(200)
+        ]
+        plain = {text for n, text in enumerate(texts) if not n % 2}
+        texts = [t for text in texts for t in (text, sentence(draw, "However"))]
+        found = {
+            rule: all_pairs(paper_of(texts), rules=PairRules(random_sentences=rule))
+            for rule in RANDOM_SENTENCES
+        }
+        both = [(one, two) for name, one, two in found["scinli"] if name == "BothRand"]
+        assert len(both) > 40
+        opening = {text[:1].lower() + text[1:] for text in plain}
+        assert all(one in plain and two in opening for one, two in both)
+        others = [pair for pair in found["mscinli"] if pair[0] == "BothRand"]
+        assert any(one not in plain for _, one, _ in others)
+        of_one = [[p for p in pairs if p[0] != "BothRand"] for pairs in found.values()]
+        assert of_one[0] == of_one[1]
+        assert set(others) & {("BothRand", *pair) for pair in both}  # those that keep both rules
+
+    def test_a_paper_full_of_phrases_has_no_two_random_sentences_by_the_rule_of_scinli(self):
+        draw = random.Random(2)
+        texts = [sentence(draw).replace(" holds", " thus holds") for _ in range(20)]
+        texts += [sentence(draw, "However") for _ in range(20)]
+        paper = paper_of(texts)
+        rules = PairRules(random_sentences="scinli")
+        assert dropped(paper, rules=rules)["BothRand", NO_RANDOM_SENTENCE] > 0
+        assert not any(name == "BothRand" for name, _, _ in all_pairs(paper, rules=rules))
+        assert dropped(paper)["BothRand", NO_RANDOM_SENTENCE] == 0
 
     def test_there_is_one_for_each_labelled_pair_and_the_approaches_are_even(self):
         papers = [as_paper(fields) for fields in make_papers(60)]

@@ -201,14 +201,37 @@ def test_vocabularies(tmp_path, two_domains):
         compared_words=3,
         different_words={"hardware": 3, "networks": 4, "neurips": 4},
         shared=(
-            SharedWords(("hardware", "networks"), 1, 33.3),  # cache; runs is fourth by the alphabet
-            SharedWords(("hardware", "neurips"), 1, 33.3),
-            SharedWords(("networks", "neurips"), 1, 33.3),  # net is fourth of neurips
+            # cache is shared; runs is fourth by the alphabet. 2 words in common, once each.
+            SharedWords(("hardware", "networks"), 1, 33.3, round(2 / (11 * 4) ** 0.5, 2), 0.94),
+            SharedWords(("hardware", "neurips"), 1, 33.3, round(1 / (11 * 4) ** 0.5, 2), 0.7),
+            # Net is fourth of neurips.
+            SharedWords(("networks", "neurips"), 1, 33.3, round(2 / (4 * 4) ** 0.5, 2), 0.63),
         ),
     )
     shown = show_survey(MSciNLI.SPEC, survey(version))
-    assert "| hardware (3) | networks (4) | 1 | 33.3 |" in shown
-    assert "Of the 3 most frequent words of each" in shown
+    assert "| hardware (3) | networks (4) | 1 | 33.3 | 0.30 (0.94) |" in shown
+    assert "of the 3 most frequent words of each" in shown
+    assert "In brackets: the paper's" in shown
+
+
+def test_the_cosine_of_counts(tmp_path):
+    version = build_domains(
+        tmp_path, hardware="chip chip net", networks="net chip chip " * 7, acl="parser"
+    )
+    domains = ["acl", "hardware", "networks"]
+    found = {p.domains: p for p in compare_vocabularies(version, "default", domains).shared}
+    assert found["hardware", "networks"].cosine == 1.0  # however much text there is
+    assert found["acl", "hardware"].cosine == 0.0
+    assert found["acl", "networks"].published_cosine == 0.69
+
+
+def test_the_published_cosines_are_of_each_two_domains():
+    rows = list(vocabulary._PUBLISHED_COSINES["mscinli"].items())
+    assert [domain for domain, _ in rows] == list(MSciNLI.SPEC.domains)
+    assert [len(cosines) for _, cosines in rows] == list(range(6))
+    assert vocabulary._published_cosine("mscinli", "neurips", "acl") == 0.81
+    assert vocabulary._published_cosine("mscinli", "acl", "physics") is None
+    assert vocabulary._published_cosine("my_nli", "acl", "neurips") is None
 
 
 def test_only_the_most_frequent_words_are_compared(tmp_path, monkeypatch):
@@ -218,7 +241,8 @@ def test_only_the_most_frequent_words_are_compared(tmp_path, monkeypatch):
     )
     found = compare_vocabularies(version, "default", ["hardware", "networks"])
     assert found.compared_words == 2
-    assert found.shared == (SharedWords(("hardware", "networks"), 1, 50.0),)
+    cosine = round((2 * 1 + 2 * 2 + 1 * 2) / 9, 2)  # of all words, not of the two most frequent
+    assert found.shared == (SharedWords(("hardware", "networks"), 1, 50.0, cosine, 0.94),)
 
 
 def test_vocabularies_that_cannot_be_compared(tmp_path, built):

@@ -3,6 +3,7 @@
 import typer
 
 from ..command import command
+from .prompting import prompt_command
 from .results import presets_command, push_command, report_command
 from .running import run_command
 from .training import (
@@ -25,6 +26,7 @@ for function in (
     zero_shot_command,
     classical_command,
     analyse_command,
+    prompt_command,
     run_command,
     presets_command,
     report_command,

@@ -1,0 +1,225 @@
+"""Draw errors of one or two systems for people to read and code."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from ...builders.annotation.coding_scheme import read_coding_scheme
+from ...builders.annotation.error_sheets import DrawnError, check_output, write_error_sheets
+from ...builders.core.keyed import keyed_hash
+from ...builders.versions.open import PathLike
+from ...loaders.errors import UnknownNameError, UsageError
+from .gold import GoldRows
+from .score import find_gold, read_predictions
+
+#: The column of facts that says which of two systems was wrong.
+MISSED_BY = "missed_by"
+_BOTH, _FIRST, _SECOND = "both", "first alone", "second alone"
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """The errors of one kind that a draw is balanced over.
+
+    Attributes:
+        missed_by: ``both``, ``first alone`` or ``second alone``; None of one system.
+        value: The value of the column; None where the draw is balanced by none.
+        n_errors: Number of errors of that kind.
+        n_drawn: How many of them were drawn.
+    """
+
+    missed_by: str | None
+    value: str | None
+    n_errors: int
+    n_drawn: int
+
+
+@dataclass(frozen=True)
+class ErrorsSample:
+    """Errors that were drawn, and written for people to code.
+
+    Attributes:
+        folder: Their folder.
+        sheets: The folder in it that coders get, and nothing else: a sheet for each, tasks for
+            Label Studio, instructions.
+        n_errors: Number of errors drawn.
+        n_lacking: How many fewer that is than asked for: then all errors were drawn.
+        strata: The errors by kind, those that were drawn and all.
+    """
+
+    folder: Path
+    sheets: Path
+    n_errors: int
+    n_lacking: int
+    strata: tuple[Stratum, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all figures in plain types."""
+        return {**asdict(self), "folder": str(self.folder), "sheets": str(self.sheets)}
+
+
+def sample_errors(
+    predictions: PathLike,
+    dataset: str,
+    output: PathLike,
+    codes: PathLike,
+    n_errors: int,
+    *,
+    by: str | None = "label",
+    against: PathLike | None = None,
+    config: str | None = None,
+    split: str | None = None,
+    n_coders: int = 2,
+    seed: int = 0,
+    folder: PathLike | None = None,
+) -> ErrorsSample:
+    """Draw errors of one or two systems into sheets for people to code.
+
+    The draw takes errors in turn from every value of a column, as long as it has any left. Of two
+    systems it first takes in turn from the errors of both, of the first alone and of the second
+    alone. Keyed hashes of the ids decide which errors are drawn and in which order.
+
+    Args:
+        predictions: A file (CSV, JSONL, Parquet) with the columns ``id`` and ``prediction``.
+        dataset: Name of a dataset, folder of a built version, or a file of rows with their texts.
+        output: The folder to make.
+        codes: The coding scheme, a CSV file with the columns ``code`` and ``description``.
+        n_errors: Number of errors to draw, from 1; all of them where there are fewer.
+        by: The column of the dataset to balance by, such as ``label`` (the gold one), ``category``
+            or ``group``; None draws among all errors alike.
+        against: Predictions of a second system.
+        config: The dataset's config; None takes the default one.
+        split: Its split; None takes ``test``, or the only one.
+        n_coders: How many people code every error, from 1; agreement needs 2.
+        seed: Decides which errors are drawn.
+        folder: Local folder with the source files, where the dataset has to be built first.
+
+    Raises:
+        UnknownNameError: There is no such dataset, config, split or column.
+        UsageError: A number is below 1, a file is given twice, there is no error, or no error has a
+            value in the column.
+        AnnotationError: The coding scheme is malformed.
+        PredictionsError: Predictions are malformed, not one for every row, or no labels.
+        SchemaError: A file of rows has no texts.
+        OutputError: The output exists already, or cannot be written to.
+
+    Source:
+        BioNLI, section 4.5: 50 errors; SciNLI, section 5: predictions read qualitatively. Neither
+        says that the draw is balanced: ``by=None``.
+    """
+    if n_errors < 1 or n_coders < 1:
+        raise UsageError(
+            f"{n_errors} errors for {n_coders} coders are asked for; expected 1 or more of both."
+        )
+    files = [Path(path).expanduser() for path in (predictions, against) if path is not None]
+    if len({path.resolve() for path in files}) < len(files):
+        raise UsageError(f"{files[0].name} is given twice; expected two systems.")
+    target = Path(output).expanduser()
+    check_output(target)
+    scheme = read_coding_scheme(Path(codes).expanduser())
+    columns = [by] if by is not None else []
+    gold = find_gold(dataset, config, split, folder, columns, with_texts=True)
+    if by is not None and by not in (known := set(gold.rows.column_names) - {"id", *_TEXTS}):
+        raise UnknownNameError.of("column to balance errors by", by, known)
+    errors = _errors(gold, [_labels(gold, path) for path in files], by)
+    if not errors:
+        names = " and ".join(path.name for path in files)
+        raise UsageError(f"{names}: every prediction is right, so there is no error to read.")
+    if by is not None and all(error.facts[by] == "" for error in errors):
+        raise UsageError(f"{gold.description['name']} has no {by}; balance errors by label.")
+    drawn = _draw(errors, by, n_errors, seed)
+    origin = {
+        "dataset": dict(gold.description),
+        "systems": [str(path) for path in files],
+        "by": by,
+        "seed": seed,
+    }
+    made = write_error_sheets(target, drawn, scheme, n_coders, origin)
+    strata = _strata(errors, drawn, by)
+    return ErrorsSample(made.folder, made.sheets, len(drawn), n_errors - len(drawn), strata)
+
+
+_TEXTS = ("premise", "hypothesis")
+
+
+def _labels(gold: GoldRows, path: Path) -> list[str]:
+    """Read the predicted labels of a system by name, in the order of the rows."""
+    found = read_predictions(gold, path)[0]["prediction"]
+    if pa.types.is_integer(found.type):
+        return [gold.labels[id_] for id_ in found.to_pylist()]
+    return [str(label) for label in found.to_pylist()]
+
+
+def _errors(gold: GoldRows, systems: Sequence[Sequence[str]], by: str | None) -> list[DrawnError]:
+    """Return all pairs that a system got wrong, in the order of the rows."""
+    names = [name for name in gold.rows.column_names if name not in ("id", "label", *_TEXTS)]
+    has_categories = gold.rows["category"].null_count < gold.rows.num_rows
+    kept = [name for name in names if name == by or (name == "category" and has_categories)]
+    columns = (gold.rows[name].to_pylist() for name in ("id", *_TEXTS, "label", *kept))
+    found = []
+    for (id_, premise, hypothesis, label, *values), *predicted in zip(
+        zip(*columns, strict=True), *systems, strict=True
+    ):
+        right = gold.labels[label]
+        if all(prediction == right for prediction in predicted):
+            continue
+        facts = {"label": right}
+        facts |= {name: _text(value) for name, value in zip(kept, values, strict=True)}
+        if len(predicted) == 2:
+            facts[MISSED_BY] = (
+                _SECOND if predicted[0] == right else _FIRST if predicted[1] == right else _BOTH
+            )
+        found.append(DrawnError(id_, premise, hypothesis, tuple(predicted), facts))
+    return found
+
+
+def _text(value: Any) -> str:
+    """Return a value of a column as text; of a list, such as ``expressions``, all its values."""
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return "" if value is None else str(value)
+
+
+def _draw(errors: Sequence[DrawnError], by: str | None, n: int, seed: int) -> list[DrawnError]:
+    """Draw errors in turn from the sets of systems, and in each in turn from the values of ``by``.
+
+    The order of the errors drawn is unrelated to their kind.
+    """
+    key = str(seed)
+    parts: defaultdict[str, defaultdict[str, list[DrawnError]]]
+    parts = defaultdict(lambda: defaultdict(list))
+    for error in sorted(errors, key=lambda error: keyed_hash(error.id, key, "error")):
+        missed_by, value = _kind(error, by)
+        parts[f"{missed_by}"][f"{missed_by} {value}"].append(error)
+    in_turn = _take_turns({name: _take_turns(found, key) for name, found in parts.items()}, key)
+    return sorted(in_turn[:n], key=lambda error: keyed_hash(error.id, key, "order"))
+
+
+def _take_turns(parts: Mapping[str, Sequence[DrawnError]], key: str) -> list[DrawnError]:
+    """Return the errors of all parts, one of each in turn as long as it has any."""
+    names = sorted(parts, key=lambda name: keyed_hash(name, key, "turn"))
+    ranked = [
+        (rank, turn, error)
+        for turn, name in enumerate(names)
+        for rank, error in enumerate(parts[name])
+    ]
+    return [error for *_, error in sorted(ranked, key=lambda found: found[:2])]
+
+
+def _kind(error: DrawnError, by: str | None) -> tuple[str | None, str | None]:
+    return error.facts.get(MISSED_BY), error.facts[by] if by is not None else None
+
+
+def _strata(
+    errors: Iterable[DrawnError], drawn: Iterable[DrawnError], by: str | None
+) -> tuple[Stratum, ...]:
+    counts: defaultdict[tuple[str | None, str | None], list[int]] = defaultdict(lambda: [0, 0])
+    for place, found in enumerate((errors, drawn)):
+        for error in found:
+            counts[_kind(error, by)][place] += 1
+    ordered = sorted(counts.items(), key=lambda item: tuple(map(str, item[0])))
+    return tuple(Stratum(*kind, *numbers) for kind, numbers in ordered)

@@ -1,0 +1,284 @@
+"""Errors of one or two systems, drawn for people to code."""
+
+import csv
+import json
+from collections import Counter
+from itertools import product
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+from command_line import run_command
+from nlihub.baselines.evaluation.errors import Stratum
+from nlihub.builders.annotation.error_sheets import read_error_sheets
+from nlihub.builders.bionli import BioNLI
+from nlihub.builders.scinli import SciNLI
+from nlihub.builders.versions.version import BuiltVersion
+from nlihub.loaders.errors import (
+    AnnotationError,
+    OutputError,
+    PredictionsError,
+    SchemaError,
+    UnknownNameError,
+    UsageError,
+)
+from small_versions import build_rows
+
+import nlihub
+
+LABELS = ("not_entailment", "entailment")
+CATEGORIES = {"positive": 9, "SEN": 18, "GEN": 4}
+WRONG = {0: (True, False), 1: (False, True), 2: (True, True)}
+
+
+@pytest.fixture(scope="module")
+def version(tmp_path_factory):
+    """31 rows, 10 of each of the three kinds of errors of two systems, and one that both know."""
+    rows = [
+        {
+            "group": f"m{number}",
+            "category": category,
+            "label": "entailment" if category == "positive" else "not_entailment",
+            "premise": f"Abstract {category} {number}.",
+            "hypothesis": f"Claim {category} {number}.",
+        }
+        for category, n in CATEGORIES.items()
+        for number in range(n)
+    ]
+    return build_rows(tmp_path_factory.mktemp("version"), BioNLI.SPEC, {"test": rows}).folder
+
+
+@pytest.fixture(scope="module")
+def systems(version, tmp_path_factory):
+    """Files of predictions: of the k-th row the first system, the second or both are wrong."""
+    rows = BuiltVersion(version).table("full", "test", ["id", "label"]).to_pylist()
+    folder = tmp_path_factory.mktemp("predictions")
+    files = []
+    for system in (0, 1):
+        predicted = [
+            LABELS[row["label"] ^ (k < 30 and WRONG[k % 3][system])] for k, row in enumerate(rows)
+        ]
+        files.append(folder / f"system-{system}.csv")
+        table = pa.table({"id": [row["id"] for row in rows], "prediction": predicted})
+        pa.csv.write_csv(table, files[-1])
+    return files
+
+
+@pytest.fixture
+def codes(tmp_path):
+    path = tmp_path / "codes.csv"
+    path.write_text("code,description\na,Of one kind.\nb,Of another kind.\n")
+    return path
+
+
+@pytest.fixture
+def sample(version, codes, tmp_path):
+    """Draws errors, and returns what was drawn, as it was said and as it was written."""
+    taken = iter(range(100))
+
+    def draw(predictions, n, dataset=version, **options):
+        output = tmp_path / f"errors-{next(taken)}"
+        made = nlihub.annotation.sample_errors(
+            predictions, str(dataset), output, codes, n, **options
+        )
+        return made, read_error_sheets(output)
+
+    return draw
+
+
+def ids(sheets):
+    return [error.id for error in sheets.errors.values()]
+
+
+def test_errors_are_balanced_over_a_column(systems, sample):
+    made, sheets = sample(systems[0], 12, by="category")
+    assert (made.n_errors, made.n_lacking) == (12, 0)
+    found = {part.value: (part.n_errors, part.n_drawn) for part in made.strata}
+    assert {name: n for name, (n, _) in found.items()} == {"positive": 6, "SEN": 12, "GEN": 2}
+    # In turn, and what GEN lacks comes from the others.
+    assert found["GEN"][1] == 2 and {found["positive"][1], found["SEN"][1]} == {5}
+    assert all(part.missed_by is None for part in made.strata)
+    assert len(set(ids(sheets))) == 12
+    for error in sheets.errors.values():
+        assert error.predictions != (error.facts["label"],)
+        assert error.premise.split()[1] == error.facts["category"]
+    assert sheets.origin["dataset"]["split"] == "test"
+    assert (sheets.origin["by"], sheets.n_coders) == ("category", 2)
+
+
+def test_errors_of_two_systems(systems, sample):
+    made, sheets = sample(systems[0], 12, against=systems[1], n_coders=1)
+    drawn = Counter(error.facts["missed_by"] for error in sheets.errors.values())
+    assert drawn == {"both": 4, "first alone": 4, "second alone": 4}
+    for error in sheets.errors.values():
+        wrong = tuple(label != error.facts["label"] for label in error.predictions)
+        expected = {(True, True): "both", (True, False): "first alone"}
+        assert error.facts["missed_by"] == expected.get(wrong, "second alone")
+    assert {(part.missed_by, part.value) for part in made.strata} == set(
+        product(drawn, ("entailment", "not_entailment"))
+    )
+    assert sum(part.n_drawn for part in made.strata) == 12
+    _, turned = sample(systems[1], 12, against=systems[0], n_coders=1)
+    assert Counter(error.facts["missed_by"] for error in turned.errors.values()) == drawn
+
+
+def test_the_draw_depends_on_ids_and_seed_alone(systems, sample, tmp_path):
+    _, one = sample(systems[0], 8)
+    turned = tmp_path / "turned.csv"
+    head, *lines = systems[0].read_text().splitlines()
+    turned.write_text("\n".join([head, *lines[::-1]]))
+    _, again = sample(turned, 8)
+    assert again.errors == one.errors
+    _, other = sample(systems[0], 8, seed=1)
+    assert set(ids(other)) != set(ids(one))
+    # A larger draw has the smaller one.
+    _, more = sample(systems[0], 11)
+    assert set(ids(one)) < set(ids(more))
+    # The place in the draw does not tell the kind.
+    kinds = [error.facts["label"] for error in sample(systems[0], 20)[1].errors.values()]
+    assert kinds not in (sorted(kinds), sorted(kinds, reverse=True))
+
+
+def test_a_draw_that_is_not_balanced(systems, sample):
+    made, sheets = sample(systems[0], 10, by=None)
+    assert made.strata == (Stratum(None, None, 20, 10),)
+    assert len(sheets.errors) == 10
+    assert sheets.origin["by"] is None
+
+
+def test_groups_and_fewer_errors_than_asked_for(systems, sample):
+    made, sheets = sample(systems[0], 50, by="group")
+    assert (made.n_errors, made.n_lacking) == (20, 30)
+    assert all(part.n_drawn == part.n_errors for part in made.strata)
+    assert all("group" in error.facts for error in sheets.errors.values())
+
+
+def test_any_column_of_the_dataset(built, sample, tmp_path):
+    (shard,) = built.glob("default/test-*.parquet")
+    rows = pq.read_table(shard, columns=["id", "label", "expressions"])
+    path = tmp_path / "neutral.csv"
+    table = {"id": rows["id"], "prediction": ["neutral"] * len(rows)}
+    pa.csv.write_csv(pa.table(table), path)
+    made, sheets = sample(path, 9, dataset=built, by="expressions")
+    known = {row["id"]: ", ".join(row["expressions"]) for row in rows.to_pylist()}
+    assert all(error.facts["expressions"] == known[error.id] for error in sheets.errors.values())
+    assert len({error.facts["expressions"] for error in sheets.errors.values()}) == 9
+    assert sum(part.n_drawn for part in made.strata) == 9
+    with pytest.raises(UnknownNameError, match="to balance errors by"):
+        sample(path, 9, dataset=built, by="label+group")
+
+
+def test_label_ids_and_rows_of_a_file(version, systems, sample, tmp_path):
+    """Predictions may be ids, and the dataset a file of rows."""
+    table = pa.csv.read_csv(systems[0])
+    numbers = pa.array([LABELS.index(label) for label in table["prediction"].to_pylist()])
+    path = tmp_path / "numbers.csv"
+    pa.csv.write_csv(table.set_column(1, "prediction", numbers), path)
+    _, one = sample(systems[0], 8)
+    assert sample(path, 8)[1].errors == one.errors
+    (shard,) = version.glob("full/test-*.parquet")
+    rows = pq.read_table(shard)
+    pq.write_table(rows, tmp_path / "rows.parquet")
+    assert ids(sample(systems[0], 8, dataset=tmp_path / "rows.parquet")[1]) == ids(one)
+    pq.write_table(rows.drop_columns(["premise"]), tmp_path / "bare.parquet")
+    with pytest.raises(SchemaError, match="lacks the columns premise"):
+        sample(systems[0], 8, dataset=tmp_path / "bare.parquet")
+
+
+def test_what_cannot_be_drawn(version, systems, sample, codes, tmp_path):
+    rows = BuiltVersion(version).table("full", "test", ["id", "label"])
+    right = tmp_path / "right.csv"
+    names = [LABELS[label] for label in rows["label"].to_pylist()]
+    pa.csv.write_csv(pa.table({"id": rows["id"], "prediction": names}), right)
+    with pytest.raises(UsageError, match=r"right\.csv: every prediction is right"):
+        sample(right, 3)
+    for n, options in ((0, {}), (-1, {}), (3, {"n_coders": 0})):
+        with pytest.raises(UsageError, match="expected 1 or more of both"):
+            sample(systems[0], n, **options)
+    with pytest.raises(UnknownNameError, match=r"no column 'categry'\. Did you mean"):
+        sample(systems[0], 3, by="categry")
+    with pytest.raises(UnknownNameError):
+        sample(systems[0], 3, by="premise")
+    with pytest.raises(UsageError, match="given twice"):
+        sample(systems[0], 3, against=systems[0])
+    with pytest.raises(PredictionsError, match="outside the label set"):
+        pa.csv.write_csv(pa.table({"id": rows["id"], "prediction": ["neutral"] * len(rows)}), right)
+        sample(right, 3)
+    no_groups = build_rows(tmp_path / "scinli", SciNLI.SPEC, {"test": [{"label": "neutral"}]})
+    pa.csv.write_csv(pa.table({"id": ["test-0"], "prediction": ["entailment"]}), right)
+    with pytest.raises(UsageError, match="scinli has no category; balance errors by label"):
+        sample(right, 3, dataset=no_groups.folder, by="category")
+    with pytest.raises(OutputError, match="exists; name another folder"):
+        nlihub.annotation.sample_errors(systems[0], str(version), tmp_path, codes, 3)
+    codes.write_text("code,description\na,One.\n")
+    with pytest.raises(AnnotationError, match="one code, 'a'"):
+        sample(systems[0], 3)
+    assert not list(tmp_path.glob("errors-*"))
+
+
+def test_the_command_scores_and_draws(version, systems, codes, tmp_path):
+    output = tmp_path / "errors"
+    options = ("--dataset", version, "--codes", codes, "--errors-to", output)
+    command = ("score", systems[0], *options, "--errors", 50, "--errors-by", "category")
+    done = run_command(*command, "--coders", 3)
+    assert done.returncode == 0
+    assert "macro-F1" in done.stdout
+    assert done.stderr.splitlines() == [
+        "nlihub: 30 errors fewer than asked for: these are all there are",
+        "nlihub: GEN: 2 of 2 errors",
+        "nlihub: SEN: 12 of 12 errors",
+        "nlihub: positive: 6 of 6 errors",
+        f"nlihub: 20 errors to code; hand out {output / 'for_coders'} alone",
+    ]
+    assert len(list((output / "for_coders").glob("coder-*.csv"))) == 3
+    done = run_command(*command)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "exists; name another folder" in done.stderr
+    again = ("score", systems[0], *options[:-1], tmp_path / "two", "--against", systems[1])
+    done = run_command(*again, "--errors", 4, "--errors-by", "none", "--resamples", 9, "--json")
+    found = json.loads(done.stdout)["errors"]
+    assert (found["n_errors"], len(found["strata"])) == (4, 3)
+    assert found["folder"] == str(tmp_path / "two")
+
+
+def test_options_of_the_command_that_need_each_other(version, systems, codes, tmp_path):
+    def refused(*options):
+        done = run_command("score", systems[0], "--dataset", version, *options)
+        assert (done.returncode, done.stdout) == (2, "")
+        return done.stderr
+
+    assert "--errors N" in refused("--codes", codes)
+    assert "--codes, --errors-to" in refused("--errors", 3, "--codes", codes)
+    draw = ("--errors", 3, "--codes", codes, "--errors-to", tmp_path / "e")
+    assert "give one file of predictions" in refused(systems[1], *draw)
+    assert "--errors" in refused("--errors", 0, *draw[2:])
+    assert not (tmp_path / "e").exists()
+
+
+def test_errors_on_the_real_test_set_of_scinli(scinli_release, sample, tmp_path):
+    """By a rule that real pairs break often: a word in the hypothesis tells the class."""
+    with (scinli_release / "test.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    words = {"we": "reasoning", "not": "contrasting", "that": "entailment"}
+
+    def guess(text):
+        return next((words[word] for word in text.lower().split() if word in words), "neutral")
+
+    predictions = tmp_path / "words.csv"
+    table = {
+        "id": [row["id"] for row in rows],
+        "prediction": [guess(row["sentence2"]) for row in rows],
+    }
+    pa.csv.write_csv(pa.table(table), predictions)
+    version = nlihub.build(
+        "scinli", tmp_path / "built", folder=scinli_release, configs=["default"], splits=["test"]
+    )
+    made, sheets = sample(predictions, 50, dataset=version)
+    right = {row["id"]: row["label"] for row in rows}
+    n_wrong = Counter(right[i] for i, p in zip(*table.values(), strict=True) if right[i] != p)
+    assert {part.value: part.n_errors for part in made.strata} == n_wrong
+    assert sorted(part.n_drawn for part in made.strata) == [12, 12, 13, 13]
+    for error in sheets.errors.values():
+        assert error.facts == {"label": right[error.id]}
+        assert error.predictions == (guess(error.hypothesis),) != (right[error.id],)

@@ -1,0 +1,223 @@
+"""Scores broken down by the columns of a dataset: in Python and on the command line."""
+
+import json
+import statistics
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from command_line import run_command as run
+from nlihub.loaders.errors import UnknownNameError, UsageError
+from nlihub.metrics import functional
+
+import nlihub
+
+LABELS = ["entailment", "neutral", "contradiction"]
+
+#: Numbers of patterns by inference class and expression: SpaceNLI, Table 2.
+TABLE_2 = {
+    "directional": {
+        "in": 20, "from": 17, "into": 9, "to": 8, "on": 8, "away from": 7, "towards": 7,
+        "out of": 4, "back": 3, "through": 3, "across": 2, "at": 2, "outside": 2, "opposite": 1,
+        "part of": 1, "by": 1,
+    },
+    "argument_orientation": {
+        "in": 21, "at": 10, "from": 9, "away from": 4, "out of": 4, "near": 3, "with": 3,
+        "inside": 3, "on": 2, "under": 2, "through": 1, "opposite": 1, "towards": 1, "far from": 1,
+        "on top of": 1, "behind": 1,
+    },
+    "projective": {
+        "behind": 16, "between": 11, "in front of": 10, "below": 6, "above": 6, "under": 6,
+        "on top of": 5, "front of": 3, "opposite": 2, "to the right of": 2, "on": 2,
+        "to the left of": 1,
+    },
+    "non_projective": {
+        "between": 22, "in": 9, "far from": 5, "close to": 4, "outside": 3, "on top of": 2, "on": 2,
+        "opposite": 1,
+    },
+}  # fmt: skip
+
+
+def write_predictions(rows, path, seed=0):
+    """Write predictions that are often right, and return their labels."""
+    rng = np.random.default_rng(seed)
+    gold = rows["label"].to_numpy()
+    found = np.where(rng.random(len(gold)) < 0.6, gold, rng.integers(0, 3, len(gold)))
+    names = [LABELS[i] for i in found]
+    pq.write_table(pa.table({"id": rows["id"], "prediction": names}), path)
+    return names
+
+
+@pytest.fixture(scope="module")
+def rows(built):
+    return pq.read_table(built / "default" / "test-00000-of-00001.parquet")
+
+
+def test_columns_of_a_dataset(built, rows, tmp_path):
+    path = tmp_path / "p.parquet"
+    predictions = write_predictions(rows, path)
+    found = nlihub.score(path, str(built), by=["expressions", "category+label"], thresholds=0.5)
+    report = found["metrics"]["nli_report"]["by"]
+    patterns = found["metrics"]["pattern_accuracy"]["by"]
+    expressions = rows["expressions"].to_pylist()
+    counts = Counter(word for words in expressions for word in set(words or ["(none)"]))
+    for by in (report, patterns):
+        n_samples = {value: part["n_samples"] for value, part in by["expressions"].items()}
+        assert n_samples == dict(counts)
+    category, label = rows["category"].to_pylist(), rows["label"].to_pylist()
+    chosen = [i for i in range(len(label)) if (category[i], label[i]) == ("projective", 2)]
+    right = [predictions[i] == "contradiction" for i in chosen]
+    part = report["category+label"]["projective+contradiction"]
+    assert (part["n_samples"], part["accuracy"]) == (len(right), statistics.fmean(right))
+    assert "|by:expressions,category+label|" in found["metrics"]["pattern_accuracy"]["signature"]
+    assert nlihub.score(path, str(built), by="has_negation")["metrics"]["nli_report"][
+        "by"
+    ].keys() == {"has_negation"}
+    assert "by" not in nlihub.score(path, str(built))["metrics"]["nli_report"]
+
+
+def test_only_the_columns_asked_for_are_read(built, rows, tmp_path, monkeypatch):
+    from nlihub.builders.versions.version import BuiltVersion
+
+    read = []
+    table = BuiltVersion.table
+
+    def spy(self, config, split, columns=None):
+        read.append(list(columns))
+        return table(self, config, split, columns=columns)
+
+    monkeypatch.setattr(BuiltVersion, "table", spy)
+    path = tmp_path / "p.parquet"
+    write_predictions(rows, path)
+    nlihub.score(path, str(built))
+    nlihub.score(path, str(built), by=["label+n_premises", "n_premises"])
+    uniform = ["id", "label", "group", "category", "domain"]
+    assert read == [uniform, [*uniform, "n_premises"]]
+
+
+def test_columns_of_a_file_of_rows(tmp_path):
+    gold = [
+        {"id": "a", "label": "x", "year": 2019, "words": ["in", "on"]},
+        {"id": "b", "label": "y", "year": 2019, "words": []},
+        {"id": "c", "label": "x", "year": None, "words": ["in"]},
+    ]
+    (tmp_path / "gold.jsonl").write_text("".join(json.dumps(row) + "\n" for row in gold))
+    (tmp_path / "p.csv").write_text("id,prediction\nc,x\nb,x\na,x\n")
+    found = nlihub.score(
+        tmp_path / "p.csv", str(tmp_path / "gold.jsonl"), by=["year", "words", "label"]
+    )
+    by = found["metrics"]["nli_report"]["by"]
+    shown = {name: {v: part["accuracy"] for v, part in parts.items()} for name, parts in by.items()}
+    assert shown == {
+        "year": {"2019": 0.5, "(none)": 1.0},
+        "words": {"in": 1.0, "on": 1.0, "(none)": 0.0},
+        "label": {"x": 1.0, "y": 0.0},
+    }
+    with pytest.raises(
+        UnknownNameError, match=r"no column 'yer'\. Did you mean 'year'\? Known: id"
+    ):
+        nlihub.score(tmp_path / "p.csv", str(tmp_path / "gold.jsonl"), by="yer")
+    with pytest.raises(UnknownNameError, match="no column 'category'"):
+        nlihub.score(tmp_path / "p.csv", str(tmp_path / "gold.jsonl"), by="category")
+
+
+def test_what_scores_cannot_be_broken_down_by(built, rows, tmp_path):
+    path = tmp_path / "p.parquet"
+    write_predictions(rows, path)
+    with pytest.raises(
+        UnknownNameError, match=r"no column 'expresions'\. Did you mean 'expressions'"
+    ):
+        nlihub.score(path, str(built), by="category+expresions")
+    with pytest.raises(UsageError, match=r"by premise: has [\d,]+ different values; expected 500"):
+        nlihub.score(path, str(built), by="premise")
+    with pytest.raises(UsageError, match="by fillers: holds values of type struct"):
+        nlihub.score(path, str(built), by="fillers")
+
+
+def test_runs_are_summarized_by_value(built, rows, tmp_path):
+    paths = [tmp_path / f"{seed}.parquet" for seed in range(4)]
+    for seed, path in enumerate(paths):
+        write_predictions(rows, path, seed)
+    found = nlihub.score(
+        paths[:2], str(built), against=paths[2:], by="has_negation", thresholds=0.5
+    )
+    plain = nlihub.score(paths[:2], str(built), against=paths[2:], thresholds=0.5)["summary"]
+    for metric, shown, keys in (
+        ("nli_report", "f1 neutral, has_negation true", ("per_class", "neutral", "f1")),
+        ("pattern_accuracy", "pattern_accuracy 0.5, has_negation true", ("pattern_accuracy", 0)),
+    ):
+        values, others = [], []
+        for runs, scores in ((found["runs"], values), (found["other_runs"], others)):
+            for run_ in runs:
+                value = run_[metric]["by"]["has_negation"]["true"]
+                for key in keys:
+                    value = value[key]
+                scores.append(value)
+        summary = found["summary"][metric]
+        assert summary[shown]["mean"] == statistics.fmean(values)
+        assert summary[shown]["std"] == statistics.stdev(values)
+        expected = functional.paired_t_test(values, others)
+        assert {key: summary[shown][key] for key in expected} == expected
+        assert {name: summary[name] for name in plain[metric]} == plain[metric]
+        assert all(", has_negation " in name for name in summary.keys() - plain[metric].keys())
+
+
+def test_on_the_command_line(built, rows, tmp_path):
+    for seed in range(2):
+        write_predictions(rows, tmp_path / f"{seed}.parquet", seed)
+    command = ["score", "0.parquet", "--dataset", built, "--by", "n_premises,category+has_negation"]
+    done = run(*command, "--confidence-level", "0.9", "--resamples", "50", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "nli_report, broken down by n_premises" in done.stdout
+    assert "pattern_accuracy, broken down by category+has_negation" in done.stdout
+    assert "accuracy from" in done.stdout and "projective+false" in done.stdout
+    found = json.loads(run(*command, "--json", cwd=tmp_path).stdout)
+    assert set(found["metrics"]["nli_report"]["by"]["n_premises"]) == {"1", "2", "3"}
+    done = run("score", "0.parquet", "1.parquet", *command[2:], cwd=tmp_path)
+    assert "macro-F1, n_premises 1" in done.stdout
+    done = run(*command[:-1], "kind", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("nlihub: There is no column 'kind'.")
+    result = functional.consistency([1, 0], [1, 0], ["a", "a"])
+    (tmp_path / "c.json").write_text(json.dumps(result))
+    done = run("plot", "consistency", "c.json", "--larger-side", "-o", "c.svg", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "c.svg\n")
+    assert "a perfect system (50.0)" in (tmp_path / "c.svg").read_text()
+    done = run("plot", "categories", "c.json", "--larger-side", "-o", "x.svg", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "larger_side belongs to pictures of consistency, not of categories." in done.stderr
+
+
+def test_the_expressions_of_spacenli(official, tmp_path):
+    """Table 2, and "between", which section 5 finds hard: 22 of the 36 non-projective patterns."""
+    folder = nlihub.build("spacenli", tmp_path, folder=official, configs=["default"])
+    rows = pq.read_table(next((folder / "default").glob("test-*.parquet")))
+    predictions = write_predictions(rows, tmp_path / "p.parquet")
+    found = nlihub.score(
+        tmp_path / "p.parquet", str(folder), by="category+expressions", confidence_level=0.95,
+        n_resamples=99,
+    )  # fmt: skip
+    by = found["metrics"]["pattern_accuracy"]["by"]["category+expressions"]
+    n_patterns = {value: part["n_groups"] for value, part in by.items()}
+    assert n_patterns == {
+        f"{category}+{expression}": n
+        for category, counts in TABLE_2.items()
+        for expression, n in counts.items()
+    }
+    of_category = found["metrics"]["pattern_accuracy"]["by_category"]
+    assert of_category["non_projective"]["n_groups"] == 36
+    chosen = [
+        i
+        for i, (category, words) in enumerate(
+            zip(rows["category"].to_pylist(), rows["expressions"].to_pylist(), strict=True)
+        )
+        if category == "non_projective" and "between" in words
+    ]
+    gold = rows["label"].to_pylist()
+    right = [predictions[i] == LABELS[gold[i]] for i in chosen]
+    part = by["non_projective+between"]
+    assert (part["n_samples"], part["accuracy"]) == (4400, statistics.fmean(right))
+    low, high = part["confidence_intervals"]["accuracy"]
+    assert low < part["accuracy"] < high

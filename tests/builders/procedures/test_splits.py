@@ -1,0 +1,112 @@
+"""Splits of papers by year, for all domains or by domain."""
+
+import pytest
+from nlihub.builders.procedures.splits import (
+    ByDomain,
+    ByYear,
+    parse_share,
+    parse_years,
+    split_by_year,
+)
+from nlihub.loaders.errors import UsageError
+
+#: The years of MSciNLI, section 3.
+TRAIN = "2000-2014,neurips=2000-2018"
+EVALUATION = "2015-2017,neurips=2019"
+
+
+def place(splitting, domain, year):
+    return splitting.of_domain(domain).place_of("some paper", year, 1).split
+
+
+class TestParsing:
+    def test_one_value_is_one_for_all_domains(self):
+        assert parse_years("2000-2019") == (2000, 2019)
+        assert parse_years("2020") == (2020, 2020)
+        assert parse_share("0.2") == 0.2
+
+    def test_values_by_domain_stand_in_any_order(self):
+        expected = {"default": (2000, 2014), "neurips": (2019, 2019), "a_b": (1999, 2000)}
+        assert parse_years("2000-2014,neurips=2019,a_b=1999-2000") == expected
+        assert parse_years("neurips = 2019, 2000-2014, a_b=1999-2000") == expected
+        assert parse_share("neurips=0.2,0.36") == {"neurips": 0.2, "default": 0.36}
+        assert parse_share("neurips=0.2") == {"neurips": 0.2}
+
+    @pytest.mark.parametrize(
+        ("parse", "text", "problem"),
+        [
+            (parse_years, "2000-2001,2002", "two values without a domain"),
+            (parse_years, "a=2000,b=2001,a=2002", "two values for the domain a"),
+            (parse_years, "2000,default=2001", "two values without a domain"),
+            (parse_years, "2000,", "The years are ''"),
+            (parse_years, "a=b=2000", "The years are"),
+            (parse_years, "2000=a", "The years are 'a'"),
+            (parse_share, "0,2", "two values without a domain"),
+            (parse_share, "a=b", "The share is 'b'"),
+        ],
+    )
+    def test_what_is_none_is_refused(self, parse, text, problem):
+        with pytest.raises(UsageError, match=problem):
+            split_by_year(parse(text), parse(text), 0.1)
+
+
+class TestByDomain:
+    def test_the_years_of_mscinli(self):
+        splitting = split_by_year(parse_years(TRAIN), parse_years(EVALUATION), 0.2)
+        assert place(splitting, "hardware", 2014) == place(splitting, "neurips", 2018) == "train"
+        assert place(splitting, "neurips", 2015) == "train"
+        assert place(splitting, "hardware", 2018) is None
+        assert place(splitting, "hardware", 2015) in ("validation", "test")
+        assert place(splitting, "neurips", 2019) in ("validation", "test")
+        assert splitting.splits == ("train", "validation", "test")
+
+    def test_a_domain_has_the_values_of_the_others_where_it_has_none(self):
+        splitting = split_by_year((2000, 2014), {"default": (2015, 2017), "a": (2016, 2016)}, 0.2)
+        assert splitting == ByDomain(
+            {
+                "default": ByYear((2000, 2014), (2015, 2017), 0.2),
+                "a": ByYear((2000, 2014), (2016, 2016), 0.2),
+            }
+        )
+        assert splitting.of_domain("b") == splitting.domains["default"]
+        only_named = split_by_year({"a": (2000, 2001)}, {"a": (2002, 2003)}, {"a": 0.5})
+        assert only_named.of_domain("b") is None
+
+    def test_one_value_for_all_is_a_split_by_year_as_ever(self):
+        plain = split_by_year((2000, 2014), (2015, 2017), 0.2)
+        assert plain == ByYear((2000, 2014), (2015, 2017), 0.2)
+        assert plain == split_by_year({"default": (2000, 2014)}, (2015, 2017), {"default": 0.2})
+        assert plain.as_json() == {
+            "by": "year",
+            "train": (2000, 2014),
+            "evaluation": (2015, 2017),
+            "validation_share": 0.2,
+        }
+
+    def test_the_order_of_the_domains_does_not_matter(self):
+        years = {"b": (1, 2), "a": (1, 3), "default": (1, 1)}
+        one = split_by_year(years, (4, 5)).as_json()["domains"]
+        other = split_by_year(dict(reversed(years.items())), (4, 5)).as_json()["domains"]
+        assert list(one) == list(other) == ["default", "a", "b"]
+
+    @pytest.mark.parametrize(
+        ("train", "evaluation", "problem"),
+        [
+            (
+                {"a": (1, 2)},
+                {"b": (3, 4)},
+                "a: .* no years of evaluation.* b: .* no years of training",
+            ),
+            ({"": (1, 2), "default": (1, 2)}, (3, 4), "domain is ''"),
+            ((1, 2), {"a": (3, 4), "default": (5, 6), "b": (2, 3)}, "b: .*in common"),
+            ({"a": (2, 1)}, {"a": (3, 4)}, "a: 2-1 are not years"),
+        ],
+    )
+    def test_the_wrong_domain_is_named(self, train, evaluation, problem):
+        with pytest.raises(UsageError, match=problem):
+            split_by_year(train, evaluation)
+
+    def test_all_domains_have_the_same_splits(self):
+        with pytest.raises(UsageError, match="the same splits"):
+            split_by_year((1, 2), (3, 4), {"default": 0.2, "a": 1.0})
+        assert split_by_year((1, 2), (3, 4), {"default": 0, "a": 0}).splits == ("train", "test")

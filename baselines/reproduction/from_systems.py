@@ -352,10 +352,7 @@ def _chosen(results: Mapping[str, Any], values: Sequence[str] | None) -> Mapping
     if values is None:
         return results
     report = results["nli_report"]
-    by = {
-        column: {value: parts[value] for value in values if value in parts}
-        for column, parts in report["by"].items()
-    }
+    by = {name: {v: p[v] for v in values if v in p} for name, p in report["by"].items()}
     return {**results, "nli_report": {**report, "by": by}}
 
 

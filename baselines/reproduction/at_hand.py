@@ -18,6 +18,7 @@ from .entries import NEEDS, Entry
 #: The files by which folders are told apart; a test compares them with those that are written.
 RUN_FILE = "record.json"
 BATCH_FILE = "batch.json"
+ERRORS_FILE = "errors.json"
 
 #: A module of each extra.
 _EXTRAS = {"plots": "matplotlib", "baselines": "torch"}
@@ -36,6 +37,7 @@ class AtHand:
         results: Files of ``nlihub score --json``.
         predictions: Files of predictions.
         batches: Folders of annotation batches.
+        errors: Folders of errors for people to code.
     """
 
     versions: tuple[Path, ...] = ()
@@ -44,6 +46,7 @@ class AtHand:
     results: tuple[Path, ...] = ()
     predictions: tuple[Path, ...] = ()
     batches: tuple[Path, ...] = ()
+    errors: tuple[Path, ...] = ()
 
     @property
     def systems(self) -> tuple[Path, ...]:
@@ -59,6 +62,7 @@ class AtHand:
             "results": self.results,
             "predictions": self.predictions,
             "annotation batches": self.batches,
+            "coded errors": self.errors,
         }
         return [f"{what}: {path}" for what, paths in given.items() for path in paths]
 
@@ -102,6 +106,7 @@ def _tell(path: Path) -> dict[str, list[Path]]:
     found = {
         "versions": sorted(manifest.parent for manifest in path.glob(f"*/{MANIFEST}")),
         "batches": [path] * any(path.glob(f"batch-*/{BATCH_FILE}")),
+        "errors": [path] * (path / ERRORS_FILE).is_file(),
         "runs": [path] * any(path.rglob(RUN_FILE)),
         "results": [file for file in sorted(path.glob("*.json")) if _is_result(file)],
     }
@@ -134,6 +139,8 @@ def _is_met(need: str, entry: Entry, at_hand: AtHand) -> bool:
         return bool(at_hand.systems)
     if need == "probabilities":  # seen when they are read
         return bool(at_hand.systems)
+    if need == "codes":
+        return bool(at_hand.errors)
     if need == "runs":
         return bool(at_hand.runs)
     if need == "annotations":

@@ -26,6 +26,7 @@ NEEDS = {
     "runs": "a folder of runs of nlihub baseline: --from FOLDER",
     "annotations": "a folder of batches that people have answered, and the version that they were "
     "drawn from: --from FOLDER --from VERSION",
+    "codes": "a folder of errors that people have coded: --from FOLDER",
     "plots": "nlihub[plots]",
     "baselines": "nlihub[baselines]",
 }

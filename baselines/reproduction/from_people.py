@@ -3,13 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ...builders.annotation import judgements, rounds
+from ...builders.annotation import error_codes, judgements, pattern_validation, rounds
 from ...builders.annotation.agreement import AnnotatorAgreement, Share
+from ...builders.annotation.pattern_labels import PatternValidation
 from ...loaders.errors import UsageError
 from .at_hand import AtHand
 from .entries import Entry
 from .from_versions import open_for
 from .tables import ComparedTable, Made, compare_numbers
+
+_COMPARED = ("paper", "ours", "difference")
 
 
 def make_agreement(entry: Entry, at_hand: AtHand) -> Made:
@@ -28,11 +31,37 @@ def make_agreement(entry: Entry, at_hand: AtHand) -> Made:
     elif entry.options.get("of") == "negatives":
         ours = _quality(judgements.review_judgements(version, batches))
     else:
-        raise UsageError(f"{entry.id} cannot be measured on batches; type: {entry.commands[-1]}")
+        ours = _validation(pattern_validation.review_validation(version, batches))
     rows = compare_numbers(entry.numbers, {n: v for n, v in ours.items() if v is not None})
-    columns = ("", "paper", "ours", "difference")
-    table = ComparedTable("Agreement", columns, rows)
+    table = ComparedTable("Agreement", ("", *_COMPARED), rows)
     return Made([table], [f"Ours: {batches}, drawn from {version}."], set(entry.numbers))
+
+
+def make_errors(entry: Entry, at_hand: AtHand) -> Made:
+    """Tally the codes that people gave to errors, the paper's shares beside ours.
+
+    Raises:
+        UsageError: There are several folders of errors.
+        AnnotationError: The folder, or an answer in it, is malformed.
+    """
+    if len(at_hand.errors) > 1:
+        listed = ", ".join(str(path) for path in at_hand.errors)
+        raise UsageError(f"{entry.id} is measured on one folder of errors, not on {listed}.")
+    tally = error_codes.review_codes(at_hand.errors[0])
+    ours: dict[str, float | str | None] = {"errors drawn": tally.n_errors}
+    ours |= {f"{code} %": _percent(share) for code, share in tally.codes.items()}
+    table = ComparedTable("Errors", ("", *_COMPARED), compare_numbers(entry.numbers, ours))
+    return Made([table], [f"Ours: {at_hand.errors[0]}."], set(entry.numbers))
+
+
+def _validation(found: PatternValidation) -> Mapping[str, float | str | None]:
+    kappa, unanimity = found.kappa, found.unanimity
+    return {
+        "mean of Cohen's kappa": None if kappa is None else _number(kappa),
+        "problems": sum(found.outcomes.values()),
+        "unanimous with the original label %": _percent(unanimity.before),
+        "the same, of validated patterns %": _percent(unanimity.after),
+    }
 
 
 def _agreement(found: AnnotatorAgreement) -> Mapping[str, float | str | None]:

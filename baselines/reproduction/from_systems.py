@@ -347,16 +347,28 @@ def _pictured(entry: Entry, systems: Sequence[SystemScores]) -> Sequence[SystemS
     return [system for system in systems if system.results][:n_shown]
 
 
+def _chosen(results: Mapping[str, Any], values: Sequence[str] | None) -> Mapping[str, Any]:
+    """Return results whose breakdowns have some values alone; None keeps all."""
+    if values is None:
+        return results
+    report = results["nli_report"]
+    by = {name: {v: p[v] for v in values if v in p} for name, p in report["by"].items()}
+    return {**results, "nli_report": {**report, "by": by}}
+
+
 @needs_extra("plots", "A picture")
 def _draw(entry: Entry, systems: Sequence[SystemScores], output: Path) -> None:
     """Draw the picture of a figure with ``nlihub plot``."""
     options = {name: value for name, value in entry.options["picture"].items() if name != "kind"}
+    values = options.pop("values", None)
     pictured = _pictured(entry, systems)
     with tempfile.TemporaryDirectory() as folder:
         files = []
         for number, system in enumerate(pictured):
             files.append(Path(folder) / f"{number}.json")
-            files[-1].write_text(json.dumps({"metrics": system.results}), encoding="utf-8")
+            files[-1].write_text(
+                json.dumps({"metrics": _chosen(system.results, values)}), encoding="utf-8"
+            )
         names = [system.name for system in pictured]
         plot(entry.options["picture"]["kind"], files, output, names=names, **options)
 

@@ -1,7 +1,6 @@
 """Entries that are measured on a built version: counts, texts, vocabularies, examples."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from ...builders.versions.version import BuiltVersion
 from ...loaders.errors import UnmeasuredError, UsageError
 from .at_hand import AtHand
 from .entries import Entry
-from .tables import Cell, ComparedTable, Made, compare_numbers, difference
+from .tables import Cell, ComparedTable, Made, difference
 
 _COMPARED = ("paper", "ours", "difference")
 
@@ -158,16 +157,10 @@ def _add_texts(
 
 def _add_vocabularies(made: Made, entry: Entry, version: BuiltVersion, config: str) -> None:
     domains = tallied_domains(tally_texts(version, config))
-    cosines: dict[str, float | str | None] = {}
+    rows: list[list[Cell]] = []
     for pair in compare_vocabularies(version, config, domains).shared:
-        names = {", ".join(pair.domains), ", ".join(reversed(pair.domains))}
-        known = next(iter(names & set(entry.numbers)), ", ".join(pair.domains))
-        cosine = asdict(pair).get("cosine")
-        cosines[known] = None if cosine is None else round(cosine, 4)
-    if None in cosines.values():
-        raise UnmeasuredError("The cosine of vocabularies is not measured by this version.")
-    made.used |= set(entry.numbers)
-    rows = compare_numbers(entry.numbers, cosines)
+        theirs, ours = pair.published_cosine, round(pair.cosine, 4)
+        rows.append([", ".join(pair.domains), theirs, ours, difference(theirs, ours)])
     made.tables.append(ComparedTable("Cosine of the vocabularies", ("domains", *_COMPARED), rows))
 
 

@@ -153,6 +153,8 @@ def _make(
     if entry.maker in ("agreement", "errors"):
         from . import from_people
 
+        if entry.maker == "errors":
+            return from_people.make_errors(entry, at_hand)
         return from_people.make_agreement(entry, at_hand)
     if entry.maker == "lexicon":
         from .from_package import make_lexicon

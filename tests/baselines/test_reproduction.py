@@ -21,6 +21,7 @@ from nlihub.baselines.reproduction.at_hand import find_at_hand, list_lacks, show
 from nlihub.baselines.reproduction.entries import MAKERS, NEEDS, PAPERS, Entry, entries
 from nlihub.baselines.reproduction.from_systems import _sources
 from nlihub.baselines.runs.folder import RECORD
+from nlihub.builders.annotation import error_sheets
 from nlihub.builders.annotation.batches import SETTINGS_FILE
 from nlihub.builders.bionli import BioNLI
 from nlihub.builders.core.registry import get_builder
@@ -148,6 +149,7 @@ def test_a_malformed_entry_is_refused(changed, message):
 
 def test_folders_are_told_apart_by_files_that_are_written():
     assert (at_hand.RUN_FILE, at_hand.BATCH_FILE) == (RECORD, SETTINGS_FILE)
+    assert at_hand.ERRORS_FILE == error_sheets._FILE
 
 
 def test_each_kind_of_folder_is_known(built, tmp_path):
@@ -460,6 +462,47 @@ def test_figures_are_drawn_and_their_values_listed(patterns, figure, tmp_path):
     assert all(cell is not None for cell in ours[0][4:]) == (figure != "4")  # it has no 102f
 
 
+def test_errors_that_people_coded(patterns, tmp_path):
+    version, folder = patterns
+    (tmp_path / "codes.csv").write_text("code,description\nabbreviation,short\nother,else\n")
+    nlihub.annotation.sample_errors(
+        folder / "plain.parquet", str(version), tmp_path / "errors", tmp_path / "codes.csv", 4
+    )
+    sheets = sorted((tmp_path / "errors").rglob("*.csv"))
+    found = nlihub.reproduce("bionli/table-6", sources=tmp_path / "errors")
+    rows = {row[""]: row for row in rows_of(found, "Errors")}
+    assert rows["errors drawn"]["ours"] == 4
+    assert rows["abbreviation %"]["paper"] == 10
+    assert sheets
+
+
+def test_a_breakdown_by_expressions(patterns):
+    version, folder = patterns
+    found = nlihub.reproduce(
+        "spacenli/section-5", sources=version, predictions=folder / "plain.parquet"
+    )
+    (ours,) = [row for row in found["tables"][0]["rows"] if row[0] == "ours"]
+    assert ours[4:] == [100.0, None]  # none of the problems has "between"
+
+
+def test_neutral_pairs_by_how_they_were_made(tmp_path):
+    categories = ("BothRand", "FirstRand", "SecondRand")
+    rows = [{"label": "neutral", "category": c} for c in categories for _ in range(2)]
+    rows += [{"label": "reasoning", "category": "Thus"}]
+    version = build_rows(tmp_path, SciNLI.SPEC, {"test": rows})
+    ids = version.table("default", "test", ["id"])["id"]
+    predicted = ["neutral", "neutral", "neutral", "reasoning", "reasoning", "reasoning", "neutral"]
+    pq.write_table(pa.table({"id": ids, "prediction": predicted}), tmp_path / "mine.parquet")
+    found = nlihub.reproduce(
+        "scinli/figure-1",
+        sources=version.folder,
+        predictions=tmp_path / "mine.parquet",
+        output=tmp_path / "out",
+    )
+    assert found["tables"][0]["rows"][0][4:] == [100.0, 0.0, 50.0]
+    assert (tmp_path / "out/scinli-figure-1.png").read_bytes().startswith(b"\x89PNG")
+
+
 def test_results_of_score_give_the_same(patterns, tmp_path):
     version, folder = patterns
     result = nlihub.score(folder / "sure.parquet", str(version))
@@ -524,7 +567,7 @@ def test_negatives_that_experts_judged(tmp_path):
         "difference": 12.0,
     }
     assert [rows["pairs"][name] for name in ("paper", "ours")] == [50, 4]
-    with pytest.raises(UsageError, match="cannot be measured on batches"):
+    with pytest.raises(UsageError, match="needs a folder of errors that people have coded"):
         nlihub.reproduce("bionli/table-6", sources=[batches, version])
 
 

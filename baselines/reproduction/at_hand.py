@@ -179,3 +179,16 @@ def show_status(entry: Entry, at_hand: AtHand) -> tuple[str, str]:
     if lacks:
         return "needs", "; ".join(NEEDS[need] for need in lacks)
     return "can be made", ", ".join(at_hand.describe()) if entry.needs else "from this package"
+
+
+def distinct_names(paths: Sequence[Path]) -> list[str]:
+    """Return for each file its stem, or the last folder that tells files of one stem apart."""
+    names = [path.stem for path in paths]
+    for name in {name for name in names if names.count(name) > 1}:
+        places = [place for place, found in enumerate(names) if found == name]
+        parents = [paths[place].resolve().parts[::-1] for place in places]
+        depths = range(1, min(map(len, parents)))
+        told = next((d for d in depths if len({p[d] for p in parents}) == len(parents)), None)
+        for place, parts in zip(places, parents, strict=True):
+            names[place] = str(paths[place]) if told is None else parts[told]
+    return names

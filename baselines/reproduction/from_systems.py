@@ -24,7 +24,7 @@ from ..reports.published import (
 from ..reports.read_runs import Evaluation
 from ..reports.scores import score_title
 from ..reports.systems import Mean, ReportedSystem, collect_runs
-from .at_hand import AtHand
+from .at_hand import AtHand, distinct_names
 from .entries import Entry
 from .tables import Cell, ComparedTable, Made, MeanCell
 
@@ -124,17 +124,11 @@ def read_systems(
     tests = {test for test, _ in places}
     results = [_read_json(path) for path in at_hand.results]
     results += [_score(entry, path, at_hand, options) for path in at_hand.predictions]
-    names = _distinct_names([*at_hand.results, *at_hand.predictions])
+    names = distinct_names([*at_hand.results, *at_hand.predictions])
     found = [_of_result(entry, tests, *pair) for pair in zip(names, results, strict=True)]
     if at_hand.runs:
         found += _of_runs(entry, tests, at_hand.runs)
     return found
-
-
-def _distinct_names(paths: Sequence[Path]) -> list[str]:
-    """Return the stem of each file, or the whole path where several have the same."""
-    stems = [path.stem for path in paths]
-    return [s if stems.count(s) == 1 else str(p) for s, p in zip(stems, paths, strict=True)]
 
 
 def _is_of(

@@ -1,6 +1,7 @@
 """Entries that are measured on a built version: counts, texts, vocabularies, examples."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from ...builders.statistics.rows_and_texts import (
 from ...builders.statistics.vocabulary import compare_vocabularies
 from ...builders.versions.open import open_version
 from ...builders.versions.version import BuiltVersion
-from ...loaders.errors import UnmeasuredError, UsageError
+from ...loaders.errors import UnmeasuredError, UsageError, needs_extra
 from .at_hand import AtHand
 from .entries import Entry
 from .tables import Cell, ComparedTable, Made, difference
@@ -177,6 +178,18 @@ def _add_possible_negatives(made: Made, entry: Entry, version: BuiltVersion, con
         rows.append([count.split, n, theirs, count.share, difference(theirs, count.share)])
     columns = ("split", "kinds of negatives", *_COMPARED)
     made.tables.append(ComparedTable("Share of mechanisms, %", columns, rows))
+    first = counts[0].split
+    shares = {count.n_categories: count.share / 100 for count in counts if count.split == first}
+    told = PUBLISHED_CATEGORIES.get((entry.dataset, "full", first), {})
+    made.notes.append(f"The picture shows {first}.")
+    made.draw = partial(_draw_shares, shares, {n: each / 100 for n, each in told.items()})
+
+
+def _draw_shares(shares: Mapping[int, float], published: Mapping[int, float], output: Path) -> None:
+    with needs_extra("plots", "A picture"):
+        from ...metrics.plots import plot_possible_perturbations, save_figure
+
+        save_figure(plot_possible_perturbations(shares, published=published or None), output)
 
 
 _Add = Callable[[Made, Entry, BuiltVersion, str], None]

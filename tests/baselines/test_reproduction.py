@@ -287,8 +287,9 @@ def test_counts_stand_beside_the_papers(mechanisms):
     assert "| train | SEN | 2,064 | 1 | -2,063 | 12.1 | 50 |" in found["markdown"]
 
 
-def test_the_possible_negatives_stand_beside_the_papers(mechanisms):
-    found = nlihub.reproduce("bionli/figure-1", sources=mechanisms)
+def test_the_possible_negatives_stand_beside_the_papers(mechanisms, tmp_path):
+    found = nlihub.reproduce("bionli/figure-1", sources=mechanisms, output=tmp_path / "out")
+    assert "Mechanisms (%)" in (tmp_path / "out/bionli-figure-1.svg").read_text()
     rows = {row["kinds of negatives"]: row for row in rows_of(found, "Share of mechanisms, %")}
     assert [rows[2][name] for name in ("paper", "ours", "difference")] == [5.7, 50.0, 44.3]
     assert [rows[3][name] for name in ("paper", "ours")] == [35.1, 50.0]
@@ -525,11 +526,14 @@ def test_a_data_map_needs_probabilities(patterns):
 
 def test_files_of_one_name_stay_apart(patterns, tmp_path):
     version, folder = patterns
-    other = tmp_path / "plain.parquet"
+    other = tmp_path / "second" / "predictions" / "plain.parquet"
+    other.parent.mkdir(parents=True)
     other.write_bytes((folder / "plain.parquet").read_bytes())
-    files = [folder / "plain.parquet", other]
-    found = nlihub.reproduce("spacenli/table-4", sources=version, predictions=files)
-    assert [row[1] for row in found["tables"][0]["rows"][-2:]] == list(map(str, files))
+    first = tmp_path / "first" / "predictions" / "plain.parquet"
+    first.parent.mkdir(parents=True)
+    first.write_bytes(other.read_bytes())
+    found = nlihub.reproduce("spacenli/table-4", sources=version, predictions=[first, other])
+    assert [row[1] for row in found["tables"][0]["rows"][-2:]] == ["first", "second"]
 
 
 def test_rows_from_papers_have_no_groups_to_map(tmp_path):

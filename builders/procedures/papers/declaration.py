@@ -103,7 +103,7 @@ class PapersDeclaration(Declaration):
             "domains": self.domains,
             "categories": self.categories,
             "group": None,
-            "metrics": ("nli_report", "cartography"),
+            "metrics": ("nli_report",),
             "configs": paper_configs(self.domains, self.splits),
             "extra": {**EXTRA, **ORIGINALS} if self.is_annotated else EXTRA,
             "meanings": MEANINGS | _MEANINGS_OF_ORIGINALS if self.is_annotated else MEANINGS,

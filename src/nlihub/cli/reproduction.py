@@ -90,5 +90,6 @@ def _as_text(listed: Sequence[Mapping[str, Any]]) -> str:
     counts = dict.fromkeys(("can be made", "needs", "cannot be made"), 0)
     for entry in listed:
         counts[entry["status"]] += 1
+    counts["need something"] = counts.pop("needs")
     summary = ", ".join(f"{n} {status}" for status, n in counts.items() if n)
     return "\n".join([*lines, "", f"{len(listed)} in all: {summary}."])

@@ -52,7 +52,7 @@ def server(monkeypatch, tmp_path):
     def serve(folder):
         handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=folder)
         servers.append(http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler))
-        threading.Thread(target=servers[-1].serve_forever, daemon=True).start()
+        threading.Thread(target=servers[-1].serve_forever, args=(0.01,), daemon=True).start()
         return f"http://127.0.0.1:{servers[-1].server_port}"
 
     yield serve

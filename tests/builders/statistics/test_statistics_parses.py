@@ -86,7 +86,7 @@ def serve():
 
     def start(answer=None):
         server = Parser(answer)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         servers.append(server)
         return server
 

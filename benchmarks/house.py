@@ -39,6 +39,7 @@ OTHER_DRAWS = {
     "metrics.py",
     "negatives.py",
     "patterns.py",  # sample and export on the command line
+    "prompting.py",  # exemplars of a prompt
     "perturbation.py",
     "perturbations.py",
     "sampling.py",

@@ -1,4 +1,4 @@
-"""Codes of errors: strict reading of what coders wrote, the functions that import it, and the tally."""
+"""Codes of errors: what coders wrote, read strictly and imported, and the tally."""
 
 import math
 from collections import Counter

@@ -8,8 +8,8 @@ SuMe documents no JSON fields. These are read, of several names the first presen
   a list of sentences;
 - ``polarity`` (or ``relation``), optional: ``positive`` or ``negative``, also ``pos`` and ``neg``,
   and with ``activation`` or ``regulation`` after it;
-- ``regulator_type`` and ``regulated_type``, ``regulator_id`` and ``regulated_id``, optional; several
-  ids of one entity are joined as in PubTator.
+- ``regulator_type`` and ``regulated_type``, ``regulator_id`` and ``regulated_id``, optional;
+  several ids of one entity are joined as in PubTator.
 
 Source: BioNLI, section 3.1; SuMe (LREC 2022), section 3.
 """

@@ -190,7 +190,7 @@ def _of_abstract(abstract: Abstract, rules: MechanismRules) -> Mechanism:
         tuple(_other_mentions(abstract, choice, conclusion)),
         choice.polarity or None,
         *choice.entity_ids,
-        tuple(dict.fromkeys((one.first, one.second) for one in abstract.relations)),
+        tuple(sorted({(one.first, one.second) for one in abstract.relations})),
     )
 
 

@@ -53,6 +53,7 @@ _COUNTING = frozenset(
     ]
 )
 _AFTER_VERB = re.compile(r"\s+(?:\w+ly\s+|also\s+)?([a-z]+)(?![\w-])")
+_ADVERB_FIRST = re.compile(r"\w+,?\s+(?:the\s+)?")
 _RELATIVE = re.compile(r",?\s+(?:that|which|who)\b")
 #: Names that are two, or hold a bracket, fit nowhere but where they are.
 _COMPOSED = re.compile(r"[(),;\[\]]|\b(?:and|or|with|plus)\b")
@@ -126,9 +127,7 @@ def _fit_number(
     last = words[-1].lower() if words else ""
     if last in word_list("prepositions"):
         return []
-    is_first = re.fullmatch(r"\w+,?\s+(?:the\s+)?", before) and last in word_list("before not") | {
-        ","
-    }
+    is_first = _ADVERB_FIRST.fullmatch(before) and last in word_list("before not") | {","}
     if last not in _SUBJECT_BEFORE and not is_first:
         return _object_edits(last)
     verb = _AFTER_VERB.match(masked, place.end)

@@ -115,9 +115,12 @@ def find_name(name: str, text: str, *, ignore_case: bool = False) -> list[re.Mat
     """Find a name where it stands as a whole: not IL-1 in IL-10, yet p53 in p53-dependent."""
     # Most names are not in most texts, and compiling takes a hundred times as long as a look.
     is_there = name.casefold() in text.casefold() if ignore_case else name in text
-    flags = re.IGNORECASE if ignore_case else 0
-    pattern = rf"(?<!\w){re.escape(name)}(?!\w)"
-    return list(re.finditer(pattern, text, flags)) if is_there else []
+    return list(_name_pattern(name, ignore_case).finditer(text)) if is_there else []
+
+
+@lru_cache(maxsize=1 << 12)
+def _name_pattern(name: str, ignore_case: bool) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE if ignore_case else 0)
 
 
 @lru_cache(maxsize=1 << 14)

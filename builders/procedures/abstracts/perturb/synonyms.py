@@ -5,12 +5,17 @@ and its kind, and few corpora annotate every mention.
 """
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 from .grammar import word_list
-from .names import plain_name
+from .names import find_name, plain_name
 
-_AMONG = r"(?:[^()]*[^()\w])?"  # GAP-43 (neuromodulin, B-50)
+#: Between a name and another of the same entity: GAP-43 (neuromodulin, B-50).
+_IN_BRACKETS = re.compile(r" ?\((?:[^()]*[^()\w])?")
+_JOIN = r"(?:\s*(?:,? and/or|,? and|,? or|, as well as| as well as|/|,|\+|-and-))"
+_LISTED = re.compile(rf"(?:{_JOIN} ?[^\s,;.()]+(?: [^\s,;.()]+)?){{0,4}}?{_JOIN} ?", re.IGNORECASE)
+_REACH = 120
 _DERIVED = re.compile(
     r"(?:icit(?:y|ie)|otic|osi|emia|emic|ism|ian|ive|ion|ia|ic|ical|tic|ed|ity|ou|al|y|e|a)$"
 )
@@ -32,8 +37,7 @@ def may_be_same(one: str, other: str, text: str) -> bool:
     """
     if _are_alike(*sorted((one, other))):
         return True
-    a, b = re.escape(one), re.escape(other)
-    return _is_found(one, other, rf"{a} ?\({_AMONG}{b}(?!\w)|{b} ?\({_AMONG}{a}(?!\w)", text)
+    return any(_IN_BRACKETS.fullmatch(between) for between in _between(one, other, text))
 
 
 @lru_cache(maxsize=1 << 15)
@@ -137,16 +141,17 @@ def stand_together(one: str, other: str, text: str) -> bool:
 
     What it says of one then often holds for the other.
     """
-    a, b = re.escape(one), re.escape(other)
-    join = r"(?:\s*(?:,? and/or|,? and|,? or|, as well as| as well as|/|,|\+|-and-))"
-    item = rf"(?:{join} ?[^\s,;.()]+(?: [^\s,;.()]+)?){{0,4}}?"
-    pattern = rf"(?:{a}{item}{join} ?{b}|{b}{item}{join} ?{a})(?!\w)"
-    return _is_found(one, other, pattern, text)
+    return any(_LISTED.fullmatch(between) for between in _between(one, other, text))
 
 
-def _is_found(one: str, other: str, pattern: str, text: str) -> bool:
-    """Return whether a text has a pattern of two names; compile it only where both occur."""
+def _between(one: str, other: str, text: str) -> Iterator[str]:
+    """Yield what stands between two names, for each two of their mentions."""
     folded = text.casefold()
     if one.casefold() not in folded or other.casefold() not in folded:
-        return False
-    return re.search(rf"(?<!\w)(?:{pattern})", text, re.IGNORECASE) is not None
+        return
+    others = find_name(other, text, ignore_case=True)
+    for a in find_name(one, text, ignore_case=True):
+        for b in others:
+            early, late = sorted((a.span(), b.span()))
+            if late[0] - early[1] <= _REACH:
+                yield text[early[1] : late[0]]

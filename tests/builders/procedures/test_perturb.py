@@ -387,10 +387,8 @@ def test_a_strategy_given_twice_is_refused():
 def test_names_take_capitals_articles_and_verbs_with_them():
     found = outcome("SEN", "<re> Insulin <er> is an <el> AMPK <le> activator.", "gg", "No insulin.")
     assert found.text == "<re> AMPK <er> is an <el> insulin <le> activator."
-    found = outcome(
-        "SEN", "<re> Statins <er> inhibit <el> kinase <le>, as said.", "gg", "No statins."
-    )
-    assert found.text == "<re> Kinase <er> inhibits <el> statins <le>, as said."
+    found = outcome("SEN", "<re> Statins <er> inhibit <el> kinase <le>.", "gg", "No statins.")
+    assert found.text == "<re> Kinase <er> inhibits <el> statins <le>."
     found = outcome("SEN", "An <re> EGF <er> signal needs the <el> JNK <le>.")
     assert found.text == "A <re> JNK <er> signal needs the <el> EGF <le>."
 

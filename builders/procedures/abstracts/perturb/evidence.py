@@ -5,6 +5,7 @@ relation. They find some of the true sentences, and refuse some that are false.
 """
 
 import re
+from functools import lru_cache
 
 from ..mechanisms.mechanism import Mechanism
 from .grammar import word_list
@@ -43,7 +44,11 @@ def is_stated(
         in_order: Whether the first must act on the second: only the order of the arguments counts,
             and no preposition may stand between them, as in "is induced by" and "activation of".
     """
-    for sentence in mechanism.supporting:
+    a_folded, b_folded = one.casefold(), other.casefold()
+    folded = _fold(mechanism.supporting)
+    for sentence, small in zip(mechanism.supporting, folded, strict=True):
+        if a_folded not in small or b_folded not in small:
+            continue
         ones, others = (find_name(name, sentence, ignore_case=True) for name in (one, other))
         for a in ones:
             for b in others:
@@ -87,6 +92,16 @@ def may_hold_for(
 def is_mutual(mechanism: Mechanism) -> bool:
     """Return whether a sentence says of both entities that they act on each other."""
     return any(
-        _MUTUAL.search(sentence) and all(find_name(name, sentence) for name in mechanism.names)
-        for sentence in mechanism.sentences
+        all(find_name(name, sentence) for name in mechanism.names)
+        for sentence in _mutual(mechanism.sentences)
     )
+
+
+@lru_cache(maxsize=4)  # SEN and SEP read the same sentences one after the other
+def _mutual(sentences: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sentence for sentence in sentences if _MUTUAL.search(sentence))
+
+
+@lru_cache(maxsize=4)
+def _fold(sentences: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sentence.casefold() for sentence in sentences)

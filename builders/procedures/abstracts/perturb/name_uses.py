@@ -81,8 +81,9 @@ def observe_uses(name: str, sentences: Iterable[str]) -> Uses:
 @lru_cache(maxsize=1 << 12)
 def _observe(name: str, sentences: tuple[str, ...]) -> Uses:
     uses = Uses.NONE
+    folded = name.casefold()
     for sentence in sentences:
-        if name.casefold() not in sentence.casefold():
+        if folded not in sentence.casefold():
             continue
         plain = strip_markers(sentence)
         for match in find_name(name, plain, ignore_case=True):

@@ -10,15 +10,24 @@ Source:
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import ClassVar
 
 from ..mechanisms.mechanism import Mechanism
 from .evidence import is_mutual, is_stated, relation_stems
 from .fit_name import UNFIT, NewName, replace_name
-from .names import MARKERS, EntityPlace, MarkedSentence, plain_name
+from .names import MARKERS, EntityPlace, MarkedSentence, locate_entities, plain_name
 from .negate import DENIED, only_denies
-from .strategy import Choices, NoNegative, Perturbed, Proposals, Strategy, TextEdit
+from .strategy import (
+    BROKEN_MARKERS,
+    Choices,
+    NoNegative,
+    Perturbed,
+    Proposals,
+    Strategy,
+    TextEdit,
+)
 
 #: Why two entities are not swapped.
 SAME_NAME = "both entities have the same name"
@@ -69,25 +78,34 @@ class SwapStrategy(Strategy):
     def __init__(self, *, symmetric: bool = False) -> None:
         self.symmetric = symmetric
 
-    def _swap(self, marked: MarkedSentence, mechanism: Mechanism) -> list[TextEdit] | NoNegative:
+    def _swap(self, mechanism: Mechanism) -> Sequence[TextEdit] | NoNegative:
         """Put each name in the place of the other."""
-        first, second = marked.in_order
-        names = marked.name_at(first), marked.name_at(second)
-        if plain_name(names[0]) == plain_name(names[1]):
-            return NoNegative(SAME_NAME)
-        if is_symmetric(marked) and not self.symmetric:
+        return _exchange(mechanism, self.symmetric)
+
+
+@lru_cache(maxsize=1)  # SEN and SEP exchange the same names one after the other
+def _exchange(mechanism: Mechanism, symmetric: bool) -> Sequence[TextEdit] | NoNegative:
+    marked = locate_entities(mechanism)
+    if marked is None:
+        return NoNegative(BROKEN_MARKERS)
+    first, second = marked.in_order
+    names = marked.name_at(first), marked.name_at(second)
+    if plain_name(names[0]) == plain_name(names[1]):
+        return NoNegative(SAME_NAME)
+    if not symmetric:
+        if is_symmetric(marked):
             return NoNegative(SYMMETRIC)
-        if only_denies(marked) and not self.symmetric:
+        if only_denies(marked):
             return NoNegative(DENIED)
-        if _may_hold_exchanged(marked, mechanism) and not self.symmetric:
+        if _may_hold_exchanged(marked, mechanism):
             return NoNegative(MUTUAL)
-        edits: list[TextEdit] = []
-        for place, name in (first, names[1]), (second, names[0]):
-            found = replace_name(marked, place, NewName.of(name, mechanism), mechanism)
-            if found is None:
-                return NoNegative(UNFIT)
-            edits += found
-        return edits
+    edits: list[TextEdit] = []
+    for place, name in (first, names[1]), (second, names[0]):
+        found = replace_name(marked, place, NewName.of(name, mechanism), mechanism)
+        if found is None:
+            return NoNegative(UNFIT)
+        edits += found
+    return tuple(edits)
 
 
 def _may_hold_exchanged(marked: MarkedSentence, mechanism: Mechanism) -> bool:
@@ -107,7 +125,7 @@ class SwapNames(SwapStrategy):
     name = "SEN"
 
     def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
-        found = self._swap(marked, mechanism)
+        found = self._swap(mechanism)
         return found if isinstance(found, NoNegative) else [Perturbed.of(marked.text, found)]
 
 
@@ -117,7 +135,7 @@ class SwapPositions(SwapStrategy):
     name = "SEP"
 
     def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
-        found = self._swap(marked, mechanism)
+        found = self._swap(mechanism)
         if isinstance(found, NoNegative):
             return found
         other = {

@@ -123,7 +123,6 @@ class Words(tuple[Word, ...]):
 
 
 @lru_cache(maxsize=1)
-@lru_cache(maxsize=1)  # the strategies read the same conclusion one after the other
 def read_words(marked: MarkedSentence) -> Words:
     """Split a sentence into words; each masked name is one."""
     found = []

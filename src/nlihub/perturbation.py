@@ -20,12 +20,9 @@ from .builders.procedures.abstracts.perturb.apply import (
     perturb_mechanism,
     perturb_mechanism_all,
 )
+from .builders.procedures.abstracts.perturb.entity_pool import EntityPool
 from .builders.procedures.abstracts.perturb.negate import Negate
-from .builders.procedures.abstracts.perturb.replace_entities import (
-    EntityPool,
-    ReplaceInside,
-    ReplaceOutside,
-)
+from .builders.procedures.abstracts.perturb.replace_entities import ReplaceInside, ReplaceOutside
 from .builders.procedures.abstracts.perturb.reverse_polarity import Antonyms, ReversePolarity
 from .builders.procedures.abstracts.perturb.strategy import Strategy
 from .builders.procedures.abstracts.perturb.swap_entities import (

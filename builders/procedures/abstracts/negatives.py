@@ -16,7 +16,7 @@ from .perturb.apply import (
     make_strategies,
     perturb_mechanism,
 )
-from .perturb.replace_entities import EntityPool
+from .perturb.entity_pool import EntityPool
 from .perturb.strategy import NoNegative, Perturbed, Strategy
 
 Outcomes = Mapping[str, Perturbed | NoNegative]

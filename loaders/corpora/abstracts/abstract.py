@@ -11,12 +11,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ...errors import RecordError
+from .concept_ids import split_ids
 from .mechanism_records import MechanismRecord
 
-#: Placeholders for a missing id.
-_NO_IDS = frozenset({"", "-", "-1", "None"})
-#: Between several ids of one mention: "D007674|D008107", "5290;5291", "1,2"; not in "factor, beta".
-_BETWEEN_IDS = re.compile(r"[|;]|,(?! )")
 _LINE_END = re.compile(r"[\t-\r\x1c-\x1f\x85\u2028\u2029]")
 _MAX_SHOWN = 80
 
@@ -216,9 +213,9 @@ class AbstractDraft:
                 covered = text[one.start : one.end]
                 start = one.end - len(covered.lstrip())
                 end = one.start + len(covered.rstrip())
-                entities.append(Entity(start, end, one.type, _ids(one.identifier)))
+                entities.append(Entity(start, end, one.type, split_ids(one.identifier)))
         known = {one for entity in entities for one in entity.ids}
-        outside = {one for identifier in self.elsewhere for one in _ids(identifier)}
+        outside = {one for identifier in self.elsewhere for one in split_ids(identifier)}
         relations: list[EntityRelation] = []
         for told in self.relations:
             ids = [_known_id(one, known | outside) for one in (told.first, told.second)]
@@ -242,11 +239,6 @@ def _check(mention: RawEntity, text: str) -> tuple[str, str] | None:
         expected = f"{mention.text!r:.{_MAX_SHOWN}}"
         return "offsets do not match", f"at {place} expected {expected}, got {got!r:.{_MAX_SHOWN}}"
     return None
-
-
-def _ids(identifier: str) -> tuple[str, ...]:
-    parts = [part.strip() for part in (identifier, *_BETWEEN_IDS.split(identifier))]
-    return tuple(dict.fromkeys(part for part in parts if part not in _NO_IDS))
 
 
 def _known_id(told: str, known: Collection[str]) -> str:

@@ -8,7 +8,8 @@ SuMe documents no JSON fields. These are read, of several names the first presen
   a list of sentences;
 - ``polarity`` (or ``relation``), optional: ``positive`` or ``negative``, also ``pos`` and ``neg``,
   and with ``activation`` or ``regulation`` after it;
-- ``regulator_type`` and ``regulated_type``, optional.
+- ``regulator_type`` and ``regulated_type``, ``regulator_id`` and ``regulated_id``, optional;
+  several ids of one entity are joined as in PubTator.
 
 Source: BioNLI, section 3.1; SuMe (LREC 2022), section 3.
 """
@@ -19,6 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...errors import RecordError
+from .concept_ids import split_ids
 from .markers import read_marked
 
 _ID = ("pmid", "id")
@@ -43,6 +45,8 @@ class MechanismRecord:
         polarity: ``positive`` or ``negative``; None where not stated.
         file: Its file, as the user named it.
         line: Its line in the file, from 1; 0 where the format has no lines.
+        regulator_ids: Concept ids of the regulator; empty where not stated.
+        regulated_ids: Concept ids of the regulated entity; empty where not stated.
     """
 
     pmid: str
@@ -55,6 +59,8 @@ class MechanismRecord:
     polarity: str | None
     file: str
     line: int
+    regulator_ids: tuple[str, ...] = ()
+    regulated_ids: tuple[str, ...] = ()
 
 
 #: A JSON object with this key is a record of a mechanism.
@@ -93,6 +99,8 @@ def read_mechanism_record(fields: Mapping[str, Any], file: str, line: int) -> Me
         _polarity(fields),
         file,
         line,
+        split_ids(_optional(fields, "regulator_id") or ""),
+        split_ids(_optional(fields, "regulated_id") or ""),
     )
 
 

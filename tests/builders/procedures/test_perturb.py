@@ -15,17 +15,20 @@ from nlihub.builders.procedures.abstracts.perturb.apply import (
     make_strategies,
     perturb_mechanism,
 )
+from nlihub.builders.procedures.abstracts.perturb.entity_pool import EntityPool
+from nlihub.builders.procedures.abstracts.perturb.fit_name import UNFIT
 from nlihub.builders.procedures.abstracts.perturb.grammar import (
     choose_article,
     form_gerund,
     form_past,
     form_third,
 )
-from nlihub.builders.procedures.abstracts.perturb.names import find_places, may_be_same
+from nlihub.builders.procedures.abstracts.perturb.names import find_places
 from nlihub.builders.procedures.abstracts.perturb.negate import DENIED, DIRECTIONS, Negate
 from nlihub.builders.procedures.abstracts.perturb.replace_entities import (
+    MAY_BE_SAME,
+    MAY_HOLD,
     NO_TYPE,
-    EntityPool,
     ReplaceOutside,
 )
 from nlihub.builders.procedures.abstracts.perturb.reverse_polarity import (
@@ -43,6 +46,7 @@ from nlihub.builders.procedures.abstracts.perturb.strategy import (
     TextEdit,
 )
 from nlihub.builders.procedures.abstracts.perturb.swap_entities import (
+    MUTUAL,
     SAME_NAME,
     SYMMETRIC,
     SwapMarkers,
@@ -54,6 +58,7 @@ from nlihub.builders.procedures.abstracts.perturb.swap_number import (
     SwapNumber,
     find_numbers,
 )
+from nlihub.builders.procedures.abstracts.perturb.synonyms import may_be_same
 from nlihub.loaders.errors import UsageError
 from perturb_samples import MECHANISMS, mechanism_of
 
@@ -248,6 +253,8 @@ REFUSED = {
     "SEN": {
         BROKEN_MARKERS: ("<re> A <er> acts on <el> B.", "gg"),
         SYMMETRIC: ("The binding of <re> A <er> and <el> B <le> is strong.", "gg"),
+        MUTUAL: ("<re> A <er> activates <el> B <le>.", "gg", "A and B regulate each other."),
+        UNFIT: ("<re> Zinc <er> is a cause of <el> hypertensive <le> crises.", "cc"),
         SAME_NAME: ("<re> TNF-α <er> increases <el> TNF alpha <le>.", "gg"),  # noqa: RUF001
         DENIED: DENYING,
     },
@@ -255,12 +262,16 @@ REFUSED = {
         BROKEN_MARKERS: ("<re> A <el> B <le> <er> works.", "gg"),
         DENIED: DENYING,
         NO_TYPE: ("<re> A <er> acts on <el> B <le>.", "--"),
+        MAY_BE_SAME: ("<re> IL-2 <er> acts on <el> B <le>.", "gg", "{g:Interleukin 2} rose."),
+        UNFIT: ("<re> Zinc <er> acts on <el> B <le>.", "cg", "{c:hypertensive} rats ran."),
+        MAY_HOLD: ("<re> A <er> inhibits <el> B <le>.", "g-", "Then {g:C} inhibited B."),
         STRATEGIES["SRE"].otherwise: ("<re> A <er> acts on <el> B <le>.", "gg", "{c:C} and {g:A}."),
     },
     "SREO": {
         BROKEN_MARKERS: ("A acts on <el> B <le>.", "gg"),
         DENIED: DENYING,
         NO_TYPE: ("<re> A <er> acts on <el> B <le>.", "--"),
+        UNFIT: ("<re> Zinc <er> causes <el> nephrotoxic <le> effects.", "-c"),
         STRATEGIES["SREO"].otherwise: (
             "<re> Integrin <er> acts on <el> Notch1 <le>.", "gg", "Integrin binds Notch1.",
         ),
@@ -376,10 +387,8 @@ def test_a_strategy_given_twice_is_refused():
 def test_names_take_capitals_articles_and_verbs_with_them():
     found = outcome("SEN", "<re> Insulin <er> is an <el> AMPK <le> activator.", "gg", "No insulin.")
     assert found.text == "<re> AMPK <er> is an <el> insulin <le> activator."
-    found = outcome("SEN", "<re> Statins <er> are what a <el> kinase <le> needs.")
-    assert found.text == "<re> Kinase <er> is what a <el> statins <le> needs."
-    found = outcome("SEN", "<re> Statins <er> bind, as said, a <el> kinase <le>.")
-    assert found.text == "<re> Kinase <er> binds, as said, <el> statins <le>."
+    found = outcome("SEN", "<re> Statins <er> inhibit <el> kinase <le>.", "gg", "No statins.")
+    assert found.text == "<re> Kinase <er> inhibits <el> statins <le>."
     found = outcome("SEN", "An <re> EGF <er> signal needs the <el> JNK <le>.")
     assert found.text == "A <re> JNK <er> signal needs the <el> EGF <le>."
 
@@ -405,8 +414,8 @@ def test_markers_alone_change_places():
 
 
 def test_names_within_names():
-    sentence = "<re> IL-6 <er> blocks the <el> IL-6 receptor <le> and IL-6."
-    assert plain(outcome("SEN", sentence).text) == "IL-6 receptor blocks the IL-6 and IL-6."
+    sentence = "<re> IL-6 <er> blocks <el> IL-6 receptor <le> and IL-6."
+    assert plain(outcome("SEN", sentence).text) == "IL-6 receptor blocks IL-6 and IL-6."
 
 
 def test_other_entities_of_the_abstract():
@@ -437,8 +446,9 @@ def test_a_pool_does_not_depend_on_the_order_and_has_small_letters():
     for type_ in ("Gene", "Chemical"):
         assert list(pool.walk(type_, 5)) == list(other.walk(type_, 5))
     chemicals = set(pool.walk("Chemical", 0))
-    assert {"morphine", "vitamin D", "FK506"} <= chemicals
-    assert not {"Morphine", "Vitamin D"} & chemicals
+    assert {"Morphine", "FK506"} <= chemicals  # nothing says that it is not a trade name
+    told = [mechanism_of("<re> Morphine <er> acts on <el> B <le>.", "cg", "{c:zinc} and morphine.")]
+    assert set(EntityPool.of(told).walk("Chemical", 0)) == {"morphine", "zinc"}
     assert list(pool.walk("Cell", 0)) == []
 
 

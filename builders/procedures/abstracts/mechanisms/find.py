@@ -108,6 +108,7 @@ class _Choice(NamedTuple):
     types: tuple[str, str]
     ids: tuple[str, str]
     polarity: str
+    entity_ids: tuple[tuple[str, ...], tuple[str, ...]]
 
 
 def find_mechanisms(
@@ -162,6 +163,8 @@ def _of_record(record: MechanismRecord, rules: MechanismRules) -> Mechanism:
         record.regulated_type,
         (),
         record.polarity,
+        record.regulator_ids,
+        record.regulated_ids,
     )
 
 
@@ -186,6 +189,8 @@ def _of_abstract(abstract: Abstract, rules: MechanismRules) -> Mechanism:
         *choice.types,
         tuple(_other_mentions(abstract, choice, conclusion)),
         choice.polarity or None,
+        *choice.entity_ids,
+        tuple(sorted({(one.first, one.second) for one in abstract.relations})),
     )
 
 
@@ -309,6 +314,7 @@ def _choose(pair: _Pair, text: str, conclusion: Span, rules: MechanismRules) -> 
         (first.type, second.type),
         (pair.relation.first, pair.relation.second),
         known.polarity or (told.polarity if told else None) or "",
+        (first.ids, second.ids),
     )
 
 
@@ -320,14 +326,15 @@ def _other_mentions(abstract: Abstract, choice: _Choice, conclusion: Span) -> It
     }
     seen: set[Mention] = set()
     for entity in sorted(_free(abstract.entities), key=_span):
-        written = abstract.text[slice(*_span(entity))]
+        span = _span(entity)
+        written = abstract.text[slice(*span)]
         if not set(entity.ids).isdisjoint(choice.ids) or _plain(written) in names:
             continue
-        for where, part in parts.items():
-            mention = Mention(written, entity.type, where)
-            if part.holds(_span(entity)) and mention not in seen:
-                seen.add(mention)
-                yield mention
+        where = next((name for name, part in parts.items() if part.holds(span)), "elsewhere")
+        mention = Mention(written, entity.type, where, entity.ids)
+        if mention not in seen:
+            seen.add(mention)
+            yield mention
 
 
 def _free(entities: Sequence[Entity]) -> list[Entity]:

@@ -14,12 +14,15 @@ class Mention:
     Attributes:
         text: The mention as written.
         type: Its annotated type, e.g. ``"Gene"``.
-        where: ``"supporting"`` or ``"conclusion"``.
+        where: ``"supporting"``, ``"conclusion"``, or ``"elsewhere"``: in the title, or behind the
+            conclusion.
+        ids: Its concept ids; empty where unknown.
     """
 
     text: str
     type: str
     where: str
+    ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +39,12 @@ class Mechanism:
         regulated: The regulated entity as written in the conclusion.
         regulator_type: Annotated type of the regulator; None where unknown.
         regulated_type: Annotated type of the regulated entity; None where unknown.
-        mentions: The other entities of the supporting set and the conclusion, each once; of nested
-            ones the outermost.
+        mentions: The other entities of the abstract, each once in a part; of nested ones the
+            outermost.
         polarity: ``"positive"`` or ``"negative"``; None where unknown.
+        regulator_ids: Concept ids of the regulator; empty where unknown.
+        regulated_ids: Concept ids of the regulated entity; empty where unknown.
+        related: Pairs of ids that the annotations of the abstract relate to one another.
     """
 
     pmid: str
@@ -50,6 +56,9 @@ class Mechanism:
     regulated_type: str | None
     mentions: tuple[Mention, ...]
     polarity: str | None
+    regulator_ids: tuple[str, ...] = ()
+    regulated_ids: tuple[str, ...] = ()
+    related: tuple[tuple[str, str], ...] = ()
 
     @property
     def names(self) -> tuple[str, str]:
@@ -71,6 +80,8 @@ class Mechanism:
         regulator_type: str | None = None,
         regulated_type: str | None = None,
         mentions: Iterable[Mention] = (),
+        regulator_ids: Iterable[str] = (),
+        regulated_ids: Iterable[str] = (),
     ) -> "Mechanism":
         """Make a mechanism, without a polarity, from a sentence with markers.
 
@@ -82,6 +93,8 @@ class Mechanism:
             regulator_type: Type of the regulator; needed to replace it by another entity.
             regulated_type: Type of the regulated entity; needed to replace it by another entity.
             mentions: Other entities of these sentences.
+            regulator_ids: Concept ids of the regulator, where known.
+            regulated_ids: Concept ids of the regulated entity, where known.
 
         Raises:
             UsageError: The markers are broken.
@@ -104,6 +117,8 @@ class Mechanism:
             regulated_type,
             tuple(mentions),
             None,
+            tuple(regulator_ids),
+            tuple(regulated_ids),
         )
 
 

@@ -7,8 +7,9 @@ from typing import Any
 from .....loaders.errors import UsageError
 from .....loaders.releases.bionli import strip_markers
 from ..mechanisms.mechanism import Mechanism
+from .entity_pool import EntityPool
 from .negate import Negate
-from .replace_entities import EntityPool, ReplaceInside, ReplaceOutside
+from .replace_entities import ReplaceInside, ReplaceOutside
 from .reverse_polarity import Antonyms, ReversePolarity
 from .strategy import Choices, NoNegative, Perturbed, Strategy
 from .swap_entities import SwapNames, SwapPositions

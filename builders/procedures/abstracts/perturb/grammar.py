@@ -1,4 +1,4 @@
-"""English grammar: inflect verbs and nouns, and fit article, verb and capitals to a new name.
+"""English grammar: inflect verbs and nouns, choose articles and capitals.
 
 ``verbs.json`` is our own list of what biomedical entities do to one another.
 """
@@ -10,8 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from ..mechanisms.mechanism import Mechanism
-from .names import EntityPlace, MarkedSentence, find_name
+from .names import find_name
 from .strategy import TextEdit
 
 _VOWELS = "aeiou"
@@ -143,34 +142,44 @@ _GREEK_VOWELS = frozenset("αεηιουωΑΕΗΙΟΥΩ")
 _NO_VOWEL_SOUND = re.compile(r"(?:uni(?!n|m)|u[bkrst][aeiou]|eu|ew|one(?!i)|once)", re.IGNORECASE)
 _SILENT_H = re.compile(r"(?:hour|honest|honou?r|heir)", re.IGNORECASE)
 _SENTENCE_START = re.compile(r"(?:[A-Z][A-Za-z ]+:)?[\s\"'“‘(\[]*(?:<re> |<el> )?")  # noqa: RUF001
-_PLAIN_WORD = re.compile(r"[a-z]{3,}(?!\w)")
 _CAPITAL_WORD = re.compile(r"[A-Z][a-z]{2,}(?!\w)")
-_LONG_WORD = 6
 _SINGULAR_ENDS = ("ss", "us", "is", "as", "os", "ys")
-_SINGULAR_WORDS = frozenset({"diabetes", "herpes", "rabies", "series", "species", "scabies"})
-
-
-def replace_name(
-    marked: MarkedSentence, place: EntityPlace, new: str, mechanism: Mechanism
-) -> Iterator[TextEdit]:
-    """Put a name at a marked place, and fit its article and the verb after it.
-
-    Args:
-        marked: The sentence.
-        place: The place of the old name.
-        new: The new name, as found anywhere in the corpus.
-        mechanism: The mechanism of the sentence.
-    """
-    name = uncapitalize_name(new, mechanism.sentences)
-    if starts_sentence(marked.text, place.start) and _PLAIN_WORD.match(name):
-        name = name[0].upper() + name[1:]  # p53 and mTOR stay
-    yield TextEdit(place.name_start, place.name_end, name)
-    if is_plural(name) and _ends_phrase(marked.masked, place.end):
-        yield from _drop_article(marked.text, place.start)
-    else:
-        yield from fit_article(marked.text, place.start, name)
-    if not _is_joined(marked, place):
-        yield from _fit_agreement(marked.masked, place.end, marked.name_at(place), name)
+_SINGULAR_WORDS = frozenset(
+    [
+        "diabetes",
+        "herpes",
+        "rabies",
+        "scabies",
+        "caries",
+        "series",
+        "species",
+        "measles",
+        "rickets",
+        "ascites",
+        "shingles",
+    ]
+)
+_IRREGULAR_PLURALS = frozenset(
+    [
+        "mice",
+        "children",
+        "men",
+        "women",
+        "people",
+        "bacteria",
+        "mitochondria",
+        "data",
+        "metastases",
+        "fungi",
+        "nuclei",
+        "stimuli",
+        "phenomena",
+        "criteria",
+        "ova",
+        "spermatozoa",
+    ]
+)
+_ACRONYM_PLURAL = re.compile(r"[A-Z][A-Z0-9]+s")
 
 
 def choose_article(word: str) -> str | None:
@@ -211,13 +220,6 @@ def fit_article(text: str, start: int, new: str) -> Iterator[TextEdit]:
         yield TextEdit(found.start(1), found.end(1), article)
 
 
-def _drop_article(text: str, start: int) -> Iterator[TextEdit]:
-    """Remove ``a`` or ``an`` before a plural that will begin at an offset; a capital stays."""
-    found = _ARTICLE.search(text[:start])
-    if found is not None and found[1].islower():
-        yield TextEdit(found.start(1), found.start(2) + 1, "")
-
-
 def starts_sentence(text: str, start: int) -> bool:
     """Return whether only a heading or an opening bracket stands before an offset."""
     return _SENTENCE_START.fullmatch(text[:start]) is not None
@@ -226,18 +228,23 @@ def starts_sentence(text: str, start: int) -> bool:
 def uncapitalize_name(name: str, sentences: Iterable[str]) -> str:
     """Lowercase the first letter of a name that is a capital only by its place in a sentence.
 
-    ``Insulin`` becomes ``insulin`` where one of the sentences writes it so, or where it is a longer
-    word and starts every sentence that has it. Ras and Akt stay.
+    ``Insulin`` becomes ``insulin`` where it starts every sentence that has it so, and one has its
+    first word in small letters. Where nothing tells, the capital stays: Wilson's disease.
     """
     word = _CAPITAL_WORD.match(name)
     if word is None:
         return name
     small = name[0].lower() + name[1:]
-    found = [(s, m) for s in sentences for m in find_name(name, s, ignore_case=True)]
-    if any(match[0] == small for _, match in found):
-        return small
-    is_capital_by_place = all(starts_sentence(s, match.start()) for s, match in found)
-    return small if len(word[0]) >= _LONG_WORD and is_capital_by_place else name
+    texts = [text for text in sentences if word[0].casefold() in text.casefold()]
+    found = [(text, match.start()) for text in texts for match in find_name(name, text)]
+    if not found or not all(_is_at_start(text, start) for text, start in found):
+        return name
+    first = word[0].lower()
+    return small if any(find_name(first, text) for text in texts) else name
+
+
+def _is_at_start(text: str, start: int) -> bool:
+    return starts_sentence(text, start) or text[:start].endswith(". ")
 
 
 def match_capitals(new: str, old: str) -> str:
@@ -248,8 +255,10 @@ def match_capitals(new: str, old: str) -> str:
 
 
 def is_plural(name: str) -> bool:
-    """Return whether a name looks plural: statins, T cells; not Ras, diabetes, virus."""
+    """Return whether a name looks plural: statins, T cells, SSRIs; not Ras, diabetes, virus."""
     word = re.split(r"[\s-]", name)[-1]
+    if word in _IRREGULAR_PLURALS or _ACRONYM_PLURAL.fullmatch(word):
+        return True
     return (
         len(word) >= 5
         and word[1:].islower()
@@ -258,27 +267,3 @@ def is_plural(name: str) -> bool:
         and not word.endswith(_SINGULAR_ENDS)
         and word not in _SINGULAR_WORDS
     )
-
-
-def _fit_agreement(masked: str, end: int, old: str, new: str) -> Iterator[TextEdit]:
-    """Inflect the verb right after the old name, which ends at ``end``, to the new one's number."""
-    if is_plural(old) == is_plural(new):
-        return
-    found = re.compile(r"\s+(?:\w+ly\s+|also\s+)?([a-z]+)(?![\w-])").match(masked, end)
-    if found is None:
-        return
-    change = third_to_plural if is_plural(new) else plural_to_third
-    if (verb := change(found[1])) is not None:
-        yield TextEdit(found.start(1), found.end(1), verb)
-
-
-def _ends_phrase(masked: str, end: int) -> bool:
-    """Return whether no noun follows that an article before the name would belong to."""
-    follows = r"[.,;:?!)\]]|\s+\(|\s+(?:of|in|that|which|and|or|is|was|has|by|for|to|on)\b|$"
-    return re.match(follows, masked[end:]) is not None
-
-
-def _is_joined(marked: MarkedSentence, place: EntityPlace) -> bool:
-    """Return whether the name is not the subject alone: after ``and`` or a preposition."""
-    before = marked.masked[: place.start]
-    return re.search(r"\b(?:and|or|of|in|to|by|with|for|from|on|between)\s+$", before) is not None

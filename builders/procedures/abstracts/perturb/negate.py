@@ -9,6 +9,7 @@ Source:
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from .....loaders.errors import UsageError
 from ..mechanisms.mechanism import Mechanism
@@ -164,6 +165,7 @@ def find_denials(marked: MarkedSentence, words: Words) -> Iterator[Flip]:
             yield from _deny_verb(marked, words, i, do)
 
 
+@lru_cache(maxsize=1)  # the strategies ask of the same conclusion one after the other
 def only_denies(marked: MarkedSentence) -> bool:
     """Return whether a sentence's only predicates are negated or report a finding.
 

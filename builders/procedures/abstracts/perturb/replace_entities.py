@@ -1,106 +1,72 @@
 """SRE and SREO: replace an entity by another of its type, from the supporting set or from a pool.
 
+A replacement is another entity: none that shares a concept id or a spelling with an entity of the
+sentence, and for SREO with any of the abstract; not the kind that the entity is of. It fits in part
+of speech, number and article. The abstract does not support the sentence that it makes, as far as
+simple means tell.
+
 Source:
     BioNLI, section 3.3.1, "Swap Random Entity" and "Swap Random Entity with Out of text entity";
     Table 4. The paper takes types from SciSpaCy's ``en_ner_bionlp13cg_md``; here they are those of
     the mechanism. The authors' code of SREO may draw the very name that it replaces and counts that
-    as a change; this cannot happen here.
+    as a change; this cannot happen here. The checks of a replacement are ours.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
-import orjson
-
-from .....loaders.errors import UsageError
-from ....core.keyed import keyed_hash
-from ..mechanisms.mechanism import Mechanism
-from .grammar import replace_name, uncapitalize_name
-from .names import MARKERS, MarkedSentence, find_name, may_be_same, stand_together
+from ..mechanisms.mechanism import Mechanism, Mention
+from .entity_pool import EntityPool, PoolEntity
+from .evidence import may_hold_for
+from .fit_name import UNFIT, NewName, replace_name
+from .names import MarkedSentence, find_name, locate_entities
 from .negate import DENIED, only_denies
-from .strategy import Choices, NoNegative, Perturbed, Proposals, Strategy
-
-
-class EntityPool:
-    """Names of entities by type, in an order that does not depend on the order of input."""
-
-    def __init__(self, names: Mapping[str, Iterable[str]]) -> None:
-        # Sorted by hash, so that neighbours have nothing in common and a walk is random enough.
-        self._names = {
-            type_: sorted(set(found), key=lambda name: (keyed_hash(name, "", "pool"), name))
-            for type_, found in names.items()
-        }
-
-    @classmethod
-    def of(cls, mechanisms: Iterable[Mechanism]) -> "EntityPool":
-        """Collect all typed entities of mechanisms, as written inside sentences."""
-        names: dict[str, set[str]] = {}
-        for mechanism in mechanisms:
-            for name, type_ in set(_entities(mechanism)):
-                names.setdefault(type_, set()).add(uncapitalize_name(name, mechanism.sentences))
-        return cls(names)
-
-    @classmethod
-    def read(cls, path: Path) -> "EntityPool":
-        """Read a pool of entities from a JSON file: ``{"TYPE": ["NAME", ...], ...}``.
-
-        Raises:
-            UsageError: The file is missing, not of that form, or without a name.
-        """
-        try:
-            told = orjson.loads(path.read_bytes())  # which refuses lone surrogates
-            if not all(
-                isinstance(names, list)
-                and all(isinstance(n, str) and n.strip() == n != "" for n in names)
-                for names in told.values()
-            ):
-                raise TypeError("a name is not a string, is empty, or has spaces around it")
-            if not any(told.values()):
-                raise ValueError("it has no name")
-        except (OSError, ValueError, TypeError, AttributeError) as error:
-            raise UsageError(
-                f'{path} holds no entities ({error}); expected {{"TYPE": ["NAME", ...], ...}}.'
-            ) from error
-        return cls(told)
-
-    def walk(self, type_: str, start: int) -> Iterator[str]:
-        """Yield all names of a type once, from a random start; an unknown type has none."""
-        names = self._names.get(type_, [])
-        return (names[(start + i) % len(names)] for i in range(len(names)))
-
-
-def _entities(mechanism: Mechanism) -> Iterator[tuple[str, str]]:
-    if mechanism.regulator_type is not None:
-        yield mechanism.regulator, mechanism.regulator_type
-    if mechanism.regulated_type is not None:
-        yield mechanism.regulated, mechanism.regulated_type
-    for mention in mechanism.mentions:
-        yield mention.text, mention.type
-
+from .strategy import BROKEN_MARKERS, Choices, NoNegative, Perturbed, Proposals, Strategy
+from .synonyms import is_general, may_be_same
 
 #: Why no entity is replaced.
 NO_TYPE = "neither entity has a type"
+MAY_BE_SAME = "every other entity of its type may be one of the sentence, or their kind"
+MAY_HOLD = "the supporting set may say the same of every other entity of its type"
+#: The reasons in the order of the checks; that of the entity that came furthest is given.
+_STAGES = (MAY_BE_SAME, UNFIT, MAY_HOLD)
+
+
+class _Entity(NamedTuple):
+    """One of the two entities, with the other's name and ids."""
+
+    role: str
+    name: str
+    type: str | None
+    ids: tuple[str, ...]
+    other: tuple[str, tuple[str, ...]]
+
+
+def _entities_of(mechanism: Mechanism) -> Iterator[_Entity]:
+    """Yield those of the two entities that have a type."""
+    regulator = mechanism.regulator, mechanism.regulator_ids
+    regulated = mechanism.regulated, mechanism.regulated_ids
+    both = (
+        _Entity("regulator", regulator[0], mechanism.regulator_type, regulator[1], regulated),
+        (_Entity("regulated", regulated[0], mechanism.regulated_type, regulated[1], regulator)),
+    )
+    return (one for one in both if one.type)
 
 
 class ReplaceInside(Strategy):
-    """SRE: one of the two entities becomes another of its type from the supporting set.
-
-    Left out are names that may be of one of the two entities, names in the conclusion, and names
-    that the supporting set has side by side with the entity: what it says of ``TNF and IL-1`` holds
-    for both.
-    """
+    """SRE: one of the two entities becomes another of its type from the supporting set."""
 
     name = "SRE"
     otherwise = "no other entity of its type in the supporting set"
-    others = (DENIED, NO_TYPE)
+    others = (DENIED, NO_TYPE, *_STAGES)
 
     def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
         if only_denies(marked):
             return NoNegative(DENIED)
-        found = draw_replacements(mechanism, choices)
+        found = _draw(mechanism, marked, choices)
         if isinstance(found, NoNegative):
             return found
-        return (_replace(marked, mechanism, role, name) for role, name in found)
+        return (perturbed for _, _, perturbed in found)
 
 
 def draw_replacements(
@@ -111,34 +77,86 @@ def draw_replacements(
     Returns:
         Roles and names, in the order of drawing; or why there are none.
     """
-    types = _types_of(mechanism)
-    if not types:
+    marked = locate_entities(mechanism)
+    if marked is None:
+        return NoNegative(BROKEN_MARKERS)
+    found = _draw(mechanism, marked, choices)
+    return found if isinstance(found, NoNegative) else ((role, name) for role, name, _ in found)
+
+
+def _draw(
+    mechanism: Mechanism, marked: MarkedSentence, choices: Choices
+) -> Iterator[tuple[str, str, Perturbed]] | NoNegative:
+    entities = list(_entities_of(mechanism))
+    if not entities:
         return NoNegative(NO_TYPE)
-    options = [(role, name) for role, type_ in types.items() for name in _others(mechanism, type_)]
-    return (
-        (role, name)
-        for role, name in choices.arrange(options, "entity")
-        if _is_other(mechanism, getattr(mechanism, role), name)
+    options = [(entity, one) for entity in entities for one in _others(mechanism, entity.type)]
+    if not options:
+        return NoNegative(ReplaceInside.otherwise)
+    judged = (
+        (entity, one, _judge_inside(mechanism, marked, entity, one))
+        for entity, one in choices.arrange(options, "entity")
     )
+    return _first_good((entity.role, one.text, found) for entity, one, found in judged)
 
 
-def _others(mechanism: Mechanism, type_: str) -> Iterator[str]:
-    """Yield the names of a type in the supporting set, each once whatever its case."""
-    seen = {mechanism.regulator.casefold(), mechanism.regulated.casefold()}
+def _first_good(
+    judged: Iterator[tuple[str, str, Perturbed | str]],
+) -> Iterator[tuple[str, str, Perturbed]] | NoNegative:
+    """Pass on the good ones; where there is none, say why the one that came furthest is refused."""
+    furthest = 0
+    for role, name, found in judged:
+        if isinstance(found, Perturbed):
+            return _chain((role, name, found), judged)
+        furthest = max(furthest, _STAGES.index(found))
+    return NoNegative(_STAGES[furthest])
+
+
+def _chain(
+    first: tuple[str, str, Perturbed], judged: Iterator[tuple[str, str, Perturbed | str]]
+) -> Iterator[tuple[str, str, Perturbed]]:
+    yield first
+    for role, name, found in judged:
+        if isinstance(found, Perturbed):
+            yield role, name, found
+
+
+def _others(mechanism: Mechanism, type_: str | None) -> Iterator[Mention]:
+    """Yield the entities of a type in the supporting set, each once whatever its case."""
+    seen = {name.casefold() for name in mechanism.names}
     for mention in mechanism.mentions:
         if mention.where == "supporting" and mention.type == type_:
             if mention.text.casefold() not in seen:
-                yield mention.text
+                yield mention
             seen.add(mention.text.casefold())
 
 
-def _is_other(mechanism: Mechanism, entity: str, name: str) -> bool:
+def _judge_inside(
+    mechanism: Mechanism, marked: MarkedSentence, entity: _Entity, one: Mention
+) -> Perturbed | str:
+    """Replace an entity by one of the supporting set, or return why not."""
     text = " ".join(mechanism.supporting)
-    return not (
-        any(may_be_same(name, one, text) for one in mechanism.names)
-        or find_name(name, mechanism.conclusion, ignore_case=True)
-        or stand_together(entity, name, text)
-    )
+    in_sentence = [m for m in mechanism.mentions if m.where == "conclusion"]
+    names = (*mechanism.names, *(m.text for m in in_sentence))
+    ids = {
+        *mechanism.regulator_ids,
+        *mechanism.regulated_ids,
+        *(i for m in in_sentence for i in m.ids),
+    }
+    if (
+        not ids.isdisjoint(one.ids)
+        or is_general(one.text)
+        or any(may_be_same(one.text, name, text) for name in names)
+        or find_name(one.text, mechanism.conclusion, ignore_case=True)
+        or not find_name(one.text, text)  # a part of a word
+    ):
+        return MAY_BE_SAME
+    perturbed = _replace(marked, mechanism, entity.role, NewName.of(one.text, mechanism))
+    if perturbed is None:
+        return UNFIT
+    if may_hold_for(mechanism, marked, entity.name, entity.other, one.text, one.ids):
+        return MAY_HOLD
+    return perturbed
 
 
 class ReplaceOutside(Strategy):
@@ -150,7 +168,7 @@ class ReplaceOutside(Strategy):
 
     name = "SREO"
     otherwise = "no entity of its type in the pool that is not in the abstract"
-    others = (DENIED, NO_TYPE)
+    others = (DENIED, NO_TYPE, UNFIT)
 
     def __init__(self, pool: EntityPool) -> None:
         self.pool = pool
@@ -158,33 +176,65 @@ class ReplaceOutside(Strategy):
     def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
         if only_denies(marked):
             return NoNegative(DENIED)
-        types = _types_of(mechanism)
-        if not types:
+        entities = {entity.role: entity for entity in _entities_of(mechanism)}
+        if not entities:
             return NoNegative(NO_TYPE)
-        roles = choices.arrange(sorted(types), "role")
-        return (
-            _replace(marked, mechanism, role, name)
-            for role in roles
-            for name in self._names(mechanism, types[role], choices.draw(role))
+        others = (
+            (role, one)
+            for role in choices.arrange(sorted(entities), "role")
+            for one in self._outside(mechanism, entities[role].type or "", choices.draw(role))
         )
+        return _fitting(marked, mechanism, others)
 
-    def _names(self, mechanism: Mechanism, type_: str, start: int) -> Iterator[str]:
-        text = " ".join([" ".join(mechanism.supporting), mechanism.conclusion])
+    def _outside(self, mechanism: Mechanism, type_: str, start: int) -> Iterator[PoolEntity]:
+        text = " ".join([*mechanism.supporting, mechanism.conclusion])
         known = (*mechanism.names, *(m.text for m in mechanism.mentions))
-        for name in self.pool.walk(type_, start):
-            if not find_name(name, text, ignore_case=True) and not any(
-                may_be_same(name, one, text) for one in known
+        ids = {*mechanism.regulator_ids, *mechanism.regulated_ids}
+        ids.update(one for mention in mechanism.mentions for one in mention.ids)
+        folded = text.casefold()
+        for one in self.pool.walk_entities(type_, start):
+            if (
+                ids.isdisjoint(one.ids)
+                and not is_general(one.name)
+                and not any(
+                    name.casefold() in folded and find_name(name, text, ignore_case=True)
+                    for name in self.pool.names_of(one)
+                )
+                and not any(may_be_same(one.name, name, text) for name in known)
             ):
-                yield name
+                yield one
 
 
-def _types_of(mechanism: Mechanism) -> dict[str, str]:
-    """Return the types of the two entities by role, for those that have one."""
-    types = (mechanism.regulator_type, mechanism.regulated_type)
-    return {role: type_ for role, type_ in zip(MARKERS, types, strict=True) if type_}
+def _fitting(
+    marked: MarkedSentence, mechanism: Mechanism, others: Iterable[tuple[str, PoolEntity]]
+) -> Proposals:
+    """Put entities of a pool at their roles; a reason where there are some and none fits."""
+    is_empty = True
+    found = iter(others)
+    for role, one in found:
+        is_empty = False
+        new = NewName(one.name, one.uses)
+        if first := _replace(marked, mechanism, role, new):
+            return _and_the_rest(first, marked, mechanism, found)
+    return [] if is_empty else NoNegative(UNFIT)
 
 
-def _replace(marked: MarkedSentence, mechanism: Mechanism, role: str, new: str) -> Perturbed:
+def _and_the_rest(
+    first: Perturbed,
+    marked: MarkedSentence,
+    mechanism: Mechanism,
+    others: Iterator[tuple[str, PoolEntity]],
+) -> Iterator[Perturbed]:
+    yield first
+    for role, one in others:
+        if perturbed := _replace(marked, mechanism, role, NewName(one.name, one.uses)):
+            yield perturbed
+
+
+def _replace(
+    marked: MarkedSentence, mechanism: Mechanism, role: str, new: NewName
+) -> Perturbed | None:
     """Put another name at the place of one role; other mentions of the entity stay."""
     place = marked.regulator if role == "regulator" else marked.regulated
-    return Perturbed.of(marked.text, replace_name(marked, place, new, mechanism))
+    edits = replace_name(marked, place, new, mechanism)
+    return None if edits is None else Perturbed.of(marked.text, edits)

@@ -10,33 +10,58 @@ Source:
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import ClassVar
 
 from ..mechanisms.mechanism import Mechanism
-from .grammar import replace_name
-from .names import MARKERS, EntityPlace, MarkedSentence, plain_name
+from .evidence import is_mutual, is_stated, relation_stems
+from .fit_name import UNFIT, NewName, replace_name
+from .names import MARKERS, EntityPlace, MarkedSentence, locate_entities, plain_name
 from .negate import DENIED, only_denies
-from .strategy import Choices, NoNegative, Perturbed, Proposals, Strategy, TextEdit
+from .strategy import (
+    BROKEN_MARKERS,
+    Choices,
+    NoNegative,
+    Perturbed,
+    Proposals,
+    Strategy,
+    TextEdit,
+)
 
 #: Why two entities are not swapped.
 SAME_NAME = "both entities have the same name"
 SYMMETRIC = "the sentence says the same with its entities exchanged"
+#: The abstract says that each of the two acts on the other.
+MUTUAL = "the abstract may say the same with the entities exchanged"
 _JOINED = re.compile(
     r"\s*(?:[,/&:\u2010\u2011\u2013-]|,? (?:and|n?or)|plus|as well as|together with|combined with"
-    r"|in combination with)(?: the)?\s*"
+    r"|in combination with|along with|versus|vs\.?)(?: the| both)?\s*"
+)
+#: Words before the second entity that belong to it: binds to cell surface CD26.
+_MODIFIERS = (
+    r"(?:both )?(?:the |a |an )?"
+    r"(?:(?!(?:of|in|on|by|for|from|to|at|and|or|that|which|with|via|through)\b)[\w-]+\s+){0,2}"
+)
+_SYMMETRIC = (
+    r"(?:co-?)?(?:interact\w*|associat\w+|correlat\w+|locali[sz]\w+|synergi\w+|complex\w*|compet\w+"
+    r"|(?:hetero)?dimeri[sz]\w+|cooperat\w+|exist\w*|occur\w*|express\w*|overlap\w*|precipitat\w+"
+    r"|purif\w+|immuno-?precipitat\w+|communicat\w+|converg\w+|compar\w+|combin\w+|cluster\w*"
+    r"|cross-?react\w*|cross-?link\w*|crosstalk|pair\w*|coincid\w+|in parallel|equivalen\w+"
+    r"|interchang\w+|link\w*|relationship)"
 )
 _VERB_OF_BOTH = re.compile(
-    r"\s+(?:\w+\s+){0,3}(?:interact\w*|associat\w+|correlat\w+|co-?locali[sz]\w+|synergi[sz]\w+"
-    r"|(?:hetero)?dimeri[sz]\w+|compet\w+|complex\w*|cooperat\w+)"
-    r"\s+(?:\w+ly\s+)?with(?: both)?(?: the)?\s*"
-    r"|\s+(?:\w+\s+){0,3}(?:binds?|bound|binding|related|similar|homologous|identical)"
-    r"\s+(?:\w+ly\s+)?(?:to\s+)?(?:both )?(?:the\s+)?"
+    rf"\s+(?:\w+\s+){{0,3}}{_SYMMETRIC}\s+(?:\w+ly\s+)?with\s+{_MODIFIERS}"
+    r"|\s+(?:\w+\s+){0,3}(?:binds?|bound|binding|related|similar|homologous|identical|resembl\w+"
+    r"|equal|comparable|linked|differs?|different|distinct|distinguishable)"
+    rf"\s+(?:\w+ly\s+)?(?:(?:to|from)\s+)?{_MODIFIERS}"
 )
 _NOUN_OF_BOTH = re.compile(
-    r"\b(?:interaction|association|binding|correlation|relationship|synergy|complex"
-    r"|co-?locali[sz]ation)\s+of(?: the)?\s*$"
+    r"\b(?:interactions?|associations?|binding|correlations?|relationships?|synergy|complex(?:es)?"
+    r"|combinations?|coexistence|similarity|homology|overlap|cross-?talk|links?|comparisons?"
+    rf"|co-?locali[sz]ation|(?:hetero)?dimers?|(?:hetero)?dimeri[sz]ation)\s+of\s+{_MODIFIERS}$"
 )
+_TO_SECOND = re.compile(rf"\s+(?:with|to)\s+{_MODIFIERS}")
 
 
 class SwapStrategy(Strategy):
@@ -48,25 +73,50 @@ class SwapStrategy(Strategy):
     """
 
     otherwise = SAME_NAME
-    others: ClassVar[tuple[str, ...]] = (SYMMETRIC, DENIED)
+    others: ClassVar[tuple[str, ...]] = (SYMMETRIC, MUTUAL, DENIED, UNFIT)
 
     def __init__(self, *, symmetric: bool = False) -> None:
         self.symmetric = symmetric
 
-    def _swap(self, marked: MarkedSentence, mechanism: Mechanism) -> list[TextEdit] | NoNegative:
+    def _swap(self, mechanism: Mechanism) -> Sequence[TextEdit] | NoNegative:
         """Put each name in the place of the other."""
-        first, second = marked.in_order
-        names = marked.name_at(first), marked.name_at(second)
-        if plain_name(names[0]) == plain_name(names[1]):
-            return NoNegative(SAME_NAME)
-        if is_symmetric(marked) and not self.symmetric:
+        return _exchange(mechanism, self.symmetric)
+
+
+@lru_cache(maxsize=1)  # SEN and SEP exchange the same names one after the other
+def _exchange(mechanism: Mechanism, symmetric: bool) -> Sequence[TextEdit] | NoNegative:
+    marked = locate_entities(mechanism)
+    if marked is None:
+        return NoNegative(BROKEN_MARKERS)
+    first, second = marked.in_order
+    names = marked.name_at(first), marked.name_at(second)
+    if plain_name(names[0]) == plain_name(names[1]):
+        return NoNegative(SAME_NAME)
+    if not symmetric:
+        if is_symmetric(marked):
             return NoNegative(SYMMETRIC)
-        if only_denies(marked) and not self.symmetric:
+        if only_denies(marked):
             return NoNegative(DENIED)
-        return [
-            *replace_name(marked, first, names[1], mechanism),
-            *replace_name(marked, second, names[0], mechanism),
-        ]
+        if _may_hold_exchanged(marked, mechanism):
+            return NoNegative(MUTUAL)
+    edits: list[TextEdit] = []
+    for place, name in (first, names[1]), (second, names[0]):
+        found = replace_name(marked, place, NewName.of(name, mechanism), mechanism)
+        if found is None:
+            return NoNegative(UNFIT)
+        edits += found
+    return tuple(edits)
+
+
+def _may_hold_exchanged(marked: MarkedSentence, mechanism: Mechanism) -> bool:
+    """Return whether the abstract may support the sentence with its entities exchanged."""
+    if is_mutual(mechanism):
+        return True
+    first, second = (marked.name_at(place) for place in marked.in_order)
+    stems = relation_stems(marked)
+    return is_stated(second, first, stems, mechanism, in_order=True) and not is_stated(
+        first, second, stems, mechanism, in_order=True
+    )
 
 
 class SwapNames(SwapStrategy):
@@ -75,7 +125,7 @@ class SwapNames(SwapStrategy):
     name = "SEN"
 
     def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
-        found = self._swap(marked, mechanism)
+        found = self._swap(mechanism)
         return found if isinstance(found, NoNegative) else [Perturbed.of(marked.text, found)]
 
 
@@ -85,7 +135,7 @@ class SwapPositions(SwapStrategy):
     name = "SEP"
 
     def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
-        found = self._swap(marked, mechanism)
+        found = self._swap(mechanism)
         if isinstance(found, NoNegative):
             return found
         other = {
@@ -131,7 +181,4 @@ def is_symmetric(marked: MarkedSentence) -> bool:
     if _JOINED.fullmatch(between) or _VERB_OF_BOTH.fullmatch(between):
         return True
     before = marked.masked[: first.start]
-    return (
-        between.strip() in ("with", "to", "with both", "to both")
-        and _NOUN_OF_BOTH.search(before) is not None
-    )
+    return _TO_SECOND.fullmatch(between) is not None and _NOUN_OF_BOTH.search(before) is not None

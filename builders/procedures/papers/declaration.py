@@ -35,8 +35,8 @@ _LONGER_PHRASES = {
 "As a result of this, ...", gives no pair: without the phrase it would begin with "to" or "of", and
 tell its class. The papers keep such sentences.""",
     "keep": """Sentences whose phrase begins a longer one, such as "In contrast to rules, ..." or
-"As a result of this, ...", are kept, as in the papers: their hypotheses begin with "to" or "of", and
-so tell their class.""",
+"As a result of this, ...", are kept, as in the papers: their hypotheses begin with "to" or "of",
+and so tell their class.""",
 }
 #: The columns that annotation adds: sentences before people completed them.
 ORIGINALS: Mapping[str, ColumnType] = {

@@ -306,9 +306,9 @@ class TestNeutralPairs:
         assert min(plain) < 12 <= min(apart)
 
     def test_sentences_may_have_to_be_of_other_words(self):
-        topics = [[f"{word}{letter * 3}" for word in WORDS] for letter in "xyz"]
+        topics = [[f"{word}{letter * 3}" for word in WORDS] for letter in "qrstuvwxyz"]
         rng = random.Random(3)
-        texts = [f"The {' '.join(rng.sample(topics[n % 3], 6))}." for n in range(90)]
+        texts = [f"The {' '.join(rng.sample(topics[n % 10], 6))}." for n in range(90)]
         texts[45] = f"However, {texts[45]}"
         papers = [paper_of(texts, key=f"p{n}") for n in range(40)]
 

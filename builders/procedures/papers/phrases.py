@@ -169,7 +169,9 @@ class Linking(NamedTuple):
 
     def select(self, chosen: Flags) -> "Linking":
         """Return the chosen sentences."""
-        return Linking(*(column[chosen] for column in self))
+        return Linking(
+            self.sentence[chosen], self.phrase[chosen], self.cut[chosen], self.is_longer[chosen]
+        )
 
 
 def find_linking(texts: Texts, phrases: LinkingPhrases) -> Linking:

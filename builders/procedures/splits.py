@@ -9,7 +9,7 @@ Source:
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar
 
@@ -143,6 +143,12 @@ class ByYear:
         """The splits that have papers."""
         return _with_share((1, self.validation_share, 1 - self.validation_share))
 
+    def expected(self, sizes: Mapping[str, int]) -> Mapping[str, float]:
+        """Return the sizes of the splits of evaluation that its share gives, of actual sizes."""
+        whole = sizes.get("validation", 0) + sizes.get("test", 0)
+        share = self.validation_share
+        return _by_split({"validation": share * whole, "test": (1 - share) * whole}, self.splits)
+
     def place_of(self, paper: str, year: int | None, seed: int) -> Place:
         """Return where a paper of an id and a year belongs."""
         if year is None:
@@ -184,6 +190,10 @@ class ByDomain:
     def splits(self) -> tuple[str, ...]:
         """The splits that have papers."""
         return next(iter(self.domains.values())).splits
+
+    def expected(self, sizes: Mapping[str, int]) -> Mapping[str, float]:
+        """Return nothing: the domains have shares of their own."""
+        return {}
 
     def of_domain(self, domain: str) -> ByYear | None:
         """Return how the papers of a domain are split; None where it has no years."""
@@ -267,6 +277,13 @@ class ByRatio:
         """The splits that have papers."""
         return _with_share((self.train, self.validation, 1 - self.train - self.validation))
 
+    def expected(self, sizes: Mapping[str, int]) -> Mapping[str, float]:
+        """Return the sizes of the splits that the shares give, of actual sizes."""
+        shares = (self.train, self.validation, 1 - self.train - self.validation)
+        whole = sum(sizes.values())
+        pairs = zip(SPLITS, shares, strict=True)
+        return _by_split({split: share * whole for split, share in pairs}, self.splits)
+
     def place_of(self, paper: str, year: int | None, seed: int) -> Place:
         """Return where a paper of an id belongs; its year does not matter."""
         share = _share(paper, seed)
@@ -280,6 +297,32 @@ class ByRatio:
 
 
 Splitting = ByYear | ByDomain | ByRatio
+
+#: A split is uneven that has so many times more than its share says, or fewer.
+_UNEVEN = 1.5
+
+
+def list_uneven_splits(splitting: Splitting, sizes: Mapping[str, int], units: str) -> Iterator[str]:
+    """Yield a line for each split whose size is far from what the shares of a splitting say.
+
+    Whole papers or abstracts go to a split, by a hash, so a small corpus is cut unevenly.
+
+    Args:
+        splitting: How the corpus is split.
+        sizes: The number of units by split.
+        units: What is counted, for the lines.
+    """
+    for split, wanted in splitting.expected(sizes).items():
+        size = sizes.get(split, 0)
+        if size * _UNEVEN < wanted or size > _UNEVEN * wanted:
+            yield (
+                f"uneven split: {split} has {size:,} {units}, where its share says {wanted:,.0f}; "
+                "a larger corpus, another seed or other shares come nearer"
+            )
+
+
+def _by_split(sizes: Mapping[str, float], splits: Sequence[str]) -> Mapping[str, float]:
+    return {split: size for split, size in sizes.items() if split in splits}
 
 
 def _share(paper: str, seed: int) -> float:

@@ -14,6 +14,7 @@ from ....loaders.progress import Tell
 from ...core.options import BuildOptions
 from ..about import Declared
 from ..procedure import Construction, ConstructionReport, TooFewError, list_reasons
+from ..splits import list_uneven_splits
 from .declaration import POSITIVE, AbstractsDeclaration
 from .distributions import FULL, TEST, TRAIN, Distribution, Membership, find_rare_kinds, list_kinds
 from .mechanisms.find import find_mechanisms
@@ -126,7 +127,11 @@ def run(
         for config, found in memberships.items()
     }
     counts = {"negatives": _negative_counts(made, refused), "distributions": distributions}
-    report = _report(chosen, distributions[FULL]["mechanisms"], counts)
+    sizes = distributions[FULL]["mechanisms"]
+    report = _report(chosen, sizes, counts)
+    if rule.ratio:
+        uneven = list_uneven_splits(rule.ratio, sizes, "mechanisms")
+        report = replace(report, summary=[*report.summary, *uneven])
     _check_labels(chosen, distributions, report)
     declaration = AbstractsDeclaration(declared, categories, recipe.domain, rule.splits, rule.rule)
     generation = {"generation": writer.parameters()} if writer else {}

@@ -1,6 +1,6 @@
 """What a dataset made from papers declares of itself."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +30,14 @@ neutral pairs than in others. Of the one in FirstRand and SecondRand SciNLI only
 random; here it begins with no linking phrase, as in SciNLI's release: 2 of the 1,500 neutral
 hypotheses of its validation and test files begin with one.""",
 }
+_LONGER_PHRASES = {
+    "drop": """A sentence whose phrase begins a longer one, such as "In contrast to rules, ..." or
+"As a result of this, ...", gives no pair: without the phrase it would begin with "to" or "of", and
+tell its class. The papers keep such sentences.""",
+    "keep": """Sentences whose phrase begins a longer one, such as "In contrast to rules, ..." or
+"As a result of this, ...", are kept, as in the papers: their hypotheses begin with "to" or "of",
+and so tell their class.""",
+}
 #: The columns that annotation adds: sentences before people completed them.
 ORIGINALS: Mapping[str, ColumnType] = {
     "original_premise": "string",
@@ -40,6 +48,21 @@ _MEANINGS_OF_ORIGINALS = {
     "it; null elsewhere"
     for name in ORIGINALS
 }
+
+
+def _list_rules(construction: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a paragraph for each rule; versions that do not name one were made by the papers'."""
+    yield _RANDOM_SENTENCES[construction.get("random_sentences", "mscinli")]
+    distance = construction.get("neutral_distance", 2)
+    overlap = construction.get("neutral_overlap", 1)
+    if distance > 2:
+        yield f"The two sentences of a neutral pair stand at least {distance} sentences apart."
+    if overlap < 1:
+        yield (
+            f"The two sentences of a neutral pair have at most {overlap:.0%} of the content words\n"
+            "of the one with fewer in common."
+        )
+    yield _LONGER_PHRASES[construction.get("longer_phrases", "keep")]
 
 
 def paper_configs(domains: Sequence[str], splits: Sequence[str]) -> dict[str, ConfigSpec]:
@@ -76,7 +99,7 @@ class PapersDeclaration(Declaration):
     is_annotated: bool = False
 
     def count_blocks(self, construction: Mapping[str, Any]) -> dict[str, str]:
-        """Return the rule on random sentences, and the counts of papers and of pairs."""
+        """Return the rules on phrases and random sentences, and the counts of papers and pairs."""
         pairs = construction["pairs"]
         reasons = sorted({reason for counts in pairs.values() for reason in counts["dropped"]})
         rows = [
@@ -90,7 +113,7 @@ class PapersDeclaration(Declaration):
         ]
         return {
             # Versions that do not name the rule were made by the only one there was.
-            "random_sentences": _RANDOM_SENTENCES[construction.get("random_sentences", "mscinli")],
+            "random_sentences": "\n\n".join(_list_rules(construction)),
             "papers": units_table("papers", construction["papers"]),
             "pairs": markdown_table(["category", "read", "kept", *reasons], rows),
         }

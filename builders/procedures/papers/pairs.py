@@ -18,6 +18,7 @@ from ....loaders.errors import UsageError
 from ...core.keyed import keyed_number
 from .arrays import Flags, Numbers, Texts, Words, draw, subkeys
 from .cleaning import FIT, RULES, Cleaning
+from .content_words import ContentWords
 from .phrases import (
     AFTER_A_MARK,
     APPROACHES,
@@ -30,12 +31,19 @@ from .phrases import (
 #: Why a pair is dropped before it reaches a split; those on texts are the rules of ``cleaning``.
 OPENS_PARAGRAPH = "the phrase opens its paragraph"
 BEHIND_A_MARK = "something stands before the phrase"
+IN_LONGER_PHRASE = "the phrase begins a longer one"
 NO_RANDOM_SENTENCE = "no random sentence was found"
 SAME_SENTENCE = "it is one sentence twice"
 #: The papers whose rule random sentences may follow; the first is the default.
 RANDOM_SENTENCES = ("mscinli", "scinli")
+#: What becomes of sentences whose phrase begins a longer one; the first is the default.
+LONGER_PHRASES = ("drop", "keep")
+#: The least distance of two sentences of a neutral pair: they do not stand side by side.
+NEUTRAL_DISTANCE = 2
 _BLOCK_SENTENCES = 30_000
 _MAX_DRAWS = 64
+#: Returns which of n drawn pairs are fit: of n sentences, n others, and n approaches.
+NeutralRule = Callable[[Numbers, Numbers, Numbers], Flags]
 
 
 @dataclass(frozen=True)
@@ -48,6 +56,12 @@ class PairRules:
         within: What two adjacent sentences must share, ``paragraph`` or ``section``.
         random_sentences: Whose rule random sentences follow, one of ``RANDOM_SENTENCES``; see
             ``find_pairs``.
+        longer_phrases: What becomes of sentences whose phrase begins a longer one, as in "In
+            contrast to", one of ``LONGER_PHRASES``.
+        neutral_distance: Least distance of the two sentences of a neutral pair in their paper, in
+            sentences, from 2; 2 is the papers' draw.
+        neutral_overlap: Largest share of content words that the two may have in common, 0 to 1; see
+            ``ContentWords``. 1 is the papers' draw.
         seed: Decides every random choice.
     """
 
@@ -55,6 +69,9 @@ class PairRules:
     cleaning: Cleaning = field(default_factory=Cleaning)
     within: str = "paragraph"
     random_sentences: str = RANDOM_SENTENCES[0]
+    longer_phrases: str = LONGER_PHRASES[0]
+    neutral_distance: int = NEUTRAL_DISTANCE
+    neutral_overlap: float = 1.0
     seed: int = 1
 
     def __post_init__(self) -> None:
@@ -65,6 +82,20 @@ class PairRules:
                 f"The rule on random sentences is {self.random_sentences!r}; expected "
                 f"{' or '.join(RANDOM_SENTENCES)}."
             )
+        if self.longer_phrases not in LONGER_PHRASES:
+            raise UsageError(
+                f"longer_phrases is {self.longer_phrases!r}; expected "
+                f"{' or '.join(LONGER_PHRASES)}."
+            )
+        if self.neutral_distance < NEUTRAL_DISTANCE:
+            raise UsageError(
+                f"The distance of neutral sentences is {self.neutral_distance}; expected "
+                f"{NEUTRAL_DISTANCE} or more."
+            )
+        if not 0 <= self.neutral_overlap <= 1:
+            raise UsageError(
+                f"The overlap of neutral sentences is {self.neutral_overlap}; expected 0 to 1."
+            )
 
     def as_json(self) -> Mapping[str, Any]:
         """Return the rules as plain values."""
@@ -73,6 +104,9 @@ class PairRules:
             "cleaning": asdict(self.cleaning),
             "within": self.within,
             "random_sentences": self.random_sentences,
+            "longer_phrases": self.longer_phrases,
+            "neutral_distance": self.neutral_distance,
+            "neutral_overlap": self.neutral_overlap,
             "seed": self.seed,
         }
 
@@ -123,10 +157,15 @@ def find_pairs(papers: Iterable[Paper], rules: PairRules) -> Iterator[PairBlock]
     - FirstRand: a random sentence, and the second one of the pair;
     - SecondRand: the first one of the pair, and a random sentence.
 
+    Sentences whose phrase begins a longer one ("In contrast to ...") give no pair, unless they are
+    to be kept, as the papers do.
+
     A random sentence opens with no linking phrase (MSciNLI), and does not stand next to the other
-    one. By the rule of ``scinli``, the two of BothRand also contain none, wherever in the sentence
-    (SciNLI). Of the one in FirstRand and SecondRand SciNLI only says that it is random; in its
-    release 2 of the 1,500 neutral hypotheses that people have judged open with a phrase.
+    one, or farther off where a distance is asked for; where there is a ceiling on their overlap,
+    the two keep to it. By the rule of ``scinli``, the two of BothRand also contain no phrase,
+    wherever in the sentence (SciNLI). Of the one in FirstRand and SecondRand SciNLI only says that
+    it is random; in its release 2 of the 1,500 neutral hypotheses that people have judged open with
+    a phrase.
 
     Every hypothesis begins in lower case, as in the authors' release, whatever its first word.
 
@@ -210,16 +249,13 @@ class _Block:
         paper = np.searchsorted(starts, linking.sentence, side="right") - 1
         labelled = _Candidates(linking.sentence - 1, linking.sentence, paper, linking.phrase)
 
-        def have_phrase(sentences: Numbers) -> Flags:
-            return contain_phrase(texts.select(sentences), phrases)
-
         neutral, is_found = _draw_neutral_pairs(
             labelled,
             starts,
             is_linking,
             keys,
             len(phrases.phrases),
-            have_phrase if self._rules.random_sentences == "scinli" else None,
+            self._neutral_rule(texts, starts),
         )
         tally.find(neutral.category)
         tally.drop(neutral.category[~is_found], NO_RANDOM_SENTENCE)
@@ -251,6 +287,26 @@ class _Block:
             dropped=tally.dropped,
         )
 
+    def _neutral_rule(self, texts: Texts, starts: Numbers) -> "NeutralRule":
+        """Return the rule that tells which drawn pairs are fit."""
+        rules = self._rules
+        words = ContentWords(texts, starts)
+
+        def is_fit(first: Numbers, second: Numbers, approach: Numbers) -> Flags:
+            fit: Flags = np.abs(first - second) >= rules.neutral_distance
+            if rules.random_sentences == "scinli":
+                both = np.flatnonzero(fit & (approach == 0))
+                some, others = (texts.select(side[both]) for side in (first, second))
+                fit[both] = ~(
+                    contain_phrase(some, rules.phrases) | contain_phrase(others, rules.phrases)
+                )
+            if rules.neutral_overlap < 1:
+                left = np.flatnonzero(fit)
+                fit[left] = words.overlap(first[left], second[left]) <= rules.neutral_overlap
+            return fit
+
+        return is_fit
+
     def _with_premise(self, linking: Linking, tally: "PairTally") -> Linking:
         """Return the sentences that open with a phrase, nothing before it, and follow another."""
         tally.find(linking.phrase)
@@ -261,7 +317,11 @@ class _Block:
         linking = linking.select(~opens)
         is_behind = linking.cut == AFTER_A_MARK
         tally.drop(linking.phrase[is_behind], BEHIND_A_MARK)
-        return linking.select(~is_behind)
+        linking = linking.select(~is_behind)
+        if self._rules.longer_phrases == "keep":
+            return linking
+        tally.drop(linking.phrase[linking.is_longer], IN_LONGER_PHRASE)
+        return linking.select(~linking.is_longer)
 
     def _judge(self, pairs: "_Candidates", texts: Texts, cuts: Numbers) -> npt.NDArray[np.int8]:
         """Return for each pair the first rule that one of its sentences breaks, or ``FIT``.
@@ -333,7 +393,7 @@ def _draw_neutral_pairs(
     is_linking: Flags,
     paper_keys: Words,
     n_phrases: int,
-    have_phrase: Callable[[Numbers], Flags] | None,
+    rule: NeutralRule,
 ) -> tuple[_Candidates, Flags]:
     """Draw a neutral pair for each of n labelled ones, from the same paper.
 
@@ -343,8 +403,8 @@ def _draw_neutral_pairs(
         is_linking: For each sentence whether it opens with a linking phrase.
         paper_keys: The keys of the papers.
         n_phrases: The number of the first category that is an approach.
-        have_phrase: Returns for each of some sentences whether one of BothRand is refused for a
-            phrase anywhere in it; None where none is.
+        rule: Returns which of some drawn pairs, of sentences that open with no phrase where they
+            are random, are fit; it takes both sentences and the approach.
 
     Returns:
         The neutral pairs, and n booleans, whether random sentences were found.
@@ -366,14 +426,10 @@ def _draw_neutral_pairs(
                 is_random[waiting], start[waiting] + drawn.astype(np.int64), side[waiting]
             )
         one, other = first[waiting], second[waiting]
-        is_fit = (
-            (np.abs(one - other) > 1)
-            & ~(random_first[waiting] & is_linking[one])
-            & ~(random_second[waiting] & is_linking[other])
-        )
-        if have_phrase is not None:
-            both = np.flatnonzero(is_fit & (approach[waiting] == 0))
-            is_fit[both] = ~(have_phrase(one[both]) | have_phrase(other[both]))
+        opens = random_first[waiting] & is_linking[one] | random_second[waiting] & is_linking[other]
+        left = np.flatnonzero(~opens)
+        is_fit = np.zeros(len(waiting), bool)
+        is_fit[left] = rule(one[left], other[left], approach[waiting][left])
         is_found[waiting] = is_fit
     return _Candidates(first, second, labelled.paper, approach + n_phrases), is_found
 

@@ -26,6 +26,7 @@ APPROACHES = ("BothRand", "FirstRand", "SecondRand")
 #: The cut of a sentence in which something stands before the phrase.
 AFTER_A_MARK = -1
 _MAX_HEAD_BYTES = 4
+_LOOK_AHEAD = 12  # characters behind a phrase that tell whether it goes on
 _ODD = np.uint32(0x9E3779B1)  # of the golden ratio: scatters what it is multiplied with
 _MARKS = "\"'([{“‘„«—–-*•·"  # noqa: RUF001
 #: What may stand between a phrase and the rest of its sentence, besides blanks.
@@ -33,6 +34,18 @@ _PUNCTUATION = ",:;.，、：；。—–-"  # noqa: RUF001
 _BLANKS = " \t\n\u00a0\u2009\u202f"
 #: A phrase ends where its word does: "Thusly" and "that is-a" have none.
 _END = r"(?![\w'\u2019-])"
+#: What makes a longer phrase of any phrase, without a mark between: As a result of, Thus far.
+_LONGER = re.compile(r"\s+(?:of|than|far)\b", re.IGNORECASE)
+#: The same of one that begins with a preposition: In contrast to, In line with, As opposed from.
+_OF_PREPOSITION = re.compile(r"\s+(?:to|with|from)\b", re.IGNORECASE)
+_PREPOSITIONS = frozenset(
+    ["as", "at", "by", "for", "from", "in", "of", "on", "to", "under", "with"]
+)
+#: Idioms that take no complement: "In particular to find" goes on with a clause.
+_NO_COMPLEMENT = frozenset(["brief", "fact", "general", "particular", "practice", "short", "sum"])
+#: The verb of a sentence, not the end of a phrase: That is why, That is to say.
+_VERBS = frozenset(["is", "are", "was", "were"])
+_OF_VERB = re.compile(r"\s+\w")
 
 
 @dataclass(frozen=True)
@@ -145,15 +158,20 @@ class Linking(NamedTuple):
         phrase: n numbers of phrases.
         cut: n numbers of bytes that the phrase and the punctuation after it take; ``AFTER_A_MARK``
             where a dash, a quotation mark or the like stands before it.
+        is_longer: n booleans, whether the phrase is the beginning of a longer one; see
+            ``begins_longer_phrase``.
     """
 
     sentence: Numbers
     phrase: Numbers
     cut: Numbers
+    is_longer: Flags
 
     def select(self, chosen: Flags) -> "Linking":
         """Return the chosen sentences."""
-        return Linking(*(column[chosen] for column in self))
+        return Linking(
+            self.sentence[chosen], self.phrase[chosen], self.cut[chosen], self.is_longer[chosen]
+        )
 
 
 def find_linking(texts: Texts, phrases: LinkingPhrases) -> Linking:
@@ -167,8 +185,39 @@ def find_linking(texts: Texts, phrases: LinkingPhrases) -> Linking:
             mark, phrase = here.groups()
             if phrase not in number:  # other blanks are in it
                 phrase = " ".join(phrase.split())
-            found.append((i, number[phrase], AFTER_A_MARK if mark else len(here[0].encode())))
-    return Linking(*np.array(found, np.int64).reshape(-1, 3).T)
+            cut = AFTER_A_MARK if mark else len(here[0].encode())
+            tail = here.string[here.end(2) : here.end(2) + _LOOK_AHEAD]
+            found.append((i, number[phrase], cut, begins_longer_phrase(phrase, tail)))
+    sentence, phrase_number, cut_bytes, is_longer = np.array(found, np.int64).reshape(-1, 4).T
+    return Linking(sentence, phrase_number, cut_bytes, is_longer.astype(bool))
+
+
+def begins_longer_phrase(phrase: str, tail: str) -> bool:
+    """Return whether a phrase is the beginning of a longer one, or of the sentence's own clause.
+
+    Then it links nothing, and what is left without it shows which phrase it was: "to earlier work,
+    we ..." after "In contrast", "of this, we ..." after "As a result", "why ..." after "That is".
+
+    Args:
+        phrase: The phrase.
+        tail: What follows it; its first words suffice.
+
+    >>> begins_longer_phrase("In contrast", " to rules, models learn.")
+    True
+    >>> begins_longer_phrase("In contrast", ", to learn is easy.")
+    False
+    >>> begins_longer_phrase("Thus", " to learn is easy."), begins_longer_phrase("Thus", " far, no")
+    (False, True)
+    >>> begins_longer_phrase("That is", " why"), begins_longer_phrase("That is", ", why")
+    (True, False)
+    """
+    words = phrase.lower().split()
+    if _LONGER.match(tail):
+        return True
+    if words[-1] in _VERBS:
+        return _OF_VERB.match(tail) is not None
+    takes_complement = words[0] in _PREPOSITIONS and words[-1] not in _NO_COMPLEMENT
+    return takes_complement and _OF_PREPOSITION.match(tail) is not None
 
 
 def contain_phrase(texts: Texts, phrases: LinkingPhrases) -> Flags:

@@ -25,7 +25,7 @@ from ..splits import (
     parse_years,
     split_by_year,
 )
-from .pairs import RANDOM_SENTENCES, PairRules
+from .pairs import LONGER_PHRASES, NEUTRAL_DISTANCE, RANDOM_SENTENCES, PairRules
 from .phrases import LinkingPhrases
 
 if TYPE_CHECKING:
@@ -89,6 +89,33 @@ class PapersRecipe(Recipe):
             "|".join(RANDOM_SENTENCES),
         ),
     ] = RANDOM_SENTENCES[0]
+    longer_phrases: Annotated[
+        str,
+        Option(
+            "Sentences whose linking phrase begins a longer one, as in 'In contrast to rules': "
+            "drop them, or keep them as the papers do.",
+            _PAIRS,
+            "|".join(LONGER_PHRASES),
+        ),
+    ] = LONGER_PHRASES[0]
+    neutral_distance: Annotated[
+        int,
+        Option(
+            "Least distance in the paper of the two sentences of a neutral pair, in sentences; the "
+            "papers' own draw only leaves out neighbours.",
+            _PAIRS,
+            "N",
+        ),
+    ] = NEUTRAL_DISTANCE
+    neutral_overlap: Annotated[
+        float,
+        Option(
+            "Largest share of content words, 0 to 1, that the two sentences of a neutral pair may "
+            "have in common; by default any.",
+            _PAIRS,
+            "SHARE",
+        ),
+    ] = 1.0
     train_years: Annotated[
         PerDomain[Years] | None,
         Option(
@@ -151,6 +178,9 @@ class PapersRecipe(Recipe):
             phrases=phrases,
             within=self.within,
             random_sentences=self.random_sentences,
+            longer_phrases=self.longer_phrases,
+            neutral_distance=self.neutral_distance,
+            neutral_overlap=self.neutral_overlap,
             seed=self.seed,
         )
 

@@ -4,6 +4,7 @@ import logging
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from ....loaders.progress import Tell
 from ...core.options import BuildOptions
 from ..about import Declared
 from ..procedure import Construction, ConstructionReport, TooFewError, list_reasons
+from ..splits import list_uneven_splits
 from .declaration import PapersDeclaration
 from .extract import Job, ShardReport
 from .recipe import PapersRecipe
@@ -71,10 +73,17 @@ def run(
         counts = {
             "annotation": AUTOMATIC,
             "random_sentences": recipe.random_sentences,
+            "longer_phrases": recipe.longer_phrases,
+            "neutral_distance": recipe.neutral_distance,
+            "neutral_overlap": recipe.neutral_overlap,
             "papers": papers.counts(),
             "pairs": pairs.counts,
         }
         report = _report(papers, unknown, counts)
+        if not recipe.per_class:
+            sizes = {name: pairs.n_balanced(name) for name in splits}
+            uneven = list_uneven_splits(recipe.splitting, sizes, "pairs")
+            report = replace(report, summary=[*report.summary, *uneven])
         declaration = PapersDeclaration(
             declared, phrases.label_names, phrases.categories, tuple(papers.domains), splits
         )

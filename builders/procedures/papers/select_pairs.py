@@ -46,6 +46,10 @@ class Pairs:
     starts: Numbers
     counts: Mapping[str, Mapping[str, Any]]
 
+    def n_balanced(self, split: str) -> int:
+        """Return how many pairs of a split are left when the larger classes are cut."""
+        return int((self.is_balanced & (self.split == SPLITS.index(split))).sum())
+
 
 def select_pairs(
     folders: Sequence[Path],

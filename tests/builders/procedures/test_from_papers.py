@@ -365,6 +365,30 @@ class TestChoices:
             assert [word in card for word in said.values()] == [w == words for w in said.values()]
             assert nlihub.verify(folder).passed
 
+    def test_the_other_rules_on_pairs_are_declared(self, tmp_path):
+        path = write_lines(tmp_path / "p.jsonl", make_papers(120))
+        options = {"longer_phrases": "keep", "neutral_distance": 3, "neutral_overlap": 0.9}
+        plain = from_papers("my_nli", path, tmp_path / "plain", **YEARS).folder
+        other = from_papers("my_nli", path, tmp_path / "other", **YEARS, **options).folder
+        said = (
+            "are kept, as in the papers",
+            "at least 3 sentences apart",
+            "at most 90% of the content words",
+        )
+        cards = [(folder / "README.md").read_text() for folder in (plain, other)]
+        assert [words in cards[1] for words in said] == [True] * 3
+        assert [words in cards[0] for words in said] == [False] * 3
+        assert "gives no pair" in cards[0]
+        parameters = Manifest.read(other).parameters
+        assert {name: parameters[name] for name in options} == options
+
+    def test_an_uneven_split_is_said(self, tmp_path):
+        path = write_lines(tmp_path / "p.jsonl", make_papers(60))
+        for shares, is_uneven in (((0.5, 0.25, 0.25), False), ((0.94, 0.01, 0.05), True)):
+            made = from_papers("my_nli", path, tmp_path / str(shares[0]), ratio=shares)
+            found = [line for line in made.summary if line.startswith("uneven split: ")]
+            assert bool(found) == is_uneven
+
     def test_a_domain_may_have_years_and_a_validation_share_of_its_own(self, tmp_path):
         papers = make_papers(120, domains=("hardware", "neurips", "other"))  # 10 a year and domain
         path = write_lines(tmp_path / "p.jsonl", papers)
@@ -470,6 +494,9 @@ class TestChoices:
             ({**YEARS, "validation_share": {"a": 0}}, "default 0.36, a 0; expected 0 or 1 for all"),
             ({"within": "page"}, "within"),
             ({"random_sentences": "bionli"}, "'bionli'; expected mscinli or scinli"),
+            ({"longer_phrases": "cut"}, "'cut'; expected drop or keep"),
+            ({"neutral_distance": 1}, "expected 2 or more"),
+            ({"neutral_overlap": 1.5}, "expected 0 to 1"),
         ],
     )
     def test_what_makes_no_sense_is_refused(self, tmp_path, options, problem):

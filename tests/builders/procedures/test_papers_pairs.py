@@ -12,6 +12,7 @@ from nlihub.builders.procedures.papers.arrays import Texts
 from nlihub.builders.procedures.papers.cleaning import FIT, RULES, Cleaning
 from nlihub.builders.procedures.papers.pairs import (
     BEHIND_A_MARK,
+    IN_LONGER_PHRASE,
     NO_RANDOM_SENTENCE,
     OPENS_PARAGRAPH,
     RANDOM_SENTENCES,
@@ -54,6 +55,60 @@ def dropped(*papers, rules=PAIR_RULES):
 BEFORE = "The first system finds all of the errors."
 
 
+WORDS = [
+    "alpha",
+    "bravo",
+    "carlo",
+    "delta",
+    "gamma",
+    "hotel",
+    "india",
+    "julie",
+    "kilos",
+    "lemon",
+    "mango",
+    "nerve",
+]
+
+
+class TestLongerPhrases:
+    SENTENCES = (
+        "In contrast to that, the second system overlooks nearly all of them.",
+        "In contrast with that, the second system overlooks nearly all of them.",
+        "As a consequence of that, the second system overlooks nearly all of them.",
+        "Thus far, the second system has overlooked nearly all of them.",
+        "That is why the second system overlooks nearly all of them.",
+        "On the other hand of the scale the second system overlooks them.",
+    )
+
+    @pytest.mark.parametrize("text", SENTENCES)
+    def test_they_give_no_pair(self, text):
+        paper = paper_of([BEFORE, text])
+        assert pairs_of(paper) == []
+        assert {reason for _, reason in dropped(paper)} == {IN_LONGER_PHRASE}
+        assert len(pairs_of(paper, rules=PairRules(longer_phrases="keep"))) == 1
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "In contrast, to the second system nearly all of them are new.",
+            "In particular to find all of them is what the second system does.",
+            "Thus to find all of them is what the second system does well.",
+            "That is, why the second system overlooks them is known to all.",
+            "However with more data the second system overlooks nearly all of them.",
+        ],
+    )
+    def test_a_phrase_before_a_clause_gives_its_pair(self, text):
+        assert len(pairs_of(paper_of([BEFORE, text]))) == 1
+
+    def test_no_random_sentence_opens_with_one(self):
+        texts = [*(sentence(random.Random(n)) for n in range(8)), *self.SENTENCES]
+        texts[3] = f"However, {texts[3]}"
+        for _, one, two in all_pairs(*(paper_of(texts, key=f"p{n}") for n in range(50))):
+            assert one not in self.SENTENCES
+            assert not two.startswith(("in contrast", "as a", "thus far", "that is why", "on the"))
+
+
 class TestPhrases:
     def test_they_are_those_of_the_paper(self):
         phrases = LinkingPhrases.read()
@@ -75,7 +130,8 @@ class TestPhrases:
     )
     def test_a_phrase_that_opens_a_sentence_gives_its_pair(self, opening, category):
         rest = "the second system overlooks nearly all of them."
-        (pair,) = pairs_of(paper_of([BEFORE, opening + rest]))
+        rules = PairRules(longer_phrases="keep")
+        (pair,) = pairs_of(paper_of([BEFORE, opening + rest]), rules=rules)
         cut = pair[2].removeprefix("to that ")
         assert (pair[0], pair[1], cut) == (category, BEFORE, rest)
 
@@ -232,6 +288,44 @@ class TestNeutralPairs:
                 assert (paper, second) in seconds
             if approach == "SecondRand":
                 assert (paper, first + 1) in seconds
+
+    def test_sentences_may_have_to_be_far_apart(self):
+        texts = [sentence(random.Random(n)) for n in range(40)]
+        texts[20] = f"However, {texts[20]}"
+        plain, apart = (
+            {
+                abs(int(first) - int(second))
+                for block in find_pairs([paper_of(texts, key=f"p{n}") for n in range(60)], rules)
+                for first, second, category in zip(
+                    block.first, block.second, block.category, strict=True
+                )
+                if CATEGORIES[category] in APPROACHES
+            }
+            for rules in (PAIR_RULES, PairRules(neutral_distance=12))
+        )
+        assert min(plain) < 12 <= min(apart)
+
+    def test_sentences_may_have_to_be_of_other_words(self):
+        topics = [[f"{word}{letter * 3}" for word in WORDS] for letter in "qrstuvwxyz"]
+        rng = random.Random(3)
+        texts = [f"The {' '.join(rng.sample(topics[n % 10], 6))}." for n in range(90)]
+        texts[45] = f"However, {texts[45]}"
+        papers = [paper_of(texts, key=f"p{n}") for n in range(40)]
+
+        def overlaps(rules):
+            pairs = (pair for pair in all_pairs(*papers, rules=rules) if pair[0] in APPROACHES)
+            return [len({*one.lower().split()} & {*two.lower().split()}) for _, one, two in pairs]
+
+        assert max(overlaps(PAIR_RULES)) > 3
+        assert max(overlaps(PairRules(neutral_overlap=0))) == 1  # the article
+
+    def test_a_paper_that_is_too_short_for_the_distance_has_none(self):
+        texts = [sentence(random.Random(n)) for n in range(10)]
+        texts[5] = f"However, {texts[5]}"
+        reasons = {
+            reason for _, reason in dropped(paper_of(texts), rules=PairRules(neutral_distance=30))
+        }
+        assert reasons == {NO_RANDOM_SENTENCE}
 
     def test_by_the_rule_of_scinli_two_random_sentences_contain_no_phrase(self):
         draw = random.Random(2)

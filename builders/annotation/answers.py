@@ -5,8 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...loaders.atomic_write import whole_file
 from ...loaders.errors import AnnotationError, Defect, UsageError
+from .answer_files import (
+    list_unreplaced,
+    name_answer_files,
+    read_answer_file,
+    store_answer_files,
+)
 from .batches import ANSWERS_FOLDER, AnnotationBatch
 from .completions import (
     COLUMNS,
@@ -17,11 +22,8 @@ from .completions import (
     plain_completion,
     settle_completions,
 )
-from .label_studio import read_label_studio_answers
 from .sheets import Entries, Entry, read_sheet_answers
 
-#: Label Studio gives every export another name; here a later export replaces an earlier one.
-LABEL_STUDIO_FILE = "label-studio.json"
 _ADVICE = "Nothing was imported. Correct the files, or have the annotators correct them."
 
 
@@ -55,8 +57,8 @@ def read_answers(batches: Sequence[AnnotationBatch]) -> Answers:
         batches: All batches of a folder.
 
     Raises:
-        AnnotationError: A file is neither a CSV nor a JSON export of Label Studio, lacks a column,
-            or is not named after an annotator; a pair is unknown, of another batch or has other
+        AnnotationError: A file is neither a CSV nor an export of Label Studio, lacks a column, or
+            is not named after an annotator; a pair is unknown, of another batch or has other
             sentences; an annotator answered or completed a pair twice, even with the same words;
             an answer is not among those of the batch; a sentence is completed by other words, or
             where the batch does not ask for that. Lists every defect with file, line and value.
@@ -81,18 +83,11 @@ def add_answers(
         UsageError: Two of the files would have the same name.
         OutputError: The folder cannot be written to.
     """
-    names = [LABEL_STUDIO_FILE if _is_json(path) else path.name for path in files]
-    if double := [name for name, times in Counter(names).items() if times > 1]:
-        raise UsageError(
-            f"There is more than one file for {', '.join(double)}; give one sheet for each "
-            "annotator, and one export of Label Studio for each batch."
-        )
+    names = name_answer_files(files, person="annotator")
     sources = {each.folder: each.answer_files() for each in batches}
-    kept = [path for path in sources[batch.folder] if path.name not in names]
+    kept = list_unreplaced(sources[batch.folder], names)
     answers = _read({**sources, batch.folder: [*kept, *files]}, batches)
-    for name, path in zip(names, files, strict=True):
-        with whole_file(batch.folder / ANSWERS_FOLDER / name) as partial:
-            partial.write_bytes(path.read_bytes())
+    store_answer_files(batch.folder / ANSWERS_FOLDER, names, files)
     return answers
 
 
@@ -131,7 +126,7 @@ def import_answer_files(
     answers = add_answers(batches, batch, files)
     if not _is_answered(batch) and not answers.completions.by_person:
         names = ", ".join(file.name for file in files)
-        raise UsageError(f"{names}: no pair is answered. Label Studio: export as JSON.")
+        raise UsageError(f"{names}: no pair is answered; submit answers before exporting.")
 
 
 def _answered_batch(batches: Sequence[AnnotationBatch], files: Sequence[Path]) -> AnnotationBatch:
@@ -252,18 +247,9 @@ class _BatchReader:
 
 
 def _entries(path: Path, batch: AnnotationBatch) -> Entries:
-    if _is_json(path):
-        return read_label_studio_answers(path)
-    problem = ""
-    if path.suffix.lower() != ".csv":
-        problem = "neither a .csv sheet nor a .json export of Label Studio"
-    elif path.stem not in batch.annotators and path.name != COMPLETIONS_FILE:
-        # Not any name: "annotator-1 (1).csv", saved twice, would vote twice.
-        names = ", ".join(f"{name}.csv" for name in batch.annotators)
-        if batch.may_complete:
-            names += f" or {COMPLETIONS_FILE}"
-        problem = f"not named after an annotator; expected {names}"
-    return ([], [Defect(str(path), 0, "", problem)]) if problem else read_sheet_answers(path)
+    return read_answer_file(
+        path, batch.annotators, role="an annotator", takes_completions=batch.may_complete
+    )
 
 
 def _plain(answer: str) -> str:
@@ -277,7 +263,3 @@ def _shortened(text: str) -> str:
 def _core(*texts: str) -> list[str]:
     """Return the characters that spreadsheets keep: they trim blanks and change line ends."""
     return ["".join(filter(str.isalnum, text)) for text in texts]
-
-
-def _is_json(path: Path) -> bool:
-    return path.suffix.lower() == ".json"

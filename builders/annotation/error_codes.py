@@ -7,14 +7,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ...loaders.atomic_write import whole_file
 from ...loaders.errors import AnnotationError, Defect, UsageError
 from ..versions.open import PathLike
 from .agreement import Share, fleiss_kappa
-from .answers import LABEL_STUDIO_FILE
+from .answer_files import (
+    list_unreplaced,
+    name_answer_files,
+    read_answer_file,
+    store_answer_files,
+)
 from .error_sheets import ANSWERS_FOLDER, ErrorSheets, read_error_sheets
-from .label_studio import read_label_studio_answers
-from .sheets import Entries, Entry, read_sheet_answers
+from .sheets import Entries, Entry
 
 #: By key of an error and by coder, the codes that they gave it, the main one first.
 Codings = Mapping[str, Mapping[str, tuple[str, ...]]]
@@ -33,8 +36,8 @@ def read_codings(sheets: ErrorSheets) -> tuple[Codings, Mapping[str, int]]:
         file, the number of errors that they left blank.
 
     Raises:
-        AnnotationError: A file is neither a CSV nor a JSON export of Label Studio, lacks a column,
-            or is not named after a coder; an error is unknown, of another draw or has other texts;
+        AnnotationError: A file is neither a CSV nor an export of Label Studio, lacks a column, or
+            is not named after a coder; an error is unknown, of another draw or has other texts;
             a coder coded an error twice; a code is unknown, repeated or blank. Lists every defect
             with file, line and value.
     """
@@ -51,20 +54,13 @@ def add_codings(sheets: ErrorSheets, files: Sequence[Path]) -> None:
         UsageError: No error is coded, or two of the files would have the same name.
         OutputError: The folder cannot be written to.
     """
-    names = [LABEL_STUDIO_FILE if _is_json(path) else path.name for path in files]
-    if double := [name for name, times in Counter(names).items() if times > 1]:
-        raise UsageError(
-            f"There is more than one file for {', '.join(double)}; give one sheet for each coder, "
-            "and one export of Label Studio."
-        )
-    kept = [path for path in _files(sheets) if path.name not in names]
+    names = name_answer_files(files, person="coder")
+    kept = list_unreplaced(_files(sheets), names)
     codings, _ = _read(sheets, [*kept, *files])
     if not any(codings.values()):
         listed = ", ".join(path.name for path in files)
-        raise UsageError(f"{listed}: no error is coded. Label Studio: export as JSON.")
-    for name, path in zip(names, files, strict=True):
-        with whole_file(sheets.folder / ANSWERS_FOLDER / name) as partial:
-            partial.write_bytes(path.read_bytes())
+        raise UsageError(f"{listed}: no error is coded; submit codes before exporting.")
+    store_answer_files(sheets.folder / ANSWERS_FOLDER, names, files)
 
 
 def _files(sheets: ErrorSheets) -> list[Path]:
@@ -107,16 +103,7 @@ def _read(sheets: ErrorSheets, files: Sequence[Path]) -> tuple[Codings, dict[str
 
 
 def _entries(sheets: ErrorSheets, path: Path) -> Entries:
-    if _is_json(path):
-        return read_label_studio_answers(path)
-    problem = ""
-    if path.suffix.lower() != ".csv":
-        problem = "neither a .csv sheet nor a .json export of Label Studio"
-    elif path.stem not in sheets.coders:
-        # Not any name: "coder-1 (1).csv", saved twice, would count twice.
-        names = ", ".join(f"{name}.csv" for name in sheets.coders)
-        problem = f"not named after a coder; expected {names}"
-    return ([], [Defect(str(path), 0, "", problem)]) if problem else read_sheet_answers(path)
+    return read_answer_file(path, sheets.coders, role="a coder")
 
 
 def _has_texts_of(entry: Entry, sheets: ErrorSheets) -> bool:
@@ -127,10 +114,6 @@ def _has_texts_of(entry: Entry, sheets: ErrorSheets) -> bool:
         for one in (entry, error)
     )
     return given == expected
-
-
-def _is_json(path: Path) -> bool:
-    return path.suffix.lower() == ".json"
 
 
 __all__ = ["import_codes", "review_codes"]

@@ -1,9 +1,10 @@
 """Label Studio: tasks and labelling configuration for it, and the answers that it exports.
 
 Source: Label Studio's documentation, pages "Label Studio Task Format", "Export" and the tags
-Choices and Text; the exporter ``label_studio_converter`` for JSON-MIN.
+Choices and Text; exports of Label Studio 1.23.2 in JSON, JSON-MIN, CSV and TSV.
 """
 
+import csv
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -12,13 +13,19 @@ from xml.etree import ElementTree
 
 from ...loaders.errors import Defect
 from .completions import COLUMNS
-from .sheets import Entries, Entry
+from .sheets import Entries, Entry, read_sheet
 
 #: Not "id", which is the task's own number in JSON-MIN.
 KEY = "pair"
 ANSWER = "answer"
 #: Choices beside the answer, where there may be several: read as ``ANSWER; ONE; ANOTHER``.
 FURTHER = "further"
+_TEXTS = ("premise", "hypothesis")
+_ANNOTATOR = "annotator"
+#: Longest header that is looked at; that of an export has some 300 characters.
+_MAX_HEADER_CHARS = 1 << 16
+#: Columns of a table of Label Studio that no sheet has; where two stand, a deleted one is a defect.
+_MARKS = {KEY, _ANNOTATOR, "annotation_id", "lead_time", "created_at", "updated_at"}
 
 
 def label_studio_tasks(pairs: Iterable[tuple[str, str, str]]) -> list[dict[str, dict[str, str]]]:
@@ -74,11 +81,12 @@ def labelling_config(
     return ElementTree.tostring(view, encoding="unicode") + "\n"
 
 
-def read_label_studio_answers(path: Path) -> Entries:
+def read_label_studio_json(path: Path) -> Entries:
     """Read an export of Label Studio in JSON or JSON-MIN: its entries, and the defects of the rest.
 
     ``completed_by`` (JSON) or ``annotator`` (JSON-MIN) names the annotator: a number, or an object
-    with a number or an address. A task that an annotator skipped has no answer from them.
+    with a number or an address. A task that an annotator skipped has no answer from them; a task
+    that nobody answered is left out.
     """
     try:
         records = json.loads(path.read_bytes().decode("utf-8-sig"))
@@ -93,28 +101,71 @@ def read_label_studio_answers(path: Path) -> Entries:
     for number, record in enumerate(records, 1):
         where = f"task {number}"
         try:
-            entries += _entries(record, where)
+            entries += _entries(record, 0, where)
         except _MalformedError as error:
             defects.append(Defect(str(path), 0, where, str(error)))
     return entries, defects
+
+
+def is_label_studio_table(path: Path) -> bool:
+    """Return whether a file has the columns of an export of Label Studio in CSV or TSV."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            first = file.readline(_MAX_HEADER_CHARS)
+    except (OSError, UnicodeDecodeError):
+        return False
+    columns = (set(next(csv.reader([first], delimiter=d), [])) for d in ",;\t")
+    return any(len(_MARKS & names) > 1 for names in columns)
+
+
+def read_label_studio_table(path: Path) -> Entries:
+    """Read an export of Label Studio in CSV or TSV: its entries, and the defects of the rest.
+
+    It has a row for each task and annotator, with the data of the task and a column for every
+    control that was used. Several choices are an object of JSON, ``{"choices": ["a", "b"]}``.
+    Skipped tasks are not in it; a row without an annotator is a task that nobody answered.
+    """
+    required = (KEY, *_TEXTS, _ANNOTATOR)
+    rows, defects = read_sheet(path, required, (ANSWER, FURTHER, *COLUMNS), is_protected=False)
+    entries: list[Entry] = []
+    for line, row in rows:
+        record = {name: _parse_cell(cell) for name, cell in row.items() if cell}
+        record |= {name: row[name] for name in (KEY, *_TEXTS)}
+        try:
+            entries += _entries(record, line, "")
+        except _MalformedError as error:
+            defects.append(Defect(str(path), line, "", str(error)))
+    return entries, defects
+
+
+def _parse_cell(cell: str) -> Any:
+    """Return the object or the list of texts that a cell holds as JSON; else the text itself."""
+    if not cell.startswith(("{", "[")):
+        return cell
+    try:
+        value = json.loads(cell)
+    except (ValueError, RecursionError):
+        return cell  # a sentence may begin with a bracket
+    is_value = isinstance(value, dict) or all(isinstance(one, str) for one in value)
+    return value if is_value else cell
 
 
 class _MalformedError(Exception):
     """A task does not have the form of its format."""
 
 
-def _entries(record: Any, where: str) -> list[Entry]:
+def _entries(record: Any, line: int, where: str) -> list[Entry]:
     if not isinstance(record, dict):
         raise _MalformedError(f"expected an object, got {_shown(record)}")
     if "data" in record:
         data, answers = record["data"], list(_in_json(record))
     else:
-        data, answers = record, [_in_json_min(record)]
+        data, answers = record, list(_in_json_min(record))
     if not isinstance(data, dict):
         raise _MalformedError(f"data: expected an object, got {_shown(data)}")
-    key, premise, hypothesis = (_text(data, name) for name in (KEY, "premise", "hypothesis"))
+    key, premise, hypothesis = (_text(data, name) for name in (KEY, *_TEXTS))
     return [
-        Entry(0, where, annotator, key, premise, hypothesis, answer, completed)
+        Entry(line, where, annotator, key, premise, hypothesis, answer, completed)
         for annotator, answer, completed in answers
     ]
 
@@ -153,16 +204,28 @@ def _values_of(result: list[Any], name: str, field: str) -> list[Any]:
     return found
 
 
-def _in_json_min(record: dict[str, Any]) -> _Given:
-    """Read a task of JSON-MIN, which leaves out what was not chosen; one value is no list."""
-    further = record.get(FURTHER, [])
-    further = further.get("choices") if isinstance(further, dict) else further
-    if not isinstance(further, str | list):
-        raise _MalformedError(f"no list of choices: {_shown(record[FURTHER])}")
-    answer = _only_one([record.get(ANSWER, "")], "choice")
-    first, second = (_only_one([record.get(name, "")], "text") for name in COLUMNS)
-    joined = _join(answer, [further] if isinstance(further, str) else further)
-    return _annotator(record, "annotator"), joined, (first, second)
+def _in_json_min(record: dict[str, Any]) -> Iterator[_Given]:
+    """Read a task of JSON-MIN, which leaves out what was not chosen; one value is no list.
+
+    A task that nobody answered has null for its annotator.
+    """
+    controls = (ANSWER, FURTHER, *COLUMNS)
+    if not any(map(record.get, controls)) and record.get(_ANNOTATOR, "") in (None, ""):
+        return
+    answer, further = (_list_values(record, name, "choices") for name in controls[:2])
+    first, second = (_only_one(_list_values(record, name, "text"), "text") for name in COLUMNS)
+    joined = _join(_only_one(answer, "choice"), further)
+    yield _annotator(record, _ANNOTATOR), joined, (first, second)
+
+
+def _list_values(record: dict[str, Any], name: str, field: str) -> list[Any]:
+    """Return the values of a control in JSON-MIN: a text, a list, or an object with a list."""
+    values = record.get(name) or []
+    if isinstance(values, dict):
+        values = values.get(field)
+    if not isinstance(values, str | list):
+        raise _MalformedError(f"{name}: no list of {field}: {_shown(record[name])}")
+    return [values] if isinstance(values, str) else values
 
 
 def _only_one(found: list[Any], what: str) -> str:

@@ -67,7 +67,11 @@ def write_sheet(path: Path, names: Sequence[str], rows: Iterable[Sequence[str]])
 
 
 def read_sheet(
-    path: Path, columns: Sequence[str], optional: Sequence[str] = ()
+    path: Path,
+    columns: Sequence[str],
+    optional: Sequence[str] = (),
+    *,
+    is_protected: bool = True,
 ) -> tuple[list[tuple[int, dict[str, str]]], list[Defect]]:
     """Read a sheet as ``write_sheet`` writes it, or as a spreadsheet saves it after that.
 
@@ -77,6 +81,7 @@ def read_sheet(
             separators at the end of a row.
         columns: The columns to read.
         optional: Further columns to read; blank where the file does not have them.
+        is_protected: Whether a leading apostrophe protects a cell; it is then removed.
 
     Returns:
         The rows with their lines, and the defects of the file; no rows where it is not such a CSV.
@@ -108,7 +113,8 @@ def read_sheet(
                 defects.append(Defect(str(path), line, "", problem))
             elif any(cells):
                 cells += [""] * (len(names) - len(cells))
-                texts = dict(zip(names, (cell.removeprefix(_MARK) for cell in cells), strict=False))
+                mark = _MARK if is_protected else ""
+                texts = dict(zip(names, (cell.removeprefix(mark) for cell in cells), strict=False))
                 found = {name: texts[name] for name in columns}
                 rows.append((line, found | {name: texts.get(name, "") for name in optional}))
     except csv.Error as error:

@@ -152,7 +152,8 @@ def sample_command(
 def import_command(
     version: Version,
     answers: Annotated[
-        list[Path], typer.Argument(metavar="ANSWERS...", help="Sheets, or Label Studio's export.")
+        list[Path],
+        typer.Argument(metavar="ANSWERS...", help="Sheets, or Label Studio's JSON or CSV."),
     ],
     batches: Batches,
     per_class: PerClassOfPapers = None,
@@ -217,7 +218,10 @@ def codes_command(
     ],
     answers: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[ANSWERS...]", help="Sheets, or Label Studio's export, to import."),
+        typer.Argument(
+            metavar="[ANSWERS...]",
+            help="Sheets, or Label Studio's JSON or CSV, to import.",
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:

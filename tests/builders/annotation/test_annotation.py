@@ -24,7 +24,7 @@ from nlihub.builders.annotation.candidates import (
     draw_batch,
 )
 from nlihub.builders.annotation.gold import KEPT, REASONS, Judged, choose_gold, judge_pairs
-from nlihub.builders.annotation.label_studio import read_label_studio_answers
+from nlihub.builders.annotation.label_studio import read_label_studio_json
 from nlihub.builders.annotation.sheets import read_sheet, write_sheet
 from nlihub.loaders.errors import AnnotationError, OutputError, SchemaError, UsageError
 
@@ -519,7 +519,8 @@ def test_all_defects_of_sheets_are_listed_at_once(tmp_path):
             0,
             "",
             "not named after an annotator; "
-            "expected annotator-1.csv, annotator-2.csv, annotator-3.csv or completions.csv",
+            "expected annotator-1.csv, annotator-2.csv, annotator-3.csv or completions.csv, "
+            "or a CSV export of Label Studio",
         ),
         ("annotator-1.csv", 3, "", f"annotator-1 has already answered the pair '{keys[0]}'"),
         (
@@ -545,7 +546,7 @@ def test_all_defects_of_sheets_are_listed_at_once(tmp_path):
             "no column answer; expected id, premise, hypothesis, answer",
         ),
         ("annotator-3.csv", 0, "", "not a CSV in UTF-8; save it as 'CSV UTF-8'"),
-        ("notes.txt", 0, "", "neither a .csv sheet nor a .json export of Label Studio"),
+        ("notes.txt", 0, "", "neither a .csv sheet nor an export of Label Studio in JSON or CSV"),
     ]
     assert "Nothing was imported" in str(error.value)
 
@@ -684,7 +685,7 @@ def test_annotators_and_skipped_tasks_of_label_studio(tmp_path):
         annotation(6, "neutral", was_cancelled=True),
     ]
     path.write_text(json.dumps([{**task, "annotations": annotations}]))
-    entries, defects = read_label_studio_answers(path)
+    entries, defects = read_label_studio_json(path)
     assert not defects
     assert [(entry.annotator, entry.answer) for entry in entries] == [
         ("5", "neutral"),
@@ -742,7 +743,7 @@ DATA = {"pair": "k", "premise": "p", "hypothesis": "h"}
 def test_malformed_exports_of_label_studio(tmp_path, content, message):
     path = tmp_path / "a.json"
     path.write_text(content)
-    entries, defects = read_label_studio_answers(path)
+    entries, defects = read_label_studio_json(path)
     assert not entries
     assert len(defects) == 1
     assert message in defects[0].message

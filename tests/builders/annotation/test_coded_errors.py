@@ -343,7 +343,7 @@ def test_sheets_that_are_refused(tmp_path):
     (filled / "coder-1 (1).csv").write_text(whole)
     assert "not named after a coder; expected coder-1.csv" in refused([filled / "coder-1 (1).csv"])
     (filled / "coder-1.txt").write_text(whole)
-    assert "neither a .csv sheet nor a .json export" in refused([filled / "coder-1.txt"])
+    assert "neither a .csv sheet nor an export" in refused([filled / "coder-1.txt"])
     with pytest.raises(UsageError, match="no error is coded"):
         import_codes(made.folder, [made.sheets / "coder-1.csv"])
     with pytest.raises(UsageError, match=r"more than one file for coder-1\.csv"):

@@ -1,0 +1,246 @@
+"""Exports of Label Studio as tables, and unanswered tasks: pairs, patterns, codes of errors."""
+
+import json
+
+import pytest
+from constructing import from_papers
+from label_studio_tables import write_table
+from nlihub.builders.annotation.answers import read_answers
+from nlihub.builders.annotation.batches import read_annotation_batches
+from nlihub.builders.annotation.coding_scheme import CodingScheme
+from nlihub.builders.annotation.error_codes import import_codes
+from nlihub.builders.annotation.error_sheets import DrawnError, write_error_sheets
+from nlihub.builders.annotation.label_studio import (
+    is_label_studio_table,
+    read_label_studio_json,
+    read_label_studio_table,
+)
+from nlihub.builders.procedures.patterns.answer_scale import SCALE
+from nlihub.builders.spacenli import SpaceNLI
+from nlihub.loaders.errors import AnnotationError, UsageError
+from paper_corpus import make_papers, write_lines
+from small_versions import build_rows
+
+import nlihub
+
+#: As Label Studio wrote it: two people's answers, one who completed a sentence, nobody's task.
+EXPORT = '''"annotation_id","annotator","answer","completed_hypothesis","completed_premise",\
+"created_at","hypothesis","id","lead_time","pair","premise","updated_at"
+2,"2","unclear","","","2026-11-23T11:32:22.647806Z","One, ""two""",1,"","b1-0","=Plain, it is.",\
+"2026-11-23T11:32:22.647814Z"
+1,"1","neutral","=x","'A line
+break.","2026-11-23T11:32:22.647713Z","One, ""two""",1,"","b1-0","=Plain, it is.",\
+"2026-11-23T11:32:22.647741Z"
+7,"2","","","","2026-11-23T11:32:22.647984Z","Two.",5,"","b1-4","'apostrophe first",\
+"2026-11-23T11:32:22.647988Z"
+"","","","","","","Three.",6,"","b1-5","[""Last""]",""
+'''
+META = {"created_at": "2026-03-01T10:00:00.000000Z", "lead_time": None}
+
+
+def records_of(folder, given):
+    """The records of JSON-MIN; ``given`` has, by key and annotator, the controls and values."""
+    tasks = json.loads((folder / "tasks.json").read_text())
+    return [
+        {**task["data"], "id": 900 + n, "annotation_id": 40, "annotator": name, **META, **controls}
+        for n, task in enumerate(tasks)
+        for name, controls in (given.get(task["data"]["pair"]) or {None: {}}).items()
+    ]
+
+
+def test_a_table_is_read_as_it_was_written(tmp_path):
+    path = tmp_path / "project-1.csv"
+    path.write_text(EXPORT, encoding="utf-8", newline="")
+    assert is_label_studio_table(path)
+    entries, defects = read_label_studio_table(path)
+    assert not defects
+    assert [(e.line, e.annotator, e.key, e.premise, e.answer, e.completed) for e in entries] == [
+        (2, "2", "b1-0", "=Plain, it is.", "unclear", ("", "")),
+        (3, "1", "b1-0", "=Plain, it is.", "neutral", ("'A line\nbreak.", "=x")),
+        (5, "2", "b1-4", "'apostrophe first", "", ("", "")),
+    ]
+    assert entries[0].hypothesis == 'One, "two"'
+
+
+@pytest.mark.parametrize(
+    ("cell", "answer"),
+    [
+        ('["neutral"]', "neutral"),
+        ('{"choices":["neutral"]}', "neutral"),
+        ("[neutral", "[neutral"),
+        ("[12]", "[12]"),
+    ],
+)
+def test_choices_are_texts_or_json(tmp_path, cell, answer):
+    record = {"pair": "k", "premise": "[p]", "hypothesis": '{"h": 1}', "annotator": "a@b.org"}
+    path = write_table(tmp_path / "a.csv", [{**record, "answer": cell, **META}])
+    (entry,), defects = read_label_studio_table(path)
+    assert not defects
+    assert (entry.answer, entry.premise, entry.hypothesis) == (answer, "[p]", '{"h": 1}')
+    assert entry.annotator == "a@b.org"
+
+
+@pytest.mark.parametrize(
+    ("change", "line", "message"),
+    [
+        ({"annotator": None}, 2, "no annotator: the annotator is not known"),
+        ({"answer": '["a","b"]'}, 2, "expected one choice"),
+        ({"answer": '{"taxonomy":["a"]}'}, 2, "answer: no list of choices"),
+        ({"completed_premise": '["a","b"]'}, 2, "expected one text"),
+    ],
+)
+def test_malformed_rows_name_their_line(tmp_path, change, line, message):
+    record = {"pair": "k", "premise": "p", "hypothesis": "h", "annotator": 1, "answer": "a"}
+    path = write_table(tmp_path / "a.csv", [{**record, **META, **change}])
+    entries, (defect,) = read_label_studio_table(path)
+    assert not entries
+    assert (defect.line, defect.message[: len(message)]) == (line, message)
+
+
+@pytest.mark.parametrize("missing", ["pair", "premise", "annotator"])
+def test_a_missing_column_is_told_in_one_line(tmp_path, missing):
+    record = {"pair": "k", "premise": "p", "hypothesis": "h", "annotator": 1, "answer": "a"}
+    path = write_table(tmp_path / "a.csv", [{**record, **META}], without=[missing])
+    assert is_label_studio_table(path)
+    _, (defect,) = read_label_studio_table(path)
+    message = f"no column {missing}; expected pair, premise, hypothesis, annotator"
+    assert (defect.line, defect.message) == (1, message)
+
+
+@pytest.mark.parametrize("text", ["", "id,premise,hypothesis,answer,pair\n", "\xff"])
+def test_other_files_are_no_tables_of_label_studio(tmp_path, text):
+    path = tmp_path / "a.csv"
+    path.write_text(text, encoding="latin-1")
+    assert not is_label_studio_table(path)
+    assert not is_label_studio_table(tmp_path / "none.csv")
+
+
+def test_tasks_that_nobody_answered_are_left_out_of_json_min(tmp_path):
+    record = {"pair": "k", "premise": "p", "hypothesis": "h", "annotator": None}
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps([record, {**record, "annotator": 7, "answer": "a"}]))
+    entries, defects = read_label_studio_json(path)
+    assert not defects
+    assert [(entry.annotator, entry.answer) for entry in entries] == [("7", "a")]
+
+
+# ------------------------------------------------------------------------------ the three imports
+
+
+@pytest.fixture(scope="module")
+def version(tmp_path_factory):
+    """A version made from papers; do not change it."""
+    folder = tmp_path_factory.mktemp("version")
+    path = write_lines(folder / "papers.jsonl", make_papers(60, domains=("acl",)))
+    return from_papers("my_nli", path, folder / "b", ratio=(0.5, 0.25, 0.25)).folder
+
+
+QUOTAS = {"validation": 2, "test": 2}
+
+
+@pytest.mark.parametrize(("suffix", "delimiter"), [(".csv", ","), (".csv", ";"), (".tsv", "\t")])
+def test_pairs(version, tmp_path, suffix, delimiter):
+    folder = tmp_path / "batches"
+    nlihub.annotation.export(version, folder, QUOTAS)
+    (batch,) = read_annotation_batches(folder)
+    first, second, *_ = sorted(batch.pairs)
+    text = f"{batch.pairs[first].premise} Indeed."
+    given = {
+        first: {1: {"answer": "neutral", "completed_premise": text}, 2: {"answer": "unclear"}},
+        second: {2: {"answer": "reasoning"}},
+    }
+    # The name of an annotator's sheet makes an export no sheet.
+    path = tmp_path / f"annotator-1{suffix}"
+    write_table(path, records_of(batch.sheets, given), delimiter)
+    found = nlihub.annotation.import_answers(version, folder, [path], QUOTAS)
+    answers = read_answers([batch])
+    id_first, id_second = batch.pairs[first].id, batch.pairs[second].id
+    assert answers.by_pair[id_first] == {"1": "neutral", "2": "unclear"}
+    assert answers.by_pair[id_second] == {"2": "reasoning"}
+    assert found.completions.by_person == {"1": 1}
+    assert [path.name for path in batch.answer_files()] == ["label-studio.csv"]
+
+
+def test_an_export_replaces_the_earlier_one_of_another_form(version, tmp_path):
+    folder = tmp_path / "batches"
+    nlihub.annotation.export(version, folder, QUOTAS)
+    (batch,) = read_annotation_batches(folder)
+    key = min(batch.pairs)
+    for form, answer in (("csv", "neutral"), ("json", "reasoning"), ("csv", "contrasting")):
+        records = records_of(batch.sheets, {key: {1: {"answer": answer}}})
+        path = tmp_path / f"export.{form}"
+        if form == "json":
+            path.write_text(json.dumps(records))
+        else:
+            write_table(path, records)
+        nlihub.annotation.import_answers(version, folder, [path], QUOTAS)
+        assert read_answers([batch]).by_pair[batch.pairs[key].id] == {"1": answer}
+        assert [path.name for path in batch.answer_files()] == [f"label-studio.{form}"]
+    with pytest.raises(UsageError, match=r"for label-studio\.json, label-studio\.csv"):
+        nlihub.annotation.import_answers(
+            version, folder, [tmp_path / "export.json", tmp_path / "export.csv"], QUOTAS
+        )
+
+
+def test_an_export_without_an_answer(version, tmp_path):
+    folder = tmp_path / "batches"
+    nlihub.annotation.export(version, folder, QUOTAS)
+    (batch,) = read_annotation_batches(folder)
+    path = write_table(tmp_path / "export.csv", records_of(batch.sheets, {}))
+    with pytest.raises(UsageError, match="no pair is answered; submit answers before exporting"):
+        nlihub.annotation.import_answers(version, folder, [path], QUOTAS)
+    given = {min(batch.pairs): {1: {"answer": "maybe"}}}
+    write_table(path, records_of(batch.sheets, given))
+    with pytest.raises(AnnotationError, match=r"export\.csv:2: the answer 'maybe' is unknown"):
+        nlihub.annotation.import_answers(version, folder, [path], QUOTAS)
+
+
+def test_patterns(tmp_path):
+    rows = [
+        {
+            "group": f"{pattern}p",
+            "category": "directional",
+            "label": ("entailment", "neutral", "contradiction")[pattern % 3],
+            "premise": f"The hen number {pattern} is behind the {number}th barn.",
+            "hypothesis": f"The {number}th barn is in front of a hen.",
+            "n_premises": 1,
+            "has_negation": False,
+            "expressions": ["behind"],
+            "fillers": [],
+        }
+        for pattern in range(3)
+        for number in range(3)
+    ]
+    version = build_rows(tmp_path / "version", SpaceNLI.SPEC, {"test": rows}).folder
+    nlihub.annotation.sample_patterns(version, tmp_path / "b", n_annotators=2)
+    (batch,) = read_annotation_batches(tmp_path / "b")
+    given = {key: {n: {"answer": SCALE[4 * n]} for n in (0, 1)} for key in batch.pairs}
+    path = write_table(tmp_path / "export.csv", records_of(batch.sheets, given))
+    nlihub.annotation.import_validation(version, tmp_path / "b", [path])
+    answers = read_answers([batch]).by_pair
+    assert list(answers.values()) == [{"0": SCALE[0], "1": SCALE[4]}] * 9
+
+
+def test_codes_of_errors(tmp_path):
+    scheme = CodingScheme({"abbreviation": "A.", "entity similarity": "B.", "mix up": "C."})
+    errors = [
+        DrawnError(f"id-{k}", f"=Text {k}, and more.", f"'Claim {k}.", ("no",), {"label": "yes"})
+        for k in range(4)
+    ]
+    made = write_error_sheets(
+        tmp_path / "e", errors, scheme, 2, {"dataset": {"name": "x"}, "seed": 3}
+    )
+    first, second, third, _ = made.errors
+    further = {"choices": ["entity similarity", "mix up"]}
+    given = {
+        first: {1: {"answer": "abbreviation", "further": further}, 2: {"answer": "abbreviation"}},
+        second: {1: {"answer": "mix up", "further": "abbreviation"}},
+    }
+    path = write_table(tmp_path / "export.csv", records_of(made.sheets, given))
+    found = import_codes(made.folder, [path])
+    assert [share.n for share in found.codes.values()] == [2, 0, 1]
+    assert [share.n for share in found.further.values()] == [1, 1, 1]
+    assert found.n_uncoded == 2
+    write_table(path, records_of(made.sheets, {third: {1: {"further": "abbreviation"}}}))
+    with pytest.raises(AnnotationError, match="has a blank code"):
+        import_codes(made.folder, [path])

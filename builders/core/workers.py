@@ -37,7 +37,7 @@ def map_in_order(
         return
     pool = ProcessPoolExecutor(n_workers, initializer=_start, initargs=(job,))
     try:
-        with _signals_held():  # the workers start in here, and never get them
+        with _signals_deferred():  # the workers and the thread that manages them start in here
             pool.submit(int).result()
         pending: deque[Future[Result]] = deque()
         for item in items:
@@ -46,20 +46,37 @@ def map_in_order(
                 yield pending.popleft().result()
         while pending:
             yield pending.popleft().result()
+    except BaseException:
+        with _signals_deferred():
+            for worker in list(pool._processes.values()):  # kill_workers() of Python 3.14
+                worker.kill()
+        raise
     finally:
         pool.shutdown(cancel_futures=True)
 
 
 @contextmanager
-def _signals_held() -> Iterator[None]:
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
+def _signals_deferred() -> Iterator[None]:
+    """Hold back what an interrupt would raise until the block ends.
+
+    Blocking the signals would not do: another thread of the process takes them, and Python raises
+    in the main thread all the same.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # nothing is ever raised here
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    received: list[int] = []
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    ours = {number: handler for number, handler in before.items() if handler is not None}
     try:
+        for number in ours:
+            signal.signal(number, lambda number, _: received.append(number))
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for number, handler in ours.items():
+            signal.signal(number, handler)
+        for number in received[:1]:
+            signal.raise_signal(number)
 
 
 def _start(job: Callable[[Any], Any]) -> None:

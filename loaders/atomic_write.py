@@ -7,6 +7,7 @@ import errno
 import glob
 import os
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -17,6 +18,7 @@ from .errors import OutputError
 
 _MAX_SWAPS = 100
 _LEFTOVER_AGE_S = 3600
+_NEW = ".nlihub-new-"  # how a folder is called until it is locked
 
 
 @contextmanager
@@ -72,9 +74,9 @@ def working_folder(parent: Path, prefix: str) -> Iterator[Path]:
     _make_folder(parent)
     _remove_leftovers(parent, prefix)
     # Locked before it has the name by which leftovers are found.
-    start = Path(tempfile.mkdtemp(prefix=".new-", dir=parent))
+    start = Path(tempfile.mkdtemp(prefix=_NEW, dir=parent))
     with FileLock(start / "lock"):
-        work = start.rename(start.with_name(prefix + start.name.removeprefix(".new-")))
+        work = start.rename(start.with_name(prefix + start.name.removeprefix(_NEW)))
         try:
             yield work
         finally:
@@ -104,9 +106,26 @@ def _remove_leftovers(folder: Path, prefix: str) -> None:
     for leftover in folder.glob(f"{glob.escape(prefix)}*"):
         with suppress(Timeout, OSError), FileLock(leftover / "lock", timeout=0):
             shutil.rmtree(leftover, ignore_errors=True)
+    for unlocked in folder.glob(f"{_NEW}*"):
+        with suppress(OSError):
+            if _is_left_over(unlocked):
+                (unlocked / "lock").unlink(missing_ok=True)
+                unlocked.rmdir()  # fails where it has files: then it is not ours
+
+
+def _is_left_over(path: Path) -> bool:
+    """Return whether a nameless piece of work is old enough to be of a process that was killed."""
+    return time.time() - path.stat().st_mtime > _LEFTOVER_AGE_S
 
 
 def _swap(new: Path, target: Path, old: Path) -> None:
+    """Put a folder in the place of another, which goes to ``old`` or stays in ``new``'s place.
+
+    Where the system can exchange two names, there is a whole folder at the target at any moment.
+    Elsewhere a kill between two renames leaves the old one beside it, in ``old``.
+    """
+    if target.exists() and _exchange(new, target):
+        return
     for attempt in range(_MAX_SWAPS):
         with suppress(FileNotFoundError):
             target.rename(old.with_name(f"{old.name}-{attempt}"))
@@ -118,6 +137,26 @@ def _swap(new: Path, target: Path, old: Path) -> None:
                 raise
         else:
             return
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Exchange two names in one step; return whether this system and file system can.
+
+    Linux has renameat2 (since 3.15; glibc 2.28), macOS renamex_np; Python has neither.
+    """
+    import ctypes
+
+    names = os.fsencode(one), os.fsencode(other)
+    here, exchange, swap = -100, 2, 2  # AT_FDCWD, RENAME_EXCHANGE, RENAME_SWAP
+    try:
+        library = ctypes.CDLL(None)
+        if sys.platform == "linux":
+            return bool(library.renameat2(here, names[0], here, names[1], exchange) == 0)
+        if sys.platform == "darwin":
+            return bool(library.renamex_np(*names, swap) == 0)
+    except (AttributeError, OSError, TypeError):  # an old libc; Windows
+        pass
+    return False
 
 
 @contextmanager
@@ -139,7 +178,7 @@ def whole_file(target: Path) -> Iterator[Path]:
     _make_folder(target.parent)
     for leftover in target.parent.glob(f".{glob.escape(target.name)}.*.partial{target.suffix}"):
         with suppress(OSError):  # of a process that was killed, surely so after an hour
-            if time.time() - leftover.stat().st_mtime > _LEFTOVER_AGE_S:
+            if _is_left_over(leftover):
                 leftover.unlink()
     handle, name = tempfile.mkstemp(f".partial{target.suffix}", f".{target.name}.", target.parent)
     os.close(handle)

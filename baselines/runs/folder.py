@@ -213,4 +213,6 @@ class RunFolder:
 
 def _is_partial(path: Path) -> bool:
     """Return whether a file or folder is the leftover of a process killed while writing."""
-    return path.name.startswith(".new-") or (path.name.startswith(".") and ".partial" in path.name)
+    return path.name.startswith(".nlihub-new-") or (
+        path.name.startswith(".") and ".partial" in path.name
+    )

@@ -155,12 +155,12 @@ def test_half_written_files_of_a_kill_are_cleared_away(config, tmp_path):
     path.mkdir()
     (path / ".config.json.ab12.partial.json").write_text("{")  # killed in its very first moment
     break_off(config, path, "one: macro-F1")
-    (path / ".new-ab").mkdir()
+    (path / ".nlihub-new-ab").mkdir()
     left = [path / ".resume.pt.x1.partial.pt", path / "predictions" / ".two.parquet.y.partial.p"]
     for file in left:
         file.write_text("torn")
     execute_run(config, path, Execution())
-    assert not list(path.rglob("*.partial*")) + list(path.rglob(".new-*"))
+    assert not list(path.rglob("*.partial*")) + list(path.rglob(".nlihub-new-*"))
 
 
 def test_a_folder_where_nothing_came_of_a_run_is_taken_over(config, tmp_path):

@@ -7,7 +7,6 @@ import sys
 import time
 
 import pytest
-
 from nlihub.builders.core.workers import map_in_order
 
 pytestmark = pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one core: no workers")

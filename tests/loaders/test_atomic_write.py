@@ -1,0 +1,96 @@
+"""Folders and files are there whole, or as they were, whenever the process is killed."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from nlihub.loaders import atomic_write
+from nlihub.loaders.atomic_write import whole_folder, working_folder
+
+#: Replaces a folder and is killed at the Nth thing that it does to the file system.
+REPLACE = """
+import os, signal, sys
+from pathlib import Path
+import filelock, shutil, tempfile  # imported before the events are counted
+from nlihub.loaders.atomic_write import whole_folder
+
+target, left = Path(sys.argv[1]), int(sys.argv[2])
+watched = {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.chmod", "os.truncate",
+           "shutil.rmtree", "os.scandir", "os.listdir", "tempfile.mkdtemp", "ctypes.dlopen",
+           "ctypes.dlsym"}
+
+def kill(event, arguments):
+    global left
+    if event in watched:
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+sys.addaudithook(kill)
+with whole_folder(target, lambda _: True) as new:
+    (new / "a").write_text("new")
+    (new / "b").write_text("new")
+"""
+
+
+def replace_and_die(target: Path, at: int) -> int:
+    command = [sys.executable, "-c", REPLACE, str(target), str(at)]
+    return subprocess.run(command, check=False, timeout=30).returncode
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {file.name: file.read_text() for file in folder.iterdir()}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="has no SIGKILL")
+def test_a_kill_at_any_moment_leaves_the_old_folder_or_the_new(tmp_path):
+    old, new = {"a": "old", "c": "old"}, {"a": "new", "b": "new"}
+    seen = []
+    for at in range(1, 200):
+        parent = tmp_path / str(at)
+        target = parent / "target"
+        target.mkdir(parents=True)
+        for name, text in old.items():
+            (target / name).write_text(text)
+        code = replace_and_die(target, at)
+        seen.append(contents(target))
+        assert seen[-1] in (old, new), f"killed at event {at}"
+        if code == 0:
+            break
+        # The next to write removes what the killed process left, once it is surely dead.
+        for left in parent.glob(f"{atomic_write._NEW}*"):
+            os.utime(left, (0, 0))
+        with whole_folder(target, lambda _: True) as folder:
+            (folder / "a").write_text("newer")
+        assert contents(target) == {"a": "newer"}
+        assert sorted(parent.iterdir()) == [target]
+    else:
+        pytest.fail("never came to an end")
+    assert old in seen[:-1]
+    assert new in seen[:-1]
+
+
+def test_two_renames_where_names_cannot_be_exchanged(tmp_path, monkeypatch):
+    monkeypatch.setattr(atomic_write, "_exchange", lambda *_: False)
+    target = tmp_path / "target"
+    for text in ("one", "two"):
+        with whole_folder(target, lambda _: True) as new:
+            (new / "a").write_text(text)
+        assert contents(target) == {"a": text}
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_folder_that_never_got_its_lock_goes_once_it_is_old(tmp_path):
+    paths = {name: tmp_path / f"{atomic_write._NEW}{name}" for name in ("old", "young", "others")}
+    for path in paths.values():
+        path.mkdir()
+    (paths["others"] / "a").touch()
+    for name in ("old", "others"):
+        os.utime(paths[name], (0, time.time() - 2 * 3600))
+    with working_folder(tmp_path, "work-"):
+        pass
+    assert sorted(tmp_path.iterdir()) == sorted([paths["young"], paths["others"]])

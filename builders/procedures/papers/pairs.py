@@ -20,7 +20,7 @@ from ...core.keyed import keyed_number
 from .arrays import Flags, Numbers, Texts, Words, draw, subkeys
 from .cleaning import FIT, RULES, Cleaning
 from .content_words import ContentWords
-from .damage import DAMAGE, DAMAGED_PAPER, WHOLE, are_damaged, find_damage
+from .damage import DAMAGE, DAMAGED_PAPER, WHOLE, are_damaged
 from .phrases import (
     AFTER_A_MARK,
     APPROACHES,
@@ -29,7 +29,7 @@ from .phrases import (
     contain_phrase,
     find_linking,
 )
-from .repair import mend, split_at_notes
+from .repair import mend
 
 #: Why a pair is dropped before it reaches a split; those on texts are the rules of ``cleaning``.
 OPENS_PARAGRAPH = "the phrase opens its paragraph"
@@ -242,19 +242,14 @@ class _Block:
         phrases = self._rules.phrases
         tally = PairTally(phrases.categories)
         starts = np.array([*self._starts, len(self)])
-        texts, starts, openings = split_at_notes(
-            self._texts(starts), starts, np.array(self._openings, np.int64)
-        )
+        texts = self._texts(starts)
         seed = self._rules.seed
         keys = np.array([keyed_number(seed, "pairs", paper.id) for paper in self.papers], np.uint64)
         linking = find_linking(texts, phrases)
         is_linking = np.zeros(len(texts), bool)
         is_linking[linking.sentence] = True
-        linking = self._with_premise(linking, openings, len(texts), tally)
+        linking = self._with_premise(linking, tally)
         paper = np.searchsorted(starts, linking.sentence, side="right") - 1
-        is_damaged = are_damaged(texts, starts)[paper]
-        tally.drop(linking.phrase[is_damaged], DAMAGED_PAPER)
-        linking, paper = linking.select(~is_damaged), paper[~is_damaged]
         labelled = _Candidates(linking.sentence - 1, linking.sentence, paper, linking.phrase)
 
         neutral, is_found = _draw_neutral_pairs(
@@ -308,14 +303,17 @@ class _Block:
         numbers, place = np.unique(np.concatenate((pairs.first, pairs.second)), return_inverse=True)
         papers = np.zeros(len(numbers), np.int64)
         papers[place] = np.concatenate((pairs.paper, pairs.paper))
-        sentences = texts.select(numbers).to_list()
-        damage = find_damage(sentences)
-        mend(sentences, damage, papers, self._contents)
-        sides = place.reshape(2, -1)
-        first, second = damage[sides]
+        mended = mend(texts.select(numbers).to_list(), papers, self._contents)
+        first, second = place.reshape(2, -1)
+        damage = np.where(
+            mended.damage[first] == WHOLE, mended.damage[second], mended.damage[first]
+        )
+        is_damaged = are_damaged(mended.damage, papers, len(self.papers))[pairs.paper]
+        damage[is_damaged & (damage == WHOLE)] = DAMAGED_PAPER
         return _Mended(
-            *([sentences[number] for number in side] for side in sides.tolist()),
-            np.where(first == WHOLE, second, first),
+            [mended.as_first[number] for number in first.tolist()],
+            [mended.as_second[number] for number in second.tolist()],
+            damage,
         )
 
     def _neutral_rule(self, texts: Texts, starts: Numbers) -> "NeutralRule":
@@ -338,13 +336,11 @@ class _Block:
 
         return is_fit
 
-    def _with_premise(
-        self, linking: Linking, openings: Numbers, n_sentences: int, tally: "PairTally"
-    ) -> Linking:
+    def _with_premise(self, linking: Linking, tally: "PairTally") -> Linking:
         """Return the sentences that open with a phrase, nothing before it, and follow another."""
         tally.find(linking.phrase)
-        is_opening = np.zeros(n_sentences, bool)
-        is_opening[openings] = True
+        is_opening = np.zeros(len(self), bool)
+        is_opening[self._openings] = True
         opens = is_opening[linking.sentence]
         tally.drop(linking.phrase[opens], OPENS_PARAGRAPH)
         linking = linking.select(~opens)

@@ -1,21 +1,22 @@
 """Mend what the extraction from PDF has damaged, where it is certain what stood there.
 
-The mark of a note between two sentences ends the first ("as shown.3 We then"), and a word that was
+A mark of a note between two sentences ends the first ("as shown.3 We then"), and a word that was
 broken at the end of a line is put together ("evalua- tion") where it stands elsewhere in the paper.
 """
 
 import re
 from collections.abc import Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from .arrays import Numbers, Texts
-from .damage import BROKEN_WORD, DAMAGE, RUNNING_HEAD, WHOLE, Joined
+from .arrays import Numbers
+from .damage import BROKEN_WORD, NOTE, RUNNING_HEAD, WHOLE, find_damage
+from .signs import BLANK, DIGIT, LOWER, UPPER, Signs
 
-_STOP, _BLANK = ord("."), ord(" ")
-_NOTE = re.compile(rb"[.?!][\"')\]]*([0-9]{1,2}) (?=[A-Z])")
+_NOTE = re.compile(rb"(?<=[a-z]{2})[.?!][\"')\]]*([0-9]{1,2} )(?=[A-Z])")
 #: Behind these a number belongs to the word: "Fig.3 We", "Sec.2 The", "et al.5".
 _ABBREVIATED = re.compile(
     rb"(?:^|[^a-z])(?:figs?|sects?|secs?|eqn?s?|tabs?|al|ch|vol|nos?|refs?|app|cf|vs|pp)\Z", re.I
@@ -23,96 +24,106 @@ _ABBREVIATED = re.compile(
 _BROKEN = re.compile(rb"(?<![A-Za-z-])([A-Za-z]+(?:-[A-Za-z]+)*)- ([a-z]+)(?![a-z])")
 #: "two- and three-word phrases" is whole.
 _SUSPENDED = frozenset((b"and", b"or", b"to", b"nor", b"but", b"vs", b"versus", b"as", b"than"))
-#: "of 315 Computational Linguistics Volume", "the Proceedings of the Workshop 46".
+#: "of 315 Computational Linguistics Volume", "Jane Doe and John Roe 46".
 _HEAD = re.compile(
     rb"\b[0-9]{1,4} ((?:[A-Z][A-Za-z]+,? ){2}[A-Za-z]+)|((?:\b[A-Z][A-Za-z]+,? ){2,5})[0-9]{1,4}\b"
 )
 _LEAST_REPEATS = 3
+#: A piece between notes is a sentence if it has so many blanks.
+_LEAST_BLANKS = 4
 _NO_WORD = bytes(
-    code if bytes([code]).isalpha() or code in b"-" or code >= 0x80 else _BLANK
+    code if bytes([code]).isalpha() or code in b"-" or code >= 0x80 else BLANK
     for code in range(256)
 )
 
 
-def split_at_notes(
-    texts: Texts, starts: Numbers, openings: Numbers
-) -> tuple[Texts, Numbers, Numbers]:
-    """Split sentences at marks of notes, which are left out.
+class MendedSentences(NamedTuple):
+    """n sentences as far as they could be mended.
 
-    Args:
-        texts: The sentences of n papers.
-        starts: n + 1 numbers of sentences: the first of each paper, and the end of the last.
-        openings: Numbers of some sentences.
-
-    Returns:
-        The sentences, and the two as numbers of these.
+    Attributes:
+        as_first: The sentences as they stand before another one.
+        as_second: The sentences as they stand behind another one.
+        damage: n numbers of ``DAMAGE``, of what could not be mended, or ``WHOLE``.
     """
-    content = np.frombuffer(texts.content, np.uint8)
-    digits = np.flatnonzero(content - np.uint8(ord("0")) < 10)
-    digits = digits[(digits > 2) & (digits < len(content) - 3)]
-    behind = content[digits + 1]
-    is_end = (behind == _BLANK) | (content[digits + 2] == _BLANK)
-    before = content[digits - 1]
-    is_mark = is_end & np.isin(before, np.frombuffer(b".?!\"')]", np.uint8))
-    cuts: list[tuple[int, int]] = []
-    for digit in digits[is_mark].tolist():
-        start = max(digit - 8, 0)
-        found = _NOTE.search(texts.content, start, digit + 4)
-        if found is None or found.start(1) != digit:
-            continue
-        word = texts.content[max(found.start() - 6, 0) : found.start()]
-        if word[-2:].isalpha() and word[-2:].islower() and not _ABBREVIATED.search(word):
-            cuts.append((found.start(1), found.end()))
-    if not cuts:
-        return texts, starts, openings
-    ends, begins = np.array(cuts).T
-    sentence = np.searchsorted(texts.start, ends, side="right") - 1
-    is_inside = begins < texts.end[sentence]
-    ends, begins, sentence = ends[is_inside], begins[is_inside], sentence[is_inside]
-    split = Texts(
-        texts.content,
-        np.insert(texts.start, sentence + 1, begins),
-        np.insert(texts.end, sentence, ends),
-    )
 
-    def renumber(numbers: Numbers) -> Numbers:
-        return numbers + np.searchsorted(sentence, numbers, side="left")
-
-    return split, renumber(starts), renumber(openings)
+    as_first: Sequence[bytes]
+    as_second: Sequence[bytes]
+    damage: npt.NDArray[np.int8]
 
 
-def mend(
-    sentences: list[bytes],
-    damage: npt.NDArray[np.int8],
-    papers: Numbers,
-    contents: Sequence[bytes],
-) -> None:
-    """Put broken words together, and mark what shows itself as damage only in the whole paper.
+def mend(sentences: Sequence[bytes], papers: Numbers, contents: Sequence[bytes]) -> MendedSentences:
+    """Mend sentences, and tell which are still damaged.
 
     Args:
-        sentences: n sentences in UTF-8; those that are mended are replaced.
-        damage: n numbers of ``DAMAGE`` or ``WHOLE``; those of what cannot be mended are replaced.
+        sentences: n sentences in UTF-8.
         papers: n numbers of papers.
         contents: The text of each paper.
     """
+    signs = Signs(sentences)
+    damage = find_damage(sentences, signs)
+    mended = list(sentences)
     words: dict[int, PaperWords] = {}
-    joined = Joined(sentences)
 
     def of_paper(number: int) -> PaperWords:
         paper = int(papers[number])
         return words.setdefault(paper, PaperWords(contents[paper]))
 
-    for number in joined.find((b"a- a",)):
-        if damage[number] == WHOLE:
-            mended = of_paper(number).join(sentences[number])
-            if mended is None:
-                damage[number] = DAMAGE.index(BROKEN_WORD)
-            else:
-                sentences[number] = mended
-    for number in joined.find((b"9 Aa", b"a 9")):
-        for head in _HEAD.finditer(sentences[number]):
+    for number in _may_be_broken(signs).tolist():
+        joined = of_paper(number).join(mended[number])
+        if joined is None:
+            damage[number] = min(damage[number], BROKEN_WORD)
+        else:
+            mended[number] = joined
+    for number in _may_have_heads(signs).tolist():
+        for head in _HEAD.finditer(mended[number]):
             if damage[number] == WHOLE and of_paper(number).repeats(head):
-                damage[number] = DAMAGE.index(RUNNING_HEAD)
+                damage[number] = RUNNING_HEAD
+    as_first, as_second = mended.copy(), mended
+    for number in _may_have_notes(signs).tolist():
+        pieces = split_at_notes(mended[number])
+        as_first[number], as_second[number] = pieces[-1], pieces[0]
+        if min(pieces[0].count(b" "), pieces[-1].count(b" ")) < _LEAST_BLANKS:
+            damage[number] = min(damage[number], NOTE)
+    return MendedSentences(as_first, as_second, damage)
+
+
+def _may_be_broken(signs: Signs) -> Numbers:
+    is_broken = (signs[0] == ord("-")) & (signs[-1] == LOWER) & (signs[1] == BLANK)
+    return signs.texts_with(is_broken & (signs[2] == LOWER))
+
+
+def _may_have_heads(signs: Signs) -> Numbers:
+    is_page = (signs[1] == BLANK) & (signs[2] == UPPER) & (signs[3] == LOWER)
+    is_counted = signs.follow(b"able ") | signs.follow(b"igure ") | signs.follow(b"tion ")
+    is_plain = (signs[1] == BLANK) | (signs[1] == DIGIT)
+    is_page |= (signs[-1] == BLANK) & (signs[-2] == LOWER) & is_plain & ~is_counted
+    return signs.texts_with((signs[0] == DIGIT) & is_page)
+
+
+def _may_have_notes(signs: Signs) -> Numbers:
+    is_last = (signs[1] == BLANK) & (signs[2] == UPPER)
+    is_last |= (signs[1] == DIGIT) & (signs[2] == BLANK) & (signs[3] == UPPER)
+    is_behind = np.zeros(len(is_last), bool)
+    for mark in b".?!\"')]":
+        is_behind |= signs[-1] == mark
+    return signs.texts_with((signs[0] == DIGIT) & is_behind & is_last)
+
+
+def split_at_notes(sentence: bytes) -> list[bytes]:
+    """Split what is taken for one sentence at the marks of notes, which are left out.
+
+    >>> split_at_notes(b"It is shown.3 We then go on.")
+    [b'It is shown.', b'We then go on.']
+    >>> split_at_notes(b"See Fig.3 We go on.")
+    [b'See Fig.3 We go on.']
+    """
+    pieces = []
+    begin = 0
+    for note in _NOTE.finditer(sentence):
+        if not _ABBREVIATED.search(sentence[: note.start()]):
+            pieces.append(sentence[begin : note.start(1)])
+            begin = note.end()
+    return [*pieces, sentence[begin:]]
 
 
 class PaperWords:

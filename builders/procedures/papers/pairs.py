@@ -250,6 +250,9 @@ class _Block:
         is_linking[linking.sentence] = True
         linking = self._with_premise(linking, tally)
         paper = np.searchsorted(starts, linking.sentence, side="right") - 1
+        is_damaged = are_damaged(texts, starts)[paper]
+        tally.drop(linking.phrase[is_damaged], DAMAGED_PAPER)
+        linking, paper = linking.select(~is_damaged), paper[~is_damaged]
         labelled = _Candidates(linking.sentence - 1, linking.sentence, paper, linking.phrase)
 
         neutral, is_found = _draw_neutral_pairs(
@@ -308,8 +311,6 @@ class _Block:
         damage = np.where(
             mended.damage[first] == WHOLE, mended.damage[second], mended.damage[first]
         )
-        is_damaged = are_damaged(mended.damage, papers, len(self.papers))[pairs.paper]
-        damage[is_damaged & (damage == WHOLE)] = DAMAGED_PAPER
         return _Mended(
             [mended.as_first[number] for number in first.tolist()],
             [mended.as_second[number] for number in second.tolist()],

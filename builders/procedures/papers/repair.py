@@ -16,7 +16,7 @@ from .arrays import Numbers
 from .damage import BROKEN_WORD, NOTE, RUNNING_HEAD, WHOLE, find_damage
 from .signs import BLANK, DIGIT, LOWER, UPPER, Signs
 
-_NOTE = re.compile(rb"(?<=[a-z]{2})[.?!][\"')\]]*([0-9]{1,2} )(?=[A-Z])")
+_NOTE = re.compile(rb"(?<=[a-z]{2})[.?!][\"')\]]*([0-9]{1,2} ?)(?=[A-Z])")
 #: Behind these a number belongs to the word: "Fig.3 We", "Sec.2 The", "et al.5".
 _ABBREVIATED = re.compile(
     rb"(?:^|[^a-z])(?:figs?|sects?|secs?|eqn?s?|tabs?|al|ch|vol|nos?|refs?|app|cf|vs|pp)\Z", re.I
@@ -101,8 +101,7 @@ def _may_have_heads(signs: Signs) -> Numbers:
 
 
 def _may_have_notes(signs: Signs) -> Numbers:
-    is_last = (signs[1] == BLANK) & (signs[2] == UPPER)
-    is_last |= (signs[1] == DIGIT) & (signs[2] == BLANK) & (signs[3] == UPPER)
+    is_last = (signs[1] == BLANK) | (signs[1] == DIGIT) | (signs[1] == UPPER)
     is_behind = np.zeros(len(is_last), bool)
     for mark in b".?!\"')]":
         is_behind |= signs[-1] == mark

@@ -28,11 +28,10 @@ import nlihub
 
 def read_sentences(folder: Path) -> list[bytes]:
     """Return the sentences of SciNLI's validation and test sets, in UTF-8."""
-    dataset = nlihub.load_dataset("scinli", data_dir=str(folder))
     return [
         row[side].encode()
         for split in ("validation", "test")
-        for row in dataset[split]
+        for row in nlihub.load_dataset("scinli", data_dir=str(folder), split=split)
         for side in ("premise", "hypothesis")
     ]
 
@@ -84,9 +83,8 @@ def main() -> None:
             f"| {name} | {100 * np.mean(built == number):.2f} "
             f"| {100 * np.mean(of_clean.damage == number):.2f} |"
         )
-    print(
-        f"| any | {100 * np.mean(built != WHOLE):.2f} | {100 * np.mean(of_clean.damage != WHOLE):.2f} |"
-    )
+    any_built, any_clean = (100 * np.mean(one != WHOLE) for one in (built, of_clean.damage))
+    print(f"| any | {any_built:.2f} | {any_clean:.2f} |")
     print(f"| mended | {100 * n_mended / len(built):.2f} | {100 * n_of_clean / len(clean):.2f} |")
     found = sum(n for block in blocks for n in block.found.values())
     lost = sum(n for b in blocks for key, n in b.dropped.items() if key[1] == DAMAGED_PAPER)

@@ -657,6 +657,7 @@ def test_what_may_be_the_same_number_is_not_taken(old, supporting, expected):
         ("in patients over 65 years", "Of 40 or 80 years.", OPEN_BOUND),
         # No part above its total, no total, no count beside its share.
         ("in 3 of 12 rats", "Of 20, 15 and 6.", {"in 6 of 12 rats"}),
+        ("in three of 12 rats", "Of two, 20 and 13.", {"in two of 12 rats"}),
         ("in 12 rats (30%)", "Of 20, or 50%.", SHARE),
         ("in 30% of rats", "In 150% or 45%.", {"in 45% of rats"}),
         # Levels and intervals of confidence.

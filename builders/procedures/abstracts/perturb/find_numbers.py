@@ -16,14 +16,12 @@ _SPELLED = {
 }  # fmt: skip
 DASH = r"\-‐‑–—"  # noqa: RUF001
 _DIGITS = r"\d{1,3}(?:,\d{3})+(?![\d,])|\d+(?:\.\d+)?"
-_SPELLED_ANY = "|".join(_SPELLED)
+SPELLED = "|".join(_SPELLED)
 _FOLD = re.compile(
-    rf"(?<![\w.{NAME}{DASH}])(?P<value>{_DIGITS}|{_SPELLED_ANY})(?:[{DASH}]|\s)?fold(?!\w)",
+    rf"(?<![\w.{NAME}{DASH}])(?P<value>{_DIGITS}|{SPELLED})(?:[{DASH}]|\s)?fold(?!\w)",
     re.IGNORECASE,
 )
-_SPELLED_ALONE = re.compile(
-    rf"(?<![\w{DASH}{NAME}])(?:{_SPELLED_ANY})(?![\w{NAME}])", re.IGNORECASE
-)
+_SPELLED_ALONE = re.compile(rf"(?<![\w{DASH}{NAME}])(?:{SPELLED})(?![\w{NAME}])", re.IGNORECASE)
 _SIGN = "[-−–+]"  # noqa: RUF001
 _NUMBER = re.compile(
     rf"(?<![\w.,/:^)\]{DASH}{NAME}−])(?P<first>(?:(?<=\s){_SIGN})?(?:{_DIGITS}))"  # noqa: RUF001

@@ -9,7 +9,7 @@ Source:
 import re
 
 from ..mechanisms.mechanism import Mechanism
-from .find_numbers import DASH, UNIT, UNITS, Number, find_numbers
+from .find_numbers import DASH, SPELLED, UNIT, UNITS, Number, find_numbers
 from .grammar import fit_article
 from .names import MarkedSentence, mask_names
 from .strategy import Choices, NoNegative, Perturbed, Proposals, Strategy, TextEdit
@@ -43,8 +43,13 @@ _OF_EFFECT = re.compile(
 )
 _CONFIDENCE_LEVEL = re.compile(rf"\s?%\s?[{DASH}]?\s?(?:CIs?\b|C\.I\.|confidence|prediction inter)")
 _IN_INTERVAL = re.compile(r"\b(?:CIs?|C\.I\.|confidence (?:inter\w+|limits?))\W[^.;)\]]*$")
-_PART_BEFORE = re.compile(r"\d\s?%?\)?\s(?:\(?out )?of (?:the |a total of |all |these )?$")
-_PART_AFTER = re.compile(r"\s(?:\(?out )?of (?:the |a total of |all |these )?\d")
+_PART_BEFORE = re.compile(
+    r"\d\s?%?\)?\s(?:\(?out )?of (?:the |a total of |all |these )?$",
+    re.IGNORECASE,
+)
+_PART_AFTER = re.compile(
+    rf"\s(?:\(?out )?of (?:the |a total of |all |these )?(?:\d|(?:{SPELLED})\b)"
+)
 _SHARE_AFTER = re.compile(r"[^.;,()]{0,30}\(\s?\d+(?:\.\d+)?\s?%")
 _SHARE_BEFORE = re.compile(r"\d[^.;,()]{0,30}\(\s?$")
 #: Words between numbers whose order is said as well.

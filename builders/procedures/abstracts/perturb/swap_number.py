@@ -44,7 +44,7 @@ _OF_EFFECT = re.compile(
 _CONFIDENCE_LEVEL = re.compile(rf"\s?%\s?[{DASH}]?\s?(?:CIs?\b|C\.I\.|confidence|prediction inter)")
 _IN_INTERVAL = re.compile(r"\b(?:CIs?|C\.I\.|confidence (?:inter\w+|limits?))\W[^.;)\]]*$")
 _PART_BEFORE = re.compile(
-    r"\d\s?%?\)?\s(?:\(?out )?of (?:the |a total of |all |these )?$",
+    rf"(?:\d\s?%?\)?|\b(?:{SPELLED}))\s(?:\(?out )?of (?:the |a total of |all |these )?$",
     re.IGNORECASE,
 )
 _PART_AFTER = re.compile(

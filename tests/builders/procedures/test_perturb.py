@@ -16,6 +16,7 @@ from nlihub.builders.procedures.abstracts.perturb.apply import (
     perturb_mechanism,
 )
 from nlihub.builders.procedures.abstracts.perturb.entity_pool import EntityPool
+from nlihub.builders.procedures.abstracts.perturb.find_numbers import find_numbers
 from nlihub.builders.procedures.abstracts.perturb.fit_name import UNFIT
 from nlihub.builders.procedures.abstracts.perturb.grammar import (
     choose_article,
@@ -54,9 +55,11 @@ from nlihub.builders.procedures.abstracts.perturb.swap_entities import (
     SwapPositions,
 )
 from nlihub.builders.procedures.abstracts.perturb.swap_number import (
+    CONFIDENCE,
     NO_NUMBER,
+    OPEN_BOUND,
+    SHARE,
     SwapNumber,
-    find_numbers,
 )
 from nlihub.builders.procedures.abstracts.perturb.synonyms import may_be_same
 from nlihub.loaders.errors import UsageError
@@ -283,6 +286,9 @@ REFUSED = {
     "SN": {
         BROKEN_MARKERS: ("<re> A <er> and <re> C <er> act on <el> B <le>.", "gg"),
         NO_NUMBER: ("<re> IL-6 <er> acts on <el> p53 <le>.", "gg", "It fell by 5%."),
+        OPEN_BOUND: ("<re> A <er> above 9 mg cut <el> B <le>.", "gg", "At 5 mg."),
+        CONFIDENCE: ("<re> A <er> cut <el> B <le> (95% CI).", "gg", "At 5%."),
+        SHARE: ("<re> A <er> cut <el> B <le> in 3 rats (9%).", "gg", "In 5, or 7%."),
         STRATEGIES["SN"].otherwise: ("<re> A <er> cut <el> B <le> by 5%.", "gg", "In 12, by 5%."),
     },
     "LPR": {
@@ -635,12 +641,47 @@ def test_what_may_be_the_same_number_is_not_taken(old, supporting, expected):
     assert texts("SN", sentence, "gg", supporting) == {f"A cut B with {new}." for new in expected}
 
 
-def test_a_number_of_the_same_unit_comes_first():
-    sentence = "<re> A <er> at 5 mg cut <el> B <le>."
-    mechanism = mechanism_of(sentence, "gg", "In 12, 14, 16 and 18 rats or 7 mg.")
-    found = propose_all(STRATEGIES["SN"], mechanism, Choices(1, "1", "SN"))
-    assert found[0].detail == "5 -> 7"
-    assert len(found) == 5
+@pytest.mark.parametrize(
+    ("phrase", "supporting", "expected"),
+    [
+        # A quantity comes for the same quantity.
+        ("at 5 mg", "In 12 and 14 rats or 7 mg.", {"at 7 mg"}),
+        ("in 5 patients", "Of 12 women, 9 rats and 7 mg.", {"in 12 patients"}),
+        ("for 3 days", "Over 5 weeks or 7 days.", {"for 7 days"}),
+        # Bounds of the effect get tighter; bounds of the cases stay.
+        ("by more than 40%", "By 65% or 30%.", {"by more than 65%"}),
+        ("in at least 40% of rats", "In 65% or 30%.", {"in at least 65% of rats"}),
+        ("more than 3 times", "5 or 2 times.", {"more than 5 times"}),
+        ("within 6 h", "In 3 h or 9 h.", {"within 3 h"}),
+        ("at doses of more than 40 mg", "At 65 mg or 30 mg.", OPEN_BOUND),
+        ("in patients over 65 years", "Of 40 or 80 years.", OPEN_BOUND),
+        # No part above its total, no total, no count beside its share.
+        ("in 3 of 12 rats", "Of 20, 15 and 6.", {"in 6 of 12 rats"}),
+        ("in three of 12 rats", "Of two, 20 and 13.", {"in two of 12 rats"}),
+        ("in 12 rats (30%)", "Of 20, or 50%.", SHARE),
+        ("in 30% of rats", "In 150% or 45%.", {"in 45% of rats"}),
+        # Levels and intervals of confidence.
+        ("(95% CI 3.1-4.5)", "At 15%, 2.2-5.1.", CONFIDENCE),
+        ("with 95% confidence", "At 15%.", CONFIDENCE),
+        # An order that is stated, and what is only approximate.
+        (
+            "from 9 mg to 7 mg",
+            "To 8 mg or 12 mg.",
+            {"from 12 mg to 7 mg", "from 8 mg to 7 mg", "from 9 mg to 8 mg"},
+        ),
+        ("by about 50%", "By 55% or 80%.", {"by about 80%"}),
+    ],
+)
+def test_numbers_contradict(phrase, supporting, expected):
+    sentence = f"<re> A <er> cut <el> B <le> {phrase}."
+    if isinstance(expected, str):
+        found = STRATEGIES["SN"].propose(
+            mechanism_of(sentence, "gg", supporting), Choices(1, "1", "SN")
+        )
+        assert found == NoNegative(expected)
+    else:
+        found = texts("SN", sentence, "gg", supporting)
+        assert found == {f"A cut B {one}." for one in expected}
 
 
 def test_any_number_on_demand():

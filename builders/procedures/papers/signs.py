@@ -22,7 +22,7 @@ _SHAPES = bytes.maketrans(
     bytes([LOWER]) * 26 + bytes([UPPER]) * 26 + bytes([DIGIT]) * 10,
 )
 _IS_SIGN = bytes(not bytes([code]).isalpha() and code not in b" \n" for code in range(256))
-_MARGIN = b"\n" * 6  # so that every character has neighbours
+_MARGIN = b"\n" * 12  # so that every character has neighbours
 
 
 class Signs:
@@ -55,10 +55,18 @@ class Signs:
 
     def follow(self, word: bytes) -> Flags:
         """Return whether a word, or what of it is given, stands right before each sign."""
-        found = np.ones(len(self._places), bool)
-        for distance, code in enumerate(reversed(word), 1):
-            left = np.flatnonzero(found)
-            found[left] = self._content[self._places[left] - distance] == code
+        return self._stand(range(-len(word), 0), word)
+
+    def precede(self, word: bytes) -> Flags:
+        """Return whether a word, or what of it is given, stands right behind each sign."""
+        return self._stand(range(1, len(word) + 1), word)
+
+    def _stand(self, distances: range, word: bytes) -> Flags:
+        left = np.arange(len(self._places))
+        for distance, code in zip(distances, word, strict=True):
+            left = left[self._content[self._places[left] + distance] == code]
+        found = np.zeros(len(self._places), bool)
+        found[left] = True
         return found
 
     def texts_with(self, is_sought: Flags) -> Numbers:

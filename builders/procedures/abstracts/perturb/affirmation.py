@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
-from .clauses import AUXILIARIES, PREPOSITIONS, Words, read_words
+from .clauses import AUXILIARIES, BE, PREPOSITIONS, Words, read_words
 from .grammar import base_of_past, base_of_third, is_base, read_lists
 from .names import MarkedSentence
 
@@ -35,6 +35,7 @@ NOT_AFFIRMED = (DENIED, WEAK, QUESTIONED, MIXED)
 _REASONS = {"denied": DENIED, "weak": WEAK, "questioned": QUESTIONED}
 #: The two entities, and all other names, in the text that phrases are matched with.
 _ENTITY, _OTHER = "X", "N"
+_PASSIVE = BE | {"be", "been", "being"}
 _GROUP = AUXILIARIES | {"be", "been", "being", "likely", "not", "to"}
 
 
@@ -59,32 +60,52 @@ class _Hit(NamedTuple):
     start: int
 
 
+class Judgement(NamedTuple):
+    """Whether a sentence affirms the relation of its two entities.
+
+    Attributes:
+        reason: Why not, one of ``NOT_AFFIRMED``; None where it does.
+        cues: Offsets of the words that decide, in the sentence.
+    """
+
+    reason: str | None
+    cues: frozenset[int] = frozenset()
+
+
 @lru_cache(maxsize=1)  # the strategies ask of the same conclusion one after the other
-def why_not_affirmed(marked: MarkedSentence) -> str | None:
-    """Return why a sentence does not affirm the relation of its two entities; None where it does.
+def judge_relation(marked: MarkedSentence) -> Judgement:
+    """Judge whether a sentence affirms the relation of its two entities.
 
     Hedges alone (may, probably, appears to) affirm.
+    """
+    lists = _cue_lists()
+    if lists.heads.isdisjoint(_PLAIN_WORD.findall(marked.masked.lower())):
+        return Judgement(None)
+    tokens, offsets = _read_tokens(marked, read_words(marked))
+    reason, places = _Reader(tokens, lists).judge()
+    return Judgement(reason, frozenset(offsets[i] for i in places))
+
+
+def why_not_affirmed(marked: MarkedSentence) -> str | None:
+    """Return why a sentence does not affirm its relation, see ``Judgement``; None where it does.
 
     Returns:
         One of ``NOT_AFFIRMED``, or None.
     """
-    lists = _cue_lists()
-    if lists.heads.isdisjoint(_plain_words(marked.masked)):
-        return None
-    return _Reader(_read_tokens(marked, read_words(marked)), lists).judge()
+    return judge_relation(marked).reason
 
 
 _PLAIN_WORD = re.compile(r"[a-z]+(?:-[a-z]+)*|\?")
 
 
-def _plain_words(masked: str) -> list[str]:
-    return _PLAIN_WORD.findall(masked.lower())
+def _read_tokens(marked: MarkedSentence, words: Words) -> tuple[list[str], list[int]]:
+    """Return the words in small letters, names as ``X`` and ``N``, and the offset of each.
 
-
-def _read_tokens(marked: MarkedSentence, words: Words) -> list[str]:
-    """Return the words in small letters, names as ``X`` and ``N``, negations apart: did not."""
+    Negations stand apart: did not.
+    """
     starts = {marked.regulator.start, marked.regulated.start}
     tokens: list[str] = []
+    offsets: list[int] = []
     for word in words:
         text = word.text
         if word.is_name:
@@ -97,7 +118,13 @@ def _read_tokens(marked: MarkedSentence, words: Words) -> list[str]:
             tokens += ["can", "not"]
         else:
             tokens.append(text.lower())
-    return tokens
+        offsets += [word.start] * (len(tokens) - len(offsets))
+    return tokens, offsets
+
+
+def light_verbs() -> frozenset[str]:
+    """Return verbs that only say that a relation holds: is, has, shows, was observed."""
+    return _cue_lists().light
 
 
 class _Reader:
@@ -109,10 +136,10 @@ class _Reader:
         self.entities = [i for i, token in enumerate(tokens) if token == _ENTITY]
         self.finite = [self._is_finite(i) for i in range(len(tokens))]
 
-    def judge(self) -> str | None:
-        """Return why the relation is not affirmed, or None."""
+    def judge(self) -> tuple[str | None, set[int]]:
+        """Return why the relation is not affirmed, or None; and where the cues of it begin."""
         if len(self.entities) != 2:
-            return None
+            return None, set()
         for cue in self._find(self.lists.affirming):
             self.tokens[cue.start : cue.end] = [
                 t if t in (_ENTITY, _OTHER) else "_" for t in self.tokens[cue.start : cue.end]
@@ -125,9 +152,10 @@ class _Reader:
         refuted = {hit.start for hit in hits if hit.refutes}
         denied = {hit.start for hit in hits if not hit.refutes and hit.reason == DENIED}
         if refuted and denied and not any(hit.reason == QUESTIONED for hit in hits):
-            return None
+            return None, set()
         reasons = {hit.reason for hit in hits}
-        return next((one for one in (QUESTIONED, WEAK, DENIED, MIXED) if one in reasons), None)
+        reason = next((one for one in (QUESTIONED, WEAK, DENIED, MIXED) if one in reasons), None)
+        return reason, {hit.start for hit in hits if hit.reason == reason}
 
     def _find(self, rules: Mapping[str, list[_Rule]]) -> Iterator[_Cue]:
         """Yield the cues at each place, those of one scope and reason once."""
@@ -165,6 +193,10 @@ class _Reader:
         earlier = [i for i in self.entities if i < start]
         scope, reason = cue.rule.scope, _REASONS[cue.rule.reason]
         places = self._scope(cue, to_verb=scope in ("phrase", "contrast", "subject"))
+        if scope == "object" and self.tokens[self._verb_start(cue.start) : cue.start] and any(
+            t in _PASSIVE for t in self.tokens[self._verb_start(cue.start) : cue.start]
+        ):
+            return None  # having been excluded
         inside = [i for i in (*range(cue.start, cue.end), *places) if self.tokens[i] == _ENTITY]
         is_hit, is_mixed = False, False
         if scope in ("clause", "phrase", "object"):

@@ -64,6 +64,10 @@ class Words(tuple[Word, ...]):
         """Return the text at a position; empty outside the sentence."""
         return self[i].text if 0 <= i < len(self) else ""
 
+    def index_at(self, offset: int) -> int:
+        """Return the position of the word that an offset of the sentence lies in."""
+        return next(i for i, word in enumerate(self) if word.start <= offset < word.end)
+
     def is_glued(self, i: int) -> bool:
         """Return whether a hyphen, slash or the like joins a word to its neighbour."""
         word = self[i]
@@ -101,15 +105,18 @@ class Words(tuple[Word, ...]):
         return i
 
     def is_contrasted(self, i: int) -> bool:
-        """Return whether a negated clause is its contrast: inhibits Y, not Z; but does not."""
-        end = i
-        while end < len(self) and self.at(end) not in BREAKS:
-            end += 1
-        end += self.at(end) == "," and self.at(end + 1) == "but"
-        after = [self.at(end + 1)]
-        if self.at(end) == "but":
-            after.append(self.at(end + 2))
-        return self.at(end) in (",", "but") and any(map(is_negative, after))
+        """Return whether something negated is its contrast: inhibits Y, not Z; but does not.
+
+        However far behind: was activated by X and, in part, by Y but not by Z.
+        """
+        rest = self.rest(i)
+        for k, text in enumerate(rest):
+            after = rest[k + 1 : k + 3] if text == "but" else rest[k + 1 : k + 2]
+            if text in ("but", ",", "and", "yet", "though") and any(map(is_negative, after)):
+                return True
+            if text in ("whereas", "while") and any(map(is_negative, self.clause(i + k + 1))):
+                return True
+        return False
 
     def rest(self, i: int) -> list[str]:
         """Return the words from a position to the end of the sentence or a semicolon."""

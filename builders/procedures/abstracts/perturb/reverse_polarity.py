@@ -25,16 +25,22 @@ import orjson
 
 from .....loaders.errors import UsageError
 from ..mechanisms.mechanism import Mechanism
+from .affirmation import NOT_AFFIRMED, why_not_affirmed
 from .clauses import PREPOSITIONS, Words, read_words
 from .grammar import (
+    base_of_past,
+    base_of_third,
     fit_article,
     form_gerund,
     form_participle,
     form_past,
     form_third,
+    is_base,
     match_capitals,
+    verb_lists,
 )
 from .names import MarkedSentence
+from .relation import term_relates
 from .strategy import Choices, NoNegative, Perturbed, Proposals, Strategy, TextEdit
 
 _SECTIONS = ("terms", "verbs", "nouns", "adjectives", "adverbs")
@@ -45,7 +51,23 @@ _FORM = (
 )
 #: Why no term is replaced.
 NO_TERM = "no term of interaction"
+OTHER_TERM = "no term of interaction says how the two entities relate"
 _REACH = 40
+_NOUNS = frozenset(verb_lists()["also_nouns"])
+_AS_NOUN = re.compile(r"\s+(?:of|for|in|to)\b")
+_BEFORE_NOUN = re.compile(
+    r"\b(?:an?|the|this|its|no|any|main|major|common|\w+(?:al|ic|ive|ant|ent|able|ible))\s+$", re.IGNORECASE
+)
+#: What a sentence leads to is no relation where it is a claim.
+_CLAIM = re.compile(
+    r"(?:\s+(?:the|an?|our|this))?(?:\s+\w+)?\s+(?:conclusion|hypothesis|suggestion|idea|view|notion"
+    r"|proposal|assumption|belief|possibility|conviction|inference|speculation|concept|model)s?\b",
+    re.IGNORECASE,
+)
+_WITH_INFINITIVE = frozenset(
+    {"cause", "allow", "enable", "stimulate", "induce", "trigger", "sensitize", "activate", "promote"}
+)
+_INFINITIVE = re.compile(r"[^,;.]*?\bto ([a-z]+)\b")
 
 
 @dataclass(frozen=True)
@@ -144,7 +166,7 @@ class ReversePolarity(Strategy):
 
     name = "LPR"
     otherwise = "its terms of interaction stand under a negation or beside their antonyms"
-    others = (NO_TERM,)
+    others = (NO_TERM, *NOT_AFFIRMED, OTHER_TERM)
 
     def __init__(self, antonyms: Antonyms | None = None, *, every: bool = False) -> None:
         self.antonyms = antonyms or _read_ours()
@@ -156,6 +178,12 @@ class ReversePolarity(Strategy):
             return NoNegative(NO_TERM)
         words = read_words(marked)
         terms = [term for term in found if _is_safe(marked.masked, words, term)]
+        if terms and not self.every:
+            if reason := why_not_affirmed(marked):
+                return NoNegative(reason)
+            terms = [term for term in terms if term_relates(marked, words.index_at(term.start))]
+            if not terms:
+                return NoNegative(OTHER_TERM)
         if self.every:
             edits = [edit for term in terms for edit in _replace(marked.text, term)]
             return [Perturbed.of(marked.text, edits)] if terms else []
@@ -167,17 +195,26 @@ class ReversePolarity(Strategy):
     def _find_terms(self, masked: str) -> Iterable[_Term]:
         for match in self.antonyms.pattern.finditer(masked):
             old = match[0].lower()
-            if match[0].isupper() or self._means_else(masked, old, match.span()):
-                continue  # LOW or ACTIVATOR is a name
             forms = self.antonyms.after_hyphen if match[1] is None else self.antonyms.forms
+            if match[0].isupper() or self._means_else(masked, old, forms[old], match.span()):
+                continue  # LOW or ACTIVATOR is a name
             yield _Term(match.start(), match.end(), match_capitals(forms[old], match[0]))
 
-    def _means_else(self, masked: str, term: str, span: tuple[int, int]) -> bool:
+    def _means_else(self, masked: str, term: str, new: str, span: tuple[int, int]) -> bool:
         start, end = span
         if re.search(r"\bat least\s+$", masked[:start]):
             return True  # at least partly
         following = re.match(r"\s+(\w+)", masked[end:])
         words = self.antonyms.not_before.get(term, ())
+        if _CLAIM.match(masked, end):
+            return True  # lead to the conclusion that
+        if new not in _NOUNS and (_AS_NOUN.match(masked, end) or _BEFORE_NOUN.search(masked[:start])):
+            if (base_of_third(term) or term) in _NOUNS:
+                return True  # a cause of
+        if base_of_third(term) in _WITH_INFINITIVE or (base_of_past(term) or term) in _WITH_INFINITIVE:
+            infinitive = _INFINITIVE.search(masked, end)
+            if infinitive and is_base(infinitive[1]):
+                return True  # causes cells to divide
         *_, last = term.split()
         if last in PREPOSITIONS and re.search(rf"\b(?:and|or) (?:\w+ly )?{last}\b", masked[end:]):
             return True  # leads to an increase and to a gain
@@ -188,7 +225,7 @@ class ReversePolarity(Strategy):
 
 def _is_safe(masked: str, words: Words, term: _Term) -> bool:
     """Return whether the change makes the sentence wrong: no negation, no antonym nearby."""
-    at = next(i for i, word in enumerate(words) if word.start <= term.start < word.end)
+    at = words.index_at(term.start)
     if words.is_under_negation(at):
         return False
     near = masked[max(term.start - _REACH, 0) : term.end + _REACH].lower()

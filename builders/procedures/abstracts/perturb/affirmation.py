@@ -36,6 +36,7 @@ _REASONS = {"denied": DENIED, "weak": WEAK, "questioned": QUESTIONED}
 #: The two entities, and all other names, in the text that phrases are matched with.
 _ENTITY, _OTHER = "X", "N"
 _PASSIVE = BE | {"be", "been", "being"}
+_THAT = frozenset({"that", "which"})
 _GROUP = AUXILIARIES | {"be", "been", "being", "likely", "not", "to"}
 
 
@@ -193,9 +194,7 @@ class _Reader:
         earlier = [i for i in self.entities if i < start]
         scope, reason = cue.rule.scope, _REASONS[cue.rule.reason]
         places = self._scope(cue, to_verb=scope in ("phrase", "contrast", "subject"))
-        if scope == "object" and self.tokens[self._verb_start(cue.start) : cue.start] and any(
-            t in _PASSIVE for t in self.tokens[self._verb_start(cue.start) : cue.start]
-        ):
+        if scope == "object" and self._is_passive(cue.start):
             return None  # having been excluded
         inside = [i for i in (*range(cue.start, cue.end), *places) if self.tokens[i] == _ENTITY]
         is_hit, is_mixed = False, False
@@ -219,7 +218,9 @@ class _Reader:
             if is_hit and self._prevents(cue):
                 is_hit = False
         elif scope == "pro-form":
-            is_mixed = len(before) == 1 and bool(earlier) and not inside
+            subject = [i for i in before if not _THAT.intersection(self.tokens[i : cue.start])]
+            is_mixed = len(subject) == 1 and len(before + earlier) == 2 and not inside
+            is_mixed = is_mixed and (bool(earlier) or not _THAT.isdisjoint(self.tokens[before[0] : subject[0]]))
         else:
             is_mixed = len(inside) == 1
         if not (is_hit or is_mixed):
@@ -248,6 +249,10 @@ class _Reader:
                 return k + 1
             k -= 1
         return 0
+
+    def _is_passive(self, at: int) -> bool:
+        auxiliaries = self.tokens[self._verb_start(at) : at]
+        return self.tokens[at].endswith("ed") and not _PASSIVE.isdisjoint(auxiliaries)
 
     def _verb_start(self, at: int) -> int:
         """Return where the auxiliaries and adverbs before a place begin: could | not, is | likely."""

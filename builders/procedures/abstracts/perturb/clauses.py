@@ -96,6 +96,8 @@ class Words(tuple[Word, ...]):
             before = self._start(start - 2)
             if self.at(before - 1) == "," and start - 1 - before <= _SHORT:
                 governing = self.clause(before - 2)
+        if self.at(start - 1) == "but" and is_negative(self.at(start - 2)):
+            return True  # nothing but X
         return any(is_negative(word) for word in (*self.clause(i), *governing))
 
     def _start(self, i: int) -> int:
@@ -109,8 +111,12 @@ class Words(tuple[Word, ...]):
 
         However far behind: was activated by X and, in part, by Y but not by Z.
         """
-        rest = self.rest(i)
+        if "rather than" in " ".join(self.clause(i)):
+            return True
+        rest = [word.text for word in self[i:]]
         for k, text in enumerate(rest):
+            if is_negative(text) and k and rest[k + 1 : k + 2] in (["."], [","], [";"], []):
+                return True  # Z did not
             after = rest[k + 1 : k + 3] if text == "but" else rest[k + 1 : k + 2]
             if text in ("but", ",", "and", "yet", "though") and any(map(is_negative, after)):
                 return True

@@ -11,6 +11,7 @@ _RELATIVES = frozenset({"which", "who", "whom", "whose", "that", "where"})
 _BREAKS = frozenset(
     "; : but whereas while although though because since unless when until if".split()
 )
+_AFTER_NOUN = frozenset("of in by on to for with against".split())
 #: Greatest number of words between a noun and the entity that it takes: reduction in serum X.
 _REACH = 6
 
@@ -45,18 +46,19 @@ def predicate_relates(marked: MarkedSentence, i: int) -> bool:
     text = words.at(verb)
     if text in ("why", "how", "when", "where", "what"):
         return False
-    if text in light_verbs() or (i < first and words.at(i - 1) == "there"):
+    if words.at(i - 1) == "there" and text not in ("a", "an"):
+        return False  # there is not evidence
+    if text in light_verbs():
         return True
-    return words.at(i) in BE and (i < first or text not in PREPOSITIONS) and not _is_verb(text)
+    return words.at(i) in BE and i < first and not _is_verb(text)
 
 
 def term_relates(marked: MarkedSentence, i: int) -> bool:
     """Return whether a word stands between the two entities, or governs them as their noun."""
     words, first, second = _places(marked)
     if first <= i <= second:  # X-induced is one word with its name
-        return not any(words.at(k) in _BREAKS for k in range(first + 1, second)) and not (
-            _is_inserted(words, first, i, second)
-        )
+        is_joined = not any(words.at(k) in _BREAKS for k in range(first + 1, second))
+        return is_joined and not _is_inserted(words, first, i, second)
     low, high = (i, first) if i < first else (second, i)
     if high - low > _REACH:
         return False
@@ -64,7 +66,7 @@ def term_relates(marked: MarkedSentence, i: int) -> bool:
     if any(w in _BREAKS or w in _RELATIVES or w in AUXILIARIES or w == "," for w in between):
         return False
     if i < first:
-        return bool(between) and not {"of", "in", "by", "on", "to", "for", "with"}.isdisjoint(between)
+        return not _AFTER_NOUN.isdisjoint(between[:2])
     is_finite = base_of_third(words.at(i)) and words.at(i + 1) not in ("of", "in", "by")
     return between in ([], ["-"]) and not is_finite
 

@@ -54,6 +54,7 @@ NO_TERM = "no term of interaction"
 OTHER_TERM = "no term of interaction says how the two entities relate"
 _REACH = 40
 _NOUNS = frozenset(verb_lists()["also_nouns"])
+_BEFORE_VERB = re.compile(r"\b(?:to|not|can|could|may|might|will|would|should|must)\s+$")
 _AS_NOUN = re.compile(r"\s+(?:of|for|in|to)\b")
 _BEFORE_NOUN = re.compile(
     r"\b(?:an?|the|this|its|no|any|main|major|common|\w+(?:al|ic|ive|ant|ent|able|ible))\s+$", re.IGNORECASE
@@ -78,11 +79,13 @@ class Antonyms:
         forms: The antonym of each term, lowercase and inflected.
         after_hyphen: The antonym of each second part of a compound.
         not_before: For a term the words that must not follow it.
+        manner: Adjectives and adverbs, which are changed where no verb or noun can be.
     """
 
     forms: Mapping[str, str]
     after_hyphen: Mapping[str, str]
     not_before: Mapping[str, tuple[str, ...]]
+    manner: frozenset[str] = frozenset()
 
     @classmethod
     def read(cls, path: Path | None = None) -> "Antonyms":
@@ -131,7 +134,14 @@ class Antonyms:
             for term, words in fields.get("not_before", {}).items()
             for form in {term, *_inflect(term, {})}
         }
-        return cls(forms, after_hyphen, not_before)
+        manner = {
+            term
+            for directions in ("both", "one_way")
+            for section in ("adjectives", "adverbs")
+            for pair in _pairs(section, directions, fields.get(section, {}))
+            for term in pair
+        }
+        return cls(forms, after_hyphen, not_before, frozenset(manner))
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
@@ -153,6 +163,7 @@ class _Term(NamedTuple):
     start: int
     end: int
     new: str
+    is_manner: bool = False
 
 
 class ReversePolarity(Strategy):
@@ -184,6 +195,14 @@ class ReversePolarity(Strategy):
             terms = [term for term in terms if term_relates(marked, words.index_at(term.start))]
             if not terms:
                 return NoNegative(OTHER_TERM)
+            first, second = marked.in_order
+            return [
+                Perturbed.of(marked.text, _replace(marked.text, term))
+                for term in sorted(
+                    choices.arrange(terms, "term"),
+                    key=lambda term: (term.is_manner, not first.end <= term.start < second.end),
+                )
+            ]
         if self.every:
             edits = [edit for term in terms for edit in _replace(marked.text, term)]
             return [Perturbed.of(marked.text, edits)] if terms else []
@@ -198,12 +217,15 @@ class ReversePolarity(Strategy):
             forms = self.antonyms.after_hyphen if match[1] is None else self.antonyms.forms
             if match[0].isupper() or self._means_else(masked, old, forms[old], match.span()):
                 continue  # LOW or ACTIVATOR is a name
-            yield _Term(match.start(), match.end(), match_capitals(forms[old], match[0]))
+            new = match_capitals(forms[old], match[0])
+            yield _Term(match.start(), match.end(), new, old in self.antonyms.manner)
 
     def _means_else(self, masked: str, term: str, new: str, span: tuple[int, int]) -> bool:
         start, end = span
         if re.search(r"\bat least\s+$", masked[:start]):
             return True  # at least partly
+        if term == "lower" and _BEFORE_VERB.search(masked[:start]):
+            return True  # tends to lower: a verb, not the comparative
         following = re.match(r"\s+(\w+)", masked[end:])
         words = self.antonyms.not_before.get(term, ())
         if _CLAIM.match(masked, end):

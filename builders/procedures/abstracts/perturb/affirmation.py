@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
-from .clauses import AUXILIARIES, BE, PREPOSITIONS, Words, read_words
+from .clauses import AUXILIARIES, BE, MODALS, PREPOSITIONS, Words, read_words
 from .grammar import base_of_past, base_of_third, is_base, read_lists
 from .names import MarkedSentence
 
@@ -36,12 +36,20 @@ _REASONS = {"denied": DENIED, "weak": WEAK, "questioned": QUESTIONED}
 #: The two entities, and all other names, in the text that phrases are matched with.
 _ENTITY, _OTHER = "X", "N"
 _PASSIVE = BE | {"be", "been", "being"}
+#: Words that tell nothing of what a sentence may hold.
+_COMMON = AUXILIARIES | PREPOSITIONS | {"be", "been", "being", "the", "a", "an", "that", "more", "so"}
+#: Between two names, where a sentence takes for granted that one causes the other.
+_PRESUPPOSED = re.compile(r"(?:\w+ed|seen|due) (?:by|to|with)\b|^- \w+ed\b")
+_GIVEN = frozenset("treated pretreated exposed injected infused transfected infected fed".split())
 _THAT = frozenset({"that", "which"})
 _GROUP = AUXILIARIES | {"be", "been", "being", "likely", "not", "to"}
 
 
 class _Rule(NamedTuple):
+    """A phrase; one of ``needs`` is in every sentence that has it."""
+
     pattern: re.Pattern[str]
+    needs: frozenset[str]
     reason: str
     scope: str
     refutes: bool
@@ -80,7 +88,7 @@ def judge_relation(marked: MarkedSentence) -> Judgement:
     Hedges alone (may, probably, appears to) affirm.
     """
     lists = _cue_lists()
-    if lists.heads.isdisjoint(_PLAIN_WORD.findall(marked.masked.lower())):
+    if lists.needs.isdisjoint(_PLAIN_WORD.findall(marked.masked.lower())):
         return Judgement(None)
     tokens, offsets = _read_tokens(marked, read_words(marked))
     reason, places = _Reader(tokens, lists).judge()
@@ -164,11 +172,13 @@ class _Reader:
         for token in self.tokens:
             starts.append(len(text))
             text += token + " "
-        free = 0
+        free, known = 0, frozenset(self.tokens)
         for i, token in enumerate(self.tokens):
+            if token not in rules:
+                continue
             found: dict[tuple[str, str], _Cue] = {}
             for rule in rules.get(token, ()):
-                if rule.at_start and not self._opens_clause(i):
+                if rule.needs.isdisjoint(known) or (rule.at_start and not self._opens_clause(i)):
                     continue
                 if match := rule.pattern.match(text, starts[i]):
                     end = bisect_left(starts, match.end())
@@ -193,13 +203,23 @@ class _Reader:
         before = [i for i in self.entities if start <= i < cue.start]
         earlier = [i for i in self.entities if i < start]
         scope, reason = cue.rule.scope, _REASONS[cue.rule.reason]
-        places = self._scope(cue, to_verb=scope in ("phrase", "contrast", "subject"))
+        is_contrast = scope == "contrast" or self._is_constituent(cue)
+        to_verb = is_contrast or scope in ("phrase", "other", "subject")
+        places = self._scope(cue, to_verb=to_verb)
         if scope == "object" and self._is_passive(cue.start):
             return None  # having been excluded
         inside = [i for i in (*range(cue.start, cue.end), *places) if self.tokens[i] == _ENTITY]
         is_hit, is_mixed = False, False
-        if scope in ("clause", "phrase", "object"):
-            if len(inside) == 2:
+        if is_contrast:
+            is_object = scope == "clause" and any(self.finite[start : cue.start - 1])
+            is_mixed = len(inside) == 1 and not (is_object and not before + earlier)
+        elif scope == "other":
+            is_hit = len(inside) == len(before) == 1
+        elif scope in ("clause", "phrase", "object"):
+            if len(inside) == 2 and reason == QUESTIONED and scope == "object":
+                asked = self.tokens[cue.end : inside[0]]
+                is_hit = self.lists.presupposing.isdisjoint(asked)
+            elif len(inside) == 2:
                 is_hit = scope == "object" or self._governs(cue, inside)
             elif len(inside) == 1 and scope != "object" and reason != QUESTIONED:
                 is_hit, is_mixed = bool(before), bool(earlier)
@@ -220,9 +240,9 @@ class _Reader:
         elif scope == "pro-form":
             subject = [i for i in before if not _THAT.intersection(self.tokens[i : cue.start])]
             is_mixed = len(subject) == 1 and len(before + earlier) == 2 and not inside
-            is_mixed = is_mixed and (bool(earlier) or not _THAT.isdisjoint(self.tokens[before[0] : subject[0]]))
-        else:
-            is_mixed = len(inside) == 1
+            is_mixed = is_mixed and (
+                bool(earlier) or not _THAT.isdisjoint(self.tokens[before[0] : subject[0]])
+            )
         if not (is_hit or is_mixed):
             return None
         return _Hit(reason if is_hit else MIXED, cue.rule.refutes, cue.start)
@@ -249,6 +269,16 @@ class _Reader:
                 return k + 1
             k -= 1
         return 0
+
+    def _is_constituent(self, cue: _Cue) -> bool:
+        """Return whether a ``not`` denies a phrase only: X but not Z, not Z but X."""
+        i = cue.start
+        return (
+            cue.rule.scope == "clause"
+            and self.tokens[i] == "not"
+            and i > 0
+            and self.tokens[i - 1] in ("but", ",", "and")
+        )
 
     def _is_passive(self, at: int) -> bool:
         auxiliaries = self.tokens[self._verb_start(at) : at]
@@ -358,6 +388,10 @@ class _Reader:
         k = j - 1
         while k >= 0 and self._is_adverb(self.tokens[k]) and self.tokens[k] not in ("to", "a", "the"):
             k -= 1
+        if self.tokens[k] in MODALS:
+            return self.tokens[j] not in _GROUP
+        if self.tokens[k] in _PASSIVE and self.tokens[j].endswith("ed"):
+            return True
         if self.tokens[k] in ("not", "to", "never"):
             return self.tokens[j].isalpha() and self.tokens[j] not in PREPOSITIONS and (
                 self.tokens[k] != "to" or is_base(self.tokens[j]) or self.tokens[j] in self.lists.light
@@ -377,6 +411,7 @@ class _Reader:
         return (
             not {"by", "on", "due", "-", "against", "upon"}.isdisjoint(between)
             or not self.lists.relation.isdisjoint(self.tokens[start:one])
+            or any(token.endswith("ed") and token not in _GIVEN for token in between)
         )
 
     def _is_about(self, cue: _Cue, start: int, before: list[int], inside: list[int]) -> bool:
@@ -388,8 +423,11 @@ class _Reader:
         subject = self.tokens[start : before[0]]
         if len(before) == 1:
             return bool(inside) and not self.lists.relation.isdisjoint(subject)
+        between = " ".join(self.tokens[before[0] + 1 : before[1]])
+        if cue.rule.reason != "denied" and _PRESUPPOSED.search(between):
+            return False
         if not self.lists.claims.isdisjoint(subject):
-            return True
+            return self._governs(_Cue(start, start, cue.rule), before)
         if not self.lists.presupposing.isdisjoint(subject):
             return False
         claimed = False
@@ -456,7 +494,7 @@ class _Lists(NamedTuple):
 
     affirming: Mapping[str, list[_Rule]]
     cues: Mapping[str, list[_Rule]]
-    heads: frozenset[str]
+    needs: frozenset[str]
     breaks: frozenset[str]
     relatives: frozenset[str]
     after_comma: frozenset[str]
@@ -487,7 +525,8 @@ def _cue_lists() -> _Lists:
             _add(cues, phrase, rule, classes, fields["breaks"])
     loss = "|".join(sorted(classes["loss"]))
     return _Lists(
-        affirming, cues, frozenset(cues) | {"?", "t", "cannot"},
+        affirming, cues,
+        frozenset({"?", "cannot", "t"}).union(*(one.needs for rules in cues.values() for one in rules)),
         fields["breaks"], *(frozenset(data[name].split()) for name in ("relatives", "after comma")),
         classes["fronting"], classes["adverb"], classes["article"],
         classes["evidence verb"] | classes["inquire"] | classes["light"],
@@ -511,7 +550,11 @@ def _add(
     word = rf"(?!(?:{'|'.join(map(re.escape, sorted(breaks)))}) )[\w'’/+-]+ "  # noqa: RUF001
     adverbs = "|".join(sorted(classes["adverb"]))
     pattern = ""
+    needs = frozenset(_expand(parts[0], classes))
     for part in parts:
+        words = _expand(part, classes) if part[0] not in "~![" and part[-1] != "?" else []
+        if words and "*" not in "".join(words) and len(_COMMON & {*words}) < len(_COMMON & needs):
+            needs = frozenset(words)
         if part == "~":
             pattern += rf"(?:(?:{adverbs}|\w{{3,}}ly) )*"
         elif part == "!":
@@ -519,19 +562,20 @@ def _add(
         elif part[0] == "[":
             pattern += rf"(?:{word}){{0,{part[1:-1]}}}"
         else:
-            one = "|".join(_expand(part.removesuffix("?"), classes)).replace(r"\*", r"\w+")
+            one = "|".join(map(re.escape, _expand(part.removesuffix("?"), classes)))
+            one = one.replace(r"\*", r"\w+")
             pattern += rf"(?:(?:{one}) )" + ("?" if part.endswith("?") else "")
     rule = _Rule(
-        re.compile(pattern), fields["reason"], fields["scope"], fields.get("refutes", False),
+        re.compile(pattern), needs, fields["reason"], fields["scope"], fields.get("refutes", False),
         fields.get("within", False), at_start,
     )
     for head in _expand(parts[0], classes):
-        rules.setdefault(head.replace("\\", ""), []).append(rule)
+        rules.setdefault(head, []).append(rule)
 
 
 def _expand(part: str, classes: Mapping[str, frozenset[str]]) -> list[str]:
-    """Return the words that a part of a phrase stands for, escaped for a pattern."""
+    """Return the words that a part of a phrase stands for."""
     words: set[str] = set()
     for one in part.split("|"):
         words |= classes[one[1:-1]] if one.startswith("<") else {one}
-    return sorted(map(re.escape, words))
+    return sorted(words)

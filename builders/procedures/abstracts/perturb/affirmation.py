@@ -157,10 +157,11 @@ class _Reader:
         if self.tokens[-1] == "?" and all(i > self._start(len(self.tokens) - 1) for i in self.entities):
             hits.append(_Hit(QUESTIONED, False, 0))
         if self._is_settled():
-            hits = [hit for hit in hits if hit.reason != QUESTIONED]
+            hits = [hit for hit in hits if hit.reason not in (QUESTIONED, WEAK)]
         refuted = {hit.start for hit in hits if hit.refutes}
         denied = {hit.start for hit in hits if not hit.refutes and hit.reason == DENIED}
-        if refuted and denied and not any(hit.reason == QUESTIONED for hit in hits):
+        n_denied = len(refuted) + bool(denied)
+        if refuted and n_denied % 2 == 0 and not any(hit.reason == QUESTIONED for hit in hits):
             return None, set()
         reasons = {hit.reason for hit in hits}
         reason = next((one for one in (QUESTIONED, WEAK, DENIED, MIXED) if one in reasons), None)
@@ -249,15 +250,15 @@ class _Reader:
 
     def _start(self, at: int) -> int:
         """Return where the clause of a place begins, insertions between commas left out."""
-        tokens, k = self.tokens, at - 1
+        tokens, k, verb = self.tokens, at - 1, self._verb_start(at)
         while k >= 0:
             token = tokens[k]
             if token in self.lists.relatives and token != "that":
-                if not any(self.finite[k + 1 : self._verb_start(at)]):
+                if not any(self.finite[k + 1 : verb]):
                     return k + 1
             elif token in self.lists.breaks:
                 return self._main_start(k, at)
-            elif token == "," and k == at - 1:
+            elif token == "," and k == verb - 1:
                 opening = [j for j in range(k) if tokens[j] == ","]
                 if opening:
                     k = opening[-1]
@@ -265,7 +266,7 @@ class _Reader:
                 subject = [t for t in tokens[k + 1 : at] if not self._is_adverb(t)]
                 if subject and subject != ["it"] and not self._joins_nouns(k, at):
                     return k + 1
-            elif token == "that" and k == at - 1 and tokens[k - 1] not in ("", ","):
+            elif token == "that" and k == verb - 1 and tokens[k - 1] not in ("", ","):
                 return k + 1
             k -= 1
         return 0
@@ -365,7 +366,8 @@ class _Reader:
         if start and self.tokens[start - 1] in self.lists.fronting | self.lists.relatives:
             return True
         opens = first in self.lists.fronting or first.endswith(("ed", "ing"))
-        return opens and not any(self.finite[start:comma])
+        claims = [k for k in range(start, comma) if self.tokens[k] in self.lists.relatives]
+        return opens and not any(self.finite[start : min([comma, *claims])])
 
     # ---- What a cue says of the relation
 
@@ -379,7 +381,7 @@ class _Reader:
             return True
         verbs = [
             j
-            for j in range(cue.start + 1, inside[0])
+            for j in range(cue.end, inside[0])
             if (self.finite[j] and self.tokens[j] not in AUXILIARIES) or self._is_infinitive(j)
         ]
         return all(self.tokens[j] in self.lists.light for j in verbs)

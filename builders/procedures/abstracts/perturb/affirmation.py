@@ -37,10 +37,14 @@ _REASONS = {"denied": DENIED, "weak": WEAK, "questioned": QUESTIONED}
 _ENTITY, _OTHER = "X", "N"
 _PASSIVE = BE | {"be", "been", "being"}
 #: Words that tell nothing of what a sentence may hold.
-_COMMON = AUXILIARIES | PREPOSITIONS | {"be", "been", "being", "the", "a", "an", "that", "more", "so"}
+_COMMON = (
+    AUXILIARIES | PREPOSITIONS | {"be", "been", "being", "the", "a", "an", "that", "more", "so"}
+)
 #: Between two names, where a sentence takes for granted that one causes the other.
 _PRESUPPOSED = re.compile(r"(?:\w+ed|seen|due) (?:by|to|with)\b|^- \w+ed\b")
-_GIVEN = frozenset("treated pretreated exposed injected infused transfected infected fed".split())
+_GIVEN = frozenset(
+    ["treated", "pretreated", "exposed", "injected", "infused", "transfected", "infected", "fed"]
+)
 _THAT = frozenset({"that", "which"})
 _GROUP = AUXILIARIES | {"be", "been", "being", "likely", "not", "to"}
 
@@ -154,7 +158,9 @@ class _Reader:
                 t if t in (_ENTITY, _OTHER) else "_" for t in self.tokens[cue.start : cue.end]
             ]
         hits = [hit for cue in self._find(self.lists.cues) if (hit := self._judge_cue(cue))]
-        if self.tokens[-1] == "?" and all(i > self._start(len(self.tokens) - 1) for i in self.entities):
+        if self.tokens[-1] == "?" and all(
+            i > self._start(len(self.tokens) - 1) for i in self.entities
+        ):
             hits.append(_Hit(QUESTIONED, False, 0))
         if self._is_settled():
             hits = [hit for hit in hits if hit.reason not in (QUESTIONED, WEAK)]
@@ -195,7 +201,9 @@ class _Reader:
                 yield from found.values()
 
     def _opens_clause(self, i: int) -> bool:
-        return i == 0 or self.tokens[i - 1] in self.lists.breaks or self.tokens[i - 1] in (",", "and")
+        return (
+            i == 0 or self.tokens[i - 1] in self.lists.breaks or self.tokens[i - 1] in (",", "and")
+        )
 
     # ---- Scopes
 
@@ -322,7 +330,10 @@ class _Reader:
                 return
             if token == ",":
                 after = tokens[j + 1] if j + 1 < n else ""
-                if after in lists.relatives and after != "that" or tokens[j + 2 : j + 4] == ["of", "whom"]:
+                if (after in lists.relatives and after != "that") or tokens[j + 2 : j + 4] == [
+                    "of",
+                    "whom",
+                ]:
                     closing = [k for k in range(j + 1, n) if tokens[k] == ","]
                     if not closing:
                         return
@@ -334,13 +345,17 @@ class _Reader:
                     return
                 if after in ("and", "or", "nor", "yet", "but") and self._opens_finite(j + 2):
                     return
-                if cue.start and tokens[cue.start - 1] == "," or self._is_fronted(cue, j):
+                if (cue.start and tokens[cue.start - 1] == ",") or self._is_fronted(cue, j):
                     return
-            elif token in ("and", "or") and self._is_verb_next(j + 1):
-                return
-            elif token in ("and", "or") and self._opens_finite(j + 1) and any(self.finite[cue.start : j]):
-                return
-            elif to_verb and self.finite[j]:
+            elif (
+                (token in ("and", "or") and self._is_verb_next(j + 1))
+                or (
+                    token in ("and", "or")
+                    and self._opens_finite(j + 1)
+                    and any(self.finite[cue.start : j])
+                )
+                or (to_verb and self.finite[j])
+            ):
                 return
             yield j
             j += 1
@@ -388,22 +403,32 @@ class _Reader:
 
     def _is_infinitive(self, j: int) -> bool:
         k = j - 1
-        while k >= 0 and self._is_adverb(self.tokens[k]) and self.tokens[k] not in ("to", "a", "the"):
+        while (
+            k >= 0 and self._is_adverb(self.tokens[k]) and self.tokens[k] not in ("to", "a", "the")
+        ):
             k -= 1
         if self.tokens[k] in MODALS:
             return self.tokens[j] not in _GROUP
         if self.tokens[k] in _PASSIVE and self.tokens[j].endswith("ed"):
             return True
         if self.tokens[k] in ("not", "to", "never"):
-            return self.tokens[j].isalpha() and self.tokens[j] not in PREPOSITIONS and (
-                self.tokens[k] != "to" or is_base(self.tokens[j]) or self.tokens[j] in self.lists.light
+            return (
+                self.tokens[j].isalpha()
+                and self.tokens[j] not in PREPOSITIONS
+                and (
+                    self.tokens[k] != "to"
+                    or is_base(self.tokens[j])
+                    or self.tokens[j] in self.lists.light
+                )
             )
         return False
 
     def _is_nominal(self, one: int, other: int) -> bool:
         """Return whether no predicate stands between the two: effect of A on B."""
-        return not any(self.finite[j] or (self.tokens[j] == "to" and is_base(self.tokens[j + 1]))
-                       for j in range(one + 1, other))
+        return not any(
+            self.finite[j] or (self.tokens[j] == "to" and is_base(self.tokens[j + 1]))
+            for j in range(one + 1, other)
+        )
 
     def _is_causal(self, start: int, one: int, other: int) -> bool:
         """Return whether a noun phrase says that one acts on the other: B induced by A."""
@@ -421,7 +446,9 @@ class _Reader:
         if not before:
             return False
         if self.tokens[start] in self.lists.fronting:
-            start = max((k + 1 for k in range(start, before[0]) if self.tokens[k] == ","), default=start)
+            start = max(
+                (k + 1 for k in range(start, before[0]) if self.tokens[k] == ","), default=start
+            )
         subject = self.tokens[start : before[0]]
         if len(before) == 1:
             return bool(inside) and not self.lists.relation.isdisjoint(subject)
@@ -449,13 +476,15 @@ class _Reader:
             return True
         rest = self.tokens[cue.end :]
         return any(
-            token in ("whereas", "while", "but") and not self.lists.control.isdisjoint(rest[k : k + 7])
+            token in ("whereas", "while", "but")
+            and not self.lists.control.isdisjoint(rest[k : k + 7])
             for k, token in enumerate(rest)
         )
 
     def _is_settled(self) -> bool:
         return any(
-            token in self.lists.settling and "not" not in self.tokens[max(k - 3, 0) : k]
+            token in self.lists.settling
+            and "not" not in self.tokens[max(k - 3, 0) : k]
             and self.tokens[k - 1] != "be"
             for k, token in enumerate(self.tokens)
         )
@@ -486,8 +515,10 @@ class _Reader:
                 return False
             return bool(base_of_past(token)) or before in (_ENTITY, _OTHER)
         is_name = before in (_ENTITY, _OTHER)
-        return is_name and token.endswith("s") and (
-            after in (_ENTITY, _OTHER) or after in self.lists.articles
+        return (
+            is_name
+            and token.endswith("s")
+            and (after in (_ENTITY, _OTHER) or after in self.lists.articles)
         )
 
 
@@ -568,8 +599,13 @@ def _add(
             one = one.replace(r"\*", r"\w+")
             pattern += rf"(?:(?:{one}) )" + ("?" if part.endswith("?") else "")
     rule = _Rule(
-        re.compile(pattern), needs, fields["reason"], fields["scope"], fields.get("refutes", False),
-        fields.get("within", False), at_start,
+        re.compile(pattern),
+        needs,
+        fields["reason"],
+        fields["scope"],
+        fields.get("refutes", False),
+        fields.get("within", False),
+        at_start,
     )
     for head in _expand(parts[0], classes):
         rules.setdefault(head, []).append(rule)

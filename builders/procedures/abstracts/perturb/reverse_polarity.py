@@ -57,7 +57,8 @@ _NOUNS = frozenset(verb_lists()["also_nouns"])
 _BEFORE_VERB = re.compile(r"\b(?:to|not|can|could|may|might|will|would|should|must)\s+$")
 _AS_NOUN = re.compile(r"\s+(?:of|for|in|to)\b")
 _BEFORE_NOUN = re.compile(
-    r"\b(?:an?|the|this|its|no|any|main|major|common|\w+(?:al|ic|ive|ant|ent|able|ible))\s+$", re.IGNORECASE
+    r"\b(?:an?|the|this|its|no|any|main|major|common|\w+(?:al|ic|ive|ant|ent|able|ible))\s+$",
+    re.IGNORECASE,
 )
 #: What a sentence leads to is no relation where it is a claim.
 _CLAIM = re.compile(
@@ -66,7 +67,17 @@ _CLAIM = re.compile(
     re.IGNORECASE,
 )
 _WITH_INFINITIVE = frozenset(
-    {"cause", "allow", "enable", "stimulate", "induce", "trigger", "sensitize", "activate", "promote"}
+    {
+        "cause",
+        "allow",
+        "enable",
+        "stimulate",
+        "induce",
+        "trigger",
+        "sensitize",
+        "activate",
+        "promote",
+    }
 )
 _INFINITIVE = re.compile(r"[^,;.]*?\bto ([a-z]+)\b")
 
@@ -192,7 +203,11 @@ class ReversePolarity(Strategy):
         if terms and not self.every:
             if reason := why_not_affirmed(marked):
                 return NoNegative(reason)
-            terms = [term for term in terms if term_relates(marked, words.index_at(term.start))]
+            terms = [
+                term
+                for term in terms
+                if term_relates(marked, words.index_at(term.start), words.index_at(term.end - 1))
+            ]
             if not terms:
                 return NoNegative(OTHER_TERM)
             first, second = marked.in_order
@@ -230,10 +245,15 @@ class ReversePolarity(Strategy):
         words = self.antonyms.not_before.get(term, ())
         if _CLAIM.match(masked, end):
             return True  # lead to the conclusion that
-        if new not in _NOUNS and (_AS_NOUN.match(masked, end) or _BEFORE_NOUN.search(masked[:start])):
+        if new not in _NOUNS and (
+            _AS_NOUN.match(masked, end) or _BEFORE_NOUN.search(masked[:start])
+        ):
             if (base_of_third(term) or term) in _NOUNS:
                 return True  # a cause of
-        if base_of_third(term) in _WITH_INFINITIVE or (base_of_past(term) or term) in _WITH_INFINITIVE:
+        if (
+            base_of_third(term) in _WITH_INFINITIVE
+            or (base_of_past(term) or term) in _WITH_INFINITIVE
+        ):
             infinitive = _INFINITIVE.search(masked, end)
             if infinitive and is_base(infinitive[1]):
                 return True  # causes cells to divide

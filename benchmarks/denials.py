@@ -5,8 +5,8 @@
 A line of FILE is a JSON object with ``sentence``, the names ``a`` and ``b`` of its two entities,
 ``group`` (affirmed, denied, ...) and ``entities_may_be_exchanged``: whether another entity makes
 the sentence false, as it affirms the relation. Where medspaCy is installed, its ConText judges the
-same sentences with its own rules: not affirmed is a sentence one of whose entities it finds negated,
-uncertain or hypothetical.
+same sentences with its own rules: a sentence is not affirmed where it finds one of the two entities
+negated, uncertain or hypothetical.
 """
 
 import argparse

@@ -115,9 +115,9 @@ def test_swaps_that_may_stay_true_are_not_refused():
 @pytest.mark.parametrize(
     ("sentence", "negative"),
     [
-        ("[A1] activates [B1] and should be studied.", "A1 does not activate B1 and should be studied."),
+        ("[A1] activates [B1] and iron.", "A1 does not activate B1 and iron."),
         ("[A1], which binds zinc, can activate [B1].", "A1, which binds zinc, cannot activate B1."),
-        ("[A1] did not activate [B1] in cells that do not divide.", "A1 activated B1 in cells that do not divide."),
+        ("[A1] did not activate [B1] that is not iron.", "A1 activated B1 that is not iron."),
         ("[B1] was activated by [A1] and zinc but not by iron.", None),
         ("Nothing but [A1] controlled [B1].", None),
         ("Zinc blocks the induction of [A1] by [B1].", OTHER_PREDICATE),
@@ -164,7 +164,7 @@ def test_the_term_that_relates_the_entities_is_reversed(sentence, negative):
 
 def test_the_benchmark_counts_by_group(tmp_path):
     rows = [
-        {"sentence": "Zinc does not raise iron.", "group": "denied", "entities_may_be_exchanged": False},
+        {"sentence": "Zinc spares no iron.", "group": "denied", "entities_may_be_exchanged": False},
         {"sentence": "Zinc raises iron.", "group": "affirmed", "entities_may_be_exchanged": True},
         {"sentence": "Zinc raises iron .", "group": "affirmed", "entities_may_be_exchanged": False},
     ]  # fmt: skip

@@ -245,18 +245,16 @@ class ReversePolarity(Strategy):
         words = self.antonyms.not_before.get(term, ())
         if _CLAIM.match(masked, end):
             return True  # lead to the conclusion that
-        if new not in _NOUNS and (
-            _AS_NOUN.match(masked, end) or _BEFORE_NOUN.search(masked[:start])
-        ):
-            if (base_of_third(term) or term) in _NOUNS:
-                return True  # a cause of
-        if (
-            base_of_third(term) in _WITH_INFINITIVE
-            or (base_of_past(term) or term) in _WITH_INFINITIVE
-        ):
+        base = base_of_third(term) or term
+        is_noun = _AS_NOUN.match(masked, end) or _BEFORE_NOUN.search(masked[:start])
+        if is_noun and base in _NOUNS and new not in _NOUNS:
+            return True  # a cause of
+        if _WITH_INFINITIVE.isdisjoint((base, base_of_past(term))):
+            infinitive = None
+        else:
             infinitive = _INFINITIVE.search(masked, end)
-            if infinitive and is_base(infinitive[1]):
-                return True  # causes cells to divide
+        if infinitive is not None and is_base(infinitive[1]):
+            return True  # causes cells to divide
         *_, last = term.split()
         if last in PREPOSITIONS and re.search(rf"\b(?:and|or) (?:\w+ly )?{last}\b", masked[end:]):
             return True  # leads to an increase and to a gain

@@ -27,6 +27,8 @@ SCOPED = word_list("scoped")
 #: Words that need a negation in their clause.
 NEEDS_NEGATION = word_list("needs negation")
 BREAKS = word_list("breaks")
+#: Greatest number of words behind a predicate in which its contrast is looked for.
+_FAR = 80
 #: Greatest number of words in a short insertion between commas: as was thought before.
 _SHORT = 5
 _WORD = re.compile(rf"{NAME}+|[^\W_]+(?:[-‐‑–'’][^\W_]+)*|[^\s{NAME}]")  # noqa: RUF001
@@ -113,7 +115,7 @@ class Words(tuple[Word, ...]):
         """
         if "rather than" in " ".join(self.clause(i)):
             return True
-        rest = [word.text for word in self[i:]]
+        rest = [word.text for word in self[i : i + _FAR]]
         for k, text in enumerate(rest):
             if is_negative(text) and k and rest[k + 1 : k + 2] in (["."], [","], [";"], []):
                 return True  # Z did not

@@ -81,6 +81,7 @@ def read_cues() -> Cues:
     words = {name: frozenset(text.split()) for name, text in data["classes"].items()}
     words["light"] |= words["evidence verb"] | words["inquire"]
     words["relation"] = words["relation noun"] | words["evidence noun"]
+    words["common"] = _COMMON | words["relation"] | words["inquiry noun"]
     affirming: dict[str, list[Rule]] = {}
     rules: dict[str, list[Rule]] = {}
     for phrase in data["affirming"]:
@@ -106,6 +107,7 @@ def _add(
     parts = re.findall(r"(?:<[^>]*>|[^ <])+", phrase)
     at_start = parts[0] == "^"
     parts = parts[at_start:]
+    common = classes["common"]
     breaks = "|".join(map(re.escape, sorted(classes["break"])))
     adverbs = "|".join(sorted(classes["adverb"]))
     pattern = ""
@@ -123,7 +125,7 @@ def _add(
             one = "|".join(map(re.escape, words)).replace(r"\*", r"\w+")
             pattern += rf"(?:(?:{one}) ){optional}"
             is_open = optional or "*" in part
-            if not is_open and len(_COMMON & {*words}) < len(_COMMON & needs):
+            if not is_open and len(common & {*words}) < len(common & needs):
                 needs = frozenset(words)
     rule = Rule(
         re.compile(pattern),

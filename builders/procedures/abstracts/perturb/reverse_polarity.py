@@ -246,8 +246,7 @@ class ReversePolarity(Strategy):
         if _CLAIM.match(masked, end):
             return True  # lead to the conclusion that
         base = base_of_third(term) or term
-        is_noun = _AS_NOUN.match(masked, end) or _BEFORE_NOUN.search(masked[:start])
-        if is_noun and base in _NOUNS and new not in _NOUNS:
+        if base in _NOUNS and new not in _NOUNS and _is_noun(masked, start, end):
             return True  # a cause of
         if _WITH_INFINITIVE.isdisjoint((base, base_of_past(term))):
             infinitive = None
@@ -261,6 +260,11 @@ class ReversePolarity(Strategy):
         if "from" in words and re.search(r"\bfrom\b", masked[end:]):
             return True  # prevents cells from dying
         return following is not None and following[1] in words
+
+
+def _is_noun(masked: str, start: int, end: int) -> bool:
+    before = masked[max(start - _REACH, 0) : start]
+    return bool(_AS_NOUN.match(masked, end) or _BEFORE_NOUN.search(before))
 
 
 def _is_safe(masked: str, words: Words, term: _Term) -> bool:

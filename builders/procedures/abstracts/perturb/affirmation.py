@@ -51,7 +51,7 @@ class Judgement(NamedTuple):
     cues: frozenset[int] = frozenset()
 
 
-@lru_cache(maxsize=1)  # the strategies ask of the same conclusion one after the other
+@lru_cache(maxsize=1 << 8)  # sentences are judged once, whatever the strategy or its draws
 def judge_relation(marked: MarkedSentence) -> Judgement:
     """Judge whether a sentence affirms the relation of its two entities.
 

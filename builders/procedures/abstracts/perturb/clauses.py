@@ -34,6 +34,9 @@ _SHORT = 5
 _WORD = re.compile(rf"{NAME}+|[^\W_]+(?:[-‐‑–'’][^\W_]+)*|[^\s{NAME}]")  # noqa: RUF001
 
 
+_MARKERS = re.compile(r"^<re> |^<el> | <er>$| <le>$")
+
+
 @dataclass(frozen=True, slots=True)
 class Word:
     """A word of a conclusion, a punctuation mark, or a whole name.
@@ -137,7 +140,7 @@ class Words(tuple[Word, ...]):
         return i
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=1 << 8)  # sentences are judged once, whatever the strategy or its draws
 def read_words(marked: MarkedSentence) -> Words:
     """Split a sentence into words; each masked name is one."""
     found = []
@@ -145,8 +148,11 @@ def read_words(marked: MarkedSentence) -> Words:
         word = match[0]
         if match.start() == 0 and word[1:].islower():
             word = word.lower()
-        name = re.sub(r"^<re> |^<el> | <er>$| <le>$", "", marked.text[match.start() : match.end()])
-        is_plural = is_name_plural(name) if word.startswith(NAME) else _is_noun_plural(word)
+        if word[0] == NAME:
+            name = _MARKERS.sub("", marked.text[match.start() : match.end()])
+            is_plural = is_name_plural(name)
+        else:
+            is_plural = _is_noun_plural(word)
         found.append(Word(word, match.start(), match.end(), is_plural))
     return Words(found)
 

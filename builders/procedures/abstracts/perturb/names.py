@@ -114,8 +114,14 @@ def mask_names(text: str, names: Iterable[str]) -> str:
 def find_name(name: str, text: str, *, ignore_case: bool = False) -> list[re.Match[str]]:
     """Find a name where it stands as a whole: not IL-1 in IL-10, yet p53 in p53-dependent."""
     # Most names are not in most texts, and compiling takes a hundred times as long as a look.
-    is_there = name.casefold() in text.casefold() if ignore_case else name in text
+    is_there = name.casefold() in fold_text(text) if ignore_case else name in text
     return list(_name_pattern(name, ignore_case).finditer(text)) if is_there else []
+
+
+@lru_cache(maxsize=8)  # an abstract's text is searched for many names, one after the other
+def fold_text(text: str) -> str:
+    """Return a text without case."""
+    return text.casefold()
 
 
 @lru_cache(maxsize=1 << 12)

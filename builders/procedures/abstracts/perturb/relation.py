@@ -30,7 +30,7 @@ _AFTER_NOUN = frozenset(["of", "in", "by", "on", "to", "for", "with", "against"]
 _REACH = 6
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=1 << 8)
 def _places(marked: MarkedSentence) -> tuple[Words, int, int]:
     words = read_words(marked)
     starts = {place.start for place in marked.in_order}

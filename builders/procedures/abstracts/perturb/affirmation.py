@@ -36,6 +36,7 @@ _ACTING = frozenset(["by", "on", "due", "-", "against", "upon"])
 _GIVEN = frozenset(
     ["treated", "pretreated", "exposed", "injected", "infused", "transfected", "infected", "fed"]
 )
+_EMBEDDING = frozenset({"whatever", "what", "whichever"})
 _THAT = frozenset({"that", "which"})
 
 
@@ -263,7 +264,7 @@ class _Reader:
         if not self.words["presupposing"].isdisjoint(subject):
             return False
         for j in range(start, self.clauses.verb_start(cue.start)):
-            if self.tokens[j] in self.words["relative"]:
+            if self.tokens[j] in self.words["relative"] | _EMBEDDING:
                 return True
             if self.clauses.finite[j]:
                 return False

@@ -31,7 +31,10 @@ _REASONS = {"denied": DENIED, "weak": WEAK, "questioned": QUESTIONED}
 _PLAIN_WORD = re.compile(r"[a-z]+(?:-[a-z]+)*|\?")
 _NOT = ("n't", "n’t")  # noqa: RUF001
 #: Between two names, where a sentence takes for granted that one causes the other.
-_PRESUPPOSED = re.compile(r"(?:\w+ed|seen|due) (?:by|to|with)\b|^- \w+ed\b")
+_PRESUPPOSED = re.compile(
+    r"(?:\b(?!(?:ascrib|attribut|report|claim|alleg|associat|correlat|relat|link)ed)\w+ed|seen|due)"
+    r" (?:by|to|with)\b|^- \w+ed\b"
+)
 _ACTING = frozenset(["by", "on", "due", "-", "against", "upon"])
 _GIVEN = frozenset(
     ["treated", "pretreated", "exposed", "injected", "infused", "transfected", "infected", "fed"]

@@ -9,6 +9,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from nlihub.builders.procedures.abstracts.perturb.affirmation import (
+    DENIED,
+    MIXED,
+    QUESTIONED,
+    WEAK,
+)
 from nlihub.builders.procedures.abstracts.perturb.apply import (
     SAME_AS_ANOTHER,
     SAME_AS_POSITIVE,
@@ -25,7 +31,11 @@ from nlihub.builders.procedures.abstracts.perturb.grammar import (
     form_third,
 )
 from nlihub.builders.procedures.abstracts.perturb.names import find_places
-from nlihub.builders.procedures.abstracts.perturb.negate import DENIED, DIRECTIONS, Negate
+from nlihub.builders.procedures.abstracts.perturb.negate import (
+    DIRECTIONS,
+    OTHER_PREDICATE,
+    Negate,
+)
 from nlihub.builders.procedures.abstracts.perturb.replace_entities import (
     MAY_BE_SAME,
     MAY_HOLD,
@@ -34,6 +44,7 @@ from nlihub.builders.procedures.abstracts.perturb.replace_entities import (
 )
 from nlihub.builders.procedures.abstracts.perturb.reverse_polarity import (
     NO_TERM,
+    OTHER_TERM,
     Antonyms,
     ReversePolarity,
 )
@@ -131,7 +142,9 @@ def test_table_4_an_entity_from_outside():
 
 
 def test_table_4_a_predicate_is_negated():
-    assert plain(TABLE_4).replace("is linked", "is not linked") in texts("VNeg", TABLE_4)
+    assert plain(TABLE_4).replace("is linked", "is not linked") in texts(
+        "VNeg", TABLE_4, strategy=Negate(any_predicate=True)
+    )
 
 
 def test_table_4_a_term_becomes_its_antonym_one_at_a_time():
@@ -251,7 +264,12 @@ def test_seeds_pmids_and_strategies_draw_apart():
 
 # ---- Refusals.
 
-DENYING = ("We show that <re> A <er> is not the cause of <el> B <le> release.", "gg")
+NOT_AFFIRMING = {
+    DENIED: ("We show that <re> A <er> is not the cause of <el> B <le> release.", "gg"),
+    WEAK: ("It is unlikely that <re> A <er> releases <el> B <le>.", "gg"),
+    QUESTIONED: ("Whether <re> A <er> increases <el> B <le> is unknown.", "gg"),
+    MIXED: ("<re> A <er> increases leptin but not <el> B <le>.", "gg"),
+}
 REFUSED = {
     "SEN": {
         BROKEN_MARKERS: ("<re> A <er> acts on <el> B.", "gg"),
@@ -259,11 +277,11 @@ REFUSED = {
         MUTUAL: ("<re> A <er> activates <el> B <le>.", "gg", "A and B regulate each other."),
         UNFIT: ("<re> Zinc <er> is a cause of <el> hypertensive <le> crises.", "cc"),
         SAME_NAME: ("<re> TNF-α <er> increases <el> TNF alpha <le>.", "gg"),  # noqa: RUF001
-        DENIED: DENYING,
+        **NOT_AFFIRMING,
     },
     "SRE": {
         BROKEN_MARKERS: ("<re> A <el> B <le> <er> works.", "gg"),
-        DENIED: DENYING,
+        **NOT_AFFIRMING,
         NO_TYPE: ("<re> A <er> acts on <el> B <le>.", "--"),
         MAY_BE_SAME: ("<re> IL-2 <er> acts on <el> B <le>.", "gg", "{g:Interleukin 2} rose."),
         UNFIT: ("<re> Zinc <er> acts on <el> B <le>.", "cg", "{c:hypertensive} rats ran."),
@@ -272,7 +290,7 @@ REFUSED = {
     },
     "SREO": {
         BROKEN_MARKERS: ("A acts on <el> B <le>.", "gg"),
-        DENIED: DENYING,
+        **NOT_AFFIRMING,
         NO_TYPE: ("<re> A <er> acts on <el> B <le>.", "--"),
         UNFIT: ("<re> Zinc <er> causes <el> nephrotoxic <le> effects.", "-c"),
         STRATEGIES["SREO"].otherwise: (
@@ -281,6 +299,8 @@ REFUSED = {
     },
     "VNeg": {
         BROKEN_MARKERS: ("<re>A<er> is <el> B <le>.", "gg"),
+        **{reason: NOT_AFFIRMING[reason] for reason in (WEAK, QUESTIONED, MIXED)},
+        OTHER_PREDICATE: ("Zinc increases the effect of <re> A <er> on <el> B <le>.", "gg"),
         STRATEGIES["VNeg"].otherwise: ("A role of <re> A <er> in <el> B <le> release.", "gg"),
     },
     "SN": {
@@ -294,6 +314,10 @@ REFUSED = {
     "LPR": {
         BROKEN_MARKERS: ("", "gg"),
         NO_TERM: ("<re> A <er> is <el> B <le>.", "gg"),
+        OTHER_TERM: ("Zinc inhibits growth, and <re> A <er> resembles <el> B <le>.", "gg"),
+        DENIED: ("The view that <re> A <er> increases <el> B <le> was refuted.", "gg"),
+        WEAK: ("We doubt that <re> A <er> increases <el> B <le>.", "gg"),
+        **{reason: NOT_AFFIRMING[reason] for reason in (QUESTIONED, MIXED)},
         STRATEGIES["LPR"].otherwise: ("<re> A <er> does not inhibit <el> B <le>.", "gg"),
     },
 }  # fmt: skip
@@ -522,7 +546,7 @@ def test_names_of_one_entity(one, other, expected):
         ("X is unable to bind Y.", None),
         ("Neither X nor Z activates Y.", None),
         ("The X-induced Y release.", None),
-        ("We saw that X induced Y is low.", "We saw that X induced Y is not low."),
+        ("We saw that X induced Y is low.", None),
         ("Increases of X in Y.", None),
         ("The use of X to increase Y.", None),
         ("There is no evidence that X alters Y.", "There is evidence that X alters Y."),
@@ -560,10 +584,10 @@ def test_negation_inside_a_name_stays():
 
 
 def test_reports_are_left_alone_and_hedges_come_last():
-    sentence = "It was concluded that <re> A <er> may be low and that <el> B <le> is high."
+    sentence = "It was concluded that <re> A <er> may be a cause and is a sign of <el> B <le>."
     first, second = propose_all(STRATEGIES["VNeg"], mechanism_of(sentence), Choices(1, "1", "VNeg"))
-    assert "is not high" in first.text
-    assert "may not be low" in second.text
+    assert "is not a sign" in first.text
+    assert "may not be a cause" in second.text
     everything = texts("VNeg", sentence, strategy=Negate(any_predicate=True))
     assert len(everything) == 3
     assert any("was not concluded" in text for text in everything)
@@ -571,7 +595,8 @@ def test_reports_are_left_alone_and_hedges_come_last():
 
 def test_one_direction_alone():
     sentence = "<re> A <er> is not low, and <el> B <le> is high."
-    found = {d: texts("VNeg", sentence, strategy=Negate(direction=d)) for d in DIRECTIONS}
+    strategies = {d: Negate(any_predicate=True, direction=d) for d in DIRECTIONS}
+    found = {d: texts("VNeg", sentence, strategy=strategies[d]) for d in DIRECTIONS}
     assert found["negToPos"] == {"A is low, and B is high."}
     assert found["posToNeg"] == {"A is not low, and B is not high."}
     assert found["both"] == found["negToPos"] | found["posToNeg"]

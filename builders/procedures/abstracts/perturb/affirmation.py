@@ -39,6 +39,15 @@ _ACTING = frozenset(["by", "on", "due", "-", "against", "upon"])
 _GIVEN = frozenset(
     ["treated", "pretreated", "exposed", "injected", "infused", "transfected", "infected", "fed"]
 )
+_DETERMINERS = frozenset({"the", "a", "an", "this", "these", "such", "their", "its", "our"})
+#: So many words behind a cue, at most, stands what it is about at once.
+_NEAR = 6
+#: What stands for an adverb, and tells nothing of the relation: in all likelihood.
+_ADVERBIALS = re.compile(
+    r"\b(?:in all (?:likelihood|probability)|at (?:this|the present|any) (?:stage|point|time)"
+    r"|for (?:now|the time being)|on (?:balance|the whole|present evidence)|by and large"
+    r"|to (?:our|my) (?:mind|knowledge)|in (?:our|my|the authors) (?:view|opinion)|as yet|so far)\b"
+)
 _EMBEDDING = frozenset({"whatever", "what", "whichever"})
 _THAT = frozenset({"that", "which"})
 
@@ -65,7 +74,7 @@ def judge_relation(marked: MarkedSentence) -> Judgement:
     if cues.needs.isdisjoint(_PLAIN_WORD.findall(marked.masked.lower())):
         return Judgement(None)
     tokens, offsets = _read_tokens(marked, read_words(marked))
-    reason, places = _Reader(without_affirming(tokens, cues), cues).judge()
+    reason, places = _Reader(without_affirming(_fold(tokens), cues), cues).judge()
     return Judgement(reason, frozenset(offsets[i] for i in places))
 
 
@@ -97,6 +106,14 @@ def _read_tokens(marked: MarkedSentence, words: Words) -> tuple[list[str], list[
             tokens.append(text.lower())
         offsets += [word.start] * (len(tokens) - len(offsets))
     return tokens, offsets
+
+
+def _fold(tokens: list[str]) -> list[str]:
+    """Return the words with those of adverbials as adverbs, as many as before."""
+    text = " ".join(tokens)
+    return _ADVERBIALS.sub(
+        lambda found: " ".join(["certainly"] * len(found[0].split())), text
+    ).split()
 
 
 class _Hit(NamedTuple):
@@ -163,7 +180,8 @@ class _Reader:
         if is_contrast:
             is_hit, is_mixed = False, self._contrasts(reach)
         elif scope == "other":
-            is_hit, is_mixed = len(inside) == len(before) == 1, False
+            is_near = len(inside) == 1 and inside[0] < cue.end + _NEAR
+            is_hit, is_mixed = is_near and len(before) == 1, False
         elif scope == "subject":
             is_hit, is_mixed = self._is_of_subject(reach), False
         elif scope == "either":
@@ -172,7 +190,7 @@ class _Reader:
             is_hit, is_mixed = False, self._is_pro_form(reach)
         else:
             is_hit, is_mixed = self._is_of_rest(reach)
-        if is_hit and scope != "subject" and cue.rule.reason == "denied" and self._prevents(cue):
+        if is_hit and self._shows_a_cause(cue):
             is_hit = False
         if not (is_hit or is_mixed):
             return None
@@ -251,7 +269,7 @@ class _Reader:
     def _is_of_subject(self, reach: _Reach) -> bool:
         """Return whether the subject of a predicate is the relation, or that it holds."""
         before, start, cue = reach.before, reach.start, reach.cue
-        if not before:
+        if not before or self._has_other_subject(before[-1], cue.start):
             return False
         if self.tokens[start] in self.words["fronting"]:
             commas = [k + 1 for k in range(start, before[0]) if self.tokens[k] == ","]
@@ -272,6 +290,30 @@ class _Reader:
             if self.clauses.finite[j]:
                 return False
         return True
+
+    def _shows_a_cause(self, cue: Cue) -> bool:
+        """Return whether what is denied is what a loss prevents: disappears in mice lacking X."""
+        if cue.rule.scope == "subject":
+            rest = " ".join(self.tokens[cue.end : cue.end + _NEAR])
+            return cue.rule.reason == "weak" and self.cues.loss.search(rest) is not None
+        return cue.rule.reason == "denied" and self._prevents(cue)
+
+    def _has_other_subject(self, last: int, at: int) -> bool:
+        """Return whether a noun phrase without an entity is joined before a predicate: and it is.
+
+        A pronoun takes up what was said.
+        """
+        end = self.clauses.verb_start(at)
+        joint = next((k for k in range(end - 1, last, -1) if self.tokens[k] == "and"), None)
+        if joint is None or joint + 1 >= end:
+            return False
+        first = self.tokens[joint + 1]
+        if first not in _DETERMINERS and not first.endswith("s"):
+            return False
+        opens = self.tokens[joint - 1] == "," or any(self.clauses.finite[last + 1 : joint])
+        subject = self.tokens[joint:end]
+        head = next((k for k, t in enumerate(subject) if t in self.words["relative"]), len(subject))
+        return opens and self.words["relation"].isdisjoint(subject[:head])
 
     def _prevents(self, cue: Cue) -> bool:
         """Return whether what does not happen tells of a cause: without X no Y, unlike controls."""

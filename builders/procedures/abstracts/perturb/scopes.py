@@ -16,6 +16,7 @@ _GROUP = AUXILIARIES | {"be", "been", "being", "likely", "not", "to"}
 _NAMES = (ENTITY, OTHER)
 _BEFORE_NOUNS = frozenset({"to", "a", "the"})
 _WINDOW = 150
+_REDUCING = frozenset({"when", "while", "if", "once", "although", "though", "where"})
 
 
 class Clauses:
@@ -41,7 +42,7 @@ class Clauses:
             if word in self.words["relative"] and word != "that":
                 if not any(self.finite[k + 1 : verb]):
                     return k + 1
-            elif word in self.words["break"]:
+            elif word in self.words["break"] and not self._is_reduced(k, at):
                 return self._main_start(k, at)
             elif word == "," and k == verb - 1:
                 k = next((j for j in range(k - 1, -1, -1) if tokens[j] == ","), k)
@@ -53,6 +54,14 @@ class Clauses:
                 return k + 1
             k -= 1
         return 0
+
+    def _is_reduced(self, opening: int, at: int) -> bool:
+        """Return whether a clause has no verb of its own before a place: when taken by mouth."""
+        if self.tokens[opening] not in _REDUCING or opening + 1 >= len(self.tokens):
+            return False
+        first = self.tokens[opening + 1]
+        is_participle = first.endswith(("ed", "ing", "en", "wn")) or first in PREPOSITIONS
+        return is_participle and not any(self.finite[opening + 2 : self.verb_start(at)])
 
     def is_passive(self, at: int) -> bool:
         """Return whether a token is a participle in the passive: was excluded."""

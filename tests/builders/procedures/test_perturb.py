@@ -688,6 +688,19 @@ def test_numbers_contradict(phrase, supporting, expected):
         assert found == {f"A cut B {one}." for one in expected}
 
 
+@pytest.mark.parametrize(
+    ("sentence", "is_made"),
+    [
+        ("Whether <re> statins <er> cause <el> dementia <le> remains unknown.", True),
+        ("<re> Statins <er> may worsen <el> dementia <le> and are toxic.", False),
+        ("<re> Statins <er> worsen <el> dementia <le> and were safe.", False),
+        ("<re> Statins <er> such as these are causes of <el> dementia <le>.", False),
+    ],
+)
+def test_each_verb_of_an_exchanged_plural_agrees(sentence, is_made):
+    assert bool(texts("SEN", sentence, "gg", "Rats had dementia.")) == is_made
+
+
 def test_any_number_on_demand():
     sentence = "<re> A <er> cut <el> B <le> by 10% within 3-5 h."
     supporting = "In two rats, 10.1% or 2-6 h, 10%."

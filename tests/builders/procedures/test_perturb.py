@@ -626,6 +626,8 @@ def test_one_direction_alone():
         ("seen [12], (3, 4), [5-7], ref. 8, 4 beta-phorbol, isoleucine 3", []),
         ("1:1, 2/3, 10(-6) M, 10-6 M, 7.1 ± 0.4", []),
         ("one-sided, someone, fold", []),
+        ("residues 3 and 9, chromosomes 10, day 7, beta 2 chains, line ABC 225, 1 9 rats", []),
+        ("87 +/- 24 nM, Chem. 265, 215-219)", []),
     ],
 )  # fmt: skip
 def test_numbers(text, expected):
@@ -672,6 +674,8 @@ def test_what_may_be_the_same_number_is_not_taken(old, supporting, expected):
         # A quantity comes for the same quantity.
         ("at 5 mg", "In 12 and 14 rats or 7 mg.", {"at 7 mg"}),
         ("in 5 patients", "Of 12 women, 9 rats and 7 mg.", {"in 12 patients"}),
+        ("at 5 mg/kg", "With 7 mg or 9 mg/kg.", {"at 9 mg/kg"}),
+        ("in 400 rats", "In 3 or 300 mice.", {"in 300 rats"}),
         ("for 3 days", "Over 5 weeks or 7 days.", {"for 7 days"}),
         # Bounds of the effect get tighter; bounds of the cases stay.
         ("by more than 40%", "By 65% or 30%.", {"by more than 65%"}),
@@ -707,6 +711,19 @@ def test_numbers_contradict(phrase, supporting, expected):
     else:
         found = texts("SN", sentence, "gg", supporting)
         assert found == {f"A cut B {one}." for one in expected}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "is_made"),
+    [
+        ("Whether <re> statins <er> cause <el> dementia <le> remains unknown.", True),
+        ("<re> Statins <er> may worsen <el> dementia <le> and are toxic.", False),
+        ("<re> Statins <er> worsen <el> dementia <le> and were safe.", False),
+        ("<re> Statins <er> such as these are causes of <el> dementia <le>.", False),
+    ],
+)
+def test_each_verb_of_an_exchanged_plural_agrees(sentence, is_made):
+    assert bool(texts("SEN", sentence, "gg", "Rats had dementia.")) == is_made
 
 
 def test_any_number_on_demand():

@@ -1,7 +1,8 @@
 """Find the numbers of a sentence that may be exchanged, each with its kind.
 
-Numbers that are left alone: in names (IL-6, p53, H2O2, 5-HT, type 2, (gp130)2), citation marks,
-ratios, powers of ten and lists of digits.
+Numbers that are left alone: in names (IL-6, p53, H2O2, 5-HT, type 2, (gp130)2, residues 3 and 9),
+labels of times (day 7), citation marks, ratios, powers of ten, a mean with its deviation, and lists
+of digits.
 """
 
 import re
@@ -38,18 +39,25 @@ _UNIT_AFTER_HYPHEN = re.compile(
 UNIT = re.compile(rf"\s?(?:{UNITS})(?![\w])")
 #: Words before a number that is a name, not a count.
 _NAMED = re.compile(
-    r"\b(?:types?|class|grade|stage|phase|factor|interleukin|interferon|caspase|collagen|isoform"
+    r"\b(?:(?:type|class|grade|stage|phase|factor|interleukin|interferon|caspase|collagen|isoform"
     r"|subtype|subunit|chromosome|exon|intron|domain|figs?|figure|tables?|group|case|refs?|serine|ser"
     r"|tyr|thr|(?:iso)?leucines?|serines?|tyrosines?|threonines?|lysines?|arginines?|cysteines?"
     r"|histidines?|alanines?|glycines?|residues?|position|positions|codon|region|site|schedule"
-    r"|trial|study|aim|hypothesis|vitamin|protein|receptor|kinase|complex|no)\.?\s+$",
+    r"|trial|study|aim|hypothesis|vitamin|protein|receptor|kinase|complex|no|amino acid|nucleotide"
+    r"|locus|alpha|beta|gamma|delta|kappa)s?|day|week|month|hour|visit|cycle|weeks|months)\.?\s+"
+    rf"(?:\d+(?:,|,? (?:and|or|to)|\s?[{DASH}])\s*)*$",
     re.IGNORECASE,
 )
 _P_VALUE = re.compile(r"\b[Pp](?:[- ]?values?)?\s?(?:=|<|>|≤|≥|of|less than|was|is)\s?$")
 _POWER = re.compile(r"\(?\s?[-−–+]\s?\d|\s?[x×]\s?10")  # noqa: RUF001
 #: The rest of a chemical's name: 4 beta-phorbol.
 _NAME_AFTER = re.compile(r"\s?(?:alpha|beta|gamma|delta)\b")
-_CITATION = re.compile(r"[\[(]\s?\d+(?:\s?[-–,;]\s?\d+)*\s?[\])]")  # noqa: RUF001
+_CITATION = re.compile(
+    r"[\[(]\s?\d+(?:\s?[-–,;]\s?\d+)*\s?[\])]|\b\d+,\s\d+[-–]\d+(?=\))"  # noqa: RUF001
+)
+#: A name of capitals that ends in a number with no noun behind it: "the line ABC 225, ...".
+_ACRONYM = re.compile(r"\b[A-Z]{2,}\s$")
+_DEVIATION = ("±", "± ", "+/-", "+/- ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +136,11 @@ def _may_be_replaced(text: str, start: int, end: int) -> bool:
     before, after = text[:start], text[end:]
     if _NAMED.search(before) or _POWER.match(after) or _NAME_AFTER.match(after):
         return False
-    if re.match(rf"[/:^+{NAME}']|[.,]\d|\s?±", after) or before.endswith(("±", "± ", "/", ":")):
+    if re.match(rf"[/:^+{NAME}']|[.,]\d|\s?±", after) or before.endswith((*_DEVIATION, "/", ":")):
+        return False
+    if re.match(r"\s?\+/|\s\d", after) or re.search(r"(?<![\w.,])\d+\s$", before):
+        return False
+    if _ACRONYM.search(before) and re.match(r"\s*[,.;:)\]]|$", after):
         return False
     if re.match(f"[{DASH}]", after):
         return _UNIT_AFTER_HYPHEN.match(after) is not None

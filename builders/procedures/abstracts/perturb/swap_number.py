@@ -62,7 +62,11 @@ _PEOPLE = r"patient|subject|participant|volunteer|wom[ae]n|m[ae]n|child|adult|ca
 _QUANTITY = re.compile(
     rf"[\s{DASH}](?:\w+[ {DASH}])?(?:(?P<time>{_TIME})|(?P<people>{_PEOPLE}|people))(?:ren|s)?\b"
 )
-_ANY_UNIT = re.compile(rf"[\s{DASH}]?(%|{UNITS})(?!\w)")
+#: With what it is divided by: mg, but mg/kg.
+_ANY_UNIT = re.compile(rf"[\s{DASH}]?((?:%|{UNITS})(?:/\w+)*)(?!\w)")
+#: Largest plausible ratio of two numbers of one quantity, and the kinds that it holds for.
+_MOST_APART = 10
+_OF_MAGNITUDE = frozenset(["integer", "decimal", "word", "fold"])
 #: 2.5 and 2.45 differ by no more than 0.05, as floats by a little more.
 _TOLERANCE = 1e-9
 
@@ -150,11 +154,12 @@ def _contradicts(masked: str, old: Number, new: Number, numbers: list[Number]) -
     Nouns and verbs must need no change: not three patients for one patient. A bound must get
     tighter: ``within 90 min`` follows from ``within 30 min``, ``P < 0.05`` from ``P < 0.01``. The
     number must not be the old one rounded: a conclusion may say 10% where the abstract has 10.1%.
+    It must be of a plausible size: 434 residues are not three.
     Nor can it be above its total, above all there is, or upset an order that the sentence states:
     ``fell from 9 to 7``.
     """
     before, after = masked[: old.start], masked[old.end :]
-    if _may_be_rounded(old, new):
+    if _may_be_rounded(old, new) or _is_far(old, new):
         return False
     if _is_counting(masked, old) and (old.values[0] == 1) != (new.values[0] == 1):
         return False
@@ -227,3 +232,11 @@ def _may_be_rounded(one: Number, other: Number) -> bool:
         return False
     n_decimals = min(len(re.sub(r"\D", "", n.text.partition(".")[2])) for n in (one, other))
     return abs(one.values[0] - other.values[0]) <= 0.5 * 10.0**-n_decimals * (1 + _TOLERANCE)
+
+
+def _is_far(old: Number, new: Number) -> bool:
+    """Return whether two amounts differ too much to be of one kind of thing."""
+    if old.kind not in _OF_MAGNITUDE:
+        return False
+    low, high = sorted((abs(old.values[0]), abs(new.values[0])))
+    return high > _MOST_APART * low

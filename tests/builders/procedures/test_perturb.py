@@ -626,8 +626,8 @@ def test_one_direction_alone():
         ("seen [12], (3, 4), [5-7], ref. 8, 4 beta-phorbol, isoleucine 3", []),
         ("1:1, 2/3, 10(-6) M, 10-6 M, 7.1 ± 0.4", []),
         ("one-sided, someone, fold", []),
-        ("residues 3 and 9, chromosomes 10, day 7, beta 2 chains, line ABC 225, 1 9 rats", []),
-        ("87 +/- 24 nM, Chem. 265, 215-219)", []),
+        ("residues 4 and 8, chromosomes 12, day 5, beta 3 chains, line XYZ 410, 2 7 rats", []),
+        ("60 +/- 12 nM, Bread 31, 140-152)", []),
     ],
 )  # fmt: skip
 def test_numbers(text, expected):
@@ -676,7 +676,9 @@ def test_what_may_be_the_same_number_is_not_taken(old, supporting, expected):
         ("in 5 patients", "Of 12 women, 9 rats and 7 mg.", {"in 12 patients"}),
         ("at 5 mg/kg", "With 7 mg or 9 mg/kg.", {"at 9 mg/kg"}),
         ("in 400 rats", "In 3 or 300 mice.", {"in 300 rats"}),
-        ("for 3 days", "Over 5 weeks or 7 days.", {"for 7 days"}),
+        ("for 3 days", "Over 5 weeks, 2 days or 7 days.", {"for 7 days"}),
+        ("in the 6 most common", "In 4 or 9.", {"in the 9 most common"}),
+        ("with two drugs, C and D", "With three.", SHARE),
         # Bounds of the effect get tighter; bounds of the cases stay.
         ("by more than 40%", "By 65% or 30%.", {"by more than 65%"}),
         ("in at least 40% of rats", "In 65% or 30%.", {"in at least 65% of rats"}),

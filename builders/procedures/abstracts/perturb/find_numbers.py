@@ -1,6 +1,6 @@
 """Find the numbers of a sentence that may be exchanged, each with its kind.
 
-Numbers that are left alone: in names (IL-6, p53, H2O2, 5-HT, type 2, (gp130)2, residues 3 and 9),
+Numbers that are left alone: in names (IL-6, p53, H2O2, 5-HT, type 2, (gp130)2, residues 4 and 8),
 labels of times (day 7), citation marks, ratios, powers of ten, a mean with its deviation, and lists
 of digits.
 """

@@ -18,7 +18,7 @@ from .strategy import Choices, NoNegative, Perturbed, Proposals, Strategy, TextE
 NO_NUMBER = "no number in the conclusion"
 OPEN_BOUND = "a bound that says for which cases the conclusion holds"
 CONFIDENCE = "a confidence level or interval"
-SHARE = "a number that another one must agree with"
+SHARE = "a number that something else in the sentence must agree with"
 
 _ALL = re.compile(r"\ball (?:the |of the |these |those )?$", re.IGNORECASE)
 _LEAST_OF_ALL = 2
@@ -51,13 +51,19 @@ _PART_AFTER = re.compile(
     rf"\s(?:\(?out )?of (?:the |a total of |all |these )?(?:\d|(?:{SPELLED})\b)"
 )
 _SHARE_AFTER = re.compile(r"[^.;,()]{0,30}\(\s?\d+(?:\.\d+)?\s?%")
+#: Behind a count what is counted, one by one: "two agonists, A and B".
+_LISTED = re.compile(r"\s\w+(?: \w+)?\s?[:,(](?! (?:and|but|which|who|as)\b)[^.;)]* and \w")
 _SHARE_BEFORE = re.compile(r"\d[^.;,()]{0,30}\(\s?$")
+#: What lasts for a time lasts for less; what is the first of ten is the first of five.
+_AT_LEAST = re.compile(r"\b(?:for|the|throughout|during) ?$", re.IGNORECASE)
+_FOREMOST = re.compile(r"\s(?:most|best|largest|highest|greatest|first|main|major)\b")
 #: Words between numbers whose order is said as well.
 _COMPARED = re.compile(r"\b(?:from|to|than|versus|vs|compared|respectively)\b", re.IGNORECASE)
 _ABOUT = re.compile(r"(?:~|\b(?:about|approximately|around|roughly|nearly|almost|ca\.?|some)) ?$")
 #: Least difference from an approximate number, as a share of it.
 _LEAST_DIFFERENCE = 0.2
 _TIME = r"second|minute|hour|day|night|week|month|year"
+_TIMES = frozenset([*_TIME.split("|"), "h", "hr", "min", "s", "sec", "d", "wk"])
 _PEOPLE = r"patient|subject|participant|volunteer|wom[ae]n|m[ae]n|child|adult|case|person|infant"
 _QUANTITY = re.compile(
     rf"[\s{DASH}](?:\w+[ {DASH}])?(?:(?P<time>{_TIME})|(?P<people>{_PEOPLE}|people))(?:ren|s)?\b"
@@ -142,6 +148,7 @@ def _why_not_exchanged(masked: str, number: Number) -> str | None:
         _PART_BEFORE.search(before)
         or _SHARE_BEFORE.search(before)
         or _SHARE_AFTER.match(after)
+        or (number.kind in ("word", "integer") and _LISTED.match(after))
         or (number.kind == "percent" and _PART_AFTER.match(after.lstrip(" %")))
     ):
         return SHARE
@@ -154,7 +161,7 @@ def _contradicts(masked: str, old: Number, new: Number, numbers: list[Number]) -
     Nouns and verbs must need no change: not three patients for one patient. A bound must get
     tighter: ``within 90 min`` follows from ``within 30 min``, ``P < 0.05`` from ``P < 0.01``. The
     number must not be the old one rounded: a conclusion may say 10% where the abstract has 10.1%.
-    It must be of a plausible size: 434 residues are not three.
+    It must be of a plausible size: three are not 400 residues.
     Nor can it be above its total, above all there is, or upset an order that the sentence states:
     ``fell from 9 to 7``.
     """
@@ -177,6 +184,8 @@ def _contradicts(masked: str, old: Number, new: Number, numbers: list[Number]) -
         return False
     if _UPPER_BOUND.search(before):
         return new.values[-1] < old.values[-1]
+    if _AT_LEAST.search(before) and (_FOREMOST.match(after) or _quantity(masked, old) in _TIMES):
+        return new.values[0] > old.values[0]
     return not _LOWER_BOUND.search(before) or new.values[0] > old.values[0]
 
 

@@ -718,7 +718,7 @@ def test_numbers_contradict(phrase, supporting, expected):
 @pytest.mark.parametrize(
     ("sentence", "is_made"),
     [
-        ("Whether <re> statins <er> cause <el> dementia <le> remains unknown.", True),
+        ("<re> Statins <er> cause <el> dementia <le> in rats.", True),
         ("<re> Statins <er> may worsen <el> dementia <le> and are toxic.", False),
         ("<re> Statins <er> worsen <el> dementia <le> and were safe.", False),
         ("<re> Statins <er> such as these are causes of <el> dementia <le>.", False),

@@ -27,6 +27,7 @@ _OPENERS = (
     *("While", "Given", "Using"),
 )
 _ARTICLES = ("The", "This")
+_GOING_ON = (*_OPENERS, "This", "Because", "As", "Note", "Here", "So", "Then")
 _FUNCTION_WORDS = "the|an|of|to|by|with|for|is|are|was|were|on|and|as|from"
 _CAPITALS = f"{'|'.join((*_OPENERS, *_ARTICLES))}|As|That|Then|Let|An|A"
 _ABBREVIATIONS = "approx|corp|dept|etc|incl|prof|resp|univ"
@@ -53,14 +54,15 @@ def _two_in_one(signs: Signs) -> Numbers:
 
 
 def _gap(signs: Signs) -> Numbers:
-    """Find where a list, an example or a formula has gone behind a colon or a verb.
+    """Find where a list, an example or a formula has gone behind a colon.
 
-    "It takes the form: Because this holds, we", "computed as Certainly, the", "The steps are: 1."
+    "It takes the form: Because this holds, we", "The steps are: 1."
     """
-    is_colon = (signs[0] == ord(":")) & (signs[1] == BLANK)
-    ends = (signs[0] == ord(".")) & (signs[1] == ord("\n")) & (signs[-1] == DIGIT)
-    is_adverb = (signs[0] == ord(",")) & signs.follow(b"ly")
-    return signs.texts_with(is_colon & (signs[2] == UPPER) | ends | is_adverb)
+    is_colon = (signs[0] == ord(":")) & (signs[1] == BLANK) & (signs[-1] == LOWER)
+    goes_on = signs.texts_with_word_behind(is_colon, [f"{word} ".encode() for word in _GOING_ON])
+    ends = signs.is_one_of(b".)") & (signs[-1] == DIGIT)
+    ends &= ((signs[-2] == BLANK) | (signs[-2] == ord("("))) & (signs[1] != BLANK)
+    return np.union1d(goes_on, signs.texts_with(ends))
 
 
 def _heading(signs: Signs) -> Numbers:
@@ -170,8 +172,7 @@ _RULES = (
         "a list or formula is gone",
         _gap,
         _pattern(
-            rf"[a-z]: (?:{'|'.join(_OPENERS)}|This|Because|As|Note|Here|So|Then) [a-z]",
-            r" (?:as|by|is|are|to|where|follows) [A-Z][a-z]+ly, ",
+            rf"[a-z]: (?:{'|'.join(_GOING_ON)}) [a-z]",
             r"[:;] [(]?[0-9][).]+$",
         ),
     ),

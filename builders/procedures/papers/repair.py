@@ -26,15 +26,11 @@ _BROKEN = re.compile(rb"(?<![A-Za-z-])([A-Za-z]+(?:-[A-Za-z]+)*)- ([a-z]+)(?![a-
 _SUSPENDED = frozenset((b"and", b"or", b"to", b"nor", b"but", b"vs", b"versus", b"as", b"than"))
 #: "of 315 Computational Linguistics Volume", "Jane Doe and John Roe 46".
 _HEAD = re.compile(
-    rb"\b[0-9]{1,4} ((?:[A-Z][A-Za-z]+,? ){2}[A-Za-z]+)|((?:\b[A-Z][A-Za-z]+,? ){2,5})[0-9]{1,4}\b"
+    rb"\b[0-9]{2,4} ((?:[A-Z][A-Za-z]+,? ){2}[A-Za-z]+)|((?:\b[A-Z][A-Za-z]+,? ){2,5})[0-9]{2,4}\b"
 )
 _LEAST_REPEATS = 3
 #: A piece between notes is a sentence if it has so many blanks.
 _LEAST_BLANKS = 4
-_NO_WORD = bytes(
-    code if bytes([code]).isalpha() or code in b"-" or code >= 0x80 else BLANK
-    for code in range(256)
-)
 
 
 class MendedSentences(NamedTuple):
@@ -94,9 +90,9 @@ def _may_be_broken(signs: Signs) -> Numbers:
 
 def _may_have_heads(signs: Signs) -> Numbers:
     is_page = (signs[1] == BLANK) & (signs[2] == UPPER) & (signs[3] == LOWER)
+    is_page &= signs[-1] == DIGIT
     is_counted = signs.follow(b"able ") | signs.follow(b"igure ") | signs.follow(b"tion ")
-    is_plain = (signs[1] == BLANK) | (signs[1] == DIGIT)
-    is_page |= (signs[-1] == BLANK) & (signs[-2] == LOWER) & is_plain & ~is_counted
+    is_page |= (signs[-1] == BLANK) & (signs[-2] == LOWER) & (signs[1] == DIGIT) & ~is_counted
     return signs.texts_with((signs[0] == DIGIT) & is_page)
 
 
@@ -136,8 +132,22 @@ class PaperWords:
         self._content = content
 
     @cached_property
-    def _words(self) -> frozenset[bytes]:
-        return frozenset(self._content.translate(_NO_WORD).lower().split())
+    def _lower(self) -> bytes:
+        return self._content.lower()
+
+    def _has(self, word: bytes) -> bool:
+        """Return whether a word stands in the paper, in any case."""
+        word = word.lower()
+        place = self._lower.find(word)
+        while place >= 0:
+            ends = (
+                self._lower[place - 1 : place],
+                self._lower[place + len(word) : place + len(word) + 1],
+            )
+            if not any(end.isalpha() or end == b"-" for end in ends):
+                return True
+            place = self._lower.find(word, place + 1)
+        return False
 
     def join(self, text: bytes) -> bytes | None:
         """Put the broken words of a sentence together.
@@ -159,7 +169,7 @@ class PaperWords:
             if tail in _SUSPENDED:
                 return broken[0]
             for joined in (head + tail, head + b"-" + tail):
-                if joined.lower() in self._words:
+                if self._has(joined):
                     return joined
             is_certain = False
             return broken[0]

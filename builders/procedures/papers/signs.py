@@ -81,12 +81,19 @@ class Signs:
         Args:
             words: The words, each with what must follow; the first three bytes are compared.
         """
-        blanks = self._capitals
+        return self._texts(self._before(self._capitals, words))
+
+    def texts_with_word_behind(self, is_sought: Flags, words: Sequence[bytes]) -> Numbers:
+        """Return the numbers of the texts where one of some words stands a blank behind a sign."""
+        return self._texts(self._before(self._places[is_sought] + 1, words))
+
+    def _before(self, blanks: Numbers, words: Sequence[bytes]) -> Numbers:
+        """Return those of some places behind which one of some words begins, by three bytes."""
         heads = np.zeros(len(blanks), np.uint32)
         for distance in range(1, 4):
             heads = heads << np.uint32(8) | self._content[blanks + distance]
         sought = np.array([int.from_bytes(word[:3]) for word in words], np.uint32)
-        return self._texts(blanks[np.isin(heads, sought)])
+        return blanks[np.isin(heads, sought)]
 
     def texts_with_single_letters(self) -> Numbers:
         """Return the numbers of the texts in which three single characters stand in a row."""

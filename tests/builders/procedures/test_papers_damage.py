@@ -19,7 +19,6 @@ DAMAGED = [
     ("two sentences in one", "We look at the next word. higher results need more rows."),
     ("two sentences in one", "They agree (Roe, 2001). and only the first one is new."),
     ("a list or formula is gone", "It takes the form: Because both hold, we stop early."),
-    ("a list or formula is gone", "The score is computed as Certainly, the sum is one."),
     ("a list or formula is gone", "The steps that are taken in order are: 1."),
     ("a heading or formula within it", "Results of the improved model We run it twice a day."),
     ("a heading or formula within it", "The sum of the two is given by The value is small."),

@@ -60,8 +60,8 @@ def _gap(signs: Signs) -> Numbers:
     """
     is_colon = (signs[0] == ord(":")) & (signs[1] == BLANK) & (signs[-1] == LOWER)
     goes_on = signs.texts_with_word_behind(is_colon, [f"{word} ".encode() for word in _GOING_ON])
-    ends = signs.is_one_of(b".)") & (signs[-1] == DIGIT)
-    ends &= ((signs[-2] == BLANK) | (signs[-2] == ord("("))) & (signs[1] != BLANK)
+    ends = signs.is_one_of(b".)") & (signs[-1] == DIGIT) & (signs[1] != BLANK)
+    ends &= np.isin(np.where(signs[-2] == BLANK, signs[-3], signs[-4]), list(b":;"))
     return np.union1d(goes_on, signs.texts_with(ends))
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from xml.parsers import expat
 
 import orjson
-from nlihub.builders.procedures.papers.extract import Job
+from nlihub.builders.procedures.papers.extract import CorpusShard, Job
 from nlihub.builders.procedures.papers.pairs import PairRules, find_pairs
 from nlihub.loaders.corpora.papers.files import PaperFile, find_paper_files
 from nlihub.loaders.corpora.papers.metadata import Metadata
@@ -36,7 +36,7 @@ import resource, sys
 from pathlib import Path
 sys.path.insert(0, {here!r})
 import papers
-papers.JOB.run(papers.find_paper_files([Path({path!r})]), Path({target!r}))
+papers.JOB.run(papers.CorpusShard(papers.find_paper_files([Path({path!r})]), Path({target!r})))
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6)
 """
 
@@ -89,7 +89,7 @@ def make_pairs(files: list[PaperFile]) -> None:
 def run_shard(files: list[PaperFile]) -> None:
     """What a worker does: every rule, and the pairs on disk."""
     with tempfile.TemporaryDirectory() as folder:
-        JOB.run(files, Path(folder) / "shard")
+        JOB.run(CorpusShard(files, Path(folder) / "shard"))
 
 
 def peak_mb(path: Path) -> float:

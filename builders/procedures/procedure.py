@@ -20,6 +20,7 @@ from ..core.options import BuildOptions
 from ..core.spec import DatasetSpec
 from .about import Declared
 from .option_groups import Option, OptionGroup
+from .probe_block import probe_block
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,11 @@ class Declaration:
         """
         if not construction:
             return {}
-        return {"annotation": construction["annotation"], **self.count_blocks(construction)}
+        return {
+            "annotation": construction["annotation"],
+            "probe": probe_block(construction.get("probe", {})),
+            **self.count_blocks(construction),
+        }
 
     def count_blocks(self, construction: Mapping[str, Any]) -> dict[str, str]:
         """Return the blocks of the card that show the counts of a report, by name."""

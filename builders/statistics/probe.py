@@ -7,7 +7,9 @@ construction.
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import compress, pairwise
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -30,18 +32,18 @@ _COLUMNS = ("id", "hypothesis", "label", "group", "category", "source")
 
 
 @dataclass(frozen=True)
-class CategoryScore:
-    """The score of the probe on the rows of one category.
+class PartScore:
+    """The score of the probe on the rows of one label or category.
 
     Attributes:
-        category: The value of ``category``; ``none`` where a row has none.
+        part: The label, or the category; ``none`` where a row has none.
         rows: Number of judged rows.
         right: Share that the probe gets right.
         warns: Whether the interval of that share is more than 5 points above chance: these
             hypotheses show how they were made.
     """
 
-    category: str
+    part: str
     rows: int
     right: Recall
     warns: bool
@@ -64,6 +66,7 @@ class Probe:
             has the same weight in training, however many rows it has.
         macro_f1: Mean of the F1 of the classes.
         warns: Whether the lower end of the interval of macro-F1 is more than 5 points above chance.
+        labels: Recall by label, the most frequent first.
         categories: Recall by category, the most frequent first; empty where no row has a category.
         top_words: For each label, the words and word pairs with most weight, the heaviest first.
     """
@@ -78,8 +81,34 @@ class Probe:
     accuracy: Score
     macro_f1: Score
     warns: bool
-    categories: tuple[CategoryScore, ...]
+    labels: tuple[PartScore, ...]
+    categories: tuple[PartScore, ...]
     top_words: dict[str, tuple[str, ...]]
+
+    def as_record(self) -> dict[str, Any]:
+        """Return what a manifest keeps of it, as plain values: macro-F1 and recall by part."""
+        score = self.macro_f1
+        return {
+            "rows": self.rows,
+            "macro_f1": [score.value, list(score.interval or ()), score.chance],
+            **{
+                kind: {one.part: [one.rows, one.right.value, one.right.chance] for one in parts}
+                for kind, parts in (("labels", self.labels), ("categories", self.categories))
+            },
+        }
+
+
+def measure_probe(version: BuiltVersion) -> dict[str, Any]:
+    """Return the record of the probe of a version, of its main config; or why there is none.
+
+    Raises:
+        MissingExtraError: scikit-learn is not installed.
+    """
+    config = version.main_config
+    try:
+        return {"config": config, **probe_hypotheses(version, config).as_record()}
+    except UnmeasuredError as error:
+        return {"config": config, "unmeasured": str(error)}
 
 
 def probe_hypotheses(version: BuiltVersion, config: str) -> Probe:
@@ -132,6 +161,7 @@ def probe_hypotheses(version: BuiltVersion, config: str) -> Probe:
     lowest = macro_f1.interval[0] if macro_f1.interval else macro_f1.value
     categories = rows["category"].to_pylist()
     top_words = classifier.top_words(N_TOP_WORDS)
+    score = partial(_score_parts, gold=gold, guesses=guesses, units=units, n_labels=len(labels))
     return Probe(
         trained_on=tuple(trained_on),
         judged_on=tuple(judged_on),
@@ -143,7 +173,8 @@ def probe_hypotheses(version: BuiltVersion, config: str) -> Probe:
         accuracy=scores["accuracy"],
         macro_f1=macro_f1,
         warns=lowest > macro_f1.chance + MARGIN,
-        categories=tuple(_score_categories(categories, gold, guesses, units, len(labels))),
+        labels=tuple(score([labels[label] for label in gold.tolist()])),
+        categories=tuple(score([name or "none" for name in categories])) if any(categories) else (),
         top_words={name: top_words.get(label, ()) for label, name in enumerate(labels)},
     )
 
@@ -253,18 +284,15 @@ def _cross_validate(texts: Sequence[str], gold: Labels, folds: Labels) -> Labels
     return guesses
 
 
-def _score_categories(
-    categories: Sequence[str | None],
+def _score_parts(
+    names: Sequence[str],
     gold: Labels,
     guesses: Labels,
     units: Sequence[tuple[str, str]],
     n_labels: int,
-) -> Iterator[CategoryScore]:
-    if not any(categories):
-        return
-    names = [name or "none" for name in categories]
+) -> Iterator[PartScore]:
     scores = score_recall(gold, guesses, units, n_labels, names)
     for name, n_rows in sorted(Counter(names).items(), key=lambda pair: (-pair[1], pair[0])):
         found = scores[name]
         warns = found.above is not None and found.above[0] > MARGIN
-        yield CategoryScore(name, n_rows, found, warns)
+        yield PartScore(name, n_rows, found, warns)

@@ -19,7 +19,7 @@ from .negatives import (
     describe_negatives,
 )
 from .parses import Parses, Roots, parse_texts
-from .probe import MARGIN, CategoryScore, Probe, probe_hypotheses
+from .probe import MARGIN, PartScore, Probe, probe_hypotheses
 from .rows_and_texts import (
     RowCount,
     TextFigures,
@@ -287,27 +287,28 @@ def _show_probe(probe: Probe) -> Iterator[str]:
             "**Warning**: labels can in part be told from the hypothesis alone: macro-F1 is more "
             f"than {MARGIN:g} points above chance. Report a hypothesis-only model beside yours."
         )
+    yield from _show_parts("label", "labels", probe.labels)
     if probe.categories:
-        yield from _show_categories(probe.categories)
-    words = [[label, ", ".join(map(_code, top))] for label, top in probe.top_words.items()]
-    yield markdown_table(["label", "words that speak for it"], words)
-
-
-def _show_categories(categories: Sequence[CategoryScore]) -> Iterator[str]:
-    shown = []
-    for found in categories:
-        right = found.right
-        above = f"{right.above[0]:.1f} to {right.above[1]:.1f}" if right.above else ""
-        figures = [f"{right.value:.1f}", f"{right.chance:.1f}", above]
-        shown.append([found.category, f"{found.rows:,}", *figures])
-    yield markdown_table(["category", "rows", "right %", "of others %", "difference"], shown)
+        yield from _show_parts("category", "categories", probe.categories)
     yield (
         "Of others: how often the same is guessed, wrongly, of rows of other labels. Difference: "
         "its 95 % interval."
     )
-    if told := [c.category for c in categories if c.warns]:
+    words = [[label, ", ".join(map(_code, top))] for label, top in probe.top_words.items()]
+    yield markdown_table(["label", "words that speak for it"], words)
+
+
+def _show_parts(name: str, plural: str, parts: Sequence[PartScore]) -> Iterator[str]:
+    shown = []
+    for found in parts:
+        right = found.right
+        above = f"{right.above[0]:.1f} to {right.above[1]:.1f}" if right.above else ""
+        figures = [f"{right.value:.1f}", f"{right.chance:.1f}", above]
+        shown.append([found.part, f"{found.rows:,}", *figures])
+    yield markdown_table([name, "rows", "right %", "of others %", "difference"], shown)
+    if told := [one.part for one in parts if one.warns]:
         yield (
-            "**Warning**: the hypothesis alone gives these categories away, by more than "
+            f"**Warning**: the hypothesis alone gives these {plural} away, by more than "
             f"{MARGIN:g} points: {', '.join(told)}."
         )
 

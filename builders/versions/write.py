@@ -1,10 +1,11 @@
 """Build a version: rows, card, licence, citation and manifest in one folder."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from ...loaders.atomic_write import whole_folder
 from ...loaders.errors import OutputError, VerificationError
@@ -29,6 +30,7 @@ def build_version(
     *,
     max_shard_bytes: int = MAX_SHARD_BYTES,
     may_replace: Callable[[Path], bool] | None = None,
+    measure: Callable[[BuiltVersion], Mapping[str, Any]] | None = None,
 ) -> BuiltVersion:
     """Build a dataset into ``output/NAME``, whole or not at all.
 
@@ -42,6 +44,7 @@ def build_version(
         max_shard_bytes: Approximate size in memory of a file; a larger split has several.
         may_replace: Tells whether an existing folder may be replaced; None allows it for a built
             version of the dataset without files that are not its own.
+        measure: Measures more of the rows, which the manifest keeps and the card shows.
 
     Raises:
         OutputError: ``output/NAME`` exists and is not a built version, has files that are not its
@@ -54,6 +57,10 @@ def build_version(
         _refuse_to_lose_parts(target, options.keys(spec))
     with whole_folder(target, may_replace or partial(_is_only_ours, spec.name)) as folder:
         manifest = write_rows(builder, folder, options, max_shard_bytes)
+        if measure is not None:
+            manifest.write(folder)
+            measured = measure(BuiltVersion(folder))
+            manifest = replace(manifest, construction={**manifest.construction, **measured})
         write_texts(builder, folder, manifest)
     return BuiltVersion(target)
 

@@ -39,6 +39,7 @@ from .builders.procedures.patterns.recipe import PatternsRecipe
 from .builders.procedures.procedure import ConstructionReport, Recipe, TooFewError
 from .builders.procedures.registry import declared_builder, get_procedure
 from .builders.versions.manifest import Manifest
+from .builders.versions.version import BuiltVersion
 from .builders.versions.write import build_version, check_target
 from .loaders.atomic_write import whole_file
 from .loaders.errors import UsageError
@@ -97,6 +98,7 @@ def papers(
     *,
     about: About | None = None,
     num_proc: int = 1,
+    probe: bool = False,
     tell: Tell = silent,
 ) -> Constructed:
     """Make a dataset from papers by SciNLI's and MSciNLI's procedure, into ``output/NAME``.
@@ -112,6 +114,8 @@ def papers(
         recipe: How to make it; None takes the defaults.
         about: What you say of it; None says nothing.
         num_proc: Processes of this machine to use, 1 or more; the bytes do not depend on it.
+        probe: Whether to train the hypothesis-only probe of ``nlihub.statistics`` on the rows, and
+            to put what it tells by label and category on the card; needs nlihub[baselines].
         tell: Takes a line on each step.
 
     Returns:
@@ -124,7 +128,8 @@ def papers(
         CorpusError: No paper is taken, a split has no pair of a class, or fewer than its quota.
         OutputError: There is something else at ``output/NAME``.
     """
-    return construct("papers", name, paths, output, recipe or PapersRecipe(), about, num_proc, tell)
+    chosen = recipe or PapersRecipe()
+    return construct("papers", name, paths, output, chosen, about, num_proc, probe, tell)
 
 
 def abstracts(
@@ -135,6 +140,7 @@ def abstracts(
     *,
     about: About | None = None,
     num_proc: int = 1,
+    probe: bool = False,
     tell: Tell = silent,
 ) -> Constructed:
     """Make a dataset from annotated abstracts by BioNLI's procedure, into ``output/NAME``.
@@ -148,6 +154,8 @@ def abstracts(
         recipe: How to make it; None takes the defaults.
         about: What you say of it; None says nothing.
         num_proc: Processes to use, 1 or more; the bytes do not depend on it.
+        probe: Whether to train the hypothesis-only probe of ``nlihub.statistics`` on the rows, and
+            to put what it tells by label and category on the card; needs nlihub[baselines].
         tell: Takes a line on each step.
 
     Returns:
@@ -162,7 +170,7 @@ def abstracts(
         OutputError: There is something else at ``output/NAME``.
     """
     chosen = recipe or AbstractsRecipe()
-    return construct("abstracts", name, paths, output, chosen, about, num_proc, tell)
+    return construct("abstracts", name, paths, output, chosen, about, num_proc, probe, tell)
 
 
 def patterns(
@@ -173,6 +181,7 @@ def patterns(
     *,
     about: About | None = None,
     num_proc: int = 1,
+    probe: bool = False,
     tell: Tell = silent,
 ) -> Constructed:
     """Make a dataset from a pattern bank of yours by SpaceNLI's procedure, into ``output/NAME``.
@@ -184,6 +193,8 @@ def patterns(
         recipe: How to make it; None takes the defaults.
         about: What you say of it; None says nothing.
         num_proc: Processes to use, 1 or more; the bytes do not depend on it.
+        probe: Whether to train the hypothesis-only probe of ``nlihub.statistics`` on the rows, and
+            to put what it tells by label and category on the card; needs nlihub[baselines].
         tell: Takes a line on each step.
 
     Returns:
@@ -196,7 +207,7 @@ def patterns(
         OutputError: There is something else at ``output/NAME``.
     """
     chosen = recipe or PatternsRecipe()
-    return construct("patterns", name, bank, output, chosen, about, num_proc, tell)
+    return construct("patterns", name, bank, output, chosen, about, num_proc, probe, tell)
 
 
 def construct(
@@ -207,6 +218,7 @@ def construct(
     recipe: Recipe,
     about: About | None,
     num_proc: int,
+    probe: bool,
     tell: Tell,
 ) -> Constructed:
     """Make a dataset by any procedure; see ``papers`` and the others.
@@ -233,7 +245,7 @@ def construct(
     try:
         with chosen.run(files, recipe, declared, options, tell) as made:
             builder = declared_builder(made.declaration, made.rows, made.report.counts)
-            version = build_version(builder, target, options)
+            version = build_version(builder, target, options, measure=_probe if probe else None)
             report = made.report
             _write(report_file, report)
     except TooFewError as error:
@@ -249,6 +261,13 @@ def construct(
         [*report.summary, *_rows_as_text(version.manifest)],
         {config: {s: split.rows for s, split in found.items()} for config, found in configs},
     )
+
+
+def _probe(version: BuiltVersion) -> dict[str, Any]:
+    """Return the record of the hypothesis-only probe, for manifest and card."""
+    from .builders.statistics.probe import measure_probe
+
+    return {"probe": measure_probe(version)}
 
 
 def _write(path: Path, report: ConstructionReport) -> None:

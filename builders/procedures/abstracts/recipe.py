@@ -45,6 +45,16 @@ class AbstractsRecipe(Recipe, MechanismOptions):
         Sequence[str],
         Option("Rule-based strategies to use.", _NEGATIVES, "S,...", parse_names),
     ] = NAMES
+    balance_negation: Annotated[
+        bool,
+        Option(
+            "Leave out negated VNeg until negatives are negated as often as positives: a negation "
+            "no longer gives the label away.",
+            _NEGATIVES,
+            parse=bool,
+            switch="balance-negation",
+        ),
+    ] = False
     generate: Annotated[
         "str | Writer | None",
         Option(
@@ -171,6 +181,7 @@ class AbstractsRecipe(Recipe, MechanismOptions):
             "max_sentences_after": rules.max_after,
             "roles_by_order": rules.by_order,
             "strategies": list(self.strategy_names),
+            **({"balance_negation": True} if self.balance_negation else {}),
             **self.distribution.as_json(),
             "seed": self.seed,
         }

@@ -15,6 +15,7 @@ from ...core.options import BuildOptions
 from ..about import Declared
 from ..procedure import Construction, ConstructionReport, TooFewError, list_reasons
 from ..splits import list_uneven_splits
+from .balance_negation import UNBALANCED, balance_negation, is_negated
 from .declaration import POSITIVE, AbstractsDeclaration
 from .distributions import FULL, TEST, TRAIN, Distribution, Membership, find_rare_kinds, list_kinds
 from .mechanisms.find import find_mechanisms
@@ -118,6 +119,13 @@ def run(
     made, refused = make_negatives(
         chosen.mechanisms, recipe.strategy_names, recipe.seed, options.num_proc, writer
     )
+    forms = []
+    if recipe.balance_negation:
+        balanced = balance_negation(chosen.mechanisms, made, recipe.seed)
+        forms = _show_forms(chosen.mechanisms, made, balanced)
+        n_left_out = sum(map(len, made)) - sum(map(len, balanced))
+        refused.get("VNeg", Counter()).update({UNBALANCED: n_left_out})
+        made = balanced
     if recipe.preferred is None:
         rule = replace(rule, preferred=find_rare_kinds(made))
     memberships = rule.distribute(chosen.mechanisms, made)
@@ -129,9 +137,8 @@ def run(
     counts = {"negatives": _negative_counts(made, refused), "distributions": distributions}
     sizes = distributions[FULL]["mechanisms"]
     report = _report(chosen, sizes, counts)
-    if rule.ratio:
-        uneven = list_uneven_splits(rule.ratio, sizes, "mechanisms")
-        report = replace(report, summary=[*report.summary, *uneven])
+    uneven = list_uneven_splits(rule.ratio, sizes, "mechanisms") if rule.ratio else []
+    report = replace(report, summary=[*report.summary, *forms, *uneven])
     _check_labels(chosen, distributions, report)
     declaration = AbstractsDeclaration(declared, categories, recipe.domain, rule.splits, rule.rule)
     generation = {"generation": writer.parameters()} if writer else {}
@@ -208,6 +215,21 @@ def _count_members(
             for split in splits
         },
     }
+
+
+def _show_forms(
+    mechanisms: Sequence[Mechanism],
+    before: Sequence[Sequence[Negative]],
+    after: Sequence[Sequence[Negative]],
+) -> list[str]:
+    """Say how many positives and negatives are negated, before and after balancing."""
+
+    def share(texts: Sequence[str]) -> str:
+        return f"{100 * sum(map(is_negated, texts)) / max(len(texts), 1):.1f} %"
+
+    then, now = (share([n.text for some in made for n in some]) for made in (before, after))
+    positives = share([one.conclusion for one in mechanisms])
+    return [f"negated: {positives} of the positives, {now} of the negatives ({then} before)"]
 
 
 def _report(

@@ -7,6 +7,7 @@ Source:
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from ...core.keyed import keyed_number
 from .arrays import Flags, Numbers, Texts, Words, draw, subkeys
 from .cleaning import FIT, RULES, Cleaning
 from .content_words import ContentWords
+from .damage import DAMAGE, DAMAGED_PAPER, WHOLE, are_damaged
 from .phrases import (
     AFTER_A_MARK,
     APPROACHES,
@@ -27,6 +29,7 @@ from .phrases import (
     contain_phrase,
     find_linking,
 )
+from .repair import mend
 
 #: Why a pair is dropped before it reaches a split; those on texts are the rules of ``cleaning``.
 OPENS_PARAGRAPH = "the phrase opens its paragraph"
@@ -247,6 +250,9 @@ class _Block:
         is_linking[linking.sentence] = True
         linking = self._with_premise(linking, tally)
         paper = np.searchsorted(starts, linking.sentence, side="right") - 1
+        is_damaged = are_damaged(texts, starts)[paper]
+        tally.drop(linking.phrase[is_damaged], DAMAGED_PAPER)
+        linking, paper = linking.select(~is_damaged), paper[~is_damaged]
         labelled = _Candidates(linking.sentence - 1, linking.sentence, paper, linking.phrase)
 
         neutral, is_found = _draw_neutral_pairs(
@@ -269,15 +275,23 @@ class _Block:
         for number, name in enumerate(RULES):
             tally.drop(candidates.category[rule == number], name)
         pairs = candidates.select(rule == FIT)
+        sentences = self._mend(pairs, texts)
+        for number, name in enumerate(DAMAGE):
+            tally.drop(pairs.category[sentences.damage == number], name)
+        is_whole = sentences.damage == WHOLE
+        pairs = pairs.select(is_whole)
+        seconds = list(compress(sentences.seconds, is_whole.tolist()))
+        cut = cuts[pairs.second].tolist()
         first, second = pairs.first - starts[pairs.paper], pairs.second - starts[pairs.paper]
-        hypotheses = texts.select(pairs.second).without(cuts[pairs.second])
         return PairBlock(
             papers=self.papers,
             paper_hashes=self._hashes,
             n_sentences=np.diff(starts),
-            premises=texts.select(pairs.first).to_list(),
-            hypotheses=_begin_in_lower_case(hypotheses.to_list()),
-            seconds=texts.select(pairs.second).to_list(),
+            premises=list(compress(sentences.firsts, is_whole.tolist())),
+            hypotheses=_begin_in_lower_case(
+                [text[n:] for text, n in zip(seconds, cut, strict=True)]
+            ),
+            seconds=seconds,
             category=pairs.category,
             paper=pairs.paper,
             first=first,
@@ -285,6 +299,22 @@ class _Block:
             order=subkeys(subkeys(keys[pairs.paper], first), second),
             found=tally.found,
             dropped=tally.dropped,
+        )
+
+    def _mend(self, pairs: "_Candidates", texts: Texts) -> "_Mended":
+        """Mend the sentences of pairs where the extraction has damaged them, or tell how it has."""
+        numbers, place = np.unique(np.concatenate((pairs.first, pairs.second)), return_inverse=True)
+        papers = np.zeros(len(numbers), np.int64)
+        papers[place] = np.concatenate((pairs.paper, pairs.paper))
+        mended = mend(texts.select(numbers).to_list(), papers, self._contents)
+        first, second = place.reshape(2, -1)
+        damage = np.where(
+            mended.damage[first] == WHOLE, mended.damage[second], mended.damage[first]
+        )
+        return _Mended(
+            [mended.as_first[number] for number in first.tolist()],
+            [mended.as_second[number] for number in second.tolist()],
+            damage,
         )
 
     def _neutral_rule(self, texts: Texts, starts: Numbers) -> "NeutralRule":
@@ -368,6 +398,14 @@ def _begin_in_lower_case(texts: Sequence[bytes]) -> Sequence[bytes]:
             decoded = text.decode()
             lowered[number] = (decoded[:1].lower() + decoded[1:]).encode()
     return lowered
+
+
+class _Mended(NamedTuple):
+    """The two sentences of n pairs, and n kinds of damage that is left; see ``find_damage``."""
+
+    firsts: Sequence[bytes]
+    seconds: Sequence[bytes]
+    damage: npt.NDArray[np.int8]
 
 
 class _Candidates(NamedTuple):

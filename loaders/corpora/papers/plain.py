@@ -11,7 +11,8 @@ Only ``id`` must be there. A flat paper has ``paragraphs``, ``sentences`` or ``t
 place of ``sections``; either may have an ``abstract``, a text or a list of sentences. Of several of
 these names in one place the first counts, in the order given here. Null counts as absent. An empty
 line in a ``text`` ends a paragraph. Sentences are taken as they are, without the blanks around
-them; blank ones are left out. In Parquet the same names are columns, plain or nested, in which the
+them; blank ones are left out, and so are sections titled as references, acknowledgements and other
+back matter. In Parquet the same names are columns, plain or nested, in which the
 paragraphs are all lists or all texts.
 """
 
@@ -25,6 +26,7 @@ import pyarrow.parquet as pq
 
 from ...errors import RecordError
 from .paper import Content, Section, SplitSentences, parse_id, parse_year, wrong_type
+from .prose import is_back_matter
 
 _BODY_KEYS = ("paragraphs", "sentences", "text")
 #: A record with one of these keys is of the plain form.
@@ -62,8 +64,11 @@ def read_plain(record: dict[str, Any], split: SplitSentences) -> Content:
             place = ("sections", number)
             if not isinstance(section, dict):
                 raise wrong_type(_path(*place), "an object", section)
+            title = _text(section, "title", place) or ""
+            if is_back_matter(title):
+                continue
             if paragraphs := _paragraphs(section, split, place):
-                sections.append(Section(_text(section, "title", place) or "", paragraphs))
+                sections.append(Section(title, paragraphs))
             elif section.keys().isdisjoint(_BODY_KEYS):
                 names = ", ".join(map(repr, section)) or "nothing"
                 expected = '"paragraphs", "sentences" or "text"'

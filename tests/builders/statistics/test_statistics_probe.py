@@ -11,7 +11,7 @@ pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 from nlihub.builders.bionli import BioNLI
 from nlihub.builders.scinli import SciNLI
 from nlihub.builders.statistics import probe
-from nlihub.builders.statistics.probe import CategoryScore, WordClassifier, probe_hypotheses
+from nlihub.builders.statistics.probe import PartScore, WordClassifier, probe_hypotheses
 from nlihub.builders.statistics.scoring import Recall, Score, score_probe, score_recall
 from nlihub.builders.statistics.survey import show_survey, survey
 from nlihub.loaders.errors import UnmeasuredError
@@ -175,12 +175,12 @@ def test_right_by_category(tmp_path):
     first, second = spec.categories[:2]
     always = Recall(100.0, 0.0, (100.0, 100.0))
     expected = {
-        CategoryScore(first, 31, always, True),
-        CategoryScore(second, 30, always, True),
-        CategoryScore("none", 30, always, True),
+        PartScore(first, 31, always, True),
+        PartScore(second, 30, always, True),
+        PartScore("none", 30, always, True),
     }
     assert set(found.probe.categories) == expected
-    assert found.probe.categories[0].category == first
+    assert found.probe.categories[0].part == first
     assert f"| {first} | 31 | 100.0 | 0.0 | 100.0 to 100.0 |" in show_survey(spec, found)
     assert found.probe.top_words[spec.labels[0]][0] == "no"
     assert found.probe.top_words[spec.labels[1]][0] == "yes"
@@ -210,7 +210,7 @@ def test_only_the_category_with_an_artefact_is_warned_of(tmp_path, clue, told):
     version = build_rows(tmp_path, BioNLI.SPEC, {"test": adversarial_rows(300, clue)})
     found = survey(version, probe=True)
     assert (found.probe.unit, found.probe.folds) == ("group", 5)
-    scores = {score.category: score for score in found.probe.categories}
+    scores = {score.part: score for score in found.probe.categories}
     assert {name for name, score in scores.items() if score.warns} == set(told)
     if told:
         assert scores["SRE"].right.value == 100.0
@@ -223,7 +223,7 @@ def test_a_category_with_an_artefact_is_found_among_many_negatives(tmp_path):
     """Of six rows five are negatives, so that calling all of them negative is right on most."""
     rows = adversarial_rows(150, "hardly", others=("SEN", "SEP", "SN"))
     found = probe_hypotheses(build_rows(tmp_path, BioNLI.SPEC, {"test": rows}), "full")
-    assert [score.category for score in found.categories if score.warns] == ["SRE"]
+    assert [score.part for score in found.categories if score.warns] == ["SRE"]
 
 
 def test_recall_by_hand():

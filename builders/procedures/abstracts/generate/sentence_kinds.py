@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ..mechanisms.mechanism import Mechanism
+from ..perturb.affirmation import NOT_AFFIRMED, why_not_affirmed
 from ..perturb.apply import SAME_AS_ANOTHER, SAME_AS_POSITIVE
 from ..perturb.grammar import uncapitalize_name
 from ..perturb.names import MarkedSentence, find_places, locate_entities, plain_name
@@ -139,12 +140,14 @@ class SwappedNames(SentenceKind):
     """GEN-ND-SEN: each entity must stand in the other's markers."""
 
     name = "GEN-ND-SEN"
-    others = (MISSING, SAME_NAME, SYMMETRIC)
+    others = (MISSING, SAME_NAME, SYMMETRIC, *NOT_AFFIRMED)
 
     def ask(self, mechanism: Mechanism, choices: Choices) -> Asked | NoNegative:
         """Ask for both names, exchanged."""
         if plain_name(mechanism.regulator) == plain_name(mechanism.regulated):
             return NoNegative(SAME_NAME)
+        if reason := _why_not_affirmed(mechanism):
+            return NoNegative(reason)
         return _ask_for(mechanism, mechanism.regulated, mechanism.regulator)
 
     def _judge(self, marked: MarkedSentence, written: Written, mechanism: Mechanism) -> Verdict:
@@ -156,10 +159,12 @@ class ReplacedEntity(SentenceKind):
 
     name = "GEN-ND-SRE"
     bound = "similarity"
-    others = (MISSING, NO_TYPE, ReplaceInside.otherwise)
+    others = (MISSING, NO_TYPE, ReplaceInside.otherwise, *NOT_AFFIRMED)
 
     def ask(self, mechanism: Mechanism, choices: Choices) -> Asked | NoNegative:
         """Ask for one of the two names, and one from the supporting set in place of the other."""
+        if reason := _why_not_affirmed(mechanism):
+            return NoNegative(reason)
         found = draw_replacements(mechanism, choices)
         if isinstance(found, NoNegative):
             return found
@@ -195,6 +200,12 @@ class ForbiddenEntities(SentenceKind):
 KINDS: dict[str, SentenceKind] = {
     kind.name: kind for kind in (Generated(), SwappedNames(), ReplacedEntity(), ForbiddenEntities())
 }
+
+
+def _why_not_affirmed(mechanism: Mechanism) -> str | None:
+    """Return why the positive does not affirm its relation, so that no names can be exchanged."""
+    marked = locate_entities(mechanism)
+    return None if marked is None else why_not_affirmed(marked)
 
 
 def _read_sentence(sentence: str, mechanism: Mechanism) -> MarkedSentence | None:

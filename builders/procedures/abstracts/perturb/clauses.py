@@ -27,9 +27,14 @@ SCOPED = word_list("scoped")
 #: Words that need a negation in their clause.
 NEEDS_NEGATION = word_list("needs negation")
 BREAKS = word_list("breaks")
+#: Greatest number of words behind a predicate in which its contrast is looked for.
+_FAR = 80
 #: Greatest number of words in a short insertion between commas: as was thought before.
 _SHORT = 5
 _WORD = re.compile(rf"{NAME}+|[^\W_]+(?:[-‐‑–'’][^\W_]+)*|[^\s{NAME}]")  # noqa: RUF001
+
+
+_MARKERS = re.compile(r"^<re> |^<el> | <er>$| <le>$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,10 @@ class Words(tuple[Word, ...]):
         """Return the text at a position; empty outside the sentence."""
         return self[i].text if 0 <= i < len(self) else ""
 
+    def index_at(self, offset: int) -> int:
+        """Return the position of the word that an offset of the sentence lies in."""
+        return next(i for i, word in enumerate(self) if word.start <= offset < word.end)
+
     def is_glued(self, i: int) -> bool:
         """Return whether a hyphen, slash or the like joins a word to its neighbour."""
         word = self[i]
@@ -92,6 +101,8 @@ class Words(tuple[Word, ...]):
             before = self._start(start - 2)
             if self.at(before - 1) == "," and start - 1 - before <= _SHORT:
                 governing = self.clause(before - 2)
+        if self.at(start - 1) == "but" and is_negative(self.at(start - 2)):
+            return True  # nothing but X
         return any(is_negative(word) for word in (*self.clause(i), *governing))
 
     def _start(self, i: int) -> int:
@@ -101,15 +112,22 @@ class Words(tuple[Word, ...]):
         return i
 
     def is_contrasted(self, i: int) -> bool:
-        """Return whether a negated clause is its contrast: inhibits Y, not Z; but does not."""
-        end = i
-        while end < len(self) and self.at(end) not in BREAKS:
-            end += 1
-        end += self.at(end) == "," and self.at(end + 1) == "but"
-        after = [self.at(end + 1)]
-        if self.at(end) == "but":
-            after.append(self.at(end + 2))
-        return self.at(end) in (",", "but") and any(map(is_negative, after))
+        """Return whether something negated is its contrast: inhibits Y, not Z; but does not.
+
+        However far behind: was activated by X and, in part, by Y but not by Z.
+        """
+        if "rather than" in " ".join(self.clause(i)):
+            return True
+        rest = [word.text for word in self[i : i + _FAR]]
+        for k, text in enumerate(rest):
+            if is_negative(text) and k and rest[k + 1 : k + 2] in (["."], [","], [";"], []):
+                return True  # Z did not
+            after = rest[k + 1 : k + 3] if text == "but" else rest[k + 1 : k + 2]
+            if text in ("but", ",", "and", "yet", "though") and any(map(is_negative, after)):
+                return True
+            if text in ("whereas", "while") and any(map(is_negative, self.clause(i + k + 1))):
+                return True
+        return False
 
     def rest(self, i: int) -> list[str]:
         """Return the words from a position to the end of the sentence or a semicolon."""
@@ -122,7 +140,7 @@ class Words(tuple[Word, ...]):
         return i
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=1 << 8)  # sentences are judged once, whatever the strategy or its draws
 def read_words(marked: MarkedSentence) -> Words:
     """Split a sentence into words; each masked name is one."""
     found = []
@@ -130,8 +148,11 @@ def read_words(marked: MarkedSentence) -> Words:
         word = match[0]
         if match.start() == 0 and word[1:].islower():
             word = word.lower()
-        name = re.sub(r"^<re> |^<el> | <er>$| <le>$", "", marked.text[match.start() : match.end()])
-        is_plural = is_name_plural(name) if word.startswith(NAME) else _is_noun_plural(word)
+        if word[0] == NAME:
+            name = _MARKERS.sub("", marked.text[match.start() : match.end()])
+            is_plural = is_name_plural(name)
+        else:
+            is_plural = _is_noun_plural(word)
         found.append(Word(word, match.start(), match.end(), is_plural))
     return Words(found)
 

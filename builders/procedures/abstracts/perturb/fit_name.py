@@ -54,6 +54,9 @@ _COUNTING = frozenset(
 )
 _AFTER_VERB = re.compile(r"\s+(?:\w+ly\s+|also\s+)?([a-z]+)(?![\w-])")
 _ADVERB_FIRST = re.compile(r"\w+,?\s+(?:the\s+)?")
+#: A second verb of the same subject, or what may be one: "and were safe", "but also reduces".
+_SECOND_VERB = re.compile(r"\b(?:and|but|or)\s+(?:\w+ly\s+|also\s+|not\s+)?([a-z]+)(?![\w-])")
+_CLAUSE_END = re.compile(r"[.;:]\s|$")
 _RELATIVE = re.compile(r",?\s+(?:that|which|who)\b")
 #: Names that are two, or hold a bracket, fit nowhere but where they are.
 _COMPOSED = re.compile(r"[(),;\[\]]|\b(?:and|or|with|plus)\b")
@@ -99,7 +102,9 @@ def replace_name(
         name = name[0].upper() + name[1:]  # p53 and mTOR stay
     edits = [TextEdit(place.name_start, place.name_end, name)]
     numbers = is_many(old.text, old.uses), is_many(new.text, new.uses)
-    if is_modifier(marked.masked, place.end):
+    if is_modifier(marked.masked, place.end) and not marked.masked.startswith(
+        " such as", place.end
+    ):
         # Modifiers are singular: statin-induced. The article is that of the noun.
         if numbers[1] and not numbers[0]:
             return None
@@ -120,7 +125,7 @@ def _fit_number(
     words = re.findall(r"[\w'’-]+|[^\s\w]", before)[-2:]  # noqa: RUF001
     if any(word.lower() in _COUNTING - {"that"} for word in words):
         return None
-    if _RELATIVE.match(masked, place.end):
+    if _RELATIVE.match(masked, place.end) or masked.startswith(" such as", place.end):
         return None
     if words and words[-1].lower() in ("a", "an", "the"):
         words.pop()
@@ -133,9 +138,15 @@ def _fit_number(
     verb = _AFTER_VERB.match(masked, place.end)
     if verb is None:
         return None
+    change = third_to_plural if new else plural_to_third
+    ends = _CLAUSE_END.search(masked, verb.end())
+    second = _SECOND_VERB.finditer(masked, verb.end(), ends.start() if ends else len(masked))
+    is_bare = verb[1] in {*word_list("modals"), "do", "does"}
+    # After a modal a bare verb stays: may worsen and prolong; an auxiliary does not: and are toxic.
+    if any(change(one[1]) and not (is_bare and is_base(one[1])) for one in second):
+        return None
     if verb[1] in word_list("modals") or verb[1].endswith("ed"):
         return []
-    change = third_to_plural if new else plural_to_third
     inflected = change(verb[1])
     return None if inflected is None else [TextEdit(verb.start(1), verb.end(1), inflected)]
 

@@ -18,19 +18,20 @@ _TO_PLURAL = {"is": "are", "was": "were", "has": "have", "does": "do"}
 
 
 @cache
-def _read(file: str) -> dict[str, Any]:
+def read_lists(file: str) -> dict[str, Any]:
+    """Return the lists of one of this folder's JSON files."""
     found: dict[str, Any] = json.loads((files(__package__) / file).read_text(encoding="utf-8"))
     return found
 
 
 def verb_lists() -> dict[str, Any]:
     """Return the lists of biomedical verbs of ``verbs.json``."""
-    return _read("verbs.json")
+    return read_lists("verbs.json")
 
 
 def word_list(name: str) -> frozenset[str]:
     """Return a closed class of words, by its name in ``words.json``."""
-    return frozenset(_read("words.json")[name].split())
+    return frozenset(read_lists("words.json")[name].split())
 
 
 def form_third(base: str) -> str:

@@ -113,9 +113,28 @@ def mask_names(text: str, names: Iterable[str]) -> str:
 
 def find_name(name: str, text: str, *, ignore_case: bool = False) -> list[re.Match[str]]:
     """Find a name where it stands as a whole: not IL-1 in IL-10, yet p53 in p53-dependent."""
-    # Most names are not in most texts, and compiling takes a hundred times as long as a look.
-    is_there = name.casefold() in text.casefold() if ignore_case else name in text
-    return list(_name_pattern(name, ignore_case).finditer(text)) if is_there else []
+    # Most names are not in most texts, and compiling takes a hundred times as long as a look; so
+    # does an expression that is tried at every character.
+    known, searched = (name.casefold(), fold_text(text)) if ignore_case else (name, text)
+    at = searched.find(known)
+    if at < 0:
+        return []
+    pattern = _name_pattern(name, ignore_case)
+    if len(searched) != len(text) or not name:
+        return list(pattern.finditer(text))
+    found = []
+    while at >= 0:
+        match = pattern.match(text, at)
+        if match is not None:
+            found.append(match)
+        at = searched.find(known, at + 1 if match is None else match.end())
+    return found
+
+
+@lru_cache(maxsize=8)  # an abstract's text is searched for many names, one after the other
+def fold_text(text: str) -> str:
+    """Return a text without case."""
+    return text.casefold()
 
 
 @lru_cache(maxsize=1 << 12)

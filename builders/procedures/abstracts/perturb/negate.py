@@ -8,11 +8,11 @@ Source:
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
 
 from .....loaders.errors import UsageError
 from ..mechanisms.mechanism import Mechanism
+from .affirmation import DENIED, MIXED, QUESTIONED, WEAK, Judgement, judge_relation
 from .clauses import (
     AUXILIARIES,
     BE,
@@ -43,25 +43,30 @@ from .grammar import (
     word_list,
 )
 from .names import MarkedSentence
-from .strategy import Choices, Perturbed, Proposals, Strategy, TextEdit
+from .relation import predicate_relates
+from .strategy import Choices, NoNegative, Perturbed, Proposals, Strategy, TextEdit
 
 DIRECTIONS = ("both", "posToNeg", "negToPos")
+#: Why no predicate is flipped where some could be.
+OTHER_PREDICATE = "the predicate that relates the two entities cannot be flipped by rule"
 
 
 class Negate(Strategy):
     """VNeg: ``increases`` becomes ``does not increase``, ``did not bind`` becomes ``bound``.
 
     Attributes:
-        any_predicate: Whether to treat all predicates alike, as in the paper. By default those
-            that report (``it was concluded that``) are left out, as their negation leaves the
-            mechanism as it is; those that hedge (``may inhibit``) come last, as ``may not`` does
-            not contradict ``may``.
+        any_predicate: Whether to treat all predicates alike, as in the paper. By default only
+            that which relates the two entities is flipped, where the sentence affirms or denies
+            it and does not leave it open. Those that report (``it was concluded that``) are left
+            out, as their negation leaves the mechanism as it is; those that hedge (``may
+            inhibit``) come last, as ``may not`` does not contradict ``may``.
         direction: ``posToNeg`` only negates, ``negToPos`` only removes negations, in the terms of
             the release; ``both`` does either.
     """
 
     name = "VNeg"
     otherwise = "no predicate whose polarity can be flipped by rule"
+    others = (OTHER_PREDICATE, WEAK, QUESTIONED, MIXED)
 
     def __init__(self, *, any_predicate: bool = False, direction: str = "both") -> None:
         if direction not in DIRECTIONS:
@@ -77,9 +82,30 @@ class Negate(Strategy):
         denied = find_denials(marked, words) if self.direction != "negToPos" else ()
         found = choices.arrange([*affirmed, *denied], "predicate")
         if not self.any_predicate:
+            judged = judge_relation(marked)
+            if judged.reason not in (None, DENIED):
+                return NoNegative(judged.reason)
             found = [flip for flip in found if not flip.is_reporting]
+            if found and not (found := _relating(found, marked, words, judged)):
+                return NoNegative(OTHER_PREDICATE)
             found.sort(key=lambda flip: flip.is_hedged)
         return [Perturbed.of(marked.text, flip.edits) for flip in found]
+
+
+def _relating(
+    flips: "list[Flip]", marked: MarkedSentence, words: Words, judged: Judgement
+) -> "list[Flip]":
+    """Return the flips of what relates the two entities: of its denial, or of its predicate."""
+    if judged.reason is None:
+        return [flip for flip in flips if flip.denies and predicate_relates(marked, flip.at)]
+    ends = {word.start: word.end for word in words}
+    cues = [(start, ends[start]) for start in judged.cues]
+    return [
+        flip
+        for flip in flips
+        if not flip.denies
+        and any(edit.start < end and start < edit.end for edit in flip.edits for start, end in cues)
+    ]
 
 
 _SHORT = {
@@ -106,8 +132,6 @@ _INTRANSITIVE = word_list("intransitive")
 #: Words joined to a name, often without their hyphen.
 _AFTER_NAMES = word_list("after names")
 _HAVE_OBJECTS = DETERMINERS | word_list("adjectives after have")
-#: Why entities are left as they are.
-DENIED = "the sentence only denies, and may with other entities be as true"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +142,15 @@ class Flip:
         edits: The edits that flip it.
         is_hedged: Whether the predicate says what may be.
         is_reporting: Whether the predicate says what was found or thought.
+        at: Position of the word that it begins with.
+        denies: Whether a negation is added, not removed.
     """
 
     edits: tuple[TextEdit, ...]
     is_hedged: bool = False
     is_reporting: bool = False
+    at: int = -1
+    denies: bool = False
 
 
 def find_affirmations(marked: MarkedSentence, words: Words) -> Iterator[Flip]:
@@ -159,24 +187,10 @@ def find_denials(marked: MarkedSentence, words: Words) -> Iterator[Flip]:
             continue
         if words.is_under_negation(i) or words.is_contrasted(i):
             continue
-        if do is None:
-            yield from _deny_auxiliary(marked, words, i)
-        else:
-            yield from _deny_verb(marked, words, i, do)
-
-
-@lru_cache(maxsize=1)  # the strategies ask of the same conclusion one after the other
-def only_denies(marked: MarkedSentence) -> bool:
-    """Return whether a sentence's only predicates are negated or report a finding.
-
-    So "TNF is not the driving force of cachexia", not "TNF drives cachexia, which is not lethal".
-    With other entities such a sentence may stay true.
-    """
-    words = read_words(marked)
-    is_neither = any(words.at(i) == "neither" for i in range(len(words)))
-    if not is_neither and next(find_affirmations(marked, words), None) is None:
-        return False
-    return all(flip.is_reporting for flip in find_denials(marked, words))
+        found = _deny_auxiliary(marked, words, i)
+        if do is not None:
+            found = _deny_verb(marked, words, i, do)
+        yield from (replace(flip, at=i, denies=True) for flip in found)
 
 
 def _is_finite(words: Words, i: int) -> bool:

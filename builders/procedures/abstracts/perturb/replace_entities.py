@@ -16,11 +16,11 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ..mechanisms.mechanism import Mechanism, Mention
+from .affirmation import NOT_AFFIRMED, why_not_affirmed
 from .entity_pool import EntityPool, PoolEntity
 from .evidence import may_hold_for
 from .fit_name import UNFIT, NewName, replace_name
 from .names import MarkedSentence, find_name, locate_entities
-from .negate import DENIED, only_denies
 from .strategy import BROKEN_MARKERS, Choices, NoNegative, Perturbed, Proposals, Strategy
 from .synonyms import is_general, may_be_same
 
@@ -58,11 +58,11 @@ class ReplaceInside(Strategy):
 
     name = "SRE"
     otherwise = "no other entity of its type in the supporting set"
-    others = (DENIED, NO_TYPE, *_STAGES)
+    others = (*NOT_AFFIRMED, NO_TYPE, *_STAGES)
 
     def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
-        if only_denies(marked):
-            return NoNegative(DENIED)
+        if reason := why_not_affirmed(marked):
+            return NoNegative(reason)
         found = _draw(mechanism, marked, choices)
         if isinstance(found, NoNegative):
             return found
@@ -168,14 +168,14 @@ class ReplaceOutside(Strategy):
 
     name = "SREO"
     otherwise = "no entity of its type in the pool that is not in the abstract"
-    others = (DENIED, NO_TYPE, UNFIT)
+    others = (*NOT_AFFIRMED, NO_TYPE, UNFIT)
 
     def __init__(self, pool: EntityPool) -> None:
         self.pool = pool
 
     def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
-        if only_denies(marked):
-            return NoNegative(DENIED)
+        if reason := why_not_affirmed(marked):
+            return NoNegative(reason)
         entities = {entity.role: entity for entity in _entities_of(mechanism)}
         if not entities:
             return NoNegative(NO_TYPE)

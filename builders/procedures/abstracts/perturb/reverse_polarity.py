@@ -25,16 +25,22 @@ import orjson
 
 from .....loaders.errors import UsageError
 from ..mechanisms.mechanism import Mechanism
+from .affirmation import NOT_AFFIRMED, why_not_affirmed
 from .clauses import PREPOSITIONS, Words, read_words
 from .grammar import (
+    base_of_past,
+    base_of_third,
     fit_article,
     form_gerund,
     form_participle,
     form_past,
     form_third,
+    is_base,
     match_capitals,
+    verb_lists,
 )
 from .names import MarkedSentence
+from .relation import term_relates
 from .strategy import Choices, NoNegative, Perturbed, Proposals, Strategy, TextEdit
 
 _SECTIONS = ("terms", "verbs", "nouns", "adjectives", "adverbs")
@@ -45,7 +51,35 @@ _FORM = (
 )
 #: Why no term is replaced.
 NO_TERM = "no term of interaction"
+OTHER_TERM = "no term of interaction says how the two entities relate"
 _REACH = 40
+_NOUNS = frozenset(verb_lists()["also_nouns"])
+_BEFORE_VERB = re.compile(r"\b(?:to|not|can|could|may|might|will|would|should|must)\s+$")
+_AS_NOUN = re.compile(r"\s+(?:of|for|in|to)\b")
+_BEFORE_NOUN = re.compile(
+    r"\b(?:an?|the|this|its|no|any|main|major|common|\w+(?:al|ic|ive|ant|ent|able|ible))\s+$",
+    re.IGNORECASE,
+)
+#: What a sentence leads to is no relation where it is a claim.
+_CLAIM = re.compile(
+    r"(?:\s+(?:the|an?|our|this))?(?:\s+\w+)?\s+(?:conclusion|hypothesis|suggestion|idea|view|notion"
+    r"|proposal|assumption|belief|possibility|conviction|inference|speculation|concept|model)s?\b",
+    re.IGNORECASE,
+)
+_WITH_INFINITIVE = frozenset(
+    {
+        "cause",
+        "allow",
+        "enable",
+        "stimulate",
+        "induce",
+        "trigger",
+        "sensitize",
+        "activate",
+        "promote",
+    }
+)
+_INFINITIVE = re.compile(r"[^,;.]*?\bto ([a-z]+)\b")
 
 
 @dataclass(frozen=True)
@@ -56,11 +90,13 @@ class Antonyms:
         forms: The antonym of each term, lowercase and inflected.
         after_hyphen: The antonym of each second part of a compound.
         not_before: For a term the words that must not follow it.
+        manner: Adjectives and adverbs, which are changed where no verb or noun can be.
     """
 
     forms: Mapping[str, str]
     after_hyphen: Mapping[str, str]
     not_before: Mapping[str, tuple[str, ...]]
+    manner: frozenset[str] = frozenset()
 
     @classmethod
     def read(cls, path: Path | None = None) -> "Antonyms":
@@ -109,7 +145,14 @@ class Antonyms:
             for term, words in fields.get("not_before", {}).items()
             for form in {term, *_inflect(term, {})}
         }
-        return cls(forms, after_hyphen, not_before)
+        manner = {
+            term
+            for directions in ("both", "one_way")
+            for section in ("adjectives", "adverbs")
+            for pair in _pairs(section, directions, fields.get(section, {}))
+            for term in pair
+        }
+        return cls(forms, after_hyphen, not_before, frozenset(manner))
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
@@ -131,6 +174,7 @@ class _Term(NamedTuple):
     start: int
     end: int
     new: str
+    is_manner: bool = False
 
 
 class ReversePolarity(Strategy):
@@ -144,7 +188,7 @@ class ReversePolarity(Strategy):
 
     name = "LPR"
     otherwise = "its terms of interaction stand under a negation or beside their antonyms"
-    others = (NO_TERM,)
+    others = (NO_TERM, *NOT_AFFIRMED, OTHER_TERM)
 
     def __init__(self, antonyms: Antonyms | None = None, *, every: bool = False) -> None:
         self.antonyms = antonyms or _read_ours()
@@ -156,6 +200,24 @@ class ReversePolarity(Strategy):
             return NoNegative(NO_TERM)
         words = read_words(marked)
         terms = [term for term in found if _is_safe(marked.masked, words, term)]
+        if terms and not self.every:
+            if reason := why_not_affirmed(marked):
+                return NoNegative(reason)
+            terms = [
+                term
+                for term in terms
+                if term_relates(marked, words.index_at(term.start), words.index_at(term.end - 1))
+            ]
+            if not terms:
+                return NoNegative(OTHER_TERM)
+            first, second = marked.in_order
+            return [
+                Perturbed.of(marked.text, _replace(marked.text, term))
+                for term in sorted(
+                    choices.arrange(terms, "term"),
+                    key=lambda term: (term.is_manner, not first.end <= term.start < second.end),
+                )
+            ]
         if self.every:
             edits = [edit for term in terms for edit in _replace(marked.text, term)]
             return [Perturbed.of(marked.text, edits)] if terms else []
@@ -167,17 +229,31 @@ class ReversePolarity(Strategy):
     def _find_terms(self, masked: str) -> Iterable[_Term]:
         for match in self.antonyms.pattern.finditer(masked):
             old = match[0].lower()
-            if match[0].isupper() or self._means_else(masked, old, match.span()):
-                continue  # LOW or ACTIVATOR is a name
             forms = self.antonyms.after_hyphen if match[1] is None else self.antonyms.forms
-            yield _Term(match.start(), match.end(), match_capitals(forms[old], match[0]))
+            if match[0].isupper() or self._means_else(masked, old, forms[old], match.span()):
+                continue  # LOW or ACTIVATOR is a name
+            new = match_capitals(forms[old], match[0])
+            yield _Term(match.start(), match.end(), new, old in self.antonyms.manner)
 
-    def _means_else(self, masked: str, term: str, span: tuple[int, int]) -> bool:
+    def _means_else(self, masked: str, term: str, new: str, span: tuple[int, int]) -> bool:
         start, end = span
         if re.search(r"\bat least\s+$", masked[:start]):
             return True  # at least partly
+        if term == "lower" and _BEFORE_VERB.search(masked[:start]):
+            return True  # tends to lower: a verb, not the comparative
         following = re.match(r"\s+(\w+)", masked[end:])
         words = self.antonyms.not_before.get(term, ())
+        if _CLAIM.match(masked, end):
+            return True  # lead to the conclusion that
+        base = base_of_third(term) or term
+        if base in _NOUNS and new not in _NOUNS and _is_noun(masked, start, end):
+            return True  # a cause of
+        if _WITH_INFINITIVE.isdisjoint((base, base_of_past(term))):
+            infinitive = None
+        else:
+            infinitive = _INFINITIVE.search(masked, end)
+        if infinitive is not None and is_base(infinitive[1]):
+            return True  # causes cells to divide
         *_, last = term.split()
         if last in PREPOSITIONS and re.search(rf"\b(?:and|or) (?:\w+ly )?{last}\b", masked[end:]):
             return True  # leads to an increase and to a gain
@@ -186,9 +262,14 @@ class ReversePolarity(Strategy):
         return following is not None and following[1] in words
 
 
+def _is_noun(masked: str, start: int, end: int) -> bool:
+    before = masked[max(start - _REACH, 0) : start]
+    return bool(_AS_NOUN.match(masked, end) or _BEFORE_NOUN.search(before))
+
+
 def _is_safe(masked: str, words: Words, term: _Term) -> bool:
     """Return whether the change makes the sentence wrong: no negation, no antonym nearby."""
-    at = next(i for i, word in enumerate(words) if word.start <= term.start < word.end)
+    at = words.index_at(term.start)
     if words.is_under_negation(at):
         return False
     near = masked[max(term.start - _REACH, 0) : term.end + _REACH].lower()

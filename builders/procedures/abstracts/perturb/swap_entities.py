@@ -15,10 +15,10 @@ from functools import lru_cache
 from typing import ClassVar
 
 from ..mechanisms.mechanism import Mechanism
+from .affirmation import NOT_AFFIRMED, why_not_affirmed
 from .evidence import is_mutual, is_stated, relation_stems
 from .fit_name import UNFIT, NewName, replace_name
 from .names import MARKERS, EntityPlace, MarkedSentence, locate_entities, plain_name
-from .negate import DENIED, only_denies
 from .strategy import (
     BROKEN_MARKERS,
     Choices,
@@ -73,7 +73,7 @@ class SwapStrategy(Strategy):
     """
 
     otherwise = SAME_NAME
-    others: ClassVar[tuple[str, ...]] = (SYMMETRIC, MUTUAL, DENIED, UNFIT)
+    others: ClassVar[tuple[str, ...]] = (SYMMETRIC, *NOT_AFFIRMED, MUTUAL, UNFIT)
 
     def __init__(self, *, symmetric: bool = False) -> None:
         self.symmetric = symmetric
@@ -95,8 +95,8 @@ def _exchange(mechanism: Mechanism, symmetric: bool) -> Sequence[TextEdit] | NoN
     if not symmetric:
         if is_symmetric(marked):
             return NoNegative(SYMMETRIC)
-        if only_denies(marked):
-            return NoNegative(DENIED)
+        if reason := why_not_affirmed(marked):
+            return NoNegative(reason)
         if _may_hold_exchanged(marked, mechanism):
             return NoNegative(MUTUAL)
     edits: list[TextEdit] = []
@@ -160,11 +160,14 @@ class SwapMarkers(SwapStrategy):
 
     name = "SET"
     otherwise = SYMMETRIC
-    others = ()
+    others = NOT_AFFIRMED
 
     def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
-        if is_symmetric(marked) and not self.symmetric:
-            return NoNegative(SYMMETRIC)
+        if not self.symmetric:
+            if is_symmetric(marked):
+                return NoNegative(SYMMETRIC)
+            if reason := why_not_affirmed(marked):
+                return NoNegative(reason)
         places = (marked.regulator, "regulated"), (marked.regulated, "regulator")
         edits = []
         for place, role in places:

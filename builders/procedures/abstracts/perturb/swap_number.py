@@ -1,100 +1,80 @@
-"""SN: replace a number by another of its kind from the supporting set.
-
-Numbers that are left alone: in names (IL-6, p53, H2O2, 5-HT, type 2, (gp130)2), citation marks,
-ratios, powers of ten and lists of digits.
+"""SN: replace a number by another one of the supporting set that contradicts it.
 
 Source:
-    BioNLI, section 3.3.1, "Swap Numbers". The paper asks for "a different number"; that kinds must
-    agree (a percentage for a percentage) is ours, as ``0.05 patients`` is not a sentence.
+    BioNLI, section 3.3.1, "Swap Numbers". The paper asks for "a different number"; that it must
+    contradict the positive is ours: ``0.05 patients`` is not a sentence, ``12 of 7 patients``
+    cannot be, and ``more than 180`` follows of what holds for more than 120.
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ..mechanisms.mechanism import Mechanism
+from .find_numbers import DASH, SPELLED, UNIT, UNITS, Number, find_numbers
 from .grammar import fit_article
-from .names import NAME, MarkedSentence, mask_names
+from .names import MarkedSentence, mask_names
 from .strategy import Choices, NoNegative, Perturbed, Proposals, Strategy, TextEdit
 
 #: Why no number is replaced.
 NO_NUMBER = "no number in the conclusion"
+OPEN_BOUND = "a bound that says for which cases the conclusion holds"
+CONFIDENCE = "a confidence level or interval"
+SHARE = "a number that something else in the sentence must agree with"
+
 _ALL = re.compile(r"\ball (?:the |of the |these |those )?$", re.IGNORECASE)
 _LEAST_OF_ALL = 2
 _UPPER_BOUND = re.compile(
-    r"(?:[<≤]|\b(?:within|less than|fewer than|lower than|up to|at most|below|under)) ?$",
+    r"(?P<bound>[<≤]|\b(?:within|(?:less|fewer|lower|smaller|shorter|younger) than|up to|at most"
+    r"|no more than|below|under)) ?$",
     re.IGNORECASE,
 )
 _LOWER_BOUND = re.compile(
-    r"(?:[>≥]|\b(?:more than|greater than|higher than|at least|over|above|exceed\w*)) ?$",
+    r"(?P<bound>[>≥]|\b(?:(?:more|greater|higher|larger|longer|older) than|at least|no less than"
+    r"|over|above|beyond|exceed\w*)) ?$",
     re.IGNORECASE,
 )
-_SPELLED = {
-    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
-    "nine": 9, "ten": 10, "eleven": 11, "twelve": 12,
-}  # fmt: skip
-_DASH = r"\-‐‑–—"  # noqa: RUF001
-_DIGITS = r"\d{1,3}(?:,\d{3})+(?![\d,])|\d+(?:\.\d+)?"
-_SPELLED_ANY = "|".join(_SPELLED)
-_FOLD = re.compile(
-    rf"(?<![\w.{NAME}{_DASH}])(?P<value>{_DIGITS}|{_SPELLED_ANY})(?:[{_DASH}]|\s)?fold(?!\w)",
+#: What stands before a bound that is asserted: the effect is within it, not the case.
+_ASSERTED = re.compile(
+    r"(?:\b(?:by|to|is|are|was|were|occurred|found|seen|observed|in|reached|averaged)|=|[,(]"
+    r"|\b[Pp](?:[- ]?values?)?|(?:last|persist|remain|surviv|maintain)\w* for) ?$"
+)
+#: What stands behind such a number, whatever is before it: "more than three times as often".
+_OF_EFFECT = re.compile(
+    rf"[\s{DASH}]?(?:fold|times)\b|\s?% (?:of|reduc|increas|decreas|inhibit|lower|high|few|more)"
+)
+_CONFIDENCE_LEVEL = re.compile(rf"\s?%\s?[{DASH}]?\s?(?:CIs?\b|C\.I\.|confidence|prediction inter)")
+_IN_INTERVAL = re.compile(r"\b(?:CIs?|C\.I\.|confidence (?:inter\w+|limits?))\W[^.;)\]]*$")
+_PART_BEFORE = re.compile(
+    rf"(?:\d\s?%?\)?|\b(?:{SPELLED}))\s(?:\(?out )?of (?:the |a total of |all |these )?$",
     re.IGNORECASE,
 )
-_SPELLED_ALONE = re.compile(
-    rf"(?<![\w{_DASH}{NAME}])(?:{_SPELLED_ANY})(?![\w{NAME}])", re.IGNORECASE
+_PART_AFTER = re.compile(
+    rf"\s(?:\(?out )?of (?:the |a total of |all |these )?(?:\d|(?:{SPELLED})\b)"
 )
-_SIGN = "[-−–+]"  # noqa: RUF001
-_NUMBER = re.compile(
-    rf"(?<![\w.,/:^)\]{_DASH}{NAME}−])(?P<first>(?:(?<=\s){_SIGN})?(?:{_DIGITS}))"  # noqa: RUF001
-    rf"(?:(?P<join>\s?[{_DASH}]\s?|\s(?:to|and)\s)(?P<second>{_DIGITS}))?"
-    rf"(?P<percent>\s?%|\s(?:percent|per cent)(?!\w))?"
+_SHARE_AFTER = re.compile(r"[^.;,()]{0,30}\(\s?\d+(?:\.\d+)?\s?%")
+#: Behind a count what is counted, one by one: "two agonists, A and B".
+_LISTED = re.compile(r"\s\w+(?: \w+)?\s?[:,(](?! (?:and|but|which|who|as)\b)[^.;)]* and \w")
+_SHARE_BEFORE = re.compile(r"\d[^.;,()]{0,30}\(\s?$")
+#: What lasts for a time lasts for less; what is the first of ten is the first of five.
+_AT_LEAST = re.compile(r"\b(?:for|the|throughout|during) ?$", re.IGNORECASE)
+_FOREMOST = re.compile(r"\s(?:most|best|largest|highest|greatest|first|main|major)\b")
+#: Words between numbers whose order is said as well.
+_COMPARED = re.compile(r"\b(?:from|to|than|versus|vs|compared|respectively)\b", re.IGNORECASE)
+_ABOUT = re.compile(r"(?:~|\b(?:about|approximately|around|roughly|nearly|almost|ca\.?|some)) ?$")
+#: Least difference from an approximate number, as a share of it.
+_LEAST_DIFFERENCE = 0.2
+_TIME = r"second|minute|hour|day|night|week|month|year"
+_TIMES = frozenset([*_TIME.split("|"), "h", "hr", "min", "s", "sec", "d", "wk"])
+_PEOPLE = r"patient|subject|participant|volunteer|wom[ae]n|m[ae]n|child|adult|case|person|infant"
+_QUANTITY = re.compile(
+    rf"[\s{DASH}](?:\w+[ {DASH}])?(?:(?P<time>{_TIME})|(?P<people>{_PEOPLE}|people))(?:ren|s)?\b"
 )
-_UNITS = (
-    "mg|g|kg|µg|μg|ug|ng|pg|ml|l|dl|µl|μl|mM|µM|μM|uM|nM|pM|M|mol|mmol|nmol|min|h|hr|s|sec|d|wk"
-    "|kDa|Da|bp|kb|mm|cm|nm|µm|μm|Hz|U|IU|mV|mmHg|cells|°C|K|x"
-)
-_UNIT_AFTER_HYPHEN = re.compile(
-    rf"[{_DASH}](?:{_UNITS}|day|week|month|year|hour|minute|times?|point|item|old)s?(?!\w)"
-)
-_UNIT = re.compile(rf"\s?(?:{_UNITS})(?![\w])")
-_ANY_UNIT = re.compile(rf"[\s{_DASH}]?(%|{_UNITS})(?!\w)")
-#: Words before a number that is a name, not a count.
-_NAMED = re.compile(
-    r"\b(?:types?|class|grade|stage|phase|factor|interleukin|interferon|caspase|collagen|isoform"
-    r"|subtype|subunit|chromosome|exon|intron|domain|figs?|figure|tables?|group|case|refs?|serine|ser"
-    r"|tyr|thr|(?:iso)?leucines?|serines?|tyrosines?|threonines?|lysines?|arginines?|cysteines?"
-    r"|histidines?|alanines?|glycines?|residues?|position|positions|codon|region|site|schedule"
-    r"|trial|study|aim|hypothesis|vitamin|protein|receptor|kinase|complex|no)\.?\s+$",
-    re.IGNORECASE,
-)
-_P_VALUE = re.compile(r"\b[Pp](?:[- ]?values?)?\s?(?:=|<|>|≤|≥|of|less than|was|is)\s?$")
-_POWER = re.compile(r"\(?\s?[-−–+]\s?\d|\s?[x×]\s?10")  # noqa: RUF001
-#: The rest of a chemical's name: 4 beta-phorbol.
-_NAME_AFTER = re.compile(r"\s?(?:alpha|beta|gamma|delta)\b")
+#: With what it is divided by: mg, but mg/kg.
+_ANY_UNIT = re.compile(rf"[\s{DASH}]?((?:%|{UNITS})(?:/\w+)*)(?!\w)")
+#: Largest plausible ratio of two numbers of one quantity, and the kinds that it holds for.
+_MOST_APART = 10
+_OF_MAGNITUDE = frozenset(["integer", "decimal", "word", "fold"])
 #: 2.5 and 2.45 differ by no more than 0.05, as floats by a little more.
 _TOLERANCE = 1e-9
-_CITATION = re.compile(r"[\[(]\s?\d+(?:\s?[-–,;]\s?\d+)*\s?[\])]")  # noqa: RUF001
-
-
-@dataclass(frozen=True, slots=True)
-class Number:
-    """A number in a conclusion or a supporting set.
-
-    Attributes:
-        start: Offset of its first character.
-        end: Offset after its last character; ``-fold`` belongs to it, a percent sign does not.
-        text: The number as written.
-        kind: Its kind; only a number of the same kind may replace it.
-        values: Its value, or both ends of a range.
-        parts: The first number, join and second number of a range; empty for others.
-    """
-
-    start: int
-    end: int
-    text: str
-    kind: str
-    values: tuple[float, ...]
-    parts: tuple[str, ...] = ()
 
 
 class SwapNumber(Strategy):
@@ -107,7 +87,7 @@ class SwapNumber(Strategy):
 
     name = "SN"
     otherwise = "no other number of its kind in the supporting set"
-    others = (NO_NUMBER,)
+    others = (NO_NUMBER, OPEN_BOUND, CONFIDENCE, SHARE)
 
     def __init__(self, *, any_number: bool = False) -> None:
         self.any_number = any_number
@@ -116,148 +96,132 @@ class SwapNumber(Strategy):
         numbers = find_numbers(marked.masked)
         if not numbers:
             return NoNegative(NO_NUMBER)
+        exchanged = numbers
+        if not self.any_number:
+            reasons = {number: _why_not_exchanged(marked.masked, number) for number in numbers}
+            exchanged = [number for number, reason in reasons.items() if reason is None]
+            if not exchanged:
+                return NoNegative(next(filter(None, reasons.values())))
         names = {*mechanism.names, *(m.text for m in mechanism.mentions)}
         masked = [mask_names(sentence, names) for sentence in mechanism.supporting]
         offered = [(sentence, n) for sentence in masked for n in find_numbers(sentence)]
         known = {(number.kind, number.values) for number in numbers}
-        options: dict[tuple[int, str], tuple[Number, str, bool]] = {}
-        for old in numbers:
+        options: dict[tuple[int, str], tuple[Number, str]] = {}
+        for old in exchanged:
             for sentence, new in offered:
                 if (new.kind, new.values) in known:
                     continue
-                if self.any_number or (new.kind == old.kind and _fits(marked.masked, old, new)):
+                if self.any_number or (
+                    new.kind == old.kind
+                    and _quantity(marked.masked, old) == _quantity(sentence, new)
+                    and _contradicts(marked.masked, old, new, numbers)
+                ):
                     text = _render_like(old, new)
-                    alike = _read_unit(marked.masked, old) == _read_unit(sentence, new)
-                    earlier = options.get((old.start, text))
-                    alike = alike or (earlier is not None and earlier[2])
-                    options[(old.start, text)] = (old, text, alike)
-        ordered = choices.arrange([options[key] for key in sorted(options)], "number")
-        # A dose comes for a dose first, then any number: the paper asks for no more.
-        ordered.sort(key=lambda option: not option[2])
+                    options[(old.start, text)] = (old, text)
         return (
             Perturbed.of(
                 marked.text,
                 [TextEdit(old.start, old.end, new), *fit_article(marked.text, old.start, new)],
             )
-            for old, new, _ in ordered
+            for old, new in choices.arrange([options[key] for key in sorted(options)], "number")
         )
 
 
-def _fits(masked: str, old: Number, new: Number) -> bool:
-    """Return whether the new sentence is grammatical, and does not follow from the old one.
+def _why_not_exchanged(masked: str, number: Number) -> str | None:
+    """Return why no number can stand for this one; None where one may.
+
+    - A bound of the cases: what holds above 120 holds above 180, and what holds above 90 may too.
+    - A confidence level, or an end of an interval around an estimate.
+    - A total, or one of a count and its share: ``in 12 of 40``, ``in 12 patients (30%)``.
+    """
+    before, after = masked[: number.start], masked[number.end :]
+    bound = _UPPER_BOUND.search(before) or _LOWER_BOUND.search(before)
+    if bound is not None and number.kind != "p-value" and not _OF_EFFECT.match(after):
+        is_asserted = bound["bound"].lower() == "within" or _ASSERTED.search(
+            before[: bound.start()]
+        )
+        if not is_asserted:
+            return OPEN_BOUND
+    if _CONFIDENCE_LEVEL.match(after) or _IN_INTERVAL.search(before):
+        return CONFIDENCE
+    if (
+        _PART_BEFORE.search(before)
+        or _SHARE_BEFORE.search(before)
+        or _SHARE_AFTER.match(after)
+        or (number.kind in ("word", "integer") and _LISTED.match(after))
+        or (number.kind == "percent" and _PART_AFTER.match(after.lstrip(" %")))
+    ):
+        return SHARE
+    return None
+
+
+def _contradicts(masked: str, old: Number, new: Number, numbers: list[Number]) -> bool:
+    """Return whether the new sentence is grammatical, and cannot hold with the old one.
 
     Nouns and verbs must need no change: not three patients for one patient. A bound must get
     tighter: ``within 90 min`` follows from ``within 30 min``, ``P < 0.05`` from ``P < 0.01``. The
     number must not be the old one rounded: a conclusion may say 10% where the abstract has 10.1%.
+    It must be of a plausible size: three are not 400 residues.
+    Nor can it be above its total, above all there is, or upset an order that the sentence states:
+    ``fell from 9 to 7``.
     """
-    before = masked[: old.start]
-    if _may_be_rounded(old, new):
+    before, after = masked[: old.start], masked[old.end :]
+    if _may_be_rounded(old, new) or _is_far(old, new):
         return False
     if _is_counting(masked, old) and (old.values[0] == 1) != (new.values[0] == 1):
         return False
     if _ALL.search(before) and new.values[0] <= _LEAST_OF_ALL:
         return False
+    if _ABOUT.search(before) and abs(new.values[0] - old.values[0]) < _LEAST_DIFFERENCE * abs(
+        old.values[0]
+    ):
+        return False
+    if old.kind == "percent" and re.match(r"\s?% of\b", after) and new.values[0] > 100:
+        return False
+    if (total := _total(after)) is not None and new.values[-1] >= total:
+        return False
+    if _COMPARED.search(masked) and not _keeps_order(old, new, numbers):
+        return False
     if _UPPER_BOUND.search(before):
         return new.values[-1] < old.values[-1]
+    if _AT_LEAST.search(before) and (_FOREMOST.match(after) or _quantity(masked, old) in _TIMES):
+        return new.values[0] > old.values[0]
     return not _LOWER_BOUND.search(before) or new.values[0] > old.values[0]
 
 
-def find_numbers(masked: str) -> list[Number]:
-    """Find all numbers of a text with masked names that can be replaced, in its order."""
-    taken = [match.span() for match in _CITATION.finditer(masked)]
-    found: list[Number] = []
-    for finder in (_find_folds, _find_digits, _find_spelled):
-        for number in finder(masked):
-            if all(number.end <= start or number.start >= end for start, end in taken):
-                found.append(number)
-                taken.append((number.start, number.end))
-    return sorted(found, key=lambda number: number.start)
+def _total(after: str) -> float | None:
+    """Return the number that what stands before it is a part of: ``of 40 patients``."""
+    if _PART_AFTER.match(after) is None:
+        return None
+    totals = find_numbers(after)
+    return totals[0].values[0] if totals else None
 
 
-def _find_folds(text: str) -> Iterator[Number]:
-    for match in _FOLD.finditer(text):
-        if not re.search(rf"[\d.]\s?[{_DASH}]?\s?(?:to|and|or)?\s?$", text[: match.start()]):
-            yield Number(match.start(), match.end(), match[0], "fold", (_value_of(match["value"]),))
+def _keeps_order(old: Number, new: Number, numbers: list[Number]) -> bool:
+    """Return whether the new number stands to the others of its kind as the old one does."""
+    others = [n.values[0] for n in numbers if n.kind == old.kind and n is not old]
+    return all((old.values[0] > n) == (new.values[0] > n) for n in others) and (
+        len(old.values) < 2 or (old.values[0] > old.values[1]) == (new.values[0] > new.values[1])
+    )
 
 
-def _find_spelled(text: str) -> Iterator[Number]:
-    for match in _SPELLED_ALONE.finditer(text):
-        after = text[match.end() :]
-        if re.match(rf"[{_DASH}](?!day|week|month|year|hour)", after) is None:
-            value = float(_SPELLED[match[0].lower()])
-            yield Number(match.start(), match.end(), match[0], "word", (value,))
+def _quantity(masked: str, number: Number) -> str:
+    """Return what a number measures or counts: a unit, ``%``, people or a time; else empty.
 
-
-def _find_digits(text: str) -> Iterator[Number]:
-    place = 0
-    while match := _NUMBER.search(text, place):
-        end = match.start("percent") if match["percent"] else match.end()
-        second = match["second"]
-        if match["join"] and not _is_range(text, match):
-            end, second = match.end("first"), None
-        place = end
-        if _may_be_replaced(text, match.start(), end):
-            found = text[match.start() : end]
-            parts = (match["first"], match["join"], second) if second else ()
-            values = tuple(_value_of(part) for part in (match["first"], second) if part)
-            yield Number(
-                match.start(), end, found, _kind_of(text, match, second, end), values, parts
-            )
-
-
-def _is_range(text: str, match: re.Match[str]) -> bool:
-    join = match["join"].strip()
-    if join == "and":
-        return text[: match.start()].rstrip().endswith("between")
-    # 10-6 M is a power of ten.
-    return join == "to" or _value_of(match["first"]) < _value_of(match["second"])
-
-
-def _may_be_replaced(text: str, start: int, end: int) -> bool:
-    before, after = text[:start], text[end:]
-    if _NAMED.search(before) or _POWER.match(after) or _NAME_AFTER.match(after):
-        return False
-    if re.match(rf"[/:^+{NAME}']|[.,]\d|\s?±", after) or before.endswith(("±", "± ", "/", ":")):
-        return False
-    if re.match(f"[{_DASH}]", after):
-        return _UNIT_AFTER_HYPHEN.match(after) is not None
-    if re.match(r"[^\W\d_]", after):
-        return _UNIT.match(after) is not None
-    return True
-
-
-def _kind_of(text: str, match: re.Match[str], second: str | None, end: int) -> str:
-    first = match["first"]
-    if _P_VALUE.search(text[: match.start()]):
-        return "p-value"
-    if second:
-        return "percent range" if match["percent"] else "range"
-    if match["percent"] and end == match.start("percent"):
-        return "percent"
-    sign = "signed " if first[0] in "+-−–" else ""  # noqa: RUF001
-    if re.fullmatch(r"(?:19|20)\d\d", first) and not _UNIT.match(text, end):
-        return "year"
-    return sign + ("decimal" if "." in first else "integer")
-
-
-def _value_of(text: str) -> float:
-    if text.lower() in _SPELLED:
-        return float(_SPELLED[text.lower()])
-    sign = -1.0 if text[0] in "-−–" else 1.0  # noqa: RUF001
-    return sign * float(text.lstrip("+-−–").replace(",", ""))  # noqa: RUF001
-
-
-def _read_unit(masked: str, number: Number) -> str:
-    """Return the unit or percent sign after a number; empty where there is none."""
-    found = _ANY_UNIT.match(masked, number.end)
-    return found[1] if found else ""
+    A concentration comes for a concentration, and a count of patients for one of patients.
+    """
+    if found := _ANY_UNIT.match(masked, number.end):
+        return found[1]
+    if found := _QUANTITY.match(masked, number.end):
+        return found["time"] or "people"
+    return ""
 
 
 def _is_counting(masked: str, number: Number) -> bool:
     """Return whether a noun after the number agrees with it: 3 weeks; not 1 mg, 1.5 h."""
     if number.kind not in ("integer", "word"):
         return False
-    return _UNIT.match(masked, number.end) is None
+    return UNIT.match(masked, number.end) is None
 
 
 def _render_like(old: Number, new: Number) -> str:
@@ -277,3 +241,11 @@ def _may_be_rounded(one: Number, other: Number) -> bool:
         return False
     n_decimals = min(len(re.sub(r"\D", "", n.text.partition(".")[2])) for n in (one, other))
     return abs(one.values[0] - other.values[0]) <= 0.5 * 10.0**-n_decimals * (1 + _TOLERANCE)
+
+
+def _is_far(old: Number, new: Number) -> bool:
+    """Return whether two amounts differ too much to be of one kind of thing."""
+    if old.kind not in _OF_MAGNITUDE:
+        return False
+    low, high = sorted((abs(old.values[0]), abs(new.values[0])))
+    return high > _MOST_APART * low

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from .grammar import word_list
-from .names import find_name, plain_name
+from .names import find_name, fold_text, plain_name
 
 #: Between a name and another of the same entity: GAP-43 (neuromodulin, B-50).
 _IN_BRACKETS = re.compile(r" ?\((?:[^()]*[^()\w])?")
@@ -146,7 +146,7 @@ def stand_together(one: str, other: str, text: str) -> bool:
 
 def _between(one: str, other: str, text: str) -> Iterator[str]:
     """Yield what stands between two names, for each two of their mentions."""
-    folded = text.casefold()
+    folded = fold_text(text)
     if one.casefold() not in folded or other.casefold() not in folded:
         return
     others = find_name(other, text, ignore_case=True)

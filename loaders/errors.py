@@ -76,7 +76,7 @@ class VersionError(NLIHubError, ValueError):
 
 
 class NotDataError(NLIHubError, ValueError):
-    """A web page came where data was expected."""
+    """Something else came where data was expected: a web page, or far too much."""
 
 
 class ChecksumError(NLIHubError, ValueError):
@@ -193,10 +193,6 @@ class UnmeasuredError(NLIHubError, ValueError):
     """A statistic has no meaning for a version, or cannot be computed from it; says why."""
 
 
-#: The largest paper or document that is read, in bytes, so that none fills the memory.
-MAX_RECORD_BYTES = 1 << 26
-
-
 class RecordError(Exception):
     """A paper, an abstract or a part of one cannot be read; never leaves the readers.
 
@@ -211,8 +207,3 @@ class RecordError(Exception):
         self.reason = reason
         self.detail = detail
         self.line = line
-
-
-def too_large() -> RecordError:
-    """Return the error for a paper of more than ``MAX_RECORD_BYTES``."""
-    return RecordError("too large", f"one paper takes more than {MAX_RECORD_BYTES:,} bytes")

@@ -15,7 +15,8 @@ from typing import IO
 from xml.etree import ElementTree
 from xml.parsers import expat
 
-from ..errors import MAX_RECORD_BYTES, BankError, Defect, RecordError, too_large
+from ..bounds import MAX_RECORD_BYTES, MAX_TOKEN_BYTES, token_too_large, too_large
+from ..errors import BankError, Defect, RecordError
 
 #: The errors of a parser where XML is not well-formed, or its encoding unknown or not kept.
 XML_ERRORS = (expat.ExpatError, LookupError, ValueError)
@@ -128,6 +129,8 @@ def parse_tree(stream: IO[bytes], roots: Collection[str]) -> ElementTree.Element
             if n_bytes > MAX_RECORD_BYTES:
                 raise too_large()
             parser.Parse(chunk, False)
+            if n_bytes - parser.CurrentByteIndex > MAX_TOKEN_BYTES:
+                raise token_too_large(parser.CurrentLineNumber)
         parser.Parse(b"", True)
     except XML_ERRORS as error:
         raise xml_problem(error) from None

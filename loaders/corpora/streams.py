@@ -14,7 +14,8 @@ from typing import IO, cast
 
 import pyarrow as pa
 
-from ..errors import MAX_RECORD_BYTES, RecordError, too_large
+from ..bounds import MAX_RECORD_BYTES, EndingStream, too_large
+from ..errors import RecordError
 
 _TAR_MARK, _TAR_MARK_AT = b"ustar", 257
 
@@ -113,7 +114,8 @@ def read_members(stream: IO[bytes]) -> Iterator[tuple[str, BufferedReader | None
     Raises:
         tarfile.TarError: The archive is damaged or ends in the middle.
     """
-    with tarfile.open(fileobj=stream, mode="r|", tarinfo=_Member) as archive:
+    ending = cast(IO[bytes], EndingStream(stream))
+    with tarfile.open(fileobj=ending, mode="r|", tarinfo=_Member) as archive:
         while (member := archive.next()) is not None:
             archive.members.clear()  # type: ignore[attr-defined]  # else it remembers every one
             if member.isfile():

@@ -1,13 +1,13 @@
 """Finds source files in a local folder, or takes the one file that was named."""
 
 import gzip
-import shutil
 import zlib
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from ..atomic_write import whole_file
+from ..bounds import copy_bounded
 from ..errors import SourceNotFoundError
 from ..hashing import hash_file, identify_file
 from .catalogue import Source, Variant
@@ -69,15 +69,17 @@ def describe_lack(source: Source, place: Path) -> str:
     return f"{place} has no {what}.{holds} {source.how_to_get()}"
 
 
-def unpack(path: Path, cache_dir: Path) -> Path:
+def unpack(path: Path, cache_dir: Path, n_bytes: int | None = None) -> Path:
     """Unpack a ``.gz`` file into the cache, under the hash of its content.
 
     Args:
         path: The compressed file.
         cache_dir: The cache.
+        n_bytes: The size of its content, where it is known.
 
     Raises:
         SourceNotFoundError: It is not such a file, or is damaged.
+        NotDataError: It holds more than that, or than ``MAX_UNPACKED_BYTES``.
     """
     target = cache_dir / "unpacked" / hash_file(path) / path.stem
     if target.exists():
@@ -85,7 +87,7 @@ def unpack(path: Path, cache_dir: Path) -> Path:
     with whole_file(target) as partial:
         try:
             with partial.open("wb") as file, gzip.open(path) as packed:
-                shutil.copyfileobj(packed, file)
+                copy_bounded(packed, file, path, n_bytes)
         except (OSError, EOFError, zlib.error) as error:
             raise SourceNotFoundError(f"{path} cannot be unpacked: {error}.") from error
     return target

@@ -134,7 +134,12 @@ def obtain(source: Source, *, place: Path | None = None, cache_dir: Path) -> Sou
         raise SourceNotFoundError(f"{describe_lack(source, place)} {_PARTS_HINT}")
     variant, path = found
     if path.suffix == ".gz" and not variant.path.endswith(".gz"):
-        path = unpack(path, cache_dir)
+        path = unpack(path, cache_dir, variant.bytes)
+        try:
+            return _accept(source, variant, path, cache_dir)
+        except NLIHubError:
+            path.unlink()  # ours, and nothing that anybody wants
+            raise
     return _accept(source, variant, path, cache_dir)
 
 

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import SHARED
 from memory import growth_of_peak
+from nlihub.loaders.bounds import MAX_RECORD_BYTES
 from nlihub.loaders.corpora.papers.files import find_paper_files
 from nlihub.loaders.corpora.papers.paper import (
     REASONS,
@@ -24,7 +25,7 @@ from nlihub.loaders.corpora.papers.paper import (
     year_of_anthology_id,
 )
 from nlihub.loaders.corpora.papers.read import read_papers
-from nlihub.loaders.errors import MAX_RECORD_BYTES, SourceNotFoundError
+from nlihub.loaders.errors import SourceNotFoundError
 
 COMPRESSORS = {
     "gz": gzip.compress,

@@ -13,12 +13,12 @@ XML is read one ``<document>`` at a time; each becomes the fields that it has in
 Source: the BioC format (Comeau et al., 2013), and what PubTator 3 exports as BioC XML and JSON.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import IO, Any
 
-from ...errors import MAX_RECORD_BYTES, RecordError, too_large
+from ...bounds import MAX_RECORD_BYTES, is_whole_number, too_large
+from ...errors import RecordError
 from ..safe_xml import XML_ERRORS, Element, new_parser, xml_problem
 from .abstract import AbstractDraft, RawEntity, RawRelation, ReadUnit
 
@@ -27,7 +27,6 @@ DOCUMENT_KEY = "passages"
 COLLECTION_KEYS = ("PubTator3", "documents")
 _TITLES = frozenset({"title", "front"})
 _ABSTRACT = "abstract"
-_NUMBER = re.compile(r"[0-9]+", re.ASCII)
 #: The elements of BioC XML that hold documents, and a document.
 _ROOT, _DOCUMENT = "collection", "document"
 _CHUNK_BYTES = 1 << 16
@@ -179,7 +178,7 @@ def _word(value: object) -> str | None:
 
 def _whole_number(value: object, where: str) -> int:
     word = _word(value)
-    if word is None or not _NUMBER.fullmatch(word):
+    if word is None or not is_whole_number(word):
         raise RecordError("malformed", f"{where}: expected a whole number, got {value!r:.80}")
     return int(word)
 

@@ -18,13 +18,13 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from ...bounds import is_whole_number
 from ...errors import RecordError
 from .abstract import AbstractDraft, RawEntity, RawRelation, ReadUnit
 
 _PASSAGE = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)
 #: Whether a file is of this format is told by its first line.
 FIRST_LINE = re.compile(rb"[^|\t\n]+\|[ta]\|")
-_WHOLE_NUMBER = re.compile(r"-?[0-9]+", re.ASCII)
 _ENTITY, _RELATION = 6, (4, 5)
 
 
@@ -38,7 +38,7 @@ class _Block(AbstractDraft):
         pmid, *rest = columns
         if rest and pmid != self.pmid:
             self.skip("line", "other pmid", f"expected {self.pmid}, got {pmid:.80}", line)
-        elif len(columns) >= _ENTITY or (rest and _WHOLE_NUMBER.fullmatch(rest[0])):
+        elif len(columns) >= _ENTITY or (rest and _is_offset(rest[0])):
             self._add_entity(line, rest)
         elif len(columns) in _RELATION:
             self.relations.append(RawRelation(rest[0], rest[1].strip(), rest[2].strip(), line))
@@ -49,7 +49,7 @@ class _Block(AbstractDraft):
     def _add_entity(self, line: int, rest: list[str]) -> None:
         # Without an identifier there may be no column for it.
         start, end, text, kind, identifier = (*rest[:5], *[""] * (5 - len(rest)))
-        if not (_WHOLE_NUMBER.fullmatch(start) and _WHOLE_NUMBER.fullmatch(end)):
+        if not (_is_offset(start) and _is_offset(end)):
             detail = f"offsets: expected whole numbers, got {start!r:.80} and {end!r:.80}"
             self.skip("entity", "malformed", detail, line)
         elif not kind:
@@ -59,6 +59,10 @@ class _Block(AbstractDraft):
 
     def read(self) -> ReadUnit:
         return self.finish(self.passages.get("t", ""), self.passages.get("a", ""))
+
+
+def _is_offset(text: str) -> bool:
+    return is_whole_number(text.removeprefix("-"))
 
 
 def read_pubtator(

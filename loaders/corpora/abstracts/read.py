@@ -18,7 +18,8 @@ from typing import IO, Any
 
 import orjson
 
-from ...errors import MAX_RECORD_BYTES, RecordError, too_large
+from ...bounds import MAX_RECORD_BYTES, too_large
+from ...errors import RecordError
 from ..papers.files import printable
 from ..papers.json_papers import are_lines_by_name
 from ..streams import (

@@ -19,7 +19,8 @@ from typing import IO, Any
 
 import orjson
 
-from ...errors import MAX_RECORD_BYTES, RecordError, too_large
+from ...bounds import MAX_RECORD_BYTES, too_large
+from ...errors import RecordError
 from ..streams import number_lines
 from . import plain
 from .paper import (

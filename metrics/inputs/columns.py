@@ -189,9 +189,14 @@ def _convert(given: Any) -> pa.Array | pa.ChunkedArray:
 
 def _to_array(values: Any) -> pa.Array | pa.ChunkedArray:
     try:
-        return pa.array(values)
+        found = pa.array(values)
     except (pa.ArrowException, OverflowError, TypeError, ValueError):
         values = list(values)
+    else:
+        # Arrow takes a boolean of NumPy among integers for 0 or 1.
+        is_integer = pa.types.is_integer(found.type) and isinstance(values, list | tuple)
+        if not (is_integer and np.bool_ in set(map(type, values))):
+            return found
     if all(map(_is_integer, values)):  # of several types
         try:
             return pa.array([int(value) for value in values])

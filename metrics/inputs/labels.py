@@ -1,5 +1,6 @@
 """Labels, encoded as positions in a label set."""
 
+import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -18,6 +19,8 @@ MAX_LABELS = 1000
 #: Smallest number of rows for which threads pay off.
 _MIN_PARALLEL = 100_000
 
+#: What stands between the parts of a signature, or around them.
+_AMBIGUOUS = frozenset(',|"')
 #: All integers up to the largest are labels if it is below this; else only those that occur.
 _MAX_DENSE = 64
 
@@ -37,7 +40,20 @@ class EncodedLabels:
     is_given: bool
 
     def __str__(self) -> str:
-        return ",".join(map(str, self.names)) + ("" if self.is_given else " (as observed)")
+        return list_names(self.names) + ("" if self.is_given else " (as observed)")
+
+
+def list_names(names: Sequence[str | int]) -> str:
+    """Return names in one text, from which they can be told apart.
+
+    >>> list_names(["a", "b"]), list_names(["a,b"])
+    ('a,b', '"a,b"')
+    """
+    texts = map(str, names)
+    return ",".join(
+        json.dumps(text, ensure_ascii=False) if _AMBIGUOUS.intersection(text) else text
+        for text in texts
+    )
 
 
 def read_judged_columns(

@@ -33,7 +33,7 @@ def read_probabilities(
         name: Name of the column, for the problems.
 
     Returns:
-        Shape ``(n,)`` or ``(n, L)``; None if there are problems.
+        Shape ``(n,)`` or ``(n, L)``, at most 1; None if there are problems.
     """
     if given is None:
         problems.add(f"{name}: missing; {_EXPECTED}.")
@@ -58,7 +58,7 @@ def read_probabilities(
         if len(wrong):
             problems.add(f"{name}: do not sum to 1 in {show_rows(wrong, sums)}.")
             return None
-    return values
+    return np.minimum(values, 1)
 
 
 def as_numbers(given: Any, data: Any = None) -> np.ndarray:

@@ -16,7 +16,7 @@ from ..confusion import (
 from ..inference import compare_systems, confidence_intervals, mcnemar, read_resampling, sign
 from ..inputs.breakdown import break_down, read_breakdowns
 from ..inputs.groups import EncodedIds, encode_ids
-from ..inputs.labels import read_judged_columns
+from ..inputs.labels import list_names, read_judged_columns
 from ..inputs.problems import Problems
 
 NLI_REPORT_VERSION = "1.1.0"
@@ -142,7 +142,7 @@ def nli_report(
         labels=encoded,
         absent_class=ABSENT_CLASS_POLICY,
         clusters=None if not resampled else "samples" if ids is None else "groups",
-        by=",".join(breakdowns) or None,
+        by=list_names([*breakdowns]) or None,
     )
 
 

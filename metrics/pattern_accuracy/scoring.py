@@ -16,7 +16,7 @@ from ..inference import (
 from ..inputs.breakdown import Breakdown, break_down, read_breakdowns
 from ..inputs.columns import InputColumn
 from ..inputs.groups import encode_sorted, hash_ids
-from ..inputs.labels import read_judged_columns
+from ..inputs.labels import list_names, read_judged_columns
 from ..inputs.problems import Problems
 from ..thresholds import Thresholds, area_under_curve, read_thresholds, solved_curve
 from .patterns import Patterns, score_by_value, tally_patterns
@@ -163,7 +163,7 @@ def pattern_accuracy(
         resampling,
         labels=encoded,
         thresholds=levels,
-        by=",".join(breakdowns) or None,
+        by=list_names([*breakdowns]) or None,
     )
 
 

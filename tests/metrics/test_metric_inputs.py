@@ -20,6 +20,8 @@ from nlihub.metrics.functional import (
     pattern_accuracy,
 )
 from nlihub.metrics.inputs.columns import as_arrow
+from nlihub.metrics.inputs.probabilities import read_probabilities
+from nlihub.metrics.inputs.problems import Problems
 
 PREDICTIONS, REFERENCES, GROUPS = [0, 1, 1, 0], [0, 1, 1, 1], [7, 9, 9, 9]
 NAMES = ["no", "yes"]
@@ -416,3 +418,23 @@ def test_agreement_checks_its_inputs_too():
         agreement([0, 1], [1])
     with pytest.raises(MetricInputError, match="missing"):
         agreement(None, [1])
+
+
+@pytest.mark.parametrize("values", [[1, np.bool_(True), 0], (0, np.False_)])
+def test_booleans_of_numpy_are_no_integers(values):
+    with pytest.raises(MetricInputError, match="expected integers like the other rows"):
+        pattern_accuracy(values, [1] * len(values), groups=list("aab")[: len(values)])
+
+
+def test_a_probability_a_little_above_one_is_one():
+    assert read_probabilities([1 + 1e-7, 0.5], None, Problems()).max() == 1
+
+
+def test_label_sets_have_signatures_of_their_own():
+    label_sets = (["a,b", "c"], ["a", "b,c"], ['a","b', "c"], ["a", "b|c"], ["a", "c"])
+    signatures = {
+        pattern_accuracy([one[0]], [one[1]], groups=["g"], labels=one)["signature"]
+        for one in label_sets
+    }
+    assert len(signatures) == len(label_sets)
+    assert any("labels:a,c|" in signature for signature in signatures)

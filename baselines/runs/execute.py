@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...loaders.errors import OutputError, SchemaError, UsageError
 from ...loaders.hashing import hash_file
+from ...loaders.interrupts import kept_when_interrupted
 from ...loaders.progress import Tell, silent
 from ..evaluation.gold import GoldRows, align_labels
 from ..evaluation.predictions import fill_unanswered
@@ -98,7 +99,8 @@ def execute_run(
         config.check_complete()
         run = _Run(config, folder, execution, sources, tell if main else silent)
         try:
-            run.do(keeps_checkpoint=keeps_checkpoint)
+            with kept_when_interrupted(f"What {path} has so far is kept: run it again to go on."):
+                run.do(keeps_checkpoint=keeps_checkpoint)
         finally:
             accelerator.free_memory()  # or it would hold every model that it was given
         accelerator.wait_for_everyone()

@@ -10,6 +10,7 @@ from typing import Any
 from ...loaders.atomic_write import whole_folder
 from ...loaders.errors import OutputError, VerificationError
 from ...loaders.hashing import identify
+from ...loaders.interrupts import kept_when_interrupted
 from ..core.base import NLIBuilder
 from ..core.options import BuildOptions, Key
 from ..core.spec import DatasetSpec
@@ -55,7 +56,10 @@ def build_version(
     target = output / spec.name
     if may_replace is None:
         _refuse_to_lose_parts(target, options.keys(spec))
-    with whole_folder(target, may_replace or partial(_is_only_ours, spec.name)) as folder:
+    with (
+        kept_when_interrupted(f"{target} is as it was."),
+        whole_folder(target, may_replace or partial(_is_only_ours, spec.name)) as folder,
+    ):
         manifest = write_rows(builder, folder, options, max_shard_bytes)
         if measure is not None:
             manifest.write(folder)

@@ -16,6 +16,7 @@ from filelock import FileLock
 from huggingface_hub import constants, hf_hub_download, try_to_load_from_cache
 
 from ..errors import DownloadError
+from ..interrupts import kept_when_interrupted
 from ..network import Retries, check_reachable, is_passing, wait_asked_for
 from ..progress import progress_bar
 from .catalogue import HubFile
@@ -48,7 +49,8 @@ def download(url: str, target: Path, *, verify: Callable[[Path], object]) -> Non
                 return
         is_whole = False
         try:
-            _complete(url, part, tag)
+            with kept_when_interrupted("What was downloaded is kept: run it again to go on."):
+                _complete(url, part, tag)
             is_whole = True
             verify(part)
             part.replace(target)

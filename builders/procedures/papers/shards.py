@@ -13,6 +13,7 @@ from typing import Protocol
 from filelock import FileLock, Timeout
 
 from ....loaders.corpora.papers.files import PaperFile
+from ....loaders.interrupts import kept_when_interrupted
 from ....loaders.progress import progress_bar
 from ...core.identity import code_identity
 from ...core.workers import map_in_order
@@ -66,11 +67,12 @@ def worked_off(
         place.mkdir(exist_ok=True)
         waiting = [shard for shard in shards if not _is_done(shard.folder)]
         done = len(shards) - len(waiting)
-        with progress_bar("Reading", n_steps=len(shards), n_done=done, unit="shard") as bar:
-            for _ in engine(job, waiting):
-                bar.update()
-        folders = [shard.folder for shard in shards]
-        yield folders
+        with kept_when_interrupted("The shards that were read are kept: run it again to go on."):
+            with progress_bar("Reading", n_steps=len(shards), n_done=done, unit="shard") as bar:
+                for _ in engine(job, waiting):
+                    bar.update()
+            folders = [shard.folder for shard in shards]
+            yield folders
         for folder in folders:
             rmtree(folder, ignore_errors=True)
         with suppress(OSError):  # not empty: shards of another corpus

@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from ..loaders.interrupts import notes_of
 from . import (
     annotation,
     baselines,
@@ -39,8 +40,16 @@ def main() -> None:
     try:
         with _errors_as_exit_codes():
             app()
+    except SystemExit as end:
+        if end.code in _INTERRUPTED:
+            print(" ".join(["nlihub: interrupted.", *notes_of(end)]), file=sys.stderr)
+        raise
     finally:
         gc.freeze()  # the process ends: spare it the last search for cycles, 0.1 s
+
+
+#: The exit codes of SIGINT and SIGTERM.
+_INTERRUPTED = (130, 143)
 
 
 @contextmanager

@@ -7,7 +7,6 @@ import errno
 import glob
 import os
 import shutil
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -150,13 +149,11 @@ def _exchange(one: Path, other: Path) -> bool:
     here, exchange, swap = -100, 2, 2  # AT_FDCWD, RENAME_EXCHANGE, RENAME_SWAP
     try:
         library = ctypes.CDLL(None)
-        if sys.platform == "linux":
+        if hasattr(library, "renameat2"):
             return bool(library.renameat2(here, names[0], here, names[1], exchange) == 0)
-        if sys.platform == "darwin":
-            return bool(library.renamex_np(*names, swap) == 0)
+        return bool(library.renamex_np(*names, swap) == 0)
     except (AttributeError, OSError, TypeError):  # an old libc; Windows
-        pass
-    return False
+        return False
 
 
 @contextmanager

@@ -6,7 +6,7 @@ beyond what releases, papers and abstracts have.
 
 import tarfile
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
 from .errors import NotDataError, RecordError
 
@@ -45,7 +45,9 @@ def is_whole_number(text: str) -> bool:
     return 0 < len(text) <= MAX_DIGITS and text.isascii() and text.isdigit()
 
 
-def copy_bounded(source: IO[bytes], target: IO[bytes], name: Path, n_bytes: int | None) -> None:
+def copy_bounded(
+    source: "SupportsRead", target: IO[bytes], name: Path, n_bytes: int | None
+) -> None:
     """Copy what is unpacked, as long as it may be what it should be.
 
     Args:
@@ -65,6 +67,14 @@ def copy_bounded(source: IO[bytes], target: IO[bytes], name: Path, n_bytes: int 
             size = MAX_UNPACKED_BYTES if n_bytes is None else n_bytes
             raise NotDataError(f"{name} unpacks to more than {size:,} bytes, {known}.")
         target.write(chunk)
+
+
+class SupportsRead(Protocol):
+    """What bytes can be read from."""
+
+    def read(self, size: int, /) -> bytes:
+        """Read some bytes."""
+        ...
 
 
 class EndingStream:

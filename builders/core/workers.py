@@ -75,8 +75,8 @@ def _signals_deferred() -> Iterator[None]:
     finally:
         for number, handler in ours.items():
             signal.signal(number, handler)
-        for number in received[:1]:
-            signal.raise_signal(number)
+        if received:
+            signal.raise_signal(received[0])
 
 
 def _start(job: Callable[[Any], Any]) -> None:

@@ -1,7 +1,6 @@
 """The program ``nlihub``; also ``python -m nlihub``."""
 
 import signal
-import sys
 
 
 def main() -> None:
@@ -17,4 +16,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

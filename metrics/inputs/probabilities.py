@@ -58,7 +58,8 @@ def read_probabilities(
         if len(wrong):
             problems.add(f"{name}: do not sum to 1 in {show_rows(wrong, sums)}.")
             return None
-    return np.minimum(values, 1)
+    bounded: np.ndarray = np.minimum(values, 1)
+    return bounded
 
 
 def as_numbers(given: Any, data: Any = None) -> np.ndarray:

@@ -15,7 +15,8 @@ from ..builders.core.spec import DatasetSpec
 from ..builders.versions.manifest import Manifest
 
 FILE_NAME = "eval.yaml"
-_SPLIT = "test"
+#: The split that a benchmark scores.
+SPLIT = "test"
 
 
 def eval_file(manifest: Manifest, spec: DatasetSpec) -> bytes | None:
@@ -28,7 +29,7 @@ def eval_file(manifest: Manifest, spec: DatasetSpec) -> bytes | None:
     Returns:
         YAML in UTF-8; None where there is no test split.
     """
-    configs = [name for name, splits in manifest.configs.items() if _SPLIT in splits]
+    configs = [name for name, splits in manifest.configs.items() if SPLIT in splits]
     if not configs:
         return None
     told = {
@@ -44,7 +45,7 @@ def _task(config: str, spec: DatasetSpec) -> dict[str, Any]:
     return {
         "id": config,
         "config": config,
-        "split": _SPLIT,
+        "split": SPLIT,
         "field_spec": {
             "input": "premise",
             "target": "label",

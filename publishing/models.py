@@ -10,6 +10,7 @@ from ..baselines.runs.config import RunConfig
 from ..baselines.runs.folder import CONFIG, METRICS, RECORD, RunFolder
 from ..builders.core.markdown import markdown_table
 from ..loaders.errors import UsageError
+from .eval_results import Benchmark
 from .hub.repository import Content, HubRepository
 
 #: The scores that a card shows, by metric: how they are called, and their type on the Hub.
@@ -21,7 +22,12 @@ _SHOWN = {
 
 
 def publish_model(
-    run: str | Path, repo: str, *, private: bool = False, license_id: str | None = None
+    run: str | Path,
+    repo: str,
+    *,
+    private: bool = False,
+    license_id: str | None = None,
+    benchmark: str | None = None,
 ) -> str:
     """Send the model of a run to the Hub in one commit, with card and results; return its address.
 
@@ -32,9 +38,13 @@ def publish_model(
         repo: The repository, ``ORG/NAME``; it is made if there is none.
         private: Whether a repository that is made is private.
         license_id: Licence of the weights as the Hub names it, such as ``apache-2.0``.
+        benchmark: A published version, ``ORG/NAME@X.Y.Z``; the model's page shows the accuracies
+            on its test splits (see ``eval_results``).
 
     Raises:
-        UsageError: The run is not done, has no checkpoint of an encoder, or the name is malformed.
+        UsageError: The run is not done, has no checkpoint of an encoder, or was not scored on a
+            test split of the benchmark; or a name is malformed.
+        VersionError: There is no such benchmark, or it has no ``eval.yaml``.
         HubError: The Hub refuses it or cannot be reached.
     """
     repository = HubRepository(repo, "model")
@@ -54,10 +64,33 @@ def publish_model(
     files["metrics.json"] = folder.path / METRICS
     files["run/config.json"] = folder.path / CONFIG
     files["run/record.json"] = folder.path / RECORD
+    if benchmark is not None:
+        name, content = _eval_results(folder, benchmark)
+        files[name] = content
     repository.create(private=private)
     name, seed = folder.config.name, folder.config.seed
     commit = repository.commit(files, message=f"{name}, seed {seed}", parent=repository.head())
     return f"{repository.url}/commit/{commit}"
+
+
+def _eval_results(run: RunFolder, benchmark: str) -> tuple[str, bytes]:
+    """Return the file with the run's accuracies on a benchmark: its path, and its bytes."""
+    published = Benchmark(benchmark)
+    accuracies = {}
+    for found in run.read_json(METRICS)["evaluations"].values():
+        told = found["dataset"]
+        configs = published.configs_of(told["digest"])
+        for config in [told["config"]] if told["config"] in configs else configs[:1]:
+            accuracies[config] = found["metrics"]["nli_report"]["accuracy"]
+    if not accuracies:
+        raise UsageError(f"{run.path} has no scores on a test split of {published.name}.")
+    seed = run.config.seed
+    return published.file(
+        [
+            published.entry(config, accuracy, f"{run.config.name}, seed {seed}, fine-tuned")
+            for config, accuracy in accuracies.items()
+        ]
+    )
 
 
 def _model_card(run: RunFolder, name: str, license_id: str | None) -> str:

@@ -3,6 +3,7 @@
 A version is published once: one commit, read back by its readers, then tagged.
 """
 
+from .publishing.eval_results import eval_results
 from .publishing.models import publish_model
 from .publishing.publish import croissant, diff, publish, publish_metric, versions
 from .publishing.publish_all import publish_all
@@ -10,6 +11,7 @@ from .publishing.publish_all import publish_all
 __all__ = [
     "croissant",
     "diff",
+    "eval_results",
     "publish",
     "publish_all",
     "publish_metric",

@@ -41,6 +41,7 @@ COMMANDS = {
     "publish-metric": "publishing/test_publishing_metrics.py::test_a_metric_is_published",
     "versions": _PUBLISHING,
     "diff": _PUBLISHING,
+    "eval-results": "publishing/test_eval_results.py::test_a_log_becomes_a_result",
     "croissant": "publishing/test_croissant.py::test_it_is_written_on_the_command_line",
     "construct papers": f"{_PROCEDURES}/test_from_papers.py::TestCommandLine",
     "construct abstracts": f"{_PROCEDURES}/test_from_abstracts.py::TestCommand",

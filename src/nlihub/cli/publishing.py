@@ -28,6 +28,7 @@ def add_commands(app: typer.Typer) -> None:
         versions_command,
         diff_command,
         croissant_command,
+        eval_results_command,
     ):
         command(app)(function)
 
@@ -168,6 +169,25 @@ def croissant_command(
         configs=names(configs),
         splits=names(splits),
     )
+    answer(str(found), as_json, lambda: str(found))
+
+
+def eval_results_command(
+    logs: Annotated[
+        list[Path], typer.Argument(metavar="LOGS...", help="Logs of harnesses, of one model.")
+    ],
+    benchmark: Annotated[
+        str, typer.Option(metavar="ORG/NAME@X.Y.Z", help="The published version that was asked.")
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder for .eval_results/NAME.yaml.")
+    ],
+    as_json: Json = False,
+) -> None:
+    """Write scores of a harness as the page of a model shows them, for "hf upload"."""
+    from ..publishing.eval_results import eval_results
+
+    found = eval_results(logs, benchmark, output)
     answer(str(found), as_json, lambda: str(found))
 
 

@@ -53,10 +53,16 @@ def push_command(
     license_id: Annotated[
         str | None, typer.Option("--license", help="Licence of the weights, e.g. apache-2.0.")
     ] = None,
+    benchmark: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ORG/NAME@X.Y.Z", help="Published version on which the accuracies count."
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Publish a fine-tuned model on the Hub, with a card that has its results."""
     from ...hub import publish_model
 
-    url = publish_model(run, repo, private=private, license_id=license_id)
+    url = publish_model(run, repo, private=private, license_id=license_id, benchmark=benchmark)
     answer({"commit": url}, as_json, lambda: url)

@@ -1,0 +1,106 @@
+"""Logs as evaluation harnesses write them of our tasks, with made-up answers."""
+
+import io
+import json
+import struct
+import zipfile
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+LABELS = ("entailment", "neutral", "contradiction")
+ZSTANDARD = 93
+
+
+def predict(row, number):
+    """Mostly the gold label, sometimes another, sometimes none."""
+    return None if number % 11 == 0 else (row["label"] + (number % 4 == 0)) % 3
+
+
+def about(row, digest):
+    told = {"dataset": "open_spacenli", "config": "default", "form": "p1", "digest": digest}
+    return {"id": row["id"], "label": row["label"], "group": row["group"], **told}
+
+
+def lm_eval_log(rows, digest, folder):
+    path = folder / "samples_open_spacenli_p1_gen_2026-01-02T03-04-05.678.jsonl"
+    lines = []
+    for number, row in enumerate(rows):
+        judged = ["open_spacenli", row["label"], predict(row, number), row["group"]]
+        sample = {"doc_id": number, "doc": about(row, digest), "metrics": ["accuracy", "unread"]}
+        lines.append(json.dumps({**sample, "accuracy": judged, "unread": judged}) + "\n")
+    path.write_text("".join(lines))
+    results = {"lm_eval_version": "0.4.13", "model_name": "m", "n-shot": {path.stem[8:28]: 4}}
+    results["n-shot"] = {"open_spacenli_p1_gen": 4}
+    (folder / "results_2026-01-02T03-04-05.678.json").write_text(json.dumps(results))
+    return path
+
+
+def lighteval_log(rows, digest, folder):
+    path = folder / "details_open_spacenli_p1_gen|0_2026-01-02T03-04-05.678.parquet"
+    table = [
+        {
+            "doc": {"query": "?", "specific": about(row, digest)},
+            "metric": {"judged": {"prediction": predict(row, number), "reference": row["label"]}},
+            "model_response": {"text": ["x"]},
+        }
+        for number, row in enumerate(rows)
+    ]
+    pq.write_table(pa.Table.from_pylist(table), path)
+    return path
+
+
+def inspect_parts(rows, digest):
+    header = {"eval": {"model": "m", "packages": {"inspect_ai": "0.3.285"}, "task_args": {}}}
+    samples = []
+    for number, row in enumerate(rows):
+        label = predict(row, number)
+        answer = None if label is None else LABELS[label]
+        told = about(row, digest)
+        samples.append(
+            {"id": told.pop("id"), "metadata": told, "scores": {"judge": {"answer": answer}}}
+        )
+        if label is None and number % 2:
+            del samples[-1]["scores"]  # after an error of the model's server
+    return header, samples
+
+
+def inspect_json(rows, digest, folder):
+    header, samples = inspect_parts(rows, digest)
+    path = folder / "log.json"
+    path.write_text(json.dumps({**header, "samples": samples}))
+    return path
+
+
+def inspect_archive(rows, digest, folder, kind=ZSTANDARD):
+    """Write an archive as Inspect does; zipfile writes no Zstandard, so the headers are altered."""
+    header, samples = inspect_parts(rows, digest)
+    files = {"header.json": header}
+    files |= {f"samples/{s['id']}_epoch_1.json": s for s in samples}
+    content = io.BytesIO()
+    sizes = {}
+    with zipfile.ZipFile(
+        content, "w", zipfile.ZIP_DEFLATED if kind == 8 else zipfile.ZIP_STORED
+    ) as archive:
+        for name, value in files.items():
+            text = json.dumps(value).encode()
+            sizes[name] = len(text)
+            archive.writestr(
+                name, pa.compress(text, "zstd", asbytes=True) if kind == ZSTANDARD else text
+            )
+        infos = archive.infolist()
+        start = archive.start_dir
+    data = bytearray(content.getvalue())
+    if kind == ZSTANDARD:
+        place = data.index(b"PK\1\2", infos[-1].header_offset)
+        assert place == start or start == 0
+        for info in infos:
+            struct.pack_into("<H", data, info.header_offset + 8, kind)
+            struct.pack_into("<I", data, info.header_offset + 22, sizes[info.filename])
+            struct.pack_into("<H", data, place + 10, kind)
+            struct.pack_into("<I", data, place + 24, sizes[info.filename])
+            n_name, n_extra, n_comment = struct.unpack_from("<3H", data, place + 28)
+            place += 46 + n_name + n_extra + n_comment
+    path = folder / f"{kind}.eval"
+    path.write_bytes(data)
+    return path

@@ -1,0 +1,165 @@
+"""Scores of harnesses as the page of a model shows them."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from harness_log_files import lighteval_log, lm_eval_log, predict
+from hub_server import running_hub
+from hub_store import Repo
+from hub_users import Publisher
+from nlihub.builders.core.registry import get_builder
+from nlihub.builders.versions.version import BuiltVersion
+from nlihub.publishing.benchmark import eval_file
+
+REPO = "someone/open_spacenli"
+CALL = """
+import json, sys
+import nlihub
+from nlihub import NLIHubError
+
+for arguments in json.loads(sys.argv[1]):
+    try:
+        print(nlihub.hub.eval_results(*arguments))
+    except NLIHubError as error:
+        print(f"{type(error).__name__}: {error}")
+"""
+COMMAND = """
+import sys
+from nlihub.__main__ import main
+sys.argv[0] = "nlihub"
+main()
+"""
+
+
+@pytest.fixture(scope="module")
+def version(built):
+    return BuiltVersion(built)
+
+
+@pytest.fixture(scope="module")
+def benchmark(version):
+    return f"{REPO}@{version.manifest.version}"
+
+
+@pytest.fixture(scope="module")
+def person(built, version, tmp_path_factory):
+    """Someone for whom a Hub has the version, once as a benchmark and once without that file."""
+    files = {
+        path.relative_to(built).as_posix(): path.read_bytes()
+        for path in built.rglob("*")
+        if path.is_file()
+    }
+    told = eval_file(version.manifest, get_builder("open_spacenli").SPEC)
+    with running_hub() as hub:
+        for name, more in ((REPO, {"eval.yaml": told}), (f"{REPO}-plain", {})):
+            repo = hub.repos[f"datasets/{name}"] = Repo(f"datasets/{name}")
+            kept = {path: hub.keep(content) for path, content in (files | more).items()}
+            repo.tags[f"v{version.manifest.version}"] = repo.add(kept)
+        yield Publisher(hub, tmp_path_factory.mktemp("person"))
+
+
+def rows_of(version, config):
+    return version.table(config, "test").to_pylist()
+
+
+def digest_of(version, config):
+    return version.manifest.configs[config]["test"].digest
+
+
+def test_a_log_becomes_a_result(person, version, benchmark, tmp_path):
+    rows = rows_of(version, "default")
+    log = lm_eval_log(rows, digest_of(version, "default"), tmp_path)
+    arguments = ["eval-results", log, "--benchmark", benchmark, "-o", tmp_path / "model"]
+    written = tmp_path / "model" / ".eval_results" / "open_spacenli.yaml"
+    assert person.python(COMMAND, *map(str, arguments)).splitlines() == [str(written)]
+    n_right = sum(predict(row, number) == row["label"] for number, row in enumerate(rows))
+    commit = person.hub.repos[f"datasets/{REPO}"].commits[-1].oid
+    assert yaml.safe_load(written.read_text()) == [
+        {
+            "dataset": {"id": REPO, "task_id": "default", "revision": commit},
+            "value": round(n_right / len(rows), 6),
+            "notes": "lm_eval 0.4.13,prompt:p1,answers:generated,shots:4",
+        }
+    ]
+
+
+def test_the_client_of_the_hub_reads_it(person, version, benchmark, tmp_path):
+    client = pytest.importorskip("huggingface_hub._eval_results")
+    rows = rows_of(version, "default")
+    log = lm_eval_log(rows, digest_of(version, "default"), tmp_path)
+    written = person.python(CALL, json.dumps([[str(log), benchmark, str(tmp_path)]])).strip()
+    content = yaml.safe_load(Path(written).read_text())
+    [entry] = client.parse_eval_result_entries(content)
+    assert (entry.dataset_id, entry.task_id) == (REPO, "default")
+    assert client.eval_result_entries_to_yaml([entry]) == content
+
+
+def test_what_is_no_result_is_refused(person, version, benchmark, tmp_path):
+    rows, digest = rows_of(version, "default"), digest_of(version, "default")
+    places = {name: tmp_path / name for name in ("whole", "part", "other", "model", "again")}
+    for place in places.values():
+        place.mkdir()
+    whole = lm_eval_log(rows, digest, places["whole"])
+    part = lm_eval_log(rows[:7], digest, places["part"])
+    other = lm_eval_log(rows, "0" * 64, places["other"])
+    of_another_model = lighteval_log(rows, digest, places["model"])
+    again = lm_eval_log(rows, digest, places["again"])
+    plain = tmp_path / "predictions.jsonl"
+    plain.write_text('{"id": "x", "prediction": 0}\n')
+    number = version.manifest.version
+    cases = [
+        ([part], benchmark, f"leaves out {len(rows) - 7:,} rows of default"),
+        ([other], benchmark, "which are not those of a test split"),
+        ([whole, of_another_model], benchmark, "are of several models: "),
+        ([whole, again], benchmark, "UsageError: There are several logs of the config default"),
+        ([plain], benchmark, "predictions.jsonl is no log of a harness"),
+        ([tmp_path / "missing.jsonl"], benchmark, "missing.jsonl"),
+        ([], benchmark, "UsageError: Expected at least one log"),
+        ([whole], f"{REPO}-plain@{number}", "VersionError: someone/open_spacenli-plain@"),
+        ([whole], f"{REPO}@9.9.9", "VersionError"),
+        ([whole], "open_spacenli", "UsageError"),
+    ]  # fmt: skip
+    calls = [[list(map(str, logs)), name, str(tmp_path / "out")] for logs, name, _ in cases]
+    answers = person.python(CALL, json.dumps(calls)).splitlines()
+    for answer, (_, _, expected) in zip(answers, cases, strict=True):
+        assert expected in answer
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow
+def test_a_model_is_pushed_with_its_results_on_a_benchmark(
+    person, built, version, benchmark, tmp_path
+):
+    pytest.importorskip("torch", reason="the extra 'baselines' is not installed")
+    from nlihub.baselines.runs.config import HyperParameters, RunConfig
+    from tiny_models import write_encoder
+
+    import nlihub
+
+    write_encoder(tmp_path / "encoder")
+    config = RunConfig(
+        "tiny",
+        "encoder",
+        (f"{built}/argument_orientation",),
+        model=str(tmp_path / "encoder"),
+        train=f"{built}/few_shot:train",
+        options=HyperParameters(max_epochs=1, max_length=32),
+    )
+    [found] = nlihub.baselines.run(config, tmp_path / "runs", on_cpu=True)
+    push = ["baseline", "push", found["run"], "--repo", "someone/tiny", "--benchmark"]
+    person.python(COMMAND, *push, benchmark)
+    content = person.hub.files("someone/tiny")[".eval_results/open_spacenli.yaml"]
+    [entry] = yaml.safe_load(content)
+    [evaluation] = found["evaluations"].values()
+    accuracy = evaluation["metrics"]["nli_report"]["accuracy"]
+    assert entry["value"] == round(accuracy, 6)
+    assert entry["dataset"]["task_id"] == "argument_orientation"
+    assert entry["notes"] == "tiny, seed 1, fine-tuned"
+    refused = person.end(
+        person._start(["-c", COMMAND, *push[:4], "a/b", "--benchmark", f"{REPO}-plain@1.0.0"], {}),
+        code=1,
+    )
+    assert "has no eval.yaml" in refused
+    assert "a/b" not in person.hub.repos  # refused before anything is made

@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -119,9 +120,9 @@ def release_files(tmp_path_factory):
     return folder, write_releases(folder)
 
 
-@pytest.fixture(scope="module")
-def releases(release_files, tmp_path_factory):
-    """The folder with the small releases, in place of the real ones while a module runs."""
+@contextmanager
+def _in_place_of_the_real(release_files, tmp_path_factory):
+    """The folder with the small releases, which stand for the real ones while the block runs."""
     import datasets
     from nlihub.builders import mscinli, open_spacenli
     from nlihub.builders import scinli as sentence_pairs
@@ -140,6 +141,25 @@ def releases(release_files, tmp_path_factory):
         for name, counts in {**published, "spacenli": {}}.items():
             patch.setitem(get_builder(name).SPEC.__dict__, "published", counts)
         yield folder
+
+
+@pytest.fixture(scope="module")
+def releases(release_files, tmp_path_factory):
+    """The folder with the small releases, in place of the real ones while a module runs."""
+    with _in_place_of_the_real(release_files, tmp_path_factory) as folder:
+        yield folder
+
+
+@pytest.fixture(scope="session")
+def built_releases(release_files, tmp_path_factory):
+    """A folder with versions built from the small releases, by dataset; do not change them."""
+    import nlihub
+
+    output = tmp_path_factory.mktemp("built-releases")
+    with _in_place_of_the_real(release_files, tmp_path_factory) as folder:
+        for name in ("scinli", "mscinli", "bionli"):
+            nlihub.build(name, output, folder=folder / "jsonl")
+    return output
 
 
 @pytest.fixture(scope="session")

@@ -28,6 +28,14 @@ import nlihub
 pytestmark = pytest.mark.slow
 
 LIMIT = 24
+#: Tasks on small releases of the other papers' datasets, with dataset and config.
+TASKS = {
+    "scinli_p1": ("scinli", "default"),
+    "mscinli_hardware_p2": ("mscinli", "hardware"),
+    "bionli_p1": ("bionli", "full"),
+    "bionli_balanced_p3_gen": ("bionli", "balanced"),
+    "scinli_acl_small_p1_gen": ("scinli", "acl_small"),
+}
 #: Words of the prompts; with them and the replies a random model says much that can be read.
 WORDS = "the is of to from in Premise: Hypothesis: Here are a and between first near left right"
 
@@ -59,7 +67,8 @@ def model(tmp_path):
     import transformers
     from tokenizers import Tokenizer, models, pre_tokenizers
 
-    replies = [word for reply in get_task("open_spacenli").replies for word in reply.split()]
+    tasks = [get_task(name) for name in ("open_spacenli", "scinli", "bionli")]
+    replies = [word for task in tasks for reply in task.replies for word in reply.split()]
     words = ["[PAD]", "[EOS]", "[UNK]", *dict.fromkeys(replies), *WORDS.split()]
     tokenizer = Tokenizer(models.WordLevel({w: i for i, w in enumerate(words)}, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
@@ -101,33 +110,45 @@ def run(*arguments, env, cwd):
 def expected_scores(log, built):
     """What ``nlihub score`` says of a log, by the names that harnesses show."""
     found = nlihub.score(log, str(built), thresholds=[0.95, 1.0])["metrics"]
-    report, patterns = found["nli_report"], found["pattern_accuracy"]
-    assert report["n_samples"] == LIMIT
-    return {
+    report = found["nli_report"]
+    assert 0 < report["n_samples"] <= LIMIT
+    expected = {
         "accuracy": report["accuracy"],
         "macro_f1": report["macro_f1"],
-        "pattern_accuracy_0.95": patterns["pattern_accuracy"][0],
-        "pattern_accuracy_1.0": patterns["pattern_accuracy"][1],
-        "pattern_accuracy_area": patterns["area_under_curve"],
-        "unread": report["n_unanswered"] / LIMIT,
+        "unread": report["n_unanswered"] / report["n_samples"],
     }
+    if patterns := found.get("pattern_accuracy"):
+        expected |= {
+            "pattern_accuracy_0.95": patterns["pattern_accuracy"][0],
+            "pattern_accuracy_1.0": patterns["pattern_accuracy"][1],
+            "pattern_accuracy_area": patterns["area_under_curve"],
+        }
+    if groups := found.get("consistency"):
+        expected["consistency"] = groups["consistency"][1]
+    return expected
 
 
 NAMES = score_names(get_task("open_spacenli").spec)
 
 
-@needs("lm_eval")
-def test_lm_eval(environment, model, built, tmp_path):
-    folder = run("nlihub", "tasks", "lm-eval", env=environment, cwd=tmp_path).strip()
-    tasks = ["open_spacenli_p1", "open_spacenli_p1_gen", "open_spacenli_few_shot_p2"]
+def run_lm_eval(model, tasks, env, cwd):
+    """Run tasks with a limit; return the file of results."""
+    folder = run("nlihub", "tasks", "lm-eval", env=env, cwd=cwd).strip()
     run(
         *("lm_eval", "run", "--model", "hf", "--model_args", f"pretrained={model},dtype=float32"),
         *("--include_path", folder, "--tasks", ",".join(tasks), "--limit", str(LIMIT)),
         *("--num_fewshot", "0", "--apply_chat_template", "--log_samples", "--output_path", "out"),
-        env=environment,
-        cwd=tmp_path,
+        env=env,
+        cwd=cwd,
     )
-    [results] = (tmp_path / "out").rglob("results_*.json")
+    [results] = (cwd / "out").rglob("results_*.json")
+    return results
+
+
+@needs("lm_eval")
+def test_lm_eval(environment, model, built, tmp_path):
+    tasks = ["open_spacenli_p1", "open_spacenli_p1_gen", "open_spacenli_few_shot_p2"]
+    results = run_lm_eval(model, tasks, environment, tmp_path)
     told = json.loads(results.read_text())["results"]
     for task in tasks:
         [log] = results.parent.glob(f"samples_{task}_2*.jsonl")
@@ -137,6 +158,17 @@ def test_lm_eval(environment, model, built, tmp_path):
         assert "shots:0" in nlihub.score(log, str(built))["metrics"]["nli_report"]["signature"]
     [log] = results.parent.glob("samples_open_spacenli_p1_gen_2*.jsonl")
     assert 0 < expected_scores(log, built)["unread"] < 1  # the answers differ
+
+
+@needs("lm_eval")
+def test_lm_eval_on_the_other_datasets(environment, model, built_releases, tmp_path):
+    env = {**environment, "NLIHUB_DATA": str(built_releases)}
+    results = run_lm_eval(model, TASKS, env, tmp_path)
+    told = json.loads(results.read_text())["results"]
+    for task, (dataset, _) in TASKS.items():
+        [log] = results.parent.glob(f"samples_{task}_2*.jsonl")
+        expected = expected_scores(log, built_releases / dataset)
+        assert {name: told[task][f"{name},none"] for name in expected} == expected
 
 
 @needs("lm_eval")
@@ -156,19 +188,24 @@ def test_lm_eval_shows_exemplars(environment, model, tmp_path):
     assert prompt.count("### Answer") == 3
 
 
-@needs("lighteval")
-def test_lighteval(environment, model, built, tmp_path):
-    tasks = ["open_spacenli_p1", "open_spacenli_p1_gen"]
+def run_lighteval(model, tasks, env, cwd):
+    """Run tasks with a limit; return what it says of each."""
     run(
         *("lighteval", "accelerate", f"model_name={model},batch_size=1,max_length=2048"),
         *(",".join(f"{task}|0" for task in tasks), "--max-samples", str(LIMIT)),
         *("--custom-tasks", "nlihub.integrations.lighteval", "--save-details"),
         *("--output-dir", "out"),
-        env=environment,
-        cwd=tmp_path,
+        env=env,
+        cwd=cwd,
     )
-    [results] = (tmp_path / "out").rglob("results_*.json")
-    told = json.loads(results.read_text())["results"]
+    [results] = (cwd / "out").rglob("results_*.json")
+    return json.loads(results.read_text())["results"]
+
+
+@needs("lighteval")
+def test_lighteval(environment, model, built, tmp_path):
+    tasks = ["open_spacenli_p1", "open_spacenli_p1_gen"]
+    told = run_lighteval(model, tasks, environment, tmp_path)
     beginning = get_task("open_spacenli").load(str(built)).rows["id"].to_pylist()[:LIMIT]
     for task in tasks:
         [log] = (tmp_path / "out").rglob(f"details_{task}|0_*.parquet")
@@ -176,6 +213,16 @@ def test_lighteval(environment, model, built, tmp_path):
         assert {name: told[f"{task}|0"][name] for name in NAMES} == expected
         rows = pq.read_table(log, columns=["doc"])["doc"].to_pylist()
         assert [row["specific"]["id"] for row in rows] == beginning  # its shuffle is undone
+
+
+@needs("lighteval")
+def test_lighteval_on_the_other_datasets(environment, model, built_releases, tmp_path):
+    env = {**environment, "NLIHUB_DATA": str(built_releases)}
+    told = run_lighteval(model, TASKS, env, tmp_path)
+    for task, (dataset, _) in TASKS.items():
+        [log] = (tmp_path / "out").rglob(f"details_{task}|0_*.parquet")
+        expected = expected_scores(log, built_releases / dataset)
+        assert {name: told[f"{task}|0"][name] for name in expected} == expected
 
 
 class Answers(BaseHTTPRequestHandler):
@@ -186,11 +233,12 @@ class Answers(BaseHTTPRequestHandler):
     def do_POST(self):
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         question = asked["messages"][-1]["content"]
-        number = hashlib.sha256(question.encode()).digest()[0] % 4
+        number = hashlib.sha256(question.encode()).digest()[0]
         if "ANSWER: NUMBER" in question:  # as eval.yaml asks
-            text = f"ANSWER: {number}"
+            text = f"ANSWER: {number % 4}"
         else:
-            text = [*get_task("open_spacenli").replies, "Hard to say."][number]
+            replies = self.server.replies
+            text = [*replies, "Hard to say."][number % (len(replies) + 1)]
         message = {"role": "assistant", "content": text}
         choice = {"index": 0, "finish_reason": "stop", "message": message}
         usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
@@ -208,19 +256,21 @@ class Answers(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server():
-    """The address of a server of a model."""
+    """A server of a model, which gives the replies of open_spacenli unless others are set."""
     with ThreadingHTTPServer(("127.0.0.1", 0), Answers) as running:
+        running.replies = get_task("open_spacenli").replies
         threading.Thread(target=running.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{running.server_address[1]}/v1"
+        yield running
         running.shutdown()
 
 
 def inspect(task, *options, server, env, cwd):
     """Evaluate a task; return the log, and the values that it shows by name."""
+    url = f"http://127.0.0.1:{server.server_address[1]}/v1"
     run(
         *("inspect", "eval", task, *options, "--limit", str(LIMIT), "--display", "none"),
         *("--model", "openai-api/local/m", "--log-dir", "out"),
-        env={**env, "LOCAL_API_KEY": "x", "LOCAL_BASE_URL": server},
+        env={**env, "LOCAL_API_KEY": "x", "LOCAL_BASE_URL": url},
         cwd=cwd,
     )
     [log] = (cwd / "out").glob("*.eval")
@@ -238,6 +288,22 @@ def test_inspect(environment, built, server, tmp_path):
     assert 0 < expected["unread"] < 1
     assert {name: told[name] for name in expected} == expected
     assert {"directional", "stderr", "macro_f1_stderr"} <= set(told)
+
+
+@needs("inspect_ai")
+@pytest.mark.parametrize("task", TASKS)
+def test_inspect_on_the_other_datasets(environment, built_releases, server, tmp_path, task):
+    dataset, config = TASKS[task]
+    form = task.removesuffix("_gen")[-2:]
+    server.replies = get_task(dataset, config, form).replies
+    log, told = inspect(
+        *(f"nlihub/{dataset}", "-T", f"config={config}", "-T", f"form={form}"),
+        server=server,
+        env={**environment, "NLIHUB_DATA": str(built_releases)},
+        cwd=tmp_path,
+    )
+    expected = expected_scores(log, built_releases / dataset)
+    assert {name: told[name] for name in expected} == expected
 
 
 @needs("inspect_ai")

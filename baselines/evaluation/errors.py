@@ -78,6 +78,7 @@ def sample_errors(
     split: str | None = None,
     n_coders: int = 2,
     seed: int = 0,
+    model_labels: Sequence[str] = (),
     folder: PathLike | None = None,
 ) -> ErrorsSample:
     """Draw errors of one or two systems into sheets for people to code.
@@ -99,6 +100,7 @@ def sample_errors(
         split: Its split; None takes ``test``, or the only one.
         n_coders: How many people code every error, from 1; agreement needs 2.
         seed: Decides which errors are drawn.
+        model_labels: See ``score``.
         folder: Local folder with the source files, where the dataset has to be built first.
 
     Raises:
@@ -131,7 +133,7 @@ def sample_errors(
     gold, _ = restrict_to_logs(gold, logs)
     if by is not None and by not in (known := set(gold.rows.column_names) - {"id", *_TEXTS}):
         raise UnknownNameError.of("column to balance errors by", by, known)
-    errors = _errors(gold, [_labels(gold, path) for path in files], by)
+    errors = _errors(gold, [_labels(gold, path, model_labels) for path in files], by)
     if not errors:
         names = " and ".join(path.name for path in files)
         raise UsageError(f"{names}: every prediction is right, so there is no error to read.")
@@ -152,9 +154,9 @@ def sample_errors(
 _TEXTS = ("premise", "hypothesis")
 
 
-def _labels(gold: GoldRows, path: Path) -> list[str]:
+def _labels(gold: GoldRows, path: Path, model_labels: Sequence[str]) -> list[str]:
     """Read the predicted labels of a system by name, in the order of the rows."""
-    found = read_predictions(gold, path)[0]["prediction"]
+    found = read_predictions(gold, path, model_labels)[0]["prediction"]
     is_id = pa.types.is_integer(found.type)
     return [
         _NO_ANSWER if label is None else gold.labels[label] if is_id else str(label)

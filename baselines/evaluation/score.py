@@ -1,10 +1,12 @@
 """Score files of predictions, show the scores, and draw them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ...builders.core.options import check_config, check_split
 from ...builders.core.registry import builders, get_builder
@@ -25,6 +27,7 @@ from ...metrics.inputs.problems import MetricInputError
 from ...metrics.rows import Rows, shorten, show_p_value, show_rows_as_text
 from .gold import GoldRows
 from .harness_logs import config_of, read_log, read_logs, restrict_to_logs
+from .label_order import find_better_order, name_ids
 from .predictions import check_predictions, join_predictions
 from .scoring import ScoringOptions, score_predictions, summarize_runs
 
@@ -69,6 +72,7 @@ def score(
     seed: int = 0,
     per_group: bool = False,
     by: str | Sequence[str] = (),
+    model_labels: Sequence[str] = (),
     folder: PathLike | None = None,
 ) -> dict[str, Any]:
     """Score predictions with every metric that applies to a dataset.
@@ -94,6 +98,8 @@ def score(
         by: Columns of the dataset to break the scores of ``nli_report`` and ``pattern_accuracy``
             down by, one or several, ``A+B`` for two crossed, such as ``domain+label``. A row with
             a list counts under each of its values, such as SpaceNLI's ``expressions``.
+        model_labels: The labels of the dataset in the order of the ids in the predictions, if that
+            is not the dataset's own.
         folder: Local folder with the source files, where the dataset has to be built first.
 
     Returns:
@@ -104,10 +110,11 @@ def score(
 
     Raises:
         UnknownNameError: There is no such dataset, config, split or column.
-        PredictionsError: Predictions are malformed, not one for every row, or no labels.
+        PredictionsError: Predictions are malformed, not one for every row, or no labels, or no ids
+            where ``model_labels`` are given.
         UsageError: There are not as many files of both systems, a file is given twice, an option
-            is out of its range, or a column to break down by has too many values, or several in a
-            pattern.
+            is out of its range, a column to break down by has too many values, or several in a
+            pattern, or ``model_labels`` are not those of the dataset.
     """
     files, other_files = _as_paths(predictions), _as_paths(against)
     _check_files(files, other_files)
@@ -124,7 +131,7 @@ def score(
     notes = [f"{n_left_out:,} rows of the split were not asked."] * bool(n_left_out)
 
     def read(path: Path) -> Any:
-        table, found = read_predictions(gold, path)
+        table, found = read_predictions(gold, path, model_labels)
         notes.extend(found)
         return table
 
@@ -187,11 +194,52 @@ def find_gold(
     return GoldRows.of_version(version, config, split, by=by, with_texts=with_texts)
 
 
-def read_predictions(gold: GoldRows, path: Path) -> tuple[pa.Table, list[str]]:
-    """Read and check a file of predictions; return them in the order of the rows, and warnings."""
+def read_predictions(
+    gold: GoldRows, path: Path, model_labels: Sequence[str] = ()
+) -> tuple[pa.Table, list[str]]:
+    """Read and check a file of predictions; return them in the order of the rows, and notes.
+
+    Args:
+        gold: The rows.
+        path: The file.
+        model_labels: See ``score``.
+    """
     table = _read(path)
+    named: list[str] = []
+    if gold.has_label_ids:
+        table, named = name_ids(table, gold.labels, model_labels, path.name)
     notes = check_predictions(table, gold.labels, path.name, may_be_ids=gold.has_label_ids)
-    return join_predictions(gold.rows, table, path.name), notes
+    joined = join_predictions(gold.rows, table, path.name)
+    return joined, [*named, *notes, *_note_on_order(gold, joined, model_labels, path.name)]
+
+
+def _note_on_order(
+    gold: GoldRows, table: pa.Table, model_labels: Sequence[str], name: str
+) -> Iterator[str]:
+    """Yield a note where predictions would be far better with their labels in another order."""
+    predicted = table["prediction"]
+    are_ids = pa.types.is_integer(predicted.type)
+    codes = (
+        predicted if are_ids else pc.index_in(predicted.cast(pa.string()), pa.array(gold.labels))
+    )
+    is_read = pc.is_valid(codes)
+    references = gold.rows["label"].filter(is_read).to_numpy().astype(np.intp)
+    codes = codes.filter(is_read).to_numpy().astype(np.intp)
+    if (found := find_better_order(codes, references, gold.labels)) is None:
+        return
+    order, now, then = found
+    scores = f"the accuracy would be {100 * then:.1f} % instead of {100 * now:.1f} %"
+    if are_ids:
+        own = [gold.labels.index(label) for label in model_labels or gold.labels]
+        given = ",".join(order[number] for number in own)
+        yield f"{name}: with --model-labels {given} {scores}. Which order has the model?"
+    else:
+        others = (
+            f"{label} for {one}"
+            for one, label in zip(gold.labels, order, strict=True)
+            if label != one
+        )
+        yield f"{name}: with {', '.join(others)} {scores}. Are the labels of the model named right?"
 
 
 def show_scores(found: Mapping[str, Any], *, per_group: bool = False) -> str:

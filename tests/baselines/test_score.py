@@ -97,6 +97,54 @@ def test_ids_of_labels_will_do_and_probabilities_may_be_missing(built, rows, tmp
     assert "cartography" not in found[0]
 
 
+def test_ids_in_another_order_of_labels_are_noticed(built, rows, tmp_path):
+    """The example of NLI models whose first id is contradiction."""
+    names = predict(rows, 0, probabilities=False)
+    order = LABELS[::-1]
+    ids = pa.array([order.index(label) for label in names["prediction"].to_pylist()])
+    path = write(names.set_column(1, "prediction", ids), tmp_path / "swapped.csv")
+    wrong, right = (
+        nlihub.score(path, str(built), model_labels=given) for given in ((), tuple(order))
+    )
+    expected = nlihub.score(write(names, tmp_path / "names.csv"), str(built))
+    assert right["metrics"] == expected["metrics"]
+    told = "are ids, read as 0 entailment, 1 neutral, 2 contradiction."
+    assert told in wrong["notes"][0]
+    assert "read as 0 contradiction, 1 neutral, 2 entailment." in right["notes"][0]
+    now, then = (found["metrics"]["nli_report"]["accuracy"] for found in (wrong, right))
+    told = f"swapped.csv: with --model-labels {','.join(order)} the accuracy would be "
+    told += f"{100 * then:.1f} % instead of {100 * now:.1f} %. Which order has the model?"
+    assert told in wrong["notes"]
+    assert not any("--model-labels" in note for note in right["notes"] + expected["notes"])
+    # Named in a third order, the ids lead to the same advice.
+    other = nlihub.score(path, str(built), model_labels=[LABELS[1], LABELS[0], LABELS[2]])
+    assert any(f"with --model-labels {','.join(order)} the" in note for note in other["notes"])
+    swapped = pa.array([LABELS[i] for i in ids.to_pylist()])
+    named = write(names.set_column(1, "prediction", swapped), tmp_path / "named.csv")
+    notes = nlihub.score(named, str(built))["notes"]
+    told = "with contradiction for entailment, entailment for contradiction the accuracy"
+    assert any(told in note for note in notes)
+    done = run("score", path, "--dataset", built, "--model-labels", ",".join(order))
+    assert f"{then:.4f}" in done.stdout or f"{100 * then:.2f}" in done.stdout
+    with pytest.raises(PredictionsError, match="these predictions are no ids"):
+        nlihub.score(named, str(built), model_labels=order)
+    with pytest.raises(UsageError, match="expected those of the dataset, entailment, neutral"):
+        nlihub.score(path, str(built), model_labels=["yes", "no", "perhaps"])
+
+
+def test_poor_predictions_are_no_other_order(built, rows, tmp_path):
+    gold = rows["label"].to_numpy()
+    guesses = {
+        "always": np.zeros_like(gold),
+        "chance": np.random.default_rng(0).integers(0, 3, len(gold)),
+        "few": np.where(np.arange(len(gold)) < 40, (gold + 1) % 3, gold),
+    }
+    for name, codes in guesses.items():
+        table = pa.table({"id": rows["id"], "prediction": codes})
+        notes = nlihub.score(write(table, tmp_path / f"{name}.csv"), str(built))["notes"]
+        assert len(notes) == 1, notes  # what the ids were read as
+
+
 def test_every_row_needs_one_prediction(built, rows, tmp_path):
     table = predict(rows, 0)
     n = rows.num_rows

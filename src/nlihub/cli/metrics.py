@@ -57,6 +57,10 @@ def score_command(
             help="Break scores down by columns of the dataset; A+B crosses two.",
         ),
     ] = None,
+    model_labels: Annotated[
+        str | None,
+        typer.Option(metavar="L,...", help="Labels in the order of the ids in the predictions."),
+    ] = None,
     errors: ErrorOptions,
     folder: From = None,
     as_json: Json = False,
@@ -83,6 +87,7 @@ def score_command(
         seed=seed,
         per_group=per_group,
         by=names(by),
+        model_labels=names(model_labels),
         folder=folder,
     )
     for note in found["notes"]:
@@ -90,6 +95,7 @@ def score_command(
     if draw is not None:
         second = against[0] if against else None
         place = {"config": config, "split": split, "folder": folder}
+        place |= {"model_labels": names(model_labels)}
         drawn = draw(dataset=dataset, against=second, seed=seed, **place)
         tell_errors(drawn)
         found["errors"] = drawn.as_json()

@@ -4,16 +4,24 @@
   by default ``silent``, and the command line prints the lines.
 - ``progress_bar`` is for many steps of one kind, such as bytes, rows or shards: it appears once
   the work has taken a second.
+- ``watch`` is for such work that recurs and may take minutes, such as an epoch: a bar that leaves
+  no trace on a terminal, a line a minute elsewhere.
 
 Warnings go through ``logging``. Only the command line prints.
 """
 
+import math
+import sys
+import time
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from tqdm import tqdm
 
+_EVERY_S = 60.0
+_MOST_SECONDS, _MOST_MINUTES = 90, 90
 #: Takes a line on each step.
 Tell = Callable[[str], None]
 
@@ -29,7 +37,6 @@ def progress_bar(
     n_steps: int | None = None,
     n_done: int = 0,
     unit: str = "it",
-    is_transient: bool = False,
 ) -> "tqdm[Any]":
     """Return a progress bar to iterate over, or to use in a ``with`` block and to ``update``.
 
@@ -39,8 +46,6 @@ def progress_bar(
         n_steps: The number of steps; None if it is that of the items, or unknown.
         n_done: The number of steps done before.
         unit: The unit of a step; ``"B"`` is shown as kB, MB and so on.
-        is_transient: Whether to show the bar only on a terminal, after five seconds, and leave no
-            trace, as for work that recurs.
     """
     from tqdm.auto import tqdm  # takes long to import
 
@@ -51,7 +56,75 @@ def progress_bar(
         initial=n_done,
         unit=unit,
         unit_scale=unit == "B",
-        delay=5 if is_transient else 1,
-        disable=None if is_transient else False,
-        leave=not is_transient,
+        delay=1,
     )
+
+
+class Watch(Protocol):
+    """Shows how far some work is."""
+
+    def update(self, n: int) -> object:
+        """Count n more steps."""
+
+    def set_postfix_str(self, text: str) -> object:
+        """Show a text behind the count."""
+
+
+def watch(
+    what: str, n_steps: int, unit: str, *, n_done: int = 0, is_shown: bool = True
+) -> "AbstractContextManager[Watch]":
+    """Watch work that recurs, while a block runs.
+
+    On a terminal a bar appears after five seconds, and leaves no trace; elsewhere a line is written
+    to standard error every minute.
+
+    Args:
+        what: The work, such as ``"epoch 2 of 5"``.
+        n_steps: The number of steps.
+        unit: The unit of a step, such as ``"rows"``.
+        n_done: The number of steps done before.
+        is_shown: Whether anything is written; not by all but one of several processes.
+    """
+    if not is_shown or not sys.stderr.isatty():
+        return _Lines(what, n_steps, unit, n_done, _EVERY_S if is_shown else math.inf)
+    from tqdm.auto import tqdm
+
+    return tqdm(desc=what, total=n_steps, initial=n_done, unit=f" {unit}", delay=5, leave=False)
+
+
+class _Lines(AbstractContextManager["_Lines"]):
+    """Lines on standard error, from time to time."""
+
+    def __init__(self, what: str, n_steps: int, unit: str, n_done: int, every_s: float) -> None:
+        self._what, self._n_steps, self._unit, self._every_s = what, n_steps, unit, every_s
+        self._first = self._n = n_done
+        self._more = ""
+        self._began = self._shown = time.monotonic()
+
+    def __exit__(self, *_: object) -> None:
+        """Leave what was written."""
+
+    def set_postfix_str(self, text: str) -> None:
+        self._more = f", {text}"
+
+    def update(self, n: int) -> None:
+        self._n += n
+        now = time.monotonic()
+        if now - self._shown < self._every_s:
+            return
+        self._shown = now
+        rate = (self._n - self._first) / (now - self._began)
+        left = (self._n_steps - self._n) / rate if rate else 0.0
+        print(
+            f"nlihub: {self._what}: {self._n:,} of {self._n_steps:,} {self._unit}, "
+            f"{rate:,.1f} a second{self._more}, {show_duration(left)} left",
+            file=sys.stderr,
+        )
+
+
+def show_duration(seconds: float) -> str:
+    """Show a number of seconds in the unit that suits it: ``40 s``, ``12 min``, ``3.5 h``."""
+    if seconds < _MOST_SECONDS:
+        return f"{seconds:.0f} s"
+    minutes = seconds / 60
+    return f"{minutes:.0f} min" if minutes < _MOST_MINUTES else f"{minutes / 60:.1f} h"

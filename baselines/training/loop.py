@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -12,7 +13,7 @@ from accelerate.utils import gather_object
 
 from ...loaders.atomic_write import whole_file
 from ...loaders.errors import TrainingError, UsageError
-from ...loaders.progress import Tell, silent
+from ...loaders.progress import Tell, Watch, show_duration, silent, watch
 from ...metrics.functional import nli_report
 from ..evaluation.gold import GoldRows
 from ..runs.config import HyperParameters
@@ -77,6 +78,10 @@ class TrainingState:
                 f"{path} is damaged ({type(error).__name__}); remove it to train from the start."
             ) from error
 
+
+#: From so much of the loss of guessing on, a model has hardly learned.
+_NEAR_GUESSING = 0.97
+_LEAST_PROBABILITY = 1e-12
 
 #: Steps between checks of the loss on a GPU, which each check interrupts.
 _CHECK_EVERY = 50
@@ -207,6 +212,7 @@ class Training:
         while not self._state.is_over:
             self._epoch()
         state = self._state
+        self._tell_of_guessing()
         self._trainable.load(self._folder.checkpoint)
         self._trainable.model.to(self._accelerator.device).eval()
         return Fitted(
@@ -217,6 +223,20 @@ class Training:
             self._is_compiled,
             np.stack([epoch.numpy() for epoch in state.dynamics]),
         )
+
+    def _tell_of_guessing(self) -> None:
+        """Say so where the loss of the last epoch is hardly below that of guessing."""
+        shares = np.bincount(self._train.labels) / len(self._train)
+        guessing = -float(sum(share * np.log(share) for share in shares if share))
+        loss = -float(torch.log(self._state.dynamics[-1].clamp(min=_LEAST_PROBABILITY)).mean())
+        if guessing and loss > _NEAR_GUESSING * guessing:
+            options = self._options
+            self._tell(
+                f"it has hardly learned: the loss of its last epoch, {loss:.3f}, is near that of "
+                f"guessing, {guessing:.3f}. Try another --learning-rate (now "
+                f"{options.learning_rate:g}), more --epochs (now {options.max_epochs}), or more "
+                "rows."
+            )
 
     @property
     def _is_main(self) -> bool:
@@ -238,19 +258,35 @@ class Training:
         kept_at = time.monotonic()
         total = torch.zeros((), device=self._accelerator.device)
         gold: list[_GoldProbabilities] = []
-        for step in range(state.step, self._n_steps):
-            total += self._step(step, batches[step], gold)
-            on_cpu = self._accelerator.device.type == "cpu"
-            is_last = step + 1 == self._n_steps
-            is_due = time.monotonic() - kept_at > self._execution.state_every_s
-            if self._main_says(is_due, step):
-                self._settle(total, gold, step, kept_at)
-                self._keep()
-                kept_at = time.monotonic()
-            elif on_cpu or is_last or (step + 1) % _CHECK_EVERY == 0:
-                self._check_loss(total, step)
+        on_cpu = self._accelerator.device.type == "cpu"
+        with self._watch() as shown:
+            for step in range(state.step, self._n_steps):
+                total += self._step(step, batches[step], gold)
+                is_last = step + 1 == self._n_steps
+                is_due = time.monotonic() - kept_at > self._execution.state_every_s
+                if self._main_says(is_due, step):
+                    self._settle(total, gold, step, kept_at)
+                    self._keep()
+                    kept_at = time.monotonic()
+                elif on_cpu or is_last or (step + 1) % _CHECK_EVERY == 0:
+                    self._check_loss(total, step)
+                    n_seen = min((step + 1) * self._options.batch_size, len(self._train))
+                    loss = state.loss + float(total) * self._accelerator.num_processes
+                    shown.set_postfix_str(f"loss {loss / n_seen:.3f}")
+                shown.update(len(batches[step]))
         self._settle(total, gold, self._n_steps - 1, kept_at)
         self._end_epoch(time.monotonic() - began)
+
+    def _watch(self) -> AbstractContextManager[Watch]:
+        """Show how far the epoch is."""
+        state, n_rows = self._state, len(self._train)
+        return watch(
+            f"epoch {state.epoch} of {self._options.max_epochs}",
+            n_rows,
+            "pairs",
+            n_done=min(state.step * self._options.batch_size, n_rows),
+            is_shown=self._is_main,
+        )
 
     def _main_says(self, here: bool, step: int) -> bool:
         """Return the main process's value of ``here``, in all processes at the same steps."""
@@ -362,8 +398,10 @@ class Training:
                     "seconds": round(seconds, 3),
                 }
             )
+        n_left = options.max_epochs - state.epoch
         shown = f", validation macro-F1 {scores['macro_f1']:.4f}" if scores else ""
-        self._tell(f"epoch {state.epoch}: loss {loss:.4f}{shown} ({seconds:.0f} s)")
+        left = "" if state.is_over else f", {show_duration(seconds * n_left)} left at most"
+        self._tell(f"epoch {state.epoch}: loss {loss:.4f}{shown} ({show_duration(seconds)}{left})")
         state.epoch, state.step, state.loss = state.epoch + 1, 0, 0.0
         self._keep()
         if self._is_main:

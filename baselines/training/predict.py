@@ -9,7 +9,7 @@ import torch
 from accelerate.utils import gather_object
 
 from ...loaders.errors import TrainingError
-from ...loaders.progress import progress_bar
+from ...loaders.progress import watch
 from .batches import EncodedRows, prediction_batches
 from .execution import Execution, is_out_of_memory
 
@@ -42,11 +42,10 @@ def predict_probabilities(
         else np.array_split(np.arange(len(rows)), max(-(-len(rows) // 64), 1))
     )
     length = int(rows.lengths.max()) if execution.reference and len(rows) else None
-    progress = progress_bar("rows tested", n_steps=len(rows), is_transient=True)
     todo = batches[accelerator.process_index :: accelerator.num_processes][::-1]
     done: list[tuple[np.ndarray, np.ndarray]] = []
     most = math.inf  # tokens, padding included, of a batch: halved whenever memory runs out
-    with torch.inference_mode(), progress:
+    with torch.inference_mode(), watch("tested", len(rows), "rows") as progress:
         while todo:
             batch = todo.pop()
             n_tokens = len(batch) * rows.lengths[batch].max()

@@ -7,6 +7,7 @@ ways.
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -35,6 +36,7 @@ from nlihub.baselines.training import loop
 from nlihub.baselines.training.batches import EncodedRows, training_batches
 from nlihub.baselines.training.execution import Execution
 from nlihub.baselines.training.loop import Fitted, Training
+from nlihub.loaders import progress
 from nlihub.loaders.errors import TrainingError
 from tiny_models import write_encoder, write_rows
 
@@ -397,6 +399,45 @@ def test_training_that_was_over_is_not_done_again(tmp_path: Path) -> None:
     fitted, trainable = train(tmp_path, FULL, trainable=SmallTrainable(2))
     assert not trainable.model.sizes
     assert_as_plain(tmp_path, fitted, trainable.model, plain_loop(FULL))
+
+
+def test_each_batch_is_shown_with_the_loss_so_far(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Off a terminal, where lines are written from time to time; here after each batch."""
+    monkeypatch.setattr(progress, "_EVERY_S", 0.0)
+    breaks_off_in(tmp_path, 10)
+    capsys.readouterr()
+    train(tmp_path)
+    lines = [line for line in capsys.readouterr().err.splitlines() if "epoch" in line]
+    first = r"nlihub: epoch 2 of 3: 7 of 36 pairs, [\d,.]+ a second, loss [\d.]+, \d+ s left"
+    assert re.fullmatch(first, lines[0])  # the state was kept at the end of the first
+    assert [line.split(":")[1] for line in lines] == [" epoch 2 of 3"] * 6 + [" epoch 3 of 3"] * 6
+    assert "36 of 36 pairs" in lines[-1]
+    shown = float(re.search(r"loss ([\d.]+)", lines[-1])[1])  # type: ignore[index]
+    assert shown == pytest.approx(plain_loop(PLAIN).losses[2], abs=1e-3)
+
+
+def test_a_minute_passes_before_anything_is_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    train(tmp_path)
+    assert "pairs" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("rate", "has_learned"), [(0.02, True), (1e-6, False)])
+def test_a_loss_like_that_of_guessing_is_told(
+    tmp_path: Path, rate: float, has_learned: bool
+) -> None:
+    told: list[str] = []
+    small = SmallTrainable()
+    torch.nn.init.normal_(small.model.out.weight, std=0.01)  # which guesses
+    options = replace(PLAIN, learning_rate=rate, max_epochs=12)
+    train(tmp_path, options, trainable=small, tell=told.append)
+    found = [line for line in told if "hardly learned" in line]
+    assert len(found) == (not has_learned)
+    if found:
+        assert "Try another --learning-rate (now 1e-06), more --epochs (now 12)" in found[0]
 
 
 SCRIPT = """

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .app import AppSpec, score_file
+from .inputs.files import SUFFIXES
 from .inputs.problems import MetricInputError, MissingLibraryError
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ _N_TABLES = 5
 #: Seconds for which what was written can be downloaded, and between two looks for what is older.
 _KEPT_S = 3600
 _LOOKED_S = 600
-_FILE_TYPES = (".csv", ".jsonl", ".parquet")
 
 
 def serve(spec: AppSpec) -> None:
@@ -109,11 +109,11 @@ def build_page(spec: AppSpec) -> "gradio.Blocks":
         with gr.Row():
             with gr.Column(scale=2):
                 file = gr.File(
-                    label="Predictions: CSV, JSONL or Parquet", file_types=list(_FILE_TYPES)
+                    label="Predictions: CSV, JSONL or Parquet", file_types=list(SUFFIXES)
                 )
                 gold = gr.File(
                     label="Rows of the dataset, where the predictions have only ids",
-                    file_types=list(_FILE_TYPES),
+                    file_types=list(SUFFIXES),
                 )
                 use_example = gr.Button("Use the example", size="sm")
                 gr.Markdown(spec.columns)

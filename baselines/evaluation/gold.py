@@ -17,11 +17,12 @@ from ...builders.versions.version import BuiltVersion
 from ...loaders.errors import SchemaError, UnknownNameError
 from ...loaders.hashing import hash_file
 from ...metrics.inputs.breakdown import crossed_columns
-from ...metrics.inputs.files import read_input_file
+from ...metrics.inputs.files import SUFFIXES, read_input_file
 from ...metrics.inputs.problems import MetricInputError
 
 _COLUMNS = ("id", "label", "group", "category", "domain")
 _TEXTS = ("premise", "hypothesis")
+_RELEASED = ("sentence1", "sentence2")  # in the releases of SciNLI and MSciNLI
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,9 @@ class GoldRows:
         """Return a name that can be part of a file name, such as ``scinli-default-test``."""
         parts = [self.description[part] for part in ("name", "config", "split")]
         plain = re.sub(r"[^\w.-]+", "_", "-".join(str(part) for part in parts if part is not None))
-        return plain.removesuffix(".parquet").removesuffix(".jsonl").removesuffix(".csv")
+        for suffix in SUFFIXES:
+            plain = plain.removesuffix(suffix)
+        return plain
 
     @classmethod
     def of_version(
@@ -101,8 +104,9 @@ class GoldRows:
         datasets that has them all; where there is none, no order is known.
 
         Args:
-            path: A ``.parquet``, ``.jsonl`` or ``.csv`` file with the columns ``id`` and ``label``,
-                class labels or names, and perhaps ``group``, ``category`` and ``domain``.
+            path: A ``.parquet``, ``.jsonl``, ``.csv`` or ``.tsv`` file with the columns ``id`` and
+                ``label``, class labels or names, and perhaps ``group``, ``category`` and
+                ``domain``. Texts may be called ``sentence1`` and ``sentence2``, as in SciNLI.
             with_texts: Whether to read ``premise`` and ``hypothesis`` too.
             by: Columns to break scores down by, ``A+B`` for two, which are read too.
 
@@ -111,7 +115,7 @@ class GoldRows:
             SchemaError: The file is malformed, lacks a column, or repeats an id.
         """
         try:
-            table = read_input_file(path)
+            table = _with_our_names(read_input_file(path))
         except MetricInputError as error:
             raise SchemaError(str(error)) from None
         texts = [name for name in _TEXTS if with_texts or name in table.column_names]
@@ -137,6 +141,15 @@ class GoldRows:
         }
         metrics = _group_metrics(rows, len(labels) if is_ordered else 0)
         return cls(description, rows, labels, ("nli_report", *metrics), is_ordered)
+
+
+def _with_our_names(table: pa.Table) -> pa.Table:
+    """Return rows with our names for the texts, where they have SciNLI's."""
+    names = table.column_names
+    if {*_RELEASED} <= set(names) and not {*_TEXTS} & set(names):
+        ours = dict(zip(_RELEASED, _TEXTS, strict=True))
+        return table.rename_columns([ours.get(name, name) for name in names])
+    return table
 
 
 def _columns_of(by: Sequence[str], known: Sequence[str]) -> list[str]:
@@ -177,7 +190,8 @@ def check_texts(
         doubled = counts.filter(pc.greater(counts.field("counts"), 1)).field("values")
         if len(doubled):
             shown = ", ".join(doubled[:3].to_pylist())
-            raise SchemaError(f"{what}: {len(doubled)} ids occur more than once, such as {shown}.")
+            nouns = "id occurs" if len(doubled) == 1 else "ids occur"
+            raise SchemaError(f"{what}: {len(doubled):,} {nouns} more than once, such as {shown}.")
 
 
 def _is_text(kind: pa.DataType) -> bool:

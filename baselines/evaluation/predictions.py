@@ -127,16 +127,14 @@ def join_predictions(rows: pa.Table, predictions: pa.Table, name: str) -> pa.Tab
     ids, known = ids.cast(pa.large_string()), rows["id"].combine_chunks().cast(pa.large_string())
     counts = ids.value_counts()
     problems = {
-        "occur more than once": counts.field("values").filter(
-            pc.greater(counts.field("counts"), 1)
-        ),
-        "are not in the dataset": ids.filter(pc.invert(pc.is_in(ids, known))),
-        "of the dataset are missing": known.filter(pc.invert(pc.is_in(known, ids))),
+        "more than once": counts.field("values").filter(pc.greater(counts.field("counts"), 1)),
+        "not in the dataset": ids.filter(pc.invert(pc.is_in(ids, known))),
+        "missing": known.filter(pc.invert(pc.is_in(known, ids))),
     }
     found = {what: values for what, values in problems.items() if len(values)}
     if found:
         listed = "; ".join(_listed(values, what) for what, values in found.items())
-        only_more = list(found) == ["are not in the dataset"]
+        only_more = list(found) == ["not in the dataset"]
         hint = " Are these predictions for another config or split?" if only_more else ""
         raise PredictionsError(
             f"{name}: expected one prediction for each of the {len(known):,} rows: {listed}.{hint}"
@@ -146,4 +144,5 @@ def join_predictions(rows: pa.Table, predictions: pa.Table, name: str) -> pa.Tab
 
 def _listed(ids: pa.Array, what: str) -> str:
     shown = ", ".join(map(str, ids[:_N_SHOWN].to_pylist()))
-    return f"{len(ids):,} ids {what} ({shown}{', ...' if len(ids) > _N_SHOWN else ''})"
+    noun = "id" if len(ids) == 1 else "ids"
+    return f"{len(ids):,} {noun} {what} ({shown}{', ...' if len(ids) > _N_SHOWN else ''})"

@@ -1,5 +1,6 @@
 """Score files of predictions, show the scores, and draw them."""
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -414,4 +415,8 @@ def _read_result(path: Path, metric: str) -> dict[str, Any]:
 
 
 def _as_paths(given: PathLike | Sequence[PathLike]) -> list[Path]:
-    return [Path(path) for path in ([given] if isinstance(given, str | Path) else given)]
+    paths = [given] if isinstance(given, str | os.PathLike) else list(given)
+    for path in paths:
+        if not isinstance(path, str | os.PathLike):
+            raise UsageError(f"{path!r} is no file; expected a path.")
+    return [Path(path) for path in paths]

@@ -17,6 +17,7 @@ from ...builders.versions.manifest import FILE_NAME as MANIFEST
 from ...builders.versions.open import ensure_built
 from ...builders.versions.version import BuiltVersion
 from ...loaders.errors import SchemaError, SourceNotFoundError, UsageError
+from ...metrics.inputs.files import SUFFIXES
 from ..evaluation.gold import GoldRows
 from .config import TrainingSubset
 from .folder import DYNAMICS
@@ -58,7 +59,7 @@ def read_run_rows(name: str, role: str, folder: Path | None = None) -> GoldRows:
     if Path(place).suffix or "/" in place or Path(place).expanduser().is_dir():
         raise SourceNotFoundError(
             f"{name} not found; expected a dataset, the folder of a built version, or a file of "
-            "rows (.parquet, .jsonl, .csv)."
+            f"rows ({', '.join(SUFFIXES)})."
         )
     get_builder(dataset)  # raises, with the closest name
     raise SourceNotFoundError(f"{name} is not a dataset.")
@@ -67,7 +68,7 @@ def read_run_rows(name: str, role: str, folder: Path | None = None) -> GoldRows:
 def absolute_rows_name(name: str) -> str:
     """Make the path in a name of a run's rows absolute, if it names a file or a built version."""
     path = Path(name).expanduser()
-    if path.is_file() or path.suffix in (".jsonl", ".csv", ".parquet"):
+    if path.is_file() or path.suffix in SUFFIXES:
         return str(path.absolute())
     place, _ = _split_of(name, "")
     is_built = _built_at(place) is not None
@@ -93,7 +94,8 @@ def _split_of(name: str, role: str) -> tuple[str, str]:
     found = re.fullmatch(r"(.+):(\w+)", name)
     if found is None or (len(found[1]) == 1 and not Path(name).exists()) or _built_at(name):
         return name, role
-    return found[1], check_split(found[2], SPLITS)
+    split = "validation" if found[2] == "dev" else found[2]  # as releases call it
+    return found[1], check_split(split, SPLITS)
 
 
 def draw_few_shot_rows(rows: GoldRows, n_shots: int, seed: int) -> GoldRows:

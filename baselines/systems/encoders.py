@@ -143,6 +143,12 @@ class ZeroShot:
 
     def __init__(self, config: RunConfig, labels: tuple[str, ...], execution: Execution) -> None:
         self._execution, self._reader = execution, PairTokenizer(config)
+        kinds = self._reader.config.architectures or ()
+        if kinds and not any("SequenceClassification" in kind for kind in kinds):
+            raise ModelError(
+                f"{config.model} is no classifier ({', '.join(kinds)}), so that it has nothing to "
+                "answer with. Train it: nlihub baseline finetune; or name a classifier of NLI."
+            )
         own = _named_labels(self._reader.config, config.model_labels)
         self._weights = _label_weights(own, labels)
         self._inner = load_classifier(str(config.model), config.revision).eval()

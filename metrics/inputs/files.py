@@ -15,22 +15,25 @@ import pyarrow.parquet
 from .columns import is_unicode
 from .problems import MetricInputError
 
+#: What the names of files of rows or predictions end in.
+SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
 #: Prefix of a column of probabilities; the label follows.
 PROBABILITY = "probability_"
 #: So many names of columns are listed in an error.
 _MAX_SHOWN = 20
 
 #: Columns that are read as strings, even if they hold only numbers.
-_TEXT_COLUMNS = ("id", "group", "category", "domain", "premise", "hypothesis")
+_TEXTS = ("premise", "hypothesis", "sentence1", "sentence2")
+_TEXT_COLUMNS = ("id", "group", "category", "domain", *_TEXTS)
 
 
 def read_input_file(path: str | Path) -> pa.Table:
     """Read the inputs of a metric from a file, one row or more, as a table.
 
     Args:
-        path: A file that ends in ``.csv``, ``.jsonl`` or ``.parquet``. In CSV, an empty field is
-            an empty string, and a column of whole numbers holds integers, except ``id``,
-            ``group``, ``category``, ``domain``, ``premise`` and ``hypothesis``.
+        path: A file that ends in ``.csv``, ``.tsv``, ``.jsonl`` or ``.parquet``. In CSV and TSV, an
+            empty field is an empty string, and a column of whole numbers holds integers, except
+            ``id``, ``group``, ``category``, ``domain`` and the texts.
 
     Raises:
         MetricInputError: The suffix is another one, the file is malformed or has no rows, or two
@@ -38,15 +41,17 @@ def read_input_file(path: str | Path) -> pa.Table:
         OSError: The file cannot be read.
     """
     path = Path(path)
-    readers: dict[str, Callable[[Path], pa.Table]] = {
-        ".csv": _read_csv,
-        ".jsonl": _read_jsonl,
-        ".parquet": lambda file: pa.parquet.ParquetFile(file).read(),
-    }
-    if path.suffix.lower() not in readers:
-        raise MetricInputError([f"{path}: expected a file that ends in {', '.join(readers)}."])
+    readers: tuple[Callable[[Path], pa.Table], ...] = (
+        _read_csv,
+        lambda file: _read_csv(file, delimiter="\t"),
+        _read_jsonl,
+        lambda file: pa.parquet.ParquetFile(file).read(),
+    )
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise MetricInputError([f"{path}: expected a file that ends in {', '.join(SUFFIXES)}."])
     try:
-        table = readers[path.suffix.lower()](path)
+        table = readers[SUFFIXES.index(suffix)](path)
         table.validate(full=True)  # texts that are not UTF-8 among them
         names = table.column_names
     except (pa.ArrowException, UnicodeDecodeError) as error:
@@ -63,7 +68,7 @@ def read_input_file(path: str | Path) -> pa.Table:
     return table
 
 
-def _read_csv(path: Path) -> pa.Table:
+def _read_csv(path: Path, delimiter: str = ",") -> pa.Table:
     # Keep labels such as "true", groups such as 2020-01-01 and empty fields as strings.
     convert = pa.csv.ConvertOptions(
         column_types=dict.fromkeys(_TEXT_COLUMNS, pa.string()),
@@ -73,7 +78,7 @@ def _read_csv(path: Path) -> pa.Table:
         timestamp_parsers=[],
         auto_dict_encode=False,
     )
-    parse = pa.csv.ParseOptions(newlines_in_values=True)
+    parse = pa.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
     return pa.csv.read_csv(path, convert_options=convert, parse_options=parse)
 
 

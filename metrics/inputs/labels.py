@@ -172,10 +172,11 @@ def _encode(column: InputColumn, names: tuple[str, ...], problems: Problems) -> 
         wrong = pa.array(codes < 0)
         expected = f"expected one of {', '.join(names)}"
         found = dictionary.dictionary.to_pylist()
-        if {_composed(found[i]) for i in set(dictionary.indices.filter(wrong).to_pylist())} & {
-            _composed(name) for name in names
-        }:
+        unknown = [found[i] for i in set(dictionary.indices.filter(wrong).to_pylist())]
+        if {_composed(label) for label in unknown} & {_composed(name) for name in names}:
             expected += "; the same characters are written otherwise here: normalize them to NFC"
+        elif {_folded(label) for label in unknown} & {_folded(name) for name in names}:
+            expected += "; capitals and blanks have to be the same"
     rows = np.flatnonzero(pc.fill_null(wrong, False).to_numpy(zero_copy_only=False))
     problems.add(f"{column.name}: outside the label set in {show_rows(rows, values)}; {expected}.")
     return None
@@ -232,6 +233,10 @@ def _hash_texts(columns: Sequence[InputColumn]) -> list[InputColumn]:
 
 def _composed(name: str) -> str:
     return unicodedata.normalize("NFC", name)
+
+
+def _folded(name: str) -> str:
+    return name.strip().casefold()
 
 
 def _as_dictionary(values: pa.Array) -> pa.DictionaryArray:

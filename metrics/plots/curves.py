@@ -123,7 +123,7 @@ def _plot_curves(
             y = [100 * share for share in curve[score]]
             # Between two thresholds the share is that of the upper one.
             axes.step(x, y, where="pre", color=color, linestyle=line, lw=1.6, label=name)
-            highest = max([highest, *(b for a, b in zip(x, y, strict=True) if a > 100 * start)])
+            highest = max([highest, *(b for a, b in zip(x, y, strict=True) if a >= 100 * start)])
         axes.set(xlabel=x_label, ylabel=y_label, xlim=(100 * start, 100.5))
         axes.set_ylim(0, min(102, 1.05 * highest))
         axes.legend(title=title, loc="best")

@@ -86,6 +86,8 @@ def load_dataset(
         >>> rows.features["label"].names
         ['entailment', 'neutral', 'contradiction']
     """
+    if not isinstance(path, str):
+        raise UsageError(f"{path!r} is no dataset; expected its name.")
     prompting = _check_view(view, prompt, shots, seed, streaming)
 
     def load(split: Any) -> Any:

@@ -183,6 +183,15 @@ def test_a_classifier_without_its_head_is_no_classifier(rows, tmp_path):
         )
 
 
+def test_an_encoder_alone_is_sent_to_be_trained(rows, tmp_path):
+    """Before it is asked what its labels are called."""
+    model = write_encoder(tmp_path / "m")
+    options = HyperParameters(max_length=32)
+    config = RunConfig("z", "zero-shot", (str(rows),), model=str(model), options=options)
+    with pytest.raises(ModelError, match=r"is no classifier \(Bert.*nlihub baseline finetune"):
+        execute_run(config, tmp_path / "run", Execution())
+
+
 def test_what_was_pretrained_is_recorded(rows, tmp_path):
     model = write_encoder(tmp_path / "m")
     run = execute_run(config_of(model, rows), tmp_path / "run", Execution())

@@ -52,3 +52,22 @@ def test_what_cannot_be_run_is_refused_at_once(tmp_path):
     assert not (tmp_path / "runs").exists()
     with pytest.raises(SourceNotFoundError, match="contains no runs"):
         baselines.report(tmp_path, tmp_path / "report")
+
+
+def test_rows_as_scinli_releases_them_are_taken(tmp_path, releases):
+    """With its names of columns, in TSV, and with its name for the validation rows."""
+    from nlihub.baselines.runs.data import read_run_rows
+
+    lines = ["id\tsentence1\tsentence2\tlabel"]
+    lines += ['a\tIt "rains".\tit is wet.\treasoning', "b\t12\tit is dry.\tcontrasting"]
+    path = tmp_path / "train.tsv"
+    path.write_text("\n".join(lines) + "\n")
+    gold = read_run_rows(str(path), "train")
+    assert gold.rows["premise"].to_pylist() == ['It "rains".', "12"]
+    assert [gold.labels[label] for label in gold.rows["label"].to_pylist()] == [
+        "reasoning",
+        "contrasting",
+    ]
+    assert gold.key == "train"
+    named = read_run_rows("scinli:dev", "test", releases / "jsonl")
+    assert named.description["split"] == "validation"

@@ -145,6 +145,14 @@ def test_poor_predictions_are_no_other_order(built, rows, tmp_path):
         assert len(notes) == 1, notes  # what the ids were read as
 
 
+def test_labels_in_other_capitals_are_pointed_out(built, rows, tmp_path):
+    names = predict(rows, 0, probabilities=False)
+    loud = pa.array([name.upper() for name in names["prediction"].to_pylist()])
+    path = write(names.set_column(1, "prediction", loud), tmp_path / "loud.csv")
+    with pytest.raises(PredictionsError, match="capitals and blanks have to be the same"):
+        nlihub.score(path, str(built))
+
+
 def test_every_row_needs_one_prediction(built, rows, tmp_path):
     table = predict(rows, 0)
     n = rows.num_rows
@@ -155,12 +163,12 @@ def test_every_row_needs_one_prediction(built, rows, tmp_path):
         return str(caught.value)
 
     first = table["id"][0].as_py()
-    assert f"1 ids of the dataset are missing ({first})" in refused(table.slice(1))
+    assert f"1 id missing ({first})" in refused(table.slice(1))
     doubled = pa.concat_tables([table, table.slice(0, 1)])
-    assert f"1 ids occur more than once ({first})" in refused(doubled)
+    assert f"1 id more than once ({first})" in refused(doubled)
     ids = pa.array(["unknown", *table["id"].to_pylist()[1:]])
     text = refused(table.set_column(0, "id", ids))
-    assert "1 ids are not in the dataset (unknown)" in text and "missing" in text
+    assert "1 id not in the dataset (unknown)" in text and "missing" in text
     assert f"one prediction for each of the {n:,} rows" in text
     more = pa.concat_tables([table, table.slice(0, 1).set_column(0, "id", pa.array(["unknown"]))])
     assert refused(more).endswith("Are these predictions for another config or split?")
@@ -362,7 +370,7 @@ def test_files_of_rows_of_other_kinds(tmp_path):
         ("id,x\na,x\n", "lacks the columns label"),
         ("id,label\na,1\n", "expected names of labels"),
         ("id,label\na,x,y\n", "CSV parse error"),
-        ("id,label\na,x\na,y\n", "ids occur more than once"),
+        ("id,label\na,x\na,y\n", "1 id occurs more than once"),
     ],
 )
 def test_files_that_are_no_rows(text, message, tmp_path):

@@ -139,6 +139,32 @@ def test_exit_codes_and_messages(bank_files, tmp_path, arguments, code, expected
     assert not places["tmp"].exists() or not list(places["tmp"].iterdir())
 
 
+@pytest.mark.parametrize("variable", ["NLIHUB_CACHE", "HF_HOME"])
+def test_a_cache_that_cannot_be_written_is_named(variable, tmp_path, monkeypatch):
+    from huggingface_hub import constants
+
+    from nlihub.cli import _hint_at_caches
+
+    if variable == "HF_HOME":
+        monkeypatch.setattr(constants, "HF_HOME", str(tmp_path))
+    monkeypatch.setenv("NLIHUB_CACHE", str(tmp_path if variable == "NLIHUB_CACHE" else "/nowhere"))
+    inside, outside = (
+        PermissionError(13, "Permission denied", str(p)) for p in (tmp_path / "a", "/b")
+    )
+    assert f"Set {variable} to a folder" in _hint_at_caches(inside)
+    assert _hint_at_caches(outside) == ""
+    assert _hint_at_caches(OSError(28, "No space left on device", str(tmp_path))) == ""
+
+
+def test_arguments_of_another_kind_are_named():
+    import nlihub
+
+    with pytest.raises(nlihub.NLIHubError, match=r"\['scinli'\] is no dataset; expected its name"):
+        nlihub.load_dataset(["scinli"])
+    with pytest.raises(nlihub.NLIHubError, match="7 is no file; expected a path"):
+        nlihub.score([7], "open_spacenli")
+
+
 def test_a_reader_that_leaves_early_is_no_crash(built):
     read, write = os.pipe()
     os.close(read)

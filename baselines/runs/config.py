@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from ...loaders.errors import UnknownNameError, UsageError
+from .defaults import CHOSEN
 
 METHODS = ("encoder", "lexicalized", "cbow", "cnn", "bilstm", "zero-shot", "prompt")
 
@@ -14,7 +15,7 @@ _TRAINED = ("train", "validation", "n_shots", "subset", "reference")
 
 #: The fields of a config that a method uses, besides those that all methods use.
 _FIELDS = {
-    "encoder": ("model", "revision", "view", "new_head", "model_labels", *_TRAINED),
+    "encoder": ("model", "revision", "view", "new_head", "model_labels", "chosen", *_TRAINED),
     "lexicalized": ("train", "n_shots", "subset", "view", "details"),
     **dict.fromkeys(("cbow", "cnn", "bilstm"), ("view", "details", *_TRAINED)),
     "zero-shot": ("model", "revision", "view", "model_labels", "reference"),
@@ -157,6 +158,8 @@ class RunConfig:
         model_labels: Labels of a classifier in the order of its ids, if its own configuration does
             not name them.
         options: Hyper-parameters.
+        chosen: Names of hyper-parameters that follow from the training rows and the model when the
+            run starts (see ``choose_hyperparameters``); what ``options`` has of them is nothing.
         details: Settings of single methods: groups of features, a file of word vectors, a prompt.
         reference: Whether to train as plainly as the papers did: every row padded to the longest,
             in single precision, nothing fused or compiled.
@@ -181,12 +184,15 @@ class RunConfig:
     new_head: bool = False
     model_labels: tuple[str, ...] = ()
     options: HyperParameters = field(default_factory=HyperParameters)
+    chosen: tuple[str, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
     reference: bool = False
 
     def __post_init__(self) -> None:
         check_choice("method", self.method, METHODS)
         check_choice("view", self.view, VIEWS)
+        for name in self.chosen:
+            check_choice("hyper-parameter to choose", name, CHOSEN)
         tests: Any = self.tests  # as it may come from JSON
         if isinstance(tests, str) or not all(isinstance(name, str) for name in tests):
             raise UsageError(f"tests is {tests!r}; expected a list of names.")
@@ -265,10 +271,12 @@ class RunConfig:
         if values.get("subset") is not None:
             values["subset"] = _made(TrainingSubset, values["subset"])
         options = dict(values.get("options") or {})
+        if values.get("method") == "encoder" and not (values.get("preset") or "chosen" in values):
+            values["chosen"] = [name for name in CHOSEN if name not in options]
         options["special_tokens"] = tuple(options.get("special_tokens") or ())
         values["options"] = _made(HyperParameters, options)
         values["details"] = values.get("details") or {}
-        for name in ("tests", "model_labels"):
+        for name in ("tests", "model_labels", "chosen"):
             given = values.get(name, ())
             values[name] = tuple(given) if isinstance(given, list) else given
         return _made(cls, values)

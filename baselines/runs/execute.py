@@ -1,5 +1,6 @@
 """Execute a run: train its system where there is something to train, test it, record the scores."""
 
+import dataclasses
 import datetime
 import importlib.metadata
 import os
@@ -25,6 +26,7 @@ from .data import (
     read_run_rows,
     take_rows_by_id,
 )
+from .defaults import CHOSEN, choose_hyperparameters
 from .folder import DYNAMICS, METRICS, PREDICTIONS, RECORD, RunFolder
 
 if TYPE_CHECKING:
@@ -104,6 +106,30 @@ def execute_run(
             accelerator.free_memory()  # or it would hold every model that it was given
         accelerator.wait_for_everyone()
     return folder
+
+
+def with_hyperparameters(config: RunConfig, sources: Path | None = None) -> RunConfig:
+    """Return a config with its hyper-parameters chosen, where they follow from rows and model.
+
+    Args:
+        config: The config; it is returned as it is where there is nothing to choose.
+        sources: Local folder with the source files of datasets that have to be built first.
+
+    Raises:
+        NLIHubError: The rows or the model are missing.
+    """
+    if not config.chosen:
+        return config
+    from ..systems.pretrained import model_size
+
+    n_rows = len(read_run_rows(str(config.train), "train", sources).rows)
+    n_parameters, max_tokens = model_size(str(config.model), config.revision)
+    options = dataclasses.asdict(config.options)
+    given = {name: options[name] for name in CHOSEN if name not in config.chosen}
+    found = choose_hyperparameters(max(n_rows, 1), n_parameters, max_tokens, given)
+    return dataclasses.replace(
+        config, options=dataclasses.replace(config.options, **found), chosen=()
+    )
 
 
 class _Run:

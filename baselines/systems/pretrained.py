@@ -51,6 +51,24 @@ def load_config_and_tokenizer(name: str, revision: str | None) -> tuple[Any, Any
     return config, tokenizer
 
 
+def model_size(name: str, revision: str | None) -> tuple[int, int | None]:
+    """Return the number of parameters of an encoder, and of tokens that it reads, None if any.
+
+    Its weights are not loaded.
+
+    Raises:
+        SourceNotFoundError: The model cannot be loaded.
+        ModelError: It has no fast tokenizer.
+    """
+    config, _ = load_config_and_tokenizer(name, revision)
+    try:
+        with torch.device("meta"):
+            model = AutoModelForSequenceClassification.from_config(config)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError) as error:
+        raise _not_loaded(name, error) from error
+    return sum(part.numel() for part in model.parameters()), _max_tokens_of(config)
+
+
 def load_classifier(
     name: str,
     revision: str | None,

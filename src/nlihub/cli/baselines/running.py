@@ -143,9 +143,11 @@ def config_of_options(
         hyper: The groups of hyper-parameters that the command has.
         hypothesis_only: Whether the system sees the hypothesis alone.
         reference: Whether to train as plainly as the papers.
-        default: Hyper-parameters of a new config; None takes those of ``HyperParameters``.
+        default: Hyper-parameters of a new config; None takes those of ``HyperParameters``, and
+            for an encoder those that follow from the rows and the model.
     """
     from ...baselines.presets import get_preset
+    from ...baselines.runs.defaults import CHOSEN
 
     pretrained, head = pretrained or Pretrained(), head or Head()
     if runs.preset is not None:
@@ -167,7 +169,14 @@ def config_of_options(
     config = replace(config, **{k: v for k, v in direct.items() if v is not None})
     if config.validation == "none":
         config = replace(config, validation=None)
-    return replace(config, options=_chosen(config.options, hyper))
+    given = _given(hyper)
+    chooses = method == "encoder" and not (runs.preset or default or reference)
+    base = {"optimizer": "adamw"} if chooses else {}  # which takes a weight decay
+    return replace(
+        config,
+        options=replace(config.options, **base | given),
+        chosen=tuple(name for name in CHOSEN if chooses and name not in given),
+    )
 
 
 def check_preset(preset: str | None, command: str) -> None:
@@ -207,14 +216,12 @@ def _own_validation(train: str) -> str | None:
     return train.partition(":")[0] if splits and "validation" in splits.splits else None
 
 
-def _chosen(
-    options: "HyperParameters", hyper: Iterable[TrainingOptions | Length | Optimization]
-) -> "HyperParameters":
-    """Return hyper-parameters, with those that were given in their place."""
+def _given(hyper: Iterable[TrainingOptions | Length | Optimization]) -> dict[str, Any]:
+    """Return the hyper-parameters that were given, by name."""
     values = {part.name: getattr(group, part.name) for group in hyper for part in fields(group)}
     given = {name: value for name, value in values.items() if value is not None}
     if "special_tokens" in given:
         given["special_tokens"] = tuple(names(given["special_tokens"]))
     if given.get("patience") == 0:
         given["patience"] = None
-    return replace(options, **given)
+    return given

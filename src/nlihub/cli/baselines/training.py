@@ -107,7 +107,8 @@ def finetune_command(
 ) -> None:
     """Fine-tune a pretrained encoder.
 
-    Without a preset the hyper-parameters are SciNLI's. Started again, it resumes.
+    Without a preset the hyper-parameters follow from the training rows and the model, and are
+    shown. Started again, it resumes.
     """
     check_preset(runs.preset, "finetune")
     config = config_of_options(

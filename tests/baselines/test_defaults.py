@@ -1,0 +1,109 @@
+"""Hyper-parameters that follow from the training rows and the model."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch", reason="the extra 'baselines' is not installed")
+pytest.importorskip("transformers", reason="the extra 'baselines' is not installed")
+
+from command_line import run_command
+from nlihub.baselines.presets import PRESETS
+from nlihub.baselines.runs.config import HyperParameters, RunConfig
+from nlihub.baselines.runs.defaults import CHOSEN, choose_hyperparameters
+from nlihub.baselines.runs.execute import with_hyperparameters
+from nlihub.baselines.systems.pretrained import model_size
+from nlihub.loaders.errors import UnknownNameError
+from tiny_models import write_encoder, write_rows
+
+import nlihub
+
+SMALL, BASE, LARGE = 22_700_000, 125_000_000, 355_000_000
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("place")
+    for name, n_rows, start in (("train", 64, 0), ("test", 24, 700)):
+        write_rows(folder / f"{name}.jsonl", n_rows, start)
+    write_encoder(folder / "encoder")
+    return folder
+
+
+@pytest.mark.parametrize("n_rows", [1, 40, 200, 2_000, 20_000, 100_000])
+@pytest.mark.parametrize("n_parameters", [1_000, SMALL, BASE, LARGE])
+def test_there_are_updates_enough_at_a_rate_that_suits_the_model(n_rows, n_parameters):
+    found = choose_hyperparameters(n_rows, n_parameters, 512, {})
+    assert tuple(found) == CHOSEN
+    options = HyperParameters(**found)
+    n_steps = -(-n_rows // options.batch_size) * options.max_epochs
+    assert n_steps >= 300 or options.max_epochs == 20
+    assert n_steps < 700 or options.max_epochs == 3
+    assert 0 <= options.warmup_steps <= n_steps // 10
+    assert 1e-5 <= options.learning_rate <= 3e-4
+    assert (options.max_length, options.patience) == (300, None)
+
+
+def test_larger_models_learn_at_lower_rates():
+    rates = [
+        choose_hyperparameters(2_000, n, None, {})["learning_rate"] for n in (SMALL, BASE, LARGE)
+    ]
+    assert rates == [1e-4, 3e-5, 1e-5]
+
+
+def test_what_is_given_stays_and_the_others_suit_it():
+    given = {"batch_size": 8, "max_epochs": 2, "optimizer": "adam"}
+    found = choose_hyperparameters(400, SMALL, 64, given)
+    assert not given.keys() & found.keys()
+    assert found["warmup_steps"] == 6  # of 100 steps
+    assert (found["weight_decay"], found["max_length"]) == (0.0, 64)
+    HyperParameters(**given, **found)
+
+
+def test_the_size_of_a_model_is_read_without_its_weights(place, tmp_path):
+    import transformers
+
+    model = transformers.AutoModelForSequenceClassification.from_pretrained(place / "encoder")
+    n_parameters = sum(part.numel() for part in model.parameters())
+    assert model_size(str(place / "encoder"), None) == (n_parameters, 64)
+
+
+def test_a_run_without_a_preset_has_them_in_its_config(place, tmp_path):
+    """The model reads 64 tokens: no length has to be given."""
+    command = ["baseline", "finetune", "--model", place / "encoder", "--cpu", "--epochs", "2"]
+    command += ["--train", place / "train.jsonl", "--test", place / "test.jsonl", "-o", tmp_path]
+    done = run_command(*command)
+    assert done.returncode == 0, done.stderr
+    [line] = [line for line in done.stderr.splitlines() if "chosen for these rows" in line]
+    assert "batch size 16" in line and "max epochs" not in line
+    config = json.loads((tmp_path / "seed-1" / "config.json").read_text())
+    assert config["chosen"] == []
+    options = config["options"]
+    assert (options["max_epochs"], options["batch_size"], options["max_length"]) == (2, 16, 64)
+    assert (options["optimizer"], options["schedule"]) == ("adamw", "linear")
+    again = run_command(*command)  # the same are chosen: it is done already
+    assert again.returncode == 0 and "is done already" in again.stderr
+
+
+def test_a_config_without_options_takes_them(place):
+    fields = {"name": "x", "method": "encoder", "model": str(place / "encoder")}
+    fields |= {"train": str(place / "train.jsonl"), "tests": [str(place / "test.jsonl")]}
+    config = RunConfig.from_json({**fields, "options": {"learning_rate": 0.5}})
+    assert "learning_rate" not in config.chosen and "batch_size" in config.chosen
+    whole = with_hyperparameters(config)
+    assert (whole.options.learning_rate, whole.options.batch_size) == (0.5, 16)
+    assert RunConfig.from_json(whole.as_json()) == whole == with_hyperparameters(whole)
+    with pytest.raises(UnknownNameError, match="hyper-parameter to choose"):
+        RunConfig.from_json({**fields, "chosen": ["truncation"]})
+
+
+def test_presets_and_plain_training_keep_those_of_the_papers(place, tmp_path):
+    assert not any(preset.config.chosen for preset in PRESETS.values())
+    files = ["--train", place / "train.jsonl", "--test", place / "test.jsonl"]
+    command = ["baseline", "finetune", "--model", place / "encoder", "--cpu", "--reference"]
+    done = run_command(*command, *files, "--max-length", "32", "--epochs", "1", "-o", tmp_path)
+    assert done.returncode == 0, done.stderr
+    options = nlihub.baselines.list_presets()["scinli-roberta"]["config"]["options"]
+    own = json.loads(Path(tmp_path / "seed-1" / "config.json").read_text())["options"]
+    assert own == options | {"max_length": 32, "max_epochs": 1}

@@ -1,7 +1,7 @@
 """Commands on predictions: scores and pictures."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -94,8 +94,8 @@ def score_command(
         tell(f"note: {note}")
     if draw is not None:
         second = against[0] if against else None
-        place = {"config": config, "split": split, "folder": folder}
-        place |= {"model_labels": names(model_labels)}
+        place: dict[str, Any] = {"config": config, "split": split, "folder": folder}
+        place["model_labels"] = names(model_labels)
         drawn = draw(dataset=dataset, against=second, seed=seed, **place)
         tell_errors(drawn)
         found["errors"] = drawn.as_json()

@@ -5,7 +5,7 @@
 
 import math
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +22,9 @@ MAP_COLORS = ("label", "correctness")
 
 #: Inches of a row of the heat map at most and at least, of all rows, and of a row's name.
 _ROW, _THIN_ROW, _ROWS, _NAME = 0.22, 0.045, 7.2, 0.1
+
+#: Points of print of a name beside a point, and of half a point's mark.
+_NAME_SIZE, _DOT = 6.5, 2.5
 
 
 def plot_cartography(
@@ -80,16 +83,6 @@ def plot_cartography(
                 label=f"{label} ({int(chosen.sum())})",
                 **style,
             )
-        extreme = [*np.argsort(-variability)[:n_named], *np.argsort(confidence)[:n_named]]
-        for i in _far_apart(variability / right, confidence, extreme):
-            axes.annotate(
-                str(groups["group"][i]),
-                (variability[i], confidence[i]),
-                xytext=(3, 3),
-                textcoords="offset points",
-                fontsize=6.5,
-                color=colors[references[i]] if color == "label" else "black",
-            )
         axes.set(
             xlabel="Variability (standard deviation of the gold label's probability)",
             ylabel="Confidence (its mean)",
@@ -105,6 +98,14 @@ def plot_cartography(
             for handle in legend.legend_handles if color == "correctness" else ():
                 if handle is not None:
                     handle.set(facecolor="white", edgecolor="#555555", array=None)
+        _name_points(
+            figure,
+            axes,
+            np.column_stack([variability, confidence]),
+            [*np.argsort(-variability)[:n_named], *np.argsort(confidence)[:n_named]],
+            [str(name) for name in groups["group"]],
+            [colors[label] if color == "label" else "black" for label in references],
+        )
     return figure
 
 
@@ -113,13 +114,53 @@ def _add_scale(figure: "Figure", axes: "Axes", drawn: Any, label: str, **options
     scale.outline.set_visible(False)
 
 
-def _far_apart(x: np.ndarray, y: np.ndarray, candidates: list[int]) -> list[int]:
-    """Return the candidates whose names do not overlap the name of an earlier one."""
-    chosen: list[int] = []
-    for i in candidates:
-        if all(abs(x[i] - x[j]) > 0.06 or abs(y[i] - y[j]) > 0.03 for j in chosen):
-            chosen.append(i)
-    return chosen
+def _name_points(
+    figure: "Figure",
+    axes: "Axes",
+    points: np.ndarray,
+    named: Sequence[int],
+    texts: Sequence[str],
+    colors: Sequence[str],
+) -> None:
+    """Write names beside points where they hide no point and no other name; leave out the others.
+
+    Args:
+        figure: The figure.
+        axes: The axes, with its limits and all else that takes room.
+        points: Shape ``(n, 2)``, the places of all points.
+        named: The points to name, the most important one first.
+        texts: n names.
+        colors: n colours.
+    """
+    figure.draw_without_rendering()  # which settles where the axes are
+    scale = 72 / figure.dpi
+    places = axes.transData.transform(points) * scale
+    taken = [(x - _DOT, y - _DOT, x + _DOT, y + _DOT) for x, y in places]
+    if (legend := axes.get_legend()) is not None:
+        taken.append(tuple(np.array(legend.get_window_extent().extents) * scale))
+    left, bottom, right, top = np.array(axes.bbox.extents) * scale
+    for i in dict.fromkeys(named):
+        x, y = places[i]
+        width, height = _NAME_SIZE * 0.62 * len(texts[i]), _NAME_SIZE
+        others = [box for n, box in enumerate(taken) if n != i]
+        for across, up in ((0, 0), (0, -1), (-1, 0), (-1, -1)):
+            shift = (3 + across * (6 + width), 3 + up * (6 + height))
+            x0, y0 = x + shift[0], y + shift[1]
+            x1, y1 = x0 + width, y0 + height
+            is_inside = left <= x0 and x1 <= right and bottom <= y0 and y1 <= top
+            if is_inside and not any(
+                a0 < x1 and x0 < a1 and b0 < y1 and y0 < b1 for a0, b0, a1, b1 in others
+            ):
+                axes.annotate(
+                    texts[i],
+                    tuple(points[i]),
+                    xytext=shift,
+                    textcoords="offset points",
+                    fontsize=_NAME_SIZE,
+                    color=colors[i],
+                )
+                taken.append((x0, y0, x1, y1))
+                break
 
 
 def plot_patterns(results: Mapping[str, Mapping[str, Any]]) -> "Figure":

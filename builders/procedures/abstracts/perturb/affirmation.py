@@ -16,7 +16,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from .clauses import Words, read_words
+from .clauses import AUXILIARIES, Words, read_words
 from .cues import ENTITY, OTHER, Cue, Cues, find_cues, read_cues, without_affirming
 from .names import MarkedSentence
 from .scopes import Clauses
@@ -331,6 +331,8 @@ class _Reader:
     def _prevents(self, cue: Cue) -> bool:
         """Return whether what does not happen tells of a cause: without X no Y, unlike controls."""
         rest = " ".join(self.tokens[j] for j in self.clauses.scope(cue, to_verb=False))
+        if not self.words["same"].isdisjoint(self.tokens[cue.start : cue.end]):
+            return False  # unaffected by the loss of X
         is_verbal = self.words["relation"].isdisjoint(self.tokens[cue.start : cue.end + 2])
         if is_verbal and not cue.rule.refutes and self.cues.loss.search(rest):
             return True
@@ -347,7 +349,9 @@ class _Reader:
 
     def _asks(self) -> bool:
         last = len(self.tokens) - 1
-        return self.tokens[last] == "?" and self.entities[0] >= self.clauses.start(last)
+        if self.tokens[last] != "?":
+            return False
+        return self.tokens[0] in AUXILIARIES or self.entities[0] >= self.clauses.start(last)
 
     def _is_settled(self) -> bool:
         """Return whether a doubt or a question is said to be over: is now resolved."""

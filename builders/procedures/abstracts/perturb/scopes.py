@@ -90,7 +90,7 @@ class Clauses:
             if self.tokens[j] in self.words["break"] or self.tokens[j] == "that":
                 return True
             if self.finite[j]:
-                return any(self.finite[k + 1 : at])
+                return any(self.finite[k + 1 : self.verb_start(at)])
         return True
 
     def scope(self, cue: Cue, *, to_verb: bool) -> Iterator[int]:
@@ -199,9 +199,11 @@ class Clauses:
             return is_after_name or after not in ("of", "in")
         if (base_of_past(word) or word.endswith("ed")) and after not in ("by", "with"):
             k = i - 1
-            while k >= 0 and self._is_adverb(self.tokens[k]):
+            while k >= 0 and self._is_adverb(self.tokens[k]) and self.tokens[k] not in articles:
                 k -= 1
-            if k >= 0 and self.tokens[k] in _GROUP | {"-"} - {"to", "likely"}:
+            if k < 0 or self.tokens[k] in articles:
+                return False  # the proposed role; previously reported benefits
+            if self.tokens[k] in _GROUP | {"-"} - {"to", "likely"}:
                 return False
             return is_after_name or base_of_past(word) is not None
         return is_after_name and word.endswith("s") and (after in _NAMES or after in articles)

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from ...builders.core.options import check_config
 from ...builders.core.registry import builders
 from ...builders.versions.version import BuiltVersion
-from ...loaders.errors import SchemaError, UnknownNameError
+from ...loaders.errors import SchemaError, UnknownNameError, UsageError
 from ...loaders.hashing import hash_file
 from ...metrics.inputs.breakdown import crossed_columns
 from ...metrics.inputs.files import SUFFIXES, read_input_file
@@ -153,8 +153,10 @@ def _with_our_names(table: pa.Table) -> pa.Table:
 
 
 def _columns_of(by: Sequence[str], known: Sequence[str]) -> list[str]:
-    """Return the columns to break scores down by; raises ``UnknownNameError``."""
+    """Return the columns to break scores down by; raises ``UnknownNameError``, ``UsageError``."""
     columns = [column for name in by for column in crossed_columns(name, known)]
+    if "" in columns:
+        raise UsageError(f"{', '.join(by)} has a + without a column on both sides.")
     for column in columns:
         if column not in known:
             raise UnknownNameError.of("column", column, known)

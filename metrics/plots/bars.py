@@ -253,7 +253,7 @@ def _values(tables: Mapping[str, Mapping[Any, Any]], what: str) -> list[Any]:
 
 
 def _wrapped(value: Any) -> str:
-    return textwrap.fill(str(value).replace("_", " "), 14)
+    return textwrap.fill(str(value).replace("_", " "), 14, break_long_words=False)
 
 
 def _width(values: Sequence[Any], n_systems: int, notes: Sequence[str] = ()) -> float:

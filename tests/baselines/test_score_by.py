@@ -119,6 +119,8 @@ def test_columns_of_a_file_of_rows(tmp_path):
         UnknownNameError, match=r"no column 'yer'\. Did you mean 'year'\? Known: id"
     ):
         nlihub.score(tmp_path / "p.csv", str(tmp_path / "gold.jsonl"), by="yer")
+    with pytest.raises(UsageError, match=r"year\+ has a \+ without a column on both sides"):
+        nlihub.score(tmp_path / "p.csv", str(tmp_path / "gold.jsonl"), by="year+")
     with pytest.raises(UnknownNameError, match="no column 'category'"):
         nlihub.score(tmp_path / "p.csv", str(tmp_path / "gold.jsonl"), by="category")
 

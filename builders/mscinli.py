@@ -188,7 +188,7 @@ class MSciNLI(ReleaseBuilder):
             own = ",".join(name for name in cls.SPEC.configs if not name.startswith("plus"))
             raise SourceNotFoundError(
                 f"plus and plus_small also need the files of SciNLI, in {acl}. Put them there, or "
-                f"leave these configs out: --config {own}"
+                f"leave these configs out: nlihub build mscinli --configs {own}"
             )
         return [
             obtain(

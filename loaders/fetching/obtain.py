@@ -28,7 +28,9 @@ _TABLES = (".csv", ".jsonl")
 HINT = (
     "name a local folder that has the source files (--from FOLDER; in Python data_dir= or folder=)."
 )
-_PARTS_HINT = "To build only what does not need it: --config C,... --splits S,..."
+_PARTS_HINT = (
+    "What does not need it can be built alone: nlihub build NAME --configs C,... --splits S,..."
+)
 
 
 def default_cache_dir() -> Path:

@@ -65,7 +65,7 @@ def test_a_folder_that_lacks_a_split_is_enough_for_the_others(copy, name, tmp_pa
 
 def test_one_config(copy, tmp_path):
     shutil.rmtree(copy / "scinli")  # needed by plus and plus_small alone
-    with pytest.raises(FileNotFoundError, match=r"need the files of SciNLI, .*--config default"):
+    with pytest.raises(FileNotFoundError, match=r"need the files of SciNLI, .*--configs default"):
         nlihub.build("mscinli", tmp_path, folder=copy)
     folder = nlihub.build("mscinli", tmp_path, folder=copy, configs=["hardware", "neurips"])
     assert nlihub.verify(folder).passed

@@ -17,6 +17,7 @@ from scipy.sparse import csr_matrix, hstack, vstack
 
 from ...builders.core.workers import map_in_order
 from ...loaders.errors import UnknownNameError, UsageError
+from ...loaders.progress import watch
 from ..runs.config import VIEWS, check_choice
 from .words import (
     WORD_CLASSES,
@@ -161,8 +162,15 @@ class FeatureExtractor:
         pairs = list(zip(premises, hypotheses, strict=True))
         starts = range(0, len(pairs), _N_PAIRS_A_JOB)
         jobs = [pairs[start : start + _N_PAIRS_A_JOB] for start in starts] or [[]]
-        with closing(map_in_order(self._rows, jobs, num_proc)) as rows:
-            return vstack(list(rows), format="csr")
+        found = []
+        with (
+            closing(map_in_order(self._rows, jobs, num_proc)) as computed,
+            watch("features", len(pairs), "pairs") as shown,
+        ):
+            for rows in computed:
+                found.append(rows)
+                shown.update(rows.shape[0])
+        return vstack(found, format="csr")
 
     def save(self, path: Path) -> None:
         """Write the extractor as JSON.

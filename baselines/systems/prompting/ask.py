@@ -15,7 +15,7 @@ from filelock import FileLock, Timeout
 
 from ....loaders.errors import OutputError, UsageError
 from ....loaders.json_text import parse_json
-from ....loaders.progress import progress_bar
+from ....loaders.progress import watch
 from ...evaluation.gold import GoldRows, check_texts
 from ...runs.config import RunConfig
 from ...runs.folder import RunFolder
@@ -91,9 +91,9 @@ def ask_model(
         known = _read_known(answers_file, header, questions)
         missing = [question for question in questions if question.id not in known]
         asked = {question.id: question for question in missing}
-        progress = progress_bar("answers", n_steps=len(questions), n_done=len(known))
+        progress = watch("asked", len(questions), "rows", n_done=len(known))
         answers = closing(asker.answers(missing))
-        with answers_file.open("ab") as file, answers as arriving, progress:
+        with answers_file.open("ab") as file, answers as arriving, progress as shown:
             if not file.tell():
                 file.write(_line(header))
             for answer in arriving:
@@ -102,7 +102,7 @@ def ask_model(
                 file.write(_line(line))
                 file.flush()
                 known[answer.id] = text
-                progress.update()
+                shown.update(1)
     return _read(questions, known, prompt)
 
 

@@ -50,6 +50,7 @@ def run(
     compiled: bool | None = None,
     on_cpu: bool = False,
     num_proc: int = 1,
+    trackers: Sequence[str] = (),
     tell: Tell = silent,
 ) -> list[dict[str, Any]]:
     """Train and test a system, once for each seed.
@@ -76,6 +77,8 @@ def run(
             long enough to gain from it.
         on_cpu: Whether to compute on the CPU even if there is a GPU.
         num_proc: Processes that compute the features of the lexicalized classifier, from 1.
+        trackers: Trackers of experiments that get loss and scores, each installed by itself:
+            ``tensorboard``, ``wandb``, ``mlflow``.
         tell: Receives progress messages.
 
     Returns:
@@ -102,9 +105,19 @@ def run(
     )
     with needs_extra("baselines", "A baseline"):
         from .runs.execute import execute_run, with_hyperparameters
+        from .runs.tracking import check_trackers
         from .training.execution import Execution
 
-        chosen = Execution(micro_batch, precision, compiled, config.reference, on_cpu, num_proc)
+        check_trackers(trackers)
+        chosen = Execution(
+            micro_batch,
+            precision,
+            compiled,
+            config.reference,
+            on_cpu,
+            num_proc,
+            tuple(trackers),
+        )
         places = [(Path(output).expanduser() / part.folder, part.config) for part in planned]
         for place, own in places:  # before the first takes its time
             if not RunFolder(place).is_done:

@@ -28,6 +28,7 @@ from .data import (
 )
 from .defaults import CHOSEN, choose_hyperparameters
 from .folder import DYNAMICS, METRICS, PREDICTIONS, RECORD, RunFolder
+from .tracking import numbers_of, track_run
 
 if TYPE_CHECKING:
     from ..systems import System
@@ -178,10 +179,15 @@ class _Run:
                 {key: dict(rows.description) for key, rows in zip(keys, tests, strict=True)},
             )
         system = make_system(config, labels, self.folder, self.execution, self.tell)
-        facts = dict(system.fit(train, validation)) if train is not None else {}
+        names = self.execution.trackers if self.is_main else ()
+        with track_run(names, config, self.folder.path) as send:
+            self.folder.on_log = lambda entry: send(numbers_of(entry), entry["epoch"])
+            facts = dict(system.fit(train, validation)) if train is not None else {}
+            for name, key, rows, gold in zip(config.tests, keys, judged, scored, strict=True):
+                self._test(system, name, key, rows, gold)
+            if self.is_main:
+                send(self._test_scores(), facts.get("best_epoch") or 0)
         dynamics = facts.pop("dynamics", None)
-        for name, key, rows, gold in zip(config.tests, keys, judged, scored, strict=True):
-            self._test(system, name, key, rows, gold)
         self.execution.accelerator.wait_for_everyone()
         if self.is_main:
             if dynamics is not None and train is not None:
@@ -262,6 +268,14 @@ class _Run:
             f"{key}: macro-F1 {report['macro_f1']:.4f}, accuracy {report['accuracy']:.4f}"
             + (f", {n_unanswered} answers could not be read" if n_unanswered else "")
         )
+
+    def _test_scores(self) -> dict[str, float]:
+        """Return the scores of all tests, by the name of the test and that of the score."""
+        return {
+            f"{key}/{score}": found["metrics"]["nli_report"][score]
+            for key, found in self._evaluations().items()
+            for score in ("macro_f1", "accuracy")
+        }
 
     def _evaluations(self) -> dict[str, Any]:
         if not (self.folder.path / METRICS).is_file():

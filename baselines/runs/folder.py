@@ -38,10 +38,15 @@ class RunFolder:
     """The folder of a run: config, record, log, predictions, metrics and checkpoint.
 
     Every file appears whole or not at all, except the log, which grows line by line.
+
+    Attributes:
+        path: The folder.
+        on_log: Is called with every entry of the log.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.on_log: Callable[[Mapping[str, Any]], None] = lambda _: None
 
     @classmethod
     @contextmanager
@@ -198,6 +203,7 @@ class RunFolder:
             file.write(json.dumps(entry) + "\n")
             file.flush()
             os.fsync(file.fileno())
+        self.on_log(entry)
 
     @property
     def log_size(self) -> int:

@@ -161,6 +161,10 @@ class Computing:
         typer.Option("--compile/--no-compile", help="Default: on a GPU, for long training."),
     ] = None
     cpu: Cpu = False
+    track: Annotated[
+        str | None,
+        typer.Option(metavar="T,...", help="Log to tensorboard, wandb or mlflow, if installed."),
+    ] = None
     no_checkpoint: Annotated[
         bool, typer.Option("--no-checkpoint", help="Remove trained models when a run is done.")
     ] = False

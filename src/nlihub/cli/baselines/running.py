@@ -87,6 +87,7 @@ def do_runs(
         compiled=computing.compiled,
         on_cpu=computing.cpu,
         num_proc=num_proc,
+        trackers=names(computing.track),
     )
     from accelerate import PartialState
 

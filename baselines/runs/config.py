@@ -29,7 +29,7 @@ VIEWS = ("pair", "hypothesis")
 #: Subsets of the training rows, chosen by their cartography; MSciNLI, Table 7.
 SUBSETS = ("easy", "hard", "ambiguous", "without_hardest")
 
-_OF_ENCODERS = ("max_length", "truncation", "n_trained_layers", "special_tokens")
+_OF_ENCODERS = ("max_length", "truncation", "n_trained_layers", "lora_rank", "special_tokens")
 
 _T = TypeVar("_T")
 
@@ -54,11 +54,14 @@ class HyperParameters:
         max_grad_norm: Norm to which gradients are clipped, 0 or more; None does not clip.
         n_trained_layers: Number of top layers of an encoder to train, with its head; None trains
             the whole encoder.
+        lora_rank: Rank, from 1, of the low-rank adapters (LoRA) that are trained, with the head, in
+            place of the encoder's own weights; None trains these.
         special_tokens: Markers in the texts that become tokens of their own.
 
     Raises:
         UnknownNameError: There is no such truncation, optimizer or schedule.
-        UsageError: A number is out of its range, or weight decay is set for ``adam``.
+        UsageError: A number is out of its range, weight decay is set for ``adam``, or adapters are
+            to be trained and layers too.
     """
 
     learning_rate: float = 2e-5
@@ -73,6 +76,7 @@ class HyperParameters:
     warmup_steps: int = 0
     max_grad_norm: float | None = 1.0
     n_trained_layers: int | None = None
+    lora_rank: int | None = None
     special_tokens: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -89,6 +93,7 @@ class HyperParameters:
             "warmup_steps": 0,
             "max_grad_norm": 0,
             "n_trained_layers": 0,
+            "lora_rank": 1,
         }
         for name, lowest in least.items():
             value = getattr(self, name)
@@ -102,6 +107,12 @@ class HyperParameters:
             raise UsageError(
                 f"weight_decay is {self.weight_decay}, but the optimizer adam has none. Use adamw, "
                 "or leave weight_decay at 0."
+            )
+        if self.lora_rank is not None and self.n_trained_layers is not None:
+            raise UsageError(
+                f"lora_rank (--lora) is {self.lora_rank} and n_trained_layers (--trained-layers) "
+                f"is {self.n_trained_layers}: adapters are trained in place of layers. Leave one "
+                "of them out."
             )
 
 
@@ -287,6 +298,7 @@ def _flag(name: str) -> str:
     known = {
         "max_epochs": "epochs",
         "n_trained_layers": "trained-layers",
+        "lora_rank": "lora",
         "view": "hypothesis-only",
     }
     return "--" + known.get(name, name.replace("_", "-"))

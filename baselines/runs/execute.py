@@ -26,7 +26,7 @@ from .data import (
     read_run_rows,
     take_rows_by_id,
 )
-from .defaults import CHOSEN, choose_hyperparameters
+from .defaults import choose_hyperparameters
 from .folder import DYNAMICS, METRICS, PREDICTIONS, RECORD, RunFolder
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ _PACKAGES = (
     "torch",
     "transformers",
     "accelerate",
+    "peft",
     "tokenizers",
     "datasets",
     "pyarrow",
@@ -125,7 +126,7 @@ def with_hyperparameters(config: RunConfig, sources: Path | None = None) -> RunC
     n_rows = len(read_run_rows(str(config.train), "train", sources).rows)
     n_parameters, max_tokens = model_size(str(config.model), config.revision)
     options = dataclasses.asdict(config.options)
-    given = {name: options[name] for name in CHOSEN if name not in config.chosen}
+    given = {name: value for name, value in options.items() if name not in config.chosen}
     found = choose_hyperparameters(max(n_rows, 1), n_parameters, max_tokens, given)
     return dataclasses.replace(
         config, options=dataclasses.replace(config.options, **found), chosen=()

@@ -14,6 +14,10 @@ import torch
 from filelock import FileLock
 from safetensors import SafetensorError
 from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
+from transformers.models.auto.modeling_auto import (
+    MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+    MODEL_FOR_MASKED_LM_MAPPING_NAMES,
+)
 from transformers.models.auto.tokenization_auto import get_tokenizer_config
 
 from ...loaders.atomic_write import whole_file
@@ -187,6 +191,9 @@ _N_TRUNCATED = b"n_truncated"
 class PairTokenizer:
     """The tokenizer of an encoder, with the settings of a run.
 
+    That of a causal language model may have no padding token, because it was trained without any;
+    it then pads by its end of text.
+
     Args:
         config: The config of the run.
 
@@ -206,6 +213,9 @@ class PairTokenizer:
         self._view, self._options = config.view, config.options
         self._limit = _max_tokens_of(self.config)
         self._n_truncated: dict[str, int] = {}
+        self._is_causal = _is_causal(self.config)
+        if self.tokenizer.pad_token_id is None and self._is_causal:
+            self.tokenizer.pad_token = self.tokenizer.eos_token
         if self.tokenizer.pad_token_id is None:
             raise ModelError(
                 f"The tokenizer of {name} has no padding token, so rows of different lengths "
@@ -248,10 +258,12 @@ class PairTokenizer:
     def set_padding(self, model: Any) -> None:
         """Set the padding token of a model to that of its tokenizer, if it has none.
 
-        GPT-2 and its kin need it to find the last token of a row.
+        GPT-2 and its kin need it to find the last token of a row, so theirs is always that of the
+        tokenizer.
         """
-        if model.config.pad_token_id is None:
-            model.config.pad_token_id = self.tokenizer.pad_token_id
+        config = model.config.get_text_config()
+        if config.pad_token_id is None or self._is_causal:
+            config.pad_token_id = self.tokenizer.pad_token_id
 
     def facts(self) -> Mapping[str, Any]:
         """Return the pretrained model's facts, and how many rows of each dataset were truncated."""
@@ -259,6 +271,14 @@ class PairTokenizer:
             "pretrained": pretrained_facts(self.config, self.tokenizer),
             "truncated": dict(self._n_truncated),
         }
+
+
+def _is_causal(config: Any) -> bool:
+    """Return whether a model is a causal language model, whose tokens see those before alone."""
+    kind = config.model_type
+    return (
+        kind in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES and kind not in MODEL_FOR_MASKED_LM_MAPPING_NAMES
+    )
 
 
 def _max_tokens_of(config: Any) -> int | None:

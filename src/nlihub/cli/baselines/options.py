@@ -136,6 +136,10 @@ class Optimization:
             "--trained-layers", help="Number of top layers to train, with the head; default all."
         ),
     ] = None
+    lora_rank: Annotated[
+        int | None,
+        typer.Option("--lora", metavar="RANK", help="Train adapters (LoRA) of a rank, and the head."),
+    ] = None
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from ...loaders.errors import UnknownNameError, UsageError
 from .defaults import CHOSEN
 
-METHODS = ("encoder", "lexicalized", "cbow", "cnn", "bilstm", "zero-shot", "prompt")
+METHODS = ("encoder", "lexicalized", "cbow", "cnn", "bilstm", "probe", "zero-shot", "prompt")
 
 _TRAINED = ("train", "validation", "n_shots", "subset", "reference")
 
@@ -18,6 +18,7 @@ _FIELDS = {
     "encoder": ("model", "revision", "view", "new_head", "model_labels", "chosen", *_TRAINED),
     "lexicalized": ("train", "n_shots", "subset", "view", "details"),
     **dict.fromkeys(("cbow", "cnn", "bilstm"), ("view", "details", *_TRAINED)),
+    "probe": ("model", "revision", "train", "validation", "n_shots", "subset", "view"),
     "zero-shot": ("model", "revision", "view", "model_labels", "reference"),
     "prompt": ("model", "revision", "train", "n_shots", "details"),
 }
@@ -158,8 +159,8 @@ class RunConfig:
         revision: Commit, tag or branch of a model on the Hub.
         preset: The preset that the config comes from.
         train: The training set, named like a test set; None if nothing is trained.
-        validation: The rows on which epochs are compared, named like a test set; None takes the
-            last epoch.
+        validation: The rows on which epochs are compared, or penalties of a probe, named like a
+            test set; None takes the last epoch, or a penalty of 1.
         view: What the system sees of a pair: ``pair``, or ``hypothesis`` alone.
         seed: Seed of all draws: a new head, dropout, the order of rows, few shots; 0 or more.
         n_shots: Training rows of each pattern (few-shot learning), or exemplars in a prompt; 0 or
@@ -221,7 +222,7 @@ class RunConfig:
             UsageError: A model or training rows are missing, or a value would have no effect.
         """
         has_train = self.train is not None
-        if self.method in ("encoder", "zero-shot", "prompt") and self.model is None:
+        if self.method in ("encoder", "probe", "zero-shot", "prompt") and self.model is None:
             raise UsageError(f"The method {self.method} needs a model; name one.")
         if self.method == "prompt" and bool(self.n_shots) != has_train:
             raise UsageError(

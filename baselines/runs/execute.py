@@ -80,12 +80,12 @@ def execute_run(
             different labels.
         NLIHubError: Data are missing, the model does not fit, or training failed.
     """
-    if config.method in ("lexicalized", "prompt") and execution.accelerator.num_processes > 1:
-        raise UsageError(
-            f"The method {config.method} runs in one process; "
-            f"{execution.accelerator.num_processes} were started. Start it without a launcher."
-        )
     accelerator = execution.accelerator
+    if config.method in ("lexicalized", "probe", "prompt") and accelerator.num_processes > 1:
+        raise UsageError(
+            f"The method {config.method} runs in one process; {accelerator.num_processes} were "
+            "started. Start it without a launcher."
+        )
     main = accelerator.is_main_process
     begun: AbstractContextManager[RunFolder] = (
         RunFolder.begin(path, config) if main else nullcontext(RunFolder(path))

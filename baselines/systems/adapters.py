@@ -1,4 +1,4 @@
-"""Low-rank adapters (LoRA) of a pretrained classifier: add them, and merge them into its weights."""
+"""Low-rank adapters (LoRA) of a pretrained classifier: add them, and merge their weights."""
 
 import warnings
 from typing import Any

@@ -91,6 +91,18 @@ class RowOptions:
 
 
 @dataclass(frozen=True)
+class ProbedRows(RowOptions):
+    """The rows to train and test a probe on."""
+
+    validation: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ROWS|none", help="Rows to choose the penalty on; default the dataset's."
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
 class TrainingOptions:
     """Hyper-parameters of all training; the fields have the names of ``HyperParameters``."""
 
@@ -138,7 +150,9 @@ class Optimization:
     ] = None
     lora_rank: Annotated[
         int | None,
-        typer.Option("--lora", metavar="RANK", help="Train adapters (LoRA) of a rank, and the head."),
+        typer.Option(
+            "--lora", metavar="RANK", help="Train adapters (LoRA) of a rank, and the head."
+        ),
     ] = None
 
 

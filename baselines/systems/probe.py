@@ -30,8 +30,8 @@ from .pretrained import (
 if TYPE_CHECKING:
     from ..training.execution import Execution
 
-#: Inverse penalties, of which the validation rows choose one; without them it is 1.
-PENALTIES = (0.01, 0.1, 1.0, 10.0)
+#: Inverse penalties, of which the validation rows choose one; that without validation rows.
+INVERSE_PENALTIES = (0.01, 0.1, 1.0, 10.0)
 WITHOUT_VALIDATION = 1.0
 
 WEIGHTS_FILE = "weights.npz"
@@ -40,8 +40,9 @@ WEIGHTS_FILE = "weights.npz"
 class TextEncoder:
     """A frozen encoder: the vector of a text is the mean of its tokens' last hidden states.
 
-    Each distinct text is encoded once, in batches of texts of similar length, and cut at what the
-    model reads.
+    Vectors have length 1, so that a penalty means the same for every encoder: on SciNLI it is the
+    scale at which the usual penalty of 1 is near the best. Each distinct text is encoded once, in
+    batches of texts of similar length, and cut at what the model reads.
 
     Args:
         model: The model: a name on the Hub, or a folder.
@@ -85,8 +86,8 @@ class TextEncoder:
     def _mean_states(self, **inputs: torch.Tensor) -> torch.Tensor:
         states: torch.Tensor = self._model(**inputs).last_hidden_state.float()
         is_token = inputs["attention_mask"][:, :, None] > 0
-        n_tokens = is_token.sum(dim=1).clamp(min=1)
-        return states.masked_fill(~is_token, 0).sum(dim=1) / n_tokens
+        # The direction of the mean is that of the sum; a text without tokens stays zero.
+        return torch.nn.functional.normalize(states.masked_fill(~is_token, 0).sum(dim=1), dim=1)
 
     def facts(self) -> Mapping[str, Any]:
         """Return the pretrained model's facts, and its number of parameters."""
@@ -106,8 +107,7 @@ def pair_features(premises: np.ndarray | None, hypotheses: np.ndarray) -> np.nda
     Returns:
         Shape ``(n, 4 * size)``, or ``(n, size)`` without premises.
 
-    Source: Conneau et al. (2017), section 3.1, where ``[u, v, |u - v|, u * v]`` are the features of
-        a pair.
+    Source: Conneau et al. (2017), InferSent, section 3.1.
     """
     if premises is None:
         return hypotheses
@@ -116,11 +116,7 @@ def pair_features(premises: np.ndarray | None, hypotheses: np.ndarray) -> np.nda
 
 
 class Probe:
-    """A logistic regression on standardized features.
-
-    The features are standardized by the training rows, so that a penalty means the same for every
-    encoder. There is no seed: the same rows give the same weights.
-    """
+    """A logistic regression on features of pairs; the same rows give the same weights."""
 
     def __init__(self) -> None:
         self._fitted: dict[str, np.ndarray] | None = None
@@ -139,33 +135,27 @@ class Probe:
             labels: n label ids, of at least two labels.
             label_set: The label set in the order of its ids; a label without rows gets the
                 probability 0.
-            validation: Features, shape ``(m, k)``, and label ids; the inverse penalty of
-                ``PENALTIES`` with the best macro-F1 on them is taken, the smallest of equal ones.
-                None takes ``WITHOUT_VALIDATION``.
+            validation: Features, shape ``(m, k)``, and m label ids; of ``INVERSE_PENALTIES`` the
+                one with the best macro-F1 on them is taken, of equal ones the smallest. None takes
+                ``WITHOUT_VALIDATION``.
 
         Raises:
             UsageError: The labels are not n ids of at least two labels.
         """
         targets = check_labels(labels, len(rows), len(label_set))
-        deviation = rows.std(axis=0)
-        mean, scale = rows.mean(axis=0), np.where(deviation > 0, deviation, 1)
-        standardized = (rows - mean) / scale
-        best = -1.0
+        tried = (WITHOUT_VALIDATION,) if validation is None else INVERSE_PENALTIES
+        fitted = [fit_logistic(rows, targets, len(label_set), c) for c in tried]
         scores = []
-        for c in PENALTIES if validation is not None else (WITHOUT_VALIDATION,):
-            fitted = fit_logistic(standardized, targets, len(label_set), c)
-            fitted |= {"mean": mean, "scale": scale, "c": np.array(c)}
-            score = 0.0
-            if validation is not None:
-                found = _probabilities(fitted, validation[0]).argmax(axis=1)
+        if validation is not None:
+            references = np.asarray(validation[1])
+            for found in fitted:
+                predictions = _probabilities(found, validation[0]).argmax(axis=1)
                 report = nli_report(
-                    predictions=found, references=np.asarray(validation[1]), labels=label_set
+                    predictions=predictions, references=references, labels=label_set
                 )
-                score = report["macro_f1"]
-                scores.append(score)
-            if score > best:
-                best, self._fitted = score, fitted
-        self._parameters()["scores"] = np.array(scores)
+                scores.append(report["macro_f1"])
+        best = int(np.argmax(scores)) if scores else 0
+        self._fitted = {**fitted[best], "c": np.array(tried[best]), "scores": np.array(scores)}
         return self
 
     def probabilities(self, rows: np.ndarray) -> np.ndarray:
@@ -185,7 +175,7 @@ class Probe:
     def facts(self) -> Mapping[str, Any]:
         """Return the inverse penalty, and the validation macro-F1 of each that was tried."""
         fitted = self._parameters()
-        scores = dict(zip(map(str, PENALTIES), fitted["scores"].tolist(), strict=False))
+        scores = dict(zip(map(str, INVERSE_PENALTIES), fitted["scores"].tolist(), strict=False))
         return {"c": float(fitted["c"]), **({"macro_f1_by_c": scores} if scores else {})}
 
     @property
@@ -211,7 +201,7 @@ class Probe:
             SourceNotFoundError: The file is missing.
             UsageError: The file is malformed.
         """
-        path, names = folder / WEIGHTS_FILE, ("weights", "bias", "mean", "scale", "c", "scores")
+        path, names = folder / WEIGHTS_FILE, ("weights", "bias", "c", "scores")
         try:
             with np.load(path, allow_pickle=False) as file:
                 fitted = {name: file[name] for name in names}
@@ -230,8 +220,7 @@ class Probe:
 
 
 def _probabilities(fitted: Mapping[str, np.ndarray], rows: np.ndarray) -> np.ndarray:
-    standardized = (rows - fitted["mean"]) / fitted["scale"]
-    found: np.ndarray = softmax(standardized @ fitted["weights"].T + fitted["bias"], axis=1)
+    found: np.ndarray = softmax(rows @ fitted["weights"].T + fitted["bias"], axis=1)
     return found
 
 
@@ -286,8 +275,6 @@ class ProbeSystem:
         columns = [rows.rows[name].to_pylist() for name in names]
         vectors = self._encoder.encode([text for column in columns for text in column])
         *premises, hypotheses = np.split(vectors, len(columns))
-        is_cut = [
-            any(text in self._encoder.cut for text in row) for row in zip(*columns, strict=True)
-        ]
+        is_cut = (not self._encoder.cut.isdisjoint(row) for row in zip(*columns, strict=True))
         self._n_truncated[name_of_rows(rows)] = sum(is_cut)
         return pair_features(premises[0] if premises else None, hypotheses)

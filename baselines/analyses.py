@@ -123,7 +123,7 @@ def plan_cartography(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun
 
     Source: MSciNLI, section 5.1 and Table 7.
     """
-    if config.method in ("lexicalized", "zero-shot", "prompt"):
+    if config.method in ("lexicalized", "probe", "zero-shot", "prompt"):
         raise UsageError(
             f"The analysis cartography compares epochs of training; the method {config.method} has "
             "none. Choose an encoder, cbow, cnn or bilstm."

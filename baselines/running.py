@@ -165,7 +165,7 @@ def _plan(
     if not seeds:
         raise UsageError("seeds is empty; expected at least one, such as 1.")
     if len(set(seeds)) > 1 and (
-        config.method in ("lexicalized", "zero-shot")
+        config.method in ("lexicalized", "probe", "zero-shot")
         or (config.method == "prompt" and not config.n_shots)
     ):
         raise UsageError(

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from ...loaders.errors import UnknownNameError, UsageError
 from .defaults import CHOSEN
 
-METHODS = ("encoder", "lexicalized", "cbow", "cnn", "bilstm", "zero-shot", "prompt")
+METHODS = ("encoder", "lexicalized", "cbow", "cnn", "bilstm", "probe", "zero-shot", "prompt")
 
 _TRAINED = ("train", "validation", "n_shots", "subset", "reference")
 
@@ -18,6 +18,7 @@ _FIELDS = {
     "encoder": ("model", "revision", "view", "new_head", "model_labels", "chosen", *_TRAINED),
     "lexicalized": ("train", "n_shots", "subset", "view", "details"),
     **dict.fromkeys(("cbow", "cnn", "bilstm"), ("view", "details", *_TRAINED)),
+    "probe": ("model", "revision", "train", "validation", "n_shots", "subset", "view"),
     "zero-shot": ("model", "revision", "view", "model_labels", "reference"),
     "prompt": ("model", "revision", "train", "n_shots", "details"),
 }
@@ -29,7 +30,7 @@ VIEWS = ("pair", "hypothesis")
 #: Subsets of the training rows, chosen by their cartography; MSciNLI, Table 7.
 SUBSETS = ("easy", "hard", "ambiguous", "without_hardest")
 
-_OF_ENCODERS = ("max_length", "truncation", "n_trained_layers", "special_tokens")
+_OF_ENCODERS = ("max_length", "truncation", "n_trained_layers", "lora_rank", "special_tokens")
 
 _T = TypeVar("_T")
 
@@ -54,11 +55,14 @@ class HyperParameters:
         max_grad_norm: Norm to which gradients are clipped, 0 or more; None does not clip.
         n_trained_layers: Number of top layers of an encoder to train, with its head; None trains
             the whole encoder.
+        lora_rank: Rank, from 1, of the low-rank adapters (LoRA) that are trained, with the head, in
+            place of the encoder's own weights; None trains these.
         special_tokens: Markers in the texts that become tokens of their own.
 
     Raises:
         UnknownNameError: There is no such truncation, optimizer or schedule.
-        UsageError: A number is out of its range, or weight decay is set for ``adam``.
+        UsageError: A number is out of its range, weight decay is set for ``adam``, or adapters are
+            to be trained and layers too.
     """
 
     learning_rate: float = 2e-5
@@ -73,6 +77,7 @@ class HyperParameters:
     warmup_steps: int = 0
     max_grad_norm: float | None = 1.0
     n_trained_layers: int | None = None
+    lora_rank: int | None = None
     special_tokens: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -89,6 +94,7 @@ class HyperParameters:
             "warmup_steps": 0,
             "max_grad_norm": 0,
             "n_trained_layers": 0,
+            "lora_rank": 1,
         }
         for name, lowest in least.items():
             value = getattr(self, name)
@@ -102,6 +108,12 @@ class HyperParameters:
             raise UsageError(
                 f"weight_decay is {self.weight_decay}, but the optimizer adam has none. Use adamw, "
                 "or leave weight_decay at 0."
+            )
+        if self.lora_rank is not None and self.n_trained_layers is not None:
+            raise UsageError(
+                f"lora_rank (--lora) is {self.lora_rank} and n_trained_layers (--trained-layers) "
+                f"is {self.n_trained_layers}: adapters are trained in place of layers. Leave one "
+                "of them out."
             )
 
 
@@ -147,8 +159,8 @@ class RunConfig:
         revision: Commit, tag or branch of a model on the Hub.
         preset: The preset that the config comes from.
         train: The training set, named like a test set; None if nothing is trained.
-        validation: The rows on which epochs are compared, named like a test set; None takes the
-            last epoch.
+        validation: The rows on which epochs are compared, or penalties of a probe, named like a
+            test set; None takes the last epoch, or a penalty of 1.
         view: What the system sees of a pair: ``pair``, or ``hypothesis`` alone.
         seed: Seed of all draws: a new head, dropout, the order of rows, few shots; 0 or more.
         n_shots: Training rows of each pattern (few-shot learning), or exemplars in a prompt; 0 or
@@ -210,7 +222,7 @@ class RunConfig:
             UsageError: A model or training rows are missing, or a value would have no effect.
         """
         has_train = self.train is not None
-        if self.method in ("encoder", "zero-shot", "prompt") and self.model is None:
+        if self.method in ("encoder", "probe", "zero-shot", "prompt") and self.model is None:
             raise UsageError(f"The method {self.method} needs a model; name one.")
         if self.method == "prompt" and bool(self.n_shots) != has_train:
             raise UsageError(
@@ -287,6 +299,7 @@ def _flag(name: str) -> str:
     known = {
         "max_epochs": "epochs",
         "n_trained_layers": "trained-layers",
+        "lora_rank": "lora",
         "view": "hypothesis-only",
     }
     return "--" + known.get(name, name.replace("_", "-"))

@@ -19,6 +19,8 @@ CHOSEN = (
 #: The rate that suits an encoder of so many parameters; larger ones take less.
 _RATE, _PARAMETERS, _POWER = 1e-4, 22.7e6, 0.75
 _LEAST_RATE, _MOST_RATE = 1e-5, 3e-4
+#: Adapters, which start at nothing, take higher ones.
+_TIMES_FOR_ADAPTERS, _MOST_FOR_ADAPTERS = 10, 1e-3
 #: Few rows are learned in small batches, and in more passes.
 _FEW_ROWS, _SMALL_BATCH, _BATCH = 1_000, 16, 32
 _STEPS, _LEAST_EPOCHS, _MOST_EPOCHS = 300, 3, 20
@@ -33,7 +35,8 @@ def choose_hyperparameters(
 
     They are ours, not a paper's: AdamW with a rate that falls with the size of the model, linear
     decay after a short warm-up, as many epochs as give at least 300 steps, 3 to 20, of which the
-    best on the validation rows is kept. ``benchmarks/README.md`` has what they reach.
+    best on the validation rows is kept. ``benchmarks/README.md`` has what they reach. Adapters
+    (``lora_rank`` in ``given``) take ten times the rate, at most 1e-3.
 
     Args:
         n_rows: Number of training rows, from 1.
@@ -50,7 +53,10 @@ def choose_hyperparameters(
         values.setdefault(name, value)
 
     rate = _RATE * (_PARAMETERS / n_parameters) ** _POWER
-    choose("learning_rate", float(f"{min(max(rate, _LEAST_RATE), _MOST_RATE):.1g}"))
+    rate = min(max(rate, _LEAST_RATE), _MOST_RATE)
+    if values.get("lora_rank") is not None:
+        rate = min(_TIMES_FOR_ADAPTERS * rate, _MOST_FOR_ADAPTERS)
+    choose("learning_rate", float(f"{rate:.1g}"))
     choose("batch_size", _SMALL_BATCH if n_rows < _FEW_ROWS else _BATCH)
     n_steps = math.ceil(n_rows / values["batch_size"])
     choose("max_epochs", min(max(math.ceil(_STEPS / n_steps), _LEAST_EPOCHS), _MOST_EPOCHS))

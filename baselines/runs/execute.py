@@ -26,7 +26,7 @@ from .data import (
     read_run_rows,
     take_rows_by_id,
 )
-from .defaults import CHOSEN, choose_hyperparameters
+from .defaults import choose_hyperparameters
 from .folder import DYNAMICS, METRICS, PREDICTIONS, RECORD, RunFolder
 from .tracking import numbers_of, track_run
 
@@ -40,6 +40,7 @@ _PACKAGES = (
     "torch",
     "transformers",
     "accelerate",
+    "peft",
     "tokenizers",
     "datasets",
     "pyarrow",
@@ -80,12 +81,12 @@ def execute_run(
             different labels.
         NLIHubError: Data are missing, the model does not fit, or training failed.
     """
-    if config.method in ("lexicalized", "prompt") and execution.accelerator.num_processes > 1:
-        raise UsageError(
-            f"The method {config.method} runs in one process; "
-            f"{execution.accelerator.num_processes} were started. Start it without a launcher."
-        )
     accelerator = execution.accelerator
+    if config.method in ("lexicalized", "probe", "prompt") and accelerator.num_processes > 1:
+        raise UsageError(
+            f"The method {config.method} runs in one process; {accelerator.num_processes} were "
+            "started. Start it without a launcher."
+        )
     main = accelerator.is_main_process
     begun: AbstractContextManager[RunFolder] = (
         RunFolder.begin(path, config) if main else nullcontext(RunFolder(path))
@@ -126,7 +127,7 @@ def with_hyperparameters(config: RunConfig, sources: Path | None = None) -> RunC
     n_rows = len(read_run_rows(str(config.train), "train", sources).rows)
     n_parameters, max_tokens = model_size(str(config.model), config.revision)
     options = dataclasses.asdict(config.options)
-    given = {name: options[name] for name in CHOSEN if name not in config.chosen}
+    given = {name: value for name, value in options.items() if name not in config.chosen}
     found = choose_hyperparameters(max(n_rows, 1), n_parameters, max_tokens, given)
     return dataclasses.replace(
         config, options=dataclasses.replace(config.options, **found), chosen=()

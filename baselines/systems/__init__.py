@@ -22,7 +22,7 @@ class System(Protocol):
 
         Args:
             train: The training rows; for a prompt, the rows to draw exemplars from.
-            validation: The rows on which epochs are compared; None takes the last epoch.
+            validation: The rows on which epochs, or penalties, are compared; may be None.
 
         Returns:
             Facts for the run's record, and ``dynamics`` (epochs x rows) where a model was trained.
@@ -68,6 +68,10 @@ def make_system(
         from .lexicalized import LexicalizedSystem
 
         return LexicalizedSystem(config, labels, folder, execution)
+    if config.method == "probe":
+        from .probe import ProbeSystem
+
+        return ProbeSystem(config, labels, folder, execution)
     if config.method == "prompt":
         from .prompting.ask import PromptSystem
 

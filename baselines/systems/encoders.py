@@ -18,6 +18,7 @@ from ..training.batches import EncodedRows
 from ..training.execution import Execution
 from ..training.predict import predict_probabilities
 from ..training.system import count_parameters
+from .adapters import add_adapters, merged_weights
 from .pretrained import PairTokenizer, load_classifier
 
 
@@ -25,7 +26,8 @@ class Encoder:
     """A pretrained encoder to fine-tune.
 
     A model without a classification head gets a new one, drawn from the seed. A classifier keeps
-    its head; its labels must be those of the dataset, in any order.
+    its head; its labels must be those of the dataset, in any order. Of a causal language model the
+    state of a row's last token is classified.
 
     Args:
         config: The config of the run.
@@ -35,6 +37,7 @@ class Encoder:
         ModelError: The labels differ, ``PairTokenizer`` refuses the tokenizer, or the layers are
             not found and only some are to be trained.
         SourceNotFoundError: The model cannot be loaded.
+        MissingExtraError: Adapters are to be trained, and peft is not installed.
     """
 
     def __init__(self, config: RunConfig, labels: tuple[str, ...]) -> None:
@@ -65,7 +68,14 @@ class Encoder:
         if options.n_trained_layers is not None:
             _freeze(name, inner, options.n_trained_layers)
         reader.set_padding(inner)
+        self._has_adapters = options.lora_rank is not None
+        self._counts: Mapping[str, int] = {}
+        if options.lora_rank is not None:
+            n_parameters = count_parameters(inner)["n_parameters"]
+            add_adapters(inner, options.lora_rank)
+            self._counts = {**count_parameters(inner), "n_parameters": n_parameters}
         self.inner, self._has_new_head = inner, config.new_head or not has_head
+        self._order = order
         self.model: torch.nn.Module = _LabelLogits(inner, order)
 
     def encode(self, rows: GoldRows) -> EncodedRows:
@@ -74,17 +84,26 @@ class Encoder:
 
     def save(self, folder: Path) -> None:
         """Write the model and its tokenizer into a folder, in the form of ``transformers``."""
-        self.inner.save_pretrained(folder)
+        weights = merged_weights(self.inner) if self._has_adapters else None
+        self.inner.save_pretrained(folder, state_dict=weights)
         self.reader.tokenizer.save_pretrained(folder)
 
     def load(self, folder: Path) -> None:
-        """Load the weights that ``save`` wrote."""
+        """Load the weights that ``save`` wrote; adapters are part of them."""
         kept = load_classifier(str(folder), None)
-        self.inner.load_state_dict(kept.state_dict())
+        if self._has_adapters:
+            self.inner, self._has_adapters = kept, False
+            self.model = _LabelLogits(kept, self._order)
+        else:
+            self.inner.load_state_dict(kept.state_dict())
 
     def facts(self) -> Mapping[str, Any]:
-        """Return the pretrained model's facts, whether its head is new, and the truncated rows."""
-        return {**self.reader.facts(), "new_head": self._has_new_head}
+        """Return the pretrained model's facts, whether its head is new, and the truncated rows.
+
+        With adapters also the number of parameters, and of those trained: the adapters' and the
+        head's.
+        """
+        return {**self._counts, **self.reader.facts(), "new_head": self._has_new_head}
 
 
 class _LabelLogits(torch.nn.Module):

@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 from scipy.sparse import csr_matrix, hstack
 from scipy.special import softmax
-from sklearn.linear_model import LogisticRegression
 
 from ...loaders.errors import SourceNotFoundError, UsageError
 from ..evaluation.gold import GoldRows
@@ -17,6 +16,7 @@ from ..evaluation.predictions import prediction_table
 from ..runs.config import RunConfig
 from ..runs.folder import RunFolder
 from .lexical_features import FeatureExtractor
+from .logistic import check_labels, fit_logistic
 
 if TYPE_CHECKING:
     from ..training.execution import Execution
@@ -27,8 +27,6 @@ DETAILS = ("groups", "min_count", "l2")
 
 FEATURES_FILE = "features.json"
 WEIGHTS_FILE = "weights.npz"
-
-_MAX_ITERATIONS = 1000
 
 
 class Lexicalized:
@@ -95,20 +93,13 @@ class Lexicalized:
             UsageError: The texts are not lists of texts of equal length, or the labels are not n
                 ids of at least two labels.
         """
-        targets = _check_labels(labels, len(hypotheses), n_labels)
+        targets = check_labels(labels, len(hypotheses), n_labels)
         rows = self.features.fit(hypotheses).transform(premises, hypotheses, num_proc=num_proc)
         dense = rows[:, : len(self.features.dense_names)].toarray()
         deviation = dense.std(axis=0)
         mean, scale = dense.mean(axis=0), np.where(deviation > 0, deviation, 1.0)
-        model = LogisticRegression(C=1 / self.l2, max_iter=_MAX_ITERATIONS)
-        model.fit(_standardize(rows, mean, scale), targets)
-        weights = np.zeros((n_labels, rows.shape[1]))
-        bias = np.full(n_labels, -np.inf)
-        # Of two labels scikit-learn keeps one row: the score of the second, less that of the first.
-        is_single = len(model.classes_) == 2
-        weights[model.classes_] = [0 * model.coef_[0], *model.coef_] if is_single else model.coef_
-        bias[model.classes_] = [0.0, *model.intercept_] if is_single else model.intercept_
-        self._fitted = {"weights": weights, "bias": bias, "mean": mean, "scale": scale}
+        fitted = fit_logistic(_standardize(rows, mean, scale), targets, n_labels, 1 / self.l2)
+        self._fitted = {**fitted, "mean": mean, "scale": scale}
         return self
 
     def probabilities(
@@ -182,19 +173,6 @@ class Lexicalized:
 def _standardize(rows: csr_matrix, mean: np.ndarray, scale: np.ndarray) -> csr_matrix:
     dense = (rows[:, : len(mean)].toarray() - mean) / scale
     return hstack([csr_matrix(dense), rows[:, len(mean) :]], format="csr")
-
-
-def _check_labels(labels: Any, n_rows: int, n_labels: int) -> np.ndarray:
-    found = np.asarray(labels)
-    if found.shape != (n_rows,):
-        raise UsageError(f"labels: expected shape ({n_rows},), one a row; got {found.shape}.")
-    if found.dtype.kind not in "iu":
-        raise UsageError(f"labels: expected ids from 0, got values of type {found.dtype}.")
-    if len(bad := np.flatnonzero((found < 0) | (found >= n_labels))):
-        raise UsageError(f"labels: row {bad[0]} has {found[bad[0]]}, expected 0 to {n_labels - 1}.")
-    if len(np.unique(found)) < 2:
-        raise UsageError("labels: expected at least two different labels; all rows have one.")
-    return found
 
 
 class LexicalizedSystem:

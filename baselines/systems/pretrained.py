@@ -1,9 +1,9 @@
-"""Pretrained encoders: load them, and tokenize pairs of texts within their limits, cached."""
+"""Pretrained encoders: load them, and tokenize texts or pairs within their limits."""
 
 import hashlib
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,11 @@ import tokenizers
 import torch
 from filelock import FileLock
 from safetensors import SafetensorError
-from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
+from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification, AutoTokenizer
+from transformers.models.auto.modeling_auto import (
+    MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+    MODEL_FOR_MASKED_LM_MAPPING_NAMES,
+)
 from transformers.models.auto.tokenization_auto import get_tokenizer_config
 
 from ...loaders.atomic_write import whole_file
@@ -122,6 +126,28 @@ def _check_whole(name: str, model: Any, lacking: Collection[str], *, is_head_dra
         )
 
 
+def load_encoder(name: str, revision: str | None) -> Any:
+    """Load a pretrained encoder without its head, in single precision.
+
+    Args:
+        name: The model: a name on the Hub, or a folder; of an encoder and a decoder the first.
+        revision: Commit, tag or branch of a model on the Hub; None takes the newest.
+
+    Raises:
+        SourceNotFoundError: The weights are missing or damaged.
+        ModelError: Weights are missing, other than those of a pooler.
+    """
+    try:
+        model, found = AutoModel.from_pretrained(
+            name, revision=revision, dtype=torch.float32, output_loading_info=True
+        )
+    except (OSError, ValueError, RuntimeError, SafetensorError) as error:
+        raise _not_loaded(name, error) from error
+    lacking = [key for key in found["missing_keys"] if "pooler" not in key]
+    _check_whole(name, model, lacking, is_head_drawn=False)
+    return model.get_encoder() if model.config.is_encoder_decoder else model
+
+
 def _is_of_pretraining(config: Any) -> bool:
     """Return whether a model's head comes from pretraining, not from another task."""
     kinds = config.architectures or ()
@@ -187,6 +213,9 @@ _N_TRUNCATED = b"n_truncated"
 class PairTokenizer:
     """The tokenizer of an encoder, with the settings of a run.
 
+    That of a causal language model may have no padding token, because it was trained without any;
+    it then pads by its end of text.
+
     Args:
         config: The config of the run.
 
@@ -206,6 +235,9 @@ class PairTokenizer:
         self._view, self._options = config.view, config.options
         self._limit = _max_tokens_of(self.config)
         self._n_truncated: dict[str, int] = {}
+        self._is_causal = _is_causal(self.config)
+        if self.tokenizer.pad_token_id is None and self._is_causal:
+            self.tokenizer.pad_token = self.tokenizer.eos_token
         if self.tokenizer.pad_token_id is None:
             raise ModelError(
                 f"The tokenizer of {name} has no padding token, so rows of different lengths "
@@ -232,26 +264,19 @@ class PairTokenizer:
             max_length=self._options.max_length,
             truncation=self._options.truncation,
         )
-        parts = (rows.description[part] for part in ("name", "config", "split"))
-        self._n_truncated[" ".join(str(part) for part in parts if part is not None)] = n_cut
-        padding = dict.fromkeys(table.column_names, self.tokenizer.pad_token_type_id)
-        padding["input_ids"] = self.tokenizer.pad_token_id
-        return EncodedRows.of_table(
-            table,
-            rows.rows["label"].to_numpy().astype(np.int64),
-            padding,
-            "attention_mask",
-            pads_left=self.tokenizer.padding_side == "left",
-            limit=self._limit,
-        )
+        self._n_truncated[name_of_rows(rows)] = n_cut
+        labels = rows.rows["label"].to_numpy().astype(np.int64)
+        return _encoded(table, labels, self.tokenizer, self._limit)
 
     def set_padding(self, model: Any) -> None:
         """Set the padding token of a model to that of its tokenizer, if it has none.
 
-        GPT-2 and its kin need it to find the last token of a row.
+        GPT-2 and its kin need it to find the last token of a row, so theirs is always that of the
+        tokenizer.
         """
-        if model.config.pad_token_id is None:
-            model.config.pad_token_id = self.tokenizer.pad_token_id
+        config = model.config.get_text_config()
+        if config.pad_token_id is None or self._is_causal:
+            config.pad_token_id = self.tokenizer.pad_token_id
 
     def facts(self) -> Mapping[str, Any]:
         """Return the pretrained model's facts, and how many rows of each dataset were truncated."""
@@ -259,6 +284,63 @@ class PairTokenizer:
             "pretrained": pretrained_facts(self.config, self.tokenizer),
             "truncated": dict(self._n_truncated),
         }
+
+
+def name_of_rows(rows: GoldRows) -> str:
+    """Return the name of rows by which a record counts those that were truncated."""
+    parts = (rows.description[part] for part in ("name", "config", "split"))
+    return " ".join(str(part) for part in parts if part is not None)
+
+
+def _encoded(table: pa.Table, labels: np.ndarray, tokenizer: Any, limit: int | None) -> EncodedRows:
+    padding = dict.fromkeys(table.column_names, tokenizer.pad_token_type_id)
+    padding["input_ids"] = tokenizer.pad_token_id or 0  # whose place the mask tells anyway
+    return EncodedRows.of_table(
+        table,
+        labels,
+        padding,
+        "attention_mask",
+        pads_left=tokenizer.padding_side == "left",
+        limit=limit,
+    )
+
+
+def encode_texts(
+    texts: Sequence[str], tokenizer: Any, config: Any
+) -> tuple[EncodedRows, Sequence[bool]]:
+    """Tokenize texts one by one, each cut at the number of tokens that a model reads.
+
+    Args:
+        texts: n texts.
+        tokenizer: A fast tokenizer of ``transformers``.
+        config: The configuration of the model.
+
+    Returns:
+        n rows, whose labels are all 0, and whether each text was cut.
+    """
+    limit = _max_tokens_of(config)
+    names = [name for name in tokenizer.model_input_names if name != "attention_mask"]
+    schema = pa.schema([(name, pa.list_(pa.int32())) for name in names])
+    batches, is_cut = [], []
+    for start in range(0, len(texts), _N_AT_ONCE):
+        found = tokenizer(
+            list(texts[start : start + _N_AT_ONCE]),
+            truncation=limit is not None,
+            max_length=limit,
+            return_attention_mask=False,
+        )
+        batches.append(pa.record_batch([found[name] for name in names], schema=schema))
+        is_cut += [bool(encoding.overflowing) for encoding in found.encodings]
+    table = pa.Table.from_batches(batches, schema)
+    return _encoded(table, np.zeros(len(texts), np.int64), tokenizer, limit), is_cut
+
+
+def _is_causal(config: Any) -> bool:
+    """Return whether a model is a causal language model, whose tokens see those before alone."""
+    kind = config.model_type
+    return (
+        kind in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES and kind not in MODEL_FOR_MASKED_LM_MAPPING_NAMES
+    )
 
 
 def _max_tokens_of(config: Any) -> int | None:

@@ -185,7 +185,8 @@ class Training:
         self._schedule = _schedule(self._optimizer, options, self._n_steps)
         self._state, tensors = TrainingState.load(folder.path)
         if tensors is not None:
-            trainable.model.load_state_dict(tensors["model"])
+            frozen = trainable.model.state_dict()  # which are as they were pretrained
+            trainable.model.load_state_dict(frozen | tensors["model"])
             self._optimizer.load_state_dict(tensors["optimizer"])
             self._schedule.load_state_dict(tensors["schedule"])
             if not self._state.is_over:
@@ -429,8 +430,11 @@ class Training:
         if not self._is_main:
             return
         self._state.log_size = self._folder.log_size
+        model = self._trainable.model
+        frozen = {name for name, p in model.named_parameters() if not p.requires_grad}
+        weights = {name: w for name, w in model.state_dict().items() if name not in frozen}
         tensors: dict[str, Any] = {
-            "model": self._trainable.model.state_dict(),
+            "model": weights,
             "optimizer": self._optimizer.state_dict(),
             "schedule": self._schedule.state_dict(),
         }

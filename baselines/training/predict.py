@@ -1,4 +1,4 @@
-"""Predict probabilities, in batches as large as memory allows."""
+"""Apply a model to rows, in batches as large as memory allows."""
 
 import math
 from collections.abc import Callable
@@ -34,8 +34,36 @@ def predict_probabilities(
     Raises:
         TrainingError: Not even one row fits into memory, or a probability is not finite.
     """
+    logits = apply_model(model, rows, n_labels, execution, "tested").astype(np.float64)
+    found: np.ndarray = torch.softmax(torch.from_numpy(logits), dim=1).numpy()
+    if not np.isfinite(found).all():
+        raise TrainingError(
+            f"{(~np.isfinite(found).all(axis=1)).sum()} of {len(found)} rows have probabilities "
+            "that are not finite. Try --precision fp32, or train again at a lower --learning-rate."
+        )
+    return found
+
+
+def apply_model(
+    model: Callable[..., Any], rows: EncodedRows, n_outputs: int, execution: Execution, what: str
+) -> np.ndarray:
+    """Apply a model, without gradients, to as many rows at once as fit.
+
+    Args:
+        model: Returns shape ``(b, n_outputs)`` for the inputs of the rows; in evaluation mode.
+        rows: n rows.
+        n_outputs: Number of outputs of a row.
+        execution: Device and precision of the computation.
+        what: What is done to the rows, in the line of progress.
+
+    Returns:
+        Shape ``(n, n_outputs)``, float32.
+
+    Raises:
+        TrainingError: Not even one row fits into memory.
+    """
     accelerator = execution.accelerator
-    found = np.zeros((len(rows), n_labels))
+    found = np.zeros((len(rows), n_outputs), np.float32)
     batches = list(
         prediction_batches(rows.lengths, execution.max_prediction_tokens, _MAX_ROWS)
         if not execution.reference
@@ -45,7 +73,7 @@ def predict_probabilities(
     todo = batches[accelerator.process_index :: accelerator.num_processes][::-1]
     done: list[tuple[np.ndarray, np.ndarray]] = []
     most = math.inf  # tokens, padding included, of a batch: halved whenever memory runs out
-    with torch.inference_mode(), watch("tested", len(rows), "rows") as progress:
+    with torch.inference_mode(), watch(what, len(rows), "rows") as progress:
         while todo:
             batch = todo.pop()
             n_tokens = len(batch) * rows.lengths[batch].max()
@@ -53,7 +81,7 @@ def predict_probabilities(
                 todo += np.array_split(batch, 2)[::-1]
                 continue
             try:
-                logits = _logits(model, rows, batch, length, execution)
+                outputs = _outputs(model, rows, batch, length, execution)
             except (MemoryError, RuntimeError) as error:
                 if not is_out_of_memory(error):
                     raise
@@ -66,20 +94,15 @@ def predict_probabilities(
                 todo.append(batch)
                 continue
             progress.update(len(batch))
-            done.append((batch, torch.softmax(logits.cpu().double(), dim=1).numpy()))
+            done.append((batch, outputs.float().cpu().numpy()))
     if accelerator.num_processes > 1:
         done = gather_object(done)
-    for batch, probabilities in done:
-        found[batch] = probabilities
-    if not np.isfinite(found).all():
-        raise TrainingError(
-            f"{(~np.isfinite(found).all(axis=1)).sum()} of {len(found)} rows have probabilities "
-            "that are not finite. Try --precision fp32, or train again at a lower --learning-rate."
-        )
+    for batch, part in done:
+        found[batch] = part
     return found
 
 
-def _logits(
+def _outputs(
     model: Callable[..., Any],
     rows: EncodedRows,
     batch: np.ndarray,
@@ -90,5 +113,5 @@ def _logits(
     inputs = rows.batch(batch, multiple=execution.length_multiple, length=length)
     inputs = {name: value.to(device, non_blocking=True) for name, value in inputs.items()}
     with execution.autocast():
-        logits: torch.Tensor = model(**inputs)
-    return logits
+        outputs: torch.Tensor = model(**inputs)
+    return outputs

@@ -240,7 +240,7 @@ def test_a_batch_too_large_for_memory_is_tested_in_parts(rows, tmp_path, monkeyp
 
     config = config_of(write_encoder(tmp_path / "m", labels=list(LABELS)), rows, n_shots=None)
     whole = execute_run(config, tmp_path / "whole", Execution())
-    real, sizes = predict._logits, []
+    real, sizes = predict._outputs, []
 
     def small(model, encoded, batch, length, execution):
         sizes.append(len(batch))
@@ -248,7 +248,7 @@ def test_a_batch_too_large_for_memory_is_tested_in_parts(rows, tmp_path, monkeyp
             raise torch.OutOfMemoryError("CUDA out of memory.")
         return real(model, encoded, batch, length, execution)
 
-    monkeypatch.setattr(predict, "_logits", small)
+    monkeypatch.setattr(predict, "_outputs", small)
     limit = 10
     parts = execute_run(config, tmp_path / "parts", Execution())
     assert sizes == [32, 16, 8, 8, 8, 8]  # what did not go is not tried again

@@ -11,6 +11,7 @@ from .training import (
     classical_command,
     few_shot_command,
     finetune_command,
+    probe_command,
     zero_shot_command,
 )
 
@@ -24,6 +25,7 @@ for function in (
     finetune_command,
     few_shot_command,
     zero_shot_command,
+    probe_command,
     classical_command,
     analyse_command,
     prompt_command,

@@ -91,6 +91,18 @@ class RowOptions:
 
 
 @dataclass(frozen=True)
+class ProbedRows(RowOptions):
+    """The rows to train and test a probe on."""
+
+    validation: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ROWS|none", help="Rows to choose the penalty on; default the dataset's."
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
 class TrainingOptions:
     """Hyper-parameters of all training; the fields have the names of ``HyperParameters``."""
 
@@ -134,6 +146,12 @@ class Optimization:
         int | None,
         typer.Option(
             "--trained-layers", help="Number of top layers to train, with the head; default all."
+        ),
+    ] = None
+    lora_rank: Annotated[
+        int | None,
+        typer.Option(
+            "--lora", metavar="RANK", help="Train adapters (LoRA) of a rank, and the head."
         ),
     ] = None
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ..command import takes_groups
-from ..options import names, whole_numbers
+from ..options import From, Json, names, whole_numbers
 from .options import (
     Computing,
     Cpu,
@@ -19,11 +19,14 @@ from .options import (
     MaxLength,
     ModelLabels,
     Optimization,
+    Output,
     Precision,
     Pretrained,
+    ProbedRows,
     Reference,
     RowOptions,
     RunOptions,
+    Seeds,
     Test,
     TrainingOptions,
     ValidatedTraining,
@@ -122,6 +125,31 @@ def finetune_command(
         reference=reference,
     )
     do_runs(config, runs, computing)
+
+
+@takes_groups
+def probe_command(
+    *,
+    output: Output,
+    name: Annotated[str | None, typer.Option(help="Name of the system in reports.")] = None,
+    pretrained: Pretrained,
+    rows: ProbedRows,
+    hypothesis_only: HypothesisOnly = False,
+    seeds: Seeds = None,
+    precision: Precision = None,
+    cpu: Cpu = False,
+    folder: From = None,
+    as_json: Json = False,
+) -> None:
+    """Train a linear probe: logistic regression on what a frozen encoder makes of each text.
+
+    It says in a minute what an encoder has before any fine-tuning, and does not depend on the seed.
+    """
+    runs = RunOptions(output, name=name, seeds=seeds, folder=folder, as_json=as_json)
+    config = config_of_options(
+        "probe", runs, rows, pretrained=pretrained, hypothesis_only=hypothesis_only
+    )
+    do_runs(config, runs, Computing(precision=precision, cpu=cpu))
 
 
 @takes_groups

@@ -1,0 +1,293 @@
+"""Low-rank adapters of encoders and of causal language models, with tiny models."""
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+pytest.importorskip("torch", reason="the extra 'baselines' is not installed")
+pytest.importorskip("transformers", reason="the extra 'baselines' is not installed")
+pytest.importorskip("peft", reason="the extra 'baselines' is not installed")
+
+import torch
+import transformers
+from command_line import run_command
+from nlihub.baselines.runs.config import HyperParameters, RunConfig
+from nlihub.baselines.runs.defaults import choose_hyperparameters
+from nlihub.baselines.runs.execute import execute_run
+from nlihub.baselines.runs.folder import RunFolder
+from nlihub.baselines.systems.adapters import add_adapters, merged_weights
+from nlihub.baselines.systems.encoders import Encoder
+from nlihub.baselines.training.execution import Execution
+from nlihub.baselines.training.loop import Training
+from nlihub.loaders.errors import MissingExtraError, ModelError, UsageError
+from safetensors.torch import load_file
+from tiny_models import LABELS, write_encoder, write_rows, write_tokenizer
+
+FAST = HyperParameters(
+    learning_rate=1e-2, batch_size=16, max_epochs=2, patience=None, max_length=32, lora_rank=4
+)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("place")
+    for name, n_rows, start in (("train", 96, 0), ("validation", 40, 500), ("test", 48, 700)):
+        write_rows(folder / f"{name}.jsonl", n_rows, start)
+    write_encoder(folder / "encoder")
+    return folder
+
+
+@pytest.fixture
+def config(place):
+    return RunConfig(
+        "tiny",
+        "encoder",
+        (str(place / "test.jsonl"),),
+        model=str(place / "encoder"),
+        train=str(place / "train.jsonl"),
+        validation=str(place / "validation.jsonl"),
+        options=FAST,
+    )
+
+
+def write_causal(folder, kind="gpt2", **tokenizer):
+    """A causal language model whose tokenizer has an end of text and no padding."""
+    made = write_tokenizer(folder, pads=False)
+    made.model_input_names = ["input_ids", "attention_mask"]
+    made.eos_token = tokenizer.get("eos_token", "[SEP]")
+    made.save_pretrained(folder)
+    torch.manual_seed(0)
+    sizes = {"vocab_size": 44, "initializer_range": 0.2}
+    if kind == "gpt2":
+        sizes |= {"n_positions": 64, "n_embd": 32, "n_layer": 2, "n_head": 2}
+        settings = transformers.GPT2Config(**sizes)
+    else:
+        sizes |= {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2}
+        sizes |= {"num_attention_heads": 2, "num_key_value_heads": 1, "pad_token_id": 7}
+        settings = transformers.LlamaConfig(**sizes, max_position_embeddings=64)
+    transformers.AutoModelForCausalLM.from_config(settings).save_pretrained(folder)
+    return folder
+
+
+def probabilities(run):
+    [path] = (run.path / "predictions").glob("*.parquet")
+    table = pq.read_table(path)
+    return np.stack([table[f"probability_{label}"].to_numpy() for label in LABELS], axis=1)
+
+
+def probabilities_one_by_one(config, checkpoint):
+    """As plain transformers computes them, each row by itself, without any padding."""
+    kind = transformers.AutoModelForSequenceClassification
+    model, found = kind.from_pretrained(checkpoint, output_loading_info=True)
+    assert not any(found.values())
+    tokenizer = transformers.AutoTokenizer.from_pretrained(checkpoint)
+    rows = [json.loads(line) for line in Path(config.tests[0]).read_text().splitlines()]
+    answers = []
+    with torch.no_grad():
+        for row in rows:
+            inputs = tokenizer(row["premise"], row["hypothesis"], return_tensors="pt")
+            answers.append(torch.softmax(model.eval()(**inputs).logits.double(), dim=1)[0].numpy())
+    return np.stack(answers)
+
+
+def test_the_checkpoint_is_a_plain_model_and_the_one_that_was_tested(config, place, tmp_path):
+    run = execute_run(config, tmp_path / "run", Execution())
+    assert np.allclose(
+        probabilities_one_by_one(config, run.checkpoint), probabilities(run), atol=1e-5
+    )
+    before = load_file(place / "encoder" / "model.safetensors")
+    after = load_file(run.checkpoint / "model.safetensors")
+    assert {name.removeprefix("bert.") for name in after} == {
+        *before, "classifier.weight", "classifier.bias",
+    }  # fmt: skip
+    changed = {name for name, old in before.items() if not torch.equal(after[f"bert.{name}"], old)}
+    adapted = {
+        f"encoder.layer.{layer}.attention.self.{part}.weight"
+        for layer in range(4)
+        for part in ("query", "value")
+    }
+    assert changed == {*adapted, "pooler.dense.weight", "pooler.dense.bias"}
+    record = run.read_json("record.json")
+    n_adapters, n_pooler, n_head = 8 * 2 * 32 * 4, 32 * 32 + 32, 4 * 32 + 4
+    assert record["n_trained"] == n_adapters + n_pooler + n_head
+    assert record["n_parameters"] == sum(weights.numel() for weights in after.values())
+    assert "peft" in record["versions"]
+    assert run.config.options.lora_rank == 4
+
+
+@pytest.mark.slow
+def test_adapters_learn(config, tmp_path):
+    options = replace(FAST, max_epochs=20, lora_rank=8)
+    run = execute_run(replace(config, options=options), tmp_path / "run", Execution())
+    [evaluation] = run.read_json("metrics.json")["evaluations"].values()
+    assert evaluation["metrics"]["nli_report"]["accuracy"] > 0.9
+
+
+def test_before_training_adapters_change_nothing(config):
+    plain = Encoder(replace(config, options=replace(FAST, lora_rank=None)), LABELS)
+    adapted = Encoder(config, LABELS)
+    inputs = {"input_ids": torch.tensor([[2, 20, 3, 9, 3]])}
+    found = [made.model.eval()(**inputs) for made in (plain, adapted)]
+    assert torch.allclose(*found, atol=1e-6)
+
+
+def test_merging_leaves_the_model_as_it_is(config):
+    """Saved after every epoch, it would drift by rounding if adapters were taken out again."""
+    inner = Encoder(config, LABELS).inner
+    for name, weights in inner.named_parameters():
+        if "lora_" in name:
+            torch.nn.init.normal_(weights)
+    before = {name: value.clone() for name, value in inner.state_dict().items()}
+    merged = merged_weights(inner)
+    assert all(torch.equal(value, before[name]) for name, value in inner.state_dict().items())
+    query = "bert.encoder.layer.0.attention.self.query"
+    down, up = (before[f"{query}.lora_{part}.default.weight"] for part in "AB")
+    expected = before[f"{query}.base_layer.weight"] + 2 * up @ down
+    assert torch.allclose(merged[f"{query}.weight"], expected, atol=1e-5)
+    assert torch.equal(merged[f"{query}.bias"], before[f"{query}.base_layer.bias"])
+
+
+@pytest.mark.parametrize("n_steps", [8, pytest.param(6, marks=pytest.mark.slow)])
+def test_an_interrupted_run_comes_to_the_same_result(config, tmp_path, monkeypatch, n_steps):
+    """Broken off within an epoch of six steps, and after its last one; trained twice."""
+    execution = Execution(state_every_s=0.0)
+    whole = execute_run(config, tmp_path / "whole", execution)
+    real, done = Training._step, []
+
+    def step(self, *arguments):
+        if len(done) == n_steps:
+            raise KeyboardInterrupt
+        done.append(1)
+        return real(self, *arguments)
+
+    monkeypatch.setattr(Training, "_step", step)
+    with pytest.raises(KeyboardInterrupt):
+        execute_run(config, tmp_path / "parts", execution)
+    monkeypatch.undo()
+    assert not RunFolder(tmp_path / "parts").is_done
+    kept = torch.load(tmp_path / "parts" / "resume.pt", weights_only=True)["tensors"]["model"]
+    assert any("lora_A" in name for name in kept)
+    assert not any("embeddings" in name for name in kept)  # which are as they were pretrained
+    parts = execute_run(config, tmp_path / "parts", execution)
+    assert np.array_equal(probabilities(parts), probabilities(whole))
+    for name in ("dynamics.parquet", "metrics.json", "checkpoint/model.safetensors"):
+        assert (parts.path / name).read_bytes() == (whole.path / name).read_bytes(), name
+
+
+@pytest.mark.parametrize(
+    ("kind", "rank"),
+    [
+        ("gpt2", 4),
+        pytest.param("gpt2", None, marks=pytest.mark.slow),
+        pytest.param("llama", 4, marks=pytest.mark.slow),
+        pytest.param("llama", None, marks=pytest.mark.slow),
+    ],
+)
+def test_a_causal_model_is_a_classifier_of_the_last_token(config, tmp_path, kind, rank):
+    """Of the row's last token, not of the padding, whichever the model's configuration names."""
+    model = write_causal(tmp_path / "m", kind)
+    options = replace(FAST, max_epochs=1, lora_rank=rank)
+    config = replace(config, model=str(model), options=options)
+    run = execute_run(config, tmp_path / "run", Execution())
+    settings = json.loads((run.checkpoint / "config.json").read_text())
+    assert settings["pad_token_id"] == 3  # the end of text
+    assert np.allclose(
+        probabilities_one_by_one(config, run.checkpoint), probabilities(run), atol=1e-5
+    )
+    record = run.read_json("record.json")
+    assert (record["n_trained"] < record["n_parameters"]) == (rank is not None)
+
+
+def test_a_causal_model_without_padding_and_end_of_text_is_refused(config, tmp_path):
+    model = write_causal(tmp_path / "m", eos_token=None)
+    with pytest.raises(ModelError, match="has no padding token"):
+        Encoder(replace(config, model=str(model)), LABELS)
+
+
+def test_of_an_architecture_that_peft_does_not_know_all_linear_layers_are_adapted(tmp_path):
+    """And the whole head is trained: ModernBERT's has a layer of its own before the labels."""
+    settings = transformers.ModernBertConfig(
+        vocab_size=44, hidden_size=32, intermediate_size=48, num_hidden_layers=2,
+        num_attention_heads=2, pad_token_id=0, cls_token_id=2, sep_token_id=3, bos_token_id=2,
+        eos_token_id=3, num_labels=4,
+    )  # fmt: skip
+    model = transformers.AutoModelForSequenceClassification.from_config(settings)
+    names = set(model.state_dict())
+    linear = {n for n, part in model.model.named_modules() if isinstance(part, torch.nn.Linear)}
+    add_adapters(model, 2)
+    trained = {name for name, part in model.named_parameters() if part.requires_grad}
+    assert {name.partition(".lora_")[0] for name in trained if ".lora_" in name} == {
+        f"model.{name}" for name in linear
+    }
+    assert {name for name in trained if ".lora_" not in name} == {
+        name for name in names if not name.startswith("model.")
+    }
+    assert set(merged_weights(model)) == names
+
+
+@pytest.mark.parametrize(
+    ("method", "changes", "message"),
+    [
+        ("encoder", {"n_trained_layers": 1}, r"adapters are trained in place of layers"),
+        ("encoder", {"lora_rank": 0}, r"lora_rank \(--lora\) is 0; expected 1 or more"),
+        ("encoder", {"lora_rank": 1.5}, r"lora_rank \(--lora\) is 1.5; expected a whole number"),
+        ("cbow", {}, r"lora_rank \(--lora\) would have no effect: the method cbow"),
+        ("zero-shot", {}, r"lora_rank \(--lora\) would have no effect: the method zero-shot"),
+        ("probe", {}, r"lora_rank \(--lora\) would have no effect: the method probe"),
+    ],
+)
+def test_wrong_use_is_explained(method, changes, message):
+    with pytest.raises(UsageError, match=message):
+        options = HyperParameters(**{"lora_rank": 4} | changes)
+        fields = {} if method == "zero-shot" else {"train": "t"}
+        fields |= {} if method == "cbow" else {"model": "m"}
+        RunConfig("x", method, ("t",), options=options, **fields).check_complete()
+
+
+def test_without_peft_the_extra_is_named(config, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "peft", None)
+    with pytest.raises(MissingExtraError, match=r"LoRA needs peft.*'nlihub\[baselines\]'"):
+        execute_run(config, tmp_path / "run", Execution())
+
+
+def test_a_run_from_before_there_were_adapters_is_known(config, tmp_path):
+    """Its config has no such field; it is the same run."""
+    config = replace(config, options=replace(FAST, max_epochs=1, lora_rank=None))
+    run = execute_run(config, tmp_path / "run", Execution())
+    found = run.read_json("config.json")
+    del found["options"]["lora_rank"]
+    run.write_json("config.json", found)
+    assert run.config == config
+    record = run.read_json("record.json")
+    run.write_json("record.json", {**record, "status": "running"})
+    assert execute_run(config, run.path, Execution()).is_done  # or it would be another run
+
+
+@pytest.mark.parametrize(("n_parameters", "rate"), [(22_700_000, 1e-3), (355_000_000, 1e-4)])
+def test_adapters_take_a_higher_rate(n_parameters, rate):
+    full, adapters = (
+        choose_hyperparameters(2_000, n_parameters, None, {"lora_rank": rank}) for rank in (None, 8)
+    )
+    assert adapters["learning_rate"] == rate == 10 * full["learning_rate"]
+    assert adapters == {**full, "learning_rate": rate}
+    small = choose_hyperparameters(2_000, 1_000, None, {"lora_rank": 8})
+    assert small["learning_rate"] == 1e-3
+
+
+def test_the_command_trains_adapters(place, tmp_path):
+    command = ["baseline", "finetune", "--model", place / "encoder", "--lora", "2", "--cpu"]
+    command += ["--train", place / "train.jsonl", "--test", place / "test.jsonl"]
+    done = run_command(*command, "--epochs", "1", "-o", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "learning rate 0.001" in done.stderr
+    config, record = (
+        json.loads((tmp_path / "seed-1" / f"{name}.json").read_text())
+        for name in ("config", "record")
+    )
+    assert config["options"]["lora_rank"] == 2
+    assert 0 < record["n_trained"] < record["n_parameters"] / 5

@@ -6,12 +6,13 @@ Importing this package is cheap: the first call imports the libraries that it ne
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .quick_look import quick
     from .running import list_presets, report, run
     from .systems.prompting.show import show_prompt, tabulate_prompts
 
 _PROMPTS = ("show_prompt", "tabulate_prompts")
 
-__all__ = ["list_presets", "report", "run", "show_prompt", "tabulate_prompts"]
+__all__ = ["list_presets", "quick", "report", "run", "show_prompt", "tabulate_prompts"]
 
 
 def __getattr__(name: str) -> Any:
@@ -21,6 +22,10 @@ def __getattr__(name: str) -> Any:
         from .systems.prompting import show
 
         return getattr(show, name)
+    if name == "quick":
+        from .quick_look import quick
+
+        return quick
     from . import running
 
     return getattr(running, name)

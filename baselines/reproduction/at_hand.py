@@ -148,7 +148,7 @@ def _is_met(need: str, entry: Entry, at_hand: AtHand) -> bool:
     if _has_version(entry.dataset, at_hand.versions):
         return True
     return (
-        need == "version" and not at_hand.versions and _has_sources(entry.dataset, at_hand.sources)
+        need == "version" and not at_hand.versions and has_sources(entry.dataset, at_hand.sources)
     )
 
 
@@ -158,7 +158,7 @@ def _has_version(dataset: str, versions: Sequence[Path]) -> bool:
     return any(tuple(Manifest.read(folder).labels) == labels for folder in versions)
 
 
-def _has_sources(dataset: str, place: Path | None) -> bool:
+def has_sources(dataset: str, place: Path | None) -> bool:
     """Return whether a source file of a dataset is there; without a place, all in the cache."""
     sources = list_sources(dataset).values()
     if place is not None:

@@ -73,6 +73,26 @@ def model_size(name: str, revision: str | None) -> tuple[int, int | None]:
     return sum(part.numel() for part in model.parameters()), _max_tokens_of(config)
 
 
+def suited_method(name: str, revision: str | None) -> str:
+    """Return the method that tests a model without fine-tuning it.
+
+    Args:
+        name: The model: a name on the Hub, or a folder.
+        revision: Commit, tag or branch of a model on the Hub; None takes the newest.
+
+    Returns:
+        ``zero-shot`` for a classifier, ``prompt`` for a causal language model, else ``probe``.
+
+    Raises:
+        SourceNotFoundError: The model cannot be loaded.
+        ModelError: It has no fast tokenizer.
+    """
+    config, _ = load_config_and_tokenizer(name, revision)
+    if any("SequenceClassification" in kind for kind in config.architectures or ()):
+        return "zero-shot"
+    return "prompt" if _is_causal(config) else "probe"
+
+
 def load_classifier(
     name: str,
     revision: str | None,

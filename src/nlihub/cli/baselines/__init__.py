@@ -12,6 +12,7 @@ from .training import (
     few_shot_command,
     finetune_command,
     probe_command,
+    quick_command,
     zero_shot_command,
 )
 
@@ -22,6 +23,7 @@ app = typer.Typer(
     help="Train and test reference baselines by the papers' protocols, and report on them.",
 )
 for function in (
+    quick_command,
     finetune_command,
     few_shot_command,
     zero_shot_command,

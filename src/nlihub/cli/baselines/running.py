@@ -69,7 +69,7 @@ def do_runs(
     from ...loaders.errors import needs_extra
 
     with needs_extra("baselines", "A baseline"):
-        _quieten()
+        quieten()
     seeds = whole_numbers("seeds", runs.seeds)
     if not seeds and runs.preset is not None:
         seeds = list(get_preset(runs.preset).seeds)
@@ -95,7 +95,7 @@ def do_runs(
         answer(found, runs.as_json, lambda: _runs_as_text(found))
 
 
-def _quieten() -> None:
+def quieten() -> None:
     """Leave stderr to our own lines: transformers reports on every head that it draws."""
     import transformers
 

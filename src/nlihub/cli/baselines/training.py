@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ..command import takes_groups
-from ..options import From, Json, names, whole_numbers
+from ..options import From, Json, answer, names, tell, whole_numbers
 from .options import (
     Computing,
     Cpu,
@@ -31,7 +31,41 @@ from .options import (
     TrainingOptions,
     ValidatedTraining,
 )
-from .running import check_preset, config_of_options, do_runs
+from .running import check_preset, config_of_options, do_runs, quieten
+
+
+@takes_groups
+def quick_command(
+    *,
+    pretrained: Pretrained,
+    output: Output,
+    rows: Annotated[int, typer.Option(min=1, help="Test rows of each dataset.")] = 500,
+    cpu: Cpu = False,
+    folder: From = None,
+    as_json: Json = False,
+) -> None:
+    """Take a quick look at a model on all datasets at hand, in minutes on a CPU.
+
+    A classifier is tested as it is, a language model is asked, of another encoder the frozen
+    features are tried. Samples are tested; no paper's baseline is meant.
+    """
+    from ...baselines import quick
+    from ...loaders.errors import needs_extra
+
+    if pretrained.model is None:
+        raise typer.BadParameter("Name a model: --model.")
+    with needs_extra("baselines", "A baseline"):
+        quieten()
+    found = quick(
+        pretrained.model,
+        output,
+        revision=pretrained.revision,
+        folder=folder,
+        n_rows=rows,
+        on_cpu=cpu,
+        tell=tell,
+    )
+    answer(found, as_json, lambda: Path(found["report"]).read_text(encoding="utf-8").strip())
 
 
 @takes_groups

@@ -1,0 +1,66 @@
+"""A quick look at a model of each kind, on what is at hand."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch", reason="the extra 'baselines' is not installed")
+pytest.importorskip("transformers", reason="the extra 'baselines' is not installed")
+
+from command_line import run_command
+from nlihub.baselines.systems.pretrained import suited_method
+from nlihub.loaders.errors import UsageError
+from tiny_models import write_encoder
+
+import nlihub
+
+SPATIAL = ["contradiction", "entailment", "neutral"]
+
+
+def test_an_encoder_is_probed_on_every_dataset_at_hand(releases, tmp_path):
+    model = write_encoder(tmp_path / "encoder")
+    found = nlihub.baselines.quick(
+        str(model), tmp_path / "quick", folder=releases / "csv", n_rows=20, on_cpu=True
+    )
+    assert found["method"] == "probe"
+    assert {"scinli", "mscinli", "bionli", "open_spacenli"} <= set(found["datasets"])
+    for name in ("scinli", "bionli"):
+        told = found["datasets"][name]
+        assert (told["rows"], told["n_train"] > 0) == (20, True)
+        value, low, high = told["accuracy"]
+        assert 0 <= low <= value <= high <= 1
+    report = Path(found["report"]).read_text()
+    assert (
+        f"| scinli | 20 | linear probe on {found['datasets']['scinli']['n_train']} rows |" in report
+    )
+    assert "a baseline of a paper" in report
+    again = nlihub.baselines.quick(
+        str(model), tmp_path / "quick", folder=releases / "csv", n_rows=20, on_cpu=True
+    )
+    assert again == found
+
+
+def test_a_classifier_is_tested_where_its_labels_fit(releases, tmp_path):
+    model = write_encoder(tmp_path / "classifier", labels=SPATIAL)
+    assert suited_method(str(model), None) == "zero-shot"
+    command = ["baseline", "quick", "--model", model, "--from", releases / "csv", "--cpu"]
+    done = run_command(*command, "--rows", "30", "-o", tmp_path / "quick", "--json")
+    assert done.returncode == 0, done.stderr
+    datasets = json.loads(done.stdout)["datasets"]
+    assert datasets["open_spacenli"]["rows"] == 30
+    assert "cannot be aligned" in datasets["scinli"]["problem"]
+    groups = [
+        json.loads(line)["group"] for line in (tmp_path / "quick/rows/open_spacenli.jsonl").open()
+    ]
+    assert len(set(groups)) == min(
+        30, len(nlihub.load_dataset("open_spacenli", split="test").unique("group"))
+    )
+    shown = run_command(*command, "--rows", "30", "-o", tmp_path / "quick").stdout
+    assert "| open_spacenli | 30 | as it is |" in shown
+    assert "- scinli: not tested. " in shown
+
+
+def test_no_rows_are_refused(tmp_path):
+    with pytest.raises(UsageError, match="n_rows is 0"):
+        nlihub.baselines.quick("x", tmp_path, n_rows=0)

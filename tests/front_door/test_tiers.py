@@ -55,6 +55,7 @@ COMMANDS = {
     "baseline finetune": f"{_BASELINES}::test_finetune_trains_a_run_for_every_seed",
     "baseline few-shot": f"{_BASELINES}::test_few_shot_on_a_small_bank",
     "baseline zero-shot": f"{_BASELINES}::test_zero_shot_takes_a_classifier_as_it_is",
+    "baseline probe": "baselines/test_probe.py::test_the_command_trains_a_probe",
     "baseline classical": f"{_BASELINES}::test_models_without_pretraining_are_trained",
     "baseline analyse": f"{_BASELINES}::test_an_analysis_and_its_report",
     "baseline prompt": "baselines/test_prompting.py::test_a_prompt_is_shown_as_it_is_sent",

@@ -13,6 +13,7 @@ from ..loaders.atomic_write import whole_file
 from ..loaders.errors import ModelError, NLIHubError, SourceNotFoundError, UsageError, needs_extra
 from ..loaders.progress import Tell, silent
 from .evaluation.gold import GoldRows
+from .evaluation.order import interleave
 from .reproduction.at_hand import has_sources
 from .running import run
 from .runs.config import HyperParameters, RunConfig
@@ -113,20 +114,19 @@ def _config(
     n_rows: int,
 ) -> tuple[RunConfig, int]:
     """Write the rows of a run, and return its config and the number of training rows."""
-    from ..integrations.tasks import get_task
-
     spec = get_builder(dataset).SPEC
     config = spec.default_config
     if method == "probe" and not {"train", "validation"} & set(spec.configs[config].splits):
         config = next(name for name, c in spec.configs.items() if "train" in c.splits)
-    data = str(sources) if sources is not None and not spec.offline else None
-    gold = get_task(dataset, config).load(data)
+    own = None if spec.offline else sources
+    gold = read_run_rows(f"{dataset}/{config}:test", "test", own)
     files = place / "rows"
-    test = _write(gold, list(range(min(n_rows, len(gold.rows)))), files / f"{dataset}.jsonl")
+    fair = interleave(gold.rows)[:n_rows].tolist()
+    test = _write(gold, fair, files / f"{dataset}.jsonl")
     fields: dict[str, Any] = {"details": {"prompt": "p1"}} if method == "prompt" else {}
     n_train = 0
     if method == "probe":
-        train = _training_rows(f"{dataset}/{config}", None if spec.offline else sources)
+        train = _training_rows(f"{dataset}/{config}", own)
         chosen = _sample(train)
         n_train = len(chosen)
         fields["train"] = str(_write(train, chosen, files / f"{dataset}-train.jsonl"))

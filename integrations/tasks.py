@@ -2,19 +2,17 @@
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from ..baselines.evaluation.gold import GoldRows
+from ..baselines.evaluation.order import interleave
 from ..baselines.systems.prompting.answers import Reading, read_answer
 from ..baselines.systems.prompting.prompts import FORMS, Prompt, Shot, draw_exemplars, get_prompt
-from ..builders.core.keyed import keyed_number
 from ..builders.core.options import BuildOptions, check_config
 from ..builders.core.registry import builders, get_builder
 from ..builders.core.spec import DatasetSpec
@@ -83,9 +81,7 @@ class NLITask:
                 on a machine.
 
         Returns:
-            The rows with texts. Where each group has one label (patterns), one row of every group
-            comes first, then a second of each, ...; where a group has several (mechanisms), whole
-            groups follow each other; where there are none, the labels take turns.
+            The rows with texts, in the order of ``interleave``.
 
         Raises:
             NLIHubError: The data is not there, or is not this dataset's.
@@ -220,35 +216,6 @@ def get_task(dataset: str, config: str | None = None, form: str = "p1") -> NLITa
         raise UnknownNameError.of("prompt", form, FORMS)
     spec = get_builder(dataset).SPEC
     return NLITask(spec.name, check_config(spec, config or spec.default_config), form)
-
-
-def interleave(rows: pa.Table) -> npt.NDArray[np.int64]:
-    """Order rows so that any beginning of them is a fair sample.
-
-    Args:
-        rows: n rows with ``id``, ``label`` and ``group``; see ``NLITask.load`` for their order.
-
-    Returns:
-        The n numbers of the rows, in the order that the keyed hashes of ids and groups give.
-    """
-    ids = rows["id"].to_pylist()
-    drawn = np.array([keyed_number(_SEED, "order of a task", id_) for id_ in ids], np.uint64)
-    groups = rows["group"].to_pylist()
-    labels = rows["label"].to_pylist()
-    if (
-        groups
-        and groups[0] is not None
-        and len(set(zip(groups, labels, strict=True))) > len(set(groups))
-    ):
-        of_group = {g: keyed_number(_SEED, "groups of a task", g) for g in set(groups)}
-        return np.lexsort((drawn, np.array([of_group[g] for g in groups], np.uint64)))
-    kinds: Sequence[object] = groups if groups and groups[0] is not None else labels
-    _, codes = np.unique(np.array(kinds), return_inverse=True)
-    by_kind = np.lexsort((drawn, codes))
-    starts = np.searchsorted(codes[by_kind], codes[by_kind])
-    turn = np.empty(len(ids), np.int64)
-    turn[by_kind] = np.arange(len(ids)) - starts
-    return np.lexsort((drawn, turn))
 
 
 def write_once(name: str, files: Mapping[str, bytes]) -> Path:

@@ -32,13 +32,13 @@ def add_adapters(model: Any, rank: int) -> None:
         from peft import LoraConfig, inject_adapter_in_model
         from peft.utils import TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING as CHOSEN
 
-    encoder = model.base_model
+    encoder, kind = model.base_model, model.config.model_type
     has_pooler = getattr(encoder, "pooler", None) is not None
     config = LoraConfig(
         r=rank,
         lora_alpha=_SCALE * rank,
         lora_dropout=_DROPOUT,
-        target_modules=CHOSEN.get(model.config.model_type, "all-linear"),
+        target_modules=None if kind in CHOSEN else "all-linear",  # None leaves it to peft
         exclude_modules=r"pooler(\..*)?" if has_pooler else None,
     )
     with warnings.catch_warnings():  # of the transposed weights of GPT-2, which it then minds
@@ -61,7 +61,9 @@ def merged_weights(model: Any) -> dict[str, torch.Tensor]:
     """
     from peft.tuners.lora import LoraLayer
 
-    adapted = {name: layer for name, layer in model.named_modules() if isinstance(layer, LoraLayer)}
+    adapted: dict[str, Any] = {
+        name: layer for name, layer in model.named_modules() if isinstance(layer, LoraLayer)
+    }
     found = {}
     for name, value in model.state_dict().items():
         owner = next((prefix for prefix in adapted if name.startswith(f"{prefix}.")), None)

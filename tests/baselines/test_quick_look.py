@@ -41,7 +41,7 @@ def test_an_encoder_is_probed_on_every_dataset_at_hand(releases, tmp_path):
     assert again == found
 
 
-def test_a_classifier_is_tested_where_its_labels_fit(releases, tmp_path):
+def test_a_classifier_is_tested_where_it_fits(releases, tmp_path):
     model = write_encoder(tmp_path / "classifier", labels=SPATIAL)
     assert suited_method(str(model), None) == "zero-shot"
     command = ["baseline", "quick", "--model", model, "--from", releases / "csv", "--cpu"]

@@ -1,0 +1,367 @@
+"""The linear probe on frozen encoders, with tiny models."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+pytest.importorskip("torch", reason="the extra 'baselines' is not installed")
+pytest.importorskip("transformers", reason="the extra 'baselines' is not installed")
+pytest.importorskip("sklearn", reason="the extra 'baselines' is not installed")
+
+import torch
+import transformers
+from command_line import run_command
+from nlihub.baselines.runs.config import HyperParameters, RunConfig
+from nlihub.baselines.runs.execute import execute_run
+from nlihub.baselines.systems import probe
+from nlihub.baselines.systems.probe import (
+    INVERSE_PENALTIES,
+    WEIGHTS_FILE,
+    Probe,
+    TextEncoder,
+    pair_features,
+)
+from nlihub.baselines.training.execution import Execution
+from nlihub.loaders.errors import ModelError, SourceNotFoundError, UsageError
+from tiny_models import LABELS, write_encoder, write_rows, write_tokenizer
+
+import nlihub
+
+TEXTS = ["w1 w2 w3", "w4", "", "w1 w2 w3", "w5 w6 w7 w8 w9 w10 w11", "w4"]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("place")
+    for name, n_rows, start in (("train", 200, 0), ("validation", 60, 500), ("test", 60, 700)):
+        write_rows(folder / f"{name}.jsonl", n_rows, start)
+    write_encoder(folder / "encoder")
+    return folder
+
+
+@pytest.fixture
+def config(place):
+    return RunConfig(
+        "tiny",
+        "probe",
+        (str(place / "test.jsonl"),),
+        model=str(place / "encoder"),
+        train=str(place / "train.jsonl"),
+        validation=str(place / "validation.jsonl"),
+    )
+
+
+def predictions(run):
+    [path] = (run.path / "predictions").glob("*.parquet")
+    return pq.read_table(path)
+
+
+def write_model(folder, settings, **tokenizer):
+    made = write_tokenizer(folder, **tokenizer)
+    made.model_input_names = ["input_ids", "attention_mask"]
+    made.save_pretrained(folder)
+    torch.manual_seed(0)
+    transformers.AutoModel.from_config(settings).save_pretrained(folder)
+    return folder
+
+
+def encode_one_by_one(model, texts):
+    """The slow way: no batch, no padding, each text again."""
+    encoder = transformers.AutoModel.from_pretrained(model).eval()
+    encoder = encoder.get_encoder() if encoder.config.is_encoder_decoder else encoder
+    tokenizer = transformers.AutoTokenizer.from_pretrained(model)
+    found = []
+    for text in texts:
+        with torch.no_grad():
+            states = encoder(**tokenizer(text, return_tensors="pt")).last_hidden_state[0]
+        mean = states.mean(dim=0).numpy()
+        found.append(mean / np.linalg.norm(mean))
+    return np.stack(found)
+
+
+# -------------------------------------------------------------------------------------- features
+
+
+def test_the_features_of_a_pair_by_hand():
+    first, second = np.array([[1.0, -2.0], [0.0, 3.0]]), np.array([[4.0, 1.0], [5.0, 3.0]])
+    assert pair_features(first, second).tolist() == [
+        [1, -2, 4, 1, 3, 3, 4, -2],
+        [0, 3, 5, 3, 5, 0, 0, 9],
+    ]
+    assert pair_features(None, second) is second
+
+
+@pytest.mark.parametrize("kind", ["bert", "xlnet", "t5", "gpt2"])
+def test_a_vector_is_the_mean_of_its_tokens_states(kind, tmp_path):
+    """Whatever else is in the batch, and on whichever side it is padded."""
+    folder = tmp_path / "m"
+    if kind == "t5":
+        settings = transformers.T5Config(
+            vocab_size=44, d_model=32, d_kv=16, d_ff=64, num_layers=2, num_heads=2
+        )
+        write_model(folder, settings)
+    elif kind == "gpt2":
+        settings = transformers.GPT2Config(
+            vocab_size=44, n_positions=64, n_embd=32, n_layer=2, n_head=2
+        )
+        write_model(folder, settings, pads=False)
+    else:
+        write_encoder(folder, kind=kind)
+    found = TextEncoder(str(folder), None, Execution()).encode(TEXTS)
+    assert (found.dtype, found.shape) == (np.float32, (6, 32))
+    assert np.allclose(found, encode_one_by_one(folder, TEXTS), atol=1e-5)
+
+
+def test_a_text_without_tokens_is_zero(tmp_path):
+    """Some tokenizers put none of their own around a text."""
+    from tokenizers import processors
+
+    settings = transformers.GPT2Config(
+        vocab_size=44, n_positions=64, n_embd=32, n_layer=2, n_head=2
+    )
+    folder = write_model(tmp_path / "m", settings)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    plain = processors.TemplateProcessing(single="$A", pair="$A $B")
+    tokenizer.backend_tokenizer.post_processor = plain
+    tokenizer.save_pretrained(folder)
+    empty, other = TextEncoder(str(folder), None, Execution()).encode(["", "w1 w2"])
+    assert (empty == 0).all()
+    assert np.allclose(other, encode_one_by_one(folder, ["w1 w2"])[0], atol=1e-5)
+
+
+def test_each_distinct_text_is_encoded_once(place, monkeypatch):
+    real, seen = probe.apply_model, []
+
+    def counted(model, rows, *arguments):
+        seen.append(len(rows))
+        return real(model, rows, *arguments)
+
+    monkeypatch.setattr(probe, "apply_model", counted)
+    encoder = TextEncoder(str(place / "encoder"), None, Execution())
+    first = encoder.encode(TEXTS)
+    again = encoder.encode([*TEXTS[::-1], "w20"])
+    assert seen == [4, 1]
+    assert np.array_equal(again[:-1], first[::-1])
+    assert encoder.encode([]).shape == (0, 32)
+
+
+def test_texts_that_are_too_long_are_cut_and_counted(config, place, tmp_path):
+    """By rows: here the premises of all tests with more than four words, the hypotheses never."""
+    model = write_encoder(tmp_path / "m", max_positions=6)
+    run = execute_run(replace(config, model=str(model)), tmp_path / "run", Execution())
+    rows = [json.loads(line) for line in Path(config.tests[0]).read_text().splitlines()]
+    n_long = sum(len(row["premise"].split()) > 4 for row in rows)
+    assert run.read_json("record.json")["truncated"]["test.jsonl"] == n_long
+    assert 0 < n_long < len(rows)
+    encoder = TextEncoder(str(model), None, Execution())
+    long, short = encoder.encode(["w1 w2 w3 w4 w5 w6", "w1 w2 w3 w4"])
+    assert np.allclose(long, short, atol=1e-6) and encoder.cut == {"w1 w2 w3 w4 w5 w6"}
+
+
+def test_an_encoder_that_lacks_a_layer_is_refused_and_one_without_a_pooler_is_not(tmp_path):
+    folder = write_encoder(tmp_path / "m")
+    model = transformers.AutoModel.from_pretrained(folder, add_pooling_layer=False)
+    model.save_pretrained(folder)
+    TextEncoder(str(folder), None, Execution())
+    settings = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(settings | {"num_hidden_layers": 5}))
+    with pytest.raises(ModelError, match=r"lacks weights: encoder\.layer\.4"):
+        TextEncoder(str(folder), None, Execution())
+    with pytest.raises(SourceNotFoundError, match=r"The model folder \./nowhere does not exist"):
+        TextEncoder("./nowhere", None, Execution())
+
+
+# ------------------------------------------------------------------------------------ classifier
+
+
+def draw(n_rows, n_labels=3, noise=0.5, seed=0):
+    """Features whose first columns point at the label, and labels."""
+    draws = np.random.default_rng(seed)
+    labels = np.arange(n_rows) % n_labels
+    rows = noise * draws.standard_normal((n_rows, 8))
+    rows[np.arange(n_rows), labels] += 1
+    return rows.astype(np.float32), labels
+
+
+@pytest.mark.parametrize("n_labels", [2, 3])
+def test_probabilities_as_scikit_learn(n_labels):
+    from sklearn.linear_model import LogisticRegression
+
+    rows, labels = draw(60, n_labels)
+    model = Probe().fit(rows, labels, LABELS[:n_labels])
+    found = model.probabilities(rows)
+    peer = LogisticRegression(max_iter=1000).fit(rows, labels)
+    assert np.allclose(found, peer.predict_proba(rows), atol=1e-5)
+    assert model.facts() == {"c": 1.0}
+    assert model.n_weights == n_labels * 9
+
+
+def test_labels_that_no_row_has_are_never_predicted():
+    rows, labels = draw(40, 2)
+    found = Probe().fit(rows, 2 * labels, LABELS).probabilities(rows)
+    assert (found[:, [1, 3]] == 0).all()
+    assert np.allclose(found.sum(axis=1), 1)
+
+
+@pytest.mark.parametrize(("noise", "chosen"), [(0.3, {0.01}), (2.0, {0.1, 1.0, 10.0})])
+def test_the_penalty_is_that_of_the_best_macro_f1(noise, chosen):
+    """Of equal ones the strongest, as here where the rows are easily told apart."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics import f1_score
+
+    rows, labels = draw(90, noise=noise)
+    validation = draw(90, noise=noise, seed=1)
+    model = Probe().fit(rows, labels, LABELS[:3], validation)
+    expected = {}
+    for c in INVERSE_PENALTIES:
+        peer = LogisticRegression(C=c, max_iter=1000).fit(rows, labels)
+        expected[str(c)] = f1_score(validation[1], peer.predict(validation[0]), average="macro")
+    facts = model.facts()
+    assert facts["macro_f1_by_c"] == pytest.approx(expected)
+    assert facts["c"] == float(max(expected, key=expected.get))
+    assert facts["c"] in chosen
+
+
+def test_it_is_saved_and_loaded(tmp_path):
+    rows, labels = draw(60)
+    model = Probe().fit(rows, labels, LABELS[:3], draw(30, seed=2))
+    model.save(tmp_path / "deep" / "probe")
+    loaded = Probe.load(tmp_path / "deep" / "probe")
+    assert np.array_equal(loaded.probabilities(rows), model.probabilities(rows))
+    assert loaded.facts() == model.facts()
+
+
+def test_broken_files_and_wrong_calls(tmp_path):
+    for call in (
+        lambda: Probe().probabilities(np.zeros((1, 2))),
+        lambda: Probe().save(tmp_path),
+        lambda: Probe().n_weights,
+    ):
+        with pytest.raises(UsageError, match="call fit first"):
+            call()
+    with pytest.raises(UsageError, match="at least two different labels"):
+        Probe().fit(np.zeros((2, 2)), [1, 1], LABELS)
+    with pytest.raises(SourceNotFoundError, match="does not exist"):
+        Probe.load(tmp_path)
+    (tmp_path / WEIGHTS_FILE).write_bytes(b"PK\x03\x04 broken")
+    with pytest.raises(UsageError, match="is not the file of a probe"):
+        Probe.load(tmp_path)
+    np.savez(tmp_path / WEIGHTS_FILE, weights=np.zeros(3))
+    with pytest.raises(UsageError, match="is not the file of a probe"):
+        Probe.load(tmp_path)
+
+
+# ------------------------------------------------------------------------------------------ runs
+
+
+def test_a_run_learns_and_says_what_it_did(config, tmp_path):
+    run = execute_run(config, tmp_path / "run", Execution())
+    names = {path.name for path in run.path.iterdir()}
+    assert names == {".lock", "checkpoint", "config.json", "metrics.json", "predictions",
+                     "record.json"}  # fmt: skip
+    [evaluation] = run.read_json("metrics.json")["evaluations"].values()
+    assert evaluation["metrics"]["nli_report"]["accuracy"] > 0.7  # of four labels
+    record = run.read_json("record.json")
+    n_weights = (4 * 32 + 1) * len(LABELS)
+    encoder = transformers.AutoModel.from_pretrained(config.model)
+    assert record["n_trained"] == n_weights
+    assert record["n_parameters"] == encoder.num_parameters() + n_weights
+    assert record["n_train"] == 200
+    assert record["macro_f1_by_c"][str(record["c"])] == max(record["macro_f1_by_c"].values())
+    assert record["pretrained"]["n_tokens"] == 44
+    assert record["truncated"] == dict.fromkeys(
+        ["train.jsonl", "validation.jsonl", "test.jsonl"], 0
+    )
+
+
+def test_equal_runs_are_equal_and_the_encoder_stays_as_it_is(config, tmp_path):
+    weights = (Path(config.model) / "model.safetensors").read_bytes()
+    runs = [execute_run(config, tmp_path / name, Execution()) for name in ("a", "b")]
+    assert predictions(runs[0]).equals(predictions(runs[1]))
+    first, second = ((run.checkpoint / WEIGHTS_FILE).read_bytes() for run in runs)
+    assert first == second
+    assert (Path(config.model) / "model.safetensors").read_bytes() == weights
+
+
+def test_the_hypothesis_alone_is_all_that_is_seen(config, tmp_path):
+    """The same predictions, whatever the premises are."""
+    rows = [json.loads(line) for line in Path(config.tests[0]).read_text().splitlines()]
+    changed = tmp_path / "test.jsonl"
+    changed.write_text("\n".join(json.dumps(row | {"premise": "w9"}) for row in rows))
+    for view in ("hypothesis", "pair"):
+        found = [
+            predictions(
+                execute_run(
+                    replace(config, view=view, tests=(test,)),
+                    tmp_path / view / str(number),
+                    Execution(),
+                )
+            )
+            for number, test in enumerate((config.tests[0], str(changed)))
+        ]
+        assert found[0].equals(found[1]) == (view == "hypothesis")
+
+
+def test_an_interrupted_run_does_not_train_again(config, tmp_path, monkeypatch):
+    whole = execute_run(config, tmp_path / "whole", Execution())
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(probe.ProbeSystem, "predict", stop)
+        with pytest.raises(KeyboardInterrupt):
+            execute_run(config, tmp_path / "parts", Execution())
+    monkeypatch.setattr(Probe, "fit", stop)
+    parts = execute_run(config, tmp_path / "parts", Execution())
+    assert predictions(parts).equals(predictions(whole))
+    found, expected = (run.read_json("record.json") for run in (parts, whole))
+    for name in ("c", "macro_f1_by_c", "n_train", "n_trained", "n_parameters"):
+        assert found[name] == expected[name]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"model": None}, "The method probe needs a model"),
+        ({"train": None}, "The method probe needs a training set"),
+        ({"options": HyperParameters(max_length=8)}, r"max_length \(--max-length\) would have no"),
+        ({"reference": True}, "reference .* would have no effect"),
+        ({"details": {"c": 1}}, "details .* would have no effect"),
+    ],
+)
+def test_wrong_use_is_explained(config, changes, message):
+    with pytest.raises(UsageError, match=message):
+        replace(config, **changes).check_complete()
+
+
+def test_several_seeds_processes_or_epochs_are_refused(config, tmp_path, monkeypatch):
+    with pytest.raises(UsageError, match="does not depend on the seed"):
+        nlihub.baselines.run(config, tmp_path / "r", seeds=[1, 2])
+    with pytest.raises(UsageError, match="compares epochs"):
+        nlihub.baselines.run(config, tmp_path / "r", analysis="cartography")
+    from accelerate import Accelerator
+
+    monkeypatch.setattr(Accelerator, "num_processes", 2)
+    with pytest.raises(UsageError, match="probe runs in one process"):
+        execute_run(config, tmp_path / "r", Execution())
+
+
+def test_the_command_trains_a_probe(place, tmp_path):
+    files = ["--train", place / "train.jsonl", "--test", place / "test.jsonl"]
+    command = ["baseline", "probe", "--model", place / "encoder", *files, "--cpu", "-o", tmp_path]
+    done = run_command(*command, "--json")
+    assert done.returncode == 0, done.stderr
+    [found] = json.loads(done.stdout)
+    assert (found["name"], found["seed"]) == ("encoder", 1)
+    record = json.loads((tmp_path / "seed-1" / "record.json").read_text())
+    assert record["c"] == 1.0 and "macro_f1_by_c" not in record  # nothing to choose it on
+    again = run_command(*command)
+    assert again.returncode == 0 and "is done already" in again.stderr
+    done = run_command("baseline", "report", tmp_path, "-o", tmp_path / "report")
+    assert done.returncode == 0, done.stderr
+    assert "encoder" in (tmp_path / "report" / "report.md").read_text()

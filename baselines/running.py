@@ -10,7 +10,7 @@ from ..loaders.errors import UsageError, needs_extra
 from ..loaders.progress import Tell, silent
 from .analyses import PlannedRun, plan_analysis, plan_seeds, plan_shots
 from .presets import PRESETS, get_preset
-from .runs.config import HyperParameters, RunConfig
+from .runs.config import RunConfig
 from .runs.folder import METRICS, RunFolder
 
 PathLike = str | os.PathLike[str]
@@ -125,22 +125,14 @@ def run(
         done = []
         for place, own in places:
             sources = Path(folder) if folder is not None else None
-            whole = with_hyperparameters(own, sources)
-            if whole is not own:
-                tell(f"{place}: {_as_text(whole.options, own.chosen)}")
+            own = with_hyperparameters(own, sources, tell)
             run_folder = execute_run(
-                whole, place, chosen, sources=sources, keeps_checkpoint=keep_checkpoint, tell=tell
+                own, place, chosen, sources=sources, keeps_checkpoint=keep_checkpoint, tell=tell
             )
             evaluations = run_folder.read_json(METRICS)["evaluations"]
             facts = {"run": str(place), "name": own.name, "seed": own.seed}
             done.append({**facts, "evaluations": evaluations})
     return done
-
-
-def _as_text(options: HyperParameters, names: Sequence[str]) -> str:
-    """Return some hyper-parameters as text."""
-    shown = (f"{name.replace('_', ' ')} {getattr(options, name)}" for name in names)
-    return f"chosen for these rows and this model: {', '.join(shown)}"
 
 
 def _config_of(

@@ -21,8 +21,8 @@ _RATE, _PARAMETERS, _POWER = 1e-4, 22.7e6, 0.75
 _LEAST_RATE, _MOST_RATE = 1e-5, 3e-4
 #: Adapters, which start at nothing, take higher ones.
 _TIMES_FOR_ADAPTERS, _MOST_FOR_ADAPTERS = 10, 1e-3
-#: Few rows are learned in small batches, and in more passes.
-_FEW_ROWS, _SMALL_BATCH, _BATCH = 1_000, 16, 32
+#: Fewer rows are learned in small batches, and in more passes.
+FEW_ROWS, _SMALL_BATCH, _BATCH = 1_000, 16, 32
 _STEPS, _LEAST_EPOCHS, _MOST_EPOCHS = 300, 3, 20
 _WARM_UP = 0.06
 _LENGTH = 300
@@ -57,7 +57,7 @@ def choose_hyperparameters(
     if values.get("lora_rank") is not None:
         rate = min(_TIMES_FOR_ADAPTERS * rate, _MOST_FOR_ADAPTERS)
     choose("learning_rate", float(f"{rate:.1g}"))
-    choose("batch_size", _SMALL_BATCH if n_rows < _FEW_ROWS else _BATCH)
+    choose("batch_size", _SMALL_BATCH if n_rows < FEW_ROWS else _BATCH)
     n_steps = math.ceil(n_rows / values["batch_size"])
     choose("max_epochs", min(max(math.ceil(_STEPS / n_steps), _LEAST_EPOCHS), _MOST_EPOCHS))
     choose("patience", None)

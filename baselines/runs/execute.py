@@ -26,7 +26,7 @@ from .data import (
     read_run_rows,
     take_rows_by_id,
 )
-from .defaults import choose_hyperparameters
+from .defaults import FEW_ROWS, choose_hyperparameters
 from .folder import DYNAMICS, METRICS, PREDICTIONS, RECORD, RunFolder
 from .tracking import numbers_of, track_run
 
@@ -110,12 +110,15 @@ def execute_run(
     return folder
 
 
-def with_hyperparameters(config: RunConfig, sources: Path | None = None) -> RunConfig:
+def with_hyperparameters(
+    config: RunConfig, sources: Path | None = None, tell: Tell = silent
+) -> RunConfig:
     """Return a config with its hyper-parameters chosen, where they follow from rows and model.
 
     Args:
         config: The config; it is returned as it is where there is nothing to choose.
         sources: Local folder with the source files of datasets that have to be built first.
+        tell: Receives what was chosen.
 
     Raises:
         NLIHubError: The rows or the model are missing.
@@ -129,6 +132,10 @@ def with_hyperparameters(config: RunConfig, sources: Path | None = None) -> RunC
     options = dataclasses.asdict(config.options)
     given = {name: value for name, value in options.items() if name not in config.chosen}
     found = choose_hyperparameters(max(n_rows, 1), n_parameters, max_tokens, given)
+    shown = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in found.items())
+    tell(f"chosen for {n_rows:,} rows and {n_parameters / 1e6:,.1f} million parameters: {shown}")
+    if n_rows < FEW_ROWS:
+        tell("so few rows often teach a linear probe more: nlihub baseline probe")
     return dataclasses.replace(
         config, options=dataclasses.replace(config.options, **found), chosen=()
     )

@@ -10,7 +10,7 @@ from ..builders.core.keyed import keyed_number
 from ..builders.core.markdown import markdown_table
 from ..builders.core.registry import builders, get_builder
 from ..loaders.atomic_write import whole_file
-from ..loaders.errors import ModelError, NLIHubError, SourceNotFoundError, UsageError, needs_extra
+from ..loaders.errors import ModelError, NLIHubError, UsageError, needs_extra
 from ..loaders.progress import Tell, silent
 from .evaluation.gold import GoldRows
 from .evaluation.order import interleave
@@ -64,7 +64,7 @@ def quick(
         ``model``, ``method`` (``zero-shot``, ``prompt`` or ``probe``), ``report`` (the file) and
         ``datasets``: by name ``rows``, ``macro_f1`` and ``accuracy`` with their intervals of 95 %,
         ``most_frequent`` (the share of the most frequent label) and ``run``; or ``problem``, where
-        the model does not fit the labels.
+        the model does not fit the labels or the files are not those of the dataset.
 
     Raises:
         UsageError: ``n_rows`` is below 1.
@@ -85,8 +85,8 @@ def quick(
             continue
         try:
             config, n_train = _config(model, revision, method, name, place, sources, n_rows)
-        except SourceNotFoundError as error:
-            found[name] = {"problem": str(error).splitlines()[0]}
+        except NLIHubError as error:  # files of another dataset may have the names of its own
+            found[name] = {"problem": " ".join(str(error).split())}
             continue
         options = HyperParameters(max_length=min(_MAX_LENGTH, max_tokens or _MAX_LENGTH))
         if method == "zero-shot":
@@ -94,7 +94,7 @@ def quick(
         try:
             [done] = run(config, place / "runs" / name, on_cpu=on_cpu, tell=tell)
         except ModelError as error:
-            found[name] = {"problem": str(error).splitlines()[0]}
+            found[name] = {"problem": " ".join(str(error).split())}
             continue
         found[name] = {**_scores(done, config.tests[0]), "n_train": n_train}
     result = {"model": model, "method": method, "datasets": found}

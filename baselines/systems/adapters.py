@@ -7,8 +7,8 @@ import torch
 
 from ...loaders.errors import needs_extra
 
-#: The adapter's scale is this many times the rank over the rank, whatever the rank.
-_SCALE = 2
+#: Alpha, by which adapters are scaled over their rank, is this many times the rank.
+_ALPHA = 2
 _DROPOUT = 0.05
 
 
@@ -36,7 +36,7 @@ def add_adapters(model: Any, rank: int) -> None:
     has_pooler = getattr(encoder, "pooler", None) is not None
     config = LoraConfig(
         r=rank,
-        lora_alpha=_SCALE * rank,
+        lora_alpha=_ALPHA * rank,
         lora_dropout=_DROPOUT,
         target_modules=None if kind in CHOSEN else "all-linear",  # None leaves it to peft
         exclude_modules=r"pooler(\..*)?" if has_pooler else None,

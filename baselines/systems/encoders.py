@@ -61,6 +61,7 @@ class Encoder:
             ids = dict(enumerate(labels))
             inner = load_classifier(name, config.revision, id2label=ids, new_head=config.new_head)
             order = list(range(len(labels)))
+            reader.separate_pairs()  # a head that is kept has read pairs without
         if options.special_tokens:
             new = {"additional_special_tokens": list(options.special_tokens)}
             reader.tokenizer.add_special_tokens(new)

@@ -13,6 +13,7 @@ import tokenizers
 import torch
 from filelock import FileLock
 from safetensors import SafetensorError
+from tokenizers.processors import TemplateProcessing
 from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification, AutoTokenizer
 from transformers.models.auto.modeling_auto import (
     MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
@@ -297,6 +298,22 @@ class PairTokenizer:
         config = model.config.get_text_config()
         if config.pad_token_id is None or self._is_causal:
             config.pad_token_id = self.tokenizer.pad_token_id
+
+    def separate_pairs(self) -> None:
+        """Put a line break between the texts of a pair if a causal model's tokenizer puts nothing.
+
+        GPT-2's joins "A is slow." and "B is fast." to "A is slow.B is fast.". The line break is
+        saved with the tokenizer.
+        """
+        tokenizer = self.tokenizer
+        ids = tokenizer("\n", add_special_tokens=False)["input_ids"]
+        if self._is_causal and ids and not tokenizer.num_special_tokens_to_add(pair=True):
+            tokens = tokenizer.convert_ids_to_tokens(ids)
+            tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
+                single="$A",
+                pair="$A break $B",
+                special_tokens=[{"id": "break", "ids": ids, "tokens": tokens}],
+            )
 
     def facts(self) -> Mapping[str, Any]:
         """Return the pretrained model's facts, and how many rows of each dataset were truncated."""

@@ -17,6 +17,7 @@ import torch
 import transformers
 from command_line import run_command
 from nlihub.baselines.runs.config import HyperParameters, RunConfig
+from nlihub.baselines.runs.data import read_run_rows
 from nlihub.baselines.runs.defaults import choose_hyperparameters
 from nlihub.baselines.runs.execute import execute_run
 from nlihub.baselines.runs.folder import RunFolder
@@ -27,6 +28,7 @@ from nlihub.baselines.training.loop import Training
 from nlihub.loaders.errors import MissingExtraError, ModelError, UsageError
 from safetensors.torch import load_file
 from tiny_models import LABELS, write_encoder, write_rows, write_tokenizer
+from tokenizers import pre_tokenizers
 
 FAST = HyperParameters(
     learning_rate=1e-2, batch_size=16, max_epochs=2, patience=None, max_length=32, lora_rank=4
@@ -201,6 +203,36 @@ def test_a_causal_model_is_a_classifier_of_the_last_token(config, tmp_path, kind
     )
     record = run.read_json("record.json")
     assert (record["n_trained"] < record["n_parameters"]) == (rank is not None)
+
+
+def test_a_line_break_comes_between_texts_that_nothing_else_separates(config, tmp_path):
+    """GPT-2's tokenizer joins the texts of a pair; a head that learned so keeps to it."""
+    signs = ["<end>", *sorted(pre_tokenizers.ByteLevel.alphabet())]
+    made = transformers.GPT2Tokenizer(
+        vocab={sign: index for index, sign in enumerate(signs)}, merges=[],
+        unk_token="<end>", bos_token="<end>", eos_token="<end>",
+    )  # fmt: skip
+    settings = transformers.GPT2Config(
+        vocab_size=len(made), n_positions=128, n_embd=16, n_layer=1, n_head=1, pad_token_id=0
+    )
+    base = transformers.AutoModel.from_config(settings)
+    rows = tmp_path / "rows.jsonl"
+    row = {"id": "a", "premise": "w1", "hypothesis": "w2", "label": "neutral"}
+    rows.write_text(json.dumps(row))
+    for folder, expected in ((tmp_path / "bare", "w1\nw2"), (tmp_path / "classifier", "w1w2")):
+        made.save_pretrained(folder)
+        base.save_pretrained(folder)
+        if folder.name == "classifier":
+            labels = {"id2label": dict(enumerate(LABELS))}
+            labels["label2id"] = {label: index for index, label in enumerate(LABELS)}
+            kind = transformers.AutoModelForSequenceClassification
+            kind.from_pretrained(tmp_path / "bare", **labels).save_pretrained(folder)
+        encoder = Encoder(replace(config, model=str(folder)), LABELS)
+        [ids] = encoder.encode(read_run_rows(str(rows), "test")).columns["input_ids"].to_pylist()
+        encoder.save(tmp_path / "saved" / folder.name)
+        kept = transformers.AutoTokenizer.from_pretrained(tmp_path / "saved" / folder.name)
+        assert kept.decode(ids) == expected
+        assert kept("w1", "w2")["input_ids"] == ids
 
 
 def test_a_causal_model_without_padding_and_end_of_text_is_refused(config, tmp_path):

@@ -199,7 +199,6 @@ def _report(result: dict[str, Any]) -> Iterator[str]:
     yield markdown_table(head, rows)
     yield ""
     problems = {name: f["problem"] for name, f in result["datasets"].items() if "problem" in f}
-    yield from (f"- {name}: not tested. {problem}" for name, problem in problems.items())
     yield "In per cent, with intervals of 95 % by bootstrap. What this is not:"
     yield ""
     yield "- a result of the whole test sets: it is one of a sample of each;"
@@ -211,6 +210,11 @@ def _report(result: dict[str, Any]) -> Iterator[str]:
     else:
         yield "- what the model can learn: `nlihub baseline finetune` trains it."
     yield ""
+    if problems:
+        yield "Not tested:"
+        yield ""
+        yield from (f"- {name}: {problem}" for name, problem in problems.items())
+        yield ""
 
 
 def _interval(value: float, low: float, high: float) -> str:

@@ -39,7 +39,7 @@ def _breakdowns(result: Mapping[str, Any]) -> dict[str, Rows]:
         "pattern_accuracy": [f"PA {threshold}" for threshold in thresholds],
     }
     tables = {}
-    if "by_category" in result:
+    if "by_category" in result and "category" not in result.get("by", {}):  # which is the same
         names = {**counts, **scores}
         tables["By category"] = breakdown_table("category", result["by_category"], names)
     tables |= value_tables(result, counts, scores)

@@ -179,6 +179,8 @@ def test_on_the_command_line(built, rows, tmp_path):
     assert set(found["metrics"]["nli_report"]["by"]["n_premises"]) == {"1", "2", "3"}
     done = run("score", "0.parquet", "1.parquet", *command[2:], cwd=tmp_path)
     assert "macro-F1, n_premises 1" in done.stdout
+    shown = run(*command[:-1], "category", cwd=tmp_path).stdout  # once, not by itself as well
+    assert shown.count("\npattern_accuracy, b") == 1
     done = run(*command[:-1], "kind", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("nlihub: There is no column 'kind'.")

@@ -308,5 +308,5 @@ def _say_why(chosen: SelectedMechanisms) -> str:
     ]
     text += "".join(f" {one.file}: {one.detail}." for one in files[:_MAX_FILES_SHOWN])
     if NO_PHRASE in dropped:
-        text += " More sets of phrases find more conclusions."
+        text += " More sets of phrases (--phrase-sets all) find more conclusions."
     return text

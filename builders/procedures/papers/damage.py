@@ -107,7 +107,8 @@ def _note(signs: Signs) -> Numbers:
     opens = (signs[-1] == ord("\n")) & ((signs[1] != ord(".")) & (signs[2] != ord(".")))
     opens |= (signs[-1] == ord("\n")) & (signs[1] == ord(".")) & (signs[2] == DIGIT)
     is_glued = ((signs[1] == UPPER) | (signs[1] == LOWER)) & (signs[2] == LOWER)
-    is_glued &= (signs[-1] == BLANK) | (signs[-2] == BLANK)
+    opens_number = [~signs.is_part_of_number(-1), ~signs.is_part_of_number(-2)]
+    is_glued &= opens_number[0] | (signs[-1] == DIGIT) & opens_number[1]
     is_above = (signs[-1] == LOWER) & (signs[-3] == LOWER)
     is_above |= (signs[-1] == DIGIT) & (signs[-2] == LOWER) & (signs[-4] == LOWER)
     is_above &= (signs[1] == BLANK) & (signs[2] == LOWER)

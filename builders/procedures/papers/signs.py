@@ -54,6 +54,10 @@ class Signs:
         found[list(signs)] = True
         return found[self[0]]
 
+    def is_part_of_number(self, distance: int) -> Flags:
+        """Return whether a letter, digit, point, comma or hyphen stands so far behind each sign."""
+        return np.isin(self[distance], [LOWER, UPPER, DIGIT, *b".,-"])
+
     def follow(self, word: bytes) -> Flags:
         """Return whether a word, or what of it is given, stands right before each sign."""
         return self._stand(range(-len(word), 0), word)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from nlihub.builders.procedures.papers import damage as rules
 from nlihub.builders.procedures.papers.damage import DAMAGE, DAMAGED_PAPER, WHOLE, find_damage
@@ -124,6 +124,7 @@ PIECES = [
         max_size=4,
     )
 )
+@example([[(":", ""), ("6is", " "), ("the", "")]])
 def test_no_text_with_damage_is_passed_over(drawn):
     texts = ["".join(a + b for a, b in text).encode() for text in drawn]
     signs = Signs(texts)

@@ -2,7 +2,8 @@
 
 ``python benchmarks/training_speed.py`` measures both loops in turn, in one process, and prints
 pairs a second, the share of the chip's peak and the ratio. Weights and tokens are random: neither
-changes the speed. The first epoch of each is not counted; it has the compilation.
+changes the speed. The first epoch of each is not counted; it has the compilation. ``--profile``
+shows instead where the time of the loop goes, by kind of operation.
 """
 
 import argparse
@@ -136,10 +137,10 @@ def synchronize(device: torch.device) -> None:
         torch.cuda.synchronize()
 
 
-def pairs_per_s(
+def train(
     size: str, rows: EncodedRows, execution: Execution, n_epochs: int, batch: int
-) -> float:
-    """Training pairs a second, the median of the epochs after the first."""
+) -> list[float]:
+    """Trains, and returns the seconds of each epoch."""
     preset = get_preset("scinli-roberta").config
     options = replace(preset.options, max_epochs=n_epochs, patience=None, batch_size=batch)
     config = RunConfig("speed", "encoder", ("-",), model="-", train="-", options=options)
@@ -149,8 +150,50 @@ def pairs_per_s(
     ):
         Training(Random(size), rows, None, options, run, seed=1, execution=execution).run()
         log = (run.path / "training_log.jsonl").read_text().splitlines()
-    seconds = [json.loads(line)["seconds"] for line in log][1:]
+    return [json.loads(line)["seconds"] for line in log]
+
+
+def pairs_per_s(
+    size: str, rows: EncodedRows, execution: Execution, n_epochs: int, batch: int
+) -> float:
+    """Training pairs a second, the median of the epochs after the first."""
+    seconds = train(size, rows, execution, n_epochs, batch)[1:]
     return len(rows) / statistics.median(seconds)
+
+
+#: Kinds of operations by what their names contain, the first that fits.
+KINDS = {
+    "matrix products": ("mm", "linear", "matmul", "mkldnn", "onednn"),
+    "attention": ("scaled_dot_product",),
+    "optimizer and clipping": ("_foreach", "_fused_adam", "Optimizer", "linalg_vector_norm"),
+    "normalization, activation, dropout": ("layer_norm", "gelu", "dropout", "bernoulli", "softmax"),
+    "embeddings": ("embedding", "index"),
+    "copies and casts": ("copy_", "to_copy", "contiguous", "fill_", "zero_", "cat"),
+}
+
+
+def profile(size: str, rows: EncodedRows, execution: Execution, batch: int) -> dict[str, Any]:
+    """Shares of an epoch's time by kind of operation; the first epoch is not looked at."""
+    from torch.profiler import ProfilerActivity
+
+    train(size, rows, execution, 1, batch)
+    on_gpu = execution.accelerator.device.type == "cuda"
+    activities = [ProfilerActivity.CUDA if on_gpu else ProfilerActivity.CPU]
+    with torch.profiler.profile(activities=activities) as found:
+        seconds = train(size, rows, execution, 1, batch)[0]
+    totals = dict.fromkeys([*KINDS, "other operations"], 0.0)
+    for event in found.key_averages():
+        kind = next(
+            (kind for kind, parts in KINDS.items() if any(part in event.key for part in parts)),
+            "other operations",
+        )
+        totals[kind] += (
+            event.self_device_time_total if on_gpu else event.self_cpu_time_total
+        ) / 1e6
+    totals["outside of operations"] = max(seconds - sum(totals.values()), 0.0)
+    return {
+        kind: round(value / max(seconds, sum(totals.values())), 3) for kind, value in totals.items()
+    }
 
 
 def main() -> None:
@@ -163,6 +206,7 @@ def main() -> None:
     parser.add_argument("--batch-size", type=int, default=64)
     parser.add_argument("--precision", choices=("fp32", "bf16"))
     parser.add_argument("--no-compile", action="store_true")
+    parser.add_argument("--profile", action="store_true", help="where the time goes, no ratio")
     parser.add_argument("--peak", type=float, help="of the chip in bf16, in FLOP/s")
     given = parser.parse_args()
     logging.getLogger("torch").setLevel(logging.ERROR)
@@ -171,6 +215,9 @@ def main() -> None:
     device = fast.accelerator.device
     config = Random(given.size).config
     rows = draw_rows(given.rows, config.vocab_size)
+    if given.profile:
+        print(json.dumps(profile(given.size, rows, fast, given.batch_size), indent=2))
+        return
     rate = pairs_per_s(given.size, rows, fast, given.epochs, given.batch_size)
     plain_rows = draw_rows(given.reference_rows, config.vocab_size)
     reference = Execution(reference=True)

@@ -23,7 +23,7 @@ _LEAST_RATE, _MOST_RATE = 1e-5, 3e-4
 _TIMES_FOR_ADAPTERS, _MOST_FOR_ADAPTERS = 10, 1e-3
 #: Fewer rows are learned in small batches, and in more passes.
 FEW_ROWS, _SMALL_BATCH, _BATCH = 1_000, 16, 32
-_STEPS, _LEAST_EPOCHS, _MOST_EPOCHS = 300, 3, 20
+_STEPS, _LEAST_EPOCHS, _MOST_EPOCHS = 500, 3, 20
 _WARM_UP = 0.06
 _LENGTH = 300
 
@@ -34,7 +34,7 @@ def choose_hyperparameters(
     """Choose the hyper-parameters of an encoder that are not given.
 
     They are ours, not a paper's: AdamW with a rate that falls with the size of the model, linear
-    decay after a short warm-up, as many epochs as give at least 300 steps, 3 to 20, of which the
+    decay after a short warm-up, as many epochs as give at least 500 steps, 3 to 20, of which the
     best on the validation rows is kept. ``benchmarks/README.md`` has what they reach. Adapters
     (``lora_rank`` in ``given``) take ten times the rate, at most 1e-3.
 

@@ -127,14 +127,20 @@ def with_hyperparameters(
         return config
     from ..systems.pretrained import model_size
 
-    n_rows = len(read_run_rows(str(config.train), "train", sources).rows)
+    rows = read_run_rows(str(config.train), "train", sources)
+    if config.n_shots is not None:
+        rows = draw_few_shot_rows(rows, config.n_shots, config.seed)
+    n_rows = len(rows.rows)
     n_parameters, max_tokens = model_size(str(config.model), config.revision)
     options = dataclasses.asdict(config.options)
     given = {name: value for name, value in options.items() if name not in config.chosen}
     found = choose_hyperparameters(max(n_rows, 1), n_parameters, max_tokens, given)
     shown = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in found.items())
-    tell(f"chosen for {n_rows:,} rows and {n_parameters / 1e6:,.1f} million parameters: {shown}")
-    if n_rows < FEW_ROWS:
+    if n_rows:
+        tell(
+            f"chosen for {n_rows:,} rows and {n_parameters / 1e6:,.1f} million parameters: {shown}"
+        )
+    if n_rows < FEW_ROWS and config.n_shots is None:
         tell("so few rows often teach a linear probe more: nlihub baseline probe")
     return dataclasses.replace(
         config, options=dataclasses.replace(config.options, **found), chosen=()

@@ -204,7 +204,7 @@ def few_shot_command(
     computing: Computing,
 ) -> None:
     """Fine-tune an encoder on a few problems of every pattern, and test it on the others."""
-    from ...baselines.presets import FEW_SHOT, SEEDS, SHOTS, get_preset
+    from ...baselines.presets import SEEDS, SHOTS, get_preset
 
     check_preset(runs.preset, "few-shot")
     known = get_preset(runs.preset).shots if runs.preset is not None else SHOTS
@@ -218,7 +218,6 @@ def few_shot_command(
         hyper=[training, Length(max_length=max_length), optimization],
         hypothesis_only=hypothesis_only,
         reference=reference,
-        default=FEW_SHOT,
     )
     runs = replace(runs, seeds=runs.seeds or ",".join(map(str, SEEDS)))
     do_runs(config, runs, computing, shots=whole_numbers("shots", shots) or list(known))

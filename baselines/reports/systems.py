@@ -1,14 +1,15 @@
 """Group runs into systems, which differ in more than the seed, and their test sets."""
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from ...loaders.errors import SourceNotFoundError, UsageError
-from ..runs.config import RunConfig
+from ..runs.config import HyperParameters, RunConfig
+from ..runs.defaults import CHOSEN
 from ..runs.folder import RunFolder
 from .names import benchmark_name, distinct_names, model_name, system_identity
 from .read_runs import Evaluation, FinishedRun, find_runs, read_run
@@ -222,16 +223,42 @@ def system_families(
 ) -> dict[str, list[ReportedSystem]]:
     """Group systems that differ only in the fields ``varied``, besides name, preset and tests.
 
-    Families have two or more members and a common name; they keep the order of the systems.
+    Of encoders without a preset also in hyper-parameters that may follow from the rows, where no
+    two systems of a family have the same values of ``varied``. Families have two or more members
+    and a common name; they keep the order of the systems.
     """
-    found: dict[str, list[ReportedSystem]] = {}
-    for system in systems:
-        key = system_identity(system.config, "name", "preset", "tests", *varied)
-        found.setdefault(key, []).append(system)
-    groups = [group for group in found.values() if len(group) > 1]
+    alike = _group(systems, lambda config: _identity_without_chosen(config, *varied))
+    groups = []
+    for group in alike:
+        values = [[getattr(system.config, name) for name in varied] for system in group]
+        if all(values.count(one) == 1 for one in values):
+            groups.append(group)
+        else:  # their hyper-parameters are what is compared
+            groups += _group(group, lambda config: _identity(config, *varied))
+    groups = [group for group in groups if len(group) > 1]
     configs = [replace(group[0].config, name=_common_name(group)) for group in groups]
     names = distinct_names(configs, "name", "preset", "tests", *varied)
     return dict(zip(names, groups, strict=True))
+
+
+def _group(
+    systems: Sequence[ReportedSystem], key: Callable[[RunConfig], str]
+) -> list[list[ReportedSystem]]:
+    found: dict[str, list[ReportedSystem]] = {}
+    for system in systems:
+        found.setdefault(key(system.config), []).append(system)
+    return list(found.values())
+
+
+def _identity(config: RunConfig, *varied: str) -> str:
+    return system_identity(config, "name", "preset", "tests", *varied)
+
+
+def _identity_without_chosen(config: RunConfig, *varied: str) -> str:
+    if config.method == "encoder" and config.preset is None and not config.reference:
+        plain = {name: getattr(HyperParameters(), name) for name in CHOSEN}
+        config = replace(config, options=replace(config.options, **plain))
+    return _identity(config, *varied)
 
 
 def _common_name(systems: Sequence[ReportedSystem]) -> str:

@@ -910,6 +910,25 @@ def test_few_shots(rows, tmp_path):
     assert table[-1][3] == "> 99.0"
 
 
+def test_few_shots_whose_hyper_parameters_follow_from_their_number(rows, tmp_path):
+    """They are one curve, unless two of them have the same number."""
+    gold = rows("spacenli/few_shot", 640, n_groups=16)
+    pool = "spacenli/few_shot"
+    few = preset("spacenli-roberta-few-shot")
+    for k, epochs in ((1, 20), (20, 3)):
+        options = options_of("scinli-bert", max_epochs=epochs)
+        config = dataclasses.replace(few, name="own", preset=None, n_shots=k, options=options)
+        write_run(tmp_path / str(k), config, {pool: gold}, 0.6 + 0.02 * k)
+    [(_, curves, _)] = shot_scores(collect_runs([tmp_path]))
+    assert {name: list(curve) for name, curve in curves.items()} == {"own": [1, 20]}
+    for k in (1, 20):
+        options = options_of("scinli-bert", max_epochs=7)
+        config = dataclasses.replace(few, name="own", preset=None, n_shots=k, options=options)
+        write_run(tmp_path / f"{k}-7", config, {pool: gold}, 0.6 + 0.02 * k)
+    [(_, curves, _)] = shot_scores(collect_runs([tmp_path]))
+    assert list(curves.values()) != [] and all(list(curve) == [1, 20] for curve in curves.values())
+
+
 def test_parts_of_the_training_rows(rows, tmp_path):
     gold = rows("mscinli", 4000)
     write_run(tmp_path / "runs" / "all", preset("mscinli-roberta"), {"mscinli": gold})

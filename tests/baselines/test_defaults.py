@@ -87,6 +87,22 @@ def test_a_run_without_a_preset_has_them_in_its_config(place, tmp_path):
     assert again.returncode == 0 and "is done already" in again.stderr
 
 
+def test_few_shots_count_as_the_rows_that_are_drawn(place, tmp_path):
+    rows = write_rows(tmp_path / "grouped.jsonl", 240, groups=4)
+    fields = {"name": "x", "method": "encoder", "model": str(place / "encoder")}
+    fields |= {"train": str(rows), "tests": [str(rows)]}
+    told = []
+    for n_shots, n_rows in ((0, 0), (2, 8)):  # of four groups
+        whole = with_hyperparameters(
+            RunConfig.from_json({**fields, "n_shots": n_shots}), tell=told.append
+        )
+        expected = choose_hyperparameters(max(n_rows, 1), 1_000, 64, {})
+        assert whole.options.max_epochs == expected["max_epochs"]
+        assert whole.options.warmup_steps == expected["warmup_steps"]
+    [line] = told
+    assert line.startswith("chosen for 8 rows")
+
+
 def test_a_config_without_options_takes_them(place):
     fields = {"name": "x", "method": "encoder", "model": str(place / "encoder")}
     fields |= {"train": str(place / "train.jsonl"), "tests": [str(place / "test.jsonl")]}

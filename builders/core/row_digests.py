@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any
@@ -40,11 +40,11 @@ def row_hashes(table: pa.Table, labels: Sequence[str]) -> list[bytes]:
     names = pa.array(map(_encode, labels), pa.string())
     hashes: list[bytes] = []
     for batch in table.to_batches(max_chunksize=_JOINED_ROWS):
-        texts = {
-            name: _label_texts(column, names) if name == "label" else _json_texts(column)
+        columns = [
+            [_label_texts(column, names)] if name == "label" else _pieces(column)
             for name, column in zip(batch.schema.names, batch.columns, strict=True)
-        }
-        hashes += _hash_texts(_join(list(texts.values())))
+        ]
+        hashes += _hash_texts(_join(_list_pieces(columns), len(batch)))
     return hashes
 
 
@@ -128,35 +128,56 @@ def _label_texts(ids: pa.Array, names: pa.Array) -> pa.Array:
     """Return the JSON of labels; what is no label's id stays a number, or null."""
     is_known = pc.and_(pc.greater_equal(ids, 0), pc.less(ids, len(names)))
     known = names.take(pc.if_else(is_known, ids, None))
-    return pc.coalesce(known, _json_texts(ids)) if known.null_count else known
+    return pc.coalesce(known, ids.cast(pa.string()), "null") if known.null_count else known
 
 
-def _json_texts(values: pa.Array) -> pa.Array:
-    """Return values as JSON, as many texts."""
+def _pieces(values: pa.Array) -> list[str | pa.Array]:
+    """Return the JSON of n values in pieces to join: n texts, or one that is the same for all."""
     kind = values.type
     if pa.types.is_nested(kind):
         if values.null_count or not (pa.types.is_list(kind) or pa.types.is_struct(kind)):
             raise TypeError(f"a null list or struct has no canonical form: column of {kind}")
         if pa.types.is_struct(kind):
-            return _join(list(map(_json_texts, values.flatten())))
+            return _list_pieces(list(map(_pieces, values.flatten())))
+        items = values.flatten()
         ends = np.cumsum(values.value_lengths().to_numpy(zero_copy_only=False), dtype=np.int32)
-        items = pa.ListArray.from_arrays(np.r_[np.int32(0), ends], _json_texts(values.flatten()))
-        return pc.binary_join_element_wise("[", pc.binary_join(items, ","), "]", "")
+        texts = _join(_pieces(items), len(items))
+        lists = pa.ListArray.from_arrays(np.r_[np.int32(0), ends], texts)
+        return ["[", pc.binary_join(lists, ","), "]"]
+    if values.null_count == len(values):
+        return ["null"]
     if pa.types.is_string(kind):
-        texts = pc.binary_join_element_wise('"', _escape(values), '"', "")
+        pieces = ['"', _escape(values), '"']
+        if not values.null_count:
+            return pieces
+        texts = _join(pieces, len(values))
     elif pa.types.is_integer(kind) or pa.types.is_boolean(kind):
         texts = values.cast(pa.string())
     else:
         distinct = values.dictionary_encode()
         texts = pa.array(map(_encode, distinct.dictionary.to_pylist()), pa.string())
         texts = texts.take(distinct.indices)
-    return pc.fill_null(texts, "null")
+    return [pc.fill_null(texts, "null")]
 
 
-def _join(columns: Sequence[pa.Array]) -> pa.Array:
-    """Join the JSON texts of n columns to that of arrays of n values."""
-    texts = pc.binary_join_element_wise(*columns, ",")
-    return pc.binary_join_element_wise("[", texts, "]", "")
+def _list_pieces(columns: Sequence[Sequence[str | pa.Array]]) -> list[str | pa.Array]:
+    """Return the pieces of JSON arrays, given those of their values."""
+    following = (piece for column in columns for piece in (",", *column))
+    return ["[", *islice(following, 1, None), "]"]
+
+
+def _join(pieces: Sequence[str | pa.Array], n: int) -> pa.Array:
+    """Join pieces to n texts; those that are null in a piece are null."""
+    joined: list[str | pa.Array] = []
+    for piece in pieces:
+        if isinstance(piece, str) and joined and isinstance(joined[-1], str):
+            joined[-1] += piece
+        else:
+            joined.append(piece)
+    if len(joined) == 1:
+        [text] = joined
+        return pa.repeat(text, n) if isinstance(text, str) else text
+    return pc.binary_join_element_wise(*joined, "")
 
 
 def _escape(texts: pa.Array) -> pa.Array:

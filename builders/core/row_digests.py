@@ -18,7 +18,7 @@ ROW_HASH = np.dtype("S32")
 #: Rows whose texts are joined at a time; they fit into a processor's cache.
 _JOINED_ROWS = 5_000
 #: Hashes that are sorted in memory; more are sorted in parts, in files.
-_MAX_SORTED_BYTES = 64_000_000
+_MAX_SORTED_BYTES = 32_000_000
 _N_PARTS = 64  # files that are open at a time
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -70,31 +70,29 @@ def order_digest(hashes: Iterable[bytes]) -> str:
     return found.hexdigest()
 
 
-def _sorted_parts(hashes: Iterable[bytes], beside: Path | None) -> Iterator[bytes]:
+def _sorted_parts(hashes: Iterable[bytes], beside: Path | None) -> Iterator[memoryview]:
     """Yield hashes in order, some at a time, whether or not all of them fit into memory."""
     with ExitStack() as stack:
         files: list[IO[bytes]] = []
-        waiting: list[bytes] = []
-        n_bytes = 0
+        waiting = bytearray()
         for some in hashes:
-            waiting.append(some)
-            n_bytes += len(some)
-            if n_bytes >= _MAX_SORTED_BYTES:
+            waiting += some
+            if len(waiting) >= _MAX_SORTED_BYTES:
                 files = files or [
                     stack.enter_context(TemporaryFile(dir=beside)) for _ in range(_N_PARTS)
                 ]
-                _spread(b"".join(waiting), files)
-                waiting, n_bytes = [], 0
+                _spread(waiting, files)
+                waiting = bytearray()
         if not files:
-            yield _sort(b"".join(waiting))
+            yield _sort(np.frombuffer(waiting, ROW_HASH))
             return
-        _spread(b"".join(waiting), files)
+        _spread(waiting, files)
         for file in files:
             file.seek(0)
-            yield _sort(file.read())
+            yield _sort(np.fromfile(file, ROW_HASH))
 
 
-def _spread(hashes: bytes, files: Sequence[IO[bytes]]) -> None:
+def _spread(hashes: bytearray, files: Sequence[IO[bytes]]) -> None:
     """Append hashes to files by their first bits, so that those of a file precede the next's."""
     rows = np.frombuffer(hashes, np.dtype((np.void, ROW_HASH.itemsize)))  # faster than ROW_HASH
     parts = np.frombuffer(hashes, np.uint8)[:: ROW_HASH.itemsize] // (256 // len(files))
@@ -104,8 +102,9 @@ def _spread(hashes: bytes, files: Sequence[IO[bytes]]) -> None:
         file.write(some.data)
 
 
-def _sort(hashes: bytes) -> bytes:
-    return np.sort(np.frombuffer(hashes, ROW_HASH)).tobytes()
+def _sort(rows: Any) -> memoryview:
+    rows.sort()
+    return memoryview(rows)
 
 
 def _hash_texts(texts: pa.Array) -> list[bytes]:

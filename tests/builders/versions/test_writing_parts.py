@@ -1,6 +1,7 @@
 """Rows in parts: written in processes of their own, the same bytes whatever their number."""
 
 import hashlib
+import shutil
 import sys
 from collections import Counter
 from dataclasses import dataclass, field, replace
@@ -9,6 +10,7 @@ from functools import partial
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from filelock import FileLock
 from memory import growth_of_peak
 from nlihub.builders.core.base import Batch, NLIBuilder, PartedRows
 from nlihub.builders.core.encode import encode
@@ -76,7 +78,7 @@ def do(job, part):
     return job(*part)
 
 
-def write(folder, rows, *, num_proc=1, splits=SPLITS, max_shard_bytes=MAX_SHARD_BYTES):
+def write(folder, rows, *, num_proc=1, splits=SPLITS, max_shard_bytes=MAX_SHARD_BYTES, target=None):
     class Made(NLIBuilder):
         SPEC = SciNLI.SPEC
 
@@ -84,9 +86,9 @@ def write(folder, rows, *, num_proc=1, splits=SPLITS, max_shard_bytes=MAX_SHARD_
         def make_rows(cls, options):
             return rows
 
-    folder.mkdir()
+    folder.mkdir(parents=True)
     options = BuildOptions(num_proc=num_proc, configs=("default",), splits=splits)
-    return write_rows(Made, folder, options, max_shard_bytes)
+    return write_rows(Made, folder, options, max_shard_bytes, target)
 
 
 def files_of(folder):
@@ -211,6 +213,97 @@ def test_an_error_in_a_part_reaches_the_caller(tmp_path, rows):
     parts = [*PARTS, Part((("train", ["a", ""]),))]
     with pytest.raises(SchemaError, match="Column 'id' has no value in row 1"):
         write(tmp_path / "new", rows(parts))
+
+
+# ---- parts that are kept -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Stopping(Parted):
+    """Rows of which one part is interrupted, and whose parts that are made are listed."""
+
+    stopped: int = -1
+    made: list = field(default_factory=list)
+
+    def map_parts(self, job, num_proc):
+        for number, part in enumerate(self.parts):
+            yield job(number, Watched(number, part, self))
+
+
+@dataclass(frozen=True)
+class Watched:
+    number: int
+    part: Part
+    rows: Stopping
+
+    def batches(self, oddities=None):
+        for batch in self.part.batches(oddities):
+            if self.number == self.rows.stopped:
+                raise KeyboardInterrupt
+            yield batch
+        self.rows.made.append(self.number)
+
+
+@pytest.fixture
+def stopped(tmp_path):
+    """The folder of a version whose third part was interrupted."""
+    target = tmp_path / "stopped/version"
+    with pytest.raises(KeyboardInterrupt) as interrupted:
+        write(tmp_path / "stopped/work", Stopping(PARTS, stopped=2), target=target)
+    assert interrupted.value.__notes__ == ["Parts of its rows that were written whole are kept."]
+    shutil.rmtree(tmp_path / "stopped/work")
+    [kept] = target.parent.iterdir()
+    assert kept.name.startswith(".version.parts-")
+    return target
+
+
+def test_a_part_that_was_written_before_an_interrupt_is_not_made_again(tmp_path, stopped):
+    rows = Stopping(PARTS)
+    manifest = write(tmp_path / "stopped/work", rows, target=stopped)
+    assert rows.made == [2]
+    assert manifest == write(tmp_path / "whole", Parted(PARTS))
+    assert files_of(tmp_path / "stopped/work") == files_of(tmp_path / "whole")
+    assert [path.name for path in stopped.parent.iterdir()] == ["work"]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"rows": {"parameters": {"seed": 2}}},
+        {"rows": {"sources": [{"sha256": "other"}]}},
+        {"max_shard_bytes": 100},
+        {"splits": ("test", "train", "validation")},
+    ],
+)
+def test_parts_of_other_rows_are_not_taken(tmp_path, stopped, changes):
+    rows = Stopping(PARTS, **changes.pop("rows", {}))
+    write(tmp_path / "stopped/work", rows, target=stopped, **changes)
+    assert rows.made == [0, 1, 2]
+    assert [path.name for path in stopped.parent.iterdir()] == ["work"]
+
+
+def test_a_part_whose_files_were_moved_before_a_kill_is_made_again(tmp_path, stopped):
+    next(stopped.parent.glob("*/00001/*.parquet")).unlink()
+    rows = Stopping(PARTS)
+    manifest = write(tmp_path / "stopped/work", rows, target=stopped)
+    assert rows.made == [1, 2]
+    assert manifest == write(tmp_path / "whole", Parted(PARTS))
+
+
+def test_nothing_is_kept_where_no_part_is_whole(tmp_path):
+    target = tmp_path / "stopped/version"
+    with pytest.raises(KeyboardInterrupt):
+        write(tmp_path / "stopped/work", Stopping(PARTS, stopped=0), target=target)
+    assert [path.name for path in target.parent.iterdir()] == ["work"]
+
+
+def test_a_second_writer_has_parts_of_its_own(tmp_path, stopped):
+    [kept] = stopped.parent.iterdir()
+    with FileLock(kept / "lock"):
+        rows = Stopping(PARTS)
+        write(tmp_path / "stopped/work", rows, target=stopped)
+        assert rows.made == [0, 1, 2]
+        assert {path.name for path in stopped.parent.iterdir()} == {kept.name, "work"}
 
 
 @pytest.mark.slow

@@ -1,0 +1,189 @@
+"""Run SQL over Parquet files, by DuckDB within a memory limit, and keep each result as Parquet.
+
+``NLIHUB_MEMORY`` sets the limit (``"2GB"`` where it is not set; the process exceeds it by some
+300 MB), ``NLIHUB_TEMP`` the folder for what does not fit (beside the results where it is not set).
+"""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from ...loaders.atomic_write import whole_folder, working_folder
+from ...loaders.errors import OutputError, UsageError
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+
+#: Files with the rows of each table, by its name in SQL.
+Tables = Mapping[str, Sequence[Path]]
+
+_MEMORY, _DEFAULT_MEMORY = "NLIHUB_MEMORY", "2GB"
+_TEMPORARY = "NLIHUB_TEMP"
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A query whose result later queries read as a table.
+
+    Attributes:
+        name: Name of the result.
+        query: A SELECT that DuckDB and Spark both run. Its rows come in no order. Words of 64 bits
+            are stored as int64 (see ``order_preserving``), since Spark has no unsigned integers.
+    """
+
+    name: str
+    query: str
+
+
+class SQLEngine(Protocol):
+    """Runs queries over Parquet files: DuckDB on this machine, or a cluster."""
+
+    def write(self, query: str, tables: Tables, folder: Path) -> None:
+        """Write the rows of a query into an empty folder, as one Parquet file or several.
+
+        Args:
+            query: A SELECT over the tables.
+            tables: The tables that it may name.
+            folder: An empty folder.
+
+        Raises:
+            OutputError: Memory or the disk is full.
+        """
+        ...
+
+
+def run_statements(
+    statements: Sequence[Statement], tables: Tables, folder: Path, key: str, engine: SQLEngine
+) -> Tables:
+    """Run statements one after another; those whose results are there already are not run again.
+
+    Args:
+        statements: The statements; each may name the given tables and the results before it.
+        tables: The given tables.
+        folder: The results are kept here, each in a folder of its own, whole or not at all.
+        key: Names the content of the given tables: another key has other results.
+        engine: What runs them.
+
+    Returns:
+        The given tables and the results.
+
+    Raises:
+        OutputError: Memory or the disk is full.
+    """
+    known = dict(tables)
+    identity = key
+    for statement in statements:
+        identity = sha256(f"{identity}\n{statement.name}\n{statement.query}".encode()).hexdigest()
+        target = folder / f"{statement.name}-{identity[:16]}"
+        if not target.is_dir():
+            with whole_folder(target, lambda _: True) as work:
+                engine.write(statement.query, known, work)
+        known[statement.name] = list_files(target)
+    return known
+
+
+def list_files(folder: Path) -> list[Path]:
+    """Return the Parquet files of a result, by name."""
+    return sorted(folder.glob("*.parquet"))
+
+
+class Database:
+    """A DuckDB database in memory that reads Parquet files, and spills to disk what is too large.
+
+    Opened by ``open_database``. Not for several threads at a time.
+    """
+
+    def __init__(self, connection: "duckdb.DuckDBPyConnection") -> None:
+        self._connection = connection
+
+    def add(self, tables: Tables) -> None:
+        """Name files as tables; a table of that name is replaced."""
+        for name, files in tables.items():
+            listed = ", ".join(f"'{_quoted(path)}'" for path in files)
+            self._connection.execute(
+                f'CREATE OR REPLACE VIEW "{name}" AS SELECT * FROM read_parquet([{listed}])'  # noqa: S608
+            )
+
+    def write(self, query: str, folder: Path) -> None:
+        """Write the rows of a query into a folder, as one Parquet file or several."""
+        self._connection.execute(
+            f"COPY ({query}) TO '{_quoted(folder)}' "
+            "(FORMAT parquet, PER_THREAD_OUTPUT, OVERWRITE_OR_IGNORE)"
+        )
+
+    def read(self, query: str) -> "pa.Table":
+        """Return the rows of a query, which have to fit into memory."""
+        return self._connection.sql(query).to_arrow_table()
+
+    def batches(self, query: str, max_rows: int = 10_000) -> "Iterator[pa.RecordBatch]":
+        """Yield the rows of a query in batches; run no other query meanwhile."""
+        yield from self._connection.sql(query).to_arrow_reader(max_rows)
+
+
+@contextmanager
+def open_database(beside: Path, num_threads: int | None = None) -> Iterator[Database]:
+    """Open a database within the memory limit; what it spills to disk goes when the block ends.
+
+    Args:
+        beside: A folder; what does not fit into memory is written into one of its own in there,
+            or in that of ``NLIHUB_TEMP``.
+        num_threads: Threads that it uses; None takes one a core.
+
+    Raises:
+        OutputError: Memory or the disk is full.
+        UsageError: ``NLIHUB_MEMORY`` is not a size.
+    """
+    import duckdb
+
+    limit = os.environ.get(_MEMORY) or _DEFAULT_MEMORY
+    parent = Path(os.environ.get(_TEMPORARY) or beside)
+    with working_folder(parent, "sql-") as temporary:
+        settings: dict[str, str | bool | int | float | list[str]] = {
+            "memory_limit": limit,
+            "temp_directory": str(temporary),
+            "preserve_insertion_order": False,
+            # Nothing is ever downloaded: Parquet is built in.
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+        }
+        if num_threads is not None:
+            settings["threads"] = num_threads
+        try:
+            connection = duckdb.connect(config=settings)
+        except duckdb.Error as error:
+            raise UsageError(
+                f"{_MEMORY} is {limit!r}; expected a size such as 500MB or 4GB ({error})."
+            ) from error
+        try:
+            yield Database(connection)
+        except duckdb.OutOfMemoryException as error:
+            raise OutputError(
+                f"{limit} of memory, or the disk of {parent}, do not suffice: {error}. Set "
+                f"{_MEMORY} to more, or {_TEMPORARY} to a folder with more room."
+            ) from error
+        except duckdb.IOException as error:
+            raise OutputError(f"SQL cannot read or write: {error}") from error
+        finally:
+            connection.close()
+
+
+class DuckDBEngine:
+    """Runs each query in a database of its own on this machine."""
+
+    def __init__(self, num_threads: int | None = None) -> None:
+        self._num_threads = num_threads
+
+    def write(self, query: str, tables: Tables, folder: Path) -> None:
+        """Write the rows of a query; see ``SQLEngine``."""
+        with open_database(folder.parent, self._num_threads) as database:
+            database.add(tables)
+            database.write(query, folder)
+
+
+def _quoted(path: Path) -> str:
+    return str(path.absolute()).replace("'", "''")

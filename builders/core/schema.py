@@ -22,6 +22,8 @@ COLUMNS = {
     "source": "provenance: paper, abstract or citation; null where that is not recorded",
 }
 NULLABLE = ("group", "category", "source")
+#: The columns with the texts of a row.
+TEXTS = ("premise", "hypothesis")
 
 #: The type of a column in plain values: the name of a scalar type (``"string"``), a list with the
 #: type of its items (``["string"]``), or a mapping with that of each field.

@@ -47,7 +47,10 @@ def digest(hashes: Iterable[bytes]) -> str:
 
 def order_digest(hashes: Iterable[bytes]) -> str:
     """Return the digest of rows in their order: the sha256 of their hashes, joined as given."""
-    return hashlib.sha256(b"".join(hashes)).hexdigest()
+    joined = hashlib.sha256()
+    for some in hashes:
+        joined.update(some)
+    return joined.hexdigest()
 
 
 def _array(texts: Iterable[str]) -> str:

@@ -6,7 +6,7 @@
 
 import glob
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
@@ -99,8 +99,13 @@ def scan(files: Sequence[Path]) -> str:
     ``file_index`` and ``file_row_number`` say where a row stands.
     """
     # A path is a pattern there: /a/[b]/c.parquet would be read as /a/b/c.parquet.
-    listed = ", ".join(f"'{_quoted(glob.escape(str(path.absolute())))}'" for path in files)
-    return f"read_parquet([{listed}])"
+    return f"read_parquet({list_of_texts(glob.escape(str(path.absolute())) for path in files)})"
+
+
+def list_of_texts(texts: Iterable[str]) -> str:
+    """Return a list of texts as SQL has it."""
+    listed = ", ".join(f"'{_quoted(text)}'" for text in texts)
+    return f"[{listed}]::VARCHAR[]"
 
 
 class Database:
@@ -123,7 +128,7 @@ class Database:
     def add(self, tables: Tables) -> None:
         """Name files as tables; a table of that name is replaced."""
         for name, files in tables.items():
-            self.execute(f'CREATE OR REPLACE VIEW "{name}" AS SELECT * FROM {scan(files)}')  # noqa: S608
+            self.execute(f'CREATE OR REPLACE VIEW "{name}" AS SELECT * FROM {scan(files)}')
 
     def execute(self, query: str) -> list[tuple[Any, ...]]:
         """Run a statement, and return the rows of its result as Python values: few, by nature."""

@@ -9,6 +9,8 @@ from functools import cache
 from itertools import groupby
 from typing import Any, NamedTuple
 
+import pyarrow.parquet as pq
+
 from ...loaders.errors import OutputError
 from ...loaders.fetching.obtain import default_cache_dir
 from ..core.schema import TEXTS
@@ -106,7 +108,7 @@ class RowTables:
 
     def make(self, kind: str, name: str, query: str) -> str:
         """Make a table or a view of a query; return its name as SQL has it."""
-        quoted = f'"{name}"'
+        quoted = '"' + name.replace('"', '""') + '"'
         self.execute(f"CREATE {kind} {quoted} AS {query}")
         return quoted
 
@@ -165,8 +167,18 @@ class RowTables:
         """
         files = self._files(config)
         for file, found in groupby(sorted(numbers), key=lambda number: number >> _ROW_BITS):
-            rows = [number & ((1 << _ROW_BITS) - 1) for number in found]
+            rows = [number % (1 << _ROW_BITS) for number in found]
             yield from self._version.values(files[file], rows, columns)
+
+    def row_in_split(self, config: str, number: int) -> int:
+        """Return the number in its split of a row, given by its ``number`` in the config."""
+        file, row = divmod(number, 1 << _ROW_BITS)
+        for split in self._version.manifest.configs[config].values():
+            if file < len(split.shards):
+                before = (self._version.folder / s.file for s in split.shards[:file])
+                return row + sum(pq.read_metadata(path).num_rows for path in before)
+            file -= len(split.shards)
+        raise IndexError(number)
 
 
 @contextmanager

@@ -78,21 +78,23 @@ class Statistics:
     overlaps: tuple[Overlap, ...]
 
 
-def measure_statistics(version: BuiltVersion, tables: RowTables | None = None) -> Statistics:
+def measure_statistics(version: BuiltVersion, opened: RowTables | None = None) -> Statistics:
     """Measure the statistics on the card of a built version, with no more memory for more rows.
 
     Args:
         version: The version.
-        tables: Its rows, where they have been opened; None opens them.
+        opened: Its rows, where they are open already.
 
     Raises:
         OutputError: Memory or the disk is full.
         UnknownNameError: This package has no dataset of that name.
         VerificationError: A file is missing or malformed, or the declaration in the manifest is.
     """
-    if tables is None:
-        with open_rows(version) as opened:
-            return measure_statistics(version, opened)
+    with open_rows(version, opened) as tables:
+        return _measure(version, tables)
+
+
+def _measure(version: BuiltVersion, tables: RowTables) -> Statistics:
     spec = version.builder.SPEC
     configs = version.manifest.configs
     config = version.main_config

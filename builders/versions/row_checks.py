@@ -73,9 +73,8 @@ def _find_values(version: Subject, config: str) -> tuple[Mapping[int, list[tuple
     queries = (
         f"SELECT split, {place} AS place, {name if name == 'label' else 'NULL'} AS label, "
         f"{name if name != 'label' else 'NULL'} AS text FROM {version.tables.rows(config)} "
-        f"WHERE NOT list_contains({values}, {name})"
-        + f" OR {name} IS NULL"
-        * (name not in NULLABLE)
+        f"WHERE {name} IS {'NOT NULL AND' if name in NULLABLE else 'NULL OR'} "
+        f"NOT list_contains({values}, {name})"
         for place, (name, values) in enumerate(allowed.items())
     )
     found = version.tables.find(

@@ -109,7 +109,7 @@ class RowTables:
     def make(self, kind: str, name: str, query: str) -> str:
         """Make a table or a view of a query; return its name as SQL has it."""
         quoted = '"' + name.replace('"', '""') + '"'
-        self.execute(f"CREATE {kind} {quoted} AS {query}")
+        self.execute(f"CREATE OR REPLACE {kind} {quoted} AS {query}")
         return quoted
 
     def execute(self, query: str) -> list[tuple[Any, ...]]:
@@ -175,20 +175,28 @@ class RowTables:
         file, row = divmod(number, 1 << _ROW_BITS)
         for split in self._version.manifest.configs[config].values():
             if file < len(split.shards):
-                before = (self._version.folder / s.file for s in split.shards[:file])
-                return row + sum(pq.read_metadata(path).num_rows for path in before)
+                for shard in split.shards[:file]:
+                    row += pq.read_metadata(self._version.folder / shard.file).num_rows
+                return row
             file -= len(split.shards)
         raise IndexError(number)
 
 
 @contextmanager
-def open_rows(version: BuiltVersion) -> Iterator[RowTables]:
+def open_rows(version: BuiltVersion, opened: RowTables | None = None) -> Iterator[RowTables]:
     """Open the rows of a built version, all of whose files have the columns of its dataset.
 
     What does not fit into memory is written into the cache of this package, or ``NLIHUB_TEMP``.
 
+    Args:
+        version: The version.
+        opened: Its rows where they are open already, which they stay.
+
     Raises:
         OutputError: That folder cannot be written to.
     """
+    if opened is not None:
+        yield opened
+        return
     with open_database(default_cache_dir()) as database:
         yield RowTables(version, database)

@@ -106,8 +106,9 @@ class Subject(BuiltVersion):
         return order_digest(map(_join, self.tables.database.batches(query)))
 
 
-def _join(hashes: pa.RecordBatch) -> memoryview:
-    of_one_size = hashes.column(0).cast(pa.binary(ROW_HASH.itemsize))
-    _, joined = of_one_size.buffers()
-    start = of_one_size.offset * ROW_HASH.itemsize
-    return memoryview(joined)[start : start + len(of_one_size) * ROW_HASH.itemsize]
+def _join(hashes: pa.RecordBatch) -> bytes:
+    """Join the hashes in the only column of a batch, without an object for each."""
+    column = hashes.column(0).cast(pa.binary(ROW_HASH.itemsize))
+    _, joined = column.buffers()
+    n_bytes = len(column) * ROW_HASH.itemsize
+    return bytes(joined.slice(column.offset * ROW_HASH.itemsize, n_bytes).to_pybytes())

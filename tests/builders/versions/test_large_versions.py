@@ -14,8 +14,8 @@ from memory import growth_of_peak
 from nlihub.builders.core.base import Batch, NLIBuilder
 from nlihub.builders.core.encode import encode
 from nlihub.builders.core.options import BuildOptions
-from nlihub.builders.core.schema import TEXTS
 from nlihub.builders.core.row_digests import digest, order_digest
+from nlihub.builders.core.schema import TEXTS
 from nlihub.builders.scinli import SciNLI
 from nlihub.builders.versions.card_statistics import _count_words, measure_statistics
 from nlihub.builders.versions.verify import verify_version

@@ -1,0 +1,232 @@
+"""Rows in parts: written in processes of their own, the same bytes whatever their number."""
+
+import hashlib
+import sys
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from memory import growth_of_peak
+from nlihub.builders.core.base import Batch, NLIBuilder, PartedRows
+from nlihub.builders.core.encode import encode
+from nlihub.builders.core.options import BuildOptions
+from nlihub.builders.core.row_digests import digest, order_digest, row_hashes
+from nlihub.builders.core.workers import map_in_order
+from nlihub.builders.scinli import SciNLI
+from nlihub.builders.versions import write_rows as module
+from nlihub.builders.versions.write_rows import MAX_SHARD_BYTES, write_rows
+from nlihub.loaders.errors import SchemaError
+
+SPEC = SciNLI.SPEC
+SPLITS = "train", "test"
+
+
+def encoded(ids):
+    n = len(ids)
+    columns = {
+        "id": ids,
+        "premise": [f'The premise of "{id_}".' for id_ in ids],
+        "hypothesis": ["Fast."] * n,
+        "label": [SPEC.labels[len(id_) % 4] for id_ in ids],
+        "group": pa.nulls(n),
+        "category": pa.nulls(n),
+        "domain": ["acl"] * n,
+        "source": pa.nulls(n),
+    }
+    return encode(columns, SPEC.features)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Batches of ids, each of one split; a row whose id begins with ``-`` is in none."""
+
+    splits: tuple
+
+    def batches(self, oddities=None):
+        for split, ids in self.splits:
+            mask = pa.array([not id_.startswith("-") for id_ in ids], pa.bool_())
+            if oddities is not None:
+                oddities.setdefault(f"{split}.csv", Counter())["left out"] += mask.false_count
+                oddities[f"{split}.csv"][ids[0] if ids else "nothing"] += 1
+            yield Batch(encoded(ids), {("default", split): mask})
+
+
+@dataclass(frozen=True)
+class Whole:
+    """All rows of some parts, one after another."""
+
+    parts: list
+    sources: list = field(default_factory=list)
+    parameters: dict = field(default_factory=dict)
+
+    def batches(self, oddities=None):
+        for part in self.parts:
+            yield from part.batches(oddities)
+
+
+class Parted(Whole):
+    def map_parts(self, job, num_proc):
+        return map_in_order(partial(do, job), list(enumerate(self.parts)), num_proc)
+
+
+def do(job, part):
+    return job(*part)
+
+
+def write(folder, rows, *, num_proc=1, splits=SPLITS, max_shard_bytes=MAX_SHARD_BYTES):
+    class Made(NLIBuilder):
+        SPEC = SciNLI.SPEC
+
+        @classmethod
+        def make_rows(cls, options):
+            return rows
+
+    folder.mkdir()
+    options = BuildOptions(num_proc=num_proc, configs=("default",), splits=splits)
+    return write_rows(Made, folder, options, max_shard_bytes)
+
+
+def files_of(folder):
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def read(folder, split):
+    return pa.concat_tables(map(pq.read_table, sorted(folder.glob(f"default/{split}-*"))))
+
+
+PARTS = [
+    Part((("train", ["a", "bb", "-"]), ("test", ["ccc"]), ("train", ["a2"]))),
+    Part((("train", ["-"]), ("test", ["dd"]))),
+    Part((("train", [f"e{n}" for n in range(20)]), ("train", ["f"]))),
+]
+
+
+def test_rows_in_parts_are_told_apart():
+    assert isinstance(Parted(PARTS), PartedRows)
+    assert not isinstance(Whole(PARTS), PartedRows)
+
+
+def test_parts_are_the_rows_that_are_written_whole(tmp_path):
+    whole = write(tmp_path / "whole", Whole(PARTS))
+    parted = write(tmp_path / "parted", Parted(PARTS))
+    assert list(files_of(tmp_path / "parted")) == [
+        "default/test-00000-of-00002.parquet",
+        "default/test-00001-of-00002.parquet",
+        "default/train-00000-of-00002.parquet",
+        "default/train-00001-of-00002.parquet",
+    ]
+    for split in SPLITS:
+        one, other = (each.configs["default"][split] for each in (whole, parted))
+        assert replace(one, shards=()) == replace(other, shards=())
+        table = read(tmp_path / "parted", split)
+        assert table == read(tmp_path / "whole", split)
+        hashes = row_hashes(table, SPEC.labels)
+        assert (other.rows, other.digest, other.order_digest) == (
+            len(table),
+            digest(hashes),
+            order_digest(hashes),
+        )
+        for shard in other.shards:
+            content = (tmp_path / "parted" / shard.file).read_bytes()
+            assert (shard.bytes, shard.sha256) == (
+                len(content),
+                hashlib.sha256(content).hexdigest(),
+            )
+            assert pq.read_metadata(tmp_path / "parted" / shard.file).num_rows == shard.rows
+    assert whole.oddities == parted.oddities
+    assert whole.oddities["train.csv"] == {"-": 1, "a": 1, "a2": 1, "e0": 1, "f": 1, "left out": 2}
+
+
+@pytest.mark.slow
+def test_the_number_of_processes_changes_nothing(tmp_path):
+    found = [
+        (write(tmp_path / f"{n}", Parted(PARTS), num_proc=n), files_of(tmp_path / f"{n}"))
+        for n in (1, 2)
+    ]
+    assert found[0] == found[1]
+
+
+def test_one_part_has_the_bytes_of_rows_that_are_not_in_parts(tmp_path):
+    for max_shard_bytes in (MAX_SHARD_BYTES, 100):
+        one, other = (tmp_path / f"{name}-{max_shard_bytes}" for name in ("whole", "parted"))
+        whole = write(one, Whole(PARTS[:1]), max_shard_bytes=max_shard_bytes)
+        assert whole == write(other, Parted(PARTS[:1]), max_shard_bytes=max_shard_bytes)
+        assert files_of(one) == files_of(other)
+
+
+def test_a_large_split_of_a_part_has_several_files(tmp_path):
+    manifest = write(tmp_path / "new", Parted(PARTS), max_shard_bytes=100)
+    splits = manifest.configs["default"]
+    assert [shard.rows for shard in splits["train"].shards] == [2, 1, 20, 1]
+    assert [shard.rows for shard in splits["test"].shards] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    "parts", [[], [Part(())], [Part((("train", ["a"]),)), Part((("test", ["-"]),))]]
+)
+def test_a_split_without_rows_has_one_file_without_rows(tmp_path, parts):
+    manifest = write(tmp_path / "new", Parted(parts))
+    split = manifest.configs["default"]["test"]
+    assert [(shard.file, shard.rows) for shard in split.shards] == [
+        ("default/test-00000-of-00001.parquet", 0)
+    ]
+    assert split.digest == split.order_digest == hashlib.sha256().hexdigest()
+    whole = write(tmp_path / "whole", Whole([]))
+    assert whole.configs["default"]["test"] == split
+    expected = tmp_path / "expected.parquet"
+    schema = SPEC.features.arrow_schema
+    pq.write_table(schema.empty_table(), expected, compression="zstd", write_page_index=True)
+    assert (tmp_path / "new" / split.shards[0].file).read_bytes() == expected.read_bytes()
+
+
+@pytest.mark.parametrize("n_rows", [6, 7, 8, 14, 40])
+def test_files_do_not_depend_on_how_much_of_them_waits(tmp_path, monkeypatch, n_rows):
+    """Compared with a table that is written at once."""
+    monkeypatch.setattr(module, "_ROW_GROUP_ROWS", 7)
+    ids = [f"row {n}" for n in range(n_rows)]
+    batches = [ids[start : start + 3] for start in range(0, n_rows, 3)]
+    write(tmp_path / "new", Whole([Part(tuple(("train", batch) for batch in batches))]))
+    expected = tmp_path / "expected.parquet"
+    pq.write_table(
+        pa.concat_tables(map(encoded, batches)),
+        expected,
+        row_group_size=7,
+        compression="zstd",
+        write_page_index=True,
+    )
+    found = tmp_path / "new/default/train-00000-of-00001.parquet"
+    assert pq.read_metadata(found).num_row_groups == -(-n_rows // 7)
+    assert found.read_bytes() == expected.read_bytes()
+
+
+@pytest.mark.parametrize("rows", [Whole, Parted])
+def test_an_error_in_a_part_reaches_the_caller(tmp_path, rows):
+    parts = [*PARTS, Part((("train", ["a", ""]),))]
+    with pytest.raises(SchemaError, match="Column 'id' has no value in row 1"):
+        write(tmp_path / "new", rows(parts))
+
+
+@pytest.mark.slow
+def test_memory_does_not_grow_with_the_parts(tmp_path):
+    setup = f"""
+    import sys
+    from pathlib import Path
+    sys.path = {sys.path!r}
+    from nlihub.builders.core import row_digests
+    from test_writing_parts import Parted, Part, write
+    row_digests._MAX_SORTED_BYTES = 1_000_000
+    part = Part(tuple(("train", [f"row {{n}} " * 50 for n in range(2_000)]) for _ in range(4)))
+    write(Path({str(tmp_path / "few")!r}), Parted([part] * 2))
+    """
+    code = f"""
+    split = write(Path({str(tmp_path / "many")!r}), Parted([part] * 10)).configs["default"]["train"]
+    assert split.arrow_bytes > 50e6
+    """
+    assert growth_of_peak(setup, code) < 15e6

@@ -51,7 +51,11 @@ DECLARATION = {
     "is_annotated": False,
 }
 NOTHING = {"read": 0, "kept": 0, "dropped": {}}
-CONSTRUCTION = {"annotation": "None.", "papers": {**NOTHING, "splits": {}}, "pairs": {"However": NOTHING}}
+CONSTRUCTION = {
+    "annotation": "None.",
+    "papers": {**NOTHING, "splits": {}},
+    "pairs": {"However": NOTHING},
+}
 
 
 def write_version(folder: Path, n_rows: int) -> None:

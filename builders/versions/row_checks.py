@@ -95,7 +95,7 @@ def rows_have_their_digest(version: Subject) -> Iterator[str]:
         hashes = version.hashes[config, split]
         if hashes.rows != entry.rows:
             yield f"{config}/{split} has {hashes.rows} rows, expected {entry.rows}"
-        elif (found := version.digest(config, split)) != entry.digest:
+        elif (found := hashes.digest()) != entry.digest:
             yield f"{config}/{split} has digest {found}, expected {entry.digest}"
         elif hashes.order_digest != entry.order_digest:
             yield f"{config}/{split} has its rows in another order"

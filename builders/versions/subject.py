@@ -12,8 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..core.options import BuildOptions
-from ..core.row_digests import ROW_HASH, order_digest, row_hashes
-from ..core.sql import scan
+from ..core.row_digests import ROW_HASH, digest, row_hashes
 from .manifest import ParquetShard
 from .row_tables import RowTables, open_rows
 from .version import BuiltVersion
@@ -36,8 +35,17 @@ class RowHashes(NamedTuple):
 
     def read(self) -> "np.ndarray[Any, Any]":
         """Return the hashes in order, which have to fit into memory."""
-        hashes = pq.read_table(self.path, columns=["hash"])["hash"]
-        return np.frombuffer(b"".join(hashes.to_pylist()), ROW_HASH)
+        return np.frombuffer(b"".join(self.stream()), ROW_HASH)
+
+    def stream(self) -> Iterator[bytes]:
+        """Yield the hashes in order, some of them joined at a time."""
+        with pq.ParquetFile(self.path) as file:
+            for batch in file.iter_batches(columns=["hash"]):
+                yield _join(batch)
+
+    def digest(self) -> str:
+        """Return the digest of the rows in any order."""
+        return digest(self.stream(), self.path.parent)
 
     def read_id(self, row: int) -> str:
         """Return the id of a row, given by its number."""
@@ -99,11 +107,6 @@ class Subject(BuiltVersion):
                 columns = [batch["id"].combine_chunks(), pa.array(hashes, pa.binary())]
                 writer.write_batch(pa.record_batch(columns, schema=_HASHED))
         return RowHashes(path, n_rows, in_order.hexdigest())
-
-    def digest(self, config: str, split: str) -> str:
-        """Return the digest of the rows of a split in any order."""
-        query = f"SELECT hash FROM {scan([self.hashes[config, split].path])} ORDER BY hash"
-        return order_digest(map(_join, self.tables.database.batches(query)))
 
 
 def _join(hashes: pa.RecordBatch) -> bytes:

@@ -10,10 +10,12 @@ from enum import IntEnum
 
 from datasets import Version
 
-from ..builders.core.row_digests import digest, order_digest, row_hashes
+from ..builders.core.row_digests import both_digests, row_hashes
 from ..builders.versions.manifest import Manifest, Split
 from ..builders.versions.version import BuiltVersion
+from ..loaders.atomic_write import working_folder
 from ..loaders.errors import UsageError, VersionError
+from ..loaders.fetching.obtain import default_cache_dir
 
 _TAG = re.compile(r"v((?:0|[1-9][0-9]*)(?:\.(?:0|[1-9][0-9]*)){2})")
 
@@ -233,11 +235,8 @@ def _known(manifest: Manifest) -> _DigestsOf:
 def _reader(version: BuiltVersion) -> _DigestsOf:
     def digests(config: str, split: str, columns: Sequence[str]) -> tuple[str, str]:
         labels = version.manifest.labels
-        hashes = [
-            row
-            for batch in version.batches(config, split, columns)
-            for row in row_hashes(batch, labels)
-        ]
-        return digest(hashes), order_digest(hashes)
+        batches = version.batches(config, split, columns)
+        with working_folder(default_cache_dir(), "digests-") as folder:
+            return both_digests((b"".join(row_hashes(b, labels)) for b in batches), folder)
 
     return digests

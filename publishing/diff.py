@@ -1,16 +1,19 @@
 """The difference between two built versions of a dataset, row by row, and as text."""
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from ..builders.core.row_digests import row_hashes
+from ..builders.core.sql import Database, open_database, scan
 from ..builders.versions.manifest import Manifest
 from ..builders.versions.version import BuiltVersion
 from ..loaders.errors import UsageError, VerificationError
+from ..loaders.fetching.obtain import default_cache_dir
 from ..loaders.progress import progress_bar
 
 _HASH_BYTES = 8
@@ -143,7 +146,8 @@ def diff_versions(old: BuiltVersion, new: BuiltVersion) -> VersionDiff:
 
     Rows match by id within a config. They are compared by the columns that both versions have,
     by values (not types) and by the names of labels (not their ids). A split that the manifests
-    say to be equal is not read; of the others about 500 bytes a row are kept in memory, no text.
+    say to be equal is not read; of the others hashes are compared on disk, and only what differs is
+    held in memory.
 
     Args:
         old: The version before.
@@ -153,6 +157,7 @@ def diff_versions(old: BuiltVersion, new: BuiltVersion) -> VersionDiff:
         Ids stand in the order of the new version, those of removed rows in that of the old.
 
     Raises:
+        OutputError: Memory or the disk is full.
         UsageError: They are versions of different datasets.
         VerificationError: A manifest or file is missing or malformed, an id occurs twice in a
             config, or a label is none of the label set.
@@ -202,14 +207,14 @@ def _diff_config(old: BuiltVersion, new: BuiltVersion, config: str) -> dict[str,
     before, after = (version.manifest.configs.get(config, {}) for version in (old, new))
     columns = [name for name in new.manifest.columns if name in old.manifest.columns]
     equal = _equal_splits(old.manifest, new.manifest, config)
-    changes = _compare(
-        _read(old, config, [split for split in before if split not in equal], columns),
-        _read(new, config, [split for split in after if split not in equal], columns),
-        columns,
-    )
     found: dict[tuple[str, str], list[Any]] = defaultdict(list)
-    for split, kind, change in changes:
-        found[split, kind].append(change)
+    if equal != {*before, *after}:
+        with open_database(default_cache_dir()) as database:
+            for name, version, splits in (("before", old, before), ("after", new, after)):
+                others = [split for split in splits if split not in equal]
+                _read(version, config, others, columns, database, name)
+            for split, kind, change in _compare(database, columns):
+                found[split, kind].append(change)
     for split in equal:
         if before[split].order_digest != after[split].order_digest:
             found[split, "reordered"].append(True)
@@ -236,96 +241,111 @@ def _equal_splits(old: Manifest, new: Manifest, config: str) -> set[str]:
     return {name for name in before if name in after and before[name].digest == after[name].digest}
 
 
-class _Row(NamedTuple):
-    """What is kept of a row: no text, but the first bytes of the hash of every column."""
-
-    split: str
-    label: str
-    hashes: bytes
+#: Of a row no text is kept, but the first bytes of the hash of every column.
+_KEPT = pa.schema({"id": "string", "split": "string", "label": "string", "hashes": "binary"})
 
 
 def _read(
-    version: BuiltVersion, config: str, splits: Sequence[str], columns: Sequence[str]
-) -> dict[str, _Row]:
-    """Return what is kept of the rows of some splits of a config, by id, in order."""
+    version: BuiltVersion,
+    config: str,
+    splits: Sequence[str],
+    columns: Sequence[str],
+    database: Database,
+    name: str,
+) -> None:
+    """Make a table of what is kept of the rows of some splits of a config, numbered in order."""
+    path = database.folder / f"{name}.parquet"
     labels = version.manifest.labels
-    rows: dict[str, _Row] = {}
-    for split in splits:
-        for batch in version.batches(config, split, columns):
-            if problem := _problem(batch, columns, labels, rows.keys()):
-                raise VerificationError(
-                    f"{version.folder}: {config}/{split} {problem}. "
-                    f"See whether more is wrong: nlihub verify."
-                )
-            hashes = (row_hashes(batch.select([name]), labels) for name in columns)
-            for key, label, of_columns in zip(
-                batch["id"].to_pylist(),
-                batch["label"].to_pylist(),
-                zip(*hashes, strict=True),
-                strict=True,
-            ):
-                short = b"".join(value[:_HASH_BYTES] for value in of_columns)
-                rows[key] = _Row(split, labels[label], short)
-    return rows
+    with pq.ParquetWriter(path, _KEPT) as writer:
+        for split in splits:
+            for batch in version.batches(config, split, columns):
+                if problem := _problem(batch, columns, labels):
+                    raise _unreadable(version, config, split, problem)
+                hashes = (row_hashes(batch.select([column]), labels) for column in columns)
+                short = [
+                    b"".join(h[:_HASH_BYTES] for h in row) for row in zip(*hashes, strict=True)
+                ]
+                arrays = [
+                    batch["id"].combine_chunks(),
+                    pa.repeat(split, len(batch)),
+                    pa.array([labels[label] for label in batch["label"].to_pylist()], pa.string()),
+                    pa.array(short, pa.binary()),
+                ]
+                writer.write_batch(pa.record_batch(arrays, schema=_KEPT))
+    database.execute(
+        f"CREATE VIEW {name} AS SELECT *, file_row_number AS number FROM {scan([path])}"
+    )
+    repeated = database.execute(
+        f"""
+        SELECT split, id FROM (
+            SELECT split, id, number, row_number() OVER (PARTITION BY id ORDER BY number) AS times
+            FROM {name} WHERE id IN (SELECT id FROM {name} GROUP BY id HAVING count(*) > 1)
+        ) WHERE times > 1 ORDER BY number LIMIT 1
+        """
+    )
+    for split, key in repeated:
+        problem = f"has the id {key!r} of another row of the config"
+        raise _unreadable(version, config, split, problem)
 
 
-def _problem(
-    batch: pa.Table, columns: Sequence[str], labels: Sequence[str], known: Set[str]
-) -> str | None:
+def _unreadable(version: BuiltVersion, config: str, split: str, problem: str) -> VerificationError:
+    return VerificationError(
+        f"{version.folder}: {config}/{split} {problem}. See whether more is wrong: nlihub verify."
+    )
+
+
+def _problem(batch: pa.Table, columns: Sequence[str], labels: Sequence[str]) -> str | None:
     """Return why rows cannot be compared; None where they can."""
     if missing := [name for name in columns if name not in batch.column_names]:
         return f"has no column {missing[0]!r}"
     if others := set(batch["label"].to_pylist()) - set(range(len(labels))):
         return f"has the label {others.pop()}, expected 0 to {len(labels) - 1}"
-    ids = batch["id"].to_pylist()
-    repeated = known & set(ids) or [key for key, times in Counter(ids).items() if times > 1]
-    return (
-        f"has the id {min(repeated, key=str)!r} of another row of the config" if repeated else None
-    )
+    return None
 
 
-def _compare(
-    old: Mapping[str, _Row], new: Mapping[str, _Row], columns: Sequence[str]
-) -> Iterator[tuple[str, str, Any]]:
+def _compare(database: Database, columns: Sequence[str]) -> Iterator[tuple[str, str, Any]]:
     """Yield the changes of a config, each with its split and the kind of list it belongs to."""
-    for key, row in old.items():
-        if key not in new:
-            yield row.split, "removed", key
-    for key, row in new.items():
-        if key not in old:
-            yield row.split, "added", key
-            continue
-        was = old[key]
-        others = tuple(name for name in _differing(was, row, columns) if name != "label")
-        if was.label != row.label:
-            yield row.split, "relabelled", Relabelling(key, was.label, row.label, others)
+    for kind, table, other in (("removed", "before", "after"), ("added", "after", "before")):
+        rows = f"SELECT split, id FROM {table} ANTI JOIN {other} USING (id) ORDER BY number"
+        for split, key in _stream(database, rows):
+            yield split, kind, key
+    rows = """
+        SELECT id, before.split, after.split, before.label, after.label, before.hashes, after.hashes
+        FROM after JOIN before USING (id)
+        WHERE before.split <> after.split OR before.hashes <> after.hashes ORDER BY after.number
+    """
+    for key, was, now, old_label, new_label, *hashes in _stream(database, rows):
+        others = tuple(name for name in _differing(*hashes, columns) if name != "label")
+        if old_label != new_label:
+            yield now, "relabelled", Relabelling(key, old_label, new_label, others)
         elif others:
-            yield row.split, "edited", RowEdit(key, others)
-        if was.split != row.split:
-            for split in (was.split, row.split):
-                yield split, "moved", RowMove(key, was.split, row.split)
-    before, after = _stayed(old, new), _stayed(new, old)
-    for split, keys in after.items():
-        if keys != before[split]:
-            yield split, "reordered", True
+            yield now, "edited", RowEdit(key, others)
+        if was != now:
+            for split in (was, now):
+                yield split, "moved", RowMove(key, was, now)
+    rows = """
+        SELECT split FROM (
+            SELECT split, place < lag(place) OVER (PARTITION BY split ORDER BY number) AS is_earlier
+            FROM (
+                SELECT after.split, after.number, before.number AS place
+                FROM after JOIN before USING (id) WHERE before.split = after.split
+            )
+        ) GROUP BY split HAVING bool_or(is_earlier)
+    """
+    for (split,) in _stream(database, rows):
+        yield split, "reordered", True
 
 
-def _differing(was: _Row, row: _Row, columns: Sequence[str]) -> Iterator[str]:
-    if was.hashes == row.hashes:
-        return
+def _stream(database: Database, query: str) -> Iterator[tuple[Any, ...]]:
+    for batch in database.batches(query):
+        yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+
+
+def _differing(was: bytes, now: bytes, columns: Sequence[str]) -> Iterator[str]:
     for number, name in enumerate(columns):
         part = slice(number * _HASH_BYTES, (number + 1) * _HASH_BYTES)
-        if was.hashes[part] != row.hashes[part]:
+        if was[part] != now[part]:
             yield name
-
-
-def _stayed(rows: Mapping[str, _Row], others: Mapping[str, _Row]) -> dict[str, list[str]]:
-    """Return the ids of the rows that stand in the same split in both, by split, in order."""
-    ids = defaultdict(list)
-    for key, row in rows.items():
-        if key in others and others[key].split == row.split:
-            ids[row.split].append(key)
-    return ids
 
 
 def show_diff(diff: VersionDiff, max_examples: int = 10) -> str:

@@ -11,11 +11,12 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import datasets
 
-from ..builders.core.row_digests import digest, order_digest, row_hashes
+from ..builders.core.row_digests import both_digests, row_hashes
 from ..builders.versions.manifest import Manifest
 from ..loaders.atomic_write import working_folder
 from ..loaders.errors import HubError
@@ -162,16 +163,23 @@ def load_published(request: Request) -> Iterator[LoadedSplit]:
 
 def _describe(config: str, split: str, rows: Any, way: str) -> LoadedSplit:
     labels = list(rows.features["label"].names)
-    hashes: list[bytes] = []
-    for table in rows.with_format("arrow").iter(batch_size=_BATCH_ROWS):
-        hashes += row_hashes(table, labels)
+    n_rows = 0
+
+    def hash_rows() -> Iterator[bytes]:
+        nonlocal n_rows
+        for table in rows.with_format("arrow").iter(batch_size=_BATCH_ROWS):
+            n_rows += len(table)
+            yield b"".join(row_hashes(table, labels))
+
+    # Sorted in the working folder of this program, which is one of its own.
+    in_any_order, in_order = both_digests(hash_rows(), Path())
     return LoadedSplit(
         config=config,
         split=split,
         way=way,
-        rows=len(hashes),
-        digest=digest(hashes),
-        order_digest=order_digest(hashes),
+        rows=n_rows,
+        digest=in_any_order,
+        order_digest=in_order,
         columns={field.name: str(field.type) for field in rows.features.arrow_schema},
         labels=labels,
     )

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...loaders.errors import SchemaError
-from .schema import COLUMNS, NULLABLE
+from .schema import REQUIRED
 
 if TYPE_CHECKING:
     from datasets import Features
@@ -49,15 +49,18 @@ def check_required(table: pa.Table) -> None:
     Raises:
         SchemaError: A required column has a null or an empty text; names the first row.
     """
-    for name in COLUMNS:
-        if name in NULLABLE:
-            continue
+    for name in REQUIRED:
         missing = pc.is_null(table.column(name))
         if name != "label":
             missing = pc.or_kleene(missing, pc.equal(table.column(name), ""))
         row = pc.index(missing, True).as_py()
         if row >= 0:
-            raise SchemaError(f"Column {name!r} has no value in row {row}.")
+            raise SchemaError(no_value(name, row))
+
+
+def no_value(name: str, row: int) -> str:
+    """Return the defect that a row has no value in a required column."""
+    return f"Column {name!r} has no value in row {row}."
 
 
 def _array(name: str, values: Any, expected: pa.DataType) -> pa.Array:

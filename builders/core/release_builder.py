@@ -7,6 +7,7 @@ import logging
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -237,13 +238,14 @@ class ReleaseRows:
         """
         import pyarrow as pa  # takes long to import
 
-        from .published_counts import differing_counts
+        from .published_counts import count_values, differing_counts
 
         counted = pa.concat_tables(batches)
+        count = partial(count_values, batches=[counted], labels=self.spec.labels)
         for (config, split), member in part.members.items():
             published = self.spec.published.get(config, {}).get(split, {})
             if member is every_row and published.get("rows") == len(counted):
-                found = list(differing_counts(published, counted, self.spec.labels))
+                found = list(differing_counts(published, count))
                 if found:
                     _LOGGER.warning(
                         "%s is read as %s of %s, but differs from the counts of the paper: %s. If "

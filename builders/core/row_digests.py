@@ -70,6 +70,23 @@ def order_digest(hashes: Iterable[bytes]) -> str:
     return found.hexdigest()
 
 
+def both_digests(hashes: Iterable[bytes], beside: Path | None = None) -> tuple[str, str]:
+    """Return the digest of rows in any order, and that in their order, reading hashes once.
+
+    Args:
+        hashes: The hashes of the rows in order; one value may join several of them.
+        beside: As for ``digest``.
+    """
+    in_order = hashlib.sha256()
+
+    def passed_on() -> Iterator[bytes]:
+        for some in hashes:
+            in_order.update(some)
+            yield some
+
+    return digest(passed_on(), beside), in_order.hexdigest()
+
+
 def _sorted_parts(hashes: Iterable[bytes], beside: Path | None) -> Iterator[memoryview]:
     """Yield hashes in order, some at a time, whether or not all of them fit into memory."""
     with ExitStack() as stack:

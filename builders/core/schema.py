@@ -22,6 +22,10 @@ COLUMNS = {
     "source": "provenance: paper, abstract or citation; null where that is not recorded",
 }
 NULLABLE = ("group", "category", "source")
+#: The columns that hold a value in every row, which is no empty text.
+REQUIRED = tuple(name for name in COLUMNS if name not in NULLABLE)
+#: The columns with the texts of a row.
+TEXTS = ("premise", "hypothesis")
 
 #: The type of a column in plain values: the name of a scalar type (``"string"``), a list with the
 #: type of its items (``["string"]``), or a mapping with that of each field.

@@ -4,13 +4,14 @@
 300 MB), ``NLIHUB_TEMP`` the folder for what does not fit (beside the results where it is not set).
 """
 
+import glob
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ...loaders.atomic_write import whole_folder, working_folder
 from ...loaders.errors import OutputError, UsageError
@@ -92,37 +93,78 @@ def list_files(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.parquet"))
 
 
+def scan(files: Sequence[Path]) -> str:
+    """Return the rows of Parquet files of one schema as a table of SQL, for DuckDB.
+
+    ``file_index`` and ``file_row_number`` say where a row stands.
+    """
+    # A path is a pattern there: /a/[b]/c.parquet would be read as /a/b/c.parquet.
+    return f"read_parquet({list_of_texts(glob.escape(str(path.absolute())) for path in files)})"
+
+
+def list_of_texts(texts: Iterable[str]) -> str:
+    """Return a list of texts as SQL has it."""
+    listed = ", ".join(f"'{_quoted(text)}'" for text in texts)
+    return f"[{listed}]::VARCHAR[]"
+
+
 class Database:
     """A DuckDB database in memory that reads Parquet files, and spills to disk what is too large.
 
     Opened by ``open_database``. Not for several threads at a time.
+
+    Attributes:
+        folder: For files of one's own; it goes when the database is closed.
+
+    Raises:
+        OutputError: By every method: memory or the disk is full, or a file cannot be read.
     """
 
-    def __init__(self, connection: "duckdb.DuckDBPyConnection") -> None:
+    def __init__(self, connection: "duckdb.DuckDBPyConnection", folder: Path, limit: str) -> None:
         self._connection = connection
+        self.folder = folder
+        self._limit = limit
 
     def add(self, tables: Tables) -> None:
         """Name files as tables; a table of that name is replaced."""
         for name, files in tables.items():
-            listed = ", ".join(f"'{_quoted(path)}'" for path in files)
-            self._connection.execute(
-                f'CREATE OR REPLACE VIEW "{name}" AS SELECT * FROM read_parquet([{listed}])'  # noqa: S608
-            )
+            self.execute(f'CREATE OR REPLACE VIEW "{name}" AS SELECT * FROM {scan(files)}')
+
+    def execute(self, query: str) -> list[tuple[Any, ...]]:
+        """Run a statement, and return the rows of its result as Python values: few, by nature."""
+        with self._explained():
+            return self._connection.execute(query).fetchall()
 
     def write(self, query: str, folder: Path) -> None:
         """Write the rows of a query into a folder, as one Parquet file or several."""
-        self._connection.execute(
-            f"COPY ({query}) TO '{_quoted(folder)}' "
+        self.execute(
+            f"COPY ({query}) TO '{_quoted(str(folder.absolute()))}' "
             "(FORMAT parquet, PER_THREAD_OUTPUT, OVERWRITE_OR_IGNORE)"
         )
 
     def read(self, query: str) -> "pa.Table":
         """Return the rows of a query, which have to fit into memory."""
-        return self._connection.sql(query).to_arrow_table()
+        with self._explained():
+            return self._connection.sql(query).to_arrow_table()
 
     def batches(self, query: str, max_rows: int = 10_000) -> "Iterator[pa.RecordBatch]":
         """Yield the rows of a query in batches; run no other query meanwhile."""
-        yield from self._connection.sql(query).to_arrow_reader(max_rows)
+        with self._explained():
+            yield from self._connection.sql(query).to_arrow_reader(max_rows)
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        import duckdb
+
+        try:
+            yield
+        except duckdb.OutOfMemoryException as error:
+            raise OutputError(
+                f"{self._limit} of memory, or the disk of {self.folder.parent}, do not suffice: "
+                f"{error}. Set {_MEMORY} to more, or {_TEMPORARY} to a folder with more room."
+            ) from error
+        except duckdb.IOException as error:
+            raise OutputError(f"SQL cannot read or write: {error}") from error
 
 
 @contextmanager
@@ -135,7 +177,7 @@ def open_database(beside: Path, num_threads: int | None = None) -> Iterator[Data
         num_threads: Threads that it uses; None takes one a core.
 
     Raises:
-        OutputError: Memory or the disk is full.
+        OutputError: The folder cannot be written to.
         UsageError: ``NLIHUB_MEMORY`` is not a size.
     """
     import duckdb
@@ -160,14 +202,7 @@ def open_database(beside: Path, num_threads: int | None = None) -> Iterator[Data
                 f"{_MEMORY} is {limit!r}; expected a size such as 500MB or 4GB ({error})."
             ) from error
         try:
-            yield Database(connection)
-        except duckdb.OutOfMemoryException as error:
-            raise OutputError(
-                f"{limit} of memory, or the disk of {parent}, do not suffice: {error}. Set "
-                f"{_MEMORY} to more, or {_TEMPORARY} to a folder with more room."
-            ) from error
-        except duckdb.IOException as error:
-            raise OutputError(f"SQL cannot read or write: {error}") from error
+            yield Database(connection, temporary, limit)
         finally:
             connection.close()
 
@@ -185,5 +220,5 @@ class DuckDBEngine:
             database.write(query, folder)
 
 
-def _quoted(path: Path) -> str:
-    return str(path.absolute()).replace("'", "''")
+def _quoted(text: str) -> str:
+    return text.replace("'", "''")

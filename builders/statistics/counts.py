@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ...loaders.errors import UnknownNameError
 from ..core.spec import DatasetSpec, PublishedCounts
+from ..versions.row_tables import RowTables, open_rows
 from ..versions.version import BuiltVersion
 
 
@@ -38,14 +38,16 @@ def count_values(
     config: str,
     by: Sequence[str],
     published: Mapping[str, PublishedCounts] | None = None,
+    opened: RowTables | None = None,
 ) -> tuple[ValueCount, ...]:
-    """Count a version's rows and groups by columns, reading rows in batches.
+    """Count a version's rows and groups by columns, with no more memory for more rows.
 
     Args:
         version: The version.
         config: The config.
         by: The columns; ``A+B`` crosses two.
         published: Counts of a paper by split; None takes those of the version's dataset.
+        opened: The rows of the version, where they are open already.
 
     Returns:
         A count for each split, name in ``by`` and value, in the order of the declared labels,
@@ -53,6 +55,7 @@ def count_values(
         rows.
 
     Raises:
+        OutputError: Memory or the disk is full.
         UnknownNameError: The dataset has no such column.
         VerificationError: A file is missing or malformed.
 
@@ -62,48 +65,49 @@ def count_values(
     spec = version.builder.SPEC
     if published is None:
         published = spec.published.get(config, {})
+    crossed = {name: name.split("+") for name in by}
+    for column in (column for columns in crossed.values() for column in columns):
+        if column not in spec.columns:
+            raise UnknownNameError.of("column", column, spec.columns)
     found: list[ValueCount] = []
-    for name in dict.fromkeys(by):
-        columns = name.split("+")
-        for column in columns:
-            if column not in spec.columns:
-                raise UnknownNameError.of("column", column, spec.columns)
-        for split in version.manifest.configs[config]:
-            expected = _expected(published.get(split, {}), columns)
-            counts = _count(version, config, split, columns)
-            for value in _in_order([*counts, *expected], expected, spec):
-                rows, groups = counts.get(value, (0, 0))
-                found.append(ValueCount(split, name, value, rows, groups, expected.get(value)))
+    if not crossed:
+        return ()
+    with open_rows(version, opened) as tables:
+        for name, columns in crossed.items():
+            for number, split in enumerate(version.manifest.configs[config]):
+                expected = _expected(published.get(split, {}), columns)
+                counts = _count(tables, spec, config, number, columns)
+                for value in _in_order([*counts, *expected], expected, spec):
+                    rows, groups = counts.get(value, (0, 0))
+                    found.append(ValueCount(split, name, value, rows, groups, expected.get(value)))
     return tuple(found)
 
 
 def _count(
-    version: BuiltVersion, config: str, split: str, columns: Sequence[str]
+    tables: RowTables, spec: DatasetSpec, config: str, split: int, columns: Sequence[str]
 ) -> dict[tuple[Any, ...], tuple[int, int]]:
     """Return the number of rows and of groups by value."""
-    labels = version.builder.SPEC.labels
-    keys = [*columns, "group"] if "group" not in columns else list(columns)
-    tables = []
-    for batch in version.batches(config, split, keys):
-        for column in columns:
-            batch = _flat(batch, column)
-        tables.append(batch.group_by(keys).aggregate([([], "count_all")]))
-    merged = pa.concat_tables(tables).group_by(keys).aggregate([("count_all", "sum")])
-    counts: dict[tuple[Any, ...], tuple[int, int]] = {}
-    for row in merged.to_pylist():
-        value = tuple(labels[row[c]] if c == "label" else row[c] for c in columns)
-        rows, groups = counts.get(value, (0, 0))
-        counts[value] = (rows + row["count_all_sum"], groups + (row["group"] is not None))
+    schema = spec.features.arrow_schema
+    rows, values = f"{tables.rows(config)} AS rows", []
+    for number, column in enumerate(columns):
+        values.append(f'rows."{column}" AS value_{number}')
+        if pa.types.is_list(kind := schema.field(column).type) or pa.types.is_large_list(kind):
+            rows += f', unnest(rows."{column}") AS items_{number}(value_{number})'
+            values[-1] = f"items_{number}.value_{number}"
+    named = ", ".join(f"value_{number}" for number in range(len(columns)))
+    counted = tables.execute(
+        f"""
+        SELECT {named}, sum(n)::BIGINT, count(key) FROM (
+            SELECT {", ".join(values)}, rows."group" AS key, count(*) AS n
+            FROM {rows} WHERE rows.split = {split} GROUP BY ALL
+        ) GROUP BY {named}
+        """
+    )
+    counts = {}
+    for *value, n_rows, n_groups in counted:
+        names = (spec.labels[v] if c == "label" else v for c, v in zip(columns, value, strict=True))
+        counts[tuple(names)] = (n_rows, n_groups)
     return counts
-
-
-def _flat(table: pa.Table, column: str) -> pa.Table:
-    """Return a table with a row for each item of a column of lists; others stay as they are."""
-    values = table[column].combine_chunks()
-    if not pa.types.is_list(values.type) and not pa.types.is_large_list(values.type):
-        return table
-    repeated = table.take(pc.list_parent_indices(values))
-    return repeated.set_column(table.column_names.index(column), column, pc.list_flatten(values))
 
 
 def _expected(published: PublishedCounts, columns: Sequence[str]) -> dict[tuple[Any, ...], int]:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from ...loaders.errors import UnmeasuredError
 from ...loaders.releases.bionli import LABELS
-from ..core.repeats import first_rows, outline
+from ..versions.row_tables import RowTables, open_rows
 from ..versions.version import BuiltVersion
 from .sampling import sample_rows
 from .tokens import count_word_changes, marked_words
@@ -78,7 +78,9 @@ class PossibleNegatives:
     published: float | None
 
 
-def count_possible_negatives(version: BuiltVersion, config: str) -> tuple[PossibleNegatives, ...]:
+def count_possible_negatives(
+    version: BuiltVersion, config: str, opened: RowTables | None = None
+) -> tuple[PossibleNegatives, ...]:
     """Count the mechanisms by the number of categories that they have negatives of.
 
     The training set is left out, as its mechanisms have some of their negatives at most.
@@ -86,6 +88,7 @@ def count_possible_negatives(version: BuiltVersion, config: str) -> tuple[Possib
     Args:
         version: The version.
         config: The config.
+        opened: The rows of the version, where they are open already.
 
     Returns:
         For each other split that has mechanisms, every number of categories from 0 to all. Nothing
@@ -98,36 +101,41 @@ def count_possible_negatives(version: BuiltVersion, config: str) -> tuple[Possib
         BioNLI, section 3.4 and Figure 1, of the validation set.
     """
     spec = version.builder.SPEC
+    if tuple(spec.labels) != LABELS:
+        return ()
     counts = []
-    splits = version.manifest.configs[config] if tuple(spec.labels) == LABELS else ()
-    for split in splits:
-        if split == "train":
-            continue
-        n_negatives = _count_categories(version, config, split)
-        published = PUBLISHED_CATEGORIES.get((spec.name, config, split), {})
-        n_mechanisms = n_negatives.total()
-        for number in range(len(spec.categories) if n_mechanisms else 0):
-            n = n_negatives[number]
-            share = round(100 * n / n_mechanisms, 1)
-            counts.append(PossibleNegatives(split, number, n, share, published.get(number)))
+    with open_rows(version, opened) as tables:
+        for place, split in enumerate(version.manifest.configs[config]):
+            if split == "train":
+                continue
+            n_negatives = _count_categories(tables, config, place)
+            published = PUBLISHED_CATEGORIES.get((spec.name, config, split), {})
+            n_mechanisms = n_negatives.total()
+            for number in range(len(spec.categories) if n_mechanisms else 0):
+                n = n_negatives[number]
+                share = round(100 * n / n_mechanisms, 1)
+                counts.append(PossibleNegatives(split, number, n, share, published.get(number)))
     return tuple(counts)
 
 
-def _count_categories(version: BuiltVersion, config: str, split: str) -> Counter[int]:
+def _count_categories(tables: RowTables, config: str, split: int) -> Counter[int]:
     """Count the mechanisms of a split by the number of categories of their negatives."""
-    tables = [pa.table({"group": pa.nulls(0, pa.string()), "category": pa.nulls(0, pa.string())})]
-    for batch in version.batches(config, split, ["label", "group", "category"]):
-        is_negative = pc.equal(batch["label"], _NEGATIVE)
-        category = pc.if_else(is_negative, batch["category"], pa.scalar(None, pa.string()))
-        rows = pa.table({"group": batch["group"], "category": category})
-        tables.append(rows.filter(pc.is_valid(rows["group"])))
-    found = pa.concat_tables(tables).group_by("group")
-    numbers = found.aggregate([("category", "count_distinct")])["category_count_distinct"]
-    return Counter(numbers.to_pylist())
+    counts = tables.execute(
+        f"""
+        SELECT n, count(*) FROM (
+            SELECT count(DISTINCT category) FILTER (label = {_NEGATIVE}) AS n
+            FROM {tables.rows(config)} WHERE split = {split} AND "group" IS NOT NULL
+            GROUP BY "group"
+        ) GROUP BY n
+        """
+    )
+    return Counter(dict(counts))
 
 
-def describe_negatives(version: BuiltVersion, config: str) -> tuple[CategoryNegatives, ...]:
-    """Compare negatives with their positives, reading rows in batches.
+def describe_negatives(
+    version: BuiltVersion, config: str, opened: RowTables | None = None
+) -> tuple[CategoryNegatives, ...]:
+    """Compare negatives with their positives, with no more memory for more rows.
 
     The positive of a negative is its ``original_hypothesis``; without one, the nearest entailed
     hypothesis of its group, in any split. Duplicates are counted among all rows. Distances are
@@ -137,6 +145,7 @@ def describe_negatives(version: BuiltVersion, config: str) -> tuple[CategoryNega
     Args:
         version: The version.
         config: The config.
+        opened: The rows of the version, where they are open already.
 
     Returns:
         The most frequent category first.
@@ -147,50 +156,60 @@ def describe_negatives(version: BuiltVersion, config: str) -> tuple[CategoryNega
     """
     if tuple(version.builder.SPEC.labels) != LABELS:
         raise UnmeasuredError(f"the labels are not {' and '.join(LABELS)}")
-    n_rows, n_positive, n_another = _count_repeats(version, config)
-    if not n_rows:
+    has_original = _ORIGINAL in version.builder.SPEC.extra
+    with open_rows(version, opened) as tables:
+        repeats = _count_repeats(tables, config, has_original=has_original)
+    if not repeats:
         raise UnmeasuredError("there are no negatives")
     changes, n_without = _measure_distances(version, config)
     return tuple(
         CategoryNegatives(
             category=name,
-            rows=number,
-            same_as_positive=n_positive[name],
-            same_as_another=n_another[name],
+            rows=n_rows,
+            same_as_positive=n_positive,
+            same_as_another=n_another,
             drawn=len(changes[name]) + n_without[name],
             without_positive=n_without[name],
             words=_quantiles([words for words, _ in changes[name]], 0),
             share=_quantiles([share for _, share in changes[name]], 1),
         )
-        for name, number in sorted(n_rows.items(), key=lambda pair: (-pair[1], pair[0]))
+        for name, n_rows, n_positive, n_another in repeats
     )
 
 
 def _count_repeats(
-    version: BuiltVersion, config: str
-) -> tuple[Counter[str], Counter[str], Counter[str]]:
-    """Count, by category, all negatives, those equal to their positive, and those to another."""
-    columns = ["label", "group", "category", "hypothesis"]
-    original = [_ORIGINAL] if _ORIGINAL in version.builder.SPEC.extra else []
-    tables = []
-    for split in version.manifest.configs[config]:
-        for batch in version.batches(config, split, [*columns, *original]):
-            is_same = pa.nulls(len(batch), pa.bool_())
-            if original:
-                is_same = pc.equal(batch["hypothesis"], batch[_ORIGINAL])
-            rows = outline([batch.select(columns)])
-            tables.append(rows.append_column("is_same", pc.fill_null(is_same, False)))
-    rows = pa.concat_tables(tables)
-    negatives = rows.filter(pc.equal(rows["label"], _NEGATIVE))
-    positives = rows.filter(pc.equal(rows["label"], _POSITIVE))
-    names = np.array([name or "none" for name in negatives["category"].to_pylist()], object)
-    has_group = np.asarray(pc.is_valid(negatives["group"]))
-    keys = ("group", "hypothesis")
-    of_all = first_rows(pa.concat_tables([positives, negatives]), keys)
-    is_positive = has_group & (of_all[len(positives) :] < len(positives))
-    is_positive |= np.asarray(negatives["is_same"])
-    is_another = has_group & (first_rows(negatives, keys) != np.arange(len(negatives)))
-    return Counter(names), Counter(names[is_positive]), Counter(names[is_another])
+    tables: RowTables, config: str, *, has_original: bool
+) -> list[tuple[str, int, int, int]]:
+    """Count all negatives, those equal to their positive, and those equal to an earlier one.
+
+    Returns:
+        These counts by category, the most frequent first.
+    """
+    is_same = f"coalesce(hypothesis = {_ORIGINAL}, false)" if has_original else "false"
+    compared = tables.make(
+        "TEMP TABLE",
+        "compared hypotheses",
+        f"""
+        SELECT number, label, coalesce(nullif(category, ''), 'none') AS category,
+            md5_number("group") AS mechanism, coalesce(md5_number(hypothesis), 0) AS text,
+            {is_same} AS is_same
+        FROM {tables.rows(config)} WHERE label IN ({_NEGATIVE}, {_POSITIVE})
+        """,
+    )
+    counts = tables.execute(
+        f"""
+        SELECT category, count(*), count(*) FILTER (is_same OR has_positive),
+            count(*) FILTER (number > first)
+        FROM {compared} LEFT JOIN (
+            SELECT mechanism, text, bool_or(label = {_POSITIVE}) AS has_positive,
+                min(number) FILTER (label = {_NEGATIVE}) AS first
+            FROM {compared} WHERE mechanism IS NOT NULL
+            GROUP BY mechanism, text HAVING count(*) > 1
+        ) USING (mechanism, text)
+        WHERE label = {_NEGATIVE} GROUP BY category
+        """
+    )
+    return sorted(counts, key=lambda row: (-row[1], row[0]))
 
 
 def _measure_distances(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from ...loaders.errors import NLIHubError, UsageError, needs_extra
-from ..core.repeats import TEXTS
+from ..core.schema import TEXTS
 from ..versions.version import BuiltVersion
 from .rows_and_texts import RowKind, Sums, published_texts, sum_tallies
 from .sampling import sample_rows

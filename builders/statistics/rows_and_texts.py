@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..core.repeats import TEXTS
+from ..core.schema import TEXTS
 from ..core.spec import PublishedCounts
 from ..versions.version import BuiltVersion
 from .tokens import split_tokens

@@ -9,6 +9,7 @@ from ..core.markdown import markdown_table
 from ..core.spec import DatasetSpec
 from ..versions.card import statistics_block
 from ..versions.card_statistics import Statistics, measure_statistics
+from ..versions.row_tables import RowTables, open_rows
 from ..versions.version import BuiltVersion
 from .counts import ValueCount, count_values
 from .negatives import (
@@ -79,14 +80,27 @@ def survey(
 
     Raises:
         MissingExtraError: A parser is given, and NLTK is not installed.
+        OutputError: Memory or the disk is full.
         ParserError: The parser cannot be reached, does not answer in time, or not in the format of
             CoreNLP.
         UnknownNameError: This package has no dataset of that name, or it has no such column.
         UsageError: The parser is not an address of HTTP.
         VerificationError: A file is missing or malformed.
     """
+    with open_rows(version) as tables:
+        return _survey(version, tables, probe=probe, parser=parser, by=by)
+
+
+def _survey(
+    version: BuiltVersion,
+    tables: RowTables,
+    *,
+    probe: bool,
+    parser: str | None,
+    by: Sequence[str],
+) -> Survey:
     config = version.main_config
-    counts = count_values(version, config, by)
+    counts = count_values(version, config, by, opened=tables)
     # First, so that a parser that does not answer is reported at once.
     parses = parse_texts(version, config, parser) if parser is not None else None
     unmeasured: dict[str, str] = {}
@@ -98,7 +112,7 @@ def survey(
         unmeasured["vocabularies"] = str(error)
     negatives: tuple[CategoryNegatives, ...] | None = None
     try:
-        negatives = describe_negatives(version, config)
+        negatives = describe_negatives(version, config, tables)
     except UnmeasuredError as error:
         unmeasured["negatives"] = str(error)
     probed: Probe | None = None
@@ -112,11 +126,11 @@ def survey(
     if parser is None:
         unmeasured["parses"] = "no parser was named"
     return Survey(
-        **vars(measure_statistics(version)),
+        **vars(measure_statistics(version, tables)),
         row_counts=tuple(count_by_class(version, config, tallies)),
         counts=counts,
         texts=tuple(describe_texts(version, config, tallies)),
-        possible_negatives=count_possible_negatives(version, config),
+        possible_negatives=count_possible_negatives(version, config, tables),
         vocabularies=vocabularies,
         negatives=negatives,
         probe=probed,

@@ -7,7 +7,7 @@ from itertools import combinations
 from math import sqrt
 
 from ...loaders.errors import UnmeasuredError
-from ..core.repeats import TEXTS
+from ..core.schema import TEXTS
 from ..versions.version import BuiltVersion
 from .tokens import find_words
 

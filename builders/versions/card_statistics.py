@@ -7,9 +7,9 @@ from itertools import combinations, compress
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from ..core.repeats import TEXTS, contradicting_rows, first_rows, outline
+from ..core.schema import TEXTS
+from .row_tables import RowTables, open_rows
 from .version import BuiltVersion
 
 _IS_BLANK = np.isin(np.arange(256), list(b" \t\n\f\r"))
@@ -78,57 +78,73 @@ class Statistics:
     overlaps: tuple[Overlap, ...]
 
 
-def measure_statistics(version: BuiltVersion) -> Statistics:
-    """Measure the statistics on the card of a built version.
+def measure_statistics(version: BuiltVersion, opened: RowTables | None = None) -> Statistics:
+    """Measure the statistics on the card of a built version, with no more memory for more rows.
+
+    Args:
+        version: The version.
+        opened: Its rows, where they are open already.
 
     Raises:
+        OutputError: Memory or the disk is full.
         UnknownNameError: This package has no dataset of that name.
         VerificationError: A file is missing or malformed, or the declaration in the manifest is.
     """
+    with open_rows(version, opened) as tables:
+        return _measure(version, tables)
+
+
+def _measure(version: BuiltVersion, tables: RowTables) -> Statistics:
     spec = version.builder.SPEC
     configs = version.manifest.configs
     config = version.main_config
-    columns = ("label", "group", *TEXTS)
-    tables = {s: outline(version.batches(config, s, columns)) for s in configs[config]}
-    rows = pa.concat_tables(tables.values())
-    texts = first_rows(rows, TEXTS)
-    contradictory = texts[contradicting_rows(texts, rows["label"])]
-    kinds = _kinds(version, config)
+    splits = list(configs[config])
+    kinds = _kinds(version, tables, config)
     n_labels = _count_labels(kinds, [True] * len(kinds))
     properties = version.builder.properties(kinds)
-    if len(tables) > 1:
-        splits = kinds["split"].to_pylist()
-        properties |= {f"split {name}": [split == name for split in splits] for name in tables}
+    if len(splits) > 1:
+        of_kinds = kinds["split"].to_pylist()
+        properties |= {
+            f"split {name}": [split == number for split in of_kinds]
+            for number, name in enumerate(splits)
+        }
     properties["all"] = [True] * len(kinds)
     breakdown = []
     for name, member in properties.items():
         counts = _count_labels(kinds, member)
         n_members = counts.total()
         shares = tuple(_percent(counts[label], n_members) for label in range(len(spec.labels)))
-        breakdown.append(Breakdown(name, n_members, _percent(n_members, len(rows)), shares))
+        share = _percent(n_members, n_labels.total())
+        breakdown.append(Breakdown(name, n_members, share, shares))
+    repeats = tables.repeats(config)
+    [(n_repeated, n_contradictory)] = tables.execute(
+        "SELECT count(*) FILTER (WHERE number <> first), "
+        "count(DISTINCT first) FILTER (WHERE label IS DISTINCT FROM first_label) "
+        f"FROM {repeats}"
+    )
+    groups = _count_by_splits(tables, tables.rows(config), '"group"', '"group" IS NOT NULL')
     return Statistics(
         config=config,
         rows={name: {s: split.rows for s, split in c.items()} for name, c in configs.items()},
-        groups=pc.count_distinct(rows["group"]).as_py(),
+        groups=groups.total(),
         labels={name: n_labels[label] for label, name in enumerate(spec.labels)},
         breakdown=tuple(breakdown),
         mean_words={name: _mean_words(version, config, name) for name in TEXTS},
-        repeated_texts=len(texts) - len(np.unique(texts)),
-        contradictory_texts=len(np.unique(contradictory)),
-        overlaps=tuple(_overlaps(tables)),
+        repeated_texts=n_repeated,
+        contradictory_texts=n_contradictory,
+        overlaps=tuple(_overlaps(tables, config, splits, groups)),
     )
 
 
-def _kinds(version: BuiltVersion, config: str) -> pa.Table:
+def _kinds(version: BuiltVersion, tables: RowTables, config: str) -> pa.Table:
     """Count the rows by split, label and the columns that properties are made of."""
-    columns = ["label", *version.builder.PROPERTY_COLUMNS]
-    return pa.concat_tables(
-        batch.append_column("split", pa.repeat(split, len(batch)))
-        .group_by([*columns, "split"])
-        .aggregate([([], "count_all")])
-        for split in version.manifest.configs[config]
-        for batch in version.batches(config, split, columns)
+    columns = ["split", "label", *version.builder.PROPERTY_COLUMNS]
+    named = ", ".join(f'"{name}"' for name in columns)
+    counts = tables.execute(
+        f"SELECT {named}, count(*) FROM {tables.rows(config)} GROUP BY ALL ORDER BY ALL"
     )
+    names = [*columns, "count_all"]
+    return pa.table({name: [row[n] for row in counts] for n, name in enumerate(names)})
 
 
 def _count_labels(kinds: pa.Table, member: Sequence[bool]) -> Counter[int]:
@@ -140,19 +156,38 @@ def _count_labels(kinds: pa.Table, member: Sequence[bool]) -> Counter[int]:
     return counts
 
 
-def _overlaps(tables: Mapping[str, pa.Table]) -> Iterator[Overlap]:
-    for one, other in combinations(tables, 2):
-        columns = (TEXTS, ("premise",), ("hypothesis",), ("group",))
-        shared = (_n_shared(tables[one], tables[other], names) for names in columns)
-        yield Overlap((one, other), *shared)
+def _overlaps(
+    tables: RowTables, config: str, splits: Sequence[str], groups: Mapping[int, int]
+) -> Iterator[Overlap]:
+    if len(splits) < 2:
+        return
+    texts, repeats = tables.texts(config), tables.repeats(config)
+    of_texts = f"{texts} SEMI JOIN {repeats} USING (number)"
+    counts = [
+        # A text that two splits have is a repeated one.
+        _count_by_splits(
+            tables, of_texts, "premise, hypothesis", "premise <> 0 AND hypothesis <> 0"
+        ),
+        *(_count_by_splits(tables, texts, name, f"{name} <> 0") for name in TEXTS),
+        groups,
+    ]
+    for one, other in combinations(range(len(splits)), 2):
+        both = 1 << one | 1 << other
+        shared = (sum(n for key, n in found.items() if key & both == both) for found in counts)
+        yield Overlap((splits[one], splits[other]), *shared)
 
 
-def _n_shared(one: pa.Table, other: pa.Table, columns: Sequence[str]) -> int:
-    """Count the values in some columns that two tables share; null is not a value."""
-    tables = [table.select(columns).drop_null() for table in (one, other)]
-    n = len(tables[0])
-    found = first_rows(pa.concat_tables(tables), columns)[n:]
-    return len(np.unique(found[found < n]))
+def _count_by_splits(tables: RowTables, table: str, key: str, has_key: str) -> Counter[int]:
+    """Count the values of a key by the splits that have them, the bits of a number."""
+    return Counter(
+        dict(
+            tables.execute(
+                "SELECT splits, count(*) FROM ("
+                f"SELECT bit_or(1::BIGINT << split) AS splits FROM {table} WHERE {has_key} "
+                f"GROUP BY {key}) GROUP BY splits"
+            )
+        )
+    )
 
 
 def _mean_words(version: BuiltVersion, config: str, column: str) -> float:
@@ -166,9 +201,17 @@ def _mean_words(version: BuiltVersion, config: str, column: str) -> float:
 
 def _count_words(texts: pa.ChunkedArray) -> int:
     """Count the words of texts: a word begins a text, or follows a blank."""
-    joined = b" ".join([b"", *texts.cast(pa.binary()).drop_null().to_pylist()])
-    is_blank = _IS_BLANK[np.frombuffer(joined, np.uint8)]
-    return int(np.count_nonzero(is_blank[:-1] & ~is_blank[1:]))
+    n_words = 0
+    for chunk in texts.cast(pa.large_binary()).drop_null().chunks:
+        _, offsets, data = chunk.buffers()
+        starts = np.frombuffer(offsets, np.int64)[chunk.offset : chunk.offset + len(chunk) + 1]
+        if starts[0] == starts[-1]:
+            continue
+        is_blank = _IS_BLANK[np.frombuffer(data, np.uint8)[starts[0] : starts[-1]]]
+        may_begin = np.concatenate([[True], is_blank])
+        may_begin[starts - starts[0]] = True
+        n_words += int(np.count_nonzero(may_begin[:-1] & ~is_blank))
+    return n_words
 
 
 def _percent(part: int, whole: int) -> float:

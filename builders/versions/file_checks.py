@@ -119,7 +119,7 @@ def card_is_true(version: Subject) -> Iterator[str]:
     matter, body = split_card(path.read_text(encoding="utf-8"))
     if not is_front_matter(matter, builder.SPEC, manifest):
         yield "the front matter of README.md is not that of these files"
-    blocks = card_blocks(builder, manifest, measure_statistics(version))
+    blocks = card_blocks(builder, manifest, measure_statistics(version, version.tables))
     names = list_blocks(body)
     for name in sorted({name for name in names if names.count(name) > 1}):
         yield f"block {name!r} of README.md stands there twice"

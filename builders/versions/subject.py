@@ -1,26 +1,59 @@
 """A version that is being verified: what its checks share, computed once."""
 
+import hashlib
 from collections.abc import Iterator
+from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..core.options import BuildOptions
-from ..core.published_counts import counted_columns
-from ..core.repeats import TEXTS, RowNumbers, outline
-from ..core.row_digests import row_hashes
-from ..core.schema import COLUMNS
+from ..core.row_digests import ROW_HASH, digest, row_hashes
 from .manifest import ParquetShard
+from .row_tables import RowTables, open_rows
 from .version import BuiltVersion
 
-_CHECKED = frozenset(COLUMNS) - {"source"}
+_HASHED = pa.schema([("id", pa.string()), ("hash", pa.binary())])
+
+
+class RowHashes(NamedTuple):
+    """The hashes of the rows of a split, on disk.
+
+    Attributes:
+        path: A Parquet file with the columns ``id`` and ``hash``, in the order of the rows.
+        rows: Their number.
+        order_digest: Their digest in their order.
+    """
+
+    path: Path
+    rows: int
+    order_digest: str
+
+    def read(self) -> "np.ndarray[Any, Any]":
+        """Return the hashes in order, which have to fit into memory."""
+        return np.frombuffer(b"".join(self.stream()), ROW_HASH)
+
+    def stream(self) -> Iterator[bytes]:
+        """Yield the hashes in order, some of them joined at a time."""
+        with pq.ParquetFile(self.path) as file:
+            for batch in file.iter_batches(columns=["hash"]):
+                yield _join(batch)
+
+    def digest(self) -> str:
+        """Return the digest of the rows in any order."""
+        return digest(self.stream(), self.path.parent)
+
+    def read_id(self, row: int) -> str:
+        """Return the id of a row, given by its number."""
+        return str(pq.read_table(self.path, columns=["id"])["id"][row])
 
 
 class Subject(BuiltVersion):
-    """A version that computes outlines and hashes of its rows once.
+    """A version whose rows are opened, and hashed, once.
 
     Attributes:
         sources: Where the sources are that its rows are compared with; None compares with none.
@@ -29,6 +62,13 @@ class Subject(BuiltVersion):
     def __init__(self, folder: Path, sources: BuildOptions | None = None) -> None:
         super().__init__(folder)
         self.sources = sources
+        self._opened = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._opened.close()
 
     def config_splits(self) -> Iterator[tuple[str, str]]:
         """Yield the configs and splits that the manifest lists."""
@@ -39,40 +79,39 @@ class Subject(BuiltVersion):
         for shard in self.manifest.configs[config][split].shards:
             yield pq.read_metadata(self.folder / shard.file).num_rows, shard
 
-    @cached_property
-    def tables(self) -> dict[tuple[str, str], pa.Table]:
-        """The outlines of the splits, with the columns that are checked."""
-        spec = self.builder.SPEC
-        counted = counted_columns(spec.published)
-        columns = [name for name in spec.features if name in _CHECKED or name in counted]
-        return {key: outline(self.batches(*key, columns)) for key in self.config_splits()}
+    def n_rows(self, config: str, split: str) -> int:
+        """Return the number of rows in the files of a split."""
+        return sum(n for n, _ in self.shard_rows(config, split))
 
     @cached_property
-    def hashes(self) -> dict[tuple[str, str], bytes]:
-        """The hashes of the rows of the splits, joined."""
-        labels = self.builder.SPEC.labels
+    def tables(self) -> RowTables:
+        """The rows as tables of SQL."""
+        return self._opened.enter_context(open_rows(self))
+
+    @cached_property
+    def hashes(self) -> dict[tuple[str, str], RowHashes]:
+        """The hashes of the rows of the splits."""
         return {
-            key: b"".join(b"".join(row_hashes(batch, labels)) for batch in self.batches(*key))
-            for key in self.config_splits()
+            key: self._hash(key, self.tables.database.folder / f"hashes-{number}.parquet")
+            for number, key in enumerate(self.config_splits())
         }
 
-    def rows(self, config: str) -> pa.Table:
-        """Return the outline of all rows of a config, with their ``split``."""
-        return pa.concat_tables(
-            table.append_column("split", pa.repeat(split, len(table)))
-            for (name, split), table in self.tables.items()
-            if name == config
-        )
+    def _hash(self, key: tuple[str, str], path: Path) -> RowHashes:
+        labels = self.builder.SPEC.labels
+        n_rows, in_order = 0, hashlib.sha256()
+        with pq.ParquetWriter(path, _HASHED, compression="none", use_dictionary=False) as writer:
+            for batch in self.batches(*key):
+                hashes = row_hashes(batch, labels)
+                in_order.update(b"".join(hashes))
+                n_rows += len(batch)
+                columns = [batch["id"].combine_chunks(), pa.array(hashes, pa.binary())]
+                writer.write_batch(pa.record_batch(columns, schema=_HASHED))
+        return RowHashes(path, n_rows, in_order.hexdigest())
 
-    def texts(self, config: str, rows: RowNumbers) -> Iterator[tuple[str, str]]:
-        """Yield premise and hypothesis of some rows of a config, given by ascending numbers."""
-        n_found = start = 0
-        for split in self.manifest.configs[config]:
-            for batch in self.batches(config, split, TEXTS):
-                if n_found == len(rows):
-                    return
-                end = start + len(batch)
-                here = rows[n_found : np.searchsorted(rows, end)]
-                found = batch.take(here - start)
-                yield from zip(*(found[name].to_pylist() for name in TEXTS), strict=True)
-                n_found, start = n_found + len(here), end
+
+def _join(hashes: pa.RecordBatch) -> bytes:
+    """Join the hashes in the only column of a batch, without an object for each."""
+    column = hashes.column(0).cast(pa.binary(ROW_HASH.itemsize))
+    _, joined = column.buffers()
+    n_bytes = len(column) * ROW_HASH.itemsize
+    return bytes(joined.slice(column.offset * ROW_HASH.itemsize, n_bytes).to_pybytes())

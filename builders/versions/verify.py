@@ -1,8 +1,7 @@
 """Verify a built version, from its files alone or against its sources too."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 from ...loaders.errors import NLIHubError, UsageError, VerificationError
@@ -13,9 +12,7 @@ from . import row_checks as rows
 from .subject import Subject
 from .version import BuiltVersion
 
-_MAX_SHOWN = 10
-
-_Check = Callable[[Subject], Iterator[str]]
+_Check = Callable[[Subject], Iterator[str | int]]
 
 #: The checks in order, each with those that must have passed before it can run.
 CHECKS: dict[_Check, tuple[_Check, ...]] = {
@@ -103,13 +100,19 @@ def verify_version(folder: Path, sources: BuildOptions | None = None) -> Verific
     Raises:
         UsageError: Sources are given for a version that somebody constructed: it names none.
     """
-    subject = Subject(folder, sources)
-    if sources is not None and files.is_constructed(subject):
-        raise UsageError(
-            f"{folder} was constructed from files that nobody has published under a hash. To prove "
-            "its rows, construct it again from them and compare the digests of both manifests."
-        )
-    checks = {c: n for c, n in CHECKS.items() if sources is not None or c not in NEEDS_SOURCES}
+    with Subject(folder, sources) as subject:
+        if sources is not None and files.is_constructed(subject):
+            raise UsageError(
+                f"{folder} was constructed from files that nobody has published under a hash. To "
+                "prove its rows, construct it again from them and compare the digests of both "
+                "manifests."
+            )
+        return VerificationReport(folder, tuple(_run_checks(subject)))
+
+
+def _run_checks(subject: Subject) -> list[CheckOutcome]:
+    has_sources = subject.sources is not None
+    checks = {c: needs for c, needs in CHECKS.items() if has_sources or c not in NEEDS_SOURCES}
     outcomes: list[CheckOutcome] = []
     for check, needs in progress_bar("Verifying", checks.items(), unit="check"):
         unmet = [_name(need) for need in needs if not _passed(outcomes, need)]
@@ -127,7 +130,7 @@ def verify_version(folder: Path, sources: BuildOptions | None = None) -> Verific
             found = (f"could not run: {error!r}",)
         passed = not found or check in LISTS_ONLY or _name(check) in _known_defects(subject)
         outcomes.append(CheckOutcome(_name(check), passed, found, applies=applies))
-    return VerificationReport(folder, tuple(outcomes))
+    return outcomes
 
 
 def require_verified(version: BuiltVersion) -> None:
@@ -145,11 +148,18 @@ def require_verified(version: BuiltVersion) -> None:
         )
 
 
-def _shorten(findings: Iterator[str]) -> tuple[str, ...]:
+def _shorten(findings: Iterable[str | int]) -> tuple[str, ...]:
     """Return the first findings, and the number of the others."""
-    shown = tuple(islice(findings, _MAX_SHOWN))
-    n_more = sum(1 for _ in findings)
-    return (*shown, f"and {n_more} more") if n_more else shown
+    shown: list[str] = []
+    n_more = 0
+    for finding in findings:
+        if isinstance(finding, int):
+            n_more += finding
+        elif len(shown) < rows.MAX_SHOWN:
+            shown.append(finding)
+        else:
+            n_more += 1
+    return (*shown, f"and {n_more} more") if n_more else tuple(shown)
 
 
 def _known_defects(version: Subject) -> frozenset[str]:

@@ -28,9 +28,10 @@ class Counted(DuckDBEngine):
 
 @pytest.fixture
 def tables(tmp_path):
-    path = tmp_path / "it's a folder" / "numbers.parquet"
-    path.parent.mkdir()
-    pq.write_table(pa.table({"x": [1, 2, 2]}), path)
+    path, other = (tmp_path / name / "numbers.parquet" for name in ("it's [a] *", "it's a b"))
+    for file, values in ((path, [1, 2, 2]), (other, [3])):
+        file.parent.mkdir()
+        pq.write_table(pa.table({"x": values}), file)
     return {"numbers": [path]}
 
 

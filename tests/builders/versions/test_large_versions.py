@@ -14,8 +14,8 @@ from memory import growth_of_peak
 from nlihub.builders.core.base import Batch, NLIBuilder
 from nlihub.builders.core.encode import encode
 from nlihub.builders.core.options import BuildOptions
-from nlihub.builders.core.repeats import TEXTS, contradicting_rows, first_rows, outline
 from nlihub.builders.core.row_digests import digest, order_digest
+from nlihub.builders.core.schema import TEXTS
 from nlihub.builders.scinli import SciNLI
 from nlihub.builders.versions.card_statistics import _count_words, measure_statistics
 from nlihub.builders.versions.verify import verify_version
@@ -80,7 +80,7 @@ def test_memory_does_not_grow_with_the_texts(long_texts, built, work):
     {work.format(str(built))}  # loads what is loaded on first use
     """
     code = f"found = {work.format(str(long_texts.folder))}"
-    assert growth_of_peak(setup, code) < 0.6 * n_bytes
+    assert growth_of_peak(setup, code) < 0.9 * n_bytes  # a group of rows is read at once
 
 
 @pytest.mark.slow
@@ -157,38 +157,6 @@ def test_findings_name_rows_wherever_they_are(built, tmp_path):
     leaked = tuple(train[12_000][column] for column in TEXTS)
     assert found["no example is in two splits"] == (f"few_shot: {leaked} is in train and in test",)
     assert found["ids are unique"][0] == f"default: id {rows[5]['id']!r} occurs twice"
-
-
-VALUES = st.sampled_from(["", "a", "b", "ab", "\0", None])
-
-
-@given(st.lists(st.tuples(VALUES, VALUES, st.sampled_from([0, 1, None]))), st.integers(1, 5))
-def test_rows_are_compared_as_their_values_are(values, size):
-    names = (*TEXTS, "label")
-    schema = pa.schema([*((name, pa.string()) for name in TEXTS), ("label", pa.int64())])
-    rows = pa.Table.from_pylist([dict(zip(names, v, strict=True)) for v in values], schema)
-    short = outline(rows.slice(n, size) for n in range(0, max(len(rows), 1), size))
-    pairs, labels = [value[:2] for value in values], [value[2] for value in values]
-    expected = [pairs.index(pair) for pair in pairs]
-    for table in (rows, short):
-        found = first_rows(table, TEXTS)
-        assert found.tolist() == expected
-        assert contradicting_rows(found, table["label"]).tolist() == [
-            row for row, first in enumerate(expected) if labels[row] != labels[first]
-        ]
-
-
-def test_what_is_missing_is_missing_in_the_outline():
-    texts = pa.array(["", None, "a" * 10_000, "b"])
-    rows = pa.table({"id": texts, "premise": texts, "domain": texts})
-    short = outline([rows.slice(0, 3), rows.slice(3)])
-    assert [digest and len(digest) for digest in short["premise"].to_pylist()] == [
-        b"",
-        None,
-        16,
-        16,
-    ]
-    assert short["id"].to_pylist() == short["domain"].to_pylist() == texts.to_pylist()
 
 
 @given(st.lists(st.one_of(st.none(), st.text("a\0é \t\n\v\f\r\x1c\u3000"))))

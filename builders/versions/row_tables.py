@@ -1,0 +1,202 @@
+"""The rows of a built version as tables of SQL, so that memory does not grow with them.
+
+Premises and hypotheses are compared by digests of 16 bytes, which are computed once.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import pyarrow.parquet as pq
+
+from ...loaders.errors import OutputError
+from ...loaders.fetching.obtain import default_cache_dir
+from ..core.schema import TEXTS
+from ..core.sql import Database, open_database, scan
+from .version import BuiltVersion
+
+_ROW_BITS = 40
+#: The number of a row, from where it stands: it grows from row to row and from file to file.
+ROW_NUMBER = f"((file_index::BIGINT << {_ROW_BITS}) + file_row_number)"
+
+
+class Found(NamedTuple):
+    """The first rows of a result.
+
+    Attributes:
+        rows: The values of these rows.
+        n_more: Number of the other rows.
+    """
+
+    rows: list[tuple[Any, ...]]
+    n_more: int
+
+
+class RowTables:
+    """The rows of a built version in a database, opened by ``open_rows``.
+
+    Attributes:
+        database: The database.
+    """
+
+    def __init__(self, version: BuiltVersion, database: Database) -> None:
+        self.database = database
+        self._version = version
+        # A table is made when it is first asked for, and stays.
+        self.rows = cache(self._make_rows)
+        self.texts = cache(self._make_texts)
+        self.repeats = cache(self._make_repeats)
+
+    def _make_rows(self, config: str) -> str:
+        """Return the name of the table of a config's rows.
+
+        Besides the version's columns it has the number of the ``split`` in its config, and the
+        ``number`` of the row, which grows in the order of the rows.
+        """
+        splits = self._version.manifest.configs[config].values()
+        split_of_file = [n for n, split in enumerate(splits) for _ in split.shards]
+        files = [self._version.folder / file for file in self._files(config)]
+        return self.make(
+            "VIEW",
+            f"rows of {config}",
+            f"SELECT *, {ROW_NUMBER} AS number, "
+            f"{split_of_file}[file_index::BIGINT + 1]::TINYINT AS split FROM {scan(files)}",
+        )
+
+    def _files(self, config: str) -> list[str]:
+        splits = self._version.manifest.configs[config].values()
+        return [shard.file for split in splits for shard in split.shards]
+
+    def _make_texts(self, config: str) -> str:
+        """Return the name of the table of the texts of a config, as digests.
+
+        It has the columns ``number``, ``split``, ``label``, ``premise`` and ``hypothesis``; the
+        digest of null is 0.
+        """
+        digests = ", ".join(f"coalesce(md5_number({name}), 0) AS {name}" for name in TEXTS)
+        return self.make(
+            "TEMP TABLE",
+            f"texts of {config}",
+            f"SELECT number, split, label, {digests} FROM {self.rows(config)}",
+        )
+
+    def _make_repeats(self, config: str) -> str:
+        """Return the name of the table of the rows of a config whose texts several rows have.
+
+        It has the columns ``number``, ``split`` and ``label``, and the same of the first row with
+        these texts: ``first``, ``first_split`` and ``first_label``. Some rows without an equal may
+        be among them, each its own first.
+        """
+        texts = self.texts(config)
+        # Hashes of 64 bits leave few rows, whose digests are then compared.
+        return self.make(
+            "TEMP TABLE",
+            f"repeats of {config}",
+            f"""
+            SELECT number, split, label, first_value(number) OVER same AS first,
+                first_value(split) OVER same AS first_split,
+                first_value(label) OVER same AS first_label
+            FROM {texts} SEMI JOIN (
+                SELECT hash(premise, hypothesis) AS pair FROM {texts}
+                GROUP BY pair HAVING count(*) > 1
+            ) ON hash(premise, hypothesis) = pair
+            WINDOW same AS (PARTITION BY premise, hypothesis ORDER BY number)
+            """,
+        )
+
+    def make(self, kind: str, name: str, query: str) -> str:
+        """Make a table or a view of a query; return its name as SQL has it."""
+        quoted = '"' + name.replace('"', '""') + '"'
+        self.execute(f"CREATE OR REPLACE {kind} {quoted} AS {query}")
+        return quoted
+
+    def execute(self, query: str) -> list[tuple[Any, ...]]:
+        """Run a statement, and return the rows of its result: few, by nature.
+
+        Raises:
+            OutputError: Memory or the disk is full.
+            VerificationError: A file of the version is missing or damaged.
+        """
+        import duckdb
+
+        try:
+            return self.database.execute(query)
+        except (duckdb.Error, OutputError):
+            self._check_files()
+            raise
+
+    def _check_files(self) -> None:
+        """Read all rows without SQL, whose errors name no file of the version.
+
+        Raises:
+            VerificationError: A file of the version is missing or damaged.
+        """
+        for config, splits in self._version.manifest.configs.items():
+            for split in splits:
+                for _ in self._version.batches(config, split):
+                    pass
+
+    def find(self, query: str, order: str, max_rows: int) -> Found:
+        """Return the first rows of a query's result, and the number of the others.
+
+        Args:
+            query: The query.
+            order: What its rows are ordered by, as in ORDER BY.
+            max_rows: Number of rows to return, at most.
+        """
+        rows = self.execute(
+            f"SELECT *, count(*) OVER () FROM ({query}) ORDER BY {order} LIMIT {max_rows}"
+        )
+        n_rows = rows[0][-1] if rows else 0
+        return Found([row[:-1] for row in rows], n_rows - len(rows))
+
+    def values(
+        self, config: str, numbers: Iterable[int], columns: Sequence[str]
+    ) -> Iterator[tuple[Any, ...]]:
+        """Yield the values of some rows, in the order of the rows.
+
+        Args:
+            config: The config.
+            numbers: The ``number`` of each row, as the tables have it.
+            columns: The columns to read.
+
+        Raises:
+            VerificationError: A file is missing or damaged.
+        """
+        files = self._files(config)
+        for file, found in groupby(sorted(numbers), key=lambda number: number >> _ROW_BITS):
+            rows = [number % (1 << _ROW_BITS) for number in found]
+            yield from self._version.values(files[file], rows, columns)
+
+    def row_in_split(self, config: str, number: int) -> int:
+        """Return the number in its split of a row, given by its ``number`` in the config."""
+        file, row = divmod(number, 1 << _ROW_BITS)
+        for split in self._version.manifest.configs[config].values():
+            if file < len(split.shards):
+                for shard in split.shards[:file]:
+                    row += pq.read_metadata(self._version.folder / shard.file).num_rows
+                return row
+            file -= len(split.shards)
+        raise IndexError(number)
+
+
+@contextmanager
+def open_rows(version: BuiltVersion, opened: RowTables | None = None) -> Iterator[RowTables]:
+    """Open the rows of a built version, all of whose files have the columns of its dataset.
+
+    What does not fit into memory is written into the cache of this package, or ``NLIHUB_TEMP``.
+
+    Args:
+        version: The version.
+        opened: Its rows where they are open already, which they stay.
+
+    Raises:
+        OutputError: That folder cannot be written to.
+    """
+    if opened is not None:
+        yield opened
+        return
+    with open_database(default_cache_dir()) as database:
+        yield RowTables(version, database)

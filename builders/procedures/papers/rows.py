@@ -23,6 +23,7 @@ from ....loaders.atomic_write import whole_folder
 from ....loaders.releases import Oddities
 from ...core.base import Batch, Result, RowsPart
 from ...core.encode import encode
+from ...core.identity import code_identity
 from ...core.keyed import order_preserving
 from ...core.options import Key
 from ...core.schema import SPLITS, uniform_features
@@ -98,8 +99,12 @@ class PaperRows:
 
     def _parts(self, engine: Engine) -> "list[_Part]":
         n_parts = max(1, -(-self.pairs.n_rows // PART_ROWS))
-        groups = self.corpus.group(self.results / f"runs-{n_parts}")
         maker = _RowMaker(self.pairs.files)
+        runs = self.results
+        if n_parts > 1:
+            made_of = (code_identity(__name__), self.pairs.files[0].parent.name, n_parts)
+            runs /= f"runs-{self.corpus.key(*made_of)}"
+        groups = self.corpus.group(runs)
         if n_parts > 1:
             do_missing(engine, _RunJob(maker, n_parts).run, groups, "Sorting")
         return [

@@ -104,7 +104,7 @@ def _select(
         The papers, the ids of the table that are of no paper, the pairs, and the folder of results.
     """
     place = PlaceJob(recipe.splitting, recipe.seed)
-    code = code_identity(__name__)
+    code = code_identity(PlaceJob.__module__)
     results = corpus.results / corpus.key(code, recipe.splitting.as_json(), recipe.seed)
     groups = corpus.group(results / "placed")
     do_missing(engine, place.run, groups, "Placing")

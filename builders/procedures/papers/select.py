@@ -140,7 +140,7 @@ class Selector:
         (n_unread,) = self._column("SELECT COUNT(*) FROM unread")
         return Papers(
             tables=tables,
-            domains=self._column("SELECT domain FROM domains ORDER BY number"),
+            domains=self._column("SELECT DISTINCT domain FROM taken_papers ORDER BY domain"),
             counts={
                 "read": n_papers + n_unread,
                 "kept": sum(splits.values()),
@@ -178,7 +178,8 @@ class Selector:
         counts = {
             (split, domain, label): n
             for split, domain, label, n in self._rows(
-                "SELECT split, domain, label, n FROM class_counts"
+                "SELECT split, domain, label, CAST(SUM(n) AS BIGINT) FROM buckets "
+                "GROUP BY split, domain, label"
             )
         }
         return Pairs(

@@ -56,8 +56,8 @@ PAPER_STATEMENTS = (
         """,
     ),
     Statement(
-        "papers_of_one_text",
-        """
+        "doubled_papers",
+        f"""
         WITH candidates AS (
             SELECT * FROM papers
             WHERE split >= 0 AND NOT EXISTS (
@@ -65,7 +65,9 @@ PAPER_STATEMENTS = (
                 WHERE again.shard = papers.shard AND again.paper = papers.paper
             )
         )
-        SELECT shard, paper
+        SELECT shard, paper, reason FROM papers_of_one_id
+        UNION ALL
+        SELECT shard, paper, '{SAME_TEXT}' AS reason
         FROM (
             SELECT candidates.shard, candidates.paper,
                 ROW_NUMBER() OVER (
@@ -81,13 +83,6 @@ PAPER_STATEMENTS = (
         """,
     ),
     Statement(
-        "doubled_papers",
-        f"""
-        SELECT shard, paper, reason FROM papers_of_one_id
-        UNION ALL SELECT shard, paper, '{SAME_TEXT}' AS reason FROM papers_of_one_text
-        """,
-    ),
-    Statement(
         "taken_papers",
         """
         SELECT shard_key, shard, paper, split, id, year, domain, hash_high, hash_low, n_sentences
@@ -96,13 +91,6 @@ PAPER_STATEMENTS = (
             SELECT 1 FROM doubled_papers AS doubled
             WHERE doubled.shard = papers.shard AND doubled.paper = papers.paper
         )
-        """,
-    ),
-    Statement(
-        "domains",
-        """
-        SELECT domain, CAST(ROW_NUMBER() OVER (ORDER BY domain) - 1 AS INT) AS number
-        FROM (SELECT DISTINCT domain FROM taken_papers) AS found
         """,
     ),
 )
@@ -123,8 +111,8 @@ def pair_statements(phrases: LinkingPhrases, quotas: Mapping[str, int]) -> Seque
     """Return the statements that choose pairs, after ``PAPER_STATEMENTS``.
 
     Of several pairs with the same two texts the one with the lowest hash is taken. A sentence is in
-    one split only, of test, train and validation the first that has it. ``class_counts`` has the
-    number of pairs of each class before the larger ones are cut, ``chosen`` the pairs after it.
+    one split only, of test, train and validation the first that has it. ``buckets`` has the number
+    of pairs of each class, before the larger ones are cut, ``chosen`` the pairs after it.
 
     Args:
         phrases: The phrases, which have the labels of the categories.
@@ -184,30 +172,24 @@ def pair_statements(phrases: LinkingPhrases, quotas: Mapping[str, int]) -> Seque
             JOIN evaluation_sentences AS others ON sentences.sentence = others.sentence
             """,
         ),
-        Statement(
-            "training_pairs_out",
-            """
-            SELECT shard, pair, category FROM training_sentences
-            GROUP BY shard, pair, category HAVING MAX(in_test) = 1
-            """,
-        ),
-        # Those of validation pairs that are in test, or in training pairs that are left.
-        Statement(
-            "earlier_sentences",
-            """
-            SELECT sentence FROM evaluation_sentences WHERE in_test = 1 AND in_validation = 1
-            UNION
-            SELECT sentence FROM training_sentences AS kept
-            WHERE NOT EXISTS (
-                SELECT 1 FROM training_pairs_out AS gone
-                WHERE gone.shard = kept.shard AND gone.pair = kept.pair
-            )
-            """,
-        ),
+        # Validation has no sentence of test, and none of training pairs that are left.
         Statement(
             "pairs_in_two_splits",
             f"""
-            SELECT shard, pair, category FROM training_pairs_out
+            WITH training_pairs AS (
+                SELECT shard, pair, category FROM training_sentences
+                GROUP BY shard, pair, category HAVING MAX(in_test) = 1
+            ),
+            earlier_sentences AS (
+                SELECT sentence FROM evaluation_sentences WHERE in_test = 1 AND in_validation = 1
+                UNION
+                SELECT sentence FROM training_sentences AS kept
+                WHERE NOT EXISTS (
+                    SELECT 1 FROM training_pairs AS gone
+                    WHERE gone.shard = kept.shard AND gone.pair = kept.pair
+                )
+            )
+            SELECT shard, pair, category FROM training_pairs
             UNION ALL
             SELECT taken.shard, pairs.pair, pairs.category
             {_FROM_CANDIDATES}
@@ -223,7 +205,10 @@ def pair_statements(phrases: LinkingPhrases, quotas: Mapping[str, int]) -> Seque
             SELECT taken.shard, pairs.pair, taken.split, domains.number AS domain, pairs.category,
                 {label} AS label, pairs.draw_bucket, pairs.draw_key
             {_FROM_CANDIDATES}
-            JOIN domains ON taken.domain = domains.domain
+            JOIN (
+                SELECT domain, CAST(ROW_NUMBER() OVER (ORDER BY domain) - 1 AS INT) AS number
+                FROM (SELECT DISTINCT domain FROM taken_papers) AS found
+            ) AS domains ON taken.domain = domains.domain
             WHERE NOT EXISTS (
                 SELECT 1 FROM (
                     SELECT shard, pair FROM pairs_again
@@ -238,13 +223,6 @@ def pair_statements(phrases: LinkingPhrases, quotas: Mapping[str, int]) -> Seque
             """
             SELECT split, domain, label, draw_bucket, COUNT(*) AS n FROM taken_pairs
             GROUP BY split, domain, label, draw_bucket
-            """,
-        ),
-        Statement(
-            "class_counts",
-            """
-            SELECT split, domain, label, CAST(SUM(n) AS BIGINT) AS n FROM buckets
-            GROUP BY split, domain, label
             """,
         ),
         # The last pair of each class that is left when it is cut.
@@ -265,7 +243,11 @@ def pair_statements(phrases: LinkingPhrases, quotas: Mapping[str, int]) -> Seque
                             PARTITION BY buckets.split, buckets.domain, label ORDER BY draw_bucket
                         ) - n AS before
                     FROM buckets JOIN (
-                        SELECT split, domain, {size} AS size FROM class_counts
+                        SELECT split, domain, {size} AS size
+                        FROM (
+                            SELECT split, domain, SUM(n) AS n FROM buckets
+                            GROUP BY split, domain, label
+                        ) AS classes
                         GROUP BY split, domain
                     ) AS sizes ON buckets.split = sizes.split AND buckets.domain = sizes.domain
                 ) AS bounds

@@ -6,12 +6,14 @@ the ``PapersRecipe``, ``declaration.py`` the ``PapersDeclaration``, and ``run.py
 the command with its options, the parameters in the manifest, the card's blocks.
 """
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Protocol, Self
 
+from ...loaders.atomic_write import whole_file
 from ...loaders.errors import CorpusError
 from ...loaders.progress import Tell
 from ..core.base import NLIBuilder, Rows
@@ -125,21 +127,40 @@ class ConstructionReport:
 
     Attributes:
         counts: Numbers of units and of pairs, as the manifest has them.
-        left_out: By kind, the files, records and ids that were not taken, and why.
+        left_out: By kind, the files, records and ids that were not taken, and why; they may be too
+            many for memory.
         summary: The same in a few lines, for people.
     """
 
     counts: Mapping[str, Any]
-    left_out: Mapping[str, Sequence[Any]]
+    left_out: Mapping[str, Iterable[Any]]
     summary: Sequence[str] = ()
 
-    def as_json(self) -> dict[str, Any]:
-        """Return counts and entries as plain values."""
-        entries = {
-            kind: [asdict(one) if is_dataclass(one) else one for one in found]  # type: ignore[arg-type]
-            for kind, found in self.left_out.items()
-        }
-        return {**self.counts, **entries}
+    def write(self, path: Path) -> None:
+        """Write counts and entries as JSON, one entry at a time.
+
+        Raises:
+            OutputError: The file cannot be written.
+        """
+        with (
+            whole_file(path) as partial,
+            partial.open("w", encoding="utf-8", errors="surrogateescape") as file,
+        ):
+            file.write(_as_json(self.counts, 0)[:-2])  # without its end
+            for kind, found in self.left_out.items():
+                file.write(f",\n  {json.dumps(kind)}: [")
+                end = "]"
+                for number, one in enumerate(found):
+                    entry = asdict(one) if is_dataclass(one) else one  # type: ignore[arg-type]
+                    file.write(f"{',' * (number > 0)}\n    {_as_json(entry, 4)}")
+                    end = "\n  ]"
+                file.write(end)
+            file.write("\n}\n")
+
+
+def _as_json(value: Any, indent: int) -> str:
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    return text.replace("\n", "\n" + " " * indent)
 
 
 class TooFewError(CorpusError):

@@ -42,13 +42,24 @@ _OPENERS = """
     often previously recently subsequently surprisingly theoretically typically unfortunately
     usually
 """
-#: No sentence ends behind the first of these, nor behind the second before a number. Case matters:
-#: "the set Cf.", "for 10 sec." and "the answer is no." end sentences.
-_UNFINISHED = re.compile(
-    r"[(\[]*(?:(?:[Ee]\.g|[Ii]\.e|cf|viz|vs|w\.r\.t|approx|ca|[Ff]igs?|[Ee]qn?s?|Sect?s?|Tabs?"
-    r"|Dr|Mrs?|Ms|Prof|St)\. |(?:[Nn]os?|pp?|sect?s?|[Cc]h|Chap|App|[Vv]ol|[Rr]efs?|[Ee]x|Alg|Thm"
-    r"|Lem|Def|Prop|Cor)\. \(?\d)"
+#: No sentence ends behind these. Case matters: "the set Cf." ends one.
+_UNFINISHED = frozenset(
+    (
+        *("E.g.", "e.g.", "I.e.", "i.e.", "cf.", "viz.", "vs.", "w.r.t.", "approx.", "ca."),
+        *("Fig.", "Figs.", "fig.", "figs.", "Sec.", "Secs.", "Sect.", "Sects.", "Tab.", "Tabs."),
+        *("Eq.", "Eqs.", "eq.", "eqs.", "Eqn.", "Eqns.", "eqn.", "eqns."),
+        *("Dr.", "Mr.", "Mrs.", "Ms.", "Prof.", "St."),
+    )
 )
+#: Nor behind these before a number: "for 10 sec." and "the answer is no." end sentences.
+_UNFINISHED_BEFORE_NUMBER = frozenset(
+    (
+        *("No.", "Nos.", "no.", "nos.", "p.", "pp.", "sec.", "secs.", "sect.", "sects.", "Ch."),
+        *("ch.", "Chap.", "App.", "Vol.", "vol.", "Ref.", "Refs.", "ref.", "refs.", "Ex.", "ex."),
+        *("Alg.", "Thm.", "Lem.", "Def.", "Prop.", "Cor."),
+    )
+)
+_NUMBER = re.compile(r"\(?\d")
 #: No sentence begins with a word in lower case (with p53, mRNA and x-rays some do), nor with one of
 #: these signs; "[3] We" begins with the mark of the sentence before.
 _CONTINUATION = r"[a-z]+(?![\w-])|[,;:)\]}=+<>≤≥%?!|/]|\[[\d, \u2013-]+\]\s+[A-Z]"
@@ -79,15 +90,17 @@ _SURE_MARK = rf"""
     )
 """
 #: For each mark the places, behind blanks, where nupunkt may end a sentence and no rule keeps it
-#: from doing so. Most are sure, and to ask nupunkt takes longer than all else here. Where they are
-#: not, group 1 is what it looks at behind them: the next word, and the marks before that.
+#: from doing so; in "et al. (2004)" it surely does not. Most ends are sure, and to ask nupunkt
+#: takes longer than all else here. Where it has to be asked, group 1 is what it looks at behind the
+#: end: the next word, and the marks before that.
 _POSSIBLE_ENDS = [
     re.compile(
         rf"""
         {re.escape(mark)}
         (?: (?<=[a-z]{{5}}\.)\s++(?=[A-Z])
             | {_SURE_MARK} {_CLOSER}*+\s++(?!{_CONTINUATION})
-            | (?: {_CLOSER}++\s++
+            | (?!(?<=\sal\.)\s+[0-9(\[])
+            (?: {_CLOSER}++\s++
                 | (?!(?<=\.)\s+\.)\s++(?!{_CLOSER}+--)(?:{_CLOSER}++(?:\s++|\Z))?+
             )
             (?!{_CONTINUATION})(?=((?:\.\s+)*(?:[.?!\u2026]\s+)?\S*))
@@ -97,7 +110,7 @@ _POSSIBLE_ENDS = [
     )
     for mark in ".?!\u2026"
 ]
-_ITEM_NUMBER_CHARS = 13
+_MAX_ITEM_NUMBER = 13  # "\n  (xviii). "
 #: The number of a heading or an item, which belongs to what follows: "3.1.", "(a).", "IV."
 _HEADING_NUMBER = re.compile(r"[(\[]?(?:\d+(?:\.\d+)*|[A-Za-z]|[ivxIVX]+)[.)\]]+")
 _MAX_HEADING_NUMBER = 10
@@ -130,8 +143,12 @@ def _goes_on(text: str, begin: int, cut: int) -> bool:
     if cut - begin <= _MAX_HEADING_NUMBER and _HEADING_NUMBER.fullmatch(before):
         return True
     last = before.rsplit(None, 1)[-1]
-    if len(last) <= _MAX_UNFINISHED and _UNFINISHED.match(f"{last} {text[cut : cut + 2]}"):
-        return True
+    if len(last) <= _MAX_UNFINISHED:
+        word = last.lstrip("([")
+        if word in _UNFINISHED:
+            return True
+        if word in _UNFINISHED_BEFORE_NUMBER and _NUMBER.match(text, cut):
+            return True
     if "(" not in before and "[" not in before:  # the most frequent case first, for speed
         return False
     if max(before.rfind("("), before.rfind("[")) <= max(before.rfind(")"), before.rfind("]")):
@@ -158,7 +175,7 @@ def _cuts_of_nupunkt(text: str) -> set[int]:
             cuts.add(cut)
         else:
             unsure.add(cut)
-            start = min(before, max(0, end.start() - _ITEM_NUMBER_CHARS))
+            start = min(before, max(0, end.start() - _MAX_ITEM_NUMBER))
             if parts and start < parts[-1][1]:
                 start, _ = parts.pop()
             parts.append((start, end.end(1)))

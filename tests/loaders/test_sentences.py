@@ -7,7 +7,7 @@ from multiprocessing import get_context
 import nupunkt
 import pytest
 from conftest import SHARED
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from nlihub.loaders.corpora.papers import sentences
 from nlihub.loaders.corpora.papers.sentences import split_sentences
@@ -112,6 +112,14 @@ PIECES = """
     a I 3. 3.1. (a) ( ) [ ] [12] .12 et al. etc. Fig. 2 However, We x. p. (see end.” ? ! ... . =
     end.3 end.[3] U.S. e.g. " ' - …
 """
+#: What nupunkt decides by: closers behind a mark, abbreviations, initials, numbers of items.
+ODD = """
+    We word. real. 5 5. 5%. al. al.) A. (A.) IV. (iv). xl. i.i.d. Ph.D. Inc. mid-jan. 1990). .) ..)
+    word.) word?) word!" word.' word.\u2019 word.” word". word'. word]. word}. word?. » * ?! !? ".
+    -- )-- Yahoo! p53 É é ß \u03b1 «We» “We” \u2018We\u2019 [We] {We} mr. Mr. o'clock. I'm
+"""
+WORDS = PIECES.split() + ODD.split()
+BLANKS = [*[" "] * 30, "\n", "\n\n", "\t", "  ", "\xa0", "\u2003", "\x1f", "\r\n", "", "", ""]
 SPACED = [*PIECES.split(), "\n", "\n\n", "\t", " ", "\x1f", "\xa0", "\u2003"]
 
 
@@ -176,16 +184,48 @@ def test_nothing_of_real_papers_is_lost():
             assert "".join("".join(split_sentences(text)).split()) == "".join(text.split())
 
 
-def test_plain_ends_are_where_nupunkt_cuts_too(monkeypatch):
+def assert_cuts_are_those_of_nupunkt(text):
+    """Compare with what nupunkt says when it is shown the whole text."""
+    continuation = re.compile(sentences._CONTINUATION)
+    expected = {
+        start
+        for start, _ in sentences._load_punkt().span_tokenize(text)
+        if start and text[start - 1].isspace() and not continuation.match(text, start)
+    }
+    assert sentences._cuts_of_nupunkt(text) - {len(text)} == expected
+
+
+@settings(max_examples=500, deadline=None)
+@given(
+    st.text(".?!…)(\"'”\u2019]}*-»[ \n\taA1I", max_size=60)
+    | st.lists(
+        st.tuples(st.sampled_from(WORDS), st.sampled_from(BLANKS)).map("".join), max_size=20
+    ).map("".join)
+)
+@example("It is real. \u2026 a")
+@example("It is (Z 1 ? . .?Z m .) . . 3 or so.")
+@example('It is so.\niv. We go on. Acme Corp. 5 and etc. We go on, Yahoo! " we go on.')
+def test_nupunkt_says_the_same_of_the_whole_text(text):
+    assert_cuts_are_those_of_nupunkt(text)
+
+
+def test_nupunkt_says_the_same_of_real_texts():
     texts = [f"All is well. {text.replace(' | ', ' ')} We go on." for text in ENDS + WHOLE + CUT]
     if (SHARED / "data" / "acl_fulltext").is_dir():
         for path in sorted((SHARED / "data" / "acl_fulltext").glob("*.xml"))[::50]:
             sections = read_xml(path).children
             texts += [" ".join(s.text for s in section.children) for section in sections]
-    found = [split_sentences(text) for text in texts]
-    assert any(sentences._PLAIN_END.search(text) for text in texts)
-    monkeypatch.setattr(sentences, "_PLAIN_END", re.compile("(?!)"))
-    assert [split_sentences(text) for text in texts] == found
+    for text in texts:
+        assert_cuts_are_those_of_nupunkt(text)
+
+
+@pytest.mark.parametrize("number", range(len(sentences._POSSIBLE_ENDS)))
+def test_an_end_that_is_not_seen_is_noticed(monkeypatch, number):
+    others = list(sentences._POSSIBLE_ENDS)
+    others[number] = re.compile("(?!)")
+    monkeypatch.setattr(sentences, "_POSSIBLE_ENDS", others)
+    with pytest.raises(AssertionError):
+        assert_cuts_are_those_of_nupunkt("Is it. We do? We do! We do\u2026 We do.")
 
 
 def test_sentences_do_not_depend_on_what_was_cut_before():

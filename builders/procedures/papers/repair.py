@@ -37,11 +37,13 @@ _NO_FIRST_PARTS = frozenset((b"also", b"been", b"only", b"were", b"when", b"then
 _GLUED = re.compile(
     rb"(?<![A-Za-z])((?:[a-z]+-)*)([a-z]{4,})(%b)(?![A-Za-z])" % "|".join(_SECOND_PARTS).encode()
 )
-_BEHIND_HYPHEN = re.compile(rb"[a-z]{3,}(?![A-Za-z-])")
-_BEFORE_HYPHEN = re.compile(rb"(?<![A-Za-z-])[A-Za-z]+\Z")
+#: A hyphen between a letter and the second part of a word, group 1.
+_HYPHEN = re.compile(rb"-(?<=[A-Za-z]-)(?=([a-z]{3,})(?![A-Za-z-]))")
 _MAX_WORD = 20
-#: Letters and hyphens; all else is blank.
+_PLAIN_WORD = re.compile(rb"(?<![A-Za-z-])[A-Za-z]+(?![A-Za-z-])")
+#: Letters and hyphens; all else is blank, in the second the letters beyond ASCII too.
 _LETTERS = bytes(c if bytes([c]).isalpha() or c in b"-" or c > 127 else 32 for c in range(256))
+_PLAIN_LETTERS = bytes(c if bytes([c]).isalpha() or c in b"-" else 32 for c in range(256))
 #: "part-ofspeech", "characterto-character"; of "stateof-the-art" the first piece.
 _GLUED_SMALL = re.compile(
     rb"(?<![A-Za-z-])([A-Za-z]{3,})(to|of|by|and|the)(?=-[a-z])"
@@ -267,14 +269,13 @@ class PaperWords:
     @cached_property
     def hyphenated(self) -> dict[bytes, bytes]:
         """Words of two parts, by the same without their hyphen."""
-        content, found = self._content, {}
-        place = content.find(b"-")
-        while place >= 0:
-            if behind := _BEHIND_HYPHEN.match(content, place + 1):
-                before = _BEFORE_HYPHEN.search(content[max(place - _MAX_WORD, 0) : place])
-                if before:
-                    found[before[0] + behind[0]] = before[0] + b"-" + behind[0]
-            place = content.find(b"-", place + 1)
+        found = {}
+        words = b" " * _MAX_WORD + self._content.translate(_PLAIN_LETTERS)
+        for hyphen in _HYPHEN.finditer(self._content):
+            place = hyphen.start()
+            before = words[place : place + _MAX_WORD].rpartition(b" ")[2]
+            if b"-" not in before:
+                found[before + hyphen[1]] = before + b"-" + hyphen[1]
         return found
 
     def split(self, text: bytes, glued: bytes) -> bytes:
@@ -287,7 +288,7 @@ class PaperWords:
         whole = self.hyphenated[glued]
         if self._content.count(whole) < _LEAST_RATIO * self._content.count(glued):
             return text
-        return re.sub(rb"(?<![A-Za-z-])%b(?![A-Za-z-])" % glued, whole, text)
+        return _PLAIN_WORD.sub(lambda word: whole if word[0] == glued else word[0], text)
 
     def part(self, text: bytes) -> bytes:
         """Give compounds their hyphens back.

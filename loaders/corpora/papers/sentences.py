@@ -42,16 +42,27 @@ _OPENERS = """
     often previously recently subsequently surprisingly theoretically typically unfortunately
     usually
 """
-#: No sentence ends behind the first of these, nor behind the second before a number. Case matters:
-#: "the set Cf.", "for 10 sec." and "the answer is no." end sentences.
-_UNFINISHED = re.compile(
-    r"[(\[]*(?:(?:[Ee]\.g|[Ii]\.e|cf|viz|vs|w\.r\.t|approx|ca|[Ff]igs?|[Ee]qn?s?|Sect?s?|Tabs?"
-    r"|Dr|Mrs?|Ms|Prof|St)\. |(?:[Nn]os?|pp?|sect?s?|[Cc]h|Chap|App|[Vv]ol|[Rr]efs?|[Ee]x|Alg|Thm"
-    r"|Lem|Def|Prop|Cor)\. \(?\d)"
+#: No sentence ends behind these. Case matters: "the set Cf." ends one.
+_UNFINISHED = frozenset(
+    (
+        *("E.g.", "e.g.", "I.e.", "i.e.", "cf.", "viz.", "vs.", "w.r.t.", "approx.", "ca."),
+        *("Fig.", "Figs.", "fig.", "figs.", "Sec.", "Secs.", "Sect.", "Sects.", "Tab.", "Tabs."),
+        *("Eq.", "Eqs.", "eq.", "eqs.", "Eqn.", "Eqns.", "eqn.", "eqns."),
+        *("Dr.", "Mr.", "Mrs.", "Ms.", "Prof.", "St."),
+    )
 )
+#: Nor behind these before a number: "for 10 sec." and "the answer is no." end sentences.
+_UNFINISHED_BEFORE_NUMBER = frozenset(
+    (
+        *("No.", "Nos.", "no.", "nos.", "p.", "pp.", "sec.", "secs.", "sect.", "sects.", "Ch."),
+        *("ch.", "Chap.", "App.", "Vol.", "vol.", "Ref.", "Refs.", "ref.", "refs.", "Ex.", "ex."),
+        *("Alg.", "Thm.", "Lem.", "Def.", "Prop.", "Cor."),
+    )
+)
+_NUMBER = re.compile(r"\(?\d")
 #: No sentence begins with a word in lower case (with p53, mRNA and x-rays some do), nor with one of
 #: these signs; "[3] We" begins with the mark of the sentence before.
-_CONTINUATION = re.compile(r"[a-z]+(?![\w-])|[,;:)\]}=+<>≤≥%?!|/]|\[[\d, \u2013-]+\]\s+[A-Z]")
+_CONTINUATION = r"[a-z]+(?![\w-])|[,;:)\]}=+<>≤≥%?!|/]|\[[\d, \u2013-]+\]\s+[A-Z]"
 #: Ends that nupunkt does not see: behind the mark of a note or a citation ("so.12 We",
 #: "so.[3, 4] We", "so. [3] We"), behind a unit or a variable ("2 h. Cells"), and where a blank
 #: stands before the full stop instead of behind it ("[3] .We").
@@ -60,9 +71,46 @@ _END = re.compile(
     r"(?:\d{1,3}(?:[,\u2013-]\d{1,3})*|\s?\[[\d, \u2013-]+\])\s+(?=[A-Z])"
     r"|(?<=[^.]\s[a-z]\.)\s+(?=[A-Z])|(?<=[)\]] \.)(?=[A-Z]))"
 )
-#: Plain ends, behind words that are longer than any abbreviation here. Most cuts are such; nupunkt
-#: decides the same of them, but takes longer than all else here.
-_PLAIN_END = re.compile(r"\.(?<=[a-z]{5}\.)(?=(\s+)[A-Z])")
+#: The last two letters of the abbreviations that end with more than one.
+_LAST_LETTERS = "|".join(
+    sorted({word[-2:] for word in (*_ABBREVIATIONS, *_LIST_ENDS) if word[-2:].isalpha()})
+)
+_CLOSER = r"[\"')\]}*\u201d\u2019\u00bb]"
+#: A mark behind which nupunkt ends every sentence, if a capital letter, a digit or an opening mark
+#: follows: no abbreviation or initial stands before it, and no number of an item at the beginning
+#: of a line ("\n(xviii). The").
+_SURE_MARK = rf"""
+    (?= {_CLOSER}*\s+[A-Z0-9(\[\u201c\u2018])
+    (?: (?<=[?!])
+        | (?<=[^\n]{{13}}\.)
+        (?: (?<=[A-Za-z]{{2}}\.)(?<!(?i:{_LAST_LETTERS})\.)
+            | (?<=[0-9)\]}}%\"'\u201d\u2019?!]\.)
+            | (?<=[^\s.]\s\.)
+        )
+    )
+"""
+#: For each mark the places, behind blanks, where nupunkt may end a sentence and no rule keeps it
+#: from doing so; in "et al. (2004)" it surely does not. Most ends are sure, and to ask nupunkt
+#: takes longer than all else here. Where it has to be asked, group 1 is what it looks at behind the
+#: end: the next word, and the marks before that.
+_POSSIBLE_ENDS = [
+    re.compile(
+        rf"""
+        {re.escape(mark)}
+        (?: (?<=[a-z]{{5}}\.)\s++(?=[A-Z])
+            | {_SURE_MARK} {_CLOSER}*+\s++(?!{_CONTINUATION})
+            | (?!(?<=\sal\.)\s+[0-9(\[])
+            (?: {_CLOSER}++\s++
+                | (?!(?<=\.)\s+\.)\s++(?!{_CLOSER}+--)(?:{_CLOSER}++(?:\s++|\Z))?+
+            )
+            (?!{_CONTINUATION})(?=((?:\.\s+)*(?:[.?!\u2026]\s+)?\S*))
+        )
+        """,
+        re.VERBOSE,
+    )
+    for mark in ".?!\u2026"
+]
+_MAX_ITEM_NUMBER = 13  # "\n  (xviii). "
 #: The number of a heading or an item, which belongs to what follows: "3.1.", "(a).", "IV."
 _HEADING_NUMBER = re.compile(r"[(\[]?(?:\d+(?:\.\d+)*|[A-Za-z]|[ivxIVX]+)[.)\]]+")
 _MAX_HEADING_NUMBER = 10
@@ -90,20 +138,52 @@ def _load_punkt() -> "PunktSentenceTokenizer":
 
 def _goes_on(text: str, begin: int, cut: int) -> bool:
     """Return whether the sentence that begins at ``begin`` goes on behind ``cut``."""
-    if not text[cut - 1].isspace() or _CONTINUATION.match(text, cut):
-        return True
-    before = text[max(begin, cut - _MAX_BRACKET_SIDE) : cut].strip()
+    start = begin if cut - begin <= _MAX_BRACKET_SIDE else cut - _MAX_BRACKET_SIDE
+    before = text[start:cut].strip()
     if cut - begin <= _MAX_HEADING_NUMBER and _HEADING_NUMBER.fullmatch(before):
         return True
     last = before.rsplit(None, 1)[-1]
-    if len(last) <= _MAX_UNFINISHED and _UNFINISHED.match(f"{last} {text[cut : cut + 2]}"):
-        return True
+    if len(last) <= _MAX_UNFINISHED:
+        word = last.lstrip("([")
+        if word in _UNFINISHED:
+            return True
+        if word in _UNFINISHED_BEFORE_NUMBER and _NUMBER.match(text, cut):
+            return True
     if "(" not in before and "[" not in before:  # the most frequent case first, for speed
         return False
     if max(before.rfind("("), before.rfind("[")) <= max(before.rfind(")"), before.rfind("]")):
         return False
     bracket = _BRACKET.search(text, cut, cut + _MAX_BRACKET_SIDE)
     return bracket is not None and bracket[0] in ")]"
+
+
+def _cuts_of_nupunkt(text: str) -> set[int]:
+    """Return where nupunkt cuts a text, behind blanks and not before a continuation.
+
+    It is shown no more than the parts in which an end is not sure: from the possible end before to
+    what it looks at behind. Parts that overlap are one.
+    """
+    possible = [end for ends in _POSSIBLE_ENDS for end in ends.finditer(text)]
+    possible.sort(key=re.Match.end)
+    cuts = set()
+    unsure = set()
+    parts: list[tuple[int, int]] = []
+    before = 0
+    for end in possible:
+        cut = end.end()
+        if end.lastindex is None:
+            cuts.add(cut)
+        else:
+            unsure.add(cut)
+            start = min(before, max(0, end.start() - _MAX_ITEM_NUMBER))
+            if parts and start < parts[-1][1]:
+                start, _ = parts.pop()
+            parts.append((start, end.end(1)))
+        before = cut
+    for start, stop in parts:
+        found = {start + at for at, _ in _load_punkt().span_tokenize(text[start:stop])}
+        cuts |= found & unsure
+    return cuts
 
 
 def split_sentences(text: str) -> list[str]:
@@ -119,13 +199,11 @@ def split_sentences(text: str) -> list[str]:
         The sentences, in order, without the blanks around them, none empty; together they have all
         other characters of the text.
     """
-    plain = {end.end(1) for end in _PLAIN_END.finditer(text)}
-    others = {start for start, _ in _load_punkt().span_tokenize(_PLAIN_END.sub(";", text))}
     ends = {end.end() for end in _END.finditer(text)}
     sentences = []
     begin = 0
-    for cut in sorted(plain | others | ends):
-        if cut in ends or (cut and not _goes_on(text, begin, cut)):
+    for cut in sorted(_cuts_of_nupunkt(text) | ends):
+        if cut in ends or not _goes_on(text, begin, cut):
             sentences.append(text[begin:cut].strip())
             begin = cut
     if rest := text[begin:].strip():

@@ -1,5 +1,7 @@
 """Damage from extraction: what is mended, what is dropped and why, and what stays as it is."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import example, given
@@ -189,6 +191,21 @@ def test_a_word_gets_the_hyphen_that_its_paper_writes():
     content = [b"\n".join(texts), b"\n".join(others)]
     found = mend([*texts, *others], np.array([0, 0, 1, 1, 1]), content).as_first
     assert found == [b"The cross-document links are new.", texts[1], *others]
+
+
+@given(
+    st.lists(
+        st.sampled_from(["co", "Two", "words", "A" * 19, "b", "-", "--", " ", "\n", "4", "\u00e9"])
+    ).map("".join)
+)
+@example("A" * 19 + "bc-words, co-words, co-two-words, \u00e9co-words, co-words\u00e9, 4co-words")
+def test_every_word_with_a_hyphen_is_found(text):
+    content, expected = text.encode(), {}
+    for hyphen in re.finditer(rb"-([a-z]{3,})(?![A-Za-z-])", content):
+        near = content[max(0, hyphen.start() - 20) : hyphen.start()]
+        if before := re.search(rb"(?<![A-Za-z-])[A-Za-z]+\Z", near):
+            expected[before[0] + hyphen[1]] = before[0] + hyphen[0]
+    assert PaperWords(content).hyphenated == expected
 
 
 def test_letters_get_their_accents_back():

@@ -6,10 +6,10 @@ import; ``datasets_builder`` makes a builder of ``datasets`` from it.
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
 from ...loaders.fetching import Source, SourceFile, obtain_all
 from ...loaders.hashing import hash_file
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ...loaders.releases import Oddities
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,31 @@ class Rows(Protocol):
 
         Raises:
             NLIHubError: A source is malformed, or does not hold what it should.
+        """
+        ...
+
+
+class RowsPart(Protocol):
+    """A part of the rows of a dataset; it can be sent to another process or machine."""
+
+    def batches(self, oddities: "dict[str, Oddities] | None" = None) -> Iterator[Batch]:
+        """Yield the rows of the part in order; see ``Rows.batches``."""
+        ...
+
+
+@runtime_checkable
+class PartedRows(Rows, Protocol):
+    """Rows that are too many for one process: they are made and written part by part."""
+
+    def map_parts(self, job: Callable[[int, RowsPart], Result], num_proc: int) -> Iterator[Result]:
+        """Do a job on every part, in processes of this machine or on a cluster.
+
+        Args:
+            job: What to do with a part, given its number; it can be sent to another process.
+            num_proc: Number of processes on this machine.
+
+        Yields:
+            What the job returns, in the order of the parts, which is the order of the rows.
         """
         ...
 

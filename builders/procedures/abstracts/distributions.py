@@ -32,17 +32,23 @@ Source:
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, NamedTuple
 
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from ....loaders.atomic_write import whole_folder
 from ...core.keyed import keyed_number
 from ...core.schema import SPLITS
+from ...core.sql import Database
 from ..splits import ByRatio
 from .declaration import POSITIVE
 from .perturb.apply import NAMES
-
-if TYPE_CHECKING:
-    from .mechanisms.mechanism import Mechanism
-    from .negatives import Negative
+from .tables import MEMBERS, ROWS, TableWriter, read_records
 
 TRAIN, VALIDATION, TEST = SPLITS
 CONFIGS = FULL, BALANCED = ("full", "balanced")
@@ -76,28 +82,23 @@ class Membership(NamedTuple):
     split: str | None
     kinds: tuple[str, ...] | None = None
 
-    def has(self, split: str, kind: str) -> bool:
-        """Return whether the row of a kind is in a split."""
-        return self.split == split and (self.kinds is None or kind in self.kinds)
+    def has_kind(self, kind: str) -> bool:
+        """Return whether the row of a kind is in its split, if any."""
+        return self.split is not None and (self.kinds is None or kind in self.kinds)
 
 
-def list_kinds(negatives: "Sequence[Negative]") -> list[tuple[str, str]]:
-    """Return category and kind of each row of a mechanism, the positive first."""
-    return [(POSITIVE, POSITIVE), *((one.category, one.kind) for one in negatives)]
-
-
-def find_rare_kinds(negatives: "Sequence[Sequence[Negative]]") -> tuple[str, ...]:
+def find_rare_kinds(with_category: Mapping[str, int], n_mechanisms: int) -> tuple[str, ...]:
     """Return the kinds that BioNLI's draw prefers and that are rare here too.
 
     Args:
-        negatives: All negatives of each mechanism.
+        with_category: Number of mechanisms that have a negative of a category.
+        n_mechanisms: Number of all mechanisms.
 
     Returns:
         Those of ``PREFERRED`` of which at most 10 % of the mechanisms have a negative.
     """
-    n_mechanisms = Counter(name for made in negatives for name in {one.category for one in made})
-    at_most = _MAX_RARE * len(negatives)
-    return tuple(name for name in PREFERRED if n_mechanisms[name] <= at_most)
+    at_most = _MAX_RARE * n_mechanisms
+    return tuple(name for name in PREFERRED if with_category.get(name, 0) <= at_most)
 
 
 class _Lot(NamedTuple):
@@ -161,28 +162,19 @@ class Distribution:
         found = ByRatio(1 - _TEST_SHARE, 0).place_of(pmid, None, self.seed).split
         return TEST if found == TEST else None
 
-    def distribute(
-        self, mechanisms: "Sequence[Mechanism]", negatives: "Sequence[Sequence[Negative]]"
-    ) -> Mapping[str, Sequence[Membership]]:
-        """Return for each config where the rows of each mechanism are.
+    def place(self, pmid: str, kinds: Sequence[tuple[str, str]]) -> tuple[Membership, Membership]:
+        """Return where the rows of a mechanism are, in ``full`` and in ``balanced``.
 
-        Without a limit, it does not depend on the other mechanisms.
+        It depends on no other mechanism; the limit of a category is not applied yet.
 
         Args:
-            mechanisms: The mechanisms.
-            negatives: All negatives of each.
+            pmid: The id of its abstract.
+            kinds: Category and kind of each row, the positive first.
         """
-        pmids = [one.pmid for one in mechanisms]
-        placed = [self._place(*one) for one in zip(pmids, negatives, strict=True)]
-        full, balanced = ([one[n] for one in placed] for n in range(len(CONFIGS)))
-        return {FULL: full, BALANCED: self._limit(pmids, full, balanced)}
-
-    def _place(self, pmid: str, negatives: "Sequence[Negative]") -> tuple[Membership, Membership]:
-        """Return where the rows of a mechanism are, in ``full`` and in ``balanced``."""
         split = self.split_of(pmid)
         if split in (VALIDATION, TEST):
             return Membership(split), Membership(split)
-        lots = self._lots(pmid, negatives)
+        lots = self._lots(pmid, kinds)
         if self.pairs:
             return self._place_pair(pmid, lots)
         if split is None and any(self._is_marked(lot) for lot in lots):
@@ -212,10 +204,10 @@ class Distribution:
         pair = Membership(TRAIN, (POSITIVE, drawn.kind))
         return pair, pair if self._accepts(BALANCED, drawn) else Membership(None)
 
-    def _lots(self, pmid: str, negatives: "Sequence[Negative]") -> list[_Lot]:
+    def _lots(self, pmid: str, kinds: Sequence[tuple[str, str]]) -> list[_Lot]:
         """Return the rows of a mechanism in the draw, the positive first."""
         lots = []
-        for category, kind in list_kinds(negatives):
+        for category, kind in kinds:
             name = f"{pmid}-{kind}"
             number = keyed_number(self.seed, "accept", name) / 2**64
             lots.append(_Lot(category, kind, name, number))
@@ -237,25 +229,197 @@ class Distribution:
 
         return min(lots, key=place)
 
-    def _limit(
-        self, pmids: Sequence[str], full: Sequence[Membership], balanced: Sequence[Membership]
-    ) -> Sequence[Membership]:
-        """Take training mechanisms above the limit of a rule-based category out of ``balanced``."""
-        if self.max_per_category is None:
-            return balanced
-        left = list(balanced)
-        n_taken: Counter[str] = Counter()
-        order = [keyed_number(self.seed, "balanced", pmid) for pmid in pmids]
-        for n in sorted(range(len(pmids)), key=order.__getitem__):
-            if balanced[n].split != TRAIN:
-                continue
-            names = [kind for kind in balanced[n].kinds or () if kind in NAMES]
-            n_taken.update(names)
-            if any(n_taken[name] > self.max_per_category for name in names):
-                left[n] = _outside_training(full[n])
-        return left
+    def limited_category(self, balanced: Membership) -> str | None:
+        """Return the category whose limit a mechanism counts for in ``balanced``; None for none."""
+        if self.max_per_category is None or balanced.split != TRAIN:
+            return None
+        return next((kind for kind in balanced.kinds or () if kind in NAMES), None)
+
+    def limit_order(self, pmid: str) -> int:
+        """Return a number of 64 bits; mechanisms above a limit are those with the greatest."""
+        return keyed_number(self.seed, "balanced", pmid)
 
 
 def _outside_training(full: Membership) -> Membership:
     """Return where a mechanism that ``balanced`` does not train on is in it."""
     return Membership(VALIDATION if full.split == VALIDATION else None)
+
+
+#: A key and a pmid; of what is kept in their order, the last.
+Threshold = tuple[int, str]
+
+
+@dataclass(frozen=True)
+class RowsShard:
+    """The rows of a shard, and the folder for where they belong."""
+
+    rows: Path
+    folder: Path
+
+
+@dataclass(frozen=True)
+class DistributingJob:
+    """Puts the rows of a shard into configs and splits; it can be sent to another process.
+
+    Attributes:
+        distribution: The rule.
+        first_left_out: Place of the first negated ``VNeg`` that is left out, in their keyed order;
+            None keeps all.
+    """
+
+    distribution: Distribution
+    first_left_out: Threshold | None
+
+    def run(self, shard: RowsShard) -> None:
+        """Write where each row belongs; see ``tables``.
+
+        Raises:
+            OutputError: The folder cannot be written.
+        """
+        columns = ["pmid", "kind", "category", "balance"]
+        with (
+            whole_folder(shard.folder, lambda _: True) as work,
+            TableWriter(work, MEMBERS) as members,
+        ):
+            rows = read_records(shard.rows, ROWS, columns)
+            for pmid, found in groupby(rows, key=itemgetter("pmid")):
+                self._add(pmid, list(found), members)
+
+    def _add(self, pmid: str, rows: Sequence[Mapping[str, Any]], members: TableWriter) -> None:
+        is_kept = [self._is_kept(row) for row in rows]
+        kept = zip(rows, is_kept, strict=True)
+        kinds = [(row["category"], row["kind"]) for row, keeps in kept if keeps]
+        full, balanced = self.distribution.place(pmid, kinds)
+        limited = self.distribution.limited_category(balanced)
+        order = None
+        if limited is not None:
+            order = self.distribution.limit_order(pmid) - (1 << 63)
+        for row, keeps in zip(rows, is_kept, strict=True):
+            kind = row["kind"]
+            members.add(
+                pmid,
+                kind,
+                row["category"],
+                keeps,
+                *(
+                    value
+                    for one in (full, balanced)
+                    for value in (split_number(one.split), keeps and one.has_kind(kind))
+                ),
+                limited,
+                order,
+            )
+
+    def _is_kept(self, row: Mapping[str, Any]) -> bool:
+        last = self.first_left_out
+        return last is None or row["balance"] is None or (row["balance"], row["pmid"]) < last
+
+
+def split_number(split: str | None) -> int:
+    """Return the number of a split in the tables; -1 for none."""
+    return -1 if split is None else SPLITS.index(split)
+
+
+def find_limits(
+    members: Sequence[Path], max_per_category: int, database: Database
+) -> dict[str, Threshold]:
+    """Return for each category that has more mechanisms than it may have the last that is taken.
+
+    Args:
+        members: The tables of members of all shards.
+        max_per_category: How many mechanisms of a category ``balanced`` trains on.
+        database: A database.
+    """
+    database.add({MEMBERS: members})
+    found = database.read(
+        f"""
+        SELECT limited, limit_order, pmid FROM (
+            SELECT limited, limit_order, pmid,
+                ROW_NUMBER() OVER (PARTITION BY limited ORDER BY limit_order, pmid) AS n
+            FROM {MEMBERS} WHERE limited IS NOT NULL AND kind = '{POSITIVE}'
+        ) WHERE n = {max_per_category}
+        """  # noqa: S608
+    )
+    return {row["limited"]: (row["limit_order"], row["pmid"]) for row in found.to_pylist()}
+
+
+def is_above(row: Mapping[str, Any], limits: Mapping[str, Threshold]) -> bool:
+    """Return whether the mechanism of a row of the table of members is above its limit."""
+    last = limits.get(row["limited"])
+    return last is not None and (row["limit_order"], row["pmid"]) > last
+
+
+def place_above(full: int, is_kept: bool) -> tuple[int, bool]:
+    """Return where a row is in ``balanced`` whose mechanism is above its limit: not in training.
+
+    Args:
+        full: The number of the mechanism's split in ``full``.
+        is_kept: Whether the row is in the dataset at all.
+
+    Returns:
+        The number of the mechanism's split, and whether the row is there.
+    """
+    validation = split_number(VALIDATION)
+    return (validation, is_kept) if full == validation else (-1, False)
+
+
+class RowGroup(NamedTuple):
+    """Rows that belong to the same splits.
+
+    Attributes:
+        category: Their category.
+        is_positive: Whether they are the positives, one for each mechanism.
+        full: The number of their mechanisms' split in ``full``; -1 for none.
+        in_full: Whether they are there.
+        balanced: The same in ``balanced``.
+        in_balanced: The same.
+    """
+
+    category: str
+    is_positive: bool
+    full: int
+    in_full: bool
+    balanced: int
+    in_balanced: bool
+
+    def place(self, config: str) -> tuple[int, bool]:
+        """Return the number of their mechanisms' split in a config, and whether they are there."""
+        if config == FULL:
+            return self.full, self.in_full
+        return self.balanced, self.in_balanced
+
+
+def count_members(
+    members: Sequence[Path], limits: Mapping[str, Threshold]
+) -> Mapping[RowGroup, int]:
+    """Count rows by category and split, the limits of categories applied.
+
+    Args:
+        members: The tables of members of all shards.
+        limits: See ``find_limits``.
+    """
+    found: Counter[RowGroup] = Counter()
+    names = ["category", "is_positive", "full", "in_full", "balanced", "in_balanced", "is_kept"]
+    for path in members:
+        table = pq.read_table(path)
+        table = table.append_column("is_positive", pc.equal(table["kind"], POSITIVE))
+        table = table.append_column("is_above", _are_above(table, limits))
+        for row in table.group_by([*names, "is_above"]).aggregate([([], "count_all")]).to_pylist():
+            group = RowGroup(*(row[name] for name in names[:-1]))
+            if row["is_above"]:
+                balanced, in_balanced = place_above(group.full, row["is_kept"])
+                group = group._replace(balanced=balanced, in_balanced=in_balanced)
+            found[group] += row["count_all"]
+    return found
+
+
+def _are_above(members: pa.Table, limits: Mapping[str, Threshold]) -> pa.Array:
+    above = pa.chunked_array([pa.repeat(False, len(members))])
+    for category, (order, pmid) in limits.items():
+        behind = pc.or_(
+            pc.greater(members["limit_order"], order),
+            pc.and_(pc.equal(members["limit_order"], order), pc.greater(members["pmid"], pmid)),
+        )
+        here = pc.and_(pc.equal(members["limited"], category), behind)
+        above = pc.or_(above, pc.fill_null(here, False))
+    return above

@@ -5,8 +5,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
+from importlib.metadata import version as installed_version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +21,9 @@ from ....loaders.corpora.papers.paper import Paper, SkippedPaper, SplitSentences
 from ....loaders.corpora.papers.read import read_papers
 from .arrays import Words
 from .pairs import PairBlock, PairRules, by_category, find_pairs
+
+if TYPE_CHECKING:
+    from ..shards import CorpusShard
 
 PAIRS, PAPERS, REPORT = "pairs.arrow", "papers.arrow", "report.json"
 
@@ -51,14 +55,6 @@ PAPER_SCHEMA = pa.schema(
 
 
 @dataclass(frozen=True)
-class CorpusShard:
-    """Some files of a corpus of papers, and the folder for their pairs."""
-
-    files: Sequence[PaperFile]
-    folder: Path
-
-
-@dataclass(frozen=True)
 class Job:
     """What a worker does with each shard; it can be sent to another process or machine.
 
@@ -72,7 +68,7 @@ class Job:
     split_sentences: SplitSentences
     metadata: Metadata
 
-    def run(self, shard: CorpusShard) -> None:
+    def run(self, shard: "CorpusShard") -> None:
         """Write the pairs, papers and counts of a shard, whole or not at all.
 
         What cannot be read is skipped and reported.
@@ -94,6 +90,26 @@ class Job:
                 dropped += block.dropped
                 n_papers += len(block.papers)
             ShardReport(skipped, dict(sorted(found.items())), by_category(dropped)).write(work)
+
+    def identity(self) -> list[Any]:
+        """Return all that the pairs of a paper depend on, besides paper and code."""
+        splitter = self.split_sentences
+        return [
+            self.rules.as_json(),
+            f"{splitter.__module__}.{splitter.__qualname__}",
+            [f"{name} {installed_version(name)}" for name in ("nupunkt", "orjson", "pyarrow")],
+            sorted(self.metadata.years.items()),
+            sorted(self.metadata.domains.items()),
+            self.metadata.domain,
+        ]
+
+    def modules(self) -> list[str]:
+        """Return the modules that the pairs of a paper depend on, with all that these import."""
+        return [__name__, self.split_sentences.__module__]
+
+    def is_final(self, folder: Path) -> bool:
+        """Return whether reading again would give the same."""
+        return ShardReport.read(folder).is_final
 
     def _papers(self, files: Sequence[PaperFile], skipped: list[SkippedPaper]) -> Iterator[Paper]:
         for file in files:

@@ -17,6 +17,7 @@ from ....loaders.progress import Tell
 from ...core.options import BuildOptions
 from ..about import Declared
 from ..procedure import Construction, ConstructionReport, TooFewError, list_reasons
+from ..shards import local_engine, worked_off
 from ..splits import list_uneven_splits
 from .declaration import PapersDeclaration
 from .extract import Job, ShardReport
@@ -24,7 +25,6 @@ from .recipe import PapersRecipe
 from .rows import PaperRows
 from .select_pairs import select_pairs
 from .select_papers import Papers, select_papers
-from .shards import local_engine, worked_off
 
 _LOGGER = logging.getLogger(__name__)
 _MAX_SHOWN = 10
@@ -60,7 +60,8 @@ def run(
     job = Job(recipe.rules, recipe.split_sentences, metadata)
     engine = recipe.engine or local_engine(options.num_proc)
     phrases = recipe.rules.phrases
-    with worked_off(files, job, engine, options.cache_dir) as folders:
+    with worked_off(files, job, engine, options.cache_dir) as shards:
+        folders = [shard.folder for shard in shards]
         papers = select_papers(folders, recipe.splitting, recipe.seed)
         unknown = sorted(metadata.ids - set(papers.table["id"].to_pylist()))
         try:

@@ -17,8 +17,7 @@ from datasets import Dataset
 
 from ....loaders.atomic_write import working_folder
 from ....loaders.errors import needs_extra
-from .extract import CorpusShard, Job
-from .shards import Engine
+from ..shards import CorpusShard, Engine, Job
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

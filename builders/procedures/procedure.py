@@ -6,11 +6,12 @@ the ``PapersRecipe``, ``declaration.py`` the ``PapersDeclaration``, and ``run.py
 the command with its options, the parameters in the manifest, the card's blocks.
 """
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Protocol, Self
+from typing import Annotated, Any, ClassVar, Protocol, Self, TextIO
 
 from ...loaders.errors import CorpusError
 from ...loaders.progress import Tell
@@ -125,21 +126,37 @@ class ConstructionReport:
 
     Attributes:
         counts: Numbers of units and of pairs, as the manifest has them.
-        left_out: By kind, the files, records and ids that were not taken, and why.
+        left_out: By kind, the files, records and ids that were not taken, and why; perhaps read
+            from the disk while rows can be made.
         summary: The same in a few lines, for people.
     """
 
     counts: Mapping[str, Any]
-    left_out: Mapping[str, Sequence[Any]]
+    left_out: Mapping[str, Collection[Any]]
     summary: Sequence[str] = ()
 
-    def as_json(self) -> dict[str, Any]:
-        """Return counts and entries as plain values."""
-        entries = {
-            kind: [asdict(one) if is_dataclass(one) else one for one in found]  # type: ignore[arg-type]
-            for kind, found in self.left_out.items()
-        }
-        return {**self.counts, **entries}
+    def write_json(self, file: TextIO) -> None:
+        """Write counts and entries as one object of JSON, an entry at a time."""
+        opening = "{\n  "
+        for name, value in self.counts.items():
+            file.write(f"{opening}{_as_json(name)}: {_as_json(value, 1)}")
+            opening = ",\n  "
+        for kind, found in self.left_out.items():
+            file.write(f"{opening}{_as_json(kind)}: [")
+            opening = ",\n  "
+            separator = "\n    "
+            for one in found:
+                entry = asdict(one) if is_dataclass(one) else one  # type: ignore[arg-type]
+                file.write(f"{separator}{_as_json(entry, 2)}")
+                separator = ",\n    "
+            file.write("\n  ]" if found else "]")
+        file.write("\n}\n")
+
+
+def _as_json(value: Any, depth: int = 0) -> str:
+    """Return a value of an object or a list as JSON, each level two blanks further in."""
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    return text.replace("\n", "\n" + "  " * depth)
 
 
 class TooFewError(CorpusError):

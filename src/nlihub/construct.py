@@ -10,9 +10,9 @@ Example:
     ('train', 'validation', 'test')
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +67,7 @@ __all__ = [
 ]
 
 PathLike = str | Path
+_MAX_LEFT_OUT = 10_000
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,8 @@ class Constructed:
         folder: The folder of the built version.
         report: The file with all counts, and everything that was left out.
         counts: What was read, kept and dropped, as the manifest has it.
-        left_out: By kind, the files, records and ids that were not taken, and why.
+        left_out: By kind, the first 10,000 files, records and ids that were not taken, and why;
+            the report has all.
         summary: The counts in a few lines, for people.
         rows: Number of rows by config and split.
     """
@@ -248,6 +250,9 @@ def construct(
             version = build_version(builder, target, options, measure=_probe if probe else None)
             report = made.report
             _write(report_file, report)
+            left_out = {
+                kind: list(islice(found, _MAX_LEFT_OUT)) for kind, found in report.left_out.items()
+            }
     except TooFewError as error:
         failed = report_file.with_name(f"{name}.failed.json")
         _write(failed, error.report)
@@ -257,7 +262,7 @@ def construct(
         version.folder,
         report_file,
         report.counts,
-        report.left_out,
+        left_out,
         [*report.summary, *_rows_as_text(version.manifest)],
         {config: {s: split.rows for s, split in found.items()} for config, found in configs},
     )
@@ -272,9 +277,11 @@ def _probe(version: BuiltVersion) -> dict[str, Any]:
 
 def _write(path: Path, report: ConstructionReport) -> None:
     """Write what was read, kept and dropped, as JSON."""
-    text = json.dumps(report.as_json(), indent=2, ensure_ascii=False) + "\n"
-    with whole_file(path) as partial:
-        partial.write_text(text, encoding="utf-8", errors="surrogateescape")
+    with (
+        whole_file(path) as partial,
+        partial.open("w", encoding="utf-8", errors="surrogateescape", newline="\n") as file,
+    ):
+        report.write_json(file)
 
 
 def _rows_as_text(manifest: Manifest) -> list[str]:

@@ -27,7 +27,8 @@ from ...core.schema import SPLITS, uniform_features
 from ...core.workers import map_in_order
 from ..shards import Engine, work_off
 from .declaration import EXTRA, POSITIVE
-from .distributions import BALANCED, FULL, Threshold, is_above, place_above, split_number
+from .distributions import BALANCED, FULL
+from .members import Threshold, is_above, place_above, split_number
 from .negatives import MechanismShard
 from .perturb.names import find_places
 from .tables import MEMBERS, ROWS, read_records

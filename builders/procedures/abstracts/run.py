@@ -29,23 +29,18 @@ from ..shards import CorpusShard, Engine, Job, Part, local_engine, work_off, wor
 from ..splits import list_uneven_splits
 from .balance_negation import FLIPPED, UNBALANCED, count_balanced
 from .declaration import POSITIVE, AbstractsDeclaration
-from .distributions import (
-    CONFIGS,
-    FULL,
-    TEST,
-    TRAIN,
+from .distributions import CONFIGS, FULL, TEST, TRAIN, Distribution, find_rare_kinds
+from .extract import FindingJob, read_mechanism
+from .mechanisms.mechanism import NO_PHRASE, NoMechanism
+from .members import (
     DistributingJob,
-    Distribution,
     RowGroup,
     RowsShard,
     Threshold,
     count_members,
     find_limits,
-    find_rare_kinds,
     split_number,
 )
-from .extract import FindingJob, read_mechanism
-from .mechanisms.mechanism import NO_PHRASE, NoMechanism
 from .negatives import (
     MechanismShard,
     NegativeCounts,

@@ -5,6 +5,7 @@ Source:
     one, and the larger classes are cut to the size of the smallest.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
@@ -128,7 +129,8 @@ class AnnotatedRows:
         label, split = (rows[name].to_numpy().astype(np.int64) for name in ("label", "split"))
         domain = pc.index_in(rows["domain"], pa.array(domains)).to_numpy().astype(np.int64)
         labels = self._version.manifest.labels
-        sizes = class_sizes(label, split, domain, self._evaluation, domains, labels, quotas)
+        counts = Counter(zip(split.tolist(), domain.tolist(), label.tolist(), strict=True))
+        sizes = class_sizes(counts, self._evaluation, domains, labels, quotas)
         hashes = [keyed_number(0, "annotated", key) for key in rows["id"].to_pylist()]
         left = balance(label, split, domain, np.array(hashes, np.uint64), sizes)
         return pa.concat_arrays(

@@ -1,6 +1,11 @@
 """Random numbers that depend on names alone: keyed hashes of stable ids."""
 
 import hashlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 
 def keyed_hash(text: str, key: str, purpose: str) -> bytes:
@@ -34,3 +39,9 @@ def keyed_number(seed: int, purpose: str, name: str) -> int:
         ValueError: The purpose is too long.
     """
     return int.from_bytes(keyed_hash(name, str(seed), purpose)[:8], "little")
+
+
+def order_preserving(words: "npt.NDArray[np.uint64]") -> "npt.NDArray[np.int64]":
+    """Return n words of 64 bits as n signed numbers in the same order, as SQL compares them."""
+    signed: npt.NDArray[np.int64] = (words ^ 2**63).view("int64")
+    return signed

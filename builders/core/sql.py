@@ -6,7 +6,7 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -33,7 +33,7 @@ class Statement:
     Attributes:
         name: Name of the result.
         query: A SELECT that DuckDB and Spark both run. Its rows come in no order. Words of 64 bits
-            are stored as int64 (see ``order_preserving``), since Spark has no unsigned integers.
+            are stored as int64 (see ``keyed.order_preserving``): Spark has no unsigned integers.
     """
 
     name: str
@@ -100,10 +100,14 @@ class Database:
 
     def __init__(self, connection: "duckdb.DuckDBPyConnection") -> None:
         self._connection = connection
+        self._tables: dict[str, Sequence[Path]] = {}
 
     def add(self, tables: Tables) -> None:
         """Name files as tables; a table of that name is replaced."""
         for name, files in tables.items():
+            if self._tables.get(name) == files:
+                continue
+            self._tables[name] = files
             listed = ", ".join(f"'{_quoted(path)}'" for path in files)
             self._connection.execute(
                 f'CREATE OR REPLACE VIEW "{name}" AS SELECT * FROM read_parquet([{listed}])'  # noqa: S608
@@ -173,14 +177,24 @@ def open_database(beside: Path, num_threads: int | None = None) -> Iterator[Data
 
 
 class DuckDBEngine:
-    """Runs each query in a database of its own on this machine."""
+    """Runs queries on this machine: each in a database of its own, or all in one that is open.
 
-    def __init__(self, num_threads: int | None = None) -> None:
+    Args:
+        num_threads: Threads of a database of its own; None takes one a core.
+        database: The one that is open; opening one takes longer than a query over few rows.
+    """
+
+    def __init__(self, num_threads: int | None = None, database: Database | None = None) -> None:
         self._num_threads = num_threads
+        self._database = database
 
     def write(self, query: str, tables: Tables, folder: Path) -> None:
         """Write the rows of a query; see ``SQLEngine``."""
-        with open_database(folder.parent, self._num_threads) as database:
+        with (
+            nullcontext(self._database)
+            if self._database is not None
+            else open_database(folder.parent, self._num_threads)
+        ) as database:
             database.add(tables)
             database.write(query, folder)
 

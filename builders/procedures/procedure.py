@@ -7,12 +7,13 @@ the command with its options, the parameters in the manifest, the card's blocks.
 """
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Protocol, Self, TextIO
+from typing import Annotated, Any, ClassVar, Protocol, Self
 
+from ...loaders.atomic_write import whole_file
 from ...loaders.errors import CorpusError
 from ...loaders.progress import Tell
 from ..core.base import NLIBuilder, Rows
@@ -126,37 +127,40 @@ class ConstructionReport:
 
     Attributes:
         counts: Numbers of units and of pairs, as the manifest has them.
-        left_out: By kind, the files, records and ids that were not taken, and why; perhaps read
-            from the disk while rows can be made.
+        left_out: By kind, the files, records and ids that were not taken, and why; they may be too
+            many for memory.
         summary: The same in a few lines, for people.
     """
 
     counts: Mapping[str, Any]
-    left_out: Mapping[str, Collection[Any]]
+    left_out: Mapping[str, Iterable[Any]]
     summary: Sequence[str] = ()
 
-    def write_json(self, file: TextIO) -> None:
-        """Write counts and entries as one object of JSON, an entry at a time."""
-        opening = "{\n  "
-        for name, value in self.counts.items():
-            file.write(f"{opening}{_as_json(name)}: {_as_json(value, 1)}")
-            opening = ",\n  "
-        for kind, found in self.left_out.items():
-            file.write(f"{opening}{_as_json(kind)}: [")
-            opening = ",\n  "
-            separator = "\n    "
-            for one in found:
-                entry = asdict(one) if is_dataclass(one) else one  # type: ignore[arg-type]
-                file.write(f"{separator}{_as_json(entry, 2)}")
-                separator = ",\n    "
-            file.write("\n  ]" if found else "]")
-        file.write("\n}\n")
+    def write(self, path: Path) -> None:
+        """Write counts and entries as JSON, one entry at a time.
+
+        Raises:
+            OutputError: The file cannot be written.
+        """
+        with (
+            whole_file(path) as partial,
+            partial.open("w", encoding="utf-8", errors="surrogateescape") as file,
+        ):
+            file.write(_as_json(self.counts, 0)[:-2])  # without its end
+            for kind, found in self.left_out.items():
+                file.write(f",\n  {json.dumps(kind)}: [")
+                end = "]"
+                for number, one in enumerate(found):
+                    entry = asdict(one) if is_dataclass(one) else one  # type: ignore[arg-type]
+                    file.write(f"{',' * (number > 0)}\n    {_as_json(entry, 4)}")
+                    end = "\n  ]"
+                file.write(end)
+            file.write("\n}\n")
 
 
-def _as_json(value: Any, depth: int = 0) -> str:
-    """Return a value of an object or a list as JSON, each level two blanks further in."""
+def _as_json(value: Any, indent: int) -> str:
     text = json.dumps(value, indent=2, ensure_ascii=False)
-    return text.replace("\n", "\n" + "  " * depth)
+    return text.replace("\n", "\n" + " " * indent)
 
 
 class TooFewError(CorpusError):

@@ -1,99 +1,116 @@
-"""Work off a corpus of files shard by shard, on an engine, and go on after a kill."""
+"""Read a corpus of papers shard by shard, on an engine, and go on after a kill."""
 
 import json
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
+from importlib.metadata import version as installed_version
 from pathlib import Path
 from shutil import rmtree
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from filelock import FileLock, Timeout
 
-from ...loaders.corpora.papers.files import PaperFile
-from ...loaders.interrupts import kept_when_interrupted
-from ...loaders.progress import progress_bar
-from ..core.identity import code_identity
-from ..core.workers import map_in_order
+from ....loaders.corpora.papers.files import PaperFile
+from ....loaders.interrupts import kept_when_interrupted
+from ....loaders.progress import progress_bar
+from ...core.identity import code_identity
+from ...core.sql import SQLEngine
+from ...core.workers import map_in_order
+from .extract import PAIRS, CorpusShard, Job, ShardReport
+from .place_papers import ShardGroup
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 _LOGGER = logging.getLogger(__name__)
 
 #: Files are put together to shards of at least this size, so that small ones cost little.
 SHARD_BYTES = 8_000_000
+#: Shards are put together to groups with number columns of at least this size, 300,000 pairs.
+_GROUP_BYTES = 16_000_000
 
 
-class Shard(Protocol):
-    """A part of the work, and the folder for its result."""
+class Engine(Protocol):
+    """Works on a corpus: in processes of this machine, or on a cluster."""
 
     @property
-    def folder(self) -> Path:
-        """The folder, which is there once the work is done."""
+    def folder(self) -> Path | None:
+        """Where working files are kept; None takes the cache."""
         ...
 
+    @property
+    def sql(self) -> SQLEngine | None:
+        """What chooses papers and pairs; None is DuckDB on this machine."""
+        ...
 
-@dataclass(frozen=True)
-class CorpusShard:
-    """Some files of a corpus, and the folder for what is made of them."""
+    def map(self, job: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
+        """Do a job on items.
 
-    files: Sequence[PaperFile]
-    folder: Path
+        Args:
+            job: What to do with an item; it can be sent to another process or machine.
+            items: The items.
 
-
-Part = TypeVar("Part", bound=Shard, contravariant=True)
-
-
-class Job(Protocol[Part]):
-    """What a worker does with a shard; it can be sent to another process or machine."""
-
-    def run(self, shard: Part, /) -> None:
-        """Make the folder of a shard, whole or not at all.
-
-        Raises:
-            OutputError: The folder cannot be written.
+        Yields:
+            The results, in the order of the items.
         """
         ...
 
 
-class CorpusJob(Job[CorpusShard], Protocol):
-    """What is done with the files of a corpus."""
+@dataclass(frozen=True)
+class LocalEngine:
+    """Works in processes of this machine.
 
-    def identity(self) -> Sequence[Any]:
-        """Return all that a folder depends on, besides files and code, as plain values."""
-        ...
+    Attributes:
+        num_proc: Their number.
+    """
 
-    def modules(self) -> Sequence[str]:
-        """Return the modules that a folder depends on, with all that these import."""
-        ...
+    num_proc: int
+    folder: Path | None = None
+    sql: SQLEngine | None = None
 
-    def is_final(self, folder: Path) -> bool:
-        """Return whether reading the files again would give the same."""
-        ...
-
-
-class Engine(Protocol):
-    """Works off shards: in processes of this machine, or on a cluster."""
-
-    def __call__(self, job: Job[Part], shards: Sequence[Part]) -> Iterable[None]:
-        """Run the job on every shard, so that each folder is there; yield once for each."""
-        ...
+    def map(self, job: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
+        """Do a job on items, in order; see ``Engine``."""
+        return map_in_order(job, items, self.num_proc)
 
 
-def local_engine(num_proc: int) -> Engine:
-    """Return an engine that works in as many processes of this machine."""
-    return lambda job, shards: map_in_order(job.run, shards, num_proc)
+@dataclass(frozen=True)
+class Corpus:
+    """A corpus of papers that has been read.
+
+    Attributes:
+        folders: The folders of the shards, each with its pairs, papers and counts.
+        results: The folder for what is made of these.
+    """
+
+    folders: Sequence[Path]
+    results: Path
+
+    def group(self, results: Path) -> list[ShardGroup]:
+        """Put shards together that a worker takes at once, each group with a folder for results."""
+        groups: list[ShardGroup] = []
+        start = size = 0
+        for number, folder in enumerate(self.folders, 1):
+            size += (folder / PAIRS).stat().st_size
+            if size >= _GROUP_BYTES or number == len(self.folders):
+                some = self.folders[start:number]
+                groups.append(ShardGroup(start, some, results / _names_key(some)))
+                start, size = number, 0
+        return groups
+
+    def key(self, *parts: object) -> str:
+        """Return a name for the content of the corpus and other things, plain values."""
+        names = [folder.name for folder in self.folders]
+        return sha256(json.dumps([names, *parts]).encode()).hexdigest()[:16]
 
 
 @contextmanager
 def worked_off(
-    files: Sequence[PaperFile],
-    job: CorpusJob,
-    engine: Engine,
-    cache_dir: Path,
-    shard_bytes: int = SHARD_BYTES,
-) -> Iterator[list[CorpusShard]]:
-    """Read a corpus into folders, one a shard.
+    files: Sequence[PaperFile], job: Job, engine: Engine, cache_dir: Path
+) -> Iterator[Corpus]:
+    """Read a corpus of papers into folders, one a shard, with its pairs, papers and counts.
 
     Shards that a process finished before it died are not read again, unless a file of theirs has
     changed since. When the block ends without an error, the folders are removed.
@@ -102,49 +119,49 @@ def worked_off(
         files: The files of the corpus.
         job: What to do with a shard.
         engine: What reads the shards.
-        cache_dir: Where the folders are made.
-        shard_bytes: Size of a shard, in bytes.
-
-    Yields:
-        The shards, in the order of the files. What else is made of them is kept beside their
-        folders, which lie in one.
+        cache_dir: Where the folders are made, if the engine has no folder of its own.
     """
-    recipe = cache_dir / "construct" / _key(job)
+    recipe = (engine.folder or cache_dir) / "construct" / _key(job)
     recipe.mkdir(parents=True, exist_ok=True)
-    place = recipe / code_identity(*job.modules())[:16]
-    shards = [CorpusShard(group, place / _shard_key(group)) for group in _group(files, shard_bytes)]
+    place = recipe / _code(job)[:16]
+    shards = [CorpusShard(group, place / _shard_key(group)) for group in _group(files)]
+    results = place / "results"
     with _alone(recipe):
         for other in recipe.iterdir():
             if other.is_dir() and other != place:  # of an earlier version of this package
                 rmtree(other, ignore_errors=True)
         place.mkdir(exist_ok=True)
-        waiting = [
-            shard for shard in shards if not (shard.folder.is_dir() and job.is_final(shard.folder))
-        ]
+        waiting = [shard for shard in shards if not _is_done(shard.folder)]
+        if waiting:  # perhaps to be read again, by the same name
+            rmtree(results, ignore_errors=True)
+        done = len(shards) - len(waiting)
         with kept_when_interrupted("The shards that were read are kept: run it again to go on."):
-            work_off(job, waiting, engine, "Reading", len(shards))
-            yield shards
-        for shard in shards:
-            rmtree(shard.folder, ignore_errors=True)
+            with progress_bar("Reading", n_steps=len(shards), n_done=done, unit="shard") as bar:
+                for _ in engine.map(job.run, waiting):
+                    bar.update()
+            corpus = Corpus([shard.folder for shard in shards], results)
+            yield corpus
+        for folder in (*corpus.folders, results):
+            rmtree(folder, ignore_errors=True)
         with suppress(OSError):  # not empty: shards of another corpus
             place.rmdir()
 
 
-def work_off(
-    job: Job[Part], waiting: Sequence[Part], engine: Engine, title: str, n_shards: int
+def do_missing(
+    engine: Engine, job: Callable[[ShardGroup], object], groups: Sequence[ShardGroup], what: str
 ) -> None:
-    """Work off the shards that are not done yet, with a progress bar.
+    """Do a job on groups of shards, but those whose target is there.
 
     Args:
-        job: What to do with a shard.
-        waiting: The shards.
-        engine: What works them off.
-        title: What is done, for the progress bar.
-        n_shards: Number of all shards.
+        engine: What does it.
+        job: Makes the target, whole or not at all.
+        groups: The groups.
+        what: The text before the progress bar.
     """
-    n_done = n_shards - len(waiting)
-    with progress_bar(title, n_steps=n_shards, n_done=n_done, unit="shard") as bar:
-        for _ in engine(job, waiting):
+    waiting = [group for group in groups if not group.target.is_dir()]
+    done = len(groups) - len(waiting)
+    with progress_bar(what, n_steps=len(groups), n_done=done, unit="group") as bar:
+        for _ in engine.map(job, waiting):
             bar.update()
 
 
@@ -163,21 +180,44 @@ def _alone(recipe: Path) -> Iterator[None]:
         lock.release()
 
 
-def _group(files: Sequence[PaperFile], shard_bytes: int) -> Iterator[list[PaperFile]]:
+def _is_done(folder: Path) -> bool:
+    return folder.is_dir() and ShardReport.read(folder).is_final
+
+
+def _group(files: Sequence[PaperFile]) -> Iterator[list[PaperFile]]:
     group: list[PaperFile] = []
     size = 0
     for file in files:
         group.append(file)
         size += file.size
-        if size >= shard_bytes:
+        if size >= SHARD_BYTES:
             yield group
             group, size = [], 0
     if group:
         yield group
 
 
-def _key(job: CorpusJob) -> str:
-    return sha256(json.dumps(job.identity()).encode()).hexdigest()[:16]
+def _code(job: Job) -> str:
+    """Return a hash of the code that the pairs of a paper depend on."""
+    return code_identity(Job.__module__, job.split_sentences.__module__)
+
+
+def _key(job: Job) -> str:
+    """Return a name for all that the pairs of a paper depend on, besides paper and code."""
+    splitter = job.split_sentences
+    parts = [
+        job.rules.as_json(),
+        f"{splitter.__module__}.{splitter.__qualname__}",
+        [f"{name} {installed_version(name)}" for name in ("nupunkt", "orjson", "pyarrow")],
+        sorted(job.metadata.years.items()),
+        sorted(job.metadata.domains.items()),
+        job.metadata.domain,
+    ]
+    return sha256(json.dumps(parts).encode()).hexdigest()[:16]
+
+
+def _names_key(folders: Sequence[Path]) -> str:
+    return sha256("\n".join(folder.name for folder in folders).encode()).hexdigest()[:16]
 
 
 def _shard_key(files: Sequence[PaperFile]) -> str:
@@ -187,8 +227,7 @@ def _shard_key(files: Sequence[PaperFile]) -> str:
         try:
             stat = file.path.stat()
             times = stat.st_mtime_ns, stat.st_ctime_ns  # the second cannot be set back
-            part = [] if file.end is None else [file.start, file.end]
-            parts.append([file.name, str(file.path.absolute()), stat.st_size, *times, *part])
+            parts.append([file.name, str(file.path.absolute()), stat.st_size, *times])
         except OSError:  # gone; reported when it is read
             parts.append([file.name])
     return sha256(json.dumps(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]

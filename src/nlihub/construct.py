@@ -10,9 +10,9 @@ Example:
     ('train', 'validation', 'test')
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -36,12 +36,11 @@ from .builders.procedures.abstracts.recipe import AbstractsRecipe
 from .builders.procedures.papers.recipe import PapersRecipe
 from .builders.procedures.papers.spark import spark_engine
 from .builders.procedures.patterns.recipe import PatternsRecipe
-from .builders.procedures.procedure import ConstructionReport, Recipe, TooFewError
+from .builders.procedures.procedure import Recipe, TooFewError
 from .builders.procedures.registry import declared_builder, get_procedure
 from .builders.versions.manifest import Manifest
 from .builders.versions.version import BuiltVersion
 from .builders.versions.write import build_version, check_target
-from .loaders.atomic_write import whole_file
 from .loaders.errors import UsageError
 from .loaders.progress import Tell, silent
 
@@ -67,7 +66,6 @@ __all__ = [
 ]
 
 PathLike = str | Path
-_MAX_LEFT_OUT = 10_000
 
 
 @dataclass(frozen=True)
@@ -78,8 +76,6 @@ class Constructed:
         folder: The folder of the built version.
         report: The file with all counts, and everything that was left out.
         counts: What was read, kept and dropped, as the manifest has it.
-        left_out: By kind, the first 10,000 files, records and ids that were not taken, and why;
-            the report has all.
         summary: The counts in a few lines, for people.
         rows: Number of rows by config and split.
     """
@@ -87,9 +83,15 @@ class Constructed:
     folder: Path
     report: Path
     counts: Mapping[str, Any]
-    left_out: Mapping[str, Sequence[Any]]
     summary: Sequence[str]
     rows: Mapping[str, Mapping[str, int]]
+
+    @property
+    def left_out(self) -> Mapping[str, Sequence[Any]]:
+        """By kind, the files, records and ids that were not taken, and why, as in the report."""
+        text = self.report.read_text(encoding="utf-8", errors="surrogateescape")
+        found: dict[str, Sequence[Any]] = json.loads(text)
+        return {kind: entries for kind, entries in found.items() if kind not in self.counts}
 
 
 def papers(
@@ -249,20 +251,16 @@ def construct(
             builder = declared_builder(made.declaration, made.rows, made.report.counts)
             version = build_version(builder, target, options, measure=_probe if probe else None)
             report = made.report
-            _write(report_file, report)
-            left_out = {
-                kind: list(islice(found, _MAX_LEFT_OUT)) for kind, found in report.left_out.items()
-            }
+            report.write(report_file)
     except TooFewError as error:
         failed = report_file.with_name(f"{name}.failed.json")
-        _write(failed, error.report)
+        error.report.write(failed)
         raise TooFewError(f"{error} All that was not taken: {failed}", error.report) from error
     configs = version.manifest.configs.items()
     return Constructed(
         version.folder,
         report_file,
         report.counts,
-        left_out,
         [*report.summary, *_rows_as_text(version.manifest)],
         {config: {s: split.rows for s, split in found.items()} for config, found in configs},
     )
@@ -273,15 +271,6 @@ def _probe(version: BuiltVersion) -> dict[str, Any]:
     from .builders.statistics.probe import measure_probe
 
     return {"probe": measure_probe(version)}
-
-
-def _write(path: Path, report: ConstructionReport) -> None:
-    """Write what was read, kept and dropped, as JSON."""
-    with (
-        whole_file(path) as partial,
-        partial.open("w", encoding="utf-8", errors="surrogateescape", newline="\n") as file,
-    ):
-        report.write_json(file)
 
 
 def _rows_as_text(manifest: Manifest) -> list[str]:

@@ -19,11 +19,11 @@ def papers(tmp_path):
 def test_what_is_kept_of_reading_papers(papers, tmp_path, monkeypatch, error, code):
     from nlihub.builders.procedures.papers import run
 
-    def engine(job, shards):
-        raise error
-        yield
+    class Interrupted(run.LocalEngine):
+        def map(self, job, items):
+            raise error
 
-    monkeypatch.setattr(run, "local_engine", lambda _: engine)
+    monkeypatch.setattr(run, "LocalEngine", Interrupted)
     done = run_command("construct", "papers", "mine", papers, "--domain", "acl", cwd=tmp_path)
     assert done.returncode == code
     told = "nlihub: interrupted. The shards that were read are kept: run it again to go on."

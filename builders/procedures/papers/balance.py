@@ -18,9 +18,7 @@ Sizes = Mapping[tuple[int, int], int]
 
 
 def class_sizes(
-    label: Numbers,
-    split: Numbers,
-    domain: Numbers,
+    counts: Mapping[tuple[int, int, int], int],
     splits: Sequence[str],
     domains: Sequence[str],
     labels: Sequence[str],
@@ -29,9 +27,7 @@ def class_sizes(
     """Return how many pairs of each class a split and domain has when its classes are balanced.
 
     Args:
-        label: n ids of labels.
-        split: n numbers of splits in ``SPLITS``, -1 for what is not taken.
-        domain: n numbers of domains, in ``domains``.
+        counts: The number of pairs by the numbers of split, domain and label.
         splits: The splits that have pairs.
         domains: The domains.
         labels: The label set.
@@ -44,11 +40,10 @@ def class_sizes(
     problems = []
     for name, (number, its_domain) in product(splits, enumerate(domains)):
         key = (SPLITS.index(name), number)
-        here = (split == key[0]) & (domain == number)
-        counts = np.bincount(label[here], minlength=len(labels))
-        sizes[key] = wanted = quotas.get(name, max(int(counts.min()), 1))
-        if counts.min() < wanted:
-            listed = ", ".join(f"{n:,} {label}" for label, n in zip(labels, counts, strict=True))
+        found = [counts.get((*key, label), 0) for label in range(len(labels))]
+        sizes[key] = wanted = quotas.get(name, max(min(found), 1))
+        if min(found) < wanted:
+            listed = ", ".join(f"{n:,} {label}" for label, n in zip(labels, found, strict=True))
             problems.append(
                 f"{name} of {its_domain} has {listed}, expected {wanted:,} or more of each"
             )

@@ -5,13 +5,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
-from importlib.metadata import version as installed_version
+from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.ipc
+import pyarrow.parquet as pq
 from xxhash import xxh3_64_intdigest
 
 from ....loaders.atomic_write import whole_folder
@@ -19,26 +20,29 @@ from ....loaders.corpora.papers.files import PaperFile
 from ....loaders.corpora.papers.metadata import Metadata
 from ....loaders.corpora.papers.paper import Paper, SkippedPaper, SplitSentences
 from ....loaders.corpora.papers.read import read_papers
-from .arrays import Words
+from ...core.keyed import order_preserving
+from .arrays import Words, draw, mix
 from .pairs import PairBlock, PairRules, by_category, find_pairs
 
-if TYPE_CHECKING:
-    from ..shards import CorpusShard
+TEXTS, PAIRS, PAPERS, REPORT = "texts.arrow", "pairs.parquet", "papers.parquet", "report.json"
 
-PAIRS, PAPERS, REPORT = "pairs.arrow", "papers.arrow", "report.json"
-
+#: The texts of the pairs, row by row beside ``PAIR_SCHEMA``.
+TEXT_SCHEMA = pa.schema({"premise": pa.string(), "hypothesis": pa.string()})
+#: What pairs are chosen by. Words of 64 bits are ``order_preserving``.
 PAIR_SCHEMA = pa.schema(
     {
-        "premise": pa.string(),
-        "hypothesis": pa.string(),
-        "category": pa.int16(),  # number of the category
+        "shard_key": pa.int64(),
+        "pair": pa.int32(),  # row
         "paper": pa.int32(),  # row of the shard's papers
+        "category": pa.int16(),  # number of the category
         "first": pa.int32(),
         "second": pa.int32(),
-        "order": pa.uint64(),
-        "premise_hash": pa.uint64(),
-        "hypothesis_hash": pa.uint64(),
-        "second_hash": pa.uint64(),  # of the sentence that the hypothesis is, whole
+        "order_key": pa.int64(),
+        "draw_key": pa.int64(),  # decides what is cut, apart from the order
+        "draw_bucket": pa.int32(),  # its upper bits
+        "texts_key": pa.int64(),  # of premise and hypothesis
+        "premise_key": pa.int64(),
+        "second_key": pa.int64(),  # of the sentence that the hypothesis is, whole
     }
 )
 PAPER_SCHEMA = pa.schema(
@@ -52,6 +56,17 @@ PAPER_SCHEMA = pa.schema(
         "line": pa.int64(),
     }
 )
+_BUCKET_BITS = 16
+_ROW_GROUP_ROWS = 120_000
+_COMPRESSED = pa.ipc.IpcWriteOptions(compression="zstd")
+
+
+@dataclass(frozen=True)
+class CorpusShard:
+    """Some files of a corpus of papers, and the folder for their pairs."""
+
+    files: Sequence[PaperFile]
+    folder: Path
 
 
 @dataclass(frozen=True)
@@ -68,7 +83,7 @@ class Job:
     split_sentences: SplitSentences
     metadata: Metadata
 
-    def run(self, shard: "CorpusShard") -> None:
+    def run(self, shard: CorpusShard) -> None:
         """Write the pairs, papers and counts of a shard, whole or not at all.
 
         What cannot be read is skipped and reported.
@@ -79,37 +94,20 @@ class Job:
         skipped: list[SkippedPaper] = []
         found: Counter[str] = Counter()
         dropped: Counter[tuple[str, str]] = Counter()
-        n_papers = 0
+        key = shard_key(shard.folder)
         with whole_folder(shard.folder, lambda _: True) as work, ExitStack() as stack:
-            pairs = stack.enter_context(pa.ipc.new_file(str(work / PAIRS), PAIR_SCHEMA))
-            papers = stack.enter_context(pa.ipc.new_file(str(work / PAPERS), PAPER_SCHEMA))
+            texts = stack.enter_context(
+                pa.ipc.new_file(str(work / TEXTS), TEXT_SCHEMA, options=_COMPRESSED)
+            )
+            pairs = stack.enter_context(_RowGroups(work / PAIRS, PAIR_SCHEMA))
+            papers = stack.enter_context(_RowGroups(work / PAPERS, PAPER_SCHEMA))
             for block in find_pairs(self._papers(shard.files, skipped), self.rules):
-                pairs.write(_pair_batch(block, n_papers))
+                texts.write(_text_batch(block))
+                pairs.write(_pair_batch(block, key, pairs.n_rows, papers.n_rows))
                 papers.write(_paper_batch(block))
                 found += block.found
                 dropped += block.dropped
-                n_papers += len(block.papers)
             ShardReport(skipped, dict(sorted(found.items())), by_category(dropped)).write(work)
-
-    def identity(self) -> list[Any]:
-        """Return all that the pairs of a paper depend on, besides paper and code."""
-        splitter = self.split_sentences
-        return [
-            self.rules.as_json(),
-            f"{splitter.__module__}.{splitter.__qualname__}",
-            [f"{name} {installed_version(name)}" for name in ("nupunkt", "orjson", "pyarrow")],
-            sorted(self.metadata.years.items()),
-            sorted(self.metadata.domains.items()),
-            self.metadata.domain,
-        ]
-
-    def modules(self) -> list[str]:
-        """Return the modules that the pairs of a paper depend on, with all that these import."""
-        return [__name__, self.split_sentences.__module__]
-
-    def is_final(self, folder: Path) -> bool:
-        """Return whether reading again would give the same."""
-        return ShardReport.read(folder).is_final
 
     def _papers(self, files: Sequence[PaperFile], skipped: list[SkippedPaper]) -> Iterator[Paper]:
         for file in files:
@@ -152,27 +150,61 @@ class ShardReport:
         return not any(entry.reason == "unreadable" for entry in self.skipped)
 
 
-def read_shard_table(folder: Path, name: str, columns: Sequence[str] | None = None) -> pa.Table:
-    """Read some columns of a table of a shard: its ``PAIRS`` or its ``PAPERS``; by default all."""
-    schema = PAIR_SCHEMA if name == PAIRS else PAPER_SCHEMA
-    chosen = [schema.get_field_index(column) for column in columns or schema.names]
-    options = pa.ipc.IpcReadOptions(included_fields=chosen)
-    with pa.OSFile(str(folder / name)) as file:
-        return pa.ipc.open_file(file, options=options).read_all()
+def shard_key(folder: Path) -> int:
+    """Return a number that names a shard in SQL, of the name of its folder."""
+    return int.from_bytes(sha256(folder.name.encode()).digest()[:8], "big", signed=True)
 
 
-def _pair_batch(block: PairBlock, n_before: int) -> pa.RecordBatch:
+class _RowGroups:
+    """Writes batches as a Parquet file with row groups that are not small."""
+
+    def __init__(self, path: Path, schema: pa.Schema) -> None:
+        self._writer = pq.ParquetWriter(path, schema, compression="zstd")
+        self._waiting: list[pa.RecordBatch] = []
+        self._n_waiting = 0
+        self.n_rows = 0
+
+    def __enter__(self) -> "_RowGroups":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._flush()
+        self._writer.close()
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        self._waiting.append(batch)
+        self.n_rows += len(batch)
+        self._n_waiting += len(batch)
+        if self._n_waiting >= _ROW_GROUP_ROWS:
+            self._flush()
+
+    def _flush(self) -> None:
+        self._writer.write_table(pa.Table.from_batches(self._waiting, self._writer.schema))
+        self._waiting, self._n_waiting = [], 0
+
+
+def _text_batch(block: PairBlock) -> pa.RecordBatch:
+    columns = {"premise": block.premises, "hypothesis": block.hypotheses}
+    return pa.RecordBatch.from_pydict(columns, schema=TEXT_SCHEMA)
+
+
+def _pair_batch(block: PairBlock, key: int, n_pairs: int, n_papers: int) -> pa.RecordBatch:
+    n = len(block.order)
+    drawn = draw(block.order, 1)
+    premise = _hash(block.premises)
     columns = {
-        "premise": block.premises,
-        "hypothesis": block.hypotheses,
+        "shard_key": np.full(n, key, np.int64),
+        "pair": np.arange(n_pairs, n_pairs + n),
+        "paper": block.paper + n_papers,
         "category": block.category,
-        "paper": block.paper + n_before,
         "first": block.first,
         "second": block.second,
-        "order": block.order,
-        "premise_hash": _hash(block.premises),
-        "hypothesis_hash": _hash(block.hypotheses),
-        "second_hash": _hash(block.seconds),
+        "order_key": order_preserving(block.order),
+        "draw_key": order_preserving(drawn),
+        "draw_bucket": (drawn >> np.uint64(64 - _BUCKET_BITS)).astype(np.int32),
+        "texts_key": order_preserving(mix(premise) ^ _hash(block.hypotheses)),
+        "premise_key": order_preserving(premise),
+        "second_key": order_preserving(_hash(block.seconds)),
     }
     return pa.RecordBatch.from_pydict(columns, schema=PAIR_SCHEMA)
 

@@ -5,26 +5,28 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from ....loaders.corpora.papers.files import find_paper_files
 from ....loaders.corpora.papers.metadata import Metadata
-from ....loaders.corpora.papers.paper import SkippedPaper
 from ....loaders.corpora.papers.sentences import split_sentences
 from ....loaders.errors import CorpusError
 from ....loaders.progress import Tell
+from ...core.identity import code_identity
 from ...core.options import BuildOptions
+from ...core.sql import DuckDBEngine, open_database
 from ..about import Declared
 from ..procedure import Construction, ConstructionReport, TooFewError, list_reasons
-from ..shards import local_engine, worked_off
 from ..splits import list_uneven_splits
 from .declaration import PapersDeclaration
-from .extract import Job, ShardReport
+from .extract import Job
+from .place_papers import PlaceJob
 from .recipe import PapersRecipe
 from .rows import PaperRows
-from .select_pairs import select_pairs
-from .select_papers import Papers, select_papers
+from .select import Pairs, Papers, Selector, SkippedPapers
+from .shards import Corpus, Engine, LocalEngine, do_missing, worked_off
 
 _LOGGER = logging.getLogger(__name__)
 _MAX_SHOWN = 10
@@ -58,26 +60,16 @@ def run(
     metadata = Metadata.read(recipe.metadata, recipe.domain)
     files = find_paper_files(paths)
     job = Job(recipe.rules, recipe.split_sentences, metadata)
-    engine = recipe.engine or local_engine(options.num_proc)
-    phrases = recipe.rules.phrases
-    with worked_off(files, job, engine, options.cache_dir) as shards:
-        folders = [shard.folder for shard in shards]
-        papers = select_papers(folders, recipe.splitting, recipe.seed)
-        unknown = sorted(metadata.ids - set(papers.table["id"].to_pylist()))
-        try:
-            if not papers.n_taken:
-                raise CorpusError(f"No paper of {len(files):,} files is taken.")
-            pairs = select_pairs(folders, papers, recipe.rules, splits, recipe.per_class)
-        except CorpusError as error:
-            report = _report(papers, unknown, {"papers": papers.counts()})
-            raise TooFewError(f"{error} {_most_common(folders, papers)}", report) from error
+    engine = recipe.engine or LocalEngine(options.num_proc)
+    with worked_off(files, job, engine, options.cache_dir) as corpus:
+        papers, unknown, pairs, results = _select(corpus, recipe, metadata, engine, len(files))
         counts = {
             "annotation": AUTOMATIC,
             "random_sentences": recipe.random_sentences,
             "longer_phrases": recipe.longer_phrases,
             "neutral_distance": recipe.neutral_distance,
             "neutral_overlap": recipe.neutral_overlap,
-            "papers": papers.counts(),
+            "papers": papers.counts,
             "pairs": pairs.counts,
         }
         report = _report(papers, unknown, counts)
@@ -85,12 +77,53 @@ def run(
             sizes = {name: pairs.n_balanced(name) for name in splits}
             uneven = list_uneven_splits(recipe.splitting, sizes, "pairs")
             report = replace(report, summary=[*report.summary, *uneven])
+        phrases = recipe.rules.phrases
         declaration = PapersDeclaration(
             declared, phrases.label_names, phrases.categories, tuple(papers.domains), splits
         )
-        keys = options.keys(declaration.spec())
-        rows = PaperRows(folders, papers, pairs, recipe.parameters(), phrases, keys)
+        rows = PaperRows(
+            corpus,
+            results,
+            papers.source,
+            papers.domains,
+            pairs,
+            recipe.parameters(),
+            phrases,
+            options.keys(declaration.spec()),
+            recipe.engine,
+        )
         yield Construction(rows, report, declaration)
+
+
+def _select(
+    corpus: Corpus, recipe: PapersRecipe, metadata: Metadata, engine: Engine, n_files: int
+) -> tuple[Papers, Sequence[str], Pairs, Path]:
+    """Choose papers and pairs.
+
+    Returns:
+        The papers, the ids of the table that are of no paper, the pairs, and the folder of results.
+    """
+    place = PlaceJob(recipe.splitting, recipe.seed)
+    code = code_identity(__name__)
+    results = corpus.results / corpus.key(code, recipe.splitting.as_json(), recipe.seed)
+    groups = corpus.group(results / "placed")
+    do_missing(engine, place.run, groups, "Placing")
+    with open_database(results) as database:
+        sql = engine.sql or DuckDBEngine(database=database)
+        selector = Selector(groups, results, database, sql)
+        papers = selector.select_papers(recipe.splitting)
+        unknown = selector.unknown_ids(sorted(metadata.ids))
+        try:
+            if not papers.counts["kept"]:
+                raise CorpusError(f"No paper of {n_files:,} files is taken.")
+            pairs = selector.select_pairs(
+                papers, recipe.rules.phrases, recipe.splitting.splits, recipe.per_class
+            )
+        except CorpusError as error:
+            report = _report(papers, unknown, {"papers": papers.counts})
+            most = _most_common(papers.counts["dropped"], selector.dropped_pairs().dropped)
+            raise TooFewError(f"{error} {most}", report) from error
+    return papers, unknown, pairs, results
 
 
 def _report(
@@ -103,8 +136,8 @@ def _report(
     )
 
 
-def _summary(skipped: Sequence[SkippedPaper], unknown: Sequence[str]) -> Iterator[str]:
-    for entry in skipped[:_MAX_SHOWN]:
+def _summary(skipped: SkippedPapers, unknown: Sequence[str]) -> Iterator[str]:
+    for entry in islice(skipped, _MAX_SHOWN):
         place = f"{entry.file}:{entry.line}" if entry.line else entry.file
         yield f"skipped {place}: {entry.reason}: {entry.detail}"
     if len(skipped) > _MAX_SHOWN:
@@ -122,14 +155,12 @@ def _summary_of_counts(counts: Mapping[str, Any]) -> Iterator[str]:
         yield f"{kept:,} of {read:,} pairs"
 
 
-def _most_common(folders: Sequence[Path], papers: Papers) -> str:
+def _most_common(papers: Mapping[str, int], dropped_pairs: Mapping[str, Mapping[str, int]]) -> str:
     """Say why most of what was read is not taken."""
-    of_pairs: Counter[str] = Counter()
-    for folder in folders:
-        for dropped in ShardReport.read(folder).dropped.values():
-            of_pairs.update(dropped)
-    of_papers = Counter(papers.counts()["dropped"])
-    found = {"Papers that are not taken": of_papers, "Dropped pairs": of_pairs}
+    pairs: Counter[str] = Counter()
+    for dropped in dropped_pairs.values():
+        pairs.update(dropped)
+    found = {"Papers that are not taken": Counter(papers), "Dropped pairs": pairs}
     return " ".join(
         f"{what}: " + ", ".join(f"{n:,} {reason}" for reason, n in why.most_common(4)) + "."
         for what, why in found.items()

@@ -1,61 +1,48 @@
-"""Read a corpus of papers on a Spark cluster, with the same pairs as on one machine.
+"""Work on a corpus of papers on a Spark cluster, with the same rows as on one machine.
 
-Every worker must see the files of papers under the same paths, and have nlihub. What a shard gives
-comes back through ``datasets.Dataset.from_spark``, as its very files.
+Tasks read and write where they are: the driver and every worker must see the papers and the
+working files under the same paths, and have nlihub. Only paths, counts and hashes travel.
 """
 
 import os
+import pickle
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from shutil import move, rmtree
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from datasets import Dataset
 
-from ....loaders.atomic_write import working_folder
 from ....loaders.errors import needs_extra
-from ..shards import CorpusShard, Engine, Job
+from ...core.sql import SQLEngine, Tables
+from .shards import Engine, Item, Result
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-#: Shards that are read at a time; the earlier ones are kept when the cluster or the driver dies.
-_SHARDS_PER_CORE = 16
-_CHUNK_BYTES = 16_000_000
-_SCHEMA = "shard long, name string, start long, content binary"
-_ARROW_SCHEMA = pa.schema(
-    {"shard": pa.int64(), "name": pa.string(), "start": pa.int64(), "content": pa.binary()}
-)
+#: Items that are worked on at a time, before the driver hears of it.
+_ITEMS_PER_CORE = 16
 
 
 def spark_engine(session: "SparkSession | None" = None, folder: Path | None = None) -> Engine:
-    """Return an engine that reads papers on a Spark cluster.
+    """Return an engine that works on papers on a Spark cluster.
 
     Args:
         session: The session; None takes the active one, or begins one by Spark's own configuration.
             Its workers run the Python that ``PYSPARK_PYTHON`` names; where that is not set, a
             session begun here on this machine runs the Python of the caller.
-        folder: A folder that the driver and all workers see, for what comes back; None takes one
-            beside the shards, which is enough where all of Spark is on this machine.
+        folder: A folder that the driver and all workers see, for all working files; Spark then also
+            runs the SQL that chooses papers and pairs, so that the driver needs no disk. None
+            takes the cache, which all must see, and DuckDB on the driver, which is faster.
 
     Raises:
         MissingExtraError: ``nlihub[spark]`` is not installed.
     """
-    with needs_extra("spark", "Reading papers on a Spark cluster"):
+    with needs_extra("spark", "Working on papers on a Spark cluster"):
         from pyspark.sql import SparkSession
     spark = session or SparkSession.getActiveSession() or _begin(SparkSession.builder)
-
-    def work(job: Job, shards: Sequence[CorpusShard]) -> Iterator[None]:
-        waiting = shards
-        while waiting:
-            at_once = _SHARDS_PER_CORE * spark.sparkContext.defaultParallelism  # which may grow
-            yield from _work(spark, job, waiting[:at_once], folder)
-            waiting = waiting[at_once:]
-
-    return work
+    return _SparkEngine(spark, folder, _SparkSQL(spark) if folder is not None else None)
 
 
 def _begin(builder: "SparkSession.Builder") -> "SparkSession":
@@ -66,54 +53,50 @@ def _begin(builder: "SparkSession.Builder") -> "SparkSession":
     return spark
 
 
-def _work(
-    spark: "SparkSession", job: Job, shards: Sequence[CorpusShard], folder: Path | None
-) -> Iterator[None]:
-    """Read some shards; none of their folders is there before all are read."""
-    files = [list(shard.files) for shard in shards]
+@dataclass(frozen=True)
+class _SparkEngine:
+    """Works on a Spark cluster; see ``Engine``."""
 
+    session: "SparkSession"
+    folder: Path | None
+    sql: SQLEngine | None
+
+    def map(self, job: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
+        """Do a job on items, each in a task, in order; see ``Engine``."""
+        waiting = items
+        while waiting:
+            at_once = _ITEMS_PER_CORE * self.session.sparkContext.defaultParallelism  # may grow
+            yield from _map_at_once(self.session, job, waiting[:at_once])
+            waiting = waiting[at_once:]
+
+
+def _map_at_once(
+    spark: "SparkSession", job: Callable[[Item], Result], items: Sequence[Item]
+) -> Iterator[Result]:
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                with TemporaryDirectory() as place:
-                    target = Path(place) / "shard"
-                    job.run(CorpusShard(files[number], target))
-                    yield from _chunks(number, target)
+                result = pickle.dumps(job(items[number]))
+                yield pa.RecordBatch.from_pydict({"result": [result]})
 
-    frame = spark.range(0, len(shards), 1, len(shards)).mapInArrow(run, _SCHEMA)
-    with working_folder(folder or shards[0].folder.parent, "from-spark-") as cache:
-        frame = frame.persist()  # or from_spark, which first looks at some rows, works twice
-        try:
-            found = Dataset.from_spark(frame, cache_dir=str(cache))
-            yield from _put_together(found, shards, cache)
-        finally:
-            frame.unpersist()
+    frame = spark.range(0, len(items), 1, len(items)).mapInArrow(run, "result binary")
+    for row in frame.collect():
+        yield pickle.loads(row["result"])  # noqa: S301  of our own task
 
 
-def _chunks(shard: int, folder: Path) -> Iterator[pa.RecordBatch]:
-    """Yield the files of a shard in pieces that fit into a row."""
-    for path in sorted(folder.iterdir()):
-        with path.open("rb") as file:
-            start = 0
-            while (content := file.read(_CHUNK_BYTES)) or not start:
-                row = [[shard], [path.name], [start], [content]]
-                columns = [pa.array(c, f.type) for c, f in zip(row, _ARROW_SCHEMA, strict=True)]
-                yield pa.record_batch(columns, schema=_ARROW_SCHEMA)
-                start += len(content)
-                if not content:
-                    break
+@dataclass(frozen=True)
+class _SparkSQL:
+    """Runs queries on a Spark cluster; see ``SQLEngine``."""
+
+    session: "SparkSession"
+
+    def write(self, query: str, tables: Tables, folder: Path) -> None:
+        """Write the rows of a query into a folder; see ``SQLEngine``."""
+        for name, files in tables.items():
+            frame = self.session.read.parquet(*(_uri(path) for path in files))
+            frame.createOrReplaceTempView(name)
+        self.session.sql(query).write.mode("overwrite").parquet(_uri(folder))
 
 
-def _put_together(dataset: Dataset, shards: Sequence[CorpusShard], cache: Path) -> Iterator[None]:
-    """Put the folders of the shards together from pieces in any order; yield once for each."""
-    for row in dataset:
-        target = cache / str(row["shard"]) / row["name"]
-        target.parent.mkdir(exist_ok=True)
-        target.touch()
-        with target.open("r+b") as file:
-            file.seek(row["start"])
-            file.write(row["content"])
-    for number, shard in enumerate(shards):
-        rmtree(shard.folder, ignore_errors=True)  # of a shard that is to be read again
-        move(cache / str(number), shard.folder)  # perhaps from another file system
-        yield
+def _uri(path: Path) -> Any:
+    return path.absolute().as_uri()  # else a cluster looks on its own file system

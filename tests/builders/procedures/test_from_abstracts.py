@@ -209,12 +209,12 @@ class TestInput:
         made = from_abstracts("my_bionli", path, tmp_path, **SMALL)
         lines = path.read_text().splitlines()
         counts = made.counts["abstracts"]
-        told = {entry.pmid: entry for entry in made.left_out["not_taken"]}
+        told = {entry["pmid"]: entry for entry in made.left_out["not_taken"]}
         assert counts["kept"] == 40
         assert counts["kept"] + len(made.left_out["not_taken"]) == counts["read"]
-        assert told["900"].reason == "no conclusion phrase"
-        assert lines[told["900"].line - 1].startswith("900|t|")
-        assert told["901"].reason == "no relation"
+        assert told["900"]["reason"] == "no conclusion phrase"
+        assert lines[told["900"]["line"] - 1].startswith("900|t|")
+        assert told["901"]["reason"] == "no relation"
         assert counts["left_out"]["entity: offsets do not match"] == 5 + 4
         assert "902" in told
 
@@ -225,8 +225,8 @@ class TestInput:
         made = from_abstracts("my_bionli", path, tmp_path, **SMALL)
         assert made.counts["abstracts"]["kept"] == 40
         (entry,) = made.left_out["not_taken"]
-        assert (entry.pmid, entry.detail) == ("7", "that of 5007 is taken")
-        assert entry.reason == SAME_TEXTS
+        assert (entry["pmid"], entry["detail"]) == ("7", "that of 5007 is taken")
+        assert entry["reason"] == SAME_TEXTS
 
     def test_one_supporting_set_gives_one_mechanism_however_it_is_cut(self, tmp_path):
         records = [
@@ -253,7 +253,8 @@ class TestInput:
         path.write_text("{no json\n")
         made = from_abstracts("my_bionli", [corpus, path], tmp_path, **SMALL)
         assert made.counts["abstracts"]["read"] == N_ABSTRACTS + 1
-        assert [(one.line, one.reason) for one in made.left_out["not_taken"]] == [(1, "malformed")]
+        (entry,) = made.left_out["not_taken"]
+        assert (entry["line"], entry["reason"]) == (1, "malformed")
 
     def test_what_is_left_out_is_in_the_report(self, tmp_path):
         path = write_abstracts(tmp_path / "a.pubtator", range(40))

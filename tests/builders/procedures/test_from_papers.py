@@ -196,7 +196,7 @@ class TestSameBytes:
         self.build(made, tmp_path, [one, other])
 
     def test_parts_that_are_sorted_one_after_another(self, made, papers, tmp_path, monkeypatch):
-        monkeypatch.setattr(paper_rows, "SORTED_ROWS", 100)
+        monkeypatch.setattr(paper_rows, "PART_ROWS", 100)
         monkeypatch.setattr(paper_rows, "_BATCH_ROWS", 7)
         path = write_lines(tmp_path / "p.jsonl", papers)
         again = from_papers("my_nli", path, tmp_path / "b", **YEARS)
@@ -526,7 +526,8 @@ class TestBadInput:
         (folder / "z.jsonl").write_text('{"id": "X", "sections": []}\nno json\n')
         made = self.build(tmp_path, papers)
         found = {
-            (Path(entry.file).name, entry.line, entry.reason) for entry in made.left_out["skipped"]
+            (Path(entry["file"]).name, entry["line"], entry["reason"])
+            for entry in made.left_out["skipped"]
         }
         assert ("broken.xml", 0, "malformed") in {(n, 0, r) for n, _, r in found}
         assert ("renamed.xml", 0, "unknown format") in found
@@ -562,7 +563,8 @@ class TestBadInput:
             "the paper is of another year": 1,
         }
         assert made.counts["papers"]["kept"] == 40
-        told = {(entry.line, entry.reason): entry.detail for entry in made.left_out["skipped"]}
+        skipped = made.left_out["skipped"]
+        told = {(entry["line"], entry["reason"]): entry["detail"] for entry in skipped}
         assert told[41, "the paper is of another year"] == "paper 'old' is of 1700"
         assert (
             "has the domain 'Two Words'; expected small letters"
@@ -606,7 +608,7 @@ class TestBadInput:
         monkeypatch.setattr(extract, "read_papers", vanish)
         made = self.build(tmp_path, papers[2:])
         (entry,) = made.left_out["skipped"]
-        assert (Path(entry.file).name, entry.reason) == ("q.jsonl", "unreadable")
+        assert (Path(entry["file"]).name, entry["reason"]) == ("q.jsonl", "unreadable")
         counts = made.counts["papers"]
         assert (counts["read"], counts["kept"]) == (39, 38)
         assert counts["dropped"] == {"unreadable": 1}

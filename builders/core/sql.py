@@ -199,17 +199,5 @@ class DuckDBEngine:
             database.write(query, folder)
 
 
-class OpenDatabase:
-    """Runs all queries in a database that is open, which saves opening one for each."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    def write(self, query: str, tables: Tables, folder: Path) -> None:
-        """Write the rows of a query; see ``SQLEngine``."""
-        self._database.add(tables)
-        self._database.write(query, folder)
-
-
 def _quoted(path: Path) -> str:
     return str(path.absolute()).replace("'", "''")

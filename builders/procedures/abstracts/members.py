@@ -28,7 +28,7 @@ class RowsShard:
     """The rows of a shard, and the folder for where they belong."""
 
     rows: Path
-    folder: Path
+    target: Path
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class DistributingJob:
         """
         columns = ["pmid", "kind", "category", "balance"]
         with (
-            whole_folder(shard.folder, lambda _: True) as work,
+            whole_folder(shard.target, lambda _: True) as work,
             TableWriter(work, MEMBERS) as members,
         ):
             rows = read_records(shard.rows, ROWS, columns)

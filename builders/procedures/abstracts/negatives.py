@@ -71,13 +71,13 @@ class MechanismShard:
     Attributes:
         found: The folder with what was read of the shard.
         taken: The places of the mechanisms in it, in order.
-        folder: The folder to make.
+        target: The folder to make.
         written: What a writer made of the mechanisms, by place.
     """
 
     found: Path
     taken: npt.NDArray[np.int64]
-    folder: Path
+    target: Path
     written: Mapping[int, Outcomes] = field(default_factory=dict)
 
     def read_mechanisms(self) -> Iterator[tuple[int, Mechanism]]:
@@ -112,7 +112,7 @@ class PerturbingJob:
         every = make_strategies(self.pool)
         strategies = [every[name] for name in self.strategies]
         counts = NegativeCounts()
-        with whole_folder(shard.folder, lambda _: True) as work:
+        with whole_folder(shard.target, lambda _: True) as work:
             with TableWriter(work, ROWS) as rows:
                 for seq, mechanism in shard.read_mechanisms():
                     written = shard.written.get(seq, {})
@@ -188,7 +188,7 @@ class NegativeCounts:
         """Sum up the counts of shards."""
         total = cls()
         for shard in shards:
-            found = orjson.loads((shard.folder / _COUNTS).read_bytes())
+            found = orjson.loads((shard.target / _COUNTS).read_bytes())
             total.n_mechanisms += found["n_mechanisms"]
             for name in ("made", "with_category", "negated"):
                 getattr(total, name).update(found[name])

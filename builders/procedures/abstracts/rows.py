@@ -25,7 +25,7 @@ from ...core.keyed import keyed_number
 from ...core.options import Key
 from ...core.schema import SPLITS, uniform_features
 from ...core.workers import map_in_order
-from ..shards import Engine, work_off
+from ..shards import Engine, do_missing
 from .declaration import EXTRA, POSITIVE
 from .distributions import BALANCED, FULL
 from .members import Threshold, is_above, place_above, split_number
@@ -64,7 +64,7 @@ class ArrangedShard:
 
     mechanisms: MechanismShard
     members: Path
-    folder: Path
+    target: Path
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class ArrangingJob:
         Raises:
             OutputError: The folder cannot be written.
         """
-        with whole_folder(shard.folder, lambda _: True) as work:
+        with whole_folder(shard.target, lambda _: True) as work:
             waiting: list[tuple[Any, ...]] = []
             n_runs = 0
             for row in self._rows(shard):
@@ -101,7 +101,7 @@ class ArrangingJob:
 
     def _rows(self, shard: ArrangedShard) -> Iterator[tuple[Any, ...]]:
         columns = ["seq", "kind", "category", "hypothesis", "edit"]
-        rows = read_records(shard.mechanisms.folder, ROWS, columns)
+        rows = read_records(shard.mechanisms.target, ROWS, columns)
         members = read_records(shard.members, MEMBERS)
         mechanisms = shard.mechanisms.read_mechanisms()
         seq = -1
@@ -255,9 +255,8 @@ class AbstractRows:
 
     @cached_property
     def _parts(self) -> list[AbstractRowsPart]:
-        waiting = [shard for shard in self.shards if not shard.folder.is_dir()]
-        work_off(self.job, waiting, self.engine, "Arranging", len(self.shards))
-        folders = [shard.folder for shard in self.shards]
+        do_missing(self.engine, self.job.run, self.shards, "Arranging")
+        folders = [shard.target for shard in self.shards]
         return [
             AbstractRowsPart(number, folders, self.domain, self.job.keys)
             for number in range(self.job.n_parts)

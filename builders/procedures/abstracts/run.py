@@ -10,10 +10,8 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from itertools import islice
 from pathlib import Path
-from shutil import rmtree
 from typing import Any
 
 from ....loaders.corpora.abstracts.abstract import SkippedAbstract
@@ -25,7 +23,7 @@ from ...core.options import BuildOptions, Key
 from ...core.sql import Database, open_database
 from ..about import Declared
 from ..procedure import Construction, ConstructionReport, TooFewError, list_reasons
-from ..shards import CorpusShard, Engine, Job, Part, local_engine, work_off, worked_off
+from ..shards import CorpusShard, Engine, LocalEngine, do_missing, worked_off
 from ..splits import list_uneven_splits
 from .balance_negation import FLIPPED, UNBALANCED, count_balanced
 from .declaration import POSITIVE, AbstractsDeclaration
@@ -87,28 +85,14 @@ def run(
     files = [
         part for file in find_paper_files(paths, FORMATS) for part in cut_file(file, SHARD_BYTES)
     ]
-    engine = local_engine(options.num_proc)
+    engine = LocalEngine(options.num_proc)
     job = FindingJob(recipe.mechanism_rules)
-    with (
-        worked_off(files, job, engine, options.cache_dir, SHARD_BYTES) as shards,
-        _working_folder(shards, recipe) as folder,
-    ):
-        yield _Making(recipe, engine, shards, folder).make(declared, options, tell)
-
-
-@contextmanager
-def _working_folder(shards: Sequence[CorpusShard], recipe: AbstractsRecipe) -> Iterator[Path]:
-    """Name the folder of what is made of these shards by a recipe; it goes with success."""
-    parts = [
-        [shard.folder.name for shard in shards],
-        recipe.parameters(),
-        code_identity(__name__),
-    ]
-    key = sha256(json.dumps(parts, default=str).encode()).hexdigest()[:16]
-    folder = shards[0].folder.parent / f"made-{key}"
-    folder.mkdir(exist_ok=True)
-    yield folder
-    rmtree(folder, ignore_errors=True)
+    with worked_off(files, job, engine, options.cache_dir, SHARD_BYTES) as corpus:
+        writer = recipe.writer(tell)
+        parameters = {**recipe.parameters(), "generation": writer.parameters() if writer else None}
+        folder = corpus.results / corpus.key(code_identity(__name__), json.dumps(parameters))
+        folder.mkdir(parents=True, exist_ok=True)
+        yield _Making(recipe, writer, engine, corpus.shards, folder).make(declared, options)
 
 
 @dataclass(frozen=True)
@@ -117,20 +101,21 @@ class _Making:
 
     Attributes:
         recipe: How to make the dataset.
+        writer: Writer of negatives besides those by rule, if any.
         engine: What works off the shards.
         shards: The shards of the corpus, read.
         folder: Where all that is made of them is kept.
     """
 
     recipe: AbstractsRecipe
+    writer: Writer | None
     engine: Engine
     shards: Sequence[CorpusShard]
     folder: Path
 
-    def make(self, declared: Declared, options: BuildOptions, tell: Tell) -> Construction:
+    def make(self, declared: Declared, options: BuildOptions) -> Construction:
         """Make negatives, put rows into configs and splits, and count all."""
-        recipe, rule = self.recipe, self.recipe.distribution
-        writer = recipe.writer(tell)
+        recipe, writer, rule = self.recipe, self.writer, self.recipe.distribution
         with open_database(self.folder) as database:
             chosen = select_mechanisms(self.shards, self.folder, database)
             _check_splits(chosen, rule, database)
@@ -199,7 +184,7 @@ class _Making:
             for number, (shard, taken) in enumerate(found)
         ]
         job = PerturbingJob(self.recipe.strategy_names, self.recipe.seed, pool)
-        self._work_off(job, made, "Negatives")
+        do_missing(self.engine, job.run, made, "Negatives")
         return made
 
     def _distribute(
@@ -207,12 +192,12 @@ class _Making:
     ) -> list[ArrangedShard]:
         """Put the rows of all shards into configs and splits."""
         placed = [
-            RowsShard(shard.folder, self._folder("members", number))
+            RowsShard(shard.target, self._folder("members", number))
             for number, shard in enumerate(made)
         ]
-        self._work_off(job, placed, "Splits")
+        do_missing(self.engine, job.run, placed, "Splits")
         return [
-            ArrangedShard(shard, members.folder, self._folder("runs", number))
+            ArrangedShard(shard, members.target, self._folder("runs", number))
             for number, (shard, members) in enumerate(zip(made, placed, strict=True))
         ]
 
@@ -233,16 +218,12 @@ class _Making:
         if n_kept == n_flipped:
             return n_kept, None
         with open_database(self.folder) as database:
-            database.add({ROWS: [table_path(shard.folder, ROWS) for shard in made]})
+            database.add({ROWS: [table_path(shard.target, ROWS) for shard in made]})
             (first,) = database.read(
                 f"SELECT balance, pmid FROM {ROWS} WHERE balance IS NOT NULL "  # noqa: S608
                 f"ORDER BY balance, pmid LIMIT 1 OFFSET {n_kept}"
             ).to_pylist()
         return n_kept, (first["balance"], first["pmid"])
-
-    def _work_off(self, job: Job[Part], shards: Sequence[Part], title: str) -> None:
-        waiting = [shard for shard in shards if not shard.folder.is_dir()]
-        work_off(job, waiting, self.engine, title, len(shards))
 
     def _folder(self, pass_: str, number: int) -> Path:
         return self.folder / f"{pass_}-{number:05d}"

@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 from ....loaders.atomic_write import whole_folder
 from ....loaders.corpora.abstracts.abstract import SkippedAbstract
 from ....loaders.corpora.papers.files import printable
-from ...core.sql import Database, OpenDatabase, Statement, Tables, open_database, run_statements
+from ...core.sql import Database, DuckDBEngine, Statement, Tables, open_database, run_statements
 from ..shards import CorpusShard
 from .extract import read_line_counts, shard_number
 from .mechanisms.mechanism import NoMechanism
@@ -319,6 +319,8 @@ def select_mechanisms(
         for name in (UNITS, PARTS, MECHANISMS, ENTITIES)
     }
     tables[_SHARDS] = [given / "shards.parquet"]
-    found = run_statements(_STATEMENTS, tables, folder, folder.name, OpenDatabase(database))
+    found = run_statements(
+        _STATEMENTS, tables, folder, folder.name, DuckDBEngine(database=database)
+    )
     database.add(found)
     return SelectedMechanisms(shards, found, folder)

@@ -26,12 +26,12 @@ from ...core.encode import encode
 from ...core.keyed import order_preserving
 from ...core.options import Key
 from ...core.schema import SPLITS, uniform_features
+from ..shards import Corpus, Engine, LocalEngine, do_missing
 from .declaration import EXTRA, UNBALANCED
 from .extract import PAIRS, PAPERS, TEXTS
 from .phrases import LinkingPhrases
-from .place_papers import ShardGroup
+from .place_papers import ShardGroup, group_shards
 from .select import Pairs
-from .shards import Corpus, Engine, LocalEngine, do_missing
 
 #: Rows of a part, about: with its copies some 400 MB of memory.
 PART_ROWS = 300_000
@@ -98,7 +98,7 @@ class PaperRows:
 
     def _parts(self, engine: Engine) -> "list[_Part]":
         n_parts = max(1, -(-self.pairs.n_rows // PART_ROWS))
-        groups = self.corpus.group(self.results / f"runs-{n_parts}")
+        groups = group_shards(self.corpus, self.results / f"runs-{n_parts}")
         maker = _RowMaker(self.pairs.files)
         if n_parts > 1:
             do_missing(engine, _RunJob(maker, n_parts).run, groups, "Sorting")

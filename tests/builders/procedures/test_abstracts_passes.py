@@ -24,7 +24,7 @@ from nlihub.builders.procedures.abstracts.perturb.stored_pool import store_pool
 from nlihub.builders.procedures.abstracts.perturb.strategy import NoNegative, Perturbed
 from nlihub.builders.procedures.abstracts.recipe import AbstractsRecipe
 from nlihub.builders.procedures.abstracts.select import select_mechanisms
-from nlihub.builders.procedures.shards import local_engine, worked_off
+from nlihub.builders.procedures.shards import LocalEngine, worked_off
 from nlihub.loaders.corpora.papers.files import find_paper_files
 from nlihub.loaders.errors import CorpusError
 from nlihub.loaders.progress import silent
@@ -183,10 +183,10 @@ def test_the_pool_on_the_disk_is_that_in_memory(tmp_path):
     job = FindingJob(MechanismRules())
     files = find_paper_files([tmp_path / "a.pubtator"])
     with (
-        worked_off(files, job, local_engine(1), tmp_path) as shards,
+        worked_off(files, job, LocalEngine(1), tmp_path) as corpus,
         open_database(tmp_path) as database,
     ):
-        chosen = select_mechanisms(shards, tmp_path, database)
+        chosen = select_mechanisms(corpus.shards, tmp_path, database)
         stored = store_pool(chosen.tables, tmp_path, database)
         mechanisms = [
             negatives.read_mechanism(content) for content in chosen.read_content(database)
@@ -212,7 +212,14 @@ def test_it_goes_on_where_it_was(tmp_path, monkeypatch):
     def stop(job, shard, after, original):
         if len(done) == after:
             raise KeyboardInterrupt
-        done.append((type(job).__name__, shard.folder.name))
+        done.append(
+            (
+                type(job).__name__,
+                getattr(shard, "target", shard).name
+                if hasattr(shard, "target")
+                else shard.folder.name,
+            )
+        )
         original(job, shard)
 
     jobs = (FindingJob, negatives.PerturbingJob, rows.ArrangingJob)

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from .....loaders.atomic_write import whole_folder
-from ....core.sql import Database, OpenDatabase, Statement, Tables, run_statements
+from ....core.sql import Database, DuckDBEngine, Statement, Tables, run_statements
 from ..tables import ENTITIES
 from .entity_pool import PoolEntity
 from .name_uses import Uses
@@ -116,7 +116,9 @@ def store_pool(tables: Tables, folder: Path, database: Database) -> StoredEntity
     target = folder / "entities"
     if not target.is_dir():
         database.add(
-            run_statements(_STATEMENTS, tables, folder, folder.name, OpenDatabase(database))
+            run_statements(
+                _STATEMENTS, tables, folder, folder.name, DuckDBEngine(database=database)
+            )
         )
         with whole_folder(target, lambda _: True) as work:
             types: dict[str, tuple[int, int]] = {}

@@ -75,7 +75,7 @@ def make(file: Path, of: list[Path], n_abstracts: int) -> None:
 
 
 def status_of(process: int) -> dict[str, int]:
-    """The memory that a process has, in bytes, by the names of Linux; nothing where it has ended."""
+    """The memory that a process has, in bytes, by the names of Linux; none where it has ended."""
     try:
         lines = Path(f"/proc/{process}/status").read_text().splitlines()
     except OSError:
@@ -137,9 +137,7 @@ def measure(file: Path, num_proc: int, options: str) -> None:
         main = peaks.pop(run.pid) / 1e6
         workers = max(peaks.values(), default=0) / 1e6
         size = size_of(Path(place, "measured"))
-    print(
-        "| abstracts | processes | s | processor s | abstracts/s/core | MB | worker MB | disk MB |"
-    )
+    print("| abstracts | processes | s | core s | abstracts/s/core | MB | worker MB | disk MB |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     print(
         f"| {n_abstracts:,} | {num_proc} | {seconds:,.0f} | {used:,.0f} | {n_abstracts / used:,.0f}"

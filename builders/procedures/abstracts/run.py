@@ -20,7 +20,7 @@ from ....loaders.corpora.papers.files import find_paper_files
 from ....loaders.progress import Tell
 from ...core.identity import code_identity
 from ...core.options import BuildOptions, Key
-from ...core.sql import Database, open_database
+from ...core.sql import Database, DuckDBEngine, open_database
 from ..about import Declared
 from ..procedure import Construction, ConstructionReport, TooFewError, list_reasons
 from ..shards import CorpusShard, Engine, LocalEngine, do_missing, worked_off
@@ -117,11 +117,12 @@ class _Making:
         """Make negatives, put rows into configs and splits, and count all."""
         recipe, writer, rule = self.recipe, self.writer, self.recipe.distribution
         with open_database(self.folder) as database:
-            chosen = select_mechanisms(self.shards, self.folder, database)
+            sql = self.engine.sql or DuckDBEngine(database=database)
+            chosen = select_mechanisms(self.shards, self.folder, database, sql)
             _check_splits(chosen, rule, database)
             pool: Pool = EntityPool({})
             if "SREO" in recipe.strategy_names:
-                pool = store_pool(chosen.tables, self.folder, database)
+                pool = store_pool(chosen.tables, self.folder, database, sql)
             source = {
                 "url": "the abstracts",
                 "abstracts": chosen.n_taken,

@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 from ....loaders.atomic_write import whole_folder
 from ....loaders.corpora.abstracts.abstract import SkippedAbstract
 from ....loaders.corpora.papers.files import printable
-from ...core.sql import Database, DuckDBEngine, Statement, Tables, open_database, run_statements
+from ...core.sql import Database, SQLEngine, Statement, Tables, open_database, run_statements
 from ..shards import CorpusShard
 from .extract import read_line_counts, shard_number
 from .mechanisms.mechanism import NoMechanism
@@ -299,7 +299,7 @@ class _Streamed(Collection[Any]):
 
 
 def select_mechanisms(
-    shards: Sequence[CorpusShard], folder: Path, database: Database
+    shards: Sequence[CorpusShard], folder: Path, database: Database, sql: SQLEngine
 ) -> SelectedMechanisms:
     """Take each mechanism of a corpus once.
 
@@ -307,6 +307,7 @@ def select_mechanisms(
         shards: The shards of the corpus, in the order of the files.
         folder: Where the tables of the selection are kept, of these shards alone.
         database: A database, which then has the tables of the shards and of the selection.
+        sql: What runs the statements.
     """
     given = folder / _SHARDS
     if not given.is_dir():
@@ -319,8 +320,6 @@ def select_mechanisms(
         for name in (UNITS, PARTS, MECHANISMS, ENTITIES)
     }
     tables[_SHARDS] = [given / "shards.parquet"]
-    found = run_statements(
-        _STATEMENTS, tables, folder, folder.name, DuckDBEngine(database=database)
-    )
+    found = run_statements(_STATEMENTS, tables, folder, folder.name, sql)
     database.add(found)
     return SelectedMechanisms(shards, found, folder)

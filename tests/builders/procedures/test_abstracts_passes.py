@@ -12,7 +12,7 @@ import pytest
 from abstract_corpus import make_abstract, write_abstracts
 from abstract_samples import json_lines
 from nlihub.builders.core.options import BuildOptions
-from nlihub.builders.core.sql import open_database
+from nlihub.builders.core.sql import DuckDBEngine, open_database
 from nlihub.builders.procedures.about import About
 from nlihub.builders.procedures.abstracts import negatives, rows, run, tables
 from nlihub.builders.procedures.abstracts.declaration import AbstractsDeclaration
@@ -186,8 +186,9 @@ def test_the_pool_on_the_disk_is_that_in_memory(tmp_path):
         worked_off(files, job, LocalEngine(1), tmp_path) as corpus,
         open_database(tmp_path) as database,
     ):
-        chosen = select_mechanisms(corpus.shards, tmp_path, database)
-        stored = store_pool(chosen.tables, tmp_path, database)
+        sql = DuckDBEngine(database=database)
+        chosen = select_mechanisms(corpus.shards, tmp_path, database, sql)
+        stored = store_pool(chosen.tables, tmp_path, database, sql)
         mechanisms = [
             negatives.read_mechanism(content) for content in chosen.read_content(database)
         ]
@@ -212,14 +213,8 @@ def test_it_goes_on_where_it_was(tmp_path, monkeypatch):
     def stop(job, shard, after, original):
         if len(done) == after:
             raise KeyboardInterrupt
-        done.append(
-            (
-                type(job).__name__,
-                getattr(shard, "target", shard).name
-                if hasattr(shard, "target")
-                else shard.folder.name,
-            )
-        )
+        folder = shard.target if hasattr(shard, "target") else shard.folder
+        done.append((type(job).__name__, folder.name))
         original(job, shard)
 
     jobs = (FindingJob, negatives.PerturbingJob, rows.ArrangingJob)

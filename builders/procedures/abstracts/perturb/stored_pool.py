@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from .....loaders.atomic_write import whole_folder
-from ....core.sql import Database, DuckDBEngine, Statement, Tables, run_statements
+from ....core.sql import Database, SQLEngine, Statement, Tables, run_statements
 from ..tables import ENTITIES
 from .entity_pool import PoolEntity
 from .name_uses import Uses
@@ -105,21 +105,20 @@ class StoredEntityPool:
         self.__dict__.update(state)
 
 
-def store_pool(tables: Tables, folder: Path, database: Database) -> StoredEntityPool:
+def store_pool(
+    tables: Tables, folder: Path, database: Database, sql: SQLEngine
+) -> StoredEntityPool:
     """Collect the entities of the mechanisms that are taken; see ``EntityPool.of``.
 
     Args:
         tables: The tables of the shards and of the selection.
         folder: Where the pool is kept, of these shards alone.
         database: A database.
+        sql: What runs the statements.
     """
     target = folder / "entities"
     if not target.is_dir():
-        database.add(
-            run_statements(
-                _STATEMENTS, tables, folder, folder.name, DuckDBEngine(database=database)
-            )
-        )
+        database.add(run_statements(_STATEMENTS, tables, folder, folder.name, sql))
         with whole_folder(target, lambda _: True) as work:
             types: dict[str, tuple[int, int]] = {}
             ordered = "SELECT type, name, uses, ids FROM pool ORDER BY type, name_order, name"

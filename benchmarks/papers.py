@@ -21,8 +21,9 @@ from pathlib import Path
 from xml.parsers import expat
 
 import orjson
-from nlihub.builders.procedures.papers.extract import CorpusShard, Job
+from nlihub.builders.procedures.papers.extract import Job
 from nlihub.builders.procedures.papers.pairs import PairRules, find_pairs
+from nlihub.builders.procedures.shards import CorpusShard
 from nlihub.loaders.corpora.papers.files import PaperFile, find_paper_files
 from nlihub.loaders.corpora.papers.metadata import Metadata
 from nlihub.loaders.corpora.papers.paper import Paper, SkippedPaper

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from io import BufferedReader, RawIOBase
 from itertools import chain
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Protocol, cast
 
 import pyarrow as pa
 
@@ -75,23 +75,33 @@ def unreadable(error: BaseException) -> RecordError:
     return RecordError("unreadable", f"cannot be read to its end: {reason or error}")
 
 
+class Lines(Protocol):
+    """What lines can be read from: a file, or a part of one."""
+
+    def readline(self, size: int, /) -> bytes:
+        """Read a line, or as much of it; nothing at the end."""
+        ...
+
+
 def number_lines(
-    stream: IO[bytes], *already_read: bytes
+    stream: Lines, *already_read: bytes, first: int = 1
 ) -> Iterator[tuple[int, bytes | RecordError]]:
     """Number the lines of a file that are not blank.
 
     Args:
         stream: The file.
         already_read: The lines that were read from it before.
+        first: The number of the first line; 1 where it is the file's, which may have a byte order
+            mark.
 
     Yields:
         The number of each line, from 1, with its bytes, without a byte order mark, or with what is
         wrong: it is too large, or the file cannot be read on.
     """
-    number = 0
+    number = first - 1
     rest = iter(lambda: stream.readline(MAX_RECORD_BYTES + 1), b"")
     try:
-        for number, line in enumerate(chain(already_read, rest), 1):
+        for number, line in enumerate(chain(already_read, rest), first):
             if len(line) > MAX_RECORD_BYTES:
                 while line and not line.endswith(b"\n"):
                     line = stream.readline(MAX_RECORD_BYTES)

@@ -9,18 +9,14 @@ Source:
 """
 
 import re
-from collections.abc import Sequence
-
-from ...core.keyed import keyed_number
-from .mechanisms.mechanism import Mechanism
-from .negatives import Negative
 
 #: Why a negative is left out.
 UNBALANCED = "its form would give it away"
+#: The category of which negated negatives are left out.
+FLIPPED = "VNeg"
 _NEGATED = re.compile(
     r"\b(?:not|cannot|no|never|neither|nor|none|without)\b|n['\u2019]t\b", re.IGNORECASE
 )
-_FLIPPED = "VNeg"
 
 
 def is_negated(text: str) -> bool:
@@ -32,36 +28,25 @@ def is_negated(text: str) -> bool:
     return _NEGATED.search(text) is not None
 
 
-def balance_negation(
-    mechanisms: Sequence[Mechanism], made: Sequence[Sequence[Negative]], seed: int
-) -> list[list[Negative]]:
-    """Leave out negated ``VNeg`` until negatives are negated as often as positives.
+def count_balanced(
+    n_positives: int, n_negated_positives: int, n_negatives: int, n_negated: int, n_flipped: int
+) -> int:
+    """Return how many negated ``VNeg`` to keep for negatives to be negated as often as positives.
 
     Args:
-        mechanisms: n positives.
-        made: The negatives of each.
-        seed: Decides which are left out.
+        n_positives: Number of positives.
+        n_negated_positives: Number of those that are negated.
+        n_negatives: Number of negatives.
+        n_negated: Number of those that are negated.
+        n_flipped: Number of those that are ``VNeg``.
 
     Returns:
-        The negatives that are left.
+        Their number, 0 to ``n_flipped``.
     """
-    share = sum(is_negated(one.conclusion) for one in mechanisms) / max(len(mechanisms), 1)
-    flipped = [
-        (keyed_number(seed, "balance", one.pmid), number)
-        for number, (one, negatives) in enumerate(zip(mechanisms, made, strict=True))
-        if any(n.category == _FLIPPED and is_negated(n.text) for n in negatives)
-    ]
-    others = [
-        n
-        for negatives in made
-        for n in negatives
-        if n.category != _FLIPPED or not is_negated(n.text)
-    ]
-    n_negated = sum(is_negated(n.text) for n in others)
-    # (kept + n_negated) / (kept + others) = share
-    n_kept = int((share * len(others) - n_negated) / (1 - share)) if share < 1 else len(flipped)
-    left_out = {number for _, number in sorted(flipped)[max(n_kept, 0) :]}
-    return [
-        [n for n in negatives if number not in left_out or n.category != _FLIPPED]
-        for number, negatives in enumerate(made)
-    ]
+    share = n_negated_positives / max(n_positives, 1)
+    if share >= 1:
+        return n_flipped
+    # (kept + other negated) / (kept + others) = share
+    n_others, n_other_negated = n_negatives - n_flipped, n_negated - n_flipped
+    n_kept = int((share * n_others - n_other_negated) / (1 - share))
+    return min(max(n_kept, 0), n_flipped)

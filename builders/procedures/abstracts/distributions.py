@@ -29,20 +29,16 @@ Source:
     caption of Table 3 has a limit of 500 rows, their code none: the largest rule-based one has 452.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ...core.keyed import keyed_number
 from ...core.schema import SPLITS
 from ..splits import ByRatio
 from .declaration import POSITIVE
 from .perturb.apply import NAMES
-
-if TYPE_CHECKING:
-    from .mechanisms.mechanism import Mechanism
-    from .negatives import Negative
 
 TRAIN, VALIDATION, TEST = SPLITS
 CONFIGS = FULL, BALANCED = ("full", "balanced")
@@ -76,28 +72,23 @@ class Membership(NamedTuple):
     split: str | None
     kinds: tuple[str, ...] | None = None
 
-    def has(self, split: str, kind: str) -> bool:
-        """Return whether the row of a kind is in a split."""
-        return self.split == split and (self.kinds is None or kind in self.kinds)
+    def has_kind(self, kind: str) -> bool:
+        """Return whether the row of a kind is in its split, if any."""
+        return self.split is not None and (self.kinds is None or kind in self.kinds)
 
 
-def list_kinds(negatives: "Sequence[Negative]") -> list[tuple[str, str]]:
-    """Return category and kind of each row of a mechanism, the positive first."""
-    return [(POSITIVE, POSITIVE), *((one.category, one.kind) for one in negatives)]
-
-
-def find_rare_kinds(negatives: "Sequence[Sequence[Negative]]") -> tuple[str, ...]:
+def find_rare_kinds(with_category: Mapping[str, int], n_mechanisms: int) -> tuple[str, ...]:
     """Return the kinds that BioNLI's draw prefers and that are rare here too.
 
     Args:
-        negatives: All negatives of each mechanism.
+        with_category: Number of mechanisms that have a negative of a category.
+        n_mechanisms: Number of all mechanisms.
 
     Returns:
         Those of ``PREFERRED`` of which at most 10 % of the mechanisms have a negative.
     """
-    n_mechanisms = Counter(name for made in negatives for name in {one.category for one in made})
-    at_most = _MAX_RARE * len(negatives)
-    return tuple(name for name in PREFERRED if n_mechanisms[name] <= at_most)
+    at_most = _MAX_RARE * n_mechanisms
+    return tuple(name for name in PREFERRED if with_category.get(name, 0) <= at_most)
 
 
 class _Lot(NamedTuple):
@@ -161,28 +152,19 @@ class Distribution:
         found = ByRatio(1 - _TEST_SHARE, 0).place_of(pmid, None, self.seed).split
         return TEST if found == TEST else None
 
-    def distribute(
-        self, mechanisms: "Sequence[Mechanism]", negatives: "Sequence[Sequence[Negative]]"
-    ) -> Mapping[str, Sequence[Membership]]:
-        """Return for each config where the rows of each mechanism are.
+    def place(self, pmid: str, kinds: Sequence[tuple[str, str]]) -> tuple[Membership, Membership]:
+        """Return where the rows of a mechanism are, in ``full`` and in ``balanced``.
 
-        Without a limit, it does not depend on the other mechanisms.
+        It depends on no other mechanism; the limit of a category is not applied yet.
 
         Args:
-            mechanisms: The mechanisms.
-            negatives: All negatives of each.
+            pmid: The id of its abstract.
+            kinds: Category and kind of each row, the positive first.
         """
-        pmids = [one.pmid for one in mechanisms]
-        placed = [self._place(*one) for one in zip(pmids, negatives, strict=True)]
-        full, balanced = ([one[n] for one in placed] for n in range(len(CONFIGS)))
-        return {FULL: full, BALANCED: self._limit(pmids, full, balanced)}
-
-    def _place(self, pmid: str, negatives: "Sequence[Negative]") -> tuple[Membership, Membership]:
-        """Return where the rows of a mechanism are, in ``full`` and in ``balanced``."""
         split = self.split_of(pmid)
         if split in (VALIDATION, TEST):
             return Membership(split), Membership(split)
-        lots = self._lots(pmid, negatives)
+        lots = self._lots(pmid, kinds)
         if self.pairs:
             return self._place_pair(pmid, lots)
         if split is None and any(self._is_marked(lot) for lot in lots):
@@ -212,10 +194,10 @@ class Distribution:
         pair = Membership(TRAIN, (POSITIVE, drawn.kind))
         return pair, pair if self._accepts(BALANCED, drawn) else Membership(None)
 
-    def _lots(self, pmid: str, negatives: "Sequence[Negative]") -> list[_Lot]:
+    def _lots(self, pmid: str, kinds: Sequence[tuple[str, str]]) -> list[_Lot]:
         """Return the rows of a mechanism in the draw, the positive first."""
         lots = []
-        for category, kind in list_kinds(negatives):
+        for category, kind in kinds:
             name = f"{pmid}-{kind}"
             number = keyed_number(self.seed, "accept", name) / 2**64
             lots.append(_Lot(category, kind, name, number))
@@ -237,23 +219,15 @@ class Distribution:
 
         return min(lots, key=place)
 
-    def _limit(
-        self, pmids: Sequence[str], full: Sequence[Membership], balanced: Sequence[Membership]
-    ) -> Sequence[Membership]:
-        """Take training mechanisms above the limit of a rule-based category out of ``balanced``."""
-        if self.max_per_category is None:
-            return balanced
-        left = list(balanced)
-        n_taken: Counter[str] = Counter()
-        order = [keyed_number(self.seed, "balanced", pmid) for pmid in pmids]
-        for n in sorted(range(len(pmids)), key=order.__getitem__):
-            if balanced[n].split != TRAIN:
-                continue
-            names = [kind for kind in balanced[n].kinds or () if kind in NAMES]
-            n_taken.update(names)
-            if any(n_taken[name] > self.max_per_category for name in names):
-                left[n] = _outside_training(full[n])
-        return left
+    def limited_category(self, balanced: Membership) -> str | None:
+        """Return the category whose limit a mechanism counts for in ``balanced``; None for none."""
+        if self.max_per_category is None or balanced.split != TRAIN:
+            return None
+        return next((kind for kind in balanced.kinds or () if kind in NAMES), None)
+
+    def limit_order(self, pmid: str) -> int:
+        """Return a number of 64 bits; mechanisms above a limit are those with the greatest."""
+        return keyed_number(self.seed, "balanced", pmid)
 
 
 def _outside_training(full: Membership) -> Membership:

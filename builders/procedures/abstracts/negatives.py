@@ -1,12 +1,20 @@
-"""Make the negatives of mechanisms, by rules and by a writer."""
+"""Make the negatives of mechanisms, by rules and by a writer, shard by shard."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
-from ...core.workers import map_in_order
+import numpy as np
+import numpy.typing as npt
+import orjson
+
+from ....loaders.atomic_write import whole_folder
+from ...core.keyed import keyed_number
+from .balance_negation import FLIPPED, is_negated
+from .declaration import POSITIVE
+from .extract import read_mechanism
 from .generate.sentence_kinds import KINDS
 from .mechanisms.mechanism import Mechanism
 from .perturb.apply import (
@@ -16,10 +24,12 @@ from .perturb.apply import (
     make_strategies,
     perturb_mechanism,
 )
-from .perturb.entity_pool import EntityPool
+from .perturb.entity_pool import Pool
 from .perturb.strategy import NoNegative, Perturbed, Strategy
+from .tables import MECHANISMS, ROWS, TableWriter, read_table
 
 Outcomes = Mapping[str, Perturbed | NoNegative]
+_COUNTS = "counts.json"
 
 
 class Writer(Protocol):
@@ -30,9 +40,6 @@ class Writer(Protocol):
 
     def parameters(self) -> Mapping[str, Any]:
         """Return everything that the sentences depend on, besides the mechanisms."""
-
-
-_CHUNK = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,50 +64,93 @@ def category_of_negative(kind: str) -> str:
     return KINDS[kind].category if kind in KINDS else kind
 
 
-def make_negatives(
-    mechanisms: Sequence[Mechanism],
-    strategies: Sequence[str],
-    seed: int,
-    num_proc: int,
-    writer: Writer | None,
-) -> tuple[Sequence[Sequence[Negative]], Mapping[str, Counter[str]]]:
-    """Apply every strategy once to every mechanism.
+@dataclass(frozen=True)
+class MechanismShard:
+    """The mechanisms of a shard that are taken, and the folder for their rows.
 
-    Args:
-        mechanisms: The positives.
+    Attributes:
+        found: The folder with what was read of the shard.
+        taken: The places of the mechanisms in it, in order.
+        target: The folder to make.
+        written: What a writer made of the mechanisms, by place.
+    """
+
+    found: Path
+    taken: npt.NDArray[np.int64]
+    target: Path
+    written: Mapping[int, Outcomes] = field(default_factory=dict)
+
+    def read_mechanisms(self) -> Iterator[tuple[int, Mechanism]]:
+        """Read the mechanisms with their places, in order."""
+        wanted = set(self.taken.tolist())
+        for batch in read_table(self.found, MECHANISMS, ["seq", "json"]):
+            for seq, content in zip(batch["seq"].to_pylist(), batch["json"], strict=True):
+                if seq in wanted:
+                    yield seq, read_mechanism(content.as_py())
+
+
+@dataclass(frozen=True)
+class PerturbingJob:
+    """Makes the negatives of a shard; it can be sent to another process or machine.
+
+    Attributes:
         strategies: The names of the rule-based strategies.
         seed: Seed of every random choice.
-        num_proc: Number of processes; the result does not depend on it.
-        writer: Writer of further negatives; None writes none.
-
-    Returns:
-        The negatives of each mechanism, and for each kind the counts of reasons for none.
+        pool: The entities that SREO draws from.
     """
-    every = make_strategies(EntityPool.of(mechanisms))
-    job = partial(_perturb, [every[name] for name in strategies], seed)
-    chunks = [mechanisms[n : n + _CHUNK] for n in range(0, len(mechanisms), _CHUNK)]
-    outcomes = [one for some in map_in_order(job, chunks, num_proc) for one in some]
-    refused: dict[str, Counter[str]] = {name: Counter() for name in strategies}
-    written: Sequence[Outcomes] = writer.write(mechanisms) if writer else [{}] * len(mechanisms)
-    made: list[list[Negative]] = []
-    for mechanism, by_rule, by_model in zip(mechanisms, outcomes, written, strict=True):
-        made.append([])
-        for kind, one in _join(mechanism, by_rule, by_model).items():
-            reasons = refused.setdefault(kind, Counter())
+
+    strategies: Sequence[str]
+    seed: int
+    pool: Pool
+
+    def run(self, shard: MechanismShard) -> None:
+        """Apply every strategy once to every mechanism, and write all rows; see ``tables``.
+
+        Raises:
+            OutputError: The folder cannot be written.
+        """
+        every = make_strategies(self.pool)
+        strategies = [every[name] for name in self.strategies]
+        counts = NegativeCounts()
+        with whole_folder(shard.target, lambda _: True) as work:
+            with TableWriter(work, ROWS) as rows:
+                for seq, mechanism in shard.read_mechanisms():
+                    written = shard.written.get(seq, {})
+                    made = self._make(mechanism, strategies, written, counts)
+                    place = seq, mechanism.pmid
+                    is_denied = is_negated(mechanism.conclusion)
+                    rows.add(
+                        *place, POSITIVE, POSITIVE, mechanism.conclusion, None, is_denied, None
+                    )
+                    for one in made:
+                        negated = is_negated(one.text)
+                        balance = None
+                        if negated and one.category == FLIPPED:
+                            number = keyed_number(self.seed, "balance", mechanism.pmid)
+                            balance = number - (1 << 63)
+                        text = one.text, one.edit
+                        rows.add(*place, one.kind, one.category, *text, negated, balance)
+            counts.write(work)
+
+    def _make(
+        self,
+        mechanism: Mechanism,
+        strategies: Sequence[Strategy],
+        written: Outcomes,
+        counts: "NegativeCounts",
+    ) -> list[Negative]:
+        by_rule = perturb_mechanism(mechanism, strategies, self.seed)
+        made: list[Negative] = []
+        for kind, one in join_outcomes(mechanism, by_rule, written).items():
             if isinstance(one, NoNegative):
-                reasons[one.reason] += 1
+                counts.refuse(kind, one.reason, mechanism.pmid)
             else:
-                made[-1].append(Negative(category_of_negative(kind), kind, one.text, one.detail))
-    return made, refused
+                made.append(Negative(category_of_negative(kind), kind, one.text, one.detail))
+        counts.add(mechanism, made)
+        return made
 
 
-def _perturb(
-    strategies: Sequence[Strategy], seed: int, mechanisms: Sequence[Mechanism]
-) -> list[Negatives]:
-    return [perturb_mechanism(mechanism, strategies, seed) for mechanism in mechanisms]
-
-
-def _join(mechanism: Mechanism, by_rule: Negatives, by_model: Outcomes) -> Outcomes:
+def join_outcomes(mechanism: Mechanism, by_rule: Negatives, by_model: Outcomes) -> Outcomes:
     """Join the outcomes, and refuse what a model wrote that is there already."""
     outcomes: dict[str, Perturbed | NoNegative] = {**by_rule.made, **by_rule.refused}
     taken = {mechanism.conclusion: SAME_AS_POSITIVE}
@@ -112,3 +162,67 @@ def _join(mechanism: Mechanism, by_rule: Negatives, by_model: Outcomes) -> Outco
         elif isinstance(one, Perturbed):
             taken[one.text] = SAME_AS_ANOTHER
     return outcomes
+
+
+@dataclass
+class NegativeCounts:
+    """How many negatives mechanisms have.
+
+    Attributes:
+        n_mechanisms: Number of mechanisms.
+        made: Number of negatives by kind.
+        with_category: Number of mechanisms that have a negative of a category.
+        negated: Number of negated sentences: positives, negatives, and the ``VNeg`` among these.
+        refused: By kind and reason, the number of mechanisms without a negative, and the least of
+            their pmids.
+    """
+
+    n_mechanisms: int = 0
+    made: Counter[str] = field(default_factory=Counter)
+    with_category: Counter[str] = field(default_factory=Counter)
+    negated: Counter[str] = field(default_factory=Counter)
+    refused: dict[str, dict[str, tuple[int, str]]] = field(default_factory=dict)
+
+    @classmethod
+    def of_shards(cls, shards: Sequence[MechanismShard]) -> "NegativeCounts":
+        """Sum up the counts of shards."""
+        total = cls()
+        for shard in shards:
+            found = orjson.loads((shard.target / _COUNTS).read_bytes())
+            total.n_mechanisms += found["n_mechanisms"]
+            for name in ("made", "with_category", "negated"):
+                getattr(total, name).update(found[name])
+            for kind, reasons in found["refused"].items():
+                for reason, (n, pmid) in reasons.items():
+                    total.refuse(kind, reason, pmid, n)
+        return total
+
+    def refuse(self, kind: str, reason: str, pmid: str, n: int = 1) -> None:
+        """Count mechanisms without a negative of a kind."""
+        reasons = self.refused.setdefault(kind, {})
+        before, least = reasons.get(reason, (0, pmid))
+        reasons[reason] = before + n, min(least, pmid)
+
+    def add(self, mechanism: Mechanism, made: Sequence[Negative]) -> None:
+        """Count the negatives of a mechanism."""
+        self.n_mechanisms += 1
+        self.made.update(one.kind for one in made)
+        self.with_category.update({one.category for one in made})
+        negated = [one for one in made if is_negated(one.text)]
+        self.negated["positives"] += is_negated(mechanism.conclusion)
+        self.negated["negatives"] += len(negated)
+        self.negated[FLIPPED] += sum(one.category == FLIPPED for one in negated)
+
+    def write(self, folder: Path) -> None:
+        """Write the counts into the folder of a shard."""
+        counts = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        (folder / _COUNTS).write_bytes(orjson.dumps(counts))
+
+    def reasons(self, kind: str) -> dict[str, int]:
+        """Return the numbers of mechanisms without a negative of a kind by reason.
+
+        The most frequent reason comes first; of equals that of the mechanism with the least pmid.
+        """
+        found = self.refused.get(kind, {}).items()
+        ordered = sorted(found, key=lambda item: (-item[1][0], item[1][1]))
+        return {reason: n for reason, (n, _) in ordered}

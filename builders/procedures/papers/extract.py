@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from hashlib import sha256
+from importlib.metadata import version as installed_version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +24,9 @@ from ....loaders.corpora.papers.read import read_papers
 from ...core.keyed import order_preserving
 from .arrays import Words, draw, mix
 from .pairs import PairBlock, PairRules, by_category, find_pairs
+
+if TYPE_CHECKING:
+    from ..shards import CorpusShard
 
 TEXTS, PAIRS, PAPERS, REPORT = "texts.arrow", "pairs.parquet", "papers.parquet", "report.json"
 
@@ -62,14 +66,6 @@ _COMPRESSED = pa.ipc.IpcWriteOptions(compression="zstd")
 
 
 @dataclass(frozen=True)
-class CorpusShard:
-    """Some files of a corpus of papers, and the folder for their pairs."""
-
-    files: Sequence[PaperFile]
-    folder: Path
-
-
-@dataclass(frozen=True)
 class Job:
     """What a worker does with each shard; it can be sent to another process or machine.
 
@@ -83,7 +79,7 @@ class Job:
     split_sentences: SplitSentences
     metadata: Metadata
 
-    def run(self, shard: CorpusShard) -> None:
+    def run(self, shard: "CorpusShard") -> None:
         """Write the pairs, papers and counts of a shard, whole or not at all.
 
         What cannot be read is skipped and reported.
@@ -108,6 +104,26 @@ class Job:
                 found += block.found
                 dropped += block.dropped
             ShardReport(skipped, dict(sorted(found.items())), by_category(dropped)).write(work)
+
+    def identity(self) -> list[Any]:
+        """Return all that the pairs of a paper depend on, besides paper and code."""
+        splitter = self.split_sentences
+        return [
+            self.rules.as_json(),
+            f"{splitter.__module__}.{splitter.__qualname__}",
+            [f"{name} {installed_version(name)}" for name in ("nupunkt", "orjson", "pyarrow")],
+            sorted(self.metadata.years.items()),
+            sorted(self.metadata.domains.items()),
+            self.metadata.domain,
+        ]
+
+    def modules(self) -> list[str]:
+        """Return the modules that the pairs of a paper depend on, with all that these import."""
+        return [__name__, self.split_sentences.__module__]
+
+    def is_final(self, folder: Path) -> bool:
+        """Return whether reading again would give the same."""
+        return ShardReport.read(folder).is_final
 
     def _papers(self, files: Sequence[PaperFile], skipped: list[SkippedPaper]) -> Iterator[Paper]:
         for file in files:

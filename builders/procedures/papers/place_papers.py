@@ -6,6 +6,7 @@ This needs no other paper, so workers do it; what does is left to SQL (see ``sel
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +16,10 @@ import pyarrow.parquet as pq
 from ....loaders.atomic_write import whole_folder
 from ...core.keyed import order_preserving
 from ...core.schema import SPLITS, is_name
+from ..shards import Corpus
 from ..splits import NO_YEARS, OTHER_YEAR, ByDomain, Place, Splitting
 from .declaration import UNBALANCED
-from .extract import PAPERS, ShardReport, shard_key
+from .extract import PAIRS, PAPERS, ShardReport, shard_key
 from .pairs import by_category
 
 NO_DOMAIN = "the paper has no domain"
@@ -50,6 +52,8 @@ UNREAD = pa.schema(
     {"file": pa.string(), "line": pa.int64(), "reason": pa.string(), "detail": pa.string()}
 )
 UNREAD_FILE = "unread.parquet"
+#: Shards are put together to groups with number columns of at least this size, 300,000 pairs.
+_GROUP_BYTES = 16_000_000
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,21 @@ class ShardGroup:
     first: int
     folders: Sequence[Path]
     target: Path
+
+
+def group_shards(corpus: Corpus, results: Path) -> list[ShardGroup]:
+    """Put shards together that a worker takes at once, each group with a folder for results."""
+    groups: list[ShardGroup] = []
+    start = size = 0
+    for number, folder in enumerate(corpus.folders, 1):
+        size += (folder / PAIRS).stat().st_size
+        if size >= _GROUP_BYTES or number == len(corpus.folders):
+            some = corpus.folders[start:number]
+            names = "\n".join(folder.name for folder in some)
+            target = results / sha256(names.encode()).hexdigest()[:16]
+            groups.append(ShardGroup(start, some, target))
+            start, size = number, 0
+    return groups
 
 
 @dataclass(frozen=True)

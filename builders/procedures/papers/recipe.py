@@ -29,7 +29,7 @@ from .pairs import LONGER_PHRASES, NEUTRAL_DISTANCE, RANDOM_SENTENCES, PairRules
 from .phrases import LinkingPhrases
 
 if TYPE_CHECKING:
-    from .shards import Engine
+    from ..shards import Engine
 
 _PAPERS, _PAIRS = "Papers", "Pairs"
 

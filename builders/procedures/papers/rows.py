@@ -27,12 +27,12 @@ from ...core.identity import code_identity
 from ...core.keyed import order_preserving
 from ...core.options import Key
 from ...core.schema import SPLITS, uniform_features
+from ..shards import Corpus, Engine, LocalEngine, do_missing
 from .declaration import EXTRA, UNBALANCED
 from .extract import PAIRS, PAPERS, TEXTS
 from .phrases import LinkingPhrases
-from .place_papers import ShardGroup
+from .place_papers import ShardGroup, group_shards
 from .select import Pairs
-from .shards import Corpus, Engine, LocalEngine, do_missing
 
 #: Rows of a part, about: with its copies some 400 MB of memory.
 PART_ROWS = 300_000
@@ -104,7 +104,7 @@ class PaperRows:
         if n_parts > 1:
             made_of = (code_identity(__name__), self.pairs.files[0].parent.name, n_parts)
             runs /= f"runs-{self.corpus.key(*made_of)}"
-        groups = self.corpus.group(runs)
+        groups = group_shards(self.corpus, runs)
         if n_parts > 1:
             do_missing(engine, _RunJob(maker, n_parts).run, groups, "Sorting")
         return [

@@ -19,14 +19,14 @@ from ...core.options import BuildOptions
 from ...core.sql import DuckDBEngine, open_database
 from ..about import Declared
 from ..procedure import Construction, ConstructionReport, TooFewError, list_reasons
+from ..shards import Corpus, Engine, LocalEngine, do_missing, worked_off
 from ..splits import list_uneven_splits
 from .declaration import PapersDeclaration
 from .extract import Job
-from .place_papers import PlaceJob
+from .place_papers import PlaceJob, group_shards
 from .recipe import PapersRecipe
 from .rows import PaperRows
 from .select import Pairs, Papers, Selector, SkippedPapers
-from .shards import Corpus, Engine, LocalEngine, do_missing, worked_off
 
 _LOGGER = logging.getLogger(__name__)
 _MAX_SHOWN = 10
@@ -106,7 +106,7 @@ def _select(
     place = PlaceJob(recipe.splitting, recipe.seed)
     code = code_identity(PlaceJob.__module__)
     results = corpus.results / corpus.key(code, recipe.splitting.as_json(), recipe.seed)
-    groups = corpus.group(results / "placed")
+    groups = group_shards(corpus, results / "placed")
     do_missing(engine, place.run, groups, "Placing")
     with open_database(results) as database:
         sql = engine.sql or DuckDBEngine(database=database)

@@ -29,7 +29,7 @@ _SKIPPED = """
     FROM papers JOIN doubled_papers AS doubled
     ON papers.shard = doubled.shard AND papers.paper = doubled.paper
 """
-_SKIPPED_BY_REASON = f"SELECT reason, COUNT(*) FROM ({_SKIPPED}) AS s GROUP BY reason"  # noqa: S608
+_SKIPPED_BY_REASON = f"SELECT reason, COUNT(*) FROM ({_SKIPPED}) AS s GROUP BY reason"
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from ....loaders.errors import needs_extra
 from ...core.sql import SQLEngine, Tables
-from .shards import Engine, Item, Result
+from ..shards import Engine, Item, Result
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -1,4 +1,3 @@
-# ruff: noqa: S608  Only names and numbers of our own are put into a query.
 """Choose papers and pairs by SQL: none twice, no sentence in two splits, classes of one size.
 
 Every decision is by keyed hashes of ids and positions, so that neither the order of the shards nor

@@ -17,14 +17,16 @@ Source: the format that PubTator 3 exports, and that of BioCreative V's CDR corp
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import IO
 
-from ...bounds import is_whole_number
+from ...bounds import MAX_RECORD_BYTES, is_whole_number
 from ...errors import RecordError
 from .abstract import AbstractDraft, RawEntity, RawRelation, ReadUnit
 
 _PASSAGE = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)
 #: Whether a file is of this format is told by its first line.
 FIRST_LINE = re.compile(rb"[^|\t\n]+\|[ta]\|")
+_TITLE = re.compile(rb"[^|\t\n]+\|t\|")
 _ENTITY, _RELATION = 6, (4, 5)
 
 
@@ -63,6 +65,73 @@ class _Block(AbstractDraft):
 
 def _is_offset(text: str) -> bool:
     return is_whole_number(text.removeprefix("-"))
+
+
+class PubTatorPart:
+    """The lines of a PubTator file from the first title at or after an offset to another.
+
+    Args:
+        stream: The file.
+        start: An offset in bytes; 0 takes the lines before the first title too.
+        end: Another; the part ends where the first title at or after it begins.
+
+    Attributes:
+        n_lines: Number of lines read so far.
+    """
+
+    def __init__(self, stream: IO[bytes], start: int, end: int) -> None:
+        self._stream = stream
+        self._end = end
+        self._position = start
+        self._waiting = b""
+        self._is_line_start = True
+        self.n_lines = 0
+        if start:
+            stream.seek(start - 1)
+            self._position -= 1
+            self._find_title()
+
+    def readline(self, size: int, /) -> bytes:
+        """Read a line, or as much of it; nothing at the end of the part."""
+        line = self._waiting or self._read(size)
+        self._waiting = b""
+        begins, self._is_line_start = self._is_line_start, line.endswith(b"\n")
+        if begins and self._is_behind(line):
+            return b""
+        self.n_lines += begins and bool(line)
+        return line
+
+    def _find_title(self) -> None:
+        line = self._read(MAX_RECORD_BYTES)
+        while line:
+            is_whole = line.endswith(b"\n")
+            line = self._read(MAX_RECORD_BYTES + 1)
+            if is_whole and (_is_title(line) or self._position - len(line) >= self._end):
+                break
+        self._waiting = line
+        if not _is_title(line):  # an abstract of the part before goes on to the end of this one
+            self._end = -1
+
+    def _is_behind(self, line: bytes) -> bool:
+        if self._end < 0:
+            return True
+        return self._position - len(line) >= self._end and _is_title(line)
+
+    def _read(self, size: int) -> bytes:
+        line = self._stream.readline(size)
+        self._position += len(line)
+        return line
+
+
+def _is_title(line: bytes) -> bool:
+    """Return whether a line begins an abstract whatever stands before it."""
+    if len(line) > MAX_RECORD_BYTES or not _TITLE.match(line):
+        return False
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def read_pubtator(

@@ -12,14 +12,15 @@ reports lines.
 """
 
 import codecs
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from ...bounds import MAX_RECORD_BYTES, too_large
 from ...errors import RecordError
 from ...json_text import parse_record
-from ..papers.files import printable
+from ..papers.files import PaperFile, printable
 from ..papers.json_papers import are_lines_by_name
 from ..streams import (
     UNREADABLE,
@@ -34,11 +35,12 @@ from ..streams import (
 from .abstract import Abstract, ReadUnit, SkippedAbstract
 from .bioc import COLLECTION_KEYS, DOCUMENT_KEY, read_bioc_document, read_bioc_xml
 from .mechanism_records import KEY, MechanismRecord, read_mechanism_record, record_pmid
-from .pubtator import FIRST_LINE, read_pubtator
+from .pubtator import FIRST_LINE, PubTatorPart, read_pubtator
 
 #: The formats, for the error on a folder without a file of them.
 FORMATS = "abstracts: expected PubTator, BioC or JSON Lines"
 _UTF_16_XML = (b"\xff\xfe<\0", b"\xfe\xff\0<")
+_Unit = TypeVar("_Unit", Abstract, MechanismRecord, SkippedAbstract)
 
 
 def read_abstracts(paths: Iterable[Path]) -> Iterator[Abstract | MechanismRecord | SkippedAbstract]:
@@ -54,7 +56,7 @@ def read_abstracts(paths: Iterable[Path]) -> Iterator[Abstract | MechanismRecord
     """
     seen: dict[str, str] = {}
     for path in paths:
-        for unit, skipped in _read_file(path):
+        for unit, skipped in read_units(path):
             if not isinstance(unit, SkippedAbstract):
                 if (before := seen.get(unit.pmid)) is not None:
                     kind = "abstract" if isinstance(unit, Abstract) else "record"
@@ -66,7 +68,74 @@ def read_abstracts(paths: Iterable[Path]) -> Iterator[Abstract | MechanismRecord
             yield from skipped
 
 
-def _read_file(path: Path) -> Iterator[ReadUnit]:
+def cut_file(file: PaperFile, part_bytes: int) -> list[PaperFile]:
+    """Cut a file of abstracts into parts that several processes can read; see ``read_part``.
+
+    A large file in PubTator's format is cut where abstracts begin. Other files are one part: what
+    is packed cannot be read from its middle, and the files of BioC are small, or in archives.
+
+    Args:
+        file: The file.
+        part_bytes: Size of a part, in bytes.
+    """
+    if file.size <= part_bytes or not _is_plain_pubtator(file.path):
+        return [file]
+    return [
+        replace(file, start=start, end=end, size=end - start)
+        for start in range(0, file.size, part_bytes)
+        for end in [min(start + part_bytes, file.size)]
+    ]
+
+
+def _is_plain_pubtator(path: Path) -> bool:
+    try:
+        with open_plain(path) as stream:
+            head = peek(stream)
+    except OSError:  # reported when it is read
+        return False
+    start = head.removeprefix(codecs.BOM_UTF8).lstrip()
+    is_named_otherwise = is_archive(head) or are_lines_by_name(str(path))
+    return not is_named_otherwise and FIRST_LINE.match(start) is not None
+
+
+def read_part(file: PaperFile) -> Generator[ReadUnit, None, int]:
+    """Read a file of abstracts, or a part of one as ``cut_file`` gives it.
+
+    The abstracts of all parts, in their order, are those of the file.
+
+    Args:
+        file: The file, or a part of it.
+
+    Yields:
+        The abstracts and records in the order of the file, those of one pmid too; no content of a
+        file raises an error. Lines are numbered from the first of the part.
+
+    Returns:
+        Number of lines of the part; 0 for a whole file.
+    """
+    if file.end is None:
+        yield from read_units(file.path)
+        return 0
+    name = printable(str(file.path))
+    try:
+        with open_plain(file.path) as stream:
+            part = PubTatorPart(stream, file.start, file.end)
+            # The number 1 is that of a line that may have a byte order mark.
+            first = 2 if file.start else 1
+            for unit, skipped in read_pubtator(number_lines(part, first=first), name):
+                yield ReadUnit(_moved(unit, 1 - first), [_moved(one, 1 - first) for one in skipped])
+            return part.n_lines
+    except UNREADABLE as error:
+        yield ReadUnit.refused(unreadable(error), name, 0)
+        return 0
+
+
+def _moved(one: _Unit, n_lines: int) -> _Unit:
+    return replace(one, line=one.line + n_lines) if one.line and n_lines else one
+
+
+def read_units(path: Path) -> Iterator[ReadUnit]:
+    """Read a file of abstracts; see ``read_part``."""
     name = printable(str(path))
     try:
         stream = open_plain(path)

@@ -29,11 +29,16 @@ class PaperFile:
         name: The path in the given folder, in POSIX form, the same on every machine; for a file
             that was given itself, its name.
         size: Bytes; 0 where the file cannot be looked at, which reading it reports.
+        start: Offset in bytes from which on a record begins that is read; above 0 where it is a
+            part of a file.
+        end: Offset before which it begins; None reads to the end of the file.
     """
 
     path: Path
     name: str
     size: int
+    start: int = 0
+    end: int | None = None
 
 
 def is_paper_name(name: str) -> bool:

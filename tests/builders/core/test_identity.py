@@ -14,7 +14,6 @@ from nlihub.builders.core.options import BuildOptions
 from nlihub.builders.core.registry import builders, get_builder
 from nlihub.builders.procedures.papers.extract import Job
 from nlihub.builders.procedures.papers.pairs import PairRules
-from nlihub.builders.procedures.papers.shards import _code
 from nlihub.builders.versions import open as cache
 from nlihub.builders.versions import write_rows
 from nlihub.builders.versions.verify import verify_version
@@ -169,7 +168,7 @@ def test_it_is_quick(name):
 def test_a_change_elsewhere_discards_nothing(tree):
     """Cards and publishing are no part of the copy: they are never looked at."""
     before = {name: get_builder(name).code_identity() for name in builders()}
-    of_papers, of_rows = _code(job()), code_identity(write_rows.__name__)
+    of_papers, of_rows = code_identity(*job().modules()), code_identity(write_rows.__name__)
     for path in (
         "builders/annotation/batches.py",
         "builders/versions/card.py",
@@ -183,7 +182,10 @@ def test_a_change_elsewhere_discards_nothing(tree):
     ):
         change(tree / path)
     assert {name: get_builder(name).code_identity() for name in builders()} == before
-    assert (_code(job()), code_identity(write_rows.__name__)) == (of_papers, of_rows)
+    assert (code_identity(*job().modules()), code_identity(write_rows.__name__)) == (
+        of_papers,
+        of_rows,
+    )
 
 
 @pytest.mark.parametrize(
@@ -207,7 +209,11 @@ def test_a_change_elsewhere_discards_nothing(tree):
 def test_a_changed_rule_discards_what_follows_it(tree, path, discarded):
     def identities():
         found = {name: get_builder(name).code_identity() for name in builders()}
-        return {**found, "papers": _code(job()), "files": code_identity(write_rows.__name__)}
+        return {
+            **found,
+            "papers": code_identity(*job().modules()),
+            "files": code_identity(write_rows.__name__),
+        }
 
     before = identities()
     change(tree / path)

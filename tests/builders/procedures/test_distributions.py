@@ -2,9 +2,10 @@
 
 import random
 from collections import Counter
-from types import SimpleNamespace
 
+import abstracts_in_memory
 import pytest
+from abstracts_in_memory import has, list_kinds
 from nlihub.builders.bionli import BioNLI
 from nlihub.builders.core.keyed import keyed_number
 from nlihub.builders.procedures.abstracts.declaration import POSITIVE, RULES
@@ -20,7 +21,6 @@ from nlihub.builders.procedures.abstracts.distributions import (
     Distribution,
     Membership,
     find_rare_kinds,
-    list_kinds,
 )
 from nlihub.builders.procedures.abstracts.negatives import Negative, category_of_negative
 from nlihub.builders.procedures.splits import ByRatio
@@ -44,8 +44,8 @@ ALL = {kind: Negative(category_of_negative(kind), kind, kind, "") for kind in AV
 
 def draw(negatives, **rule):
     """Distribute mechanisms whose ids are their numbers."""
-    mechanisms = [SimpleNamespace(pmid=str(n)) for n in range(len(negatives))]
-    return Distribution(**rule).distribute(mechanisms, negatives)
+    pmids = [str(n) for n in range(len(negatives))]
+    return abstracts_in_memory.distribute(Distribution(**rule), pmids, negatives)
 
 
 def splits_of(members):
@@ -57,7 +57,7 @@ def training_categories(members, negatives):
         category
         for member, made in zip(members, negatives, strict=True)
         for category, kind in list_kinds(made)
-        if member.has("train", kind)
+        if has(member, "train", kind)
     )
 
 
@@ -158,10 +158,10 @@ class TestDraw:
         assert found[POSITIVE] > 2 * found["SRE"]
 
     def test_they_are_those_that_are_rare(self, like_bionli):
-        assert find_rare_kinds(like_bionli) == PREFERRED
-        negatives = [[ALL["SRE"], ALL["GEN-ND-SEN"], ALL["GEN-ND-SRE"]]] * 10 + [[]] * 90
-        assert find_rare_kinds(negatives) == PREFERRED
-        assert find_rare_kinds([*negatives, [ALL["SRE"]], []]) == ("GEN", "GEN-ND")
+        assert abstracts_in_memory.find_rare_kinds(like_bionli) == PREFERRED
+        counts = {"SRE": 10, "GEN-ND": 10}
+        assert find_rare_kinds(counts, 100) == PREFERRED
+        assert find_rare_kinds({**counts, "SRE": 11}, 102) == ("GEN", "GEN-ND")
 
     def test_it_depends_on_no_other_mechanism(self, like_bionli, drawn):
         some = like_bionli[:500]

@@ -7,22 +7,21 @@ import pyarrow.parquet as pq
 import pytest
 from abstract_corpus import make_abstract, write_abstracts
 from abstract_samples import json_lines
+from abstracts_in_memory import make_negatives
 from command_line import run_command
 from conftest import SHARED
 from constructing import from_abstracts
 from datasets import load_dataset
 from nlihub.builders.procedures.abstracts.declaration import AbstractsDeclaration
-from nlihub.builders.procedures.abstracts.distributions import FULL, Membership
 from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mechanism
-from nlihub.builders.procedures.abstracts.negatives import Negative, make_negatives
+from nlihub.builders.procedures.abstracts.negatives import Negative
 from nlihub.builders.procedures.abstracts.perturb.apply import (
     NAMES,
     SAME_AS_ANOTHER,
     SAME_AS_POSITIVE,
 )
 from nlihub.builders.procedures.abstracts.perturb.strategy import NoNegative, Perturbed
-from nlihub.builders.procedures.abstracts.rows import AbstractRows
-from nlihub.builders.procedures.abstracts.run import SAME_TEXTS
+from nlihub.builders.procedures.abstracts.select import SAME_TEXTS
 from nlihub.builders.versions.manifest import Manifest
 from nlihub.loaders.errors import CorpusError, SourceNotFoundError, UnknownNameError, UsageError
 
@@ -287,15 +286,6 @@ class TestInput:
             from_abstracts("my_bionli", small, tmp_path)
         assert first.report.read_text() == before
 
-    def test_an_id_that_ends_like_a_kind_is_refused(self):
-        mechanisms = [mechanism("1"), mechanism("1-SEN")]
-        made = [[Negative("SEN", "SEN-SEN", "x", "y")], [Negative("SEN", "SEN", "x", "y")]]
-        rows = AbstractRows(
-            mechanisms, made, {FULL: [Membership("test")] * 2}, "biomedical", {}, 1, frozenset()
-        )
-        with pytest.raises(CorpusError, match="Two rows have one id"):
-            list(rows.batches())
-
     def test_records_of_mechanisms(self, tmp_path):
         records = [
             {
@@ -376,7 +366,7 @@ def test_negatives_of_models_join_those_of_rules():
                 {"GEN": NoNegative("the relation is right")},
             ]
 
-    made, refused = make_negatives(mechanisms, ["SEN"], 1, 1, Writer())
+    made, refused = make_negatives(mechanisms, ["SEN"], 1, Writer())
     assert [one.kind for one in made[0]] == ["SEN", "GEN"]
     assert made[0][1] == Negative("GEN", "GEN", new.text, "positive -> negative")
     assert [one.kind for one in made[1]] == ["SEN"]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 
@@ -36,6 +36,18 @@ class PoolEntity:
         return PoolEntity(self.name, self.ids | other.ids, self.uses | other.uses)
 
 
+class Pool(Protocol):
+    """Entities that SREO draws from."""
+
+    def walk_entities(self, type_: str, start: int) -> Iterator[PoolEntity]:
+        """Yield all entities of a type once, from a random start; an unknown type has none."""
+        ...
+
+    def names_of(self, entity: PoolEntity) -> set[str]:
+        """Return the names in the pool that share an id with an entity, its own included."""
+        ...
+
+
 class EntityPool:
     """Names of entities by type, in an order that does not depend on the order of input.
 
@@ -54,7 +66,7 @@ class EntityPool:
                 found[entity.name] = before.joined(entity) if before else entity
             # Sorted by hash: neighbours have nothing in common, and a walk is random enough.
             self._entities[type_] = sorted(
-                found.values(), key=lambda one: (keyed_hash(one.name, "", "pool"), one.name)
+                found.values(), key=lambda one: (order_of_name(one.name), one.name)
             )
             for entity in found.values():
                 for id_ in entity.ids:
@@ -65,12 +77,8 @@ class EntityPool:
         """Collect all typed entities of supporting sets and conclusions, as in mid-sentence."""
         names: dict[str, list[PoolEntity]] = {}
         for mechanism in mechanisms:
-            sentences = mechanism.sentences
-            for name, type_, ids in set(_entities(mechanism)):
-                if any(find_name(name, sentence) for sentence in sentences):  # no part of a word
-                    written = uncapitalize_name(name, sentences)
-                    uses = observe_uses(name, sentences)
-                    names.setdefault(type_, []).append(PoolEntity(written, frozenset(ids), uses))
+            for type_, entity in list_entities(mechanism):
+                names.setdefault(type_, []).append(entity)
         return cls({type_: _without_capitals(found) for type_, found in names.items()})
 
     @classmethod
@@ -121,11 +129,29 @@ def _without_capitals(entities: Iterable[PoolEntity]) -> list[PoolEntity]:
     """Join a name with a capital to the same in small letters, where the corpus has both."""
     found = list(entities)
     names = {entity.name for entity in found}
-    small = ((one, one.name[:1].lower() + one.name[1:]) for one in found)
     return [
-        PoolEntity(name, one.ids, one.uses) if name in names and one.name[1:].islower() else one
-        for one, name in small
+        PoolEntity(small, one.ids, one.uses) if (small := small_name(one.name)) in names else one
+        for one in found
     ]
+
+
+def small_name(name: str) -> str | None:
+    """Return a name with a small first letter; None where the others are not small."""
+    return name[:1].lower() + name[1:] if name[1:].islower() else None
+
+
+def order_of_name(name: str) -> bytes:
+    """Return the 16 bytes that place a name among those of its type."""
+    return keyed_hash(name, "", "pool")
+
+
+def list_entities(mechanism: Mechanism) -> Iterator[tuple[str, PoolEntity]]:
+    """Yield the typed entities of a mechanism with their types, as in mid-sentence."""
+    sentences = mechanism.sentences
+    for name, type_, ids in sorted(set(_entities(mechanism))):
+        if any(find_name(name, sentence) for sentence in sentences):  # no part of a word
+            uses = observe_uses(name, sentences)
+            yield type_, PoolEntity(uncapitalize_name(name, sentences), frozenset(ids), uses)
 
 
 def _entities(mechanism: Mechanism) -> Iterator[tuple[str, str, tuple[str, ...]]]:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from ..mechanisms.mechanism import Mechanism, Mention
 from .affirmation import NOT_AFFIRMED, why_not_affirmed
-from .entity_pool import EntityPool, PoolEntity
+from .entity_pool import Pool, PoolEntity
 from .evidence import may_hold_for
 from .fit_name import UNFIT, NewName, replace_name
 from .names import MarkedSentence, find_name, locate_entities
@@ -170,7 +170,7 @@ class ReplaceOutside(Strategy):
     otherwise = "no entity of its type in the pool that is not in the abstract"
     others = (*NOT_AFFIRMED, NO_TYPE, UNFIT)
 
-    def __init__(self, pool: EntityPool) -> None:
+    def __init__(self, pool: Pool) -> None:
         self.pool = pool
 
     def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:

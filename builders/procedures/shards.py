@@ -1,4 +1,4 @@
-"""Read a corpus of papers shard by shard, on an engine, and go on after a kill."""
+"""Read a corpus of files shard by shard, on an engine, and go on after a kill."""
 
 import json
 import logging
@@ -6,21 +6,18 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
-from importlib.metadata import version as installed_version
 from pathlib import Path
 from shutil import rmtree
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from filelock import FileLock, Timeout
 
-from ....loaders.corpora.papers.files import PaperFile
-from ....loaders.interrupts import kept_when_interrupted
-from ....loaders.progress import progress_bar
-from ...core.identity import code_identity
-from ...core.sql import SQLEngine
-from ...core.workers import map_in_order
-from .extract import PAIRS, CorpusShard, Job, ShardReport
-from .place_papers import ShardGroup
+from ...loaders.corpora.papers.files import PaperFile
+from ...loaders.interrupts import kept_when_interrupted
+from ...loaders.progress import progress_bar
+from ..core.identity import code_identity
+from ..core.sql import SQLEngine
+from ..core.workers import map_in_order
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -29,8 +26,50 @@ _LOGGER = logging.getLogger(__name__)
 
 #: Files are put together to shards of at least this size, so that small ones cost little.
 SHARD_BYTES = 8_000_000
-#: Shards are put together to groups with number columns of at least this size, 300,000 pairs.
-_GROUP_BYTES = 16_000_000
+
+
+@dataclass(frozen=True)
+class CorpusShard:
+    """Some files of a corpus, and the folder for what is made of them."""
+
+    files: Sequence[PaperFile]
+    folder: Path
+
+
+class ReadingJob(Protocol):
+    """What a worker does with the files of a shard; it can be sent to a process or machine."""
+
+    def run(self, shard: CorpusShard) -> None:
+        """Make the folder of a shard, whole or not at all.
+
+        Raises:
+            OutputError: The folder cannot be written.
+        """
+        ...
+
+    def identity(self) -> Sequence[Any]:
+        """Return all that a folder depends on, besides files and code, as plain values."""
+        ...
+
+    def modules(self) -> Sequence[str]:
+        """Return the modules that a folder depends on, with all that these import."""
+        ...
+
+    def is_final(self, folder: Path) -> bool:
+        """Return whether reading the files again would give the same."""
+        ...
+
+
+class WithTarget(Protocol):
+    """Work whose result is a folder."""
+
+    @property
+    def target(self) -> Path:
+        """The folder, which is there once the work is done."""
+        ...
+
+
+Work = TypeVar("Work", bound=WithTarget)
 
 
 class Engine(Protocol):
@@ -43,7 +82,7 @@ class Engine(Protocol):
 
     @property
     def sql(self) -> SQLEngine | None:
-        """What chooses papers and pairs; None is DuckDB on this machine."""
+        """What chooses what is taken; None is DuckDB on this machine."""
         ...
 
     def map(self, job: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
@@ -78,27 +117,20 @@ class LocalEngine:
 
 @dataclass(frozen=True)
 class Corpus:
-    """A corpus of papers that has been read.
+    """A corpus that has been read.
 
     Attributes:
-        folders: The folders of the shards, each with its pairs, papers and counts.
+        shards: The shards, in the order of the files.
         results: The folder for what is made of these.
     """
 
-    folders: Sequence[Path]
+    shards: Sequence[CorpusShard]
     results: Path
 
-    def group(self, results: Path) -> list[ShardGroup]:
-        """Put shards together that a worker takes at once, each group with a folder for results."""
-        groups: list[ShardGroup] = []
-        start = size = 0
-        for number, folder in enumerate(self.folders, 1):
-            size += (folder / PAIRS).stat().st_size
-            if size >= _GROUP_BYTES or number == len(self.folders):
-                some = self.folders[start:number]
-                groups.append(ShardGroup(start, some, results / _names_key(some)))
-                start, size = number, 0
-        return groups
+    @property
+    def folders(self) -> Sequence[Path]:
+        """The folders of the shards."""
+        return [shard.folder for shard in self.shards]
 
     def key(self, *parts: object) -> str:
         """Return a name for the content of the corpus and other things, plain values."""
@@ -108,9 +140,13 @@ class Corpus:
 
 @contextmanager
 def worked_off(
-    files: Sequence[PaperFile], job: Job, engine: Engine, cache_dir: Path
+    files: Sequence[PaperFile],
+    job: ReadingJob,
+    engine: Engine,
+    cache_dir: Path,
+    shard_bytes: int = SHARD_BYTES,
 ) -> Iterator[Corpus]:
-    """Read a corpus of papers into folders, one a shard, with its pairs, papers and counts.
+    """Read a corpus into folders, one a shard.
 
     Shards that a process finished before it died are not read again, unless a file of theirs has
     changed since. When the block ends without an error, the folders are removed.
@@ -120,18 +156,22 @@ def worked_off(
         job: What to do with a shard.
         engine: What reads the shards.
         cache_dir: Where the folders are made, if the engine has no folder of its own.
+        shard_bytes: Size of a shard, in bytes.
     """
     recipe = (engine.folder or cache_dir) / "construct" / _key(job)
     recipe.mkdir(parents=True, exist_ok=True)
-    place = recipe / _code(job)[:16]
-    shards = [CorpusShard(group, place / _shard_key(group)) for group in _group(files)]
+    place = recipe / code_identity(*job.modules())[:16]
+    groups = _group(files, shard_bytes)
+    shards = [CorpusShard(group, place / _shard_key(group)) for group in groups]
     results = place / "results"
     with _alone(recipe):
         for other in recipe.iterdir():
             if other.is_dir() and other != place:  # of an earlier version of this package
                 rmtree(other, ignore_errors=True)
         place.mkdir(exist_ok=True)
-        waiting = [shard for shard in shards if not _is_done(shard.folder)]
+        waiting = [
+            shard for shard in shards if not (shard.folder.is_dir() and job.is_final(shard.folder))
+        ]
         if waiting:  # perhaps to be read again, by the same name
             rmtree(results, ignore_errors=True)
         done = len(shards) - len(waiting)
@@ -139,7 +179,7 @@ def worked_off(
             with progress_bar("Reading", n_steps=len(shards), n_done=done, unit="shard") as bar:
                 for _ in engine.map(job.run, waiting):
                     bar.update()
-            corpus = Corpus([shard.folder for shard in shards], results)
+            corpus = Corpus(shards, results)
             yield corpus
         for folder in (*corpus.folders, results):
             rmtree(folder, ignore_errors=True)
@@ -148,14 +188,14 @@ def worked_off(
 
 
 def do_missing(
-    engine: Engine, job: Callable[[ShardGroup], object], groups: Sequence[ShardGroup], what: str
+    engine: Engine, job: Callable[[Work], object], groups: Sequence[Work], what: str
 ) -> None:
-    """Do a job on groups of shards, but those whose target is there.
+    """Do a job on shards or groups of them, but those whose target is there.
 
     Args:
         engine: What does it.
         job: Makes the target, whole or not at all.
-        groups: The groups.
+        groups: The shards or groups.
         what: The text before the progress bar.
     """
     waiting = [group for group in groups if not group.target.is_dir()]
@@ -180,44 +220,21 @@ def _alone(recipe: Path) -> Iterator[None]:
         lock.release()
 
 
-def _is_done(folder: Path) -> bool:
-    return folder.is_dir() and ShardReport.read(folder).is_final
-
-
-def _group(files: Sequence[PaperFile]) -> Iterator[list[PaperFile]]:
+def _group(files: Sequence[PaperFile], shard_bytes: int) -> Iterator[list[PaperFile]]:
     group: list[PaperFile] = []
     size = 0
     for file in files:
         group.append(file)
         size += file.size
-        if size >= SHARD_BYTES:
+        if size >= shard_bytes:
             yield group
             group, size = [], 0
     if group:
         yield group
 
 
-def _code(job: Job) -> str:
-    """Return a hash of the code that the pairs of a paper depend on."""
-    return code_identity(Job.__module__, job.split_sentences.__module__)
-
-
-def _key(job: Job) -> str:
-    """Return a name for all that the pairs of a paper depend on, besides paper and code."""
-    splitter = job.split_sentences
-    parts = [
-        job.rules.as_json(),
-        f"{splitter.__module__}.{splitter.__qualname__}",
-        [f"{name} {installed_version(name)}" for name in ("nupunkt", "orjson", "pyarrow")],
-        sorted(job.metadata.years.items()),
-        sorted(job.metadata.domains.items()),
-        job.metadata.domain,
-    ]
-    return sha256(json.dumps(parts).encode()).hexdigest()[:16]
-
-
-def _names_key(folders: Sequence[Path]) -> str:
-    return sha256("\n".join(folder.name for folder in folders).encode()).hexdigest()[:16]
+def _key(job: ReadingJob) -> str:
+    return sha256(json.dumps(job.identity()).encode()).hexdigest()[:16]
 
 
 def _shard_key(files: Sequence[PaperFile]) -> str:
@@ -227,7 +244,8 @@ def _shard_key(files: Sequence[PaperFile]) -> str:
         try:
             stat = file.path.stat()
             times = stat.st_mtime_ns, stat.st_ctime_ns  # the second cannot be set back
-            parts.append([file.name, str(file.path.absolute()), stat.st_size, *times])
+            part = [] if file.end is None else [file.start, file.end]
+            parts.append([file.name, str(file.path.absolute()), stat.st_size, *times, *part])
         except OSError:  # gone; reported when it is read
             parts.append([file.name])
     return sha256(json.dumps(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]

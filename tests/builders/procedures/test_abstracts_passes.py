@@ -1,0 +1,272 @@
+"""The passes over shards of abstracts, compared with the obvious way in memory."""
+
+import json
+import random
+import re
+from contextlib import contextmanager
+from pathlib import Path
+
+import abstracts_in_memory
+import pyarrow as pa
+import pytest
+from abstract_corpus import make_abstract, write_abstracts
+from abstract_samples import json_lines
+from nlihub.builders.core.options import BuildOptions
+from nlihub.builders.core.sql import DuckDBEngine, open_database
+from nlihub.builders.procedures.about import About
+from nlihub.builders.procedures.abstracts import negatives, rows, run, tables
+from nlihub.builders.procedures.abstracts.declaration import AbstractsDeclaration
+from nlihub.builders.procedures.abstracts.extract import FindingJob
+from nlihub.builders.procedures.abstracts.mechanisms.find import MechanismRules
+from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mechanism
+from nlihub.builders.procedures.abstracts.perturb.entity_pool import EntityPool
+from nlihub.builders.procedures.abstracts.perturb.stored_pool import store_pool
+from nlihub.builders.procedures.abstracts.perturb.strategy import NoNegative, Perturbed
+from nlihub.builders.procedures.abstracts.recipe import AbstractsRecipe
+from nlihub.builders.procedures.abstracts.select import select_mechanisms
+from nlihub.builders.procedures.shards import LocalEngine, worked_off
+from nlihub.loaders.corpora.papers.files import find_paper_files
+from nlihub.loaders.errors import CorpusError
+from nlihub.loaders.progress import silent
+
+DECLARED = About().declare("my_bionli", AbstractsDeclaration.MATERIAL, AbstractsDeclaration.CREDIT)
+RATIO = (0.5, 0.2, 0.3)
+
+
+class Writer:
+    """Writes one new sentence for most mechanisms, and one that is there already."""
+
+    def write(self, mechanisms):
+        return [
+            {
+                "GEN": Perturbed(f"In truth {one.conclusion}", "wrong", ())
+                if int(one.pmid[-1]) % 3
+                else NoNegative("the relation is right"),
+                "GEN-ND-SEN": Perturbed(one.conclusion, "", ()),
+            }
+            for one in mechanisms
+        ]
+
+    def parameters(self):
+        return {"writer": "a test's"}
+
+
+def write_corpus(folder: Path, seed: int) -> Path:
+    """Write what a corpus may have: pmids twice, equal texts, defects, several formats."""
+    rng = random.Random(seed)
+    numbers = rng.sample(range(1_000), 70)
+    conclude = ["We conclude that", "We conclude that", "We conclude that", "Perhaps"]
+    texts = [make_abstract(n, conclude=rng.choice(conclude)) for n in numbers]
+    for n in rng.sample(numbers, 12):  # the same text under another pmid
+        texts.append(re.sub(rf"(?m)^{n}", f"{rng.choice('19')}{n:04d}", make_abstract(n)))
+    texts += rng.sample(texts, 8)  # the same pmid
+    texts += [text.replace("inhibits", "does not inhibit") for text in rng.sample(texts, 4)]
+    texts += ["a line of no abstract\n", "77777|t|A title alone\n"]
+    texts += [texts[0] + f"{numbers[0]}\tPPI\tnobody\tx\n{numbers[0]}\tone column\n"]
+    rng.shuffle(texts)
+    folder.mkdir()
+    (folder / "b.pubtator").write_text("\n".join(texts[:60]))
+    (folder / "a.pubtator").write_text("\n\n".join([texts[60], "stray", *texts[61:]]) + "\n")
+    records = [
+        {
+            "pmid": 10_000 + n // 2,
+            "supporting_set": [f"We saw {n % 9} hens.", "Levels fell.", "They rose."],
+            "conclusion": f"We conclude that <re> foxin{n} <er> inhibits <el> henase{n} <le>.",
+            "regulator_type": "Gene",
+            "regulated_type": "Gene",
+            "regulator_id": f"id{n % 4}",
+        }
+        for n in range(30)
+    ]
+    (folder / "c.jsonl").write_text(json_lines(*records) + "\n{no json\n")
+    (folder / "d.pubtator").write_text("")
+    return folder
+
+
+@pytest.fixture
+def small_pieces(monkeypatch):
+    """Cut all that is cut by size into many pieces."""
+    monkeypatch.setattr(run, "SHARD_BYTES", 8_000)
+    monkeypatch.setattr(run, "PART_ROWS", 30)
+    monkeypatch.setattr(run, "_check_labels", lambda *_: None)  # few rows have few labels
+    monkeypatch.setattr(rows, "_RUN_ROWS", 7)
+    monkeypatch.setattr(rows, "_BATCH_ROWS", 11)
+    monkeypatch.setattr(tables, "_OTHER_GROUP_ROWS", 5)
+    monkeypatch.setattr(tables, "_GROUP_ROWS", {})
+
+
+@contextmanager
+def constructing(folder, recipe, cache, num_proc=1):
+    options = BuildOptions(num_proc=num_proc, cache_dir=cache)
+    with run.run([folder], recipe, DECLARED, options, silent) as made:
+        yield made
+
+
+def rows_of(made):
+    """The ids and texts of each split, in the order of the rows."""
+    found = {key: [] for key in made.rows.job.keys}
+    for batch in made.rows.batches():
+        for key in batch.members:
+            table = batch.select(key)
+            found[key] += zip(table["id"].to_pylist(), table["hypothesis"].to_pylist(), strict=True)
+    return found
+
+
+RECIPES = {
+    "draw": {},
+    "a ratio, and balanced": {"ratio": RATIO, "balance_negation": True},
+    "pairs, and a limit": {"ratio": RATIO, "training_rows": "pair", "max_per_category": 2},
+    "a limit": {"ratio": RATIO, "max_per_category": 1, "preferred": ["GEN"], "seed": 3},
+    "few strategies": {"ratio": RATIO, "strategies": ["VNeg", "SEN"], "balance_negation": True},
+    "a writer": {"ratio": RATIO, "generate": Writer(), "preferred": []},
+}
+
+
+@pytest.mark.parametrize("name", RECIPES)
+@pytest.mark.usefixtures("small_pieces")
+def test_they_give_what_one_process_gives_in_memory(name, tmp_path):
+    folder = write_corpus(tmp_path / "corpus", len(name))
+    recipe = AbstractsRecipe(**RECIPES[name])
+    files = [file.path for file in find_paper_files([folder])]
+    expected, counts, not_taken, left_out = abstracts_in_memory.construct(files, recipe)
+    with constructing(folder, recipe, tmp_path / "cache") as made:
+        report = made.report
+        assert rows_of(made) == {
+            key: [(id_, text) for _, id_, text in found] for key, found in expected.items()
+        }
+        assert made.rows.job.n_parts > 1
+        assert list(report.left_out["not_taken"]) == not_taken
+        assert list(report.left_out["left_out"]) == left_out
+        assert len(report.left_out["not_taken"]) == len(not_taken)
+    abstracts = report.counts["abstracts"]
+    assert (abstracts["read"], list(abstracts["dropped"].items())) == (
+        counts["read"],
+        counts["dropped"],
+    )
+    assert abstracts["left_out"] == counts["left_out"]
+    found = report.counts["negatives"]
+    assert {
+        kind: (of["kept"], list(of["dropped"].items())) for kind, of in found.items()
+    } == counts["negatives"]
+    for config, splits in counts["mechanisms"].items():
+        shown = report.counts["distributions"][config]
+        assert shown["in_no_split"] == splits.pop(None, 0)
+        assert {split: n for split, n in shown["mechanisms"].items() if n} == splits
+    assert not list((tmp_path / "cache" / "construct").glob("*/*/*"))
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_parts_are_made_by_several_processes(tmp_path):
+    folder = write_corpus(tmp_path / "corpus", 1)
+    recipe = AbstractsRecipe(ratio=RATIO)
+    with constructing(folder, recipe, tmp_path / "cache", num_proc=2) as made:
+        together = pa.concat_tables(batch.table for batch in made.rows.batches())
+        by_part = list(made.rows.map_parts(_number_and_ids, 2))
+    assert [number for number, _ in by_part] == list(range(len(by_part)))
+    assert [id_ for _, ids in by_part for id_ in ids] == together["id"].to_pylist()
+
+
+def _number_and_ids(number, part):
+    return number, [id_ for batch in part.batches() for id_ in batch.table["id"].to_pylist()]
+
+
+def test_the_pool_on_the_disk_is_that_in_memory(tmp_path):
+    texts = [make_abstract(n).replace("On hens", "Hens") for n in range(30)]
+    for n in (3, 4, 5, 6):  # names with and without capitals, and ids in common
+        texts.append(
+            make_abstract(n, conclude="Lastly,")
+            .replace(f"\n{n}", f"\n9{n}")
+            .replace(f"{n}|t|", f"9{n}|t|", 1)
+            .replace("\tGene\t", "\tChemical\tMESH:1;")
+        )
+    (tmp_path / "a.pubtator").write_text("\n".join(texts))
+    job = FindingJob(MechanismRules())
+    files = find_paper_files([tmp_path / "a.pubtator"])
+    with (
+        worked_off(files, job, LocalEngine(1), tmp_path) as corpus,
+        open_database(tmp_path) as database,
+    ):
+        sql = DuckDBEngine(database=database)
+        chosen = select_mechanisms(corpus.shards, tmp_path, database, sql)
+        stored = store_pool(chosen.tables, tmp_path, database, sql)
+        mechanisms = [
+            negatives.read_mechanism(content) for content in chosen.read_content(database)
+        ]
+        assert all(isinstance(one, Mechanism) for one in mechanisms)
+        pool = EntityPool.of(mechanisms)
+        for type_ in ("Gene", "Chemical", "Disease"):
+            for start in (0, 5, 10**18 + 7):
+                found = list(stored.walk_entities(type_, start))
+                assert found == list(pool.walk_entities(type_, start))
+                for one in found:
+                    assert stored.names_of(one) == pool.names_of(one)
+
+
+def test_it_goes_on_where_it_was(tmp_path, monkeypatch):
+    folder = write_corpus(tmp_path / "corpus", 5)
+    monkeypatch.setattr(run, "SHARD_BYTES", 8_000)
+    recipe = AbstractsRecipe(ratio=RATIO)
+    with constructing(folder, recipe, tmp_path / "whole") as made:
+        expected = rows_of(made)
+    done = []
+
+    def stop(job, shard, after, original):
+        if len(done) == after:
+            raise KeyboardInterrupt
+        folder = shard.target if hasattr(shard, "target") else shard.folder
+        done.append((type(job).__name__, folder.name))
+        original(job, shard)
+
+    jobs = (FindingJob, negatives.PerturbingJob, rows.ArrangingJob)
+    for after in (2, 4, 9, 12, 10**9):
+        for job in jobs:
+            original = ORIGINALS[job]
+            monkeypatch.setattr(
+                job,
+                "run",
+                lambda self, shard, a=after, o=original: stop(self, shard, a, o),
+            )
+        try:
+            with constructing(folder, recipe, tmp_path / "cache") as made:
+                assert rows_of(made) == expected
+        except KeyboardInterrupt:
+            pass
+    assert len(done) == len(set(done))
+
+
+ORIGINALS = {job: job.run for job in (FindingJob, negatives.PerturbingJob, rows.ArrangingJob)}
+
+
+def test_an_id_that_ends_like_a_kind_is_refused(tmp_path):
+    class Twice(Writer):
+        def write(self, mechanisms):
+            new = Perturbed("<re> a <er> or <el> c <le>", "", ())
+            return [{"SEN-SEN": new} if one.pmid == "1" else {} for one in mechanisms]
+
+    records = [
+        {
+            "pmid": pmid,
+            "supporting_set": [f"We saw {pmid} hens.", "Levels fell.", "They rose."],
+            "conclusion": "We conclude that <re> foxin <er> inhibits <el> henase <le>.",
+        }
+        for pmid in ("1", "1-SEN")
+    ]
+    path = tmp_path / "records.jsonl"
+    path.write_text("\n".join(map(json.dumps, records)))
+    recipe = AbstractsRecipe(ratio=(0, 0, 1), strategies=["SEN"], generate=Twice())
+    with (
+        constructing(path, recipe, tmp_path / "cache") as made,
+        pytest.raises(CorpusError, match="Two rows have one id"),
+    ):
+        list(made.rows.batches())
+
+
+def test_too_few_abstracts_leave_a_report(tmp_path):
+    path = write_abstracts(tmp_path / "a.pubtator", [1])
+    path.write_text(path.read_text() + "\n" + make_abstract(2, conclude="Perhaps"))
+    with (
+        pytest.raises(CorpusError, match="No mechanism for") as caught,
+        constructing(path, AbstractsRecipe(), tmp_path / "cache"),
+    ):
+        pass
+    assert [one.pmid for one in caught.value.report.left_out["not_taken"]] == ["2"]

@@ -1,0 +1,97 @@
+"""Large files of abstracts, cut into parts: together they give what the whole file gives."""
+
+import gzip
+from dataclasses import replace
+
+import pytest
+from abstract_corpus import make_abstract
+from hypothesis import given
+from hypothesis import strategies as st
+from nlihub.loaders.bounds import MAX_RECORD_BYTES
+from nlihub.loaders.corpora.abstracts.abstract import ReadUnit
+from nlihub.loaders.corpora.abstracts.pubtator import PubTatorPart
+from nlihub.loaders.corpora.abstracts.read import cut_file, read_part, read_units
+from nlihub.loaders.corpora.papers.files import find_paper_files
+
+LINES = (
+    *(b"1|t|On hens.", b"2|t|", b"1|a|We gave foxin.", b"2|a|None.", b"3|a|No title."),
+    *(b"\xef\xbb\xbf4|t|A mark.", b"5|t|Not \xff UTF-8", b"1\t3\t7\thens\tSpecies\t1"),
+    *(b"2\tPPI\ta\tb", b"", b"  ", b"a line", b"\r", b"6|t|Carriage return.\r", b"x|y|z"),
+)
+
+
+def units_of_parts(file, part_bytes):
+    """What the parts of a file give, with the lines of the whole file."""
+    units, n_lines = [], 0
+    for part in cut_file(file, part_bytes):
+        found = read_part(part)
+        while True:
+            try:
+                unit, skipped = next(found)
+            except StopIteration as end:
+                n_lines += end.value
+                break
+            units.append(ReadUnit(moved(unit, n_lines), [moved(one, n_lines) for one in skipped]))
+    return units
+
+
+def moved(one, n_lines):
+    return replace(one, line=one.line + n_lines)
+
+
+def whole(file):
+    return [ReadUnit(unit, list(skipped)) for unit, skipped in read_units(file.path)]
+
+
+@given(
+    lines=st.lists(st.sampled_from(LINES), max_size=30),
+    part_bytes=st.integers(1, 200),
+    ends=st.booleans(),
+)
+def test_parts_give_what_the_file_gives(tmp_path_factory, lines, part_bytes, ends):
+    path = tmp_path_factory.mktemp("parts") / "a.pubtator"
+    path.write_bytes(b"\n".join([b"0|t|First.", *lines]) + b"\n" * ends)
+    (file,) = find_paper_files([path])
+    assert units_of_parts(file, part_bytes) == whole(file)
+
+
+@pytest.mark.parametrize("part_bytes", [1, 300, 1_000, 10**6])
+def test_parts_of_real_abstracts(tmp_path, part_bytes):
+    path = tmp_path / "a.pubtator"
+    path.write_text("\n".join(map(make_abstract, range(20))))
+    (file,) = find_paper_files([path])
+    parts = cut_file(file, part_bytes)
+    assert len(parts) == -(-file.size // part_bytes)
+    assert sum(part.size for part in parts) == file.size
+    assert units_of_parts(file, part_bytes) == whole(file)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.pubtator.gz", gzip.compress(make_abstract(1).encode() * 9)),
+        ("a.jsonl", b'{"pmid": 1}\n' * 40),
+        ("a.json", b'{"PubTator3": []}' + b" " * 400),
+        ("a.xml", b"<collection>" + b" " * 400 + b"</collection>"),
+        ("a.bin", b"nothing that is known" * 40),
+    ],
+)
+def test_what_is_packed_or_of_another_format_is_not_cut(tmp_path, name, content):
+    path = tmp_path / name
+    path.write_bytes(content)
+    (file,) = find_paper_files([path])
+    assert cut_file(file, 100) == [file]
+
+
+def test_a_line_that_is_too_large_begins_no_part(tmp_path):
+    long = b"2|t|" + b"x" * MAX_RECORD_BYTES + b"\n"
+    path = tmp_path / "a.pubtator"
+    path.write_bytes(b"1|t|One.\n" + long + b"3|t|Three.\n")
+    n_found = []
+    with path.open("rb") as stream:
+        for start, end in ((0, 20), (20, len(long)), (len(long), len(long) + 50)):
+            stream.seek(0)
+            part = PubTatorPart(stream, start, end)
+            n_found.append(sum(1 for _ in iter(lambda p=part: p.readline(1 << 20), b"")))
+            n_found.append(part.n_lines)
+    assert n_found[1::2] == [2, 0, 1]

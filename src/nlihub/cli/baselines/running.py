@@ -23,7 +23,7 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from ...baselines.runs.config import RunConfig
+    from ...baselines.runs.config import HyperParameters, RunConfig
 
 
 @takes_groups
@@ -131,11 +131,9 @@ def config_of_options(
     hyper: Iterable[TrainingOptions | Length | Optimization] = (),
     hypothesis_only: bool = False,
     reference: bool = False,
+    default: "HyperParameters | None" = None,
 ) -> "RunConfig":
     """Return the config of a preset, or a new one, changed as the options of a command say.
-
-    Hyper-parameters of a new config are those of ``HyperParameters``, for an encoder those that
-    follow from the rows and the model.
 
     Args:
         method: The method of a new config.
@@ -146,6 +144,8 @@ def config_of_options(
         hyper: The groups of hyper-parameters that the command has.
         hypothesis_only: Whether the system sees the hypothesis alone.
         reference: Whether to train as plainly as the papers.
+        default: Hyper-parameters of a new config; None takes those of ``HyperParameters``, and
+            for an encoder those that follow from the rows and the model.
     """
     from ...baselines.presets import get_preset
     from ...baselines.runs.defaults import CHOSEN
@@ -154,7 +154,7 @@ def config_of_options(
     if runs.preset is not None:
         config = get_preset(runs.preset).config
     else:
-        config = _new(method, runs.name or Path(pretrained.model or method).name, rows)
+        config = _new(method, runs.name or Path(pretrained.model or method).name, rows, default)
     direct: dict[str, Any] = {
         "name": runs.name,
         "model": pretrained.model,
@@ -171,7 +171,7 @@ def config_of_options(
     if config.validation == "none":
         config = replace(config, validation=None)
     given = _given(hyper)
-    chooses = method == "encoder" and not (runs.preset or reference)
+    chooses = method == "encoder" and not (runs.preset or default or reference)
     base = {"optimizer": "adamw"} if chooses else {}  # which takes a weight decay
     return replace(
         config,
@@ -188,7 +188,9 @@ def check_preset(preset: str | None, command: str) -> None:
         raise typer.BadParameter(f"{preset} is a preset of nlihub baseline {own}.")
 
 
-def _new(method: str, name: str, rows: RowOptions) -> "RunConfig":
+def _new(
+    method: str, name: str, rows: RowOptions, default: "HyperParameters | None"
+) -> "RunConfig":
     from ...baselines.runs.config import HyperParameters, RunConfig
 
     tests = tuple(rows.test or ())
@@ -197,7 +199,9 @@ def _new(method: str, name: str, rows: RowOptions) -> "RunConfig":
     if not tests:
         raise typer.BadParameter("Give a --preset, or what to test on: --test.")
     validation = _own_validation(rows.train) if rows.train is not None else None
-    return RunConfig(name, method, tests, validation=validation, options=HyperParameters())
+    return RunConfig(
+        name, method, tests, validation=validation, options=default or HyperParameters()
+    )
 
 
 def _own_validation(train: str) -> str | None:

@@ -6,9 +6,9 @@ FOLDER is a version that ``nlihub construct papers`` wrote. Rows are made of its
 the first half of one and the second half of another, so that hardly two are equal. Nine of ten rows
 train; three of ten are in the default config too, as in a corpus whose classes are balanced. Each
 number of processes has a process of its own, with as many workers. "Floor": the tables of a part,
-ready in memory, written by ``pyarrow.parquet.write_table`` with zstd, on one core. Times are of
-processors, without the time to make the rows; peaks of memory are of the process and its largest
-worker.
+ready in memory, written by ``pyarrow.parquet.write_table`` with zstd, in the same process
+afterwards. Times are of processors, without the time to make the rows; peaks of memory are of the
+process and its largest worker.
 """
 
 import argparse
@@ -182,6 +182,7 @@ def measure(parts: list[MadePart], num_proc: int, folder: Path) -> dict[str, Any
     manifest = write_rows(Made, folder, BuildOptions(num_proc=num_proc), MAX_SHARD_BYTES)
     wall = time.perf_counter() - start_wall
     used, made = processor_s() - start, sum(rows.spent)
+    peak = peak_mb()
     return {
         "rows": n_rows,
         "written": sum(s.rows for c in manifest.configs.values() for s in c.values()),
@@ -189,8 +190,9 @@ def measure(parts: list[MadePart], num_proc: int, folder: Path) -> dict[str, Any
         "us": (used - made) / n_rows * 1e6,
         "made_us": made / n_rows * 1e6,
         "wall_s": wall,
-        "peak_mb": peak_mb(),
+        "peak_mb": peak,
         "worker_mb": max(rows.peaks),
+        "floor_us": measure_floor(parts[0], folder),
     }
 
 
@@ -205,27 +207,22 @@ def main() -> None:
     parser.add_argument("--measure", type=int, help=argparse.SUPPRESS)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=given.scratch) as name:
-        if given.measure == 0:
-            [part] = make_parts(given.version, 1, given.part_rows)
-            print(json.dumps(measure_floor(part, Path(name))))
-            return
         if given.measure:
             parts = make_parts(given.version, given.parts, given.part_rows)
             print(json.dumps(measure(parts, given.measure, Path(name))))
             return
-    floor = _measure_alone(0)
     print(
-        "| processes | rows | in configs | files | us/row | of the floor | rows/s a core | wall s "
-        "| peak MB | worker MB |\n" + "| --- " * 10 + "|"
+        "| processes | rows | in configs | files | made, us/row | floor, us/row | us/row "
+        "| of the floor | rows/s a core | wall s | peak MB | worker MB |\n" + "| --- " * 12 + "|"
     )
     for num_proc in given.num_proc:
         found = _measure_alone(num_proc)
         print(
             f"| {num_proc} | {found['rows']:,} | {found['written']:,} | {found['files']} "
-            f"| {found['us']:.2f} | {floor / found['us']:.2f} | {1e6 / found['us']:,.0f} "
+            f"| {found['made_us']:.2f} | {found['floor_us']:.2f} | {found['us']:.2f} "
+            f"| {found['floor_us'] / found['us']:.2f} | {1e6 / found['us']:,.0f} "
             f"| {found['wall_s']:.1f} | {found['peak_mb']:.0f} | {found['worker_mb']:.0f} |"
         )
-    print(f"\nfloor: {floor:.2f} us/row; making a row took {found['made_us']:.2f} us besides")
 
 
 def _measure_alone(num_proc: int) -> Any:

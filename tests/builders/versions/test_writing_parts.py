@@ -250,7 +250,8 @@ def stopped(tmp_path):
     target = tmp_path / "stopped/version"
     with pytest.raises(KeyboardInterrupt) as interrupted:
         write(tmp_path / "stopped/work", Stopping(PARTS, stopped=2), target=target)
-    assert interrupted.value.__notes__ == ["Parts of its rows that were written whole are kept."]
+    [note] = interrupted.value.__notes__
+    assert note == "Rows that were written are kept: run it again to go on."
     shutil.rmtree(tmp_path / "stopped/work")
     [kept] = target.parent.iterdir()
     assert kept.name.startswith(".version.parts-")

@@ -211,7 +211,8 @@ else:
             print(outcome.check, outcome.findings, file=sys.stderr)
 with open("/proc/self/status") as status:
     peak = next(int(line.split()[1]) // 1000 for line in status if line.startswith("VmHWM"))
-print(json.dumps({"peak MB": peak, "seconds": {n: s for n, s in seconds.items() if s > 0.5}}))
+used = {"processor s": round(time.process_time(), 1), "peak MB": peak}
+print(json.dumps(used | {"seconds": {name: s for name, s in seconds.items() if s > 0.5}}))
 """
 
 

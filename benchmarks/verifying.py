@@ -30,7 +30,7 @@ import pyarrow.parquet as pq
 SEED = 22
 FILE_ROWS = 500_000
 MEAN_WORDS = 24
-N_SHARED = 100_000
+N_SENTENCES = 100_000
 #: A twentieth of the files, at least one, is for validation, another for test.
 SHARE = 20
 
@@ -133,25 +133,32 @@ def _write_file(folder: Path, name: str, number: int, n_rows: int, hashes: str) 
     letters = list("etaoinshrdlucmfwypvbgkqjxz")
     rng = np.random.default_rng(SEED)
     words = pa.array("".join(rng.choice(letters, rng.integers(2, 10))) for _ in range(30_000))
-    shared = _texts(rng, words, N_SHARED)
+    sentences = _texts(rng, words, N_SENTENCES)
     rng = np.random.default_rng((SEED, number))
     rows = np.arange(n_rows)
     repeats = rng.random(n_rows) < 0.01
     rows[repeats] = rng.integers(0, np.arange(n_rows)[repeats] + 1)
-    rows = rows[rows]
-    premises = _texts(rng, words, n_rows)
-    is_shared = rng.random(n_rows) < 0.02
-    drawn = shared.take(pa.array(rng.integers(N_SHARED, size=n_rows)))
-    premises = pc.if_else(pa.array(is_shared), drawn, premises)
+    rows = rows[rows]  # of a repeated row, its first
+    first = number * FILE_ROWS
+
+    def make_texts() -> pa.Array:
+        """Return sentences, each with a number of its own to make it distinct."""
+        drawn = sentences.take(pa.array(rng.integers(N_SENTENCES, size=n_rows)))
+        own = pa.array(first + np.arange(n_rows)).cast(pa.string())
+        return pc.binary_join_element_wise(drawn, own, " ")
+
+    is_shared = pa.array(rng.random(n_rows) < 0.02)
+    drawn = sentences.take(pa.array(rng.integers(N_SENTENCES, size=n_rows)))
+    premises = pc.if_else(is_shared, drawn, make_texts())
     classes = rng.integers(4, size=n_rows)[rows]
-    papers = number * n_rows + np.arange(n_rows) // 17
+    papers = first + np.arange(n_rows) // 17
     sources = pc.binary_join_element_wise("P", pa.array(papers).cast(pa.string()), "")
     places = pa.array(np.arange(n_rows) % 17).cast(pa.string())
     table = encode(
         {
             "id": pc.binary_join_element_wise(sources, places, "-"),
             "premise": premises.take(pa.array(rows)),
-            "hypothesis": _texts(rng, words, n_rows).take(pa.array(rows)),
+            "hypothesis": make_texts().take(pa.array(rows)),
             "label": pa.array(spec.labels).take(pa.array(classes)),
             "group": pa.nulls(n_rows),
             "category": pa.array(spec.categories).take(pa.array(classes)),
@@ -204,7 +211,8 @@ else:
             print(outcome.check, outcome.findings, file=sys.stderr)
 with open("/proc/self/status") as status:
     peak = next(int(line.split()[1]) // 1000 for line in status if line.startswith("VmHWM"))
-print(json.dumps({"peak MB": peak, "seconds": {n: s for n, s in seconds.items() if s > 0.5}}))
+used = {"processor s": round(time.process_time(), 1), "peak MB": peak}
+print(json.dumps(used | {"seconds": {name: s for name, s in seconds.items() if s > 0.5}}))
 """
 
 

@@ -314,8 +314,8 @@ def _compare(database: Database, columns: Sequence[str]) -> Iterator[tuple[str, 
         FROM after JOIN before USING (id)
         WHERE before.split <> after.split OR before.hashes <> after.hashes ORDER BY after.number
     """
-    for key, was, now, old_label, new_label, *hashes in _stream(database, rows):
-        others = tuple(name for name in _differing(*hashes, columns) if name != "label")
+    for key, was, now, old_label, new_label, old, new in _stream(database, rows):
+        others = tuple(name for name in _differing(old, new, columns) if name != "label")
         if old_label != new_label:
             yield now, "relabelled", Relabelling(key, old_label, new_label, others)
         elif others:

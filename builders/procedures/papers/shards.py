@@ -96,7 +96,8 @@ class Corpus:
             size += (folder / PAIRS).stat().st_size
             if size >= _GROUP_BYTES or number == len(self.folders):
                 some = self.folders[start:number]
-                groups.append(ShardGroup(start, some, results / _names_key(some)))
+                name = f"{start:07d}-{_names_key(some)}"
+                groups.append(ShardGroup(start, some, results / name))
                 start, size = number, 0
         return groups
 

@@ -80,8 +80,8 @@ def group_shards(corpus: Corpus, results: Path) -> list[ShardGroup]:
         if size >= _GROUP_BYTES or number == len(corpus.folders):
             some = corpus.folders[start:number]
             names = "\n".join(folder.name for folder in some)
-            target = results / sha256(names.encode()).hexdigest()[:16]
-            groups.append(ShardGroup(start, some, target))
+            name = f"{start:07d}-{sha256(names.encode()).hexdigest()[:16]}"
+            groups.append(ShardGroup(start, some, results / name))
             start, size = number, 0
     return groups
 

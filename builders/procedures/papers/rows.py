@@ -100,15 +100,16 @@ class PaperRows:
     def _parts(self, engine: Engine) -> "list[_Part]":
         n_parts = max(1, -(-self.pairs.n_rows // PART_ROWS))
         maker = _RowMaker(self.pairs.files)
-        runs = self.results
-        if n_parts > 1:
+        source: _Runs | _Shards
+        if n_parts == 1:
+            source = _Shards(maker, group_shards(self.corpus, self.results))
+        else:
             made_of = (code_identity(__name__), self.pairs.files[0].parent.name, n_parts)
-            runs /= f"runs-{self.corpus.key(*made_of)}"
-        groups = group_shards(self.corpus, runs)
-        if n_parts > 1:
+            source = _Runs(self.results / f"runs-{self.corpus.key(*made_of)}")
+            groups = group_shards(self.corpus, source.folder)
             do_missing(engine, _RunJob(maker, n_parts).run, groups, "Sorting")
         return [
-            _Part(number, n_parts, maker, groups, self.domains, self.phrases, self.keys)
+            _Part(number, source, self.domains, self.phrases, self.keys)
             for number in range(n_parts)
         ]
 
@@ -221,13 +222,35 @@ def part_of(order: npt.NDArray[np.int64], n_parts: int) -> npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
+class _Shards:
+    """Where the rows come from that are all one part."""
+
+    maker: _RowMaker
+    groups: Sequence[ShardGroup]
+
+    def tables(self, _: int) -> Iterator[pa.Table]:
+        for group in self.groups:
+            yield from self.maker.make(group)
+
+
+@dataclass(frozen=True)
+class _Runs:
+    """Where the rows of one of several parts come from: the runs in the folders of the groups."""
+
+    folder: Path
+
+    def tables(self, part: int) -> Iterator[pa.Table]:
+        for path in sorted(self.folder.glob("*/*.arrow")):
+            with pa.OSFile(str(path)) as file:
+                yield pa.Table.from_batches([pa.ipc.open_file(file).get_batch(part)])
+
+
+@dataclass(frozen=True)
 class _Part:
     """A part of the rows; see ``RowsPart``."""
 
     number: int
-    n_parts: int
-    maker: _RowMaker
-    groups: Sequence[ShardGroup]
+    source: _Shards | _Runs
     domains: Sequence[str]
     phrases: LinkingPhrases
     keys: frozenset[Key]
@@ -236,21 +259,12 @@ class _Part:
         """Yield the rows in the order of a keyed hash."""
         features = uniform_features(self.phrases.label_names, EXTRA)
         schema = features.arrow_schema
-        table = pa.concat_tables([_SORTED.empty_table(), *self._tables()]).combine_chunks()
+        tables = [_SORTED.empty_table(), *self.source.tables(self.number)]
+        table = pa.concat_tables(tables).combine_chunks()
         table = table.take(pc.sort_indices(table, [("order_key", "ascending")]))
         for start in range(0, len(table), _BATCH_ROWS):
             some = table.slice(start, _BATCH_ROWS)
             yield Batch(encode(self._columns(some), features, schema), self._members(some))
-
-    def _tables(self) -> Iterator[pa.Table]:
-        for group in self.groups:
-            if self.n_parts == 1:
-                yield from self.maker.make(group)
-                continue
-            for path in sorted(group.target.glob("*.arrow")):
-                with pa.OSFile(str(path)) as file:
-                    batch = pa.ipc.open_file(file).get_batch(self.number)
-                    yield pa.Table.from_batches([batch])
 
     def _columns(self, table: pa.Table) -> dict[str, Any]:
         def names(column: str, known: Sequence[str]) -> pa.Array:

@@ -62,6 +62,11 @@ def content(folder):
     return {p.relative_to(folder): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
 
+def tables_of(number, part):
+    """The tables of a part of rows."""
+    return [batch.table for batch in part.batches()]
+
+
 def rows_of(folder, config="default"):
     """The rows of a config, by split."""
     return {split: rows.to_list() for split, rows in load_dataset(str(folder), config).items()}
@@ -203,6 +208,46 @@ class TestSameBytes:
         for config in ("default", "unbalanced"):
             assert rows_of(again.folder, config) == rows_of(made.folder, config)
 
+    def test_runs_that_are_there_are_not_made_again(
+        self, made, papers, tmp_path, monkeypatch, one_file_a_shard
+    ):
+        for n in range(5):
+            write_lines(tmp_path / "p" / f"{n}.jsonl", papers[n::5])
+        monkeypatch.setattr(shards, "_GROUP_BYTES", 1)
+        monkeypatch.setattr(paper_rows, "PART_ROWS", 100)
+        run, done = paper_rows._RunJob.run, []
+
+        def stop(self, group):
+            if len(done) == 3:
+                raise KeyboardInterrupt
+            run(self, group)
+            done.append(group)
+
+        monkeypatch.setattr(paper_rows._RunJob, "run", stop)
+        with pytest.raises(KeyboardInterrupt):
+            from_papers("my_nli", tmp_path / "p", tmp_path / "b", **YEARS)
+        done.clear()  # two are left to make: four would stop it again
+        again = from_papers("my_nli", tmp_path / "p", tmp_path / "b", **YEARS)
+        assert len(done) == 2
+        assert rows_of(again.folder) == rows_of(made.folder)
+
+    def test_parts_in_two_processes_are_those_of_one(self, papers, tmp_path, monkeypatch):
+        path = write_lines(tmp_path / "p.jsonl", papers)
+        monkeypatch.setattr(paper_rows, "PART_ROWS", 300)
+        seen = []
+        batches = paper_rows.PaperRows.batches
+
+        def compare(rows, oddities=None):
+            one = [batch.table for batch in batches(rows)]
+            two = [table for part in rows.map_parts(tables_of, 2) for table in part]
+            assert pa.concat_tables(one).equals(pa.concat_tables(two))
+            seen.append(len(one))
+            return batches(rows, oddities)
+
+        monkeypatch.setattr(paper_rows.PaperRows, "batches", compare)
+        from_papers("my_nli", path, tmp_path / "b", **YEARS)
+        assert seen[0] > 1
+
     def test_another_hash_seed_and_folder(self, made, papers, tmp_path):
         write_lines(tmp_path / "p.jsonl", papers)
         command = [
@@ -278,8 +323,9 @@ from_papers("my_nli", "p", "b", **{YEARS!r})
             .getOrCreate()
         )
         try:
-            engine = nlihub.construct.spark_engine(session)
-            self.build(made, tmp_path, tmp_path / "p", engine=engine)
+            for folder in (None, tmp_path / "shared"):  # by which Spark also runs the SQL
+                engine = nlihub.construct.spark_engine(session, folder)
+                self.build(made, tmp_path, tmp_path / "p", engine=engine)
         finally:
             session.stop()
 
@@ -295,14 +341,15 @@ import os, signal, nlihub.construct
 from constructing import from_papers
 from nlihub.builders.procedures.papers import shards, spark
 from pyspark.sql import SparkSession
-shards.SHARD_BYTES = spark._SHARDS_PER_CORE = 1
-work, done = spark._work, []
+shards.SHARD_BYTES = spark._ITEMS_PER_CORE = 1
+work, done = spark._map_at_once, []
 def count(*given):
-    if len(done) == 2:
+    if len(done) == 2 and "KILLED" in os.environ:
         os.kill(os.getpid(), signal.SIGKILL)
     yield from work(*given)
     done.append(given)
-spark._work = count
+    print(len(given[2]))
+spark._map_at_once = count
 session = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
 session = session.config("spark.driver.bindAddress", "127.0.0.1").getOrCreate()
 from_papers("my_nli", "p", "b", **{YEARS!r}, engine=nlihub.construct.spark_engine(session))
@@ -310,10 +357,13 @@ from_papers("my_nli", "p", "b", **{YEARS!r}, engine=nlihub.construct.spark_engin
         cache = tmp_path / "cache"
         env = HELPERS | {"NLIHUB_CACHE": str(cache), "PYSPARK_PYTHON": sys.executable}
         command = [sys.executable, "-c", code]
-        killed = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, check=False)
+        killed = subprocess.run(
+            command, cwd=tmp_path, env=env | {"KILLED": "1"}, capture_output=True, check=False
+        )
         assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()[-2000:]
         assert len(list(cache.glob("construct/*/*/*/report.json"))) == 4  # two cores, twice
-        subprocess.run(command, cwd=tmp_path, env=env, check=True)  # a third time would kill it
+        done = subprocess.run(command, cwd=tmp_path, env=env, check=True, capture_output=True)
+        assert done.stdout.split()[0] == b"2"  # shards that were left
         assert content(tmp_path / "b" / "my_nli") == content(made.folder)
         assert not list(cache.glob("construct/*/*/*"))
 

@@ -149,6 +149,8 @@ def abstracts(
 ) -> Constructed:
     """Make a dataset from annotated abstracts by BioNLI's procedure, into ``output/NAME``.
 
+    Interrupted, the same call goes on at the shard where it was.
+
     Args:
         name: Name of the dataset, snake_case, and not one of this package's.
         paths: Files, or folders of files, of abstracts with entities and relations in PubTator's

@@ -149,17 +149,21 @@ class _ShardWriter:
         kind: str,
         found: Mechanism | NoMechanism | SkippedAbstract,
     ) -> None:
-        is_mechanism = isinstance(found, Mechanism)
+        reason = detail = digest = None
+        if isinstance(found, Mechanism):
+            digest = _digest_text(found)
+        else:
+            reason, detail = found.reason, found.detail
         self._tables[UNITS].add(
             self._shard,
             self._seq,
             unit.pmid,
             not isinstance(unit, SkippedAbstract),
-            None if is_mechanism else found.reason,
-            None if is_mechanism else found.detail,
+            reason,
+            detail,
             kind,
             *self._place(unit),
-            _digest_text(found) if is_mechanism else None,
+            digest,
         )
         self._seq += 1
 

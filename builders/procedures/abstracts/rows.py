@@ -24,7 +24,6 @@ from ...core.encode import encode
 from ...core.keyed import keyed_number
 from ...core.options import Key
 from ...core.schema import SPLITS, uniform_features
-from ...core.workers import map_in_order
 from ..shards import Engine, do_missing
 from .declaration import EXTRA, POSITIVE
 from .distributions import BALANCED, FULL
@@ -250,8 +249,8 @@ class AbstractRows:
             yield from part.batches(oddities)
 
     def map_parts(self, job: Callable[[int, RowsPart], Result], num_proc: int) -> Iterator[Result]:
-        """Do a job on every part; see ``PartedRows``."""
-        yield from map_in_order(partial(_do_part, job), self._parts, num_proc)
+        """Do a job on every part, on the engine; see ``PartedRows``."""
+        return self.engine.map(partial(_do_part, job), self._parts)
 
     @cached_property
     def _parts(self) -> list[AbstractRowsPart]:

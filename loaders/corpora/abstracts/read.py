@@ -40,7 +40,7 @@ from .pubtator import FIRST_LINE, PubTatorPart, read_pubtator
 #: The formats, for the error on a folder without a file of them.
 FORMATS = "abstracts: expected PubTator, BioC or JSON Lines"
 _UTF_16_XML = (b"\xff\xfe<\0", b"\xfe\xff\0<")
-_Unit = TypeVar("_Unit", Abstract, MechanismRecord, SkippedAbstract)
+_Unit = TypeVar("_Unit", bound=Abstract | MechanismRecord | SkippedAbstract)
 
 
 def read_abstracts(paths: Iterable[Path]) -> Iterator[Abstract | MechanismRecord | SkippedAbstract]:

@@ -76,10 +76,9 @@ class StoredEntityPool:
     def names_of(self, entity: PoolEntity) -> set[str]:
         """Return the names in the pool that share an id with an entity, its own included."""
         found = {entity.name}
-        ids, names = self._ids["id"], self._ids["names"]
-        for id_ in entity.ids:
-            row = bisect_left(ids, id_, key=lambda one: one.as_py())
-            found.update(names[row].as_py())
+        for id_ in entity.ids:  # without any id, there is no table of them
+            row = bisect_left(self._ids["id"], id_, key=lambda one: one.as_py())
+            found.update(self._ids["names"][row].as_py())
         return found
 
     @cached_property

@@ -45,10 +45,10 @@ from nlihub.builders.procedures.papers.extract import (
     shard_key,
 )
 from nlihub.builders.procedures.papers.phrases import LinkingPhrases
-from nlihub.builders.procedures.papers.place_papers import PlaceJob
+from nlihub.builders.procedures.papers.place_papers import PlaceJob, group_shards
 from nlihub.builders.procedures.papers.rows import PaperRows
 from nlihub.builders.procedures.papers.select import Selector
-from nlihub.builders.procedures.papers.shards import Corpus, LocalEngine, do_missing
+from nlihub.builders.procedures.shards import Corpus, CorpusShard, LocalEngine, do_missing
 from nlihub.builders.procedures.splits import ByRatio
 
 PHRASES = LinkingPhrases.read()
@@ -123,20 +123,21 @@ def make_shard(folder: Path, has_texts: bool, shard: tuple[int, int]) -> None:
 def corpus_of(folder: Path) -> Corpus:
     """The shards of a folder."""
     shards = folder / "shards"
-    return Corpus([*sorted(shards.iterdir())] if shards.exists() else [], folder / "results")
+    found = sorted(shards.iterdir()) if shards.exists() else []
+    return Corpus([CorpusShard((), one) for one in found], folder / "results")
 
 
 def place(folder: Path, num_proc: int) -> None:
     """Place all papers."""
     corpus = corpus_of(folder)
-    groups = corpus.group(corpus.results / "placed")
+    groups = group_shards(corpus, corpus.results / "placed")
     do_missing(LocalEngine(num_proc), PlaceJob(SPLITTING, 1).run, groups, "Placing")
 
 
 def choose(folder: Path) -> tuple[Corpus, SimpleNamespace]:
     """Choose papers and pairs; what was chosen before is only read."""
     corpus = corpus_of(folder)
-    groups = corpus.group(corpus.results / "placed")
+    groups = group_shards(corpus, corpus.results / "placed")
     with open_database(corpus.results) as database:
         engine = DuckDBEngine(database=database)
         selector = Selector(groups, corpus.results, database, engine)

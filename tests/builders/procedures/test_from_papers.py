@@ -19,7 +19,7 @@ from conftest import ROOT
 from constructing import from_papers
 from datasets import load_dataset
 from nlihub.builders.procedures.papers import rows as paper_rows
-from nlihub.builders.procedures.papers import shards
+from nlihub.builders.procedures import shards
 from nlihub.builders.versions.manifest import Manifest
 from nlihub.builders.versions.version import BuiltVersion
 from nlihub.loaders.errors import (
@@ -339,7 +339,8 @@ from_papers("my_nli", "p", "b", **{YEARS!r})
         code = f"""
 import os, signal, nlihub.construct
 from constructing import from_papers
-from nlihub.builders.procedures.papers import shards, spark
+from nlihub.builders.procedures import shards
+from nlihub.builders.procedures.papers import spark
 from pyspark.sql import SparkSession
 shards.SHARD_BYTES = spark._ITEMS_PER_CORE = 1
 work, done = spark._map_at_once, []

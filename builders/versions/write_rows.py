@@ -132,9 +132,7 @@ def _folder_of_parts(
     ]
     key = sha256(json.dumps(content).encode()).hexdigest()[:16]
     with (
-        kept_when_interrupted(
-            "Parts of the rows that were written are kept: run it again to go on."
-        ),
+        kept_when_interrupted("Rows that were written are kept: run it again to go on."),
         resumed_folder(target.parent, f".{target.name}.parts-", key) as place,
     ):
         yield place

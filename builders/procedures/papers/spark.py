@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -84,19 +84,22 @@ def _map_at_once(
         yield pickle.loads(row["result"])  # noqa: S301  of our own task
 
 
-@dataclass(frozen=True)
 class _SparkSQL:
     """Runs queries on a Spark cluster; see ``SQLEngine``."""
 
-    session: "SparkSession"
+    def __init__(self, session: "SparkSession") -> None:
+        self._session = session
+        self._tables: dict[str, Sequence[Path]] = {}
 
     def write(self, query: str, tables: Tables, folder: Path) -> None:
         """Write the rows of a query into a folder; see ``SQLEngine``."""
         for name, files in tables.items():
-            frame = self.session.read.parquet(*(_uri(path) for path in files))
-            frame.createOrReplaceTempView(name)
-        self.session.sql(query).write.mode("overwrite").parquet(_uri(folder))
+            if self._tables.get(name) != files:  # looking at the files of a table is a job
+                frame = self._session.read.parquet(*(_uri(path) for path in files))
+                frame.createOrReplaceTempView(name)
+                self._tables[name] = files
+        self._session.sql(query).write.mode("overwrite").parquet(_uri(folder))
 
 
-def _uri(path: Path) -> Any:
+def _uri(path: Path) -> str:
     return path.absolute().as_uri()  # else a cluster looks on its own file system

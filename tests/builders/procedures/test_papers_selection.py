@@ -229,10 +229,10 @@ def test_spark_chooses_the_same(tmp_path, monkeypatch):
     )
     try:
         engine = spark_engine(session, tmp_path).sql
-        for seed in (1, 2):
-            folders = make_shards(tmp_path / str(seed), seed)
-            found = select(folders, tmp_path / f"spark-{seed}", engine)
-            compare(folders, found)
-            assert found[2].equals(select(folders, tmp_path / f"duckdb-{seed}")[2])
+        folders = make_shards(tmp_path, 1)
+        found = select(folders, tmp_path / "spark", engine)
+        compare(folders, found)
+        with_duckdb = select(folders, tmp_path / "duckdb")[2]
+        assert found[2].to_pylist() == with_duckdb.to_pylist()
     finally:
         session.stop()

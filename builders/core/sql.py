@@ -193,7 +193,6 @@ def open_database(beside: Path, num_threads: int | None = None) -> Iterator[Data
             "memory_limit": limit,
             "temp_directory": str(temporary),
             "preserve_insertion_order": False,
-            "enable_progress_bar": False,  # on stdout otherwise, in a session or a notebook
             # Nothing is ever downloaded: Parquet is built in.
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,

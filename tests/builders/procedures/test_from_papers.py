@@ -18,8 +18,8 @@ from command_line import run_command
 from conftest import ROOT
 from constructing import from_papers
 from datasets import load_dataset
-from nlihub.builders.procedures.papers import rows as paper_rows
 from nlihub.builders.procedures import shards
+from nlihub.builders.procedures.papers import rows as paper_rows
 from nlihub.builders.versions.manifest import Manifest
 from nlihub.builders.versions.version import BuiltVersion
 from nlihub.loaders.errors import (

@@ -144,7 +144,7 @@ def worked_off(
     job: ReadingJob,
     engine: Engine,
     cache_dir: Path,
-    shard_bytes: int = SHARD_BYTES,
+    shard_bytes: int | None = None,
 ) -> Iterator[Corpus]:
     """Read a corpus into folders, one a shard.
 
@@ -156,12 +156,12 @@ def worked_off(
         job: What to do with a shard.
         engine: What reads the shards.
         cache_dir: Where the folders are made, if the engine has no folder of its own.
-        shard_bytes: Size of a shard, in bytes.
+        shard_bytes: Size of a shard, in bytes; None takes ``SHARD_BYTES``.
     """
     recipe = (engine.folder or cache_dir) / "construct" / _key(job)
     recipe.mkdir(parents=True, exist_ok=True)
     place = recipe / code_identity(*job.modules())[:16]
-    groups = _group(files, shard_bytes)
+    groups = _group(files, shard_bytes or SHARD_BYTES)
     shards = [CorpusShard(group, place / _shard_key(group)) for group in groups]
     results = place / "results"
     with _alone(recipe):

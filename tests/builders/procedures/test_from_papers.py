@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import chain
 from pathlib import Path
 from shutil import which
 
@@ -19,6 +20,7 @@ from conftest import ROOT
 from constructing import from_papers
 from datasets import load_dataset
 from nlihub.builders.procedures import shards
+from nlihub.builders.procedures.papers import place_papers
 from nlihub.builders.procedures.papers import rows as paper_rows
 from nlihub.builders.versions.manifest import Manifest
 from nlihub.builders.versions.version import BuiltVersion
@@ -213,7 +215,7 @@ class TestSameBytes:
     ):
         for n in range(5):
             write_lines(tmp_path / "p" / f"{n}.jsonl", papers[n::5])
-        monkeypatch.setattr(shards, "_GROUP_BYTES", 1)
+        monkeypatch.setattr(place_papers, "_GROUP_BYTES", 1)
         monkeypatch.setattr(paper_rows, "PART_ROWS", 100)
         run, done = paper_rows._RunJob.run, []
 
@@ -235,16 +237,16 @@ class TestSameBytes:
         path = write_lines(tmp_path / "p.jsonl", papers)
         monkeypatch.setattr(paper_rows, "PART_ROWS", 300)
         seen = []
-        batches = paper_rows.PaperRows.batches
+        map_parts = paper_rows.PaperRows.map_parts
 
-        def compare(rows, oddities=None):
-            one = [batch.table for batch in batches(rows)]
-            two = [table for part in rows.map_parts(tables_of, 2) for table in part]
-            assert pa.concat_tables(one).equals(pa.concat_tables(two))
-            seen.append(len(one))
-            return batches(rows, oddities)
+        def compare(rows, job, num_proc):
+            one = [batch.table for batch in rows.batches()]
+            parts = list(map_parts(rows, tables_of, 2))
+            assert pa.concat_tables(one).equals(pa.concat_tables(chain(*parts)))
+            seen.append(len(parts))
+            return map_parts(rows, job, num_proc)
 
-        monkeypatch.setattr(paper_rows.PaperRows, "batches", compare)
+        monkeypatch.setattr(paper_rows.PaperRows, "map_parts", compare)
         from_papers("my_nli", path, tmp_path / "b", **YEARS)
         assert seen[0] > 1
 
@@ -266,7 +268,8 @@ class TestSameBytes:
         code = f"""
 import os, signal
 from constructing import from_papers
-from nlihub.builders.procedures.papers import extract, shards
+from nlihub.builders.procedures import shards
+from nlihub.builders.procedures.papers import extract
 shards.SHARD_BYTES = 1
 run, done = extract.Job.run, []
 def count(self, shard):

@@ -1,16 +1,20 @@
 """Verify a built version, from its files alone or against its sources too."""
 
+import errno
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...loaders.errors import NLIHubError, UsageError, VerificationError
+from ...loaders.errors import NLIHubError, OutputError, UsageError, VerificationError
 from ...loaders.progress import progress_bar
 from ..core.options import BuildOptions
 from . import file_checks as files
 from . import row_checks as rows
 from .subject import Subject
 from .version import BuiltVersion
+
+#: The disk is full, or a quota or the largest size of a file is reached.
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 _Check = Callable[[Subject], Iterator[str | int]]
 
@@ -98,6 +102,7 @@ def verify_version(folder: Path, sources: BuildOptions | None = None) -> Verific
             that check out.
 
     Raises:
+        OutputError: The disk is full.
         UsageError: Sources are given for a version that somebody constructed: it names none.
     """
     with Subject(folder, sources) as subject:
@@ -124,6 +129,10 @@ def _run_checks(subject: Subject) -> list[CheckOutcome]:
         try:
             applies = check not in APPLIES_TO or APPLIES_TO[check](subject)
             found = _shorten(check(subject)) if applies else ()
+        except OSError as error:
+            if error.errno in _FULL:
+                raise OutputError(f"Working files cannot be written: {error.strerror}.") from error
+            found = (str(error) if isinstance(error, NLIHubError) else f"could not run: {error!r}",)
         except NLIHubError as error:
             found = (str(error),)
         except Exception as error:  # damage may be of any kind; a report is due all the same

@@ -102,7 +102,7 @@ def verify_version(folder: Path, sources: BuildOptions | None = None) -> Verific
             that check out.
 
     Raises:
-        OutputError: The disk is full.
+        OutputError: Memory or the disk is full.
         UsageError: Sources are given for a version that somebody constructed: it names none.
     """
     with Subject(folder, sources) as subject:
@@ -129,13 +129,13 @@ def _run_checks(subject: Subject) -> list[CheckOutcome]:
         try:
             applies = check not in APPLIES_TO or APPLIES_TO[check](subject)
             found = _shorten(check(subject)) if applies else ()
-        except OSError as error:
-            if error.errno in _FULL:
-                raise OutputError(f"Working files cannot be written: {error.strerror}.") from error
-            found = (str(error) if isinstance(error, NLIHubError) else f"could not run: {error!r}",)
+        except OutputError:
+            raise  # memory or the disk is full: nothing that the version could help
         except NLIHubError as error:
             found = (str(error),)
         except Exception as error:  # damage may be of any kind; a report is due all the same
+            if isinstance(error, OSError) and error.errno in _FULL:
+                raise OutputError(f"Working files cannot be written: {error.strerror}.") from error
             found = (f"could not run: {error!r}",)
         passed = not found or check in LISTS_ONLY or _name(check) in _known_defects(subject)
         outcomes.append(CheckOutcome(_name(check), passed, found, applies=applies))

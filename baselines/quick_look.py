@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from ..builders.core.keyed import keyed_number
 from ..builders.core.markdown import markdown_table
 from ..builders.core.registry import builders, get_builder
@@ -28,8 +30,9 @@ _MAX_LENGTH = 300
 _HOW = {
     "zero-shot": "as it is",
     "prompt": "asked with prompt p1, no exemplar",
-    "probe": "linear probe on {n_train:,} rows",
+    "probe": "linear probe on {n_train:,} {train_split} rows",
 }
+_SPLIT = {"train": "training"}
 
 
 @needs_extra("baselines", "A baseline")
@@ -63,8 +66,10 @@ def quick(
     Returns:
         ``model``, ``method`` (``zero-shot``, ``prompt`` or ``probe``), ``report`` (the file) and
         ``datasets``: by name ``rows``, ``macro_f1`` and ``accuracy`` with their intervals of 95 %,
-        ``most_frequent`` (the share of the most frequent label) and ``run``; or ``problem``, where
-        the model does not fit the labels or the files are not those of the dataset.
+        ``most_frequent`` (the share of the most frequent label) and ``run``, of a probe also
+        ``n_train``, ``train_split``, and ``known_groups``, the share of test rows whose group has
+        training rows; or ``problem``, where the model does not fit the labels or the files are not
+        those of the dataset.
 
     Raises:
         UsageError: ``n_rows`` is below 1.
@@ -80,13 +85,16 @@ def quick(
     method = suited_method(model, revision)
     _, max_tokens = model_size(model, revision)
     found: dict[str, dict[str, Any]] = {}
-    for name in builders():
-        if not (get_builder(name).SPEC.offline or has_sources(name, sources)):
-            continue
+    at_hand = [
+        name for name in builders() if get_builder(name).SPEC.offline or has_sources(name, sources)
+    ]
+    tell(f"a quick look at {model} ({method}), on {', '.join(at_hand)}")
+    for name in at_hand:
         try:
-            config, n_train = _config(model, revision, method, name, place, sources, n_rows)
+            config, training = _config(model, revision, method, name, place, sources, n_rows)
         except NLIHubError as error:  # files of another dataset may have the names of its own
-            found[name] = {"problem": " ".join(str(error).split())}
+            text = " ".join(str(error).split())
+            found[name] = {"problem": f"its files are another dataset's, or damaged: {text}"}
             continue
         options = HyperParameters(max_length=min(_MAX_LENGTH, max_tokens or _MAX_LENGTH))
         if method == "zero-shot":
@@ -96,7 +104,7 @@ def quick(
         except ModelError as error:
             found[name] = {"problem": " ".join(str(error).split())}
             continue
-        found[name] = {**_scores(done, config.tests[0]), "n_train": n_train}
+        found[name] = {**_scores(done, config.tests[0]), **training}
     result = {"model": model, "method": method, "datasets": found}
     report = place / REPORT
     with whole_file(report) as path:
@@ -112,8 +120,8 @@ def _config(
     place: Path,
     sources: Path | None,
     n_rows: int,
-) -> tuple[RunConfig, int]:
-    """Write the rows of a run, and return its config and the number of training rows."""
+) -> tuple[RunConfig, dict[str, Any]]:
+    """Write the rows of a run, and return its config and facts of the training rows."""
     spec = get_builder(dataset).SPEC
     config = spec.default_config
     if method == "probe" and not {"train", "validation"} & set(spec.configs[config].splits):
@@ -124,14 +132,25 @@ def _config(
     fair = interleave(gold.rows)[:n_rows].tolist()
     test = _write(gold, fair, files / f"{dataset}.jsonl")
     fields: dict[str, Any] = {"details": {"prompt": "p1"}} if method == "prompt" else {}
-    n_train = 0
+    facts: dict[str, Any] = {}
     if method == "probe":
         train = _training_rows(f"{dataset}/{config}", own)
         chosen = _sample(train)
-        n_train = len(chosen)
+        facts = {
+            "n_train": len(chosen),
+            "train_split": train.description["split"],
+            "known_groups": _known_groups(train.rows.take(chosen), gold.rows.take(fair)),
+        }
         fields["train"] = str(_write(train, chosen, files / f"{dataset}-train.jsonl"))
     name = Path(model).name
-    return RunConfig(name, method, (str(test),), model=model, revision=revision, **fields), n_train
+    return RunConfig(name, method, (str(test),), model=model, revision=revision, **fields), facts
+
+
+def _known_groups(train: pa.Table, test: pa.Table) -> float:
+    """Return the share of test rows whose group, if they have one, has training rows."""
+    known = set(train["group"].drop_null().to_pylist())
+    groups = test["group"].to_pylist()
+    return sum(group in known for group in groups) / len(groups)
 
 
 def _training_rows(name: str, sources: Path | None) -> GoldRows:
@@ -192,7 +211,10 @@ def _report(result: dict[str, Any]) -> Iterator[str]:
     rows = []
     for name, found in result["datasets"].items():
         if "problem" not in found:
-            how = _HOW[result["method"]].format(n_train=found["n_train"])
+            split = found.get("train_split")
+            how = _HOW[result["method"]].format(
+                n_train=found.get("n_train"), train_split=_SPLIT.get(split, split)
+            )
             scores = [_interval(*found[score]) for score in ("macro_f1", "accuracy")]
             frequent = f"{100 * found['most_frequent']:.1f}"
             rows.append([name, f"{found['rows']:,}", how, *scores, frequent])
@@ -204,6 +226,12 @@ def _report(result: dict[str, Any]) -> Iterator[str]:
     yield "- a result of the whole test sets: it is one of a sample of each;"
     yield "- a baseline of a paper: `nlihub baseline presets` lists these;"
     if result["method"] == "probe":
+        known = [name for name, f in result["datasets"].items() if f.get("known_groups")]
+        if known:
+            yield (
+                f"- a test on new groups of {', '.join(known)}: the probe has learned from other "
+                "rows of the same patterns or abstracts;"
+            )
         yield "- what the model can learn: `nlihub baseline finetune` may do better."
     elif result["method"] == "prompt":
         yield "- what the model knows: another prompt, or exemplars, may give another picture."

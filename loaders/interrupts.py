@@ -5,21 +5,21 @@ SIGTERM. What stays is told in a note of the exception, which the command line p
 traceback shows.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 
 @contextmanager
-def kept_when_interrupted(note: str) -> Iterator[None]:
+def kept_when_interrupted(note: str | Callable[[], str]) -> Iterator[None]:
     """Add a note to an interrupt in the block.
 
     Args:
-        note: What is kept and how to go on, in a sentence.
+        note: What is kept and how to go on, in a sentence, or what returns it then.
     """
     try:
         yield
     except (KeyboardInterrupt, SystemExit) as interrupt:
-        interrupt.add_note(note)
+        interrupt.add_note(note if isinstance(note, str) else note())
         raise
 
 

@@ -233,7 +233,10 @@ def _note_on_order(
     if are_ids:
         own = [gold.labels.index(label) for label in model_labels or gold.labels]
         given = ",".join(order[number] for number in own)
-        yield f"{name}: with --model-labels {given} {scores}. Which order has the model?"
+        yield (
+            f"{name}: with --model-labels {given} {scores}. Compare the model's own order, such as "
+            "id2label of its config.json."
+        )
     else:
         others = (
             f"{label} for {one}"

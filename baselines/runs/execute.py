@@ -12,6 +12,8 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow.compute as pc
+
 from ...loaders.errors import OutputError, SchemaError, UsageError
 from ...loaders.hashing import hash_file
 from ...loaders.interrupts import kept_when_interrupted
@@ -26,7 +28,7 @@ from .data import (
     read_run_rows,
     take_rows_by_id,
 )
-from .defaults import FEW_ROWS, choose_hyperparameters
+from .defaults import CHOSEN, FEW_ROWS, choose_hyperparameters
 from .folder import DYNAMICS, METRICS, PREDICTIONS, RECORD, RunFolder
 from .tracking import numbers_of, track_run
 
@@ -100,9 +102,11 @@ def execute_run(
                 folder.tidy(keeps_checkpoint=folder.read_json(RECORD).get("keeps_checkpoint", True))
             return folder
         config.check_complete()
+        if folder.starts_anew:
+            tell(f"{path}: nothing was kept of an earlier start, so it starts anew")
         run = _Run(config, folder, execution, sources, tell if main else silent)
         try:
-            with kept_when_interrupted(f"What {path} has so far is kept: run it again to go on."):
+            with kept_when_interrupted(folder.kept):
                 run.do(keeps_checkpoint=keeps_checkpoint)
         finally:
             accelerator.free_memory()  # or it would hold every model that it was given
@@ -135,13 +139,17 @@ def with_hyperparameters(
     options = dataclasses.asdict(config.options)
     given = {name: value for name, value in options.items() if name not in config.chosen}
     found = choose_hyperparameters(max(n_rows, 1), n_parameters, max_tokens, given)
-    shown = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in found.items())
+    shown = ", ".join(
+        f"{name.replace('_', ' ')} {value}{' (given)' if name in given else ''}"
+        for name in CHOSEN
+        if (value := found.get(name, given.get(name))) is not None
+    )
     if n_rows:
         tell(
             f"chosen for {n_rows:,} rows and {n_parameters / 1e6:,.1f} million parameters: {shown}"
         )
     if n_rows < FEW_ROWS and config.n_shots is None:
-        tell("so few rows often teach a linear probe more: nlihub baseline probe")
+        tell("with so few rows a linear probe is often better: nlihub baseline probe")
     return dataclasses.replace(
         config, options=dataclasses.replace(config.options, **found), chosen=()
     )
@@ -171,6 +179,8 @@ class _Run:
         labels = _label_set([rows for rows in (train, validation, *tests) if rows is not None])
         judged = [align_labels(rows, labels, "test") for rows in tests]
         train = align_labels(train, labels, "training") if train is not None else None
+        if train is not None and config.method != "prompt":
+            self._check_labels(train)
         if validation is not None:
             validation = align_labels(validation, labels, "validation")
         keys = [rows.key for rows in tests]
@@ -198,7 +208,7 @@ class _Run:
             self.folder.on_log = lambda entry: send(numbers_of(entry), entry["epoch"])
             facts = dict(system.fit(train, validation)) if train is not None else {}
             for name, key, rows, gold in zip(config.tests, keys, judged, scored, strict=True):
-                self._test(system, name, key, rows, gold)
+                self._test(system, name, key, rows, gold, facts.get("best_epoch"))
             if self.is_main:
                 send(self._test_scores(), facts.get("best_epoch") or 0)
         dynamics = facts.pop("dynamics", None)
@@ -209,6 +219,8 @@ class _Run:
             ended = {"keeps_checkpoint": keeps_checkpoint, "status": "done"}
             self._note({**system.facts(), **facts, "shared_with_train": shared, **ended})
             self._tell_cut()
+            if facts.get("hardly_learned"):
+                self.tell(facts["hardly_learned"])
             self.folder.tidy(keeps_checkpoint=keeps_checkpoint)
 
     def _rows(self, name: str, role: str) -> GoldRows:
@@ -231,6 +243,19 @@ class _Run:
             )
         return rows
 
+    def _check_labels(self, train: GoldRows) -> None:
+        """Refuse training rows of one label, and say which labels have no training rows."""
+        found = pc.unique(train.rows["label"]).to_pylist()
+        name = train.description["name"]
+        if len(found) == 1:
+            raise SchemaError(
+                f"All training rows of {name} have the label {train.labels[found[0]]}; expected "
+                "two labels or more."
+            )
+        if found and len(found) < len(train.labels):
+            lacking = (label for i, label in enumerate(train.labels) if i not in found)
+            self.tell(f"{name} has no row to train on of {', '.join(lacking)}")
+
     def _sizes(
         self, train: GoldRows | None, validation: GoldRows | None, tests: list[GoldRows]
     ) -> str:
@@ -246,7 +271,8 @@ class _Run:
         counts = {key: sum(pair in learned for pair in _pairs(rows)) for key, rows in tests.items()}
         for key, count in counts.items():
             if count:
-                self.tell(f"{count:,} pairs of {key} are among the training rows")
+                pairs = f"{count:,} pairs of {key} are" if count > 1 else f"1 pair of {key} is"
+                self.tell(f"{pairs} among the training rows")
         return {key: count for key, count in counts.items() if count}
 
     def _tell_cut(self) -> None:
@@ -255,7 +281,15 @@ class _Run:
         if shown:
             self.tell(f"pairs that were too long and were cut: {shown}")
 
-    def _test(self, system: "System", name: str, key: str, rows: GoldRows, gold: GoldRows) -> None:
+    def _test(
+        self,
+        system: "System",
+        name: str,
+        key: str,
+        rows: GoldRows,
+        gold: GoldRows,
+        best_epoch: int | None,
+    ) -> None:
         path = f"{PREDICTIONS}/{key}.parquet"
         found = self._evaluations()
         if key in found and (self.folder.path / path).is_file():
@@ -278,8 +312,11 @@ class _Run:
         }
         self.folder.write_json(METRICS, {"evaluations": found})
         report = metrics["nli_report"]
+        frequent = max(label["n_references"] for label in report["per_class"].values())
         self.tell(
-            f"{key}: macro-F1 {report['macro_f1']:.4f}, accuracy {report['accuracy']:.4f}"
+            f"{key}: macro-F1 {report['macro_f1']:.4f}, accuracy {report['accuracy']:.4f} (of the "
+            f"most frequent label {frequent / report['n_samples']:.4f})"
+            + (f", by epoch {best_epoch}" if best_epoch else "")
             + (f", {n_unanswered} answers could not be read" if n_unanswered else "")
         )
 

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ from filelock import FileLock, Timeout
 from ...loaders.atomic_write import whole_file, whole_folder
 from ...loaders.errors import OutputError, SourceNotFoundError, UsageError
 from ...loaders.json_text import parse_json
+from ...loaders.progress import show_duration
 from .config import RunConfig
 
 CONFIG = "config.json"
@@ -42,11 +44,13 @@ class RunFolder:
     Attributes:
         path: The folder.
         on_log: Is called with every entry of the log.
+        starts_anew: Whether the folder was begun before, and nothing was kept.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.on_log: Callable[[Mapping[str, Any]], None] = lambda _: None
+        self.starts_anew = False
 
     @classmethod
     @contextmanager
@@ -80,14 +84,30 @@ class RunFolder:
             raise OutputError(f"{path} is not writable: {error.strerror}.") from error
         try:
             folder._remove_partials()
-            if is_ours and folder._holds_other_than(_LOCK, CONFIG, RECORD):
+            if is_ours and folder.has_begun:
                 folder._check_same(config)
             else:
+                folder.starts_anew = (path / CONFIG).is_file()
                 (path / RECORD).unlink(missing_ok=True)
                 folder.write_json(CONFIG, config.as_json())
             yield folder
         finally:
             lock.release()
+
+    @property
+    def has_begun(self) -> bool:
+        """Return whether the run has produced anything, finished or not."""
+        return self._holds_other_than(_LOCK, CONFIG, RECORD)
+
+    def kept(self) -> str:
+        """Say what an interrupted run keeps, and how to go on."""
+        if not self.has_begun:
+            return f"Nothing of {self.path} is kept yet: run it again to start anew."
+        state = self.path / STATE
+        if not state.is_file():
+            return f"What {self.path} has so far is kept: run it again to go on."
+        age = show_duration(max(time.time() - state.stat().st_mtime, 0))
+        return f"The training of {self.path} is kept as it was {age} ago: run it again to go on."
 
     def _holds_other_than(self, *names: str) -> bool:
         """Return whether there is anything but files of these names and leftovers of a kill."""

@@ -77,7 +77,9 @@ class TextEncoder:
         if new := [text for text in dict.fromkeys(texts) if text not in self._vectors]:
             rows, is_cut = encode_texts(new, self._tokenizer, self._config)
             self._model.to(self._execution.accelerator.device)
-            found = apply_model(self._mean_states, rows, self._size, self._execution, "encoded")
+            found = apply_model(
+                self._mean_states, rows, self._size, self._execution, "encoded", "texts"
+            )
             self._vectors |= zip(new, found, strict=True)
             self.cut |= {text for text, was_cut in zip(new, is_cut, strict=True) if was_cut}
         vectors = [self._vectors[text] for text in texts]

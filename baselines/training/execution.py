@@ -46,7 +46,7 @@ class Execution:
     on_cpu: bool = False
     num_proc: int = 1
     trackers: tuple[str, ...] = ()
-    state_every_s: float = 600
+    state_every_s: float = 120
 
     def __post_init__(self) -> None:
         if self.precision not in (None, "fp32", "bf16"):

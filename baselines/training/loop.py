@@ -54,6 +54,12 @@ class TrainingState:
     is_over: bool = False
     dynamics: list[torch.Tensor] = field(default_factory=list)
 
+    def place(self, n_steps: int) -> str:
+        """Say where training stands, given the number of steps of an epoch."""
+        if self.step:
+            return f"in epoch {self.epoch}, after step {self.step} of {n_steps}"
+        return f"with epoch {self.epoch}"
+
     def save(self, folder: Path, tensors: dict[str, Any]) -> None:
         """Save the state, with that of model, optimizer and schedule, in the folder of the run."""
         with whole_file(folder / STATE) as path:
@@ -128,6 +134,8 @@ class Fitted:
         seconds: Seconds spent on training steps.
         pairs_per_s: Training pairs a second, without evaluation.
         is_compiled: Whether the model was compiled.
+        hardly_learned: What to say and to try where the loss of the last epoch is near that of
+            guessing; None where it is not.
         dynamics: Shape ``(n_epochs, n)``, those of ``TrainingState``, from 0 to 1.
     """
 
@@ -136,6 +144,7 @@ class Fitted:
     seconds: float
     pairs_per_s: float
     is_compiled: bool
+    hardly_learned: str | None
     dynamics: np.ndarray
 
 
@@ -190,10 +199,7 @@ class Training:
             self._optimizer.load_state_dict(tensors["optimizer"])
             self._schedule.load_state_dict(tensors["schedule"])
             if not self._state.is_over:
-                self._tell(
-                    f"resumes in epoch {self._state.epoch}, after step {self._state.step} of "
-                    f"{self._n_steps}"
-                )
+                self._tell(f"resumes {self._state.place(self._n_steps)}")
         self._model = self._accelerator.prepare_model(trainable.model)
         self._is_compiled = execution.compiles(len(train) * options.max_epochs)
         if self._is_compiled:
@@ -213,7 +219,6 @@ class Training:
         while not self._state.is_over:
             self._epoch()
         state = self._state
-        self._tell_of_guessing()
         self._trainable.load(self._folder.checkpoint)
         self._trainable.model.to(self._accelerator.device).eval()
         return Fitted(
@@ -222,22 +227,23 @@ class Training:
             state.seconds,
             state.n_pairs / state.seconds if state.seconds else 0.0,
             self._is_compiled,
+            self._hardly_learned(),
             np.stack([epoch.numpy() for epoch in state.dynamics]),
         )
 
-    def _tell_of_guessing(self) -> None:
+    def _hardly_learned(self) -> str | None:
         """Say so where the loss of the last epoch is hardly below that of guessing."""
         shares = np.bincount(self._train.labels) / len(self._train)
         guessing = -float(sum(share * np.log(share) for share in shares if share))
         loss = -float(torch.log(self._state.dynamics[-1].clamp(min=_LEAST_PROBABILITY)).mean())
-        if guessing and loss > _NEAR_GUESSING * guessing:
-            options = self._options
-            self._tell(
-                f"it has hardly learned: the loss of its last epoch, {loss:.3f}, is near that of "
-                f"guessing, {guessing:.3f}. Try another --learning-rate (now "
-                f"{options.learning_rate:g}), more --epochs (now {options.max_epochs}), or more "
-                "rows."
-            )
+        if not guessing or loss <= _NEAR_GUESSING * guessing:
+            return None
+        options = self._options
+        return (
+            f"it has hardly learned: the loss of its last epoch, {loss:.3f}, is near that of "
+            f"guessing, {guessing:.3f}. Try another --learning-rate (now "
+            f"{options.learning_rate:g}), more --epochs (now {options.max_epochs}), or more rows."
+        )
 
     @property
     def _is_main(self) -> bool:
@@ -276,7 +282,7 @@ class Training:
                     shown.set_postfix_str(f"loss {loss / n_seen:.3f}")
                 shown.update(len(batches[step]))
         self._settle(total, gold, self._n_steps - 1, kept_at)
-        self._end_epoch(time.monotonic() - began)
+        self._end_epoch(began)
 
     def _watch(self) -> AbstractContextManager[Watch]:
         """Show how far the epoch is."""
@@ -374,8 +380,9 @@ class Training:
         total.zero_()
         gold.clear()
 
-    def _end_epoch(self, seconds: float) -> None:
+    def _end_epoch(self, began: float) -> None:
         state, options = self._state, self._options
+        seconds = time.monotonic() - began
         scores = self._validate()
         is_best = scores is None or scores["macro_f1"] > state.best_score
         if is_best:
@@ -399,21 +406,26 @@ class Training:
                     "seconds": round(seconds, 3),
                 }
             )
-        n_left = options.max_epochs - state.epoch
-        shown = f", validation macro-F1 {scores['macro_f1']:.4f}" if scores else ""
-        left = "" if state.is_over else f", {show_duration(seconds * n_left)} left at most"
-        self._tell(f"epoch {state.epoch}: loss {loss:.4f}{shown} ({show_duration(seconds)}{left})")
-        state.epoch, state.step, state.loss = state.epoch + 1, 0, 0.0
+        epoch, n_left = state.epoch, options.max_epochs - state.epoch
+        state.epoch, state.step, state.loss = epoch + 1, 0, 0.0
         self._keep()
         if self._is_main:
             self._save_best()
+        whole = time.monotonic() - began
+        shown = f", validation macro-F1 {scores['macro_f1']:.4f}" if scores else ""
+        left = (
+            "" if state.is_over else f", {show_duration(whole * n_left)} of training left at most"
+        )
+        self._tell(f"epoch {epoch}: loss {loss:.4f}{shown} ({show_duration(whole)}{left})")
         self._accelerator.wait_for_everyone()
 
     def _validate(self) -> dict[str, float] | None:
         if self._validation is None:
             return None
         model, labels = self._trainable.model.eval(), self._trainable.labels
-        found = predict_probabilities(model, self._validation, len(labels), self._execution)
+        found = predict_probabilities(
+            model, self._validation, len(labels), self._execution, "validated"
+        )
         report = nli_report(
             predictions=found.argmax(axis=1), references=self._validation.labels, labels=labels
         )

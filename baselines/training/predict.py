@@ -17,7 +17,11 @@ _MAX_ROWS = 4_096
 
 
 def predict_probabilities(
-    model: Callable[..., Any], rows: EncodedRows, n_labels: int, execution: Execution
+    model: Callable[..., Any],
+    rows: EncodedRows,
+    n_labels: int,
+    execution: Execution,
+    what: str = "tested",
 ) -> np.ndarray:
     """Predict the probability of every label by a model, on as many rows at once as fit.
 
@@ -27,6 +31,7 @@ def predict_probabilities(
         rows: n rows.
         n_labels: Number of labels.
         execution: Device and precision of the computation.
+        what: What is done to the rows, in the line of progress.
 
     Returns:
         Shape ``(n, n_labels)``, float64, from 0 to 1; each row sums to 1.
@@ -34,7 +39,7 @@ def predict_probabilities(
     Raises:
         TrainingError: Not even one row fits into memory, or a probability is not finite.
     """
-    logits = apply_model(model, rows, n_labels, execution, "tested").astype(np.float64)
+    logits = apply_model(model, rows, n_labels, execution, what).astype(np.float64)
     found: np.ndarray = torch.softmax(torch.from_numpy(logits), dim=1).numpy()
     if not np.isfinite(found).all():
         raise TrainingError(
@@ -45,7 +50,12 @@ def predict_probabilities(
 
 
 def apply_model(
-    model: Callable[..., Any], rows: EncodedRows, n_outputs: int, execution: Execution, what: str
+    model: Callable[..., Any],
+    rows: EncodedRows,
+    n_outputs: int,
+    execution: Execution,
+    what: str,
+    unit: str = "rows",
 ) -> np.ndarray:
     """Apply a model, without gradients, to as many rows at once as fit.
 
@@ -55,6 +65,7 @@ def apply_model(
         n_outputs: Number of outputs of a row.
         execution: Device and precision of the computation.
         what: What is done to the rows, in the line of progress.
+        unit: What a row is, in that line.
 
     Returns:
         Shape ``(n, n_outputs)``, float32.
@@ -73,7 +84,7 @@ def apply_model(
     todo = batches[accelerator.process_index :: accelerator.num_processes][::-1]
     done: list[tuple[np.ndarray, np.ndarray]] = []
     most = math.inf  # tokens, padding included, of a batch: halved whenever memory runs out
-    with torch.inference_mode(), watch(what, len(rows), "rows") as progress:
+    with torch.inference_mode(), watch(what, len(rows), unit) as progress:
         while todo:
             batch = todo.pop()
             n_tokens = len(batch) * rows.lengths[batch].max()

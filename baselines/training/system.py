@@ -75,6 +75,7 @@ class TrainedSystem:
             "training_seconds": round(fitted.seconds, 3),
             "pairs_per_s": round(fitted.pairs_per_s, 3),
             "compiled": fitted.is_compiled,
+            "hardly_learned": fitted.hardly_learned,
             "mean_tokens": round(float(encoded.lengths.mean()), 2),
             "dynamics": fitted.dynamics,
         }

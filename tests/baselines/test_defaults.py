@@ -76,8 +76,8 @@ def test_a_run_without_a_preset_has_them_in_its_config(place, tmp_path):
     done = run_command(*command)
     assert done.returncode == 0, done.stderr
     [line] = [line for line in done.stderr.splitlines() if "chosen for 64 rows" in line]
-    assert "so few rows often teach a linear probe more: nlihub baseline probe" in done.stderr
-    assert "batch size 16" in line and "max epochs" not in line
+    assert "with so few rows a linear probe is often better: nlihub baseline probe" in done.stderr
+    assert "batch size 16" in line and "max epochs 2 (given)" in line
     config = json.loads((tmp_path / "seed-1" / "config.json").read_text())
     assert config["chosen"] == []
     options = config["options"]

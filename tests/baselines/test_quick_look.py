@@ -32,8 +32,13 @@ def test_an_encoder_is_probed_on_every_dataset_at_hand(releases, tmp_path):
         assert 0 <= low <= value <= high <= 1
     report = Path(found["report"]).read_text()
     assert (
-        f"| scinli | 20 | linear probe on {found['datasets']['scinli']['n_train']} rows |" in report
+        f"| scinli | 20 | linear probe on {found['datasets']['scinli']['n_train']} training rows |"
+        in report
     )
+    assert found["datasets"]["scinli"]["known_groups"] == 0
+    assert found["datasets"]["open_spacenli"]["known_groups"] == 1
+    [line] = [line for line in report.splitlines() if line.startswith("- a test on new groups")]
+    assert "open_spacenli" in line and "scinli" not in line.replace("open_spacenli", "")
     assert "a baseline of a paper" in report
     again = nlihub.baselines.quick(
         str(model), tmp_path / "quick", folder=releases / "csv", n_rows=20, on_cpu=True

@@ -1,6 +1,7 @@
 """The folder of a run: broken off, gone on with, taken over, refused."""
 
 import json
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from nlihub.baselines.runs.config import HyperParameters, RunConfig, TrainingSub
 from nlihub.baselines.runs.execute import execute_run
 from nlihub.baselines.runs.folder import RunFolder
 from nlihub.baselines.training.execution import Execution
-from nlihub.loaders.errors import OutputError, SourceNotFoundError, UsageError
+from nlihub.loaders.errors import OutputError, SchemaError, SourceNotFoundError, UsageError
 from tiny_models import write_encoder, write_rows
 
 
@@ -96,7 +97,7 @@ def test_training_tells_where_it_goes_on(config, tmp_path):
         path, told = tmp_path / word[:5], []
         break_off(config, path, word)
         execute_run(config, path, Execution(), tell=told.append)
-        assert any(line.startswith("resumes in epoch") for line in told) == expected, told
+        assert any(line == "resumes with epoch 2" for line in told) == expected, told
 
 
 @pytest.mark.slow
@@ -236,6 +237,53 @@ def test_training_rows_among_the_test_rows_are_counted(config, tmp_path):
     run = execute_run(both, tmp_path / "run", Execution(), tell=told.append)
     assert run.read_json("record.json")["shared_with_train"]["train"] == 48
     assert "48 pairs of train are among the training rows" in told
+
+
+def test_training_rows_of_one_label_are_refused(config, tmp_path):
+    lines = (tmp_path / "train.jsonl").read_text().splitlines()
+    labels = sorted({json.loads(line)["label"] for line in lines})
+    kept = [line for line in lines if json.loads(line)["label"] == labels[0]]
+    (tmp_path / "train.jsonl").write_text("\n".join(kept))
+    with pytest.raises(SchemaError, match=f"All training rows of train.jsonl have .* {labels[0]};"):
+        execute_run(config, tmp_path / "run", Execution())
+
+
+def test_labels_without_training_rows_are_told(config, tmp_path):
+    lines = (tmp_path / "train.jsonl").read_text().splitlines()
+    labels = sorted({json.loads(line)["label"] for line in lines})
+    kept = [line for line in lines if json.loads(line)["label"] != labels[0]]
+    (tmp_path / "train.jsonl").write_text("\n".join(kept))
+    told = []
+    execute_run(config, tmp_path / "run", Execution(), tell=told.append)
+    assert f"train.jsonl has no row to train on of {labels[0]}" in told
+
+
+def test_an_interrupt_says_what_is_kept(config, tmp_path):
+    """Nothing before the first saved state; then training as it was; and where it goes on."""
+    path, told = tmp_path / "run", []
+
+    def interrupted(word, state_every_s):
+        def tell(line):
+            told.append(line)
+            if word in line:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt) as found:
+            execute_run(config, path, Execution(state_every_s=state_every_s), tell=tell)
+        return found.value.__notes__
+
+    nothing = f"Nothing of {path} is kept yet: run it again to start anew."
+    assert interrupted("48 to train", 600.0) == [nothing]
+    [note] = interrupted("epoch 1", 600.0)
+    anew = f"{path}: nothing was kept of an earlier start, so it starts anew"
+    assert told.count(anew) == 1 and told.index(anew) > 0
+    assert re.fullmatch(
+        f"The training of {path} is kept as it was [0-9]+ s ago: run it again to go on.", note
+    )
+    told.clear()
+    execute_run(config, path, Execution(), tell=told.append)
+    assert "resumes with epoch 2" in told
+    assert anew not in told
 
 
 @pytest.mark.slow

@@ -113,7 +113,8 @@ def test_ids_in_another_order_of_labels_are_noticed(built, rows, tmp_path):
     assert "read as 0 contradiction, 1 neutral, 2 entailment." in right["notes"][0]
     now, then = (found["metrics"]["nli_report"]["accuracy"] for found in (wrong, right))
     told = f"swapped.csv: with --model-labels {','.join(order)} the accuracy would be "
-    told += f"{100 * then:.1f} % instead of {100 * now:.1f} %. Which order has the model?"
+    told += f"{100 * then:.1f} % instead of {100 * now:.1f} %. Compare the model's own order"
+    told += ", such as id2label of its config.json."
     assert told in wrong["notes"]
     assert not any("--model-labels" in note for note in right["notes"] + expected["notes"])
     # Named in a third order, the ids lead to the same advice.

@@ -10,7 +10,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -297,14 +297,17 @@ def breaks_off_in(path: Path, batch: int, *arguments: Any, seed: int = 1, **othe
 
 
 def breaks_off_after(path: Path, epoch: int, *arguments: Any, seed: int = 1, **others: Any) -> None:
-    """Training that is broken off when it tells of an epoch, before that is kept."""
+    """Training that is broken off when it has logged an epoch, before that is kept."""
+    log = RunFolder.log
 
-    def tell(line: str) -> None:
-        if line.startswith(f"epoch {epoch}:"):
+    def log_and_break(folder: RunFolder, entry: Mapping[str, Any]) -> None:
+        log(folder, entry)
+        if entry["epoch"] == epoch:
             raise BrokenOffError
 
-    with pytest.raises(BrokenOffError):
-        train(path, *arguments, trainable=SmallTrainable(seed), tell=tell, **others)
+    with pytest.MonkeyPatch.context() as patched, pytest.raises(BrokenOffError):
+        patched.setattr(RunFolder, "log", log_and_break)
+        train(path, *arguments, trainable=SmallTrainable(seed), **others)
 
 
 def kept_at(path: Path) -> tuple[int, int]:
@@ -429,15 +432,14 @@ def test_a_minute_passes_before_anything_is_shown(
 def test_a_loss_like_that_of_guessing_is_told(
     tmp_path: Path, rate: float, has_learned: bool
 ) -> None:
-    told: list[str] = []
     small = SmallTrainable()
     torch.nn.init.normal_(small.model.out.weight, std=0.01)  # which guesses
     options = replace(PLAIN, learning_rate=rate, max_epochs=12)
-    train(tmp_path, options, trainable=small, tell=told.append)
-    found = [line for line in told if "hardly learned" in line]
-    assert len(found) == (not has_learned)
-    if found:
-        assert "Try another --learning-rate (now 1e-06), more --epochs (now 12)" in found[0]
+    told = train(tmp_path, options, trainable=small)[0].hardly_learned
+    assert (told is None) == has_learned
+    if told is not None:
+        assert "it has hardly learned: the loss of its last epoch, " in told
+        assert "Try another --learning-rate (now 1e-06), more --epochs (now 12)" in told
 
 
 SCRIPT = """

@@ -85,7 +85,11 @@ class RowOptions:
     )
     validation: Annotated[
         str | None,
-        typer.Option(metavar="ROWS|none", help="Rows to compare epochs on; default the dataset's."),
+        typer.Option(
+            metavar="ROWS|none",
+            help="Rows to choose the best epoch on; default those of the dataset that is trained "
+            "on, and the last epoch where there are none, as for a file.",
+        ),
     ] = None
     test: Test = None
 
@@ -97,7 +101,9 @@ class ProbedRows(RowOptions):
     validation: Annotated[
         str | None,
         typer.Option(
-            metavar="ROWS|none", help="Rows to choose the penalty on; default the dataset's."
+            metavar="ROWS|none",
+            help="Rows to choose the penalty on; default those of the dataset that is trained on, "
+            "and a fixed penalty where there are none, as for a file.",
         ),
     ] = None
 

@@ -134,8 +134,8 @@ def join_predictions(rows: pa.Table, predictions: pa.Table, name: str) -> pa.Tab
     found = {what: values for what, values in problems.items() if len(values)}
     if found:
         listed = "; ".join(_listed(values, what) for what, values in found.items())
-        only_more = list(found) == ["not in the dataset"]
-        hint = " Are these predictions for another config or split?" if only_more else ""
+        is_other = "not in the dataset" in found
+        hint = " Are these predictions for another --config or --split?" if is_other else ""
         raise PredictionsError(
             f"{name}: expected one prediction for each of the {len(known):,} rows: {listed}.{hint}"
         )

@@ -172,7 +172,7 @@ def test_every_row_needs_one_prediction(built, rows, tmp_path):
     assert "1 id not in the dataset (unknown)" in text and "missing" in text
     assert f"one prediction for each of the {n:,} rows" in text
     more = pa.concat_tables([table, table.slice(0, 1).set_column(0, "id", pa.array(["unknown"]))])
-    assert refused(more).endswith("Are these predictions for another config or split?")
+    assert refused(more).endswith("Are these predictions for another --config or --split?")
     assert "the column id is missing" in refused(table.drop_columns(["id"]))
     assert "the column prediction is missing" in refused(table.drop_columns(["prediction"]))
     assert "expected strings" in refused(table.set_column(0, "id", pa.array(range(n))))

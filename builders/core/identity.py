@@ -4,13 +4,14 @@ An identity is local: it covers the modules that it is asked for, all that these
 package, directly or not, and the data files that they read from their own folders. A change
 anywhere else discards nothing.
 
-- Imports inside functions count; those for type checkers do not (``if TYPE_CHECKING:``).
+- Imports inside functions count; those for type checkers do not (``if TYPE_CHECKING:``). They are
+  told by their lines, without parsing the code: so does a line of a string that reads like one.
 - Modules that are found by a name at run time (``import_module``) do not count.
 - The top of the package does not count: it only finds names.
 """
 
-import ast
 import hashlib
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -20,6 +21,14 @@ from typing import NamedTuple
 
 _PACKAGE = __package__.partition(".")[0]
 _DATA = {".csv", ".json", ".xml", ".yaml"}
+_IMPORT = re.compile(
+    r"^[ ]*(?:from[ ]+([.\w]+)[ ]+import[ ]+(\([^)]*\)|[^#\n]*)|import[ ]+(\w[^#\n]*))",
+    re.MULTILINE,
+)
+_NAME = re.compile(r"(?<!as )\b(?!as\b)\w+")
+_FOR_TYPE_CHECKERS = re.compile(
+    r"^( *)if (?:typing\.)?TYPE_CHECKING:.*\n(?:\n|\1 +.*(?:\n|\Z))*", re.MULTILINE
+)
 
 
 @cache
@@ -74,39 +83,24 @@ def _read(name: str) -> _Module | None:
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     imported = {
         f"{_PACKAGE}.{whole}"
-        for statement in _imports(ast.parse(source, path).body)
-        for target in _targets(statement, package)
+        for target in _imports(source.decode(), package)
         for whole in _with_parents(target)
     }
     return _Module(path, source, frozenset(imported))
 
 
-def _imports(statements: Iterable[ast.AST]) -> Iterator[ast.Import | ast.ImportFrom]:
-    for node in statements:
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            yield node
-        elif isinstance(node, ast.If) and _is_for_type_checkers(node.test):
-            yield from _imports(node.orelse)
-        else:
-            for part in ("body", "handlers", "cases", "orelse", "finalbody"):
-                yield from _imports(getattr(node, part, ()))
-
-
-def _is_for_type_checkers(test: ast.expr) -> bool:
-    return "TYPE_CHECKING" in (getattr(test, "id", ""), getattr(test, "attr", ""))
-
-
-def _targets(statement: ast.Import | ast.ImportFrom, package: str) -> Iterator[str]:
-    """Yield the full names that a statement of a module in a package imports."""
-    if isinstance(statement, ast.Import):
-        yield from (alias.name for alias in statement.names)
-        return
-    base = statement.module or ""
-    if statement.level:
-        parts = package.split(".")
-        base = ".".join([*parts[: len(parts) + 1 - statement.level], *base.split()])
-    yield base
-    yield from (f"{base}.{alias.name}" for alias in statement.names)
+def _imports(source: str, package: str) -> Iterator[str]:
+    """Yield the full names that a module of a package imports."""
+    for base, names, modules in _IMPORT.findall(_FOR_TYPE_CHECKERS.sub("", source)):
+        if modules:
+            yield from (name.split()[0] for name in modules.split(","))
+            continue
+        level = len(base) - len(base.lstrip("."))
+        if level:
+            parts = package.split(".")
+            base = ".".join([*parts[: len(parts) + 1 - level], *base[level:].split()])
+        yield base
+        yield from (f"{base}.{name}" for name in _NAME.findall(names))
 
 
 def _with_parents(name: str) -> Iterator[str]:

@@ -14,17 +14,11 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .builders.core.options import BuildOptions
 from .builders.core.registry import builders
 from .builders.procedures.about import About
-from .builders.procedures.abstracts.generate.generate import (
-    EncoderCosine,
-    ModelWriter,
-    Similarity,
-    TokenF1,
-)
 from .builders.procedures.abstracts.generate.settings import (
     BeamSettings,
     GenerationSettings,
@@ -43,6 +37,14 @@ from .builders.versions.version import BuiltVersion
 from .builders.versions.write import build_version, check_target
 from .loaders.errors import UsageError
 from .loaders.progress import Tell, silent
+
+if TYPE_CHECKING:
+    from .builders.procedures.abstracts.generate.generate import (
+        EncoderCosine,
+        ModelWriter,
+        Similarity,
+        TokenF1,
+    )
 
 __all__ = [
     "About",
@@ -65,7 +67,17 @@ __all__ = [
     "spark_engine",
 ]
 
+_GENERATION = ("EncoderCosine", "ModelWriter", "Similarity", "TokenF1")
 PathLike = str | Path
+
+
+def __getattr__(name: str) -> Any:
+    """Import what generation needs when it is asked for."""
+    if name not in _GENERATION:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .builders.procedures.abstracts.generate import generate
+
+    return getattr(generate, name)
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,11 @@
 """Shared fixtures. The environment is set before any Hugging Face library is imported."""
 
 import os
+import sys
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
+from shutil import which
 
 import pytest
 from hub_server import running_hub
@@ -183,3 +185,25 @@ def publisher(hub, tmp_path):
     made = Publisher(hub, tmp_path)
     yield made
     assert not any(TOKEN in said for said in made.said)
+
+
+@pytest.fixture
+def spark_cluster(monkeypatch):
+    """The session of a Spark cluster of two workers, on this machine."""
+    pytest.importorskip("pyspark", reason="Spark is not installed (extra spark)")
+    if which("java") is None:
+        pytest.skip("Spark needs Java")
+    from pyspark.sql import SparkSession
+
+    # Else workers run the python3 of the path, which need not be the one of these tests.
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    session = (
+        SparkSession.builder.master("local-cluster[2,1,1024]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.sql.shuffle.partitions", "2")
+        .getOrCreate()
+    )
+    yield session
+    session.stop()

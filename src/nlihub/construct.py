@@ -28,10 +28,10 @@ from .builders.procedures.abstracts.generate.settings import (
 )
 from .builders.procedures.abstracts.recipe import AbstractsRecipe
 from .builders.procedures.papers.recipe import PapersRecipe
-from .builders.procedures.papers.spark import spark_engine
 from .builders.procedures.patterns.recipe import PatternsRecipe
 from .builders.procedures.procedure import Recipe, TooFewError
 from .builders.procedures.registry import declared_builder, get_procedure
+from .builders.procedures.spark import spark_engine
 from .builders.versions.manifest import Manifest
 from .builders.versions.version import BuiltVersion
 from .builders.versions.write import build_version, check_target

@@ -11,6 +11,7 @@ from ....loaders.progress import Tell
 from ..about import check_domain
 from ..option_groups import Option
 from ..procedure import Recipe
+from ..spark import start_spark
 from ..splits import GROUP, ByRatio, Ratio
 from .distributions import PAPER_RATIO, PREFERRED, Distribution
 from .mechanisms.find import MechanismRules
@@ -19,6 +20,7 @@ from .mechanisms.options import MechanismOptions, parse_names
 from .perturb.apply import NAMES
 
 if TYPE_CHECKING:
+    from ..shards import Engine
     from .negatives import Writer
 
 _NEGATIVES = "Negatives"
@@ -31,7 +33,7 @@ class AbstractsRecipe(Recipe, MechanismOptions):
 
     The abstracts are PubTator, BioC XML or BioC JSON with entities and relations, or JSON lines of
     mechanisms; files, folders or archives; plain or compressed. The same abstracts give the same
-    bytes, whatever the number of processes.
+    bytes, whatever the number of processes, and the engine.
 
     Without a ratio, mechanisms are split as in BioNLI: 9 % are for testing; of the others, those
     are for validation that its draw of training rows leaves out, some 14 % of all.
@@ -101,6 +103,13 @@ class AbstractsRecipe(Recipe, MechanismOptions):
             "limit.",
             GROUP,
             "N",
+        ),
+    ] = None
+
+    engine: Annotated[
+        "Engine | None",
+        Option(
+            "Work on the abstracts on a Spark cluster.", "Work", parse=start_spark, switch="spark"
         ),
     ] = None
 

@@ -85,7 +85,7 @@ def run(
     files = [
         part for file in find_paper_files(paths, FORMATS) for part in cut_file(file, SHARD_BYTES)
     ]
-    engine = LocalEngine(options.num_proc)
+    engine = recipe.engine or LocalEngine(options.num_proc)
     job = FindingJob(recipe.mechanism_rules)
     with worked_off(files, job, engine, options.cache_dir, SHARD_BYTES) as corpus:
         writer = recipe.writer(tell)

@@ -13,6 +13,7 @@ from ....loaders.errors import UsageError
 from ..about import check_domain
 from ..option_groups import Option
 from ..procedure import Recipe
+from ..spark import start_spark
 from ..splits import (
     GROUP,
     VALIDATION_SHARE,
@@ -42,12 +43,6 @@ def _parse_quotas(text: str) -> Mapping[str, int]:
             raise UsageError(f"The quota is {part!r}; expected SPLIT=N, as in test=200.")
         found[split.strip()] = int(number)
     return found
-
-
-def _start_spark(wanted: bool) -> "Engine | None":
-    from .spark import spark_engine
-
-    return spark_engine() if wanted else None
 
 
 @dataclass(frozen=True)
@@ -155,7 +150,7 @@ class PapersRecipe(Recipe):
     ] = field(default_factory=dict)
     engine: Annotated[
         "Engine | None",
-        Option("Read the papers on a Spark cluster.", "Work", parse=_start_spark, switch="spark"),
+        Option("Read the papers on a Spark cluster.", "Work", parse=start_spark, switch="spark"),
     ] = None
     split_sentences: SplitSentences = split_sentences
 

@@ -12,6 +12,7 @@ from command_line import run_command
 from conftest import SHARED
 from constructing import from_abstracts
 from datasets import load_dataset
+from nlihub.builders.procedures.abstracts import run
 from nlihub.builders.procedures.abstracts.declaration import AbstractsDeclaration
 from nlihub.builders.procedures.abstracts.mechanisms.mechanism import Mechanism
 from nlihub.builders.procedures.abstracts.negatives import Negative
@@ -185,6 +186,14 @@ class TestSameBytes:
         again = from_abstracts("my_bionli", tmp_path / "b", tmp_path, num_proc=num_proc)
         for path in sorted(made.folder.rglob("*.parquet")):
             assert (again.folder / path.relative_to(made.folder)).read_bytes() == path.read_bytes()
+
+    @pytest.mark.slow
+    def test_a_spark_cluster(self, made, tmp_path, monkeypatch, spark_cluster):
+        monkeypatch.setattr(run, "SHARD_BYTES", 40_000)
+        write_abstracts(tmp_path / "b" / "1.pubtator", range(N_ABSTRACTS))
+        engine = nlihub.construct.spark_engine(spark_cluster, tmp_path / "shared")
+        again = from_abstracts("my_bionli", tmp_path / "b", tmp_path, engine=engine)
+        assert digests(again.folder) == digests(made.folder)
 
     def test_another_seed_gives_others(self, made, corpus, tmp_path):
         again = from_abstracts("my_bionli", corpus, tmp_path, seed=2)

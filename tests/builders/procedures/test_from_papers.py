@@ -308,29 +308,12 @@ from_papers("my_nli", "p", "b", **{YEARS!r})
         assert content(tmp_path / "b" / "my_nli") == content(made.folder)
 
     @pytest.mark.slow
-    def test_a_spark_cluster(self, made, papers, tmp_path, one_file_a_shard, monkeypatch):
-        pytest.importorskip("pyspark", reason="Spark is not installed (extra spark)")
-        if which("java") is None:
-            pytest.skip("Spark needs Java")
-        from pyspark.sql import SparkSession
-
-        # Else workers run the python3 of the path, which need not be the one of these tests.
-        monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    def test_a_spark_cluster(self, made, papers, tmp_path, one_file_a_shard, spark_cluster):
         for n in range(3):
             write_lines(tmp_path / "p" / f"{n}.jsonl", papers[n::3])
-        session = (
-            SparkSession.builder.master("local-cluster[2,1,1024]")
-            .config("spark.ui.enabled", "false")
-            .config("spark.driver.bindAddress", "127.0.0.1")
-            .config("spark.driver.host", "127.0.0.1")
-            .getOrCreate()
-        )
-        try:
-            for folder in (None, tmp_path / "shared"):  # by which Spark also runs the SQL
-                engine = nlihub.construct.spark_engine(session, folder)
-                self.build(made, tmp_path, tmp_path / "p", engine=engine)
-        finally:
-            session.stop()
+        for folder in (None, tmp_path / "shared"):  # by which Spark also runs the SQL
+            engine = nlihub.construct.spark_engine(spark_cluster, folder)
+            self.build(made, tmp_path, tmp_path / "p", engine=engine)
 
     @pytest.mark.slow
     def test_a_killed_build_on_spark_keeps_what_was_done(self, made, papers, tmp_path):
@@ -343,7 +326,7 @@ from_papers("my_nli", "p", "b", **{YEARS!r})
 import os, signal, nlihub.construct
 from constructing import from_papers
 from nlihub.builders.procedures import shards
-from nlihub.builders.procedures.papers import spark
+from nlihub.builders.procedures import spark
 from pyspark.sql import SparkSession
 shards.SHARD_BYTES = spark._ITEMS_PER_CORE = 1
 work, done = spark._map_at_once, []

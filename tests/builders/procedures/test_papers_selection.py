@@ -216,7 +216,7 @@ def test_spark_chooses_the_same(tmp_path, monkeypatch):
     pytest.importorskip("pyspark", reason="Spark is not installed (extra spark)")
     if which("java") is None:
         pytest.skip("Spark needs Java")
-    from nlihub.builders.procedures.papers.spark import spark_engine
+    from nlihub.builders.procedures.spark import spark_engine
     from pyspark.sql import SparkSession
 
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)

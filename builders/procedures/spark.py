@@ -1,6 +1,6 @@
-"""Work on a corpus of papers on a Spark cluster, with the same rows as on one machine.
+"""Work on a corpus on a Spark cluster, with the same rows as on one machine.
 
-Tasks read and write where they are: the driver and every worker must see the papers and the
+Tasks read and write where they are: the driver and every worker must see the corpus and the
 working files under the same paths, and have nlihub. Only paths, counts and hashes travel.
 """
 
@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from ....loaders.errors import needs_extra
-from ...core.sql import SQLEngine, Tables
-from ..shards import Engine, Item, Result
+from ...loaders.errors import needs_extra
+from ..core.sql import SQLEngine, Tables
+from .shards import Engine, Item, Result
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -26,23 +26,28 @@ _ITEMS_PER_CORE = 16
 
 
 def spark_engine(session: "SparkSession | None" = None, folder: Path | None = None) -> Engine:
-    """Return an engine that works on papers on a Spark cluster.
+    """Return an engine that works on papers or abstracts on a Spark cluster.
 
     Args:
         session: The session; None takes the active one, or begins one by Spark's own configuration.
             Its workers run the Python that ``PYSPARK_PYTHON`` names; where that is not set, a
             session begun here on this machine runs the Python of the caller.
         folder: A folder that the driver and all workers see, for all working files; Spark then also
-            runs the SQL that chooses papers and pairs, so that the driver needs no disk. None
+            runs the SQL that chooses what is taken, so that the driver needs no disk. None
             takes the cache, which all must see, and DuckDB on the driver, which is faster.
 
     Raises:
         MissingExtraError: ``nlihub[spark]`` is not installed.
     """
-    with needs_extra("spark", "Working on papers on a Spark cluster"):
+    with needs_extra("spark", "Working on a Spark cluster"):
         from pyspark.sql import SparkSession
     spark = session or SparkSession.getActiveSession() or _begin(SparkSession.builder)
     return _SparkEngine(spark, folder, _SparkSQL(spark) if folder is not None else None)
+
+
+def start_spark(wanted: bool) -> Engine | None:
+    """Return the engine of an option that asks for Spark, or None."""
+    return spark_engine() if wanted else None
 
 
 def _begin(builder: "SparkSession.Builder") -> "SparkSession":

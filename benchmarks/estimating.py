@@ -8,17 +8,18 @@ corpus is five files of JSON lines, paragraphs to split, in which each paper is 
 times: in each copy every sentence has another word more, but one of thirty copies is the paper
 itself under another id, and of another one in thirty the first section is as in the paper, so that
 papers and texts are doubled all over the corpus. Errors are in percent of what the whole run gave
-and took; "±" is what the estimate says of its own. Times are of one process after another, on
-whatever else the machine does.
+and took; "±" is what the estimate says of its own. Each has a process of its own.
 """
 
 import argparse
 import os
 import random
+import resource
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,7 @@ def build(corpus: Path, folder: Path, num_proc: int) -> dict[str, float]:
     after = os.times()
     done.set()
     watcher.join()
+    who = resource.RUSAGE_CHILDREN if num_proc > 1 else resource.RUSAGE_SELF
     read, pairs = made.counts["papers"], made.counts["pairs"].values()
     return {
         "papers read": read["read"],
@@ -98,7 +100,19 @@ def build(corpus: Path, folder: Path, num_proc: int) -> dict[str, float]:
         "wall s": after.elapsed - before.elapsed,
         "working files": most[0],
         "version": sum(p.stat().st_size for p in made.folder.rglob("*") if p.is_file()),
+        "memory of a process": resource.getrusage(who).ru_maxrss * 1024,
     }
+
+
+def estimated(corpus: Path, share: float, num_proc: int) -> Estimate:
+    """What an estimate gives."""
+    return estimate_papers(corpus, RECIPE, sample=share, num_proc=num_proc)
+
+
+def alone(work: Callable[..., Any], *arguments: Any) -> Any:
+    """Do something in a process of its own, whose peak of memory is that of no other work."""
+    with ProcessPoolExecutor(1) as pool:
+        return pool.submit(work, *arguments).result()
 
 
 def values_of(found: Estimate) -> Iterator[tuple[str, float]]:
@@ -112,6 +126,7 @@ def values_of(found: Estimate) -> Iterator[tuple[str, float]]:
     version, _ = disk.pop("version"), disk.pop("spilled at most")
     yield "working files", sum(disk.values())
     yield "version", version
+    yield "memory of a process", max(found.memory_bytes.values())
 
 
 def main() -> None:
@@ -131,14 +146,14 @@ def main() -> None:
             corpus = folder / "papers"
             write_corpus(read_all(given.papers), given.copies, corpus)
         estimate_papers(given.papers, RECIPE, sample=0.3)  # so that all is loaded
-        truth = build(corpus, folder, given.num_proc)
+        truth = alone(build, corpus, folder, given.num_proc)
         print("| | whole |" + "".join(f" {share:g} |" for share in given.shares))
         print("| --- " * (2 + len(given.shares)) + "|")
         lines = {name: f"| {name} | {value:,.0f} |" for name, value in truth.items()}
         lines["it took, s"] = "| it took, s | |"
         for share in given.shares:
             start = time.perf_counter()
-            found = estimate_papers(corpus, RECIPE, sample=share, num_proc=given.num_proc)
+            found = alone(estimated, corpus, share, given.num_proc)
             lines["it took, s"] += f" {time.perf_counter() - start:.1f} |"
             for what, value in values_of(found):
                 own = found.scatter.get(what)

@@ -36,7 +36,7 @@ from ..procedure import Construction
 from ..shards import SHARD_BYTES, Corpus, CorpusShard, LocalEngine, worked_off
 from .balance import class_sizes
 from .declaration import UNBALANCED
-from .extract import PAPERS, TEXTS, Job, ShardReport
+from .extract import PAIRS, PAPERS, TEXTS, Job, ShardReport
 from .recipe import PapersRecipe
 from .rows import PART_BYTES, PART_ROWS, PaperRows
 from .run import make_construction
@@ -115,7 +115,7 @@ class Estimate:
             yield f"no dataset: {self.problem}"
         yield f"processor time: {_show_steps(self.processor_s)}"
         yield f"time, --num-proc {self.num_proc}: {_show_steps(self.wall_s)}"
-        if self.num_proc > 1 and self.largest_file_s == self.wall_s["reading"]:
+        if self.num_proc > 1 and self.largest_file_s > self.wall_s["reading"] / 2:
             yield (
                 f"the largest file is read by one process in {show_duration(self.largest_file_s)}: "
                 "cut it, and more processes help"
@@ -169,6 +169,7 @@ class _Trial:
 
     Attributes:
         n_bytes: The size of the corpus.
+        has_parts: Whether its rows are in several parts.
         write: Writes a version into an empty folder.
     """
 
@@ -177,6 +178,7 @@ class _Trial:
     declared: Declared
     options: BuildOptions
     n_bytes: int
+    has_parts: bool
     write: Callable[[Construction, Path], None]
 
     def measure(self, shards: Sequence[CorpusShard], folder: Path) -> _Measured:
@@ -195,7 +197,10 @@ class _Trial:
             corpus, self.recipe, self.metadata, self.declared, engine, self.options
         )
         times.append(_now())
-        rows = _in_parts(cast(PaperRows, made.rows), share, self.options.num_proc)
+        rows = cast(PaperRows, made.rows)
+        if self.has_parts:
+            n_rows = rows.pairs.n_rows // (2 * self.options.num_proc)
+            rows = replace(rows, part_rows=min(PART_ROWS, max(1, n_rows)))
         self.write(replace(made, rows=rows), version)
         times.append(_now())
         processor_s, wall_s = (
@@ -239,16 +244,18 @@ def estimate(
     metadata = Metadata.read(recipe.metadata, recipe.domain)
     unlimited = replace(recipe, per_class={}, engine=None)  # quotas are for the whole corpus
     with working_folder(options.cache_dir, "estimate-") as folder:
-        trial = _Trial(unlimited, metadata, declared, options, _size(files), write)
-        sample, of_pieces = _sample(files, share, recipe.seed, folder)
+        sample = _sample(files, share, recipe.seed, folder)
         job = Job(recipe.rules, recipe.split_sentences, metadata)
         recipe.split_sentences("What it loads is loaded now.")
         begun = _now()
         engine = LocalEngine(options.num_proc)
         shard_bytes = min(SHARD_BYTES, max(1, _size(sample) // _MIN_SHARDS))
         with worked_off(sample, job, engine, folder, shard_bytes) as corpus:
-            reading_s = _now()[0] - begun[0]
+            reading_s, waited_s = np.subtract(_now(), begun).tolist()
             reading_bytes = _peak_bytes(options.num_proc)
+            n_pairs = sum(pq.read_metadata(one / PAIRS).num_rows for one in corpus.folders)
+            has_parts = n_pairs * _size(files) > PART_ROWS * _size(sample)
+            trial = _Trial(unlimited, metadata, declared, options, _size(files), has_parts, write)
             halves: list[_Measured] = []
             with suppress(NLIHubError):  # where halves are too small, the whole may do
                 for n in range(2):
@@ -260,7 +267,8 @@ def estimate(
                     f"The sample, {show_bytes(_size(sample))}, gives no dataset: {error} Take a "
                     "larger share."
                 ) from error
-            scatter = _scatter(whole, corpus.shards)
+            weights = [sum(_weigh(file, folder) for file in one.files) for one in corpus.shards]
+            scatter = _scatter(whole, corpus.shards, weights)
             read_bytes = {
                 name: sum(_disk(shard, is_texts) for shard in corpus.folders) / whole.share
                 for name, is_texts in (("number columns", False), ("texts", True))
@@ -271,11 +279,14 @@ def estimate(
     if len(halves) < 2:
         halves = []
     half = halves[1] if halves else None
-    counts, growth = _extrapolate_counts(whole, halves, of_pieces)
+    of_weights = sum(weights) / sum(_weigh(file, folder) for file in files)
+    counts, growth = _extrapolate_counts(whole, halves, of_weights)
     rows, problem = _extrapolate_rows(whole, counts, recipe)
-    reading_s /= whole.share
-    largest_file_s = reading_s * max(file.size for file in files) / max(1, _size(files))
     n_workers = min(options.num_proc, os.cpu_count() or 1)
+    # Above 1 where disks or other work keep the processes waiting.
+    slower = max(1.0, waited_s * min(n_workers, len(corpus.shards)) / max(reading_s, 1e-3))
+    reading_s /= whole.share
+    largest_file_s = slower * reading_s * max(f.size for f in files) / max(1, _size(files))
     of_part = min(1, sum(rows[UNBALANCED].values()) / PART_ROWS)
     disk_bytes = {
         **read_bytes,
@@ -297,7 +308,8 @@ def estimate(
         num_proc=options.num_proc,
         processor_s={"reading": reading_s, **_project(whole, half, "processor_s")},
         wall_s={
-            "reading": max(reading_s / n_workers, largest_file_s),
+            # One after another to whoever is free, the largest perhaps last.
+            "reading": (slower * reading_s + (n_workers - 1) * largest_file_s) / n_workers,
             **_project(whole, half, "wall_s"),
         },
         largest_file_s=largest_file_s,
@@ -312,19 +324,15 @@ def estimate(
 
 def _sample(
     files: Sequence[PaperFile], share: float, seed: int, folder: Path
-) -> tuple[Sequence[PaperFile], float]:
-    """Draw pieces of files by a keyed hash of their names and places; large files are cut.
-
-    Returns:
-        The pieces, as files, and the share of all pieces that is drawn.
-    """
+) -> Sequence[PaperFile]:
+    """Draw pieces of files by a keyed hash of their names and places; large files are cut."""
     pieces = (
         (keyed_number(seed, "sample", f"{file.name}:{start}"), number, start)
         for number, file in enumerate(files)
         for start in range(0, max(file.size, 1), SHARD_BYTES)
     )
     n_pieces = sum(max(1, -(-file.size // SHARD_BYTES)) for file in files)
-    n_drawn = min(n_pieces, max(_MIN_PIECES, round(share * n_pieces)))
+    n_drawn = max(_MIN_PIECES, round(share * n_pieces))
     drawn: dict[int, list[int]] = {}
     for _, number, start in nsmallest(n_drawn, pieces):
         drawn.setdefault(number, []).append(start)
@@ -333,7 +341,7 @@ def _sample(
         for number, starts in drawn.items()
         for piece in _cut(files[number], sorted(starts), folder / f"{number:07d}")
     ]
-    return found or [files[next(iter(drawn))]], n_drawn / n_pieces
+    return found or [files[next(iter(drawn))]]
 
 
 def _cut(file: PaperFile, starts: Sequence[int], folder: Path) -> Iterator[PaperFile]:
@@ -372,6 +380,15 @@ def _cut(file: PaperFile, starts: Sequence[int], folder: Path) -> Iterator[Paper
             yield PaperFile(path, file.name, path.stat().st_size)
 
 
+def _weigh(file: PaperFile, folder: Path) -> float:
+    """Return the weight by which papers are counted: bytes, a small file as if it had 8 MB.
+
+    So files of a paper each are counted, and pieces in the folder, which are no files, measured.
+    """
+    weight = file.size / SHARD_BYTES
+    return weight if file.path.is_relative_to(folder) else max(1.0, weight)
+
+
 def _kind(path: Path) -> tuple[bool, bool]:
     """Return whether a file has a paper a line, and whether it is compressed or an archive."""
     with suppress(*UNREADABLE), open_plain(path) as stream:
@@ -383,13 +400,6 @@ def _kind(path: Path) -> tuple[bool, bool]:
         line = stream.readline(MAX_RECORD_BYTES)
         return line.lstrip(codecs.BOM_UTF8).startswith(b"{") and line.rstrip().endswith(b"}"), False
     return False, False
-
-
-def _in_parts(rows: PaperRows, share: float, num_proc: int) -> PaperRows:
-    """Return rows in several parts, where those of the corpus will be."""
-    if rows.pairs.n_rows / max(share, 1e-9) <= PART_ROWS:
-        return rows
-    return replace(rows, part_rows=min(PART_ROWS, max(1, rows.pairs.n_rows // (2 * num_proc))))
 
 
 def _count(counts: Mapping[str, Any]) -> Mapping[str, int]:
@@ -409,18 +419,18 @@ def _doubled(counts: Iterable[Mapping[str, Any]], *reasons: str) -> int:
 
 
 def _extrapolate_counts(
-    whole: _Measured, halves: Sequence[_Measured], of_pieces: float
+    whole: _Measured, halves: Sequence[_Measured], of_weights: float
 ) -> tuple[dict[str, int], dict[str, float | None]]:
     """Return the counts of the corpus, and by how much what is doubled grows in twice of it.
 
     A paper or text whose like is anywhere in the corpus is doubled in a sample only where that one
-    is sampled too, so what is doubled may grow by the square. Papers are as many as pieces of
-    files, pairs as bytes.
+    is sampled too, so what is doubled may grow by the square. Papers grow as weights do, pairs as
+    bytes.
     """
     found: dict[str, int] = {}
     growth: dict[str, float | None] = {}
     fewer = 1.0  # papers kept, by those that would be in proportion
-    for (unit, read), share in zip(_READ.items(), (of_pieces, whole.share), strict=True):
+    for (unit, read), share in zip(_READ.items(), (of_weights, whole.share), strict=True):
         n_read, n_kept, n_doubled = (
             whole.counts[f"{unit} {what}"] for what in (read, "kept", "doubled")
         )
@@ -459,7 +469,9 @@ def _extrapolate_rows(
     return {"default": {split: balanced.n_balanced(split) for split in splits}, **rows}, ""
 
 
-def _scatter(whole: _Measured, shards: Sequence[CorpusShard]) -> dict[str, float]:
+def _scatter(
+    whole: _Measured, shards: Sequence[CorpusShard], weights: Sequence[float]
+) -> dict[str, float]:
     """Return of each count the standard error as a share of it, by the shards of the sample.
 
     Balanced classes are as large as the smallest of them.
@@ -481,7 +493,7 @@ def _scatter(whole: _Measured, shards: Sequence[CorpusShard]) -> dict[str, float
     counted = {
         "papers read": (
             [pq.read_metadata(shard.folder / PAPERS).num_rows for shard in shards],
-            [len(shard.files) for shard in shards],
+            weights,
         ),
         "pairs found": (
             [sum(ShardReport.read(shard.folder).found.values()) for shard in shards],
@@ -494,7 +506,7 @@ def _scatter(whole: _Measured, shards: Sequence[CorpusShard]) -> dict[str, float
     return {count: sqrt(unsampled) * _standard_error(*values) for count, values in counted.items()}
 
 
-def _standard_error(counts: Sequence[int], sizes: Sequence[int]) -> float:
+def _standard_error(counts: Sequence[int], sizes: Sequence[float]) -> float:
     """Return the standard error of a ratio as a share of it, over n clusters of given sizes."""
     n, total = len(counts), sum(counts)
     ratio = total / max(1, sum(sizes))

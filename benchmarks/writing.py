@@ -105,6 +105,11 @@ class MadeRows:
         """Yield all rows."""
         return (batch for part in self.parts for batch in part.batches())
 
+    @property
+    def n_parts(self) -> int:
+        """Number of parts."""
+        return len(self.parts)
+
     def map_parts(self, job: Callable[[int, RowsPart], Result], num_proc: int) -> Iterator[Result]:
         """Do a job on every part."""
         for result, peak, spent in map_in_order(partial(_do, job), self.parts, num_proc):

@@ -4,8 +4,8 @@
   by default ``silent``, and the command line prints the lines.
 - ``progress_bar`` is for many steps of one kind, such as bytes, rows or shards: it appears once
   the work has taken a second.
-- ``watch`` is for such work that recurs and may take minutes, such as an epoch: a bar that leaves
-  no trace on a terminal, a line a minute elsewhere.
+- ``watch`` is for such work that may take minutes or hours, such as an epoch or a pass over a
+  corpus: a bar that leaves no trace on a terminal, a line a minute elsewhere, with the time left.
 
 Warnings go through ``logging``. Only the command line prints.
 """
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _EVERY_S = 60.0
 _MOST_SECONDS, _MOST_MINUTES = 90, 90
+_BYTES = "B"
 #: Takes a line on each step.
 Tell = Callable[[str], None]
 
@@ -55,7 +56,7 @@ def progress_bar(
         total=n_steps,
         initial=n_done,
         unit=unit,
-        unit_scale=unit == "B",
+        unit_scale=unit == _BYTES,
         delay=1,
     )
 
@@ -73,7 +74,7 @@ class Watch(Protocol):
 def watch(
     what: str, n_steps: int, unit: str, *, n_done: int = 0, is_shown: bool = True
 ) -> "AbstractContextManager[Watch]":
-    """Watch work that recurs, while a block runs.
+    """Watch work that may take long, while a block runs.
 
     On a terminal a bar appears after five seconds, and leaves no trace; elsewhere a line is written
     to standard error every minute.
@@ -81,15 +82,23 @@ def watch(
     Args:
         what: The work, such as ``"epoch 2 of 5"``.
         n_steps: The number of steps.
-        unit: The unit of a step, such as ``"rows"``.
-        n_done: The number of steps done before.
+        unit: The unit of a step, such as ``"rows"``; ``"B"`` is shown as kB, MB and so on.
+        n_done: The number of steps done before, which tell nothing of the speed.
         is_shown: Whether anything is written; not by all but one of several processes.
     """
     if not is_shown or not sys.stderr.isatty():
         return _Lines(what, n_steps, unit, n_done, _EVERY_S if is_shown else math.inf)
     from tqdm.auto import tqdm
 
-    return tqdm(desc=what, total=n_steps, initial=n_done, unit=f" {unit}", delay=5, leave=False)
+    return tqdm(
+        desc=what,
+        total=n_steps,
+        initial=n_done,
+        unit=unit if unit == _BYTES else f" {unit}",
+        unit_scale=unit == _BYTES,
+        delay=5,
+        leave=False,
+    )
 
 
 class _Lines(AbstractContextManager["_Lines"]):
@@ -115,9 +124,12 @@ class _Lines(AbstractContextManager["_Lines"]):
         self._shown = now
         rate = (self._n - self._first) / (now - self._began)
         left = (self._n_steps - self._n) / rate if rate else 0.0
+        if self._unit == _BYTES:
+            done = f"{show_bytes(self._n)} of {show_bytes(self._n_steps)}, {show_bytes(rate)}"
+        else:
+            done = f"{self._n:,} of {self._n_steps:,} {self._unit}, {rate:,.1f}"
         print(
-            f"nlihub: {self._what}: {self._n:,} of {self._n_steps:,} {self._unit}, "
-            f"{rate:,.1f} a second{self._more}, {show_duration(left)} left",
+            f"nlihub: {self._what}: {done} a second{self._more}, {show_duration(left)} left",
             file=sys.stderr,
         )
 
@@ -128,3 +140,13 @@ def show_duration(seconds: float) -> str:
         return f"{seconds:.0f} s"
     minutes = seconds / 60
     return f"{minutes:.0f} min" if minutes < _MOST_MINUTES else f"{minutes / 60:.1f} h"
+
+
+def show_bytes(n_bytes: float) -> str:
+    """Show a number of bytes in the unit that suits it: ``12 kB``, ``3.4 MB``, ``400 GB``."""
+    units = ["B", "kB", "MB", "GB", "TB"]
+    while n_bytes >= 999.5 and len(units) > 1:
+        n_bytes /= 1000
+        units.pop(0)
+    is_small = n_bytes < 9.95 and units[0] != "B"
+    return f"{n_bytes:.{1 if is_small else 0}f} {units[0]}"

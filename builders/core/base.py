@@ -82,6 +82,11 @@ class RowsPart(Protocol):
 class PartedRows(Rows, Protocol):
     """Rows that are too many for one process: they are made and written part by part."""
 
+    @property
+    def n_parts(self) -> int:
+        """The number of parts."""
+        ...
+
     def map_parts(self, job: Callable[[int, RowsPart], Result], num_proc: int) -> Iterator[Result]:
         """Do a job on every part, in processes of this machine or on a cluster.
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ...loaders.atomic_write import whole_folder, working_folder
 from ...loaders.errors import OutputError, UsageError
+from ...loaders.progress import watch
 
 if TYPE_CHECKING:
     import duckdb
@@ -77,15 +78,25 @@ def run_statements(
         OutputError: Memory or the disk is full.
     """
     known = dict(tables)
+    targets: list[Path] = []
     identity = key
     for statement in statements:
         identity = sha256(f"{identity}\n{statement.name}\n{statement.query}".encode()).hexdigest()
-        target = folder / f"{statement.name}-{identity[:16]}"
-        if not target.is_dir():
-            with whole_folder(target, lambda _: True) as work:
-                engine.write(statement.query, known, work)
-        known[statement.name] = list_files(target)
+        targets.append(folder / f"{statement.name}-{identity[:16]}")
+    n_done = sum(target.is_dir() for target in targets)
+    with watch("choosing", len(statements), "statements", n_done=n_done) as shown:
+        for statement, target in zip(statements, targets, strict=True):
+            if not target.is_dir():
+                with whole_folder(target, lambda _: True) as work:
+                    engine.write(statement.query, known, work)
+                shown.update(1)
+            known[statement.name] = list_files(target)
     return known
+
+
+def memory_limit() -> str:
+    """Return the memory that SQL may use, as ``NLIHUB_MEMORY`` has it."""
+    return os.environ.get(_MEMORY) or _DEFAULT_MEMORY
 
 
 def list_files(folder: Path) -> list[Path]:
@@ -186,7 +197,7 @@ def open_database(beside: Path, num_threads: int | None = None) -> Iterator[Data
     """
     import duckdb
 
-    limit = os.environ.get(_MEMORY) or _DEFAULT_MEMORY
+    limit = memory_limit()
     parent = Path(os.environ.get(_TEMPORARY) or beside)
     with working_folder(parent, "sql-") as temporary:
         settings: dict[str, str | bool | int | float | list[str]] = {

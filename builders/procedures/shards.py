@@ -14,7 +14,7 @@ from filelock import FileLock, Timeout
 
 from ...loaders.corpora.papers.files import PaperFile
 from ...loaders.interrupts import kept_when_interrupted
-from ...loaders.progress import progress_bar
+from ...loaders.progress import watch
 from ..core.identity import code_identity
 from ..core.sql import SQLEngine
 from ..core.workers import map_in_order
@@ -34,6 +34,11 @@ class CorpusShard:
 
     files: Sequence[PaperFile]
     folder: Path
+
+    @property
+    def n_bytes(self) -> int:
+        """The size of the files."""
+        return sum(file.size for file in self.files)
 
 
 class ReadingJob(Protocol):
@@ -174,11 +179,12 @@ def worked_off(
         ]
         if waiting:  # perhaps to be read again, by the same name
             rmtree(results, ignore_errors=True)
-        done = len(shards) - len(waiting)
+        n_bytes = sum(shard.n_bytes for shard in shards)
+        n_done = n_bytes - sum(shard.n_bytes for shard in waiting)
         with kept_when_interrupted("The shards that were read are kept: run it again to go on."):
-            with progress_bar("Reading", n_steps=len(shards), n_done=done, unit="shard") as bar:
-                for _ in engine.map(job.run, waiting):
-                    bar.update()
+            with watch("reading", n_bytes, "B", n_done=n_done) as shown:
+                for shard, _ in zip(waiting, engine.map(job.run, waiting), strict=True):
+                    shown.update(shard.n_bytes)
             corpus = Corpus(shards, results)
             yield corpus
         for folder in (*corpus.folders, results):
@@ -196,13 +202,13 @@ def do_missing(
         engine: What does it.
         job: Makes the target, whole or not at all.
         groups: The shards or groups.
-        what: The text before the progress bar.
+        what: The work, as progress names it.
     """
     waiting = [group for group in groups if not group.target.is_dir()]
-    done = len(groups) - len(waiting)
-    with progress_bar(what, n_steps=len(groups), n_done=done, unit="group") as bar:
+    n_done = len(groups) - len(waiting)
+    with watch(what, len(groups), "groups of shards", n_done=n_done) as shown:
         for _ in engine.map(job, waiting):
-            bar.update()
+            shown.update(1)
 
 
 @contextmanager

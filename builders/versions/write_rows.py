@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from ...loaders.atomic_write import resumed_folder, whole_folder, working_folder
 from ...loaders.hashing import hash_file
 from ...loaders.interrupts import kept_when_interrupted
+from ...loaders.progress import watch
 from ...loaders.releases import Oddities
 from ..core.base import NLIBuilder, PartedRows, Rows, RowsPart
 from ..core.identity import code_identity
@@ -59,7 +60,7 @@ def write_rows(
     with _folder_of_parts(rows, shape, folder, target) as place:
         job = _PartWriter(place, shape)
         if isinstance(rows, PartedRows):
-            parts = list(rows.map_parts(job, options.num_proc))
+            parts = _write_parts(rows, job, options.num_proc)
         else:
             parts = [job(0, rows)]
         configs = {
@@ -191,9 +192,16 @@ class _PartWriter:
     place: Path
     shape: _Shape
 
+    def find(self, number: int) -> _WrittenPart | None:
+        """Return a part that is written already."""
+        return _WrittenPart.read(self._target(number))
+
+    def _target(self, number: int) -> Path:
+        return self.place / f"{number:05d}"
+
     def __call__(self, number: int, rows: Rows | RowsPart) -> _WrittenPart:
-        target = self.place / f"{number:05d}"
-        if (part := _WrittenPart.read(target)) is not None:
+        target = self._target(number)
+        if (part := self.find(number)) is not None:
             return part
         with whole_folder(target, lambda _: True) as folder:
             part = self._write(rows, folder)
@@ -215,6 +223,20 @@ class _PartWriter:
                     writers[key].write(batch.select(key), hashes[chosen].tobytes())
         splits = {key: writer.written() for key, writer in writers.items()}
         return _WrittenPart(folder, splits, oddities)
+
+
+def _write_parts(rows: PartedRows, job: _PartWriter, num_proc: int) -> list[_WrittenPart]:
+    """Write all parts; those that are written already tell nothing of the speed."""
+    missing = {number for number in range(rows.n_parts) if job.find(number) is None}
+    n_done = rows.n_parts - len(missing)
+    parts = []
+    written = rows.map_parts(job, num_proc)  # which first makes the parts
+    with watch("writing", rows.n_parts, "parts", n_done=n_done) as shown:
+        for number, part in enumerate(written):
+            parts.append(part)
+            if number in missing:
+                shown.update(1)
+    return parts
 
 
 class _SplitWriter:

@@ -27,14 +27,17 @@ from .builders.procedures.abstracts.generate.settings import (
     TrainingSettings,
 )
 from .builders.procedures.abstracts.recipe import AbstractsRecipe
+from .builders.procedures.papers.declaration import PapersDeclaration
+from .builders.procedures.papers.estimate import Estimate, estimate
 from .builders.procedures.papers.recipe import PapersRecipe
 from .builders.procedures.patterns.recipe import PatternsRecipe
-from .builders.procedures.procedure import Recipe, TooFewError
+from .builders.procedures.procedure import Construction, Recipe, TooFewError
 from .builders.procedures.registry import declared_builder, get_procedure
 from .builders.procedures.spark import spark_engine
 from .builders.versions.manifest import Manifest
 from .builders.versions.version import BuiltVersion
-from .builders.versions.write import build_version, check_target
+from .builders.versions.write import build_version, check_target, write_texts
+from .builders.versions.write_rows import MAX_SHARD_BYTES, write_rows
 from .loaders.errors import UsageError
 from .loaders.progress import Tell, silent
 
@@ -52,6 +55,7 @@ __all__ = [
     "BeamSettings",
     "Constructed",
     "EncoderCosine",
+    "Estimate",
     "GenerationSettings",
     "ModelWriter",
     "PapersRecipe",
@@ -62,6 +66,7 @@ __all__ = [
     "TokenF1",
     "TrainingSettings",
     "abstracts",
+    "estimate_papers",
     "papers",
     "patterns",
     "spark_engine",
@@ -69,6 +74,8 @@ __all__ = [
 
 _GENERATION = ("EncoderCosine", "ModelWriter", "Similarity", "TokenF1")
 PathLike = str | Path
+#: Where an estimate needs a name and none is given.
+_UNNAMED = "my_dataset"
 
 
 def __getattr__(name: str) -> Any:
@@ -146,6 +153,42 @@ def papers(
     """
     chosen = recipe or PapersRecipe()
     return construct("papers", name, paths, output, chosen, about, num_proc, probe, tell)
+
+
+def estimate_papers(
+    paths: PathLike | Sequence[PathLike],
+    recipe: PapersRecipe | None = None,
+    *,
+    sample: float = 0.01,
+    num_proc: int = 1,
+) -> Estimate:
+    """Estimate rows, time, memory and disk of ``papers`` on a whole corpus, from a sample of it.
+
+    Pieces of files are drawn by a hash of their names: small files, and pieces of 8 MB of large
+    ones. A dataset is made of them in a temporary folder, which goes. Counts, times and sizes are
+    extrapolated by bytes; what does not grow in proportion (papers and texts that are doubled,
+    balanced classes, quotas) by its own rule.
+
+    Args:
+        paths: Files and folders with papers.
+        recipe: How the dataset would be made; None takes the defaults.
+        sample: Share of the corpus to read, above 0 to 1.
+        num_proc: Processes of this machine to use, now and then.
+
+    Raises:
+        SourceNotFoundError: There is no paper file.
+        MetadataError: The table of papers is malformed.
+        CorpusError: The sample gives no dataset; take a larger one.
+        UsageError: The share is not one.
+    """
+    declared = About().declare(_UNNAMED, PapersDeclaration.MATERIAL, PapersDeclaration.CREDIT)
+    options = BuildOptions(num_proc=_checked(num_proc))
+
+    def write(made: Construction, folder: Path) -> None:
+        builder = declared_builder(made.declaration, made.rows, made.report.counts)
+        write_texts(builder, folder, write_rows(builder, folder, options, MAX_SHARD_BYTES))
+
+    return estimate(_as_paths(paths), recipe or PapersRecipe(), declared, options, sample, write)
 
 
 def abstracts(
@@ -249,16 +292,13 @@ def construct(
             f"{name} is a dataset of this package, which other texts do not give; take another "
             "name."
         )
-    if num_proc < 1:
-        raise UsageError(f"num_proc is {num_proc}; expected 1 or more.")
+    options = BuildOptions(num_proc=_checked(num_proc))
     chosen = get_procedure(procedure)
     kind = chosen.declaration
     declared = (about or About()).declare(name, kind.MATERIAL, kind.CREDIT)
     target = Path(output).expanduser()
     check_target(target / name, name)
-    given = [paths] if isinstance(paths, str | Path) else paths
-    files = [Path(path).expanduser() for path in given]
-    options = BuildOptions(num_proc=num_proc)
+    files = _as_paths(paths)
     report_file = target / f"{name}.report.json"
     try:
         with chosen.run(files, recipe, declared, options, tell) as made:
@@ -278,6 +318,17 @@ def construct(
         [*report.summary, *_rows_as_text(version.manifest)],
         {config: {s: split.rows for s, split in found.items()} for config, found in configs},
     )
+
+
+def _checked(num_proc: int) -> int:
+    if num_proc < 1:
+        raise UsageError(f"num_proc is {num_proc}; expected 1 or more.")
+    return num_proc
+
+
+def _as_paths(paths: PathLike | Sequence[PathLike]) -> list[Path]:
+    given = [paths] if isinstance(paths, str | Path) else paths
+    return [Path(path).expanduser() for path in given]
 
 
 def _probe(version: BuiltVersion) -> dict[str, Any]:

@@ -243,6 +243,11 @@ class AbstractRows:
     parameters: Mapping[str, Any]
     sources: list[Mapping[str, Any]]
 
+    @property
+    def n_parts(self) -> int:
+        """The number of parts."""
+        return self.job.n_parts
+
     def batches(self, oddities: dict[str, Oddities] | None = None) -> Iterator[Batch]:
         """Yield the rows in the order of a keyed hash, so that places tell no labels."""
         for part in self._parts:
@@ -254,11 +259,11 @@ class AbstractRows:
 
     @cached_property
     def _parts(self) -> list[AbstractRowsPart]:
-        do_missing(self.engine, self.job.run, self.shards, "Arranging")
+        do_missing(self.engine, self.job.run, self.shards, "sorting rows")
         folders = [shard.target for shard in self.shards]
         return [
             AbstractRowsPart(number, folders, self.domain, self.job.keys)
-            for number in range(self.job.n_parts)
+            for number in range(self.n_parts)
         ]
 
 

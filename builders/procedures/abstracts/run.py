@@ -185,7 +185,7 @@ class _Making:
             for number, (shard, taken) in enumerate(found)
         ]
         job = PerturbingJob(self.recipe.strategy_names, self.recipe.seed, pool)
-        do_missing(self.engine, job.run, made, "Negatives")
+        do_missing(self.engine, job.run, made, "making negatives")
         return made
 
     def _distribute(
@@ -196,7 +196,7 @@ class _Making:
             RowsShard(shard.target, self._folder("members", number))
             for number, shard in enumerate(made)
         ]
-        do_missing(self.engine, job.run, placed, "Splits")
+        do_missing(self.engine, job.run, placed, "placing rows")
         return [
             ArrangedShard(shard, members.target, self._folder("runs", number))
             for number, (shard, members) in enumerate(zip(made, placed, strict=True))

@@ -34,8 +34,8 @@ from .phrases import LinkingPhrases
 from .place_papers import ShardGroup, group_shards
 from .select import Pairs
 
-#: Rows of a part, about: with its copies some 400 MB of memory.
-PART_ROWS = 300_000
+#: Rows of a part, about, and the memory that they take with their copies.
+PART_ROWS, PART_BYTES = 300_000, 400_000_000
 _BATCH_ROWS = 20_000
 _RUN_ROWS = 300_000
 _COMPRESSED = pa.ipc.IpcWriteOptions(compression="zstd")
@@ -70,6 +70,7 @@ class PaperRows:
         phrases: The linking phrases.
         keys: The configs and splits to make.
         engine: What makes the parts; None takes processes of this machine.
+        part_rows: Rows of a part, about; None takes ``PART_ROWS``.
     """
 
     corpus: Corpus
@@ -81,11 +82,17 @@ class PaperRows:
     phrases: LinkingPhrases
     keys: frozenset[Key]
     engine: Engine | None = None
+    part_rows: int | None = None
 
     @property
     def sources(self) -> list[Mapping[str, Any]]:
         """The papers that are taken, as one source: how many, and a hash of their content."""
         return [self.source]
+
+    @property
+    def n_parts(self) -> int:
+        """The number of parts."""
+        return max(1, -(-self.pairs.n_rows // (self.part_rows or PART_ROWS)))
 
     def batches(self, oddities: dict[str, Oddities] | None = None) -> Iterator[Batch]:
         """Yield the rows in the order of a keyed hash."""
@@ -98,7 +105,7 @@ class PaperRows:
         return engine.map(partial(_do_part, job), self._parts(engine))
 
     def _parts(self, engine: Engine) -> "list[_Part]":
-        n_parts = max(1, -(-self.pairs.n_rows // PART_ROWS))
+        n_parts = self.n_parts
         maker = _RowMaker(self.pairs.files)
         source: _Runs | _Shards
         if n_parts == 1:
@@ -107,7 +114,7 @@ class PaperRows:
             made_of = (code_identity(__name__), self.pairs.files[0].parent.name, n_parts)
             source = _Runs(self.results / f"runs-{self.corpus.key(*made_of)}")
             groups = group_shards(self.corpus, source.folder)
-            do_missing(engine, _RunJob(maker, n_parts).run, groups, "Sorting")
+            do_missing(engine, _RunJob(maker, n_parts).run, groups, "sorting rows")
         return [
             _Part(number, source, self.domains, self.phrases, self.keys)
             for number in range(n_parts)

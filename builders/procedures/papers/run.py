@@ -55,48 +55,61 @@ def run(
     """
     if recipe.split_sentences is split_sentences and not declared.language.startswith("en"):
         _LOGGER.warning("Paragraphs that are not split into sentences are split by English rules.")
-    splits = recipe.splitting.splits
-    PapersDeclaration(declared, ("a", "b"), (), (), splits).spec()  # before the long read
+    # Before the long read: what the maker declares may be wrong.
+    PapersDeclaration(declared, ("a", "b"), (), (), recipe.splitting.splits).spec()
     metadata = Metadata.read(recipe.metadata, recipe.domain)
     files = find_paper_files(paths)
     job = Job(recipe.rules, recipe.split_sentences, metadata)
     engine = recipe.engine or LocalEngine(options.num_proc)
     with worked_off(files, job, engine, options.cache_dir) as corpus:
-        papers, unknown, pairs, results = _select(corpus, recipe, metadata, engine, len(files))
-        counts = {
-            "annotation": AUTOMATIC,
-            "random_sentences": recipe.random_sentences,
-            "longer_phrases": recipe.longer_phrases,
-            "neutral_distance": recipe.neutral_distance,
-            "neutral_overlap": recipe.neutral_overlap,
-            "papers": papers.counts,
-            "pairs": pairs.counts,
-        }
-        report = _report(papers, unknown, counts)
-        if not recipe.per_class:
-            sizes = {name: pairs.n_balanced(name) for name in splits}
-            uneven = list_uneven_splits(recipe.splitting, sizes, "pairs")
-            report = replace(report, summary=[*report.summary, *uneven])
-        phrases = recipe.rules.phrases
-        declaration = PapersDeclaration(
-            declared, phrases.label_names, phrases.categories, tuple(papers.domains), splits
-        )
-        rows = PaperRows(
-            corpus,
-            results,
-            papers.source,
-            papers.domains,
-            pairs,
-            recipe.parameters(),
-            phrases,
-            options.keys(declaration.spec()),
-            recipe.engine,
-        )
-        yield Construction(rows, report, declaration)
+        yield make_construction(corpus, recipe, metadata, declared, engine, options)
+
+
+def make_construction(
+    corpus: Corpus,
+    recipe: PapersRecipe,
+    metadata: Metadata,
+    declared: Declared,
+    engine: Engine,
+    options: BuildOptions,
+) -> Construction:
+    """Make a dataset from papers that have been read; see ``run``."""
+    splits = recipe.splitting.splits
+    papers, unknown, pairs, results = _select(corpus, recipe, metadata, engine)
+    counts = {
+        "annotation": AUTOMATIC,
+        "random_sentences": recipe.random_sentences,
+        "longer_phrases": recipe.longer_phrases,
+        "neutral_distance": recipe.neutral_distance,
+        "neutral_overlap": recipe.neutral_overlap,
+        "papers": papers.counts,
+        "pairs": pairs.counts,
+    }
+    report = _report(papers, unknown, counts)
+    if not recipe.per_class:
+        sizes = {name: pairs.n_balanced(name) for name in splits}
+        uneven = list_uneven_splits(recipe.splitting, sizes, "pairs")
+        report = replace(report, summary=[*report.summary, *uneven])
+    phrases = recipe.rules.phrases
+    declaration = PapersDeclaration(
+        declared, phrases.label_names, phrases.categories, tuple(papers.domains), splits
+    )
+    rows = PaperRows(
+        corpus,
+        results,
+        papers.source,
+        papers.domains,
+        pairs,
+        recipe.parameters(),
+        phrases,
+        options.keys(declaration.spec()),
+        recipe.engine,
+    )
+    return Construction(rows, report, declaration)
 
 
 def _select(
-    corpus: Corpus, recipe: PapersRecipe, metadata: Metadata, engine: Engine, n_files: int
+    corpus: Corpus, recipe: PapersRecipe, metadata: Metadata, engine: Engine
 ) -> tuple[Papers, Sequence[str], Pairs, Path]:
     """Choose papers and pairs.
 
@@ -107,7 +120,7 @@ def _select(
     code = code_identity(PlaceJob.__module__)
     results = corpus.results / corpus.key(code, recipe.splitting.as_json(), recipe.seed)
     groups = group_shards(corpus, results / "placed")
-    do_missing(engine, place.run, groups, "Placing")
+    do_missing(engine, place.run, groups, "placing papers")
     with open_database(results) as database:
         sql = engine.sql or DuckDBEngine(database=database)
         selector = Selector(groups, results, database, sql)
@@ -115,6 +128,7 @@ def _select(
         unknown = selector.unknown_ids(sorted(metadata.ids))
         try:
             if not papers.counts["kept"]:
+                n_files = sum(len(shard.files) for shard in corpus.shards)
                 raise CorpusError(f"No paper of {n_files:,} files is taken.")
             pairs = selector.select_pairs(
                 papers, recipe.rules.phrases, recipe.splitting.splits, recipe.per_class

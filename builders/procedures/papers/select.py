@@ -76,7 +76,7 @@ class Pairs:
         files: The pairs: ``shard``, ``pair``, ``split``, ``domain``, ``label`` and whether each
             ``is_balanced``, that is, left when the larger classes are cut; by shard and pair in
             each file.
-        n_rows: Their number.
+        classes: Their number by the numbers of split, domain and label.
         sizes: The size of the classes of each split and domain, by their numbers, when cut.
         n_labels: The number of classes.
         counts: By category the numbers of pairs found (``read``), taken (``kept``) and, by reason,
@@ -84,10 +84,15 @@ class Pairs:
     """
 
     files: Sequence[Path]
-    n_rows: int
+    classes: Mapping[tuple[int, int, int], int]
     sizes: Mapping[tuple[int, int], int]
     n_labels: int
     counts: Mapping[str, Mapping[str, Any]]
+
+    @property
+    def n_rows(self) -> int:
+        """The number of pairs."""
+        return sum(self.classes.values())
 
     def n_balanced(self, split: str) -> int:
         """Return how many pairs of a split are left when the larger classes are cut."""
@@ -175,7 +180,7 @@ class Selector:
         statements = pair_statements(phrases, quotas)
         made = run_statements(statements, tables, self.folder, self.folder.name, self.engine)
         self.database.add(made)
-        counts = {
+        classes = {
             (split, domain, label): n
             for split, domain, label, n in self._rows(
                 "SELECT split, domain, label, CAST(SUM(n) AS BIGINT) FROM buckets "
@@ -184,8 +189,8 @@ class Selector:
         }
         return Pairs(
             files=made["chosen"],
-            n_rows=sum(counts.values()),
-            sizes=class_sizes(counts, splits, papers.domains, phrases.label_names, quotas),
+            classes=classes,
+            sizes=class_sizes(classes, splits, papers.domains, phrases.label_names, quotas),
             n_labels=len(phrases.label_names),
             counts=self._count_pairs(phrases.categories),
         )

@@ -24,7 +24,33 @@ _SHARED = {
     ],
     "as_json": Json,
 }
-_DEFAULTS = {"output": Path("built"), "num_proc": 1, "probe": False, "as_json": False}
+_DEFAULTS = {
+    "output": Path("built"),
+    "num_proc": 1,
+    "probe": False,
+    "as_json": False,
+    "dry_run": False,
+    "sample": None,
+}
+#: Of papers alone.
+_ESTIMATING = {
+    "dry_run": Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Only estimate rows, time, memory and disk, from a sample of the papers.",
+        ),
+    ],
+    "sample": Annotated[
+        float | None,
+        typer.Option(
+            "--sample",
+            metavar="SHARE",
+            show_default="0.01",
+            help="Share of the papers that --dry-run reads.",
+        ),
+    ],
+}
 
 
 class _Procedures(TyperGroup):
@@ -68,10 +94,23 @@ def _command(procedure: str) -> Any:
         num_proc: int,
         probe: bool,
         as_json: bool,
+        dry_run: bool = False,
+        sample: float | None = None,
         **given: Any,
     ) -> None:
-        from ..construct import construct
+        from ..construct import construct, estimate_papers
 
+        if sample is not None and not dry_run:
+            raise typer.BadParameter("--sample is for --dry-run alone.")
+        if dry_run:
+            found = estimate_papers(
+                paths,
+                fill(recipe, given),
+                sample=0.01 if sample is None else sample,
+                num_proc=num_proc,
+            )
+            answer(found.as_json(), as_json, lambda: "\n".join(found.lines()))
+            return
         made = construct(
             procedure,
             name,
@@ -95,7 +134,7 @@ def _command(procedure: str) -> Any:
             annotation=hint,
             default=_DEFAULTS.get(name, inspect.Parameter.empty),
         )
-        for name, hint in _SHARED.items()
+        for name, hint in (_SHARED | (_ESTIMATING if procedure == "papers" else {})).items()
     ]
     for group in (recipe, About):
         parameters[2:2] = parameters_of(group)

@@ -4,6 +4,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from nlihub.builders.core.sql import DuckDBEngine, Statement, open_database, run_statements
+from nlihub.loaders import progress
 from nlihub.loaders.errors import UsageError
 
 STATEMENTS = (
@@ -61,6 +62,17 @@ def test_what_was_done_before_an_interrupt_is_kept(tables, tmp_path):
     again = Counted()
     run_statements(STATEMENTS, tables, results, "key", again)
     assert again.n_queries == 1
+
+
+def test_statements_that_were_done_before_are_no_progress(tables, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(progress, "_EVERY_S", 0.0)
+    for _ in range(2):
+        run_statements(STATEMENTS, tables, tmp_path / "results", "key", DuckDBEngine(1))
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.partition(",")[0] for line in lines] == [
+        "nlihub: choosing: 1 of 2 statements",
+        "nlihub: choosing: 2 of 2 statements",
+    ]
 
 
 @pytest.mark.parametrize(

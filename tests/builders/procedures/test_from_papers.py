@@ -22,8 +22,14 @@ from datasets import load_dataset
 from nlihub.builders.procedures import shards
 from nlihub.builders.procedures.papers import place_papers
 from nlihub.builders.procedures.papers import rows as paper_rows
+from nlihub.builders.procedures.papers.extract import Job
+from nlihub.builders.procedures.papers.pairs import PairRules
 from nlihub.builders.versions.manifest import Manifest
 from nlihub.builders.versions.version import BuiltVersion
+from nlihub.loaders import progress
+from nlihub.loaders.corpora.papers.files import find_paper_files
+from nlihub.loaders.corpora.papers.metadata import Metadata
+from nlihub.loaders.corpora.papers.sentences import split_sentences
 from nlihub.loaders.errors import (
     CorpusError,
     MetadataError,
@@ -32,6 +38,7 @@ from nlihub.loaders.errors import (
     UsageError,
     VerificationError,
 )
+from nlihub.loaders.progress import show_bytes
 from paper_corpus import make_papers, write_lines
 
 import nlihub
@@ -649,6 +656,28 @@ class TestBadInput:
         counts = made.counts["papers"]
         assert (counts["read"], counts["kept"]) == (39, 38)
         assert counts["dropped"] == {"unreadable": 1}
+
+    def test_progress_is_of_bytes_and_not_of_what_was_read_before(
+        self, tmp_path, papers, one_file_a_shard, monkeypatch, capsys
+    ):
+        monkeypatch.setattr(progress, "_EVERY_S", 0.0)
+        write_lines(tmp_path / "papers/a.jsonl", papers[:20])
+        work = Job(PairRules(), split_sentences, Metadata()), shards.LocalEngine(1), tmp_path
+        with (
+            pytest.raises(KeyboardInterrupt),
+            shards.worked_off(find_paper_files([tmp_path / "papers"]), *work),
+        ):
+            raise KeyboardInterrupt
+        write_lines(tmp_path / "papers/b.jsonl", papers[20:])
+        files = find_paper_files([tmp_path / "papers"])
+        with shards.worked_off(files, *work):
+            pass
+        n_bytes = sum(file.size for file in files)
+        lines = capsys.readouterr().err.splitlines()
+        assert [line.partition(",")[0] for line in lines] == [
+            f"nlihub: reading: {show_bytes(files[0].size)} of {show_bytes(files[0].size)}",
+            f"nlihub: reading: {show_bytes(n_bytes)} of {show_bytes(n_bytes)}",
+        ]
 
     def test_a_file_that_changes_after_a_kill_is_read_again(self, tmp_path, papers):
         with pytest.raises(CorpusError):  # its shards stay

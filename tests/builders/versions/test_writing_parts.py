@@ -20,6 +20,7 @@ from nlihub.builders.core.workers import map_in_order
 from nlihub.builders.scinli import SciNLI
 from nlihub.builders.versions import write_rows as module
 from nlihub.builders.versions.write_rows import MAX_SHARD_BYTES, write_rows
+from nlihub.loaders import progress
 from nlihub.loaders.errors import SchemaError
 
 SPEC = SciNLI.SPEC
@@ -70,6 +71,10 @@ class Whole:
 
 
 class Parted(Whole):
+    @property
+    def n_parts(self):
+        return len(self.parts)
+
     def map_parts(self, job, num_proc):
         return map_in_order(partial(do, job), list(enumerate(self.parts)), num_proc)
 
@@ -265,6 +270,15 @@ def test_a_part_that_was_written_before_an_interrupt_is_not_made_again(tmp_path,
     assert manifest == write(tmp_path / "whole", Parted(PARTS))
     assert files_of(tmp_path / "stopped/work") == files_of(tmp_path / "whole")
     assert [path.name for path in stopped.parent.iterdir()] == ["work"]
+
+
+def test_parts_that_were_written_before_an_interrupt_are_no_progress(
+    tmp_path, stopped, monkeypatch, capsys
+):
+    monkeypatch.setattr(progress, "_EVERY_S", 0.0)
+    write(tmp_path / "stopped/work", Stopping(PARTS), target=stopped)
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith("nlihub: writing: 3 of 3 parts, ")
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,11 @@ would be: what it takes beyond a half grows with the corpus, the rest does not. 
 far counts scatter.
 """
 
-import codecs
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from heapq import nsmallest
 from math import log2, sqrt
 from pathlib import Path
 from typing import Any, cast
@@ -20,14 +18,10 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from ....loaders.atomic_write import working_folder
-from ....loaders.bounds import MAX_RECORD_BYTES
 from ....loaders.corpora.papers.files import PaperFile, find_paper_files
-from ....loaders.corpora.papers.json_papers import are_lines_by_name
 from ....loaders.corpora.papers.metadata import Metadata
-from ....loaders.corpora.streams import UNREADABLE, decompress, is_archive, open_plain, peek
 from ....loaders.errors import CorpusError, NLIHubError, UsageError
 from ....loaders.progress import show_bytes, show_duration
-from ...core.keyed import keyed_number
 from ...core.options import BuildOptions
 from ...core.schema import SPLITS
 from ...core.sql import memory_limit
@@ -40,6 +34,7 @@ from .extract import PAIRS, PAPERS, TEXTS, Job, ShardReport
 from .recipe import PapersRecipe
 from .rows import PART_BYTES, PART_ROWS, PaperRows
 from .run import make_construction
+from .sample_files import sample_files, weigh
 from .statements import IN_TWO_SPLITS, SAME_ID, SAME_PAPER, SAME_TEXT, SAME_TEXTS
 
 _READ = {"papers": "read", "pairs": "found"}
@@ -47,7 +42,7 @@ _BALANCED_ROWS = "rows of default"
 _LATER_STEPS = ("choosing", "writing")
 #: SQL exceeds its limit by so much, at most.
 _ABOVE_LIMIT = "600 MB"
-_MIN_PIECES, _MIN_SHARDS = 2, 16
+_MIN_SHARDS = 16
 
 
 @dataclass(frozen=True)
@@ -244,7 +239,7 @@ def estimate(
     metadata = Metadata.read(recipe.metadata, recipe.domain)
     unlimited = replace(recipe, per_class={}, engine=None)  # quotas are for the whole corpus
     with working_folder(options.cache_dir, "estimate-") as folder:
-        sample = _sample(files, share, recipe.seed, folder)
+        sample = sample_files(files, share, recipe.seed, folder)
         job = Job(recipe.rules, recipe.split_sentences, metadata)
         recipe.split_sentences("What it loads is loaded now.")
         begun = _now()
@@ -267,7 +262,7 @@ def estimate(
                     f"The sample, {show_bytes(_size(sample))}, gives no dataset: {error} Take a "
                     "larger share."
                 ) from error
-            weights = [sum(_weigh(file, folder) for file in one.files) for one in corpus.shards]
+            weights = [sum(weigh(file, folder) for file in one.files) for one in corpus.shards]
             scatter = _scatter(whole, corpus.shards, weights)
             read_bytes = {
                 name: sum(_disk(shard, is_texts) for shard in corpus.folders) / whole.share
@@ -279,7 +274,7 @@ def estimate(
     if len(halves) < 2:
         halves = []
     half = halves[1] if halves else None
-    of_weights = sum(weights) / sum(_weigh(file, folder) for file in files)
+    of_weights = sum(weights) / sum(weigh(file, folder) for file in files)
     counts, growth = _extrapolate_counts(whole, halves, of_weights)
     rows, problem = _extrapolate_rows(whole, counts, recipe)
     n_workers = min(options.num_proc, os.cpu_count() or 1)
@@ -320,86 +315,6 @@ def estimate(
         memory_of_sql=f"{memory_limit()} and {_ABOVE_LIMIT}",
         disk_bytes={use: int(n) for use, n in disk_bytes.items()},
     )
-
-
-def _sample(
-    files: Sequence[PaperFile], share: float, seed: int, folder: Path
-) -> Sequence[PaperFile]:
-    """Draw pieces of files by a keyed hash of their names and places; large files are cut."""
-    pieces = (
-        (keyed_number(seed, "sample", f"{file.name}:{start}"), number, start)
-        for number, file in enumerate(files)
-        for start in range(0, max(file.size, 1), SHARD_BYTES)
-    )
-    n_pieces = sum(max(1, -(-file.size // SHARD_BYTES)) for file in files)
-    n_drawn = max(_MIN_PIECES, round(share * n_pieces))
-    drawn: dict[int, list[int]] = {}
-    for _, number, start in nsmallest(n_drawn, pieces):
-        drawn.setdefault(number, []).append(start)
-    found = [
-        piece
-        for number, starts in drawn.items()
-        for piece in _cut(files[number], sorted(starts), folder / f"{number:07d}")
-    ]
-    return found or [files[next(iter(drawn))]]
-
-
-def _cut(file: PaperFile, starts: Sequence[int], folder: Path) -> Iterator[PaperFile]:
-    """Copy pieces of a file: lines where they are, of a packed file as many bytes from its start.
-
-    A packed file or an archive that ends too early is read as far as it goes. One that cannot be
-    cut is taken whole, if its first piece is drawn.
-    """
-    if file.size <= SHARD_BYTES * len(starts):
-        yield file
-        return
-    has_lines, is_packed = _kind(file.path)
-    if not has_lines and not is_packed:
-        if not starts[0]:
-            yield file
-        return
-    folder.mkdir()
-    with file.path.open("rb") as source:
-        for start in starts if has_lines else (0,):
-            path = folder / f"{start}-{file.path.name}"
-            with path.open("wb") as target:
-                if is_packed:
-                    end = SHARD_BYTES * len(starts)
-                else:
-                    end = start + SHARD_BYTES
-                    source.seek(max(0, start - 1))
-                    while start and (line := source.readline(MAX_RECORD_BYTES)):
-                        if line.endswith(b"\n"):
-                            break
-                while source.tell() < end:
-                    size = min(MAX_RECORD_BYTES, end - source.tell()) if is_packed else None
-                    some = source.read(size) if size else source.readline(MAX_RECORD_BYTES)
-                    if not some:
-                        break
-                    target.write(some)
-            yield PaperFile(path, file.name, path.stat().st_size)
-
-
-def _weigh(file: PaperFile, folder: Path) -> float:
-    """Return the weight by which papers are counted: bytes, a small file as if it had 8 MB.
-
-    So files of a paper each are counted, and pieces in the folder, which are no files, measured.
-    """
-    weight = file.size / SHARD_BYTES
-    return weight if file.path.is_relative_to(folder) else max(1.0, weight)
-
-
-def _kind(path: Path) -> tuple[bool, bool]:
-    """Return whether a file has a paper a line, and whether it is compressed or an archive."""
-    with suppress(*UNREADABLE), open_plain(path) as stream:
-        head = peek(stream)
-        if is_archive(head) or decompress(stream) is not None:
-            return False, True
-        if are_lines_by_name(path.name):
-            return True, False
-        line = stream.readline(MAX_RECORD_BYTES)
-        return line.lstrip(codecs.BOM_UTF8).startswith(b"{") and line.rstrip().endswith(b"}"), False
-    return False, False
 
 
 def _count(counts: Mapping[str, Any]) -> Mapping[str, int]:

@@ -8,8 +8,8 @@ import tarfile
 import pytest
 from command_line import run_command
 from constructing import from_papers
-from nlihub.builders.procedures.papers import estimate as module
-from nlihub.builders.procedures.papers.estimate import _cut, _sample
+from nlihub.builders.procedures.papers import sample_files as module
+from nlihub.builders.procedures.papers.sample_files import _cut, sample_files
 from nlihub.loaders.corpora.papers.files import find_paper_files
 from nlihub.loaders.errors import CorpusError, UsageError
 from paper_corpus import make_papers, write_lines
@@ -126,9 +126,9 @@ class TestPieces:
 
     def test_the_same_files_are_drawn_wherever_they_are(self, tmp_path):
         one, two = (write_papers(tmp_path / place / "papers", 30) for place in "ab")
-        drawn = [_sample(find_paper_files([f]), 0.3, 1, tmp_path) for f in (one, two)]
+        drawn = [sample_files(find_paper_files([f]), 0.3, 1, tmp_path) for f in (one, two)]
         assert names(drawn[0]) == names(drawn[1])
-        other = _sample(find_paper_files([one]), 0.3, 2, tmp_path)
+        other = sample_files(find_paper_files([one]), 0.3, 2, tmp_path)
         assert sorted(names(other)) != sorted(names(drawn[0]))
         assert len(other) == 9
 
@@ -172,7 +172,7 @@ class TestPieces:
         [file] = find_paper_files([path])
         assert list(_cut(file, [0], tmp_path / "a")) == [file]
         assert list(_cut(file, [10_000], tmp_path / "b")) == []
-        assert _sample([file], 0.1, 1, tmp_path) == [file]
+        assert sample_files([file], 0.1, 1, tmp_path) == [file]
 
     @pytest.mark.slow
     def test_a_file_that_is_gone_is_reported_by_its_reader(self, tmp_path):

@@ -55,6 +55,9 @@ def run(
 ) -> list[dict[str, Any]]:
     """Train and test a system, once for each seed.
 
+    Where all hyper-parameters of an encoder are chosen and the training rows are fewer than 1,000,
+    a linear probe on the same rows comes first, in a folder ``probe``: it is often better.
+
     Finished runs are left as they are and interrupted ones resume, so the same call after a kill
     finishes the job.
 
@@ -104,7 +107,7 @@ def run(
         analysis,
     )
     with needs_extra("baselines", "A baseline"):
-        from .runs.execute import execute_run, with_hyperparameters
+        from .runs.execute import execute_run, probe_beside, with_hyperparameters
         from .runs.tracking import check_trackers
         from .training.execution import Execution
 
@@ -118,13 +121,17 @@ def run(
             num_proc,
             tuple(trackers),
         )
-        places = [(Path(output).expanduser() / part.folder, part.config) for part in planned]
+        target, sources = Path(output).expanduser(), Path(folder) if folder is not None else None
+        places = [(target / part.folder, part.config) for part in planned]
         for place, own in places:  # before the first takes its time
             if not RunFolder(place).is_done:
                 own.check_complete()
+        is_plain = not (shots or analysis) and chosen.accelerator.num_processes == 1
+        if is_plain and (probe := probe_beside(config, sources)) is not None:
+            tell("with so few rows a linear probe is often better: it is trained first")
+            places.insert(0, (target / "probe", probe))
         done = []
         for place, own in places:
-            sources = Path(folder) if folder is not None else None
             own = with_hyperparameters(own, sources, tell)
             run_folder = execute_run(
                 own, place, chosen, sources=sources, keeps_checkpoint=keep_checkpoint, tell=tell

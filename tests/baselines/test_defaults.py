@@ -76,7 +76,6 @@ def test_a_run_without_a_preset_has_them_in_its_config(place, tmp_path):
     done = run_command(*command)
     assert done.returncode == 0, done.stderr
     [line] = [line for line in done.stderr.splitlines() if "chosen for 64 rows" in line]
-    assert "with so few rows a linear probe is often better: nlihub baseline probe" in done.stderr
     assert "batch size 16" in line and "max epochs 2 (given)" in line
     config = json.loads((tmp_path / "seed-1" / "config.json").read_text())
     assert config["chosen"] == []
@@ -85,6 +84,21 @@ def test_a_run_without_a_preset_has_them_in_its_config(place, tmp_path):
     assert (options["optimizer"], options["schedule"]) == ("adamw", "linear")
     again = run_command(*command)  # the same are chosen: it is done already
     assert again.returncode == 0 and "is done already" in again.stderr
+
+
+def test_a_probe_goes_with_few_rows_where_nothing_is_given(place, tmp_path):
+    fields = {"name": "tiny", "method": "encoder", "model": str(place / "encoder")}
+    fields |= {"train": str(place / "train.jsonl"), "tests": [str(place / "test.jsonl")]}
+    told = []
+    found = nlihub.baselines.run(fields, tmp_path / "runs", on_cpu=True, tell=told.append)
+    assert [(Path(run["run"]).name, run["name"]) for run in found] == [
+        ("probe", "tiny probe"),
+        ("seed-1", "tiny"),
+    ]
+    assert "with so few rows a linear probe is often better: it is trained first" in told
+    given = fields | {"options": {"max_epochs": 1}}
+    [only] = nlihub.baselines.run(given, tmp_path / "given", on_cpu=True)
+    assert Path(only["run"]).name == "seed-1"
 
 
 def test_few_shots_count_as_the_rows_that_are_drawn(place, tmp_path):

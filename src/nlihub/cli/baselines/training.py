@@ -145,7 +145,7 @@ def finetune_command(
     """Fine-tune a pretrained encoder.
 
     Without a preset the hyper-parameters follow from the training rows and the model, and are
-    shown. Started again, it resumes.
+    shown; with fewer than 1,000 rows a linear probe is trained too. Started again, it resumes.
     """
     check_preset(runs.preset, "finetune")
     config = config_of_options(

@@ -118,10 +118,13 @@ class MSciNLI(ReleaseBuilder):
                 "the training sets of the five domains together cut to the size of one; validation "
                 "and test as in `default`",
                 _SPLITS,
+                test_of="default",
             ),
             "plus": ConfigSpec("MSciNLI and SciNLI (MSciNLI+ in the paper)", _SPLITS),
             "plus_small": ConfigSpec(
-                "MSciNLI and `acl_small` of SciNLI (MSciNLI+(S) in the paper)", _SPLITS
+                "MSciNLI and `acl_small` of SciNLI (MSciNLI+(S) in the paper)",
+                _SPLITS,
+                test_of="plus",
             ),
         },
         extra={},

@@ -148,14 +148,6 @@ def _result(
     )
 
 
-#: Configs whose test set is that of another; see the declarations of their datasets.
-_SAME_TEST = {
-    "scinli/acl_small": "scinli",
-    "mscinli/merged_small": "mscinli",
-    "mscinli/plus_small": "mscinli/plus",
-    "bionli/balanced": "bionli",
-}
-
 #: Test sets that combine the domains of MSciNLI, and for ``plus`` that of SciNLI.
 _OF_DOMAINS = ("mscinli", "mscinli/plus")
 
@@ -212,11 +204,21 @@ def place_of(test: str, score: str) -> tuple[str, str]:
     >>> place_of("mscinli", "macro_f1 networks")
     ('mscinli/networks', 'macro_f1')
     """
-    test = _SAME_TEST.get(test, test)
+    test = _same_test(test)
     name, _, domain = score.partition(" ")
     if name == "macro_f1" and domain and test in _OF_DOMAINS:
         return ("scinli" if domain == "acl" else f"mscinli/{domain}"), name
     return test, score
+
+
+def _same_test(test: str) -> str:
+    """Return the first test set, by its short name, that has the rows of one."""
+    dataset, _, config = test.partition("/")
+    if not config or dataset not in builders():
+        return test
+    declared = get_builder(dataset).SPEC.configs.get(config)
+    same = declared.test_of if declared is not None else ""
+    return short_dataset_name(f"{dataset}/{same}") if same else test
 
 
 def find_published(
@@ -298,7 +300,7 @@ def differing_test_set(test: str, dataset: Mapping[str, Any]) -> str | None:
         dataset: The description of the test set: ``name``, ``config``, ``split`` and ``rows``.
     """
     known = {place_of(r.test, score)[0] for r in published_results() for score in r.scores}
-    if _SAME_TEST.get(test, test) not in known:
+    if _same_test(test) not in known:
         return f"no paper has results on {test}"
     if dataset["split"] != "test":
         return f"the papers' results are on the test split, these on {dataset['split']}"

@@ -1,8 +1,10 @@
+import csv
 import json
 import os
 import shutil
 import subprocess
 import sys
+from collections import Counter
 
 import datasets
 import pyarrow.parquet as pq
@@ -100,6 +102,21 @@ def test_the_official_validation_and_test_sets_of_scinli(scinli_release):
         assert found == released
         assert set(rows["domain"]) == {"acl"}
         assert set(rows["group"]) | set(rows["category"]) | set(rows["source"]) == {None}
+
+
+def test_the_rows_of_scinli_that_people_labelled(scinli_human, scinli_release):
+    train = nlihub.load_dataset("scinli", "human", split="train", data_dir=scinli_human)
+    released = []
+    for name in ("train_1.tsv", "train_2.tsv"):
+        with (scinli_human / name).open(encoding="utf-8", newline="") as file:
+            released += csv.DictReader(file, delimiter="\t", strict=True)
+    assert train["id"][:] == [f"human/{row['id']}" for row in released]
+    assert train["premise"][:] == [row["sentence1"] for row in released]
+    assert train["hypothesis"][:] == [row["sentence2"] for row in released]
+    assert Counter(train["label"]) == dict.fromkeys(range(4), 500)
+    rows = nlihub.load_dataset("scinli", split="validation+test", data_dir=scinli_release)
+    tested = set(zip(rows["premise"], rows["hypothesis"], strict=True))
+    assert not tested & set(zip(train["premise"], train["hypothesis"], strict=True))
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl"])

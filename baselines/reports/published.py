@@ -148,9 +148,6 @@ def _result(
     )
 
 
-#: Test sets that combine the domains of MSciNLI, and for ``plus`` that of SciNLI.
-_OF_DOMAINS = ("mscinli", "mscinli/plus")
-
 _VIEWS = {"pair": "the pair", "hypothesis": "the hypothesis alone"}
 
 #: Number of decimals of the percentages that papers print, if not two.
@@ -206,8 +203,14 @@ def place_of(test: str, score: str) -> tuple[str, str]:
     """
     test = _same_test(test)
     name, _, domain = score.partition(" ")
-    if name == "macro_f1" and domain and test in _OF_DOMAINS:
-        return ("scinli" if domain == "acl" else f"mscinli/{domain}"), name
+    dataset = test.partition("/")[0]
+    if name == "macro_f1" and domain and dataset in builders():
+        spec = get_builder(dataset).SPEC
+        if domain in spec.domains:
+            if domain in spec.configs:
+                return f"{dataset}/{domain}", name
+            if domain == "acl" and dataset != "scinli":
+                return "scinli", name
     return test, score
 
 

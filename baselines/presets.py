@@ -154,6 +154,13 @@ def _presets() -> Iterator[Preset]:
         for short, model in _SCIENTIFIC_MODELS.items():
             yield _trained(f"{dataset}-{short}", "encoder", source, options, model=model)
     source = (
+        "MisMatched, Table 4, and its authors' code; separators as for SciNLI. Which rows they "
+        "compare epochs on is not said; here its own validation set"
+    )
+    for short, model in _SCIENTIFIC_MODELS.items():
+        own = {"train": "mscinli/plus", "validation": "mismatched", "options": _SCINLI}
+        yield _preset(f"mismatched-{short}", "encoder", "mismatched", source, model=model, **own)
+    source = (
         "SciNLI's rows that people labelled, and the two models of their paper (Sadat and Caragea, "
         "ACL 2024); hyper-parameters as for SciNLI"
     )

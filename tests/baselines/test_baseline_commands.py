@@ -1,5 +1,6 @@
 """The commands of ``nlihub baseline``, the Python functions, the plans and the presets."""
 
+import dataclasses
 import json
 import os
 import subprocess
@@ -194,6 +195,9 @@ def test_plans_are_those_of_the_paper():
     assert len(shift) == 6 * 3
     assert {planned.config.train for planned in shift} == {train for train, _ in DOMAINS.values()}
     assert all(len(planned.config.tests) == 6 for planned in shift)
+    tests = ("mscinli:validation", "mismatched", "mismatched/psychology")
+    wider = plan_analysis("domain-shift", dataclasses.replace(config, tests=tests), (1,))
+    assert {planned.config.tests for planned in wider} == {(*shift[0].config.tests, *tests[1:])}
     cross = plan_analysis("cross-dataset", config, (1,))
     trains = [planned.config.train for planned in cross]
     assert trains == ["scinli", "mscinli", "mscinli/plus_small", "mscinli/plus"]

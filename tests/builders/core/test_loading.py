@@ -119,6 +119,35 @@ def test_the_rows_of_scinli_that_people_labelled(scinli_human, scinli_release):
     assert not tested & set(zip(train["premise"], train["hypothesis"], strict=True))
 
 
+def test_files_of_mismatched_are_taken_by_their_counts_and_then_by_their_hash(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setenv("NLIHUB_CACHE", str(tmp_path / "cache"))
+    folder = tmp_path / "MisMatched"
+    folder.mkdir()
+
+    def write(n_rows, label="ENTAILMENT"):
+        rows = (f"Premise {n}.\tHypothesis {n}.\t{label}\tPUBLIC HEALTH\n" for n in range(n_rows))
+        header = "sentence1\tsentence2\tlabel\tDomain\n"
+        (folder / "dev.tsv").write_text(header + "".join(rows))
+
+    def load():
+        return nlihub.load_dataset("mismatched", split="validation", data_dir=tmp_path)
+
+    write(299)
+    with pytest.raises(nlihub.NLIHubError, match=r"299 rows, published for validation.*300 \(-1\)"):
+        load()
+    write(300)
+    assert set(load()["label"]) == {2}
+    rows = nlihub.load_dataset("mismatched", "public_health", split="validation", data_dir=folder)
+    assert len(rows) == 300
+    write(300, "entailing")
+    with pytest.raises(nlihub.NLIHubError, match="was recorded with"):
+        load()
+    with pytest.raises(FileNotFoundError, match=r"drive\.google\.com/file/d/15GSYcak"):
+        nlihub.load_dataset("mismatched", split="test")
+
+
 @pytest.mark.parametrize("kind", ["csv", "jsonl"])
 def test_the_official_files_of_scinli_alone_give_the_same_version(scinli_release, tmp_path, kind):
     """From a folder with files of one format, built, verified and installed."""

@@ -69,6 +69,7 @@ def run(
             "longer_phrases": recipe.longer_phrases,
             "neutral_distance": recipe.neutral_distance,
             "neutral_overlap": recipe.neutral_overlap,
+            **({"implicit": recipe.implicit.as_json()} if recipe.implicit is not None else {}),
             "papers": papers.counts,
             "pairs": pairs.counts,
         }

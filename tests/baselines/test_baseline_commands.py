@@ -189,6 +189,20 @@ def test_an_analysis_does_all_its_runs(place, tmp_path):
     assert [config_of(one)["view"] for one in views] == ["pair", "hypothesis"]
 
 
+@pytest.mark.slow
+def test_domain_shift_has_the_columns_of_a_further_dataset(releases, place, tmp_path):
+    runs = run(
+        *("analyse", "domain-shift", "--model", place / "encoder", "--test", "mismatched", *FAST),
+        *("--from", releases / "jsonl", "--output", tmp_path / "shift", "--json"),
+    )
+    assert [config_of(one)["tests"][-1] for one in runs] == ["mismatched"] * 6
+    nlihub.baselines.report([tmp_path / "shift"], tmp_path / "report")
+    text = (tmp_path / "report" / "report.md").read_text()
+    [header] = [line for line in text.splitlines() if line.startswith("| trained on |")]
+    for domain in ("psychology", "engineering", "public_health"):
+        assert f"mismatched/{domain}" in header
+
+
 def test_plans_are_those_of_the_paper():
     config = RunConfig("x", "encoder", ("mscinli",), model="m", train="mscinli")
     shift = plan_analysis("domain-shift", config, (1, 2, 3))

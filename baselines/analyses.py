@@ -1,6 +1,7 @@
 """Plan several runs of a baseline: over seeds, over shots, and for the papers' analyses."""
 
 import itertools
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
@@ -88,6 +89,8 @@ def plan_hypothesis_only(config: RunConfig, seeds: Sequence[int]) -> list[Planne
 def plan_domain_shift(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun]:
     """Plan training on each domain, and testing on all domains.
 
+    Test sets of the config that are of other datasets, such as ``mismatched``, come after them.
+
     Source: MSciNLI, section 5.2 and Table 8.
     """
     tests = tuple(test for _, test in DOMAINS.values())
@@ -100,11 +103,15 @@ def plan_domain_shift(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRu
 def _learning(config: RunConfig, train: str, validation: str, tests: tuple[str, ...]) -> RunConfig:
     """Return a config with other training, validation (if the method has any) and test rows."""
     compared = validation if config.takes("validation") else None
-    return replace(config, train=train, validation=compared, tests=tests)
+    known = {test.partition("/")[0] for test in tests}
+    further = [test for test in config.tests if re.split("[/:]", test)[0] not in known]
+    return replace(config, train=train, validation=compared, tests=(*tests, *further))
 
 
 def plan_cross_dataset(config: RunConfig, seeds: Sequence[int]) -> list[PlannedRun]:
     """Plan training on each dataset and on both, and testing on each and on both.
+
+    Test sets of the config that are of other datasets come after them.
 
     Source: MSciNLI, section 5.3 and Table 9.
     """

@@ -153,6 +153,21 @@ def _presets() -> Iterator[Preset]:
         options = replace(_SCINLI, max_epochs=max_epochs)
         for short, model in _SCIENTIFIC_MODELS.items():
             yield _trained(f"{dataset}-{short}", "encoder", source, options, model=model)
+    source = (
+        "MisMatched, Table 4, and its authors' code; separators as for SciNLI. Which rows they "
+        "compare epochs on is not said; here its own validation set"
+    )
+    for short, model in _SCIENTIFIC_MODELS.items():
+        own = {"train": "mscinli/plus", "validation": "mismatched", "options": _SCINLI}
+        yield _preset(f"mismatched-{short}", "encoder", "mismatched", source, model=model, **own)
+    source = (
+        "SciNLI's rows that people labelled, and the two models of their paper (Sadat and Caragea, "
+        "ACL 2024); hyper-parameters as for SciNLI"
+    )
+    human = {"train": "scinli/human", "validation": "scinli/human"}
+    for short in ("scibert", "roberta"):
+        own = {"model": _SCIENTIFIC_MODELS[short], **human}
+        yield _trained(f"scinli-{short}-human", "encoder", source, _SCINLI, **own)
     source = "SciNLI, sections 4.1 and 4.3 and Table 6; vectors drawn unless a file is given"
     for kind in ("cbow", "cnn", "bilstm"):
         yield _trained(f"scinli-{kind}", kind, source, _NEURAL)

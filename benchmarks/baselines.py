@@ -1,12 +1,11 @@
 """Baselines on real rows: SciNLI with 2,000 training rows, and few shots of SpaceNLI.
 
-``python benchmarks/baselines.py --rows FOLDER --scinli FOLDER --encoder FOLDER --output FOLDER``
-does the SciNLI runs; with ``--spacenli FOLDER`` also the few-shot runs. Runs that are done are left
-as they are, so that it can be stopped and started again. In the end it reports on all of them.
+``python benchmarks/baselines.py --scinli FOLDER --encoder FOLDER --output FOLDER`` does the SciNLI
+runs; with ``--spacenli FOLDER`` also the few-shot runs. Runs that are done are left as they are, so
+that it can be stopped and started again. In the end it reports on all of them.
 """
 
 import argparse
-import csv
 import json
 import sys
 from dataclasses import replace
@@ -24,30 +23,17 @@ ENCODER = HyperParameters(
 SMALL_FEW_SHOT = {"learning_rate": 1e-4, "max_epochs": 5, "batch_size": 32}
 
 
-def write_training_rows(folder: Path, target: Path) -> Path:
-    """The human-labelled training rows (``train_1.tsv``, ``train_2.tsv``) in the uniform schema."""
-    lines = []
-    for path in sorted(folder.glob("train_*.tsv")):
-        with path.open(encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file, delimiter="\t"):
-                found = {"premise": row["sentence1"], "hypothesis": row["sentence2"]}
-                lines.append(json.dumps({"id": row["id"], **found, "label": row["label"]}))
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return target
-
-
 def main() -> None:
     """Does the runs and the report."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=Path, required=True, help="human-labelled training rows")
-    parser.add_argument("--scinli", type=Path, required=True, help="official files of SciNLI")
+    parser.add_argument(
+        "--scinli", type=Path, required=True, help="files of SciNLI, with train_1.tsv and 2"
+    )
     parser.add_argument("--spacenli", type=Path, help="official files of SpaceNLI")
     parser.add_argument("--encoder", type=Path, required=True, help="a small pretrained encoder")
     parser.add_argument("--precision", default="fp32", choices=("fp32", "bf16"))
     parser.add_argument("--output", type=Path, required=True)
     given = parser.parse_args()
-    rows = write_training_rows(given.rows, given.output / "train.jsonl")
     neural = get_preset("scinli-cbow").config.options
 
     def run(
@@ -58,7 +44,7 @@ def main() -> None:
                 name,
                 method,
                 ("scinli",),
-                train=str(rows),
+                train="scinli/human",
                 validation=None if method == "lexicalized" else "scinli",
                 view=view,
                 options=options,

@@ -67,6 +67,7 @@ class BioNLI(ReleaseBuilder):
                 "the balanced distribution: at most 500 training rows a rule-based perturbation; "
                 "the test set is that of `full`",
                 _SPLITS,
+                test_of="full",
             ),
         },
         extra=_EXTRA,

@@ -11,7 +11,7 @@ from ..loaders.releases.mscinli import DOMAINS, read_mscinli
 from ..loaders.releases.scinli import LABELS
 from ..loaders.releases.scinli import LAYOUT as ACL_LAYOUT
 from .core.options import BuildOptions
-from .core.release_builder import Membership, Part, ReleaseBuilder, every_row
+from .core.release_builder import Part, ReleaseBuilder, every_row, rows_of_domain
 from .core.spec import ConfigSpec, DatasetSpec, PublishedCounts
 from .scinli import ACL_SMALL_PER_CLASS, MEANINGS, acl_small, lowest_ids, pair_encoder
 
@@ -63,15 +63,6 @@ def _published(
     return published
 
 
-def _is_of_domain(domain: str) -> Membership:
-    def is_member(rows: "pa.Table", file: SourceFile) -> "pa.BooleanArray":
-        import pyarrow.compute as pc
-
-        return pc.equal(rows["domain"], domain).combine_chunks()
-
-    return is_member
-
-
 def _merged_small(rows: "pa.Table", file: SourceFile) -> "pa.BooleanArray":
     """Return which training rows are in the cut of all domains to the size of one.
 
@@ -118,10 +109,13 @@ class MSciNLI(ReleaseBuilder):
                 "the training sets of the five domains together cut to the size of one; validation "
                 "and test as in `default`",
                 _SPLITS,
+                test_of="default",
             ),
             "plus": ConfigSpec("MSciNLI and SciNLI (MSciNLI+ in the paper)", _SPLITS),
             "plus_small": ConfigSpec(
-                "MSciNLI and `acl_small` of SciNLI (MSciNLI+(S) in the paper)", _SPLITS
+                "MSciNLI and `acl_small` of SciNLI (MSciNLI+(S) in the paper)",
+                _SPLITS,
+                test_of="plus",
             ),
         },
         extra={},
@@ -210,7 +204,7 @@ class MSciNLI(ReleaseBuilder):
                 pair_encoder(None),
                 {
                     **{(c, split): every_row for c in ("default", "plus", "plus_small")},
-                    **{(domain, split): _is_of_domain(domain) for domain in DOMAINS},
+                    **{(domain, split): rows_of_domain(domain) for domain in DOMAINS},
                     ("merged_small", split): _merged_small if split == "train" else every_row,
                 },
             )

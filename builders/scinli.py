@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..loaders.fetching import SourceFile, list_sources
-from ..loaders.releases.scinli import LABELS, LAYOUT
+from ..loaders.releases.scinli import HUMAN_LAYOUT, LABELS, LAYOUT
 from .core.release_builder import Encoder, Membership, Part, ReleaseBuilder, every_row
 from .core.schema import uniform_features
 from .core.spec import ConfigSpec, DatasetSpec, PublishedCounts
@@ -126,6 +126,8 @@ def _ids_and_labels(path: Path) -> Iterator[tuple[str, str]]:
 
 _SPLITS = ("train", "validation", "test")
 
+#: Before the ids of the rows that people labelled: whatever they changed, the ids stay unique.
+_HUMAN_PREFIX = "human/"
 
 #: Table 3.
 _PUBLISHED: dict[str, PublishedCounts] = {
@@ -140,7 +142,7 @@ class SciNLI(ReleaseBuilder):
     SPEC = DatasetSpec(
         name="scinli",
         pretty_name="SciNLI",
-        version="1.0.0",
+        version="1.1.0",
         summary="NLI on scientific text: pairs of sentences from papers of the ACL Anthology.",
         labels=LABELS,
         domains=("acl",),
@@ -153,11 +155,21 @@ class SciNLI(ReleaseBuilder):
                 "the training set cut to the size of one domain of MSciNLI; validation and test "
                 "as in `default`",
                 _SPLITS,
+                test_of="default",
+            ),
+            "human": ConfigSpec(
+                "2,000 training rows that people labelled; validation and test as in `default`",
+                _SPLITS,
+                test_of="default",
             ),
         },
         extra={},
-        meanings={name: text for name, text in MEANINGS.items() if name != "id"}
-        | {"id": "the id of the release"},
+        meanings={
+            **MEANINGS,
+            "id": "the id of the release; that of a training row of `human` has `human/` before it",
+            "label": "the relation between the sentences: by the linking phrase that was there; in "
+            "`human`, by people's judgement",
+        },
         license="cc-by-sa-4.0",
         copyright="Copyright (c) 2022 Mobashir Sadat and Cornelia Caragea",
         citation="""@inproceedings{sadat-caragea-2022-scinli,
@@ -170,6 +182,18 @@ class SciNLI(ReleaseBuilder):
   address = {Dublin, Ireland},
   pages = {7399--7409},
   url = {https://aclanthology.org/2022.acl-long.511}
+}
+@inproceedings{sadat-caragea-2024-co,
+  title = {Co-training for Low Resource Scientific Natural Language Inference},
+  author = {Sadat, Mobashir and Caragea, Cornelia},
+  booktitle = {Proceedings of the 62nd Annual Meeting of the Association for Computational
+    Linguistics (Volume 1: Long Papers)},
+  month = aug,
+  year = {2024},
+  address = {Bangkok, Thailand},
+  pages = {2538--2550},
+  url = {https://aclanthology.org/2024.acl-long.139},
+  note = {the training rows of the config human}
 }
 """,
         paper="https://aclanthology.org/2022.acl-long.511",
@@ -190,15 +214,17 @@ class SciNLI(ReleaseBuilder):
                     "label": dict.fromkeys(LABELS, ACL_SMALL_PER_CLASS),
                 },
             },
+            "human": {**_PUBLISHED, "train": {"rows": 2_000}},
         },
+        exemplars="scinli/human",
         known_defects=frozenset({"no example is in two splits", "no text has two labels"}),
     )
 
     @classmethod
     def parts(cls) -> list[Part]:
-        """Return train, validation and test, one file each."""
+        """Return train, validation and test, one file each, then the rows that people labelled."""
         sources = list_sources("scinli")
-        return [
+        released = [
             Part(
                 sources[split],
                 LAYOUT.read,
@@ -206,7 +232,17 @@ class SciNLI(ReleaseBuilder):
                 {
                     ("default", split): every_row,
                     ("acl_small", split): acl_small() if split == "train" else every_row,
+                    **({("human", split): every_row} if split != "train" else {}),
                 },
             )
             for split in _SPLITS
+        ]
+        return released + [
+            Part(
+                sources[name],
+                HUMAN_LAYOUT.read,
+                pair_encoder("acl", _HUMAN_PREFIX),
+                {("human", "train"): every_row},
+            )
+            for name in ("human_1", "human_2")
         ]

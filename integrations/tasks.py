@@ -86,16 +86,18 @@ class NLITask:
         Raises:
             NLIHubError: The data is not there, or is not this dataset's.
         """
-        rows = self._read(data, "test")
+        rows = self._read(data or os.environ.get(DATA_VARIABLE), "test")
         return replace(rows, rows=rows.rows.take(pa.array(interleave(rows.rows))))
 
     def load_shots(self, data: str | None = None) -> tuple[Shot, ...]:
         """Load the exemplars of the prompt: one of each class, in the order of the label set.
 
-        They are those that ``nlihub baseline`` draws from the training rows with its first seed.
+        They are those that ``nlihub baseline`` draws with its first seed from the rows that the
+        dataset declares, such as ``scinli/human``, or else from the config's training rows.
 
         Args:
-            data: See ``load``.
+            data: See ``load``. Rows of another dataset are looked for in the folder of its name,
+                and otherwise built by name.
 
         Raises:
             NLIHubError: The data is not there, or is not this dataset's.
@@ -106,7 +108,12 @@ class NLITask:
                 f"{self.name} has no training rows to draw exemplars from; of SpaceNLI the config "
                 "few_shot has."
             )
-        return draw_exemplars(self._read(data, "train").rows, self.spec.labels, _SEED)
+        data = data or os.environ.get(DATA_VARIABLE)
+        dataset, _, config = self.spec.exemplars.partition("/")
+        pool = replace(self, dataset=dataset, config=config) if dataset else self
+        if data and pool.dataset != self.dataset:
+            data = data if (Path(data).expanduser() / pool.dataset).is_dir() else None
+        return draw_exemplars(pool._read(data, "train").rows, self.spec.labels, _SEED)
 
     def load_docs(self, data: str | None = None) -> dict[str, list[dict[str, Any]]]:
         """Load the rows as harnesses take them: ``test``, and ``shots`` where there are some.
@@ -157,10 +164,10 @@ class NLITask:
     @property
     def has_shots(self) -> bool:
         """Return whether there are training rows to draw exemplars from."""
-        return "train" in self.spec.configs[self.config].splits
+        return bool(self.spec.exemplars) or "train" in self.spec.configs[self.config].splits
 
     def _read(self, data: str | None, split: str) -> GoldRows:
-        version = self._open(data or os.environ.get(DATA_VARIABLE), split)
+        version = self._open(data, split)
         rows = GoldRows.of_version(version, self.config, split, with_texts=True)
         if rows.labels != self.spec.labels:
             raise UsageError(

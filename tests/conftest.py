@@ -114,6 +114,15 @@ def scinli_release():
 
 
 @pytest.fixture(scope="session")
+def scinli_human():
+    """The folder with the training rows of SciNLI that people labelled."""
+    folder = SHARED / "data" / "scinli_human_train"
+    if not folder.is_dir():
+        pytest.skip("the training rows of SciNLI that people labelled are not at hand")
+    return folder
+
+
+@pytest.fixture(scope="session")
 def release_files(tmp_path_factory):
     """Small releases of all datasets, and the counts that they should have; do not change them."""
     from release_files import write_releases

@@ -86,6 +86,13 @@ def scinli_rows(split):
     return pairs(split, PER_CLASS[split], "scinli", 33 if split == "train" else 0)
 
 
+def human_rows(number):
+    """Of one of the two files of training rows that people labelled: quoted, with line breaks."""
+    rows = pairs("train", 3, f"human {number}", 7000 * number)
+    rows[3]["sentence1"] = f'"Said", with a comma, a\ttab and {rows[3]["sentence1"]}'
+    return rows
+
+
 def mscinli_rows(split):
     rows = []
     for released in DOMAINS:
@@ -144,11 +151,11 @@ def write_jsonl(path, rows):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
-def write_csv(path, rows, index=False):
+def write_csv(path, rows, index=False, **form):
     path.parent.mkdir(parents=True, exist_ok=True)
     names = [""] * index + list(rows[0])
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
+        writer = csv.writer(file, **{"lineterminator": "\n", **form})
         writer.writerow(names)
         for number, row in enumerate(rows):
             writer.writerow([str(number)] * index + list(row.values()))
@@ -193,6 +200,12 @@ def write_releases(folder):
                 for kind in ("jsonl", "csv")
             ]
             add(dataset, split, len(rows), variants)
+    for number in (1, 2):
+        rows, name = human_rows(number), f"train_{number}.tsv"
+        for kind in ("jsonl", "csv"):
+            file = folder / kind / "scinli" / name
+            write_csv(file, rows, delimiter="\t", lineterminator="\r\n")
+        add("scinli", f"human_{number}", len(rows), [variant(name, file, "sha256")])
     for name, path in (
         ("full_train", "full/train.csv"),
         ("full_validation", "full/dev.csv"),
@@ -274,7 +287,8 @@ def _scinli_counts():
         s: {"rows": 4 * n, "label": dict.fromkeys(LABELS, n)} for s, n in PER_CLASS.items()
     }
     small = {"rows": 120, "label": dict.fromkeys(LABELS, 30)}
-    return {"default": per_class, "acl_small": {**per_class, "train": small}}
+    human = {**per_class, "train": {"rows": 24}}
+    return {"default": per_class, "acl_small": {**per_class, "train": small}, "human": human}
 
 
 def _mscinli_counts():

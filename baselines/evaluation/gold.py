@@ -78,7 +78,11 @@ class GoldRows:
         """
         spec = version.builder.SPEC
         config = check_config(spec, config or spec.default_config)
-        splits = version.manifest.configs[config]
+        splits = version.manifest.configs.get(config)
+        if splits is None:
+            raise UnknownNameError.of(
+                f"config in {version.folder}", config, version.manifest.configs
+            )
         split = split or (next(iter(splits)) if len(splits) == 1 else "test")
         if split not in splits:
             raise UnknownNameError.of("split", split, splits)

@@ -8,7 +8,7 @@ from typing import Any
 from ...metrics.rows import Rows
 from ..presets import PRESETS
 from .names import data_name, short_dataset_name
-from .published import join_sources
+from .published import LATER_PAPERS, join_sources, results_apart
 from .read_runs import FinishedRun
 from .scores import paper_rows, show_table
 from .systems import ReportedSystem, RunCollection
@@ -44,6 +44,18 @@ def show_comparability(collection: RunCollection) -> list[str]:
         *_list("These stand alone:", apart),
         *_list("What the presets follow:", [f"`{n}`: {PRESETS[n].source}." for n in sorted(used)]),
         *_list("Of the papers' numbers:", _notes(collection)),
+        *_list("Later papers' macro-F1, in settings of their own:", _apart(collection)),
+    ]
+
+
+def _apart(collection: RunCollection) -> list[str]:
+    """Return a line for each test set, paper and setting that no run is compared with."""
+    return [
+        f"{benchmark.name}, [{source}]({LATER_PAPERS[source.partition(',')[0]]}): "
+        f"{'; '.join(systems)}. What differs: {differs}."
+        for benchmark in collection.benchmarks
+        if benchmark.dataset["split"] == "test"
+        for (source, differs), systems in results_apart(data_name(benchmark.dataset)).items()
     ]
 
 

@@ -23,7 +23,14 @@ _SCORE = re.compile(
     r"|(macro_f1|f1|recall|macro_recall) [\w-]+"
     r"|(pattern_accuracy|consistency) [01]\.\d+"
 )
-_SOURCE = re.compile(r"(\w+), (Tables? .+|section .+)")
+_SOURCE = re.compile(r"([\w-]+), (Tables? .+|section .+|second-hand)")
+
+#: Later papers with results on the datasets of this package, by their name in a source.
+LATER_PAPERS = {
+    "MisMatched": "https://aclanthology.org/2025.findings-acl.1109",
+    "Co-training": "https://aclanthology.org/2024.acl-long.139",
+    "Me-LLaMA": "https://doi.org/10.1038/s41746-025-01533-1",
+}
 
 
 @dataclass(frozen=True)
@@ -58,7 +65,7 @@ class PublishedResult:
     Attributes:
         source: The paper and its table, ``"SciNLI, Table 6"``.
         system: The paper's name of the system.
-        preset: The preset of the same system.
+        preset: The preset of the same system; None where there is none.
         train: Short name of the training set, ``scinli`` or ``mscinli/hardware``; None without one.
         test: Short name of the test set.
         view: What the system saw of a pair: ``pair`` or ``hypothesis``.
@@ -69,14 +76,17 @@ class PublishedResult:
         details: Further settings of the system, a part of ``RunConfig.details``.
         needs: Details that a run needs to be the same system, besides those of the preset.
         note: What is odd about the result.
+        differs: In what its setting differs from that of any run, so that none is compared with it;
+            None where a run can be the same.
 
     Raises:
-        SchemaError: A score, the source or the view is malformed.
+        SchemaError: A score, the source or the view is malformed, or there is neither a preset nor
+            what differs.
     """
 
     source: str
     system: str
-    preset: str
+    preset: str | None
     train: str | None
     test: str
     view: str
@@ -87,8 +97,13 @@ class PublishedResult:
     details: Mapping[str, Any] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
     note: str | None = None
+    differs: str | None = None
 
     def __post_init__(self) -> None:
+        if self.preset is None and not self.differs:
+            raise SchemaError(
+                "it has no preset; expected one, or in differs why no run is compared with it."
+            )
         unknown = [name for name in self.scores if not _SCORE.fullmatch(name)]
         if unknown or not self.scores:
             raise SchemaError(
@@ -108,7 +123,8 @@ def published_results() -> tuple[PublishedResult, ...]:
     """Return the results of the papers' tables, in the order of the papers and their tables.
 
     Source: SciNLI, Tables 4 to 7; MSciNLI, Tables 3 to 9, 14, 15, 17 and 19; BioNLI, Table 5;
-        SpaceNLI, Tables 4 and 5, section 4.2.3.
+        SpaceNLI, Tables 4 and 5, section 4.2.3; of ``LATER_PAPERS``, MisMatched, Table 4, as the
+        picture in its authors' repository has it; Me-LLaMA, Table 3; a summary of co-training.
     """
     text = (files(__package__) / "published.json").read_text(encoding="utf-8")
     return read_published_results(json.loads(text))
@@ -148,21 +164,10 @@ def _result(
     )
 
 
-#: Configs whose test set is that of another; see the declarations of their datasets.
-_SAME_TEST = {
-    "scinli/acl_small": "scinli",
-    "mscinli/merged_small": "mscinli",
-    "mscinli/plus_small": "mscinli/plus",
-    "bionli/balanced": "bionli",
-}
-
-#: Test sets that combine the domains of MSciNLI, and for ``plus`` that of SciNLI.
-_OF_DOMAINS = ("mscinli", "mscinli/plus")
-
 _VIEWS = {"pair": "the pair", "hypothesis": "the hypothesis alone"}
 
 #: Number of decimals of the percentages that papers print, if not two.
-_DECIMALS = {"BioNLI": 0, "SpaceNLI": 1}
+_DECIMALS = {"BioNLI": 0, "SpaceNLI": 1, "Me-LLaMA": 1}
 
 #: 33 % in a paper is a third of a run's rows.
 _SAME_SHARE = 0.005
@@ -212,11 +217,27 @@ def place_of(test: str, score: str) -> tuple[str, str]:
     >>> place_of("mscinli", "macro_f1 networks")
     ('mscinli/networks', 'macro_f1')
     """
-    test = _SAME_TEST.get(test, test)
+    test = _same_test(test)
     name, _, domain = score.partition(" ")
-    if name == "macro_f1" and domain and test in _OF_DOMAINS:
-        return ("scinli" if domain == "acl" else f"mscinli/{domain}"), name
+    dataset = test.partition("/")[0]
+    if name == "macro_f1" and domain and dataset in builders():
+        spec = get_builder(dataset).SPEC
+        if domain in spec.domains:
+            if domain in spec.configs:
+                return f"{dataset}/{domain}", name
+            if domain == "acl" and dataset != "scinli":
+                return "scinli", name
     return test, score
+
+
+def _same_test(test: str) -> str:
+    """Return the first test set, by its short name, that has the rows of one."""
+    dataset, _, config = test.partition("/")
+    if not config or dataset not in builders():
+        return test
+    declared = get_builder(dataset).SPEC.configs.get(config)
+    same = declared.test_of if declared is not None else ""
+    return short_dataset_name(f"{dataset}/{same}") if same else test
 
 
 def find_published(
@@ -238,7 +259,7 @@ def find_published(
     if reason is not None:
         return [], reason
     places = {place_of(test, score) for score in scores}
-    found = list(published_results())
+    found = [result for result in published_results() if result.differs is None]
     for words, is_same in _conditions(config, test, places):
         found = [result for result in found if is_same(result)]
         if not found:
@@ -298,7 +319,7 @@ def differing_test_set(test: str, dataset: Mapping[str, Any]) -> str | None:
         dataset: The description of the test set: ``name``, ``config``, ``split`` and ``rows``.
     """
     known = {place_of(r.test, score)[0] for r in published_results() for score in r.scores}
-    if _SAME_TEST.get(test, test) not in known:
+    if _same_test(test) not in known:
         return f"no paper has results on {test}"
     if dataset["split"] != "test":
         return f"the papers' results are on the test split, these on {dataset['split']}"
@@ -375,6 +396,26 @@ def _paper_row(alike: Sequence[PublishedResult], scores: Mapping[str, PublishedS
     sources = tuple(dict.fromkeys(result.source for result in alike))
     notes = tuple(dict.fromkeys(f"{r.source}: {r.note}" for r in alike if r.note is not None))
     return PaperRow(sources, alike[0].system, scores, n_runs, notes)
+
+
+def results_apart(test: str) -> dict[tuple[str, str], list[str]]:
+    """Collect the results on a test set that no run is compared with.
+
+    Args:
+        test: The short name of the test set; results on a larger one that has it count.
+
+    Returns:
+        By source and what differs, each system with its macro-F1 as a percentage.
+    """
+    found: dict[tuple[str, str], list[str]] = {}
+    wanted = place_of(test, "macro_f1")
+    for result in published_results():
+        for name, score in result.scores.items():
+            if result.differs is not None and place_of(result.test, name) == wanted:
+                decimals = _paper_row([result], result.scores).decimals
+                shown = f"{result.system} {100 * score.mean:.{decimals}f}"
+                found.setdefault((result.source, result.differs), []).append(shown)
+    return found
 
 
 def join_sources(sources: Iterable[str]) -> str:

@@ -53,6 +53,17 @@ def every_row(rows: "pa.Table", file: SourceFile) -> None:
     """Take every row of a file into a split: the membership of most."""
 
 
+def rows_of_domain(domain: str) -> Membership:
+    """Return the membership of the rows of a domain."""
+
+    def is_member(rows: "pa.Table", file: SourceFile) -> "pa.BooleanArray":
+        import pyarrow.compute as pc
+
+        return pc.equal(rows["domain"], domain).combine_chunks()
+
+    return is_member
+
+
 def row_encoder(
     spec: DatasetSpec,
     columns: Mapping[str, str],

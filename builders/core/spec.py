@@ -43,10 +43,12 @@ class ConfigSpec:
     Attributes:
         description: What it holds, in a line.
         splits: Its splits, of ``train``, ``validation`` and ``test``.
+        test_of: The config whose test rows it has; empty where it has its own.
     """
 
     description: str
     splits: tuple[str, ...]
+    test_of: str = ""
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,8 @@ class DatasetSpec:
         is_own: Whether it is somebody's own, made by a procedure of this package, which cannot
             build it by its name.
         changes: Of such a dataset, what was changed of the texts that it is made from.
+        exemplars: The dataset or config whose training rows prompts take exemplars from, such as
+            ``scinli/human``; empty where each config has its own.
         known_defects: Names of checks of ``builders.versions.verify`` whose findings belong to the
             release: they are listed, and fail nothing.
 
@@ -118,6 +122,7 @@ class DatasetSpec:
     creation: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     is_own: bool = False
     changes: str = ""
+    exemplars: str = ""
     known_defects: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
@@ -139,6 +144,11 @@ class DatasetSpec:
             for name, config in self.configs.items()
             for split in config.splits
             if split not in SPLITS
+        ]
+        problems += [
+            f"config {name!r} has the test rows of {config.test_of!r}, which is no config"
+            for name, config in self.configs.items()
+            if config.test_of and config.test_of not in self.configs
         ]
         if set(self.meanings) - set(COLUMNS) != set(self.extra):
             problems.append("extra and meanings name different columns")

@@ -1,5 +1,6 @@
 """The commands of ``nlihub baseline``, the Python functions, the plans and the presets."""
 
+import dataclasses
 import json
 import os
 import subprocess
@@ -188,12 +189,29 @@ def test_an_analysis_does_all_its_runs(place, tmp_path):
     assert [config_of(one)["view"] for one in views] == ["pair", "hypothesis"]
 
 
+@pytest.mark.slow
+def test_domain_shift_has_the_columns_of_a_further_dataset(releases, place, tmp_path):
+    runs = run(
+        *("analyse", "domain-shift", "--model", place / "encoder", "--test", "mismatched", *FAST),
+        *("--from", releases / "jsonl", "--output", tmp_path / "shift", "--json"),
+    )
+    assert [config_of(one)["tests"][-1] for one in runs] == ["mismatched"] * 6
+    nlihub.baselines.report([tmp_path / "shift"], tmp_path / "report")
+    text = (tmp_path / "report" / "report.md").read_text()
+    [header] = [line for line in text.splitlines() if line.startswith("| trained on |")]
+    for domain in ("psychology", "engineering", "public_health"):
+        assert f"mismatched/{domain}" in header
+
+
 def test_plans_are_those_of_the_paper():
     config = RunConfig("x", "encoder", ("mscinli",), model="m", train="mscinli")
     shift = plan_analysis("domain-shift", config, (1, 2, 3))
     assert len(shift) == 6 * 3
     assert {planned.config.train for planned in shift} == {train for train, _ in DOMAINS.values()}
     assert all(len(planned.config.tests) == 6 for planned in shift)
+    tests = ("mscinli:validation", "mismatched", "mismatched/psychology")
+    wider = plan_analysis("domain-shift", dataclasses.replace(config, tests=tests), (1,))
+    assert {planned.config.tests for planned in wider} == {(*shift[0].config.tests, *tests[1:])}
     cross = plan_analysis("cross-dataset", config, (1,))
     trains = [planned.config.train for planned in cross]
     assert trains == ["scinli", "mscinli", "mscinli/plus_small", "mscinli/plus"]

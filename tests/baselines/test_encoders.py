@@ -21,6 +21,8 @@ from nlihub.baselines.training.execution import Execution
 from nlihub.loaders.errors import ModelError, SourceNotFoundError
 from tiny_models import LABELS, write_encoder, write_rows, write_tokenizer
 
+import nlihub
+
 SHORT = HyperParameters(learning_rate=1e-3, batch_size=16, max_epochs=1, max_length=32)
 
 
@@ -31,7 +33,20 @@ def rows(tmp_path):
 
 def config_of(model, rows, **changes):
     settings = {"model": str(model), "train": str(rows), "options": SHORT} | changes
-    return RunConfig("x", "encoder", (str(rows),), **settings)
+    return RunConfig("x", "encoder", settings.pop("tests", (str(rows),)), **settings)
+
+
+@pytest.mark.slow
+def test_real_rows_that_people_labelled_train_an_encoder(scinli_human, scinli_release, tmp_path):
+    """Of SciNLI 2,000 to train on and 2,000 to compare epochs on; scored on its 4,000 test rows."""
+    model = write_encoder(tmp_path / "encoder")
+    config = config_of(model, "scinli/human", validation="scinli/human", tests=("scinli",))
+    found = nlihub.baselines.run(config, tmp_path / "run", folder=scinli_human.parent, on_cpu=True)
+    [[evaluation]] = [list(run["evaluations"].values()) for run in found]
+    assert (evaluation["dataset"]["name"], evaluation["dataset"]["rows"]) == ("scinli", 4000)
+    assert 0.05 < evaluation["metrics"]["nli_report"]["macro_f1"] < 0.6
+    record = json.loads((tmp_path / "run" / "seed-1" / "record.json").read_text())
+    assert record["data"]["train"]["rows"] == 2000
 
 
 def test_a_pretrained_part_of_the_head_stays(rows, tmp_path):

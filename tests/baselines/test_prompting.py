@@ -228,6 +228,17 @@ def test_a_prompt_that_no_run_would_send_is_refused(tmp_path):
         show_prompt(test, n_shots=3)
 
 
+def test_exemplars_are_those_that_the_dataset_declares(releases):
+    folder = releases / "jsonl"
+    found = show_prompt("scinli", n_shots=4, folder=folder)
+    pool = read_run_rows("scinli/human", "train", folder)
+    assert found["shots"] == [shot.id for shot in draw_exemplars(pool.rows, pool.labels, 1)]
+    named = show_prompt("scinli", n_shots=4, shots_from="scinli:validation", folder=folder)
+    assert all(shot.startswith("dev_") for shot in named["shots"])
+    of_domain = show_prompt("mscinli/networks", n_shots=4, folder=folder)
+    assert all(shot.startswith("dev_") for shot in of_domain["shots"])
+
+
 @pytest.mark.parametrize("dataset", ["mscinli/hardware", "spacenli", "bionli"])
 def test_the_forms_are_shown_side_by_side(dataset):
     head, _, question, answers = tabulate_prompts(dataset).splitlines()

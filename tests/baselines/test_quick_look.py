@@ -63,7 +63,8 @@ def test_a_classifier_is_tested_where_it_fits(releases, tmp_path):
     )
     shown = run_command(*command, "--rows", "30", "-o", tmp_path / "quick").stdout
     assert "| open_spacenli | 30 | as it is |" in shown
-    assert "Not tested:\n\n- mscinli: " in shown
+    assert "Not tested:\n\n- mismatched: " in shown
+    assert "\n- mscinli: " in shown
 
 
 def test_no_rows_are_refused(tmp_path):

@@ -15,7 +15,7 @@ from conftest import SHARED
 from made_up_runs import make_gold, preset, write_run
 from nlihub.baselines.evaluation.scoring import ScoringOptions, score_predictions
 from nlihub.baselines.presets import PRESETS
-from nlihub.baselines.reports.published import published_results
+from nlihub.baselines.reports.published import LATER_PAPERS, published_results
 from nlihub.baselines.reproduction import at_hand
 from nlihub.baselines.reproduction.at_hand import find_at_hand, list_lacks, show_status
 from nlihub.baselines.reproduction.entries import MAKERS, NEEDS, PAPERS, Entry, entries
@@ -75,6 +75,7 @@ def test_every_published_result_belongs_to_an_entry():
     known = {entry.source for entry in entries().values()}
     # The text of section 4.2.3 is about Figure 3.
     sources = {s for result in published_results() for s in _sources(result.source)}
+    sources = {s for s in sources if s.partition(",")[0] not in LATER_PAPERS}
     assert sources - known == {"SpaceNLI, section 4.2.3"}
     referred = {s for entry in entries().values() for s in entry.options.get("from", ())}
     assert referred <= sources

@@ -8,7 +8,7 @@ import pytest
 from command_line import run_command
 from nlihub.baselines.evaluation.order import interleave
 from nlihub.baselines.systems.prompting.prompts import FORMS, draw_exemplars, get_prompt
-from nlihub.builders.core.registry import get_builder
+from nlihub.builders.core.registry import builders, get_builder
 from nlihub.integrations.tasks import NLITask, get_task, list_tasks, write_once
 from nlihub.loaders.errors import (
     NLIHubError,
@@ -17,6 +17,8 @@ from nlihub.loaders.errors import (
     UsageError,
     VerificationError,
 )
+
+import nlihub
 
 LABELS = ("entailment", "neutral", "contradiction")
 
@@ -29,7 +31,8 @@ def rows(groups, labels):
 def test_every_test_set_is_a_task_in_every_form():
     tasks = list_tasks()
     names = [task.name for task in tasks]
-    assert len(set(names)) == len(names) == 75
+    n_configs = sum(len(builder.SPEC.configs) for builder in builders().values())
+    assert len(set(names)) == len(names) == 3 * n_configs  # all of them have a test split
     assert {"scinli_p1", "mscinli_hardware_p3", "bionli_balanced_p2", "spacenli_p1"} <= set(names)
     assert {task.form for task in tasks} == set(FORMS)
     listed = run_command("tasks")
@@ -130,6 +133,25 @@ def test_exemplars_where_there_are_no_training_rows(built):
     assert list(task.load_docs(str(built))) == ["test"]
     with pytest.raises(UsageError, match="few_shot has"):
         task.load_shots(str(built))
+
+
+@pytest.mark.parametrize("config", ["default", "human"])
+def test_exemplars_of_scinli_are_those_that_people_labelled(releases, tmp_path, config):
+    shots = get_task("scinli", config).load_shots(str(releases / "jsonl"))
+    assert [shot.label for shot in shots] == ["contrasting", "reasoning", "entailment", "neutral"]
+    assert all(shot.id.startswith("human/train_") for shot in shots)
+    folder = nlihub.build("scinli", tmp_path, folder=releases / "jsonl", configs=["acl_small"])
+    with pytest.raises(UnknownNameError, match=r"no config in .*scinli 'human'. Known: acl_small"):
+        get_task("scinli", "acl_small").load_shots(str(folder))
+
+
+def test_declared_exemplars_have_the_labels_of_their_datasets():
+    for name, builder in builders().items():
+        if builder.SPEC.exemplars:
+            pool, _, config = builder.SPEC.exemplars.partition("/")
+            spec = get_builder(pool).SPEC
+            assert (name, spec.labels) == (name, builder.SPEC.labels)
+            assert "train" in spec.configs[config].splits
 
 
 def test_files_are_written_once_whoever_writes_them(tmp_path, monkeypatch):

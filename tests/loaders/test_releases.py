@@ -10,6 +10,7 @@ from nlihub.loaders.errors import ReleaseError
 from nlihub.loaders.releases import Oddities, tables
 from nlihub.loaders.releases.bionli import marked_entities, read_bionli, strip_markers
 from nlihub.loaders.releases.layout import Column, Layout
+from nlihub.loaders.releases.mismatched import read_mismatched
 from nlihub.loaders.releases.mscinli import read_mscinli
 from nlihub.loaders.releases.scinli import LAYOUT
 from nlihub.loaders.releases.spacenli import read_released_spacenli
@@ -572,3 +573,69 @@ def test_a_layout_names_its_endings(tmp_path):
     path.write_text("id,text,label\n")
     with pytest.raises(ReleaseError, match=r"expected a file .tsv or .txt or .jsonl"):
         rows_of(TSV.read(path))
+
+
+# ---- MisMatched, whose files were not at hand ---------------------------------------------------
+
+HEADER = "sentence1\tsentence2\tlabel\tDomain"
+
+
+def mismatched(path, *rows, header=HEADER):
+    path.write_text("\n".join((header, *rows)) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("header", "released", "read"),
+    [
+        (HEADER, ("ENTAILMENT", "PSYCHOLOGY"), ("entailment", "psychology")),
+        (HEADER.lower(), ("entailing", "Public Health"), ("entailment", "public_health")),
+        (
+            HEADER.replace("label", "gold_label"),
+            ("Entailing", "public_health"),
+            ("entailment", "public_health"),
+        ),
+        (
+            "first_sentence\tsecond_sentence\tlabel\tDomain\tid",
+            ("CONTRASTING", "engineering"),
+            ("contrasting", "engineering"),
+        ),
+        (HEADER.upper(), ("neutral", "PUBLIC-HEALTH"), ("neutral", "public_health")),
+    ],
+)
+def test_the_spellings_of_mismatched_are_recognised(tmp_path, header, released, read):
+    row = "\t".join(("a", "b", *released, *["7"] * header.endswith("id")))
+    oddities = Oddities()
+    [found] = rows_of(read_mismatched(mismatched(tmp_path / "a.tsv", row, header=header), oddities))
+    assert (found["label"], found["domain"]) == read
+    assert (found["sentence1"], found["sentence2"], len(found["id"])) == ("a", "b", 16)
+    for name, value, ours in zip(("label", "domain"), released, read, strict=True):
+        assert (f"{name} {value!r} read as {ours}" in oddities) == (value != ours)
+    assert ("column 'id' passed over" in oddities) == header.endswith("id")
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "said"),
+    [
+        (HEADER, "a\tb\tentailed\tPsychology", "label: 'entailed' is none of"),
+        (HEADER, "a\tb\t neutral\tPsychology", "label: ' neutral' is none of"),
+        (HEADER, "a\tb\tneutral\tMedicine", "Domain: 'Medicine' is none of"),
+        (HEADER, "a\t\tneutral\tPsychology", "sentence2: is empty"),
+        ("sentence1\tsentence2\tlabel", "a\tb\tneutral", "expected one column domain, got none"),
+        (
+            f"{HEADER}\tgold_label",
+            "a\tb\tneutral\tPsychology\tneutral",
+            "expected one column label or gold_label, got label and gold_label",
+        ),
+    ],
+)
+def test_what_mismatched_does_not_describe_is_refused(tmp_path, header, row, said):
+    with pytest.raises(ReleaseError, match=said):
+        rows_of(read_mismatched(mismatched(tmp_path / "a.tsv", row, header=header)))
+
+
+def test_ids_of_mismatched_depend_on_the_texts_alone(tmp_path):
+    rows = ["a\tb\tneutral\tPsychology", "c\td\treasoning\tEngineering"]
+    first, second = rows_of(read_mismatched(mismatched(tmp_path / "a.tsv", *rows)))
+    turned = rows_of(read_mismatched(mismatched(tmp_path / "b.tsv", *reversed(rows), rows[0])))
+    assert [row["id"] for row in turned] == [second["id"], first["id"], f"{first['id']}-2"]

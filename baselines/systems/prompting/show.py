@@ -36,8 +36,8 @@ def show_prompt(
         form: The form: ``p1``, ``p2`` or ``p3``.
         n_shots: 0, or the number of labels for one exemplar a class.
         row: The row's id; None takes the first row.
-        shots_from: Rows to draw the exemplars from; None takes the validation split, or the
-            file itself.
+        shots_from: Rows to draw the exemplars from; None takes those that the dataset declares,
+            such as ``scinli/human``, or else the validation split, or the file itself.
         seed: Seed of the draw; it is that of the run.
         folder: Local folder with the source files, if the dataset has to be built first.
 
@@ -63,7 +63,7 @@ def show_prompt(
     asked = _row(rows, row)
     shots: tuple[Shot, ...] = ()
     if n_shots:
-        pool = _pool(shots_from or re.sub(rf":({'|'.join(SPLITS)})$", "", dataset), place)
+        pool = _pool(shots_from or _default_pool(rows, dataset), place)
         shots = draw_exemplars(pool.rows, rows.labels, seed)
         if asked["id"] in {shot.id for shot in shots}:
             raise UsageError(
@@ -78,6 +78,13 @@ def show_prompt(
         "messages": messages,
         "text": plain_text(messages),
     }
+
+
+def _default_pool(rows: GoldRows, dataset: str) -> str:
+    builder = builders().get(str(rows.description["name"]))
+    if builder is not None and builder.SPEC.exemplars:
+        return f"{builder.SPEC.exemplars}:train"
+    return re.sub(rf":({'|'.join(SPLITS)})$", "", dataset)
 
 
 def _pool(name: str, folder: Path | None) -> GoldRows:

@@ -20,7 +20,15 @@ from .balance import class_sizes
 from .extract import PAIRS, PAPERS, ShardReport
 from .phrases import LinkingPhrases
 from .place_papers import UNREAD, UNREAD_FILE, ShardGroup
-from .statements import IN_TWO_SPLITS, NOT_TAKEN, PAPER_STATEMENTS, SAME_TEXTS, pair_statements
+from .statements import (
+    IN_TWO_SPLITS,
+    NOT_OF_TRAINING,
+    NOT_TAKEN,
+    ONLY_FOR_TRAINING,
+    PAPER_STATEMENTS,
+    SAME_TEXTS,
+    pair_statements,
+)
 
 _SKIPPED = """
     SELECT file, line, reason, detail FROM unread
@@ -192,7 +200,7 @@ class Selector:
             classes=classes,
             sizes=class_sizes(classes, splits, papers.domains, phrases.label_names, quotas),
             n_labels=len(phrases.label_names),
-            counts=self._count_pairs(phrases.categories),
+            counts=self._count_pairs(phrases),
         )
 
     def dropped_pairs(self) -> ShardReport:
@@ -206,18 +214,24 @@ class Selector:
                 dropped.setdefault(category, Counter()).update(reasons)
         return ShardReport((), dict(found), {name: dict(n) for name, n in dropped.items()})
 
-    def _count_pairs(self, categories: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
+    def _count_pairs(self, phrases: LinkingPhrases) -> Mapping[str, Mapping[str, Any]]:
         query = "SELECT category, COUNT(*) FROM {} GROUP BY category"
         kept, again, two = (
             self._numbers(query.format(name))
             for name in ("taken_pairs", "pairs_again", "pairs_in_two_splits")
         )
+        others = {}
+        if phrases.with_implicit:
+            folders = [folder for group in self.groups for folder in group.folders]
+            self.database.add({"pairs": [folder / PAIRS for folder in folders]})
+            others = self._numbers(NOT_OF_TRAINING.format(phrases.n_explicit))
         read = self.dropped_pairs()
         counts = {}
-        for number, name in enumerate(categories):
+        for number, name in enumerate(phrases.categories):
             n_read = read.found.get(name, 0)
             dropped = dict(read.dropped.get(name, {}))
             dropped |= {SAME_TEXTS: again.get(number, 0), IN_TWO_SPLITS: two.get(number, 0)}
+            dropped[ONLY_FOR_TRAINING] = others.get(number, 0)
             n_kept = kept.get(number, 0)
             dropped[NOT_TAKEN] = n_read - n_kept - sum(dropped.values())
             counts[name] = {

@@ -753,7 +753,7 @@ def test_every_verb_works_for_every_dataset(releases, tmp_path):
         given = [] if name == "open_spacenli" else ["--from", releases / "csv"]
         assert builders()[name].SPEC.pretty_name in run("show", name)
         fetched = run("fetch", name, *given, "--json")
-        n_files = {"scinli": 3, "mscinli": 6, "bionli": 5, "spacenli": 2, "open_spacenli": 0}
+        n_files = {"scinli": 5, "mscinli": 6, "bionli": 5, "spacenli": 2, "open_spacenli": 0}
         n_files |= {new: len(fixture.FILES) for new, fixture in fixtures().items()}
         assert len(json.loads(fetched[fetched.index("[") :])) == n_files[name]
         built = run("build", name, *given, "--output", tmp_path).strip()

@@ -1,8 +1,10 @@
+import csv
 import json
 import os
 import shutil
 import subprocess
 import sys
+from collections import Counter
 
 import datasets
 import pyarrow.parquet as pq
@@ -100,6 +102,50 @@ def test_the_official_validation_and_test_sets_of_scinli(scinli_release):
         assert found == released
         assert set(rows["domain"]) == {"acl"}
         assert set(rows["group"]) | set(rows["category"]) | set(rows["source"]) == {None}
+
+
+def test_the_rows_of_scinli_that_people_labelled(scinli_human, scinli_release):
+    train = nlihub.load_dataset("scinli", "human", split="train", data_dir=scinli_human)
+    released = []
+    for name in ("train_1.tsv", "train_2.tsv"):
+        with (scinli_human / name).open(encoding="utf-8", newline="") as file:
+            released += csv.DictReader(file, delimiter="\t", strict=True)
+    assert train["id"][:] == [f"human/{row['id']}" for row in released]
+    assert train["premise"][:] == [row["sentence1"] for row in released]
+    assert train["hypothesis"][:] == [row["sentence2"] for row in released]
+    assert Counter(train["label"]) == dict.fromkeys(range(4), 500)
+    rows = nlihub.load_dataset("scinli", split="validation+test", data_dir=scinli_release)
+    tested = set(zip(rows["premise"], rows["hypothesis"], strict=True))
+    assert not tested & set(zip(train["premise"], train["hypothesis"], strict=True))
+
+
+def test_files_of_mismatched_are_taken_by_their_counts_and_then_by_their_hash(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setenv("NLIHUB_CACHE", str(tmp_path / "cache"))
+    folder = tmp_path / "MisMatched"
+    folder.mkdir()
+
+    def write(n_rows, label="ENTAILMENT"):
+        rows = (f"Premise {n}.\tHypothesis {n}.\t{label}\tPUBLIC HEALTH\n" for n in range(n_rows))
+        header = "sentence1\tsentence2\tlabel\tDomain\n"
+        (folder / "dev.tsv").write_text(header + "".join(rows))
+
+    def load():
+        return nlihub.load_dataset("mismatched", split="validation", data_dir=tmp_path)
+
+    write(299)
+    with pytest.raises(nlihub.NLIHubError, match=r"299 rows, published for validation.*300 \(-1\)"):
+        load()
+    write(300)
+    assert set(load()["label"]) == {2}
+    rows = nlihub.load_dataset("mismatched", "public_health", split="validation", data_dir=folder)
+    assert len(rows) == 300
+    write(300, "entailing")
+    with pytest.raises(nlihub.NLIHubError, match="was recorded with"):
+        load()
+    with pytest.raises(FileNotFoundError, match=r"drive\.google\.com/file/d/15GSYcak"):
+        nlihub.load_dataset("mismatched", split="test")
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl"])

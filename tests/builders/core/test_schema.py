@@ -83,6 +83,7 @@ SPEC = get_builder("open_spacenli").SPEC
         ({"license": "gpl"}, "license 'gpl' is not one of"),
         ({"domains": ("Space",)}, "domain 'Space' is not a snake_case name"),
         ({"configs": {"default": ConfigSpec("x", ("dev",))}}, "unknown split 'dev'"),
+        ({"configs": {"default": ConfigSpec("x", ("test",), "all")}}, "'all', which is no config"),
         ({"configs": {}}, "configs and a BibTeX citation are required"),
         ({"citation": "see the paper"}, "configs and a BibTeX citation"),
         ({"labels": ("a", "a")}, "labels must be two or more"),

@@ -22,7 +22,9 @@ def prompt_command(
     shots_from: Annotated[
         str | None,
         typer.Option(
-            metavar="ROWS", help="Rows to draw exemplars from; default the validation split."
+            metavar="ROWS",
+            help="Rows to draw exemplars from; default those that the dataset declares "
+            "(scinli/human), else the validation split.",
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the draw.")] = 1,

@@ -35,6 +35,12 @@ _COPIED = {
 #: Names of scores in a table of published results; F1 and recall by class stay in the reports.
 _SCORES = {"macro_f1": "macro-F1", "accuracy": "accuracy", "f1_positive": "F1 of positives"}
 _SCORES["f1_negative"] = "F1 of negatives"
+#: The docstring of a module alone.
+_MODULE = """::: {}
+    options:
+      show_root_heading: false
+      show_root_toc_entry: false
+      members: false"""
 
 
 def generated_pages(root: Path) -> dict[str, str]:
@@ -147,7 +153,7 @@ def _python(name: str) -> str:
     module = importlib.import_module(name)
     members = [n for n in module.__all__ if f"nlihub.{n}" not in {*NAMESPACES, "nlihub.metrics"}]
     functions = "\n\n".join(f"::: {name}.{member}" for member in sorted(members))
-    doc = (module.__doc__ or "").strip() if module is not nlihub else "What `import nlihub` gives."
+    doc = "What `import nlihub` gives." if module is nlihub else _MODULE.format(name)
     return f"# `{name}`\n\n{doc}\n\n{functions}\n"
 
 
@@ -167,8 +173,9 @@ def leaf_commands(command: Any, path: str) -> Iterator[tuple[str, Any]]:
     if not hasattr(command, "commands"):
         yield path, command
         return
-    for name, below in command.commands.items():
-        yield from leaf_commands(below, f"{path} {name}")
+    context = typer.Context(command)
+    for name in command.list_commands(context):
+        yield from leaf_commands(command.get_command(context, name), f"{path} {name}")
 
 
 def _command(path: str, command: Any) -> Iterator[str]:

@@ -33,6 +33,8 @@ def test_every_command_and_public_name_is_in_the_reference(pages):
 
     for path, _ in leaf_commands(typer.main.get_command(app), "nlihub"):
         assert f"## `{path}`" in pages["reference/command-line.md"]
+    for procedure in ("papers", "abstracts", "patterns"):
+        assert f"## `nlihub construct {procedure}`" in pages["reference/command-line.md"]
     assert "`--per-pattern" in pages["reference/command-line.md"]
     functions = "\n".join(text for name, text in pages.items() if name.startswith("reference/"))
     namespaces = {"annotation", "baselines", "construct", "hub", "metrics", "perturbation"}

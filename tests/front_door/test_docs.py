@@ -30,6 +30,9 @@ import nlihub
 from nlihub import loading
 from nlihub.cli import app
 
+sys.path.insert(0, str(ROOT / "docs"))
+from generated_pages import leaf_commands
+
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
@@ -138,19 +141,35 @@ def test_the_bank_of_the_guide_can_be_sampled(tmp_path, monkeypatch):
     assert summary.rows == 4  # four figures, one building
 
 
-def test_the_readme_knows_every_dataset_and_command():
+def test_the_readme_knows_every_dataset():
     for name in set(nlihub.list_datasets()) - set(fixtures()):  # those tell of themselves
         assert f"`{name}`" in README
         for config in nlihub.describe(name)["configs"]:
             assert f"`{config}`" in README
-    for command in app.registered_commands:
-        name = command.name or command.callback.__name__
-        assert re.search(rf"(\||`nlihub)\s+{name}\b", README), name
-    from nlihub.cli.baselines import app as baseline
 
-    for command in baseline.registered_commands:
-        name = command.name or command.callback.__name__
-        assert re.search(rf"(\| `|nlihub baseline ){name}\b", README), name
+
+def test_the_readme_is_one_page():
+    assert len(README.split()) <= 900
+
+
+def test_every_command_is_in_a_guide():
+    guides = "\n".join(path.read_text(encoding="utf-8") for path in PAGES.values())
+    guides += (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    for path, _ in leaf_commands(typer.main.get_command(app), "nlihub"):
+        shown = path.removeprefix("nlihub baseline ")
+        assert re.search(rf"{path}\b|^\| `{shown}` ", guides, re.MULTILINE), path
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
+def test_links_within_the_project_lead_somewhere(page):
+    """Of the pages of the site, its build checks them."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    links = [link for link in re.findall(r"\]\(([^)]+)\)", text) if "://" not in link]
+    assert links
+    for link in links:
+        file, _, anchor = link.partition("#")
+        target = (ROOT / file).read_text(encoding="utf-8")
+        assert not anchor or f"\n## {anchor.replace('-', ' ')}\n" in target.lower(), link
 
 
 def test_packaged_cards_are_up_to_date():

@@ -35,6 +35,8 @@ _COPIED = {
 #: Names of scores in a table of published results; F1 and recall by class stay in the reports.
 _SCORES = {"macro_f1": "macro-F1", "accuracy": "accuracy", "f1_positive": "F1 of positives"}
 _SCORES["f1_negative"] = "F1 of negatives"
+#: Decimals of the percentages that papers print, if not two.
+_DECIMALS = {"BioNLI": 0, "SpaceNLI": 1}
 #: The docstring of a module alone.
 _MODULE = """::: {}
     options:
@@ -89,7 +91,10 @@ def _dataset(name: str) -> str:
     results = [one for one in published_results() if one.test.partition("/")[0] == name]
     if results:
         header = ["system", "trained on", "tested on", "scores in %", "source"]
-        rows = [[*_setting(one), _scores(one), one.source] for one in results]
+        rows = [
+            [*_setting(one), _scores(one), "; ".join(filter(None, (one.source, one.note)))]
+            for one in results
+        ]
         parts.append(
             "## Published results\n\nOf papers, as they print them. "
             "[Train a baseline](../guides/baselines.md) sets yours beside them.\n\n"
@@ -105,7 +110,7 @@ def _setting(result: PublishedResult) -> list[str]:
     system = result.system
     if result.view != "pair":
         system += f", {result.view} alone"
-    if result.n_shots is not None:
+    if result.n_shots is not None and "shot" not in system:
         system += f", {result.n_shots} shots"
     return [system, result.train or "", result.test]
 
@@ -115,10 +120,12 @@ def _scores(result: PublishedResult) -> str:
     for name, score in result.scores.items():
         if name.startswith(("f1 ", "recall ")):
             continue
-        value = f"{100 * score.mean:.4g}"
+        named = _SCORES.get(name, name.replace("pattern_accuracy", "PA").replace("_", " "))
+        decimals = _DECIMALS.get(result.source.partition(",")[0], 2)
+        value = f"{'> ' if score.is_lower_bound else ''}{100 * score.mean:.{decimals}f}"
         if score.std is not None:
-            value += f" ± {100 * score.std:.3g}"
-        shown.append(f"{_SCORES.get(name, name.replace('_', ' '))} {value}")
+            value += f" ± {100 * score.std:.{decimals}f}"
+        shown.append(f"{named} {value}")
     return "; ".join(shown)
 
 
@@ -139,8 +146,8 @@ def _entries(chosen: list[Entry]) -> str:
 def _entry(entry: Entry) -> str:
     lines = [f"`nlihub reproduce {entry.id}`", f":   {entry.source}: {entry.shows}."]
     if entry.needs:
-        lines.append("    Needs " + "; ".join(NEEDS[need] for need in entry.needs) + ".")
-    lines += [f"    {text}" for text in (entry.why, entry.note) if text]
+        lines.append("    Needs " + _prose("; ".join(NEEDS[need] for need in entry.needs)) + ".")
+    lines += [f"    {_prose(text)}" for text in (entry.why, entry.note) if text]
     if entry.commands:
         lines += ["", "    ```text", *(f"    {command}" for command in entry.commands), "    ```"]
     return "\n".join(lines)

@@ -13,6 +13,7 @@ import re
 import shlex
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,11 @@ def test_the_commands_of_a_page_run(page, tmp_path, monkeypatch):
         run_blocks(page, commands=True)
 
 
+@cache
+def program():
+    return typer.main.get_command(app)
+
+
 def commands_of(text):
     """The words of every command of ours in the blocks of a page."""
     for language, _, block in _BLOCK.findall(text):
@@ -107,7 +113,7 @@ def commands_of(text):
 def test_the_commands_of_a_page_exist(page):
 
     for words in commands_of(PAGES[page].read_text(encoding="utf-8")):
-        command, given = typer.main.get_command(app), words
+        command, given = program(), words
         while hasattr(command, "commands"):
             command, given = command.get_command(typer.Context(command), given[0]), given[1:]
             assert command is not None, words
@@ -155,7 +161,7 @@ def test_the_readme_is_one_page():
 def test_every_command_is_in_a_guide():
     guides = "\n".join(path.read_text(encoding="utf-8") for path in PAGES.values())
     guides += (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    for path, _ in leaf_commands(typer.main.get_command(app), "nlihub"):
+    for path, _ in leaf_commands(program(), "nlihub"):
         shown = path.removeprefix("nlihub baseline ")
         assert re.search(rf"{path}\b|^\| `{shown}` ", guides, re.MULTILINE), path
 

@@ -6,7 +6,7 @@ PYTEST := $(PYTHON) -m pytest -n 2 --dist worksteal
 ROOMS := $(wildcard loaders builders metrics baselines publishing integrations dataset_cards)
 LINKS := .mypy_cache/nlihub-as-installed
 
-.PHONY: help check types test test-slow fuzz
+.PHONY: help check types test test-slow docs fuzz
 
 help:  ## Show this list.
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -26,6 +26,9 @@ test:  ## Run the first tier of the tests: every room, verb, dataset and procedu
 
 test-slow:  ## Run the second tier: faults, kills, Spark, training, memory.
 	$(PYTEST) -m slow
+
+docs:  ## Build the documentation in build/docs/site; a broken link or reference fails.
+	$(PYTHON) docs/build_site.py
 
 fuzz:  ## Damage files of every format for SECONDS, an hour by default; what crashes is kept in fuzz/.
 	cd tests && $(PYTHON) fuzz.py --seconds $(or $(SECONDS),3600) --keep $(CURDIR)/fuzz

@@ -1,36 +1,138 @@
-"""The README and the cards keep what they say."""
+"""The README, the pages of docs/ and the cards keep what they say.
 
+Blocks of code run, page by page, from top to bottom in one folder: Python in one namespace,
+``bash`` as a user types it (second tier), and a block with ``title="FILE"`` is that file. ``text``
+is for commands that need the Hub, a model or a reader's own files: of these, as of all commands,
+the words and options are compared with the program.
+"""
+
+import contextlib
 import doctest
+import os
 import re
+import shlex
 import subprocess
 import sys
+from functools import cache
+from pathlib import Path
 
 import pytest
+import typer
+from abstract_corpus import write_abstracts
 from conftest import ROOT
 from nlihub.builders.core.registry import get_builder
 from nlihub.builders.versions.card import fill_blocks, read_blocks
 from nlihub.builders.versions.packaged_card import CardCheck, check_card
 from nlihub.loaders.errors import SchemaError
+from paper_corpus import make_papers, write_lines
 from release_files import fixtures
 
 import nlihub
 from nlihub import loading
+from nlihub.cli import app
+
+sys.path.insert(0, str(ROOT / "docs"))
+from generated_pages import leaf_commands
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def blocks(language):
-    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+PAGES = {"README.md": ROOT / "README.md"} | {
+    str(path.relative_to(ROOT)): path for path in sorted((ROOT / "docs").rglob("*.md"))
+}
+_BLOCK = re.compile(r"^```(\w+)(?: title=\"([^\"\n]+)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+#: What a page's commands need of a reader's own.
+_GIVEN = {
+    "docs/guides/papers.md": lambda: write_lines(Path("FOLDER/papers.jsonl"), make_papers(80)),
+    "docs/guides/abstracts.md": lambda: write_abstracts(Path("abstracts.pubtator"), range(1, 200)),
+}
 
 
-def test_the_python_of_the_readme_runs(built, tmp_path):
-    (tmp_path / "built").symlink_to(built.parent)
-    code = "\n".join(blocks("python"))
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    assert "=>" in done.stdout
+def run_blocks(page, *, commands):
+    """Run the blocks of a page in the current folder; return the namespace of its Python."""
+    names = {}
+    for language, file, text in _BLOCK.findall(PAGES[page].read_text(encoding="utf-8")):
+        if file:
+            Path(file).parent.mkdir(parents=True, exist_ok=True)
+            Path(file).write_text(text, encoding="utf-8")
+        elif language == "python":
+            exec(compile(text, page, "exec"), names)  # noqa: S102
+        elif language == "bash" and commands:
+            path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+            done = subprocess.run(
+                ["/bin/bash", "-euo", "pipefail", "-c", text],
+                env=os.environ | {"PATH": path, "MPLBACKEND": "agg"},
+                capture_output=True,
+                text=True,
+            )
+            assert done.returncode == 0, f"{text}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+    return names
+
+
+#: Pages that import evaluate, and with it transformers; their Python runs in the second tier.
+_SLOW = {"docs/guides/evaluate.md"}
+
+
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if "```python" in PAGES[page].read_text() and page not in _SLOW],
+)
+def test_the_python_of_a_page_runs(page, built, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("built").symlink_to(built.parent)
+    assert run_blocks(page, commands=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if page != "README.md" and "```bash" in PAGES[page].read_text()],
+)
+def test_the_commands_of_a_page_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    _GIVEN.get(page, lambda: None)()
+    with contextlib.redirect_stdout(None):
+        run_blocks(page, commands=True)
+
+
+@cache
+def program():
+    return typer.main.get_command(app)
+
+
+def commands_of(text):
+    """The words of every command of ours in the blocks of a page."""
+    for language, _, block in _BLOCK.findall(text):
+        if language in ("bash", "text"):
+            for line in block.replace("\\\n", " ").splitlines():
+                if found := re.search(r"(?:^|[\s/(])nlihub ([a-z](?:(?!\)\").)*)", line):
+                    yield shlex.split(found[1].replace(')"', ""), comments=True)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_commands_of_a_page_exist(page):
+
+    for words in commands_of(PAGES[page].read_text(encoding="utf-8")):
+        command, given = program(), words
+        while hasattr(command, "commands"):
+            command, given = command.get_command(typer.Context(command), given[0]), given[1:]
+            assert command is not None, words
+        known = {option for one in command.params for option in (*one.opts, *one.secondary_opts)}
+        assert {word for word in given if re.match("--?[a-z]", word)} <= known, words
+
+
+def test_a_command_that_does_not_exist_is_found():
+    text = '```bash\nnlihub build scinli --form F # --to\nx="$(nlihub tasks lm-eval)"\n```\n'
+    assert list(commands_of(text)) == [["build", "scinli", "--form", "F"], ["tasks", "lm-eval"]]
+
+
+def test_every_block_is_of_a_known_kind():
+    known = {"python", "bash", "text", "json", "yaml", "xml"}
+    for page, path in PAGES.items():
+        text = path.read_text(encoding="utf-8")
+        kinds = {language for language, _, _ in _BLOCK.findall(text)}
+        assert kinds <= known, page
+        assert 2 * len(_BLOCK.findall(text)) == len(re.findall("^```", text, re.MULTILINE)), page
 
 
 def test_the_examples_of_the_docstrings_run():
@@ -38,30 +140,42 @@ def test_the_examples_of_the_docstrings_run():
     assert (failed, attempted > 0) == (0, True)
 
 
-def test_the_bank_of_the_readme_can_be_sampled(tmp_path):
-    bank = tmp_path / "bank"
-    bank.mkdir()
-    (bank / "world.yaml").write_text(blocks("yaml")[0])
-    (bank / "patterns.xml").write_text(blocks("xml")[0])
-    summary = nlihub.sample(str(bank), tmp_path / "sample.parquet", seed=1)
+def test_the_bank_of_the_guide_can_be_sampled(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run_blocks("docs/guides/patterns.md", commands=False)
+    summary = nlihub.sample("bank", tmp_path / "sample.parquet", seed=1)
     assert summary.rows == 4  # four figures, one building
 
 
-def test_the_readme_knows_every_dataset_and_command():
+def test_the_readme_knows_every_dataset():
     for name in set(nlihub.list_datasets()) - set(fixtures()):  # those tell of themselves
         assert f"`{name}`" in README
         for config in nlihub.describe(name)["configs"]:
             assert f"`{config}`" in README
-    from nlihub.cli import app
 
-    for command in app.registered_commands:
-        name = command.name or command.callback.__name__
-        assert re.search(rf"(\||`nlihub)\s+{name}\b", README), name
-    from nlihub.cli.baselines import app as baseline
 
-    for command in baseline.registered_commands:
-        name = command.name or command.callback.__name__
-        assert re.search(rf"(\| `|nlihub baseline ){name}\b", README), name
+def test_the_readme_is_one_page():
+    assert len(README.split()) <= 900
+
+
+def test_every_command_is_in_a_guide():
+    guides = "\n".join(path.read_text(encoding="utf-8") for path in PAGES.values())
+    guides += (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    for path, _ in leaf_commands(program(), "nlihub"):
+        shown = path.removeprefix("nlihub baseline ")
+        assert re.search(rf"{path}\b|^\| `{shown}` ", guides, re.MULTILINE), path
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
+def test_links_within_the_project_lead_somewhere(page):
+    """Of the pages of the site, its build checks them."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    links = [link for link in re.findall(r"\]\(([^)]+)\)", text) if "://" not in link]
+    assert links
+    for link in links:
+        file, _, anchor = link.partition("#")
+        target = (ROOT / file).read_text(encoding="utf-8")
+        assert not anchor or f"\n## {anchor.replace('-', ' ')}\n" in target.lower(), link
 
 
 def test_packaged_cards_are_up_to_date():

@@ -212,9 +212,9 @@ def test_phrases_of_yours_and_the_order_of_the_entities(write):
     assert (line["regulator"], line["regulated"]) == ("foxin", "henase")
 
 
-def test_the_record_of_the_readme(write):
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    (record,) = re.findall(r"```json\n(.*\"id\".*<re>.*\n)```", readme)
+def test_the_record_of_the_guide(write):
+    guide = (ROOT / "docs" / "guides" / "perturb.md").read_text(encoding="utf-8")
+    (record,) = re.findall(r"```json .*\n(.*\"id\".*<re>.*\n)```", guide)
     done = run(write(record))
     assert [line["strategy"] for line in lines(done.stdout)] == ["SEN", "SEP", "VNeg", "SN", "LPR"]
 

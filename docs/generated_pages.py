@@ -1,0 +1,212 @@
+"""The pages of the documentation that are made from the package itself."""
+
+import importlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import typer
+from nlihub.baselines.reports.published import PublishedResult, published_results
+from nlihub.baselines.reproduction.entries import NEEDS, PAPERS, Entry, entries
+from nlihub.builders.core.markdown import markdown_table
+from nlihub.builders.core.registry import get_builder, list_datasets
+from nlihub.builders.versions.card import declared_card, split_card
+
+import nlihub
+from nlihub.cli import app
+
+#: Namespaces of the package: the page of each names all that its ``__all__`` does.
+NAMESPACES = (
+    "nlihub.construct",
+    "nlihub.perturbation",
+    "nlihub.annotation",
+    "nlihub.hub",
+    "nlihub.baselines",
+    "nlihub.metrics.functional",
+    "nlihub.metrics.plots",
+)
+#: Files of the project that are pages as they are, by page.
+_COPIED = {
+    "contributing.md": "CONTRIBUTING.md",
+    "changelog.md": "CHANGELOG.md",
+    "measured.md": "benchmarks/README.md",
+}
+#: Names of scores in a table of published results; F1 and recall by class stay in the reports.
+_SCORES = {"macro_f1": "macro-F1", "accuracy": "accuracy", "f1_positive": "F1 of positives"}
+_SCORES["f1_negative"] = "F1 of negatives"
+#: Decimals of the percentages that papers print, if not two.
+_DECIMALS = {"BioNLI": 0, "SpaceNLI": 1}
+#: The docstring of a module alone.
+_MODULE = """::: {}
+    options:
+      show_root_heading: false
+      show_root_toc_entry: false
+      members: false"""
+
+
+def generated_pages(root: Path) -> dict[str, str]:
+    """Return the generated pages by their path in the site.
+
+    Args:
+        root: The checkout.
+    """
+    pages = {
+        page: (root / file).read_text(encoding="utf-8").replace("(CHANGELOG.md)", "(changelog.md)")
+        for page, file in _COPIED.items()
+    }
+    pages["datasets/index.md"] = _datasets()
+    pages |= {f"datasets/{name}.md": _dataset(name) for name in list_datasets()}
+    pages["reproduction/registry.md"] = _registry()
+    pages["reference/command-line.md"] = _command_line()
+    pages["reference/python.md"] = _python("nlihub")
+    pages |= {f"reference/{name}.md": _python(name) for name in NAMESPACES}
+    return pages
+
+
+def is_dataset_page(name: str) -> bool:
+    """Return whether a page is that of one dataset."""
+    return name.startswith("datasets/") and name != "datasets/index.md"
+
+
+# ---- Datasets.
+
+
+def _datasets() -> str:
+    rows = []
+    for name in list_datasets():
+        spec = get_builder(name).SPEC
+        configs = ", ".join(f"`{config}`" for config in spec.configs)
+        rows.append([f"[{spec.pretty_name}]({name}.md)", spec.summary, configs, spec.license])
+    table = markdown_table(["dataset", "what it is", "configs", "licence"], rows)
+    return (
+        "# Datasets\n\nEach page is the dataset's card, with the results that papers publish and "
+        f"the commands that make its paper's tables and figures.\n\n{table}\n"
+    )
+
+
+def _dataset(name: str) -> str:
+    spec = get_builder(name).SPEC
+    parts = [split_card(declared_card(spec))[1].strip()]
+    results = [one for one in published_results() if one.test.partition("/")[0] == name]
+    if results:
+        header = ["system", "trained on", "tested on", "scores in %", "source"]
+        rows = [
+            [*_setting(one), _scores(one), "; ".join(filter(None, (one.source, one.note)))]
+            for one in results
+        ]
+        parts.append(
+            "## Published results\n\nOf papers, as they print them. "
+            "[Train a baseline](../guides/baselines.md) sets yours beside them.\n\n"
+            + markdown_table(header, rows)
+        )
+    made = [entry for entry in entries().values() if entry.dataset == name]
+    if made:
+        parts.append("## Tables and figures of the paper\n\n" + _entries(made))
+    return "\n\n".join(parts) + "\n"
+
+
+def _setting(result: PublishedResult) -> list[str]:
+    system = result.system
+    if result.view != "pair":
+        system += f", {result.view} alone"
+    if result.n_shots is not None and "shot" not in system:
+        system += f", {result.n_shots} shots"
+    return [system, result.train or "", result.test]
+
+
+def _scores(result: PublishedResult) -> str:
+    shown = []
+    for name, score in result.scores.items():
+        if name.startswith(("f1 ", "recall ")):
+            continue
+        named = _SCORES.get(name, name.replace("pattern_accuracy", "PA").replace("_", " "))
+        decimals = _DECIMALS.get(result.source.partition(",")[0], 2)
+        value = f"{'> ' if score.is_lower_bound else ''}{100 * score.mean:.{decimals}f}"
+        if score.std is not None:
+            value += f" ± {100 * score.std:.{decimals}f}"
+        shown.append(f"{named} {value}")
+    return "; ".join(shown)
+
+
+# ---- Tables and figures of the papers.
+
+
+def _registry() -> str:
+    parts = ["# Registry of tables and figures", "What `nlihub reproduce` knows, paper by paper."]
+    for paper in PAPERS.values():
+        parts += [f"## {paper}", _entries([e for e in entries().values() if e.paper == paper])]
+    return "\n\n".join(parts) + "\n"
+
+
+def _entries(chosen: list[Entry]) -> str:
+    return "\n\n".join(_entry(entry) for entry in chosen)
+
+
+def _entry(entry: Entry) -> str:
+    lines = [f"`nlihub reproduce {entry.id}`", f":   {entry.source}: {entry.shows}."]
+    if entry.needs:
+        lines.append("    Needs " + _prose("; ".join(NEEDS[need] for need in entry.needs)) + ".")
+    lines += [f"    {_prose(text)}" for text in (entry.why, entry.note) if text]
+    if entry.commands:
+        lines += ["", "    ```text", *(f"    {command}" for command in entry.commands), "    ```"]
+    return "\n".join(lines)
+
+
+# ---- Reference.
+
+
+def _python(name: str) -> str:
+    module = importlib.import_module(name)
+    members = [n for n in module.__all__ if f"nlihub.{n}" not in {*NAMESPACES, "nlihub.metrics"}]
+    functions = "\n\n".join(f"::: {name}.{member}" for member in sorted(members))
+    doc = "What `import nlihub` gives." if module is nlihub else _MODULE.format(name)
+    return f"# `{name}`\n\n{doc}\n\n{functions}\n"
+
+
+def _command_line() -> str:
+    parts = [
+        "# Command line",
+        "Answers go to stdout, in JSON with `--json`; everything else goes to stderr. Exit codes: "
+        "0 done, 1 a check failed or data are malformed, 2 wrong use.",
+    ]
+    for path, command in leaf_commands(typer.main.get_command(app), "nlihub"):
+        parts += [f"## `{path}`", *_command(path, command)]
+    return "\n\n".join(parts) + "\n"
+
+
+def leaf_commands(command: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Yield every command with the words that call it."""
+    if not hasattr(command, "commands"):
+        yield path, command
+        return
+    context = typer.Context(command)
+    for name in command.list_commands(context):
+        yield from leaf_commands(command.get_command(context, name), f"{path} {name}")
+
+
+def _command(path: str, command: Any) -> Iterator[str]:
+    context = typer.Context(command, info_name=path)
+    usage = " ".join(command.collect_usage_pieces(context))
+    yield f"```text\n{path} {usage}\n```"
+    yield _prose(command.help or "")
+    subjects: dict[str, list[str]] = {"Arguments": []}
+    for parameter in command.get_params(context):
+        record = parameter.get_help_record(context)
+        if record is None or "--help" in record[0] or record[1] == "[required]":
+            continue
+        is_argument = parameter.param_type_name == "argument"
+        usual = "Arguments" if is_argument else "Options"
+        subject = getattr(parameter, "rich_help_panel", None) or usual
+        subjects.setdefault(subject, []).append(f"`{record[0]}`\n:   {_prose(record[1])}")
+    options = subjects.pop("Options", [])
+    for subject, listed in {**subjects, "Options": options}.items():
+        if listed:
+            yield f"**{subject}**"
+            yield "\n\n".join(listed)
+
+
+def _prose(text: str) -> str:
+    for sign in "\\<*_":
+        text = text.replace(sign, f"\\{sign}")
+    return re.sub(r"(?<![\w`-])--[a-z][a-z-]*", r"`\g<0>`", text.replace("\b\n", ""))

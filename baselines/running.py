@@ -132,7 +132,8 @@ def run(
             places.insert(0, (target / "probe", probe))
         done = []
         for place, own in places:
-            own = with_hyperparameters(own, sources, tell)
+            is_done = RunFolder(place).is_done
+            own = with_hyperparameters(own, sources, silent if is_done else tell)
             run_folder = execute_run(
                 own, place, chosen, sources=sources, keeps_checkpoint=keep_checkpoint, tell=tell
             )

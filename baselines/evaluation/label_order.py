@@ -1,5 +1,6 @@
 """The order of labels behind the ids of predictions: name it, and notice another one."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,10 +11,10 @@ from scipy.optimize import linear_sum_assignment
 
 from ...loaders.errors import PredictionsError, UsageError
 
-#: Another order is pointed out from so many rows on, where it gains so much accuracy, and beats the
-#: most frequent label by so much.
+#: Another order is pointed out from so many rows on, where it gains so much accuracy and so many
+#: standard errors, and beats the most frequent label by so much.
 _LEAST_ROWS = 50
-_LEAST_GAIN = 0.2
+_LEAST_GAIN, _LEAST_ERRORS = 0.1, 3
 _LEAST_ABOVE_FREQUENT = 0.1
 
 
@@ -51,6 +52,8 @@ def name_ids(
     order = list(model_labels or labels)
     told = ", ".join(f"{number} {label}" for number, label in enumerate(order))
     notes = [f"{name}: the predictions are ids, read as {told}."]
+    if not model_labels:
+        notes[0] += " Where the model has another order, give it: --model-labels."
     if order == list(labels):
         return predictions, notes
     own = np.array([labels.index(label) for label in order])
@@ -83,6 +86,8 @@ def find_better_order(
     predicted, gold = linear_sum_assignment(counts, maximize=True)
     now, then = np.trace(counts) / len(codes), counts[predicted, gold].sum() / len(codes)
     frequent = counts.sum(axis=0).max() / len(codes)
-    if then - now < _LEAST_GAIN or then - frequent < _LEAST_ABOVE_FREQUENT:
+    error = math.sqrt((now + then) / len(codes))  # of the difference, at most
+    least = max(_LEAST_GAIN, _LEAST_ERRORS * error)
+    if then - now < least or then - frequent < _LEAST_ABOVE_FREQUENT:
         return None
     return [labels[number] for number in gold], float(now), float(then)

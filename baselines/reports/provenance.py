@@ -39,6 +39,7 @@ def show_comparability(collection: RunCollection) -> list[str]:
     ]
     used = {str(system.config.preset) for system in collection.systems} & set(PRESETS)
     return [
+        *_list("To be read with care:", _warnings(collection.systems)),
         _COMPARED,
         *_list("These stand beside a paper's numbers:", together),
         *_list("These stand alone:", apart),
@@ -57,6 +58,18 @@ def _apart(collection: RunCollection) -> list[str]:
         if benchmark.dataset["split"] == "test"
         for (source, differs), systems in results_apart(data_name(benchmark.dataset)).items()
     ]
+
+
+def _warnings(systems: Sequence[ReportedSystem]) -> list[str]:
+    """Return what the runs said of themselves: hardly learned, tested on training rows."""
+    runs = [(system.name, run) for system in systems for run in system.runs]
+    said = [(name, run, run.record.get("hardly_learned")) for name, run in runs]
+    said += [
+        (name, run, f"{count:,} pairs of {test} are among its training rows.")
+        for name, run in runs
+        for test, count in (run.record.get("shared_with_train") or {}).items()
+    ]
+    return [f"{name}, seed {run.config.seed}: {what}" for name, run, what in said if what]
 
 
 def _notes(collection: RunCollection) -> list[str]:

@@ -285,7 +285,10 @@ class _Run:
             )
         if found and len(found) < len(train.labels):
             lacking = (label for i, label in enumerate(train.labels) if i not in found)
-            self.tell(f"{name} has no row to train on of {', '.join(lacking)}")
+            self.tell(
+                f"{name} has no training row of {', '.join(lacking)}, which the model will hardly "
+                "ever predict"
+            )
 
     def _sizes(
         self, train: GoldRows | None, validation: GoldRows | None, tests: list[GoldRows]

@@ -51,6 +51,7 @@ class RunFolder:
         self.path = path
         self.on_log: Callable[[Mapping[str, Any]], None] = lambda _: None
         self.starts_anew = False
+        self._opened = time.time()
 
     @classmethod
     @contextmanager
@@ -106,7 +107,8 @@ class RunFolder:
         state = self.path / STATE
         if not state.is_file():
             return f"What {self.path} has so far is kept: run it again to go on."
-        age = show_duration(max(time.time() - state.stat().st_mtime, 0))
+        since = max(state.stat().st_mtime, self._opened)  # a pause before is not lost
+        age = show_duration(max(time.time() - since, 0))
         return f"The training of {self.path} is kept as it was {age} ago: run it again to go on."
 
     def _holds_other_than(self, *names: str) -> bool:

@@ -496,6 +496,18 @@ def test_systems_of_one_name_are_told_apart_by_little():
 OPTIONS = [options_of("scinli-bert", learning_rate=rate) for rate in (1e-5, 2e-5)]
 
 
+def test_what_runs_say_of_themselves_is_in_the_report(small, tmp_path):
+    assert "To be read with care" not in text_of(small, tmp_path / "plain")
+    said = {"hardly_learned": "it has hardly learned.", "shared_with_train": {"scinli": 1200}}
+    edit(small / "tiny" / "record.json", lambda record: record.update(said))
+    lines = text_of(small, tmp_path / "report").splitlines()
+    start = lines.index("To be read with care:")
+    assert lines[start + 2 : start + 4] == [
+        "- tiny, seed 1: it has hardly learned.",
+        "- tiny, seed 1: 1,200 pairs of scinli are among its training rows.",
+    ]
+
+
 def test_unfinished_runs_are_listed_and_left_out(small, tmp_path):
     edit(small / "tiny" / "record.json", lambda record: record.update(status="running"))
     found = collect_runs([small])

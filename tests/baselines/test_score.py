@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from command_line import WITHOUT_TRANSFORMERS
 from command_line import run_command as run
+from nlihub.baselines.evaluation.label_order import find_better_order
 from nlihub.baselines.evaluation.scoring import ScoringOptions, score_predictions
 from nlihub.loaders.errors import (
     PredictionsError,
@@ -95,6 +96,24 @@ def test_ids_of_labels_will_do_and_probabilities_may_be_missing(built, rows, tmp
     ]
     assert found[0] == found[1]
     assert "cartography" not in found[0]
+
+
+@pytest.mark.parametrize(("n_rows", "is_told"), [(60, False), (4_000, True)])
+def test_two_labels_for_each_other_are_noticed_where_rows_tell(n_rows, is_told):
+    """By a system that is right in half of the rows, of four labels: fifteen points are lost."""
+    rng = np.random.default_rng(3)
+    references = np.arange(n_rows) % 4
+    wrong = (references + rng.integers(1, 4, n_rows)) % 4
+    codes = np.where(rng.random(n_rows) < 0.5, references, wrong)
+    labels = ["a", "b", "c", "d"]
+    swapped = np.array([1, 0, 2, 3])[codes]
+    found = find_better_order(swapped, references, labels)
+    assert (found is not None) == is_told
+    if found is not None:
+        order, now, then = found
+        assert order == ["b", "a", "c", "d"]
+        assert 0.1 < then - now < 0.2
+    assert find_better_order(codes, references, labels) is None
 
 
 def test_ids_in_another_order_of_labels_are_noticed(built, rows, tmp_path):

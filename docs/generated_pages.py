@@ -91,10 +91,7 @@ def _dataset(name: str) -> str:
     results = [one for one in published_results() if one.test.partition("/")[0] == name]
     if results:
         header = ["system", "trained on", "tested on", "scores in %", "source"]
-        rows = [
-            [*_setting(one), _scores(one), "; ".join(filter(None, (one.source, one.note)))]
-            for one in results
-        ]
+        rows = [[*_setting(one), _scores(one), "; ".join(_source(one))] for one in results]
         parts.append(
             "## Published results\n\nOf papers, as they print them. "
             "[Train a baseline](../guides/baselines.md) sets yours beside them.\n\n"
@@ -113,6 +110,15 @@ def _setting(result: PublishedResult) -> list[str]:
     if result.n_shots is not None and "shot" not in system:
         system += f", {result.n_shots} shots"
     return [system, result.train or "", result.test]
+
+
+def _source(result: PublishedResult) -> Iterator[str]:
+    """Yield the table, what is to be known of it, and in what no run is comparable with it."""
+    yield result.source
+    if result.note:
+        yield result.note
+    if result.differs:
+        yield f"not compared with runs: {result.differs}"
 
 
 def _scores(result: PublishedResult) -> str:

@@ -5,7 +5,7 @@ package, directly or not, and the data files that they read from their own folde
 anywhere else discards nothing.
 
 - Imports inside functions count; those for type checkers do not (``if TYPE_CHECKING:``). They are
-  told by their lines, without parsing the code: so does a line of a string that reads like one.
+  found by their lines, without parsing: a line of a string that reads like one counts too.
 - Modules that are found by a name at run time (``import_module``) do not count.
 - The top of the package does not count: it only finds names.
 """

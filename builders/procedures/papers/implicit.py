@@ -69,7 +69,7 @@ class Classifier:
         """Refuse a classifier with other labels than a recipe.
 
         Raises:
-            ModelError: A label is missing, or is none of them.
+            ModelError: Its labels are not those of the recipe.
         """
         if sorted(self.labels) != sorted(known):
             raise ModelError(

@@ -333,7 +333,7 @@ class _Block:
         """Return the adjacent sentences without a phrase, labelled paper by paper.
 
         Raises:
-            UsageError: The model gives a label that is none of the recipe's.
+            UsageError: The model gives a label that the recipe does not have.
         """
         is_second = ~is_linking
         is_second[self._openings] = False

@@ -1,4 +1,4 @@
-"""What a sample tells of a corpus of papers."""
+"""Estimates of a corpus of papers from a sample of it."""
 
 import gzip
 import io

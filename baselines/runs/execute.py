@@ -169,11 +169,13 @@ def probe_beside(config: RunConfig, sources: Path | None = None) -> RunConfig | 
     is_given = set(config.chosen) != set(CHOSEN) or config.options.lora_rank is not None
     if is_given or config.n_shots is not None:
         return None
-    from ..systems.pretrained import suited_method
+    from ..systems.pretrained import load_config_and_tokenizer, suited_method
 
     n_rows = len(read_run_rows(str(config.train), "train", sources).rows)
     if n_rows >= FEW_ROWS or suited_method(str(config.model), config.revision) == "prompt":
         return None
+    if load_config_and_tokenizer(str(config.model), config.revision)[0].is_encoder_decoder:
+        return None  # whose states are not those of an encoder alone
     return RunConfig(
         f"{config.name} probe",
         "probe",

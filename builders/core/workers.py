@@ -50,6 +50,9 @@ def map_in_order(
         with _signals_deferred():
             for worker in list(pool._processes.values()):  # kill_workers() of Python 3.14
                 worker.kill()
+            # A worker killed in the middle of a result leaves the pool waiting for the rest of it,
+            # unless nobody is left who could write that.
+            pool._result_queue._writer.close()
         raise
     finally:
         pool.shutdown(cancel_futures=True)

@@ -48,6 +48,16 @@ def work(seconds):
 list(map_in_order(work, [60, 60, 60], 2))
 """
 
+#: A program whose workers are killed while they hand over results that no pipe holds at once.
+CLOSED_IN_THE_MIDDLE_OF_RESULTS = """
+from nlihub.builders.core.workers import map_in_order
+
+for _ in range(5):
+    results = map_in_order(bytes, [1 << 25] * 16, 2)
+    next(results)
+    results.close()
+"""
+
 
 def test_results_come_in_order():
     assert list(map_in_order(abs, range(0, -50, -1), 2)) == list(range(50))
@@ -64,6 +74,11 @@ def test_closing_does_not_wait_for_the_jobs_at_work():
     start = time.monotonic()
     results.close()
     assert time.monotonic() - start < 2
+
+
+def test_closing_does_not_wait_for_the_rest_of_a_result():
+    program = CLOSED_IN_THE_MIDDLE_OF_RESULTS
+    subprocess.run([sys.executable, "-c", program], timeout=20, check=True)
 
 
 @pytest.mark.parametrize(("number", "code"), [("SIGINT", -signal.SIGINT), ("SIGTERM", 143)])

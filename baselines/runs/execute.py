@@ -240,6 +240,7 @@ class _Run:
         with track_run(names, config, self.folder.path) as send:
             self.folder.on_log = lambda entry: send(numbers_of(entry), entry["epoch"])
             facts = dict(system.fit(train, validation)) if train is not None else {}
+            self.folder.is_trained = True
             for name, key, rows, gold in zip(config.tests, keys, judged, scored, strict=True):
                 self._test(system, name, key, rows, gold, facts.get("best_epoch"))
             if self.is_main:

@@ -45,12 +45,13 @@ class RunFolder:
         path: The folder.
         on_log: Is called with every entry of the log.
         starts_anew: Whether the folder was begun before, and nothing was kept.
+        is_trained: Whether this process has come to testing.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.on_log: Callable[[Mapping[str, Any]], None] = lambda _: None
-        self.starts_anew = False
+        self.starts_anew = self.is_trained = False
         self._opened = time.time()
 
     @classmethod
@@ -105,7 +106,7 @@ class RunFolder:
         if not self.has_begun:
             return f"Nothing of {self.path} is kept yet: run it again to start anew."
         state = self.path / STATE
-        if not state.is_file():
+        if self.is_trained or not state.is_file():
             return f"What {self.path} has so far is kept: run it again to go on."
         since = max(state.stat().st_mtime, self._opened)  # a pause before is not lost
         age = show_duration(max(time.time() - since, 0))

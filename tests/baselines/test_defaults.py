@@ -8,14 +8,15 @@ import pytest
 pytest.importorskip("torch", reason="the extra 'baselines' is not installed")
 pytest.importorskip("transformers", reason="the extra 'baselines' is not installed")
 
+import transformers
 from command_line import run_command
 from nlihub.baselines.presets import PRESETS
 from nlihub.baselines.runs.config import HyperParameters, RunConfig
 from nlihub.baselines.runs.defaults import CHOSEN, choose_hyperparameters
-from nlihub.baselines.runs.execute import with_hyperparameters
+from nlihub.baselines.runs.execute import probe_beside, with_hyperparameters
 from nlihub.baselines.systems.pretrained import model_size
 from nlihub.loaders.errors import UnknownNameError
-from tiny_models import write_encoder, write_rows
+from tiny_models import write_encoder, write_rows, write_tokenizer
 
 import nlihub
 
@@ -99,6 +100,18 @@ def test_a_probe_goes_with_few_rows_where_nothing_is_given(place, tmp_path):
     given = fields | {"options": {"max_epochs": 1}}
     [only] = nlihub.baselines.run(given, tmp_path / "given", on_cpu=True)
     assert Path(only["run"]).name == "seed-1"
+
+
+def test_no_probe_goes_with_a_decoder(place, tmp_path):
+    fields = {"name": "x", "method": "encoder", "train": str(place / "train.jsonl")}
+    fields |= {"tests": [str(place / "test.jsonl")]}
+    other = tmp_path / "other"
+    write_tokenizer(other).save_pretrained(other)
+    sizes = {"d_model": 32, "d_kv": 16, "d_ff": 64, "num_layers": 1, "num_heads": 2}
+    transformers.T5Config(vocab_size=44, **sizes).save_pretrained(other)
+    for folder, is_probed in ((place / "encoder", True), (other, False)):
+        found = probe_beside(RunConfig.from_json({**fields, "model": str(folder)}))
+        assert (found is not None) == is_probed
 
 
 def test_few_shots_count_as_the_rows_that_are_drawn(place, tmp_path):

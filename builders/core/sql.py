@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 #: Files with the rows of each table, by its name in SQL.
 Tables = Mapping[str, Sequence[Path]]
 
-_MEMORY, _DEFAULT_MEMORY = "NLIHUB_MEMORY", "2GB"
+_MEMORY, _DEFAULT_MEMORY = "NLIHUB_MEMORY", "1500MB"
 _TEMPORARY = "NLIHUB_TEMP"
 
 

@@ -72,7 +72,7 @@ def lay_out(folder: Path) -> None:
         if "mkdocstrings" in plugin:
             handler = plugin["mkdocstrings"]["handlers"]["python"]
             handler["paths"] = [link_package(folder)]
-            handler["options"]["extensions"] = [str(ROOT / "docs" / "doctests.py")]
+            handler["options"]["extensions"] = [str(ROOT / "docs" / "docstrings.py")]
     _add_to_nav(config["nav"], [name for name in pages if is_dataset_page(name)])
     text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
     (folder / "mkdocs.yml").write_text(text, encoding="utf-8")

@@ -64,6 +64,9 @@ class TestBuild:
         assert done.returncode == 0, done.stdout + done.stderr
         site = tmp_path / "docs" / "site"
         assert "pattern_accuracy" in (site / "reference/python/index.html").read_text()
+        construct = (site / "reference/nlihub.construct/index.html").read_text()
+        for option in ("Papers", "neutral_distance"), ("Abstracts", "strategies"):
+            assert "Recipe.".join(option) in construct
         # A broken link, anchor or reference is an error.
         for broken in ("[a](gone.md)", "[a](index.md#gone)", "[a][nlihub.gone]"):
             (tmp_path / "docs" / "pages" / "changelog.md").write_text(f"# Changelog\n\n{broken}\n")

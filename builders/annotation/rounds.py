@@ -236,6 +236,9 @@ class _Annotation:
                 f"Quotas are given for {', '.join(per_class) or 'no split'}; expected one for "
                 f"{' and one for '.join(sorted(splits, reverse=True))}."
             )
+        if min(per_class.values()) < 1:
+            shown = ", ".join(f"{split}={n}" for split, n in per_class.items())
+            raise UsageError(f"The quotas are {shown}; expected 1 or more in each split.")
         gold = choose_gold(self.candidates, judged, self.labels, per_class)
         agreement = measure_agreement(judged, self.labels, self.n_annotators)
         return Review(agreement, gold, answers.completions, len(self.batches), self.n_annotators)

@@ -38,7 +38,7 @@ from .builders.versions.manifest import Manifest
 from .builders.versions.version import BuiltVersion
 from .builders.versions.write import build_version, check_target, write_texts
 from .builders.versions.write_rows import MAX_SHARD_BYTES, write_rows
-from .loaders.errors import UsageError
+from .loaders.errors import OutputError, UsageError, VerificationError
 from .loaders.progress import Tell, silent
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def papers(
         SourceNotFoundError: There is no paper file.
         MetadataError: The table of papers is malformed.
         CorpusError: No paper is taken, a split has no pair of a class, or fewer than its quota.
-        OutputError: There is something else at ``output/NAME``.
+        OutputError: There is something else at ``output/NAME``, or a version that people annotated.
     """
     chosen = recipe or PapersRecipe()
     return construct("papers", name, paths, output, chosen, about, num_proc, probe, tell)
@@ -228,7 +228,7 @@ def abstracts(
         CorpusError: A split has no mechanism, no positive or no negative; or a fold has nothing to
             train on.
         MissingExtraError: Generating needs an extra that is not installed.
-        OutputError: There is something else at ``output/NAME``.
+        OutputError: There is something else at ``output/NAME``, or a version that people annotated.
     """
     chosen = recipe or AbstractsRecipe()
     return construct("abstracts", name, paths, output, chosen, about, num_proc, probe, tell)
@@ -265,7 +265,7 @@ def patterns(
         UsageError: The name is not valid or taken.
         SourceNotFoundError: The folder is missing, or does not hold one file of each kind.
         BankError: The bank has defects; all are listed.
-        OutputError: There is something else at ``output/NAME``.
+        OutputError: There is something else at ``output/NAME``, or a version that people annotated.
     """
     chosen = recipe or PatternsRecipe()
     return construct("patterns", name, bank, output, chosen, about, num_proc, probe, tell)
@@ -298,10 +298,13 @@ def construct(
     declared = (about or About()).declare(name, kind.MATERIAL, kind.CREDIT)
     target = Path(output).expanduser()
     check_target(target / name, name)
+    earlier = _earlier(target / name)
     files = _as_paths(paths)
     report_file = target / f"{name}.report.json"
     try:
         with chosen.run(files, recipe, declared, options, tell) as made:
+            if earlier is not None and (changes := _list_changes(earlier, made)):
+                tell(f"{target / name} is replaced: {'; '.join(changes)}")
             builder = declared_builder(made.declaration, made.rows, made.report.counts)
             version = build_version(builder, target, options, measure=_probe if probe else None)
             report = made.report
@@ -318,6 +321,37 @@ def construct(
         [*report.summary, *_rows_as_text(version.manifest)],
         {config: {s: split.rows for s, split in found.items()} for config, found in configs},
     )
+
+
+def _earlier(folder: Path) -> Manifest | None:
+    """Return the manifest of the version that would be replaced, if people have not annotated it.
+
+    Raises:
+        OutputError: They have.
+    """
+    try:
+        earlier = BuiltVersion(folder).manifest
+    except VerificationError:
+        return None  # nothing of ours there
+    if (earlier.declaration or {}).get("is_annotated"):
+        raise OutputError(
+            f"{folder} is a version whose labels people have judged, which would be lost. Name "
+            "another folder (--output), or move that one away."
+        )
+    return earlier
+
+
+def _list_changes(earlier: Manifest, made: Construction) -> list[str]:
+    """Say in which parameters a version differs from an earlier one, and whether in its sources."""
+    new, sources = json.loads(json.dumps([made.rows.parameters, [*made.rows.sources]]))
+    changes = [
+        f"{name} was {json.dumps(earlier.parameters.get(name))}, is {json.dumps(new.get(name))}"
+        for name in sorted(earlier.parameters.keys() | new.keys())
+        if earlier.parameters.get(name) != new.get(name)
+    ]
+    if earlier.sources != sources:
+        changes.append("it was made of other material")
+    return changes
 
 
 def _checked(num_proc: int) -> int:

@@ -26,7 +26,7 @@ from ...core.options import BuildOptions
 from ...core.schema import SPLITS
 from ...core.sql import memory_limit
 from ..about import Declared
-from ..procedure import Construction
+from ..procedure import Construction, TooFewError
 from ..shards import SHARD_BYTES, Corpus, CorpusShard, LocalEngine, worked_off
 from .balance import class_sizes
 from .declaration import UNBALANCED
@@ -257,10 +257,13 @@ def estimate(
                     halves.append(trial.measure(corpus.shards[n::2], folder / f"half-{n}"))
             try:
                 whole = trial.measure(corpus.shards, folder / "whole")
-            except NLIHubError as error:
+            except CorpusError as error:
+                is_small = share < 1 and not (
+                    isinstance(error, TooFewError) and not error.report.counts["papers"]["kept"]
+                )
+                advice = " Take a larger share." if is_small else ""
                 raise CorpusError(
-                    f"The sample, {show_bytes(_size(sample))}, gives no dataset: {error} Take a "
-                    "larger share."
+                    f"The sample, {show_bytes(_size(sample))}, gives no dataset: {error}{advice}"
                 ) from error
             weights = [sum(weigh(file, folder) for file in one.files) for one in corpus.shards]
             scatter = _scatter(whole, corpus.shards, weights)

@@ -23,7 +23,7 @@ from ..shards import Corpus, Engine, LocalEngine, do_missing, worked_off
 from ..splits import list_uneven_splits
 from .declaration import PapersDeclaration
 from .extract import Job
-from .place_papers import PlaceJob, group_shards
+from .place_papers import NO_DOMAIN, PlaceJob, group_shards
 from .recipe import PapersRecipe
 from .rows import PaperRows
 from .select import Pairs, Papers, Selector, SkippedPapers
@@ -136,7 +136,10 @@ def _select(
             )
         except CorpusError as error:
             report = _report(papers, unknown, {"papers": papers.counts})
-            most = _most_common(papers.counts["dropped"], selector.dropped_pairs().dropped)
+            dropped = papers.counts["dropped"]
+            most = _most_common(dropped, selector.dropped_pairs().dropped)
+            if NO_DOMAIN in dropped:
+                most += " Name the domain of papers that state none: --domain, or --metadata FILE."
             raise TooFewError(f"{error} {most}", report) from error
     return papers, unknown, pairs, results
 

@@ -156,7 +156,11 @@ def test_what_makes_no_sense_is_refused(version, tmp_path, built):
     for wrong in ({"test": 6}, {**QUOTAS, "train": 3}, {}):
         with pytest.raises(UsageError, match="expected one for validation and one for test"):
             nlihub.annotation.build(version, tmp_path / "batches", tmp_path / "gold", wrong)
+    with pytest.raises(UsageError, match="1 or more in each split"):
+        nlihub.annotation.review(version, tmp_path / "batches", {**QUOTAS, "validation": 0})
     gold = nlihub.annotation.build(version, tmp_path / "batches", tmp_path / "gold", QUOTAS)
+    with pytest.raises(OutputError, match="whose labels people have judged"):
+        from_papers("my_nli", version.parent.parent / "papers.jsonl", gold.parent)
     with pytest.raises(UsageError, match="before annotation"):
         nlihub.annotation.export(gold, tmp_path / "others", QUOTAS)
     with pytest.raises(UsageError, match="another"):

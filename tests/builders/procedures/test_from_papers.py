@@ -302,6 +302,19 @@ from_papers("my_nli", "p", "b", **{YEARS!r})
         assert times  # they were not made anew, or the sixth would have killed it
         assert not list(cache.glob("construct/*/*/*"))
 
+    def test_what_differs_from_a_version_that_is_replaced_is_told(self, papers, tmp_path):
+        given = YEARS | {"output": tmp_path / "b"}
+        path = write_lines(tmp_path / "p.jsonl", papers)
+        other = write_lines(tmp_path / "q.jsonl", papers[:-1])
+        told = []
+        for paths, seed in ((path, 1), (path, 1), (path, 2), (other, 2)):
+            from_papers("my_nli", paths, seed=seed, tell=told.append, **given)
+        place = tmp_path / "b" / "my_nli"
+        assert [line for line in told if "replaced" in line] == [
+            f"{place} is replaced: seed was 1, is 2",
+            f"{place} is replaced: it was made of other material",
+        ]
+
     @pytest.mark.slow
     def test_two_at_once_give_the_same(self, made, papers, tmp_path):
         write_lines(tmp_path / "p.jsonl", papers)

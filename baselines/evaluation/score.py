@@ -404,7 +404,9 @@ def _read_result(path: Path, metric: str) -> dict[str, Any]:
     except FileNotFoundError:
         raise SourceNotFoundError(f"There is no file {path}.") from None
     except ValueError as error:
-        raise UsageError(f"{path} is not valid JSON: {error}") from None
+        raise UsageError(
+            f"{path} is not valid JSON: {error}. Expected what nlihub score --json says."
+        ) from None
     if not isinstance(found, dict) or "runs" in found:
         what = "the scores of several runs" if isinstance(found, dict) else "no result"
         raise UsageError(f"{path} holds {what}; expected what nlihub score --json says of one run.")

@@ -52,7 +52,7 @@ def map_in_order(
                 worker.kill()
             # A worker killed in the middle of a result leaves the pool waiting for the rest of it,
             # unless nobody is left who could write that.
-            pool._result_queue._writer.close()
+            pool._result_queue._writer.close()  # type: ignore[attr-defined]
         raise
     finally:
         pool.shutdown(cancel_futures=True)

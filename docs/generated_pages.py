@@ -12,6 +12,7 @@ from nlihub.baselines.reproduction.entries import NEEDS, PAPERS, Entry, entries
 from nlihub.builders.core.markdown import markdown_table
 from nlihub.builders.core.registry import get_builder, list_datasets
 from nlihub.builders.versions.card import declared_card, split_card
+from notebook_pages import notebook_page, read_notebook, run_notebook
 from results_page import METRICS, describe_system, results_page, show_score, with_note
 
 import nlihub
@@ -41,11 +42,15 @@ _MODULE = """::: {}
       members: false"""
 
 
-def generated_pages(root: Path) -> dict[str, str]:
+def generated_pages(root: Path, *, runs_notebooks: bool = False) -> dict[str, str]:
     """Return the generated pages by their path in the site.
 
     Args:
         root: The checkout.
+        runs_notebooks: Whether to run the notebooks, to show their outputs; half a minute.
+
+    Raises:
+        SystemExit: A notebook fails.
     """
     pages = {
         page: (root / file).read_text(encoding="utf-8").replace("(CHANGELOG.md)", "(changelog.md)")
@@ -55,6 +60,9 @@ def generated_pages(root: Path) -> dict[str, str]:
     pages |= {f"datasets/{name}.md": _dataset(name) for name in list_datasets()}
     pages["reproduction/registry.md"] = _registry()
     pages["reproduction/results.md"] = results_page(root)
+    for path in sorted((root / "docs" / "notebooks").glob("*.ipynb")):
+        notebook = run_notebook(path) if runs_notebooks else read_notebook(path)
+        pages[f"notebooks/{path.stem}.md"] = notebook_page(notebook, path.name)
     pages["reference/command-line.md"] = _command_line()
     pages["reference/python.md"] = _python("nlihub")
     pages |= {f"reference/{name}.md": _python(name) for name in NAMESPACES}

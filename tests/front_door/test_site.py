@@ -17,9 +17,12 @@ import nlihub
 sys.path.insert(0, str(ROOT / "docs"))
 from build_site import find_loads, show_formulae
 from generated_pages import generated_pages, leaf_commands
+from notebook_pages import notebook_page, run_notebook
 from results_page import COLUMNS, Row, measured_results
 
 NODE = shutil.which("node")
+
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 
 
 @pytest.fixture(scope="module")
@@ -136,6 +139,39 @@ def test_the_table_is_sorted_and_filtered():
     assert shown == [True, True, False, False]
 
 
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_is_short_and_saved_without_outputs(path, pages):
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    assert len(notebook["cells"]) <= 15
+    for cell in notebook["cells"]:
+        assert not cell.get("outputs")
+        assert cell.get("execution_count") is None
+    page = pages[f"notebooks/{path.stem}.md"]
+    assert f"]({path.name})" in page
+    assert "```python\n" in page
+    assert f"notebooks/{path.stem}.md" in (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+
+
+def write_notebook(path, *sources):
+    cell = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": []}
+    cells = [cell | {"id": str(place), "source": source} for place, source in enumerate(sources)]
+    notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+    return path
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("nbclient") is None, reason="nlihub[docs] is not installed")
+def test_a_notebook_is_shown_with_its_outputs_and_one_that_fails_is_an_error(tmp_path):
+    printing = ["%%writefile a.yaml\na: 1", "import sys\nprint(6 * 7, file=sys.stderr)\n6 * 9"]
+    page = notebook_page(run_notebook(write_notebook(tmp_path / "a.ipynb", *printing)), "a.ipynb")
+    assert '```yaml title="a.yaml"\na: 1\n```' in page
+    assert "````text\n54\n````" in page
+    assert "42" not in page
+    with pytest.raises(SystemExit, match=r"b\.ipynb: (.|\n)*ZeroDivisionError"):
+        run_notebook(write_notebook(tmp_path / "b.ipynb", "1 / 0"))
+
+
 def test_what_is_loaded_from_elsewhere_is_found(tmp_path):
     (tmp_path / "a.html").write_text(
         '<a href="https://a.org">told, not loaded</a><link rel="canonical" href="https://b.org">'
@@ -156,6 +192,12 @@ class TestBuild:
         assert done.returncode == 0, done.stdout + done.stderr
         site = tmp_path / "docs" / "site"
         assert "pattern_accuracy" in (site / "reference/python/index.html").read_text()
+        # The notebooks have run.
+        shown = {path.stem: (site / "notebooks" / path.stem / "index.html") for path in NOTEBOOKS}
+        assert "pattern_accuracy|version" in shown["evaluate"].read_text()
+        assert "data:image/png" in shown["evaluate"].read_text()
+        assert "35 of 36 pairs" in shown["construct"].read_text()
+        assert "48 problems of 4 patterns" in shown["patterns"].read_text()
         # A broken link, anchor or reference is an error.
         for broken in ("[a](gone.md)", "[a](index.md#gone)", "[a][nlihub.gone]"):
             (tmp_path / "docs" / "pages" / "changelog.md").write_text(f"# Changelog\n\n{broken}\n")

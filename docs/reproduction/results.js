@@ -69,6 +69,12 @@ function setUp(form, table) {
       sort = column;
       show();
     });
+    button.addEventListener("focus", () => {
+      // Not at the edge, where the column that stays in view would cover it.
+      if (button.matches(":focus-visible")) {
+        button.scrollIntoView({ block: "nearest", inline: "center" });
+      }
+    });
     head.append(button);
   });
   for (const field of form.elements) {

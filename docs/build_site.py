@@ -3,7 +3,7 @@
 The pages are laid out in build/docs/pages, so that nothing generated stands in docs/; the site is
 build/docs/site. Formulae between
 lines of ``$$`` become MathML, which browsers show without a script. A broken link or reference, or
-a file that the site would load from another host, is an error.
+a file that the site would load from another host, is an error, and so is a notebook that fails.
 
 ``python docs/build_site.py [--folder build/docs]``; needs nlihub[docs].
 """
@@ -59,7 +59,7 @@ def lay_out(folder: Path) -> None:
     """
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(ROOT / "docs", folder / "pages", ignore=shutil.ignore_patterns("*.py", "__*"))
-    pages = generated_pages(ROOT)
+    pages = generated_pages(ROOT, runs_notebooks=True)
     for name, text in pages.items():
         page = folder / "pages" / name
         page.parent.mkdir(parents=True, exist_ok=True)

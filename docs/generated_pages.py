@@ -12,6 +12,8 @@ from nlihub.baselines.reproduction.entries import NEEDS, PAPERS, Entry, entries
 from nlihub.builders.core.markdown import markdown_table
 from nlihub.builders.core.registry import get_builder, list_datasets
 from nlihub.builders.versions.card import declared_card, split_card
+from notebook_pages import notebook_page, read_notebook, run_notebook
+from results_page import METRICS, describe_system, results_page, show_score, with_note
 
 import nlihub
 from nlihub.cli import app
@@ -32,11 +34,6 @@ _COPIED = {
     "changelog.md": "CHANGELOG.md",
     "measured.md": "benchmarks/README.md",
 }
-#: Names of scores in a table of published results; F1 and recall by class stay in the reports.
-_SCORES = {"macro_f1": "macro-F1", "accuracy": "accuracy", "f1_positive": "F1 of positives"}
-_SCORES["f1_negative"] = "F1 of negatives"
-#: Decimals of the percentages that papers print, if not two.
-_DECIMALS = {"BioNLI": 0, "SpaceNLI": 1}
 #: The docstring of a module alone.
 _MODULE = """::: {}
     options:
@@ -45,11 +42,15 @@ _MODULE = """::: {}
       members: false"""
 
 
-def generated_pages(root: Path) -> dict[str, str]:
+def generated_pages(root: Path, *, runs_notebooks: bool = False) -> dict[str, str]:
     """Return the generated pages by their path in the site.
 
     Args:
         root: The checkout.
+        runs_notebooks: Whether to run the notebooks, to show their outputs; half a minute.
+
+    Raises:
+        SystemExit: A notebook fails.
     """
     pages = {
         page: (root / file).read_text(encoding="utf-8").replace("(CHANGELOG.md)", "(changelog.md)")
@@ -58,6 +59,10 @@ def generated_pages(root: Path) -> dict[str, str]:
     pages["datasets/index.md"] = _datasets()
     pages |= {f"datasets/{name}.md": _dataset(name) for name in list_datasets()}
     pages["reproduction/registry.md"] = _registry()
+    pages["reproduction/results.md"] = results_page(root)
+    for path in sorted((root / "docs" / "notebooks").glob("*.ipynb")):
+        notebook = run_notebook(path) if runs_notebooks else read_notebook(path)
+        pages[f"notebooks/{path.stem}.md"] = notebook_page(notebook, path.name)
     pages["reference/command-line.md"] = _command_line()
     pages["reference/python.md"] = _python("nlihub")
     pages |= {f"reference/{name}.md": _python(name) for name in NAMESPACES}
@@ -91,11 +96,12 @@ def _dataset(name: str) -> str:
     results = [one for one in published_results() if one.test.partition("/")[0] == name]
     if results:
         header = ["system", "trained on", "tested on", "scores in %", "source"]
-        rows = [[*_setting(one), _scores(one), "; ".join(_source(one))] for one in results]
+        rows = [_result(one) for one in results]
         parts.append(
             "## Published results\n\nOf papers, as they print them. "
-            "[Train a baseline](../guides/baselines.md) sets yours beside them.\n\n"
-            + markdown_table(header, rows)
+            "[Train a baseline](../guides/baselines.md) sets yours beside them; "
+            f"[All results](../reproduction/results.md?dataset={name}) can be sorted and filtered, "
+            "with F1 and recall by class.\n\n" + markdown_table(header, rows)
         )
     made = [entry for entry in entries().values() if entry.dataset == name]
     if made:
@@ -103,35 +109,19 @@ def _dataset(name: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _setting(result: PublishedResult) -> list[str]:
-    system = result.system
-    if result.view != "pair":
-        system += f", {result.view} alone"
-    if result.n_shots is not None and "shot" not in system:
-        system += f", {result.n_shots} shots"
-    return [system, result.train or "", result.test]
-
-
-def _source(result: PublishedResult) -> Iterator[str]:
-    """Yield the table, what is to be known of it, and in what no run is comparable with it."""
-    yield result.source
-    if result.note:
-        yield result.note
-    if result.differs:
-        yield f"not compared with runs: {result.differs}"
+def _result(result: PublishedResult) -> list[str]:
+    source = with_note(result.source, result.note)
+    source = with_note(source, result.differs and f"not compared with runs: {result.differs}")
+    return [describe_system(result), result.train or "", result.test, _scores(result), source]
 
 
 def _scores(result: PublishedResult) -> str:
     shown = []
     for name, score in result.scores.items():
-        if name.startswith(("f1 ", "recall ")):
+        if name.startswith(("f1 ", "recall ")):  # those are on the page of all results
             continue
-        named = _SCORES.get(name, name.replace("pattern_accuracy", "PA").replace("_", " "))
-        decimals = _DECIMALS.get(result.source.partition(",")[0], 2)
-        value = f"{'> ' if score.is_lower_bound else ''}{100 * score.mean:.{decimals}f}"
-        if score.std is not None:
-            value += f" ± {100 * score.std:.{decimals}f}"
-        shown.append(f"{named} {value}")
+        named = METRICS.get(name, name.replace("pattern_accuracy", "PA").replace("_", " "))
+        shown.append(f"{named} {show_score(score, result.decimals)}")
     return "; ".join(shown)
 
 

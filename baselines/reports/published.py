@@ -117,6 +117,11 @@ class PublishedResult:
         if self.view not in VIEWS:
             raise SchemaError(f"{self.view!r} is not a view; expected one of {', '.join(VIEWS)}.")
 
+    @property
+    def decimals(self) -> int:
+        """Return the number of decimals of the paper's percentages."""
+        return paper_decimals(self.source)
+
 
 @cache
 def published_results() -> tuple[PublishedResult, ...]:
@@ -206,7 +211,12 @@ class PaperRow:
     @property
     def decimals(self) -> int:
         """Return the number of decimals of the paper's percentages."""
-        return _DECIMALS.get(self.sources[0].partition(",")[0], 2)
+        return paper_decimals(self.sources[0])
+
+
+def paper_decimals(source: str) -> int:
+    """Return the number of decimals of the percentages of the paper that a source names."""
+    return _DECIMALS.get(source.partition(",")[0], 2)
 
 
 def place_of(test: str, score: str) -> tuple[str, str]:
@@ -412,8 +422,7 @@ def results_apart(test: str) -> dict[tuple[str, str], list[str]]:
     for result in published_results():
         for name, score in result.scores.items():
             if result.differs is not None and place_of(result.test, name) == wanted:
-                decimals = _paper_row([result], result.scores).decimals
-                shown = f"{result.system} {100 * score.mean:.{decimals}f}"
+                shown = f"{result.system} {100 * score.mean:.{result.decimals}f}"
                 found.setdefault((result.source, result.differs), []).append(shown)
     return found
 

@@ -216,8 +216,11 @@ def open_database(beside: Path, num_threads: int | None = None) -> Iterator[Data
             raise UsageError(
                 f"{_MEMORY} is {limit!r}; expected a size such as 500MB or 4GB ({error})."
             ) from error
-        # Else on stdout, in a session or a notebook.
-        connection.execute("SET enable_progress_bar = false")
+        # It would be on stdout, in a session or a notebook. In a notebook without ipywidgets it is
+        # off, and setting it is an error.
+        query = "SELECT current_setting('enable_progress_bar')"
+        if connection.execute(query).fetchall() == [(True,)]:
+            connection.execute("SET enable_progress_bar = false")
         try:
             yield Database(connection, temporary, limit)
         finally:

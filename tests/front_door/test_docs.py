@@ -8,6 +8,7 @@ the words and options are compared with the program.
 
 import contextlib
 import doctest
+import json
 import os
 import re
 import shlex
@@ -33,6 +34,7 @@ from nlihub.cli import app
 
 sys.path.insert(0, str(ROOT / "docs"))
 from generated_pages import leaf_commands
+from notebook_pages import notebook_page
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -40,6 +42,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = {"README.md": ROOT / "README.md"} | {
     str(path.relative_to(ROOT)): path for path in sorted((ROOT / "docs").rglob("*.md"))
 }
+NOTEBOOKS = {path.name: path for path in sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))}
 _BLOCK = re.compile(r"^```(\w+)(?: title=\"([^\"\n]+)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 #: What a page's commands need of a reader's own.
 _GIVEN = {
@@ -109,10 +112,12 @@ def commands_of(text):
                     yield shlex.split(found[1].replace(')"', ""), comments=True)
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", PAGES | NOTEBOOKS)
 def test_the_commands_of_a_page_exist(page):
-
-    for words in commands_of(PAGES[page].read_text(encoding="utf-8")):
+    text = (PAGES | NOTEBOOKS)[page].read_text(encoding="utf-8")
+    if page in NOTEBOOKS:
+        text = notebook_page(json.loads(text), page)
+    for words in commands_of(text):
         command, given = program(), words
         while hasattr(command, "commands"):
             command, given = command.get_command(typer.Context(command), given[0]), given[1:]

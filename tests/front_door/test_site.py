@@ -1,17 +1,28 @@
 """The documentation site: it is built strictly, and loads nothing from elsewhere."""
 
+import json
+import re
+import shutil
 import subprocess
 import sys
+from collections import Counter
 from importlib.util import find_spec
 
 import pytest
 from conftest import ROOT
+from nlihub.baselines.reports.published import published_results
 
 import nlihub
 
 sys.path.insert(0, str(ROOT / "docs"))
 from build_site import find_loads, show_formulae
 from generated_pages import generated_pages, leaf_commands
+from notebook_pages import notebook_page, run_notebook
+from results_page import COLUMNS, Row, measured_results
+
+NODE = shutil.which("node")
+
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +55,123 @@ def test_every_command_and_public_name_is_in_the_reference(pages):
         assert f"::: nlihub.{name}\n" in functions
 
 
+@pytest.fixture(scope="module")
+def results(pages):
+    """The rows of the page of all results."""
+    lines = re.findall(r"^\| (.*) \|$", pages["reproduction/results.md"], re.MULTILINE)
+    head, _, *rows = [line.split(" | ") for line in lines]
+    assert tuple(head) == COLUMNS
+    return [Row(*row) for row in rows]
+
+
+def read_score(text):
+    """Whether it is a lower bound, the mean and the deviation."""
+    mean, _, std = text.removeprefix("> ").partition(" ± ")
+    return text.startswith("> "), float(mean), float(std) if std else None
+
+
+def test_every_published_score_is_on_the_page_once(results):
+    def stated(score):
+        std = None if score.std is None else round(100 * score.std, 2)
+        return score.is_lower_bound, round(100 * score.mean, 2), std
+
+    shown = [row for row in results if row.kind == "published"]
+    assert Counter(
+        (row.source.split("; ")[0], row.system, row.trained_on, *read_score(row.score))
+        for row in shown
+    ) == Counter(
+        (result.source, result.system, result.train or "", *stated(score))
+        for result in published_results()
+        for score in result.scores.values()
+    )
+    assert max(Counter(row._replace(score="") for row in shown).values()) == 1
+
+
+def test_a_result_says_in_what_it_differs(results, pages):
+    assert {row.comparable.partition(": ")[0] for row in results} == {"yes", "no"}
+    reasons = {row.comparable.partition(": ")[2] for row in results if row.kind == "published"}
+    assert reasons == {one.differs or "" for one in published_results()}
+    assert "results.md?dataset=scinli" in pages["datasets/scinli.md"]
+
+
+def test_measured_scores_are_those_of_the_benchmarks(results):
+    text = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
+    sections = dict(re.findall(r"^##+ (.*)\n((?:(?!##).*\n)*)", text, re.MULTILINE))
+    told = {}
+    for result in measured_results(ROOT):
+        section = " ".join(sections[result["section"]].split())
+        assert result["command"] in section
+        for score in result["scores"].values():
+            shown = f"{100 * score['mean']:.{result['decimals']}f}"
+            if "std" in score:
+                shown += f" ± {100 * score['std']:.{result['decimals']}f}"
+            assert re.search(rf"(?<![\d.]){re.escape(shown)}(?![\d.]*\d)", section), shown
+            told.setdefault(result["section"], []).append(shown)
+    # Nothing that has a deviation over runs is left out, or told twice.
+    for section, scores in told.items():
+        deviations = re.findall(r"[\d.]+ ± [\d.]+\d", sections[section])
+        assert Counter(deviations) == Counter(score for score in scores if "±" in score)
+    on_page = Counter(row.score for row in results if row.kind == "measured")
+    assert on_page == Counter(score for scores in told.values() for score in scores)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(NODE is None, reason="there is no node to run the script")
+def test_the_table_is_sorted_and_filtered():
+    def run(expression):
+        code = f"const {{ sortRows, isShown }} = require({json.dumps(str(script))});"
+        code += f"console.log(JSON.stringify({expression}))"
+        return json.loads(subprocess.check_output([NODE, "-e", code]))
+
+    def in_order(cells, descending):
+        rows = json.dumps([{"cells": [cell, place]} for place, cell in enumerate(cells)])
+        return run(f"sortRows({rows}, 0, {descending}).map((row) => row.cells[0])")
+
+    script = ROOT / "docs" / "reproduction" / "results.js"
+    scores = ["9.5", "", "78.05 ± 0.39", "> 99", "78.1"]
+    assert in_order(scores, "false") == ["9.5", "78.05 ± 0.39", "78.1", "> 99", ""]
+    assert in_order(scores, "true") == ["> 99", "78.1", "78.05 ± 0.39", "9.5", ""]
+    tables = ["SciNLI, Table 10", "bionli", "SciNLI, Table 9"]
+    assert in_order(tables, "false") == ["bionli", "SciNLI, Table 9", "SciNLI, Table 10"]
+    row = json.dumps({"cells": ["scinli", "RoBERTa large", "no: other rows"]})
+    asked = ["'', {}", "'LARGE roberta', {2: 'no'}", "'bert base', {}", "'', {0: 'mscinli'}"]
+    shown = [run(f"isShown({row}, {one})") for one in asked]
+    assert shown == [True, True, False, False]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_is_short_and_saved_without_outputs(path, pages):
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    assert len(notebook["cells"]) <= 15
+    for cell in notebook["cells"]:
+        assert not cell.get("outputs")
+        assert cell.get("execution_count") is None
+    page = pages[f"notebooks/{path.stem}.md"]
+    assert f"]({path.name})" in page
+    assert "```python\n" in page
+    assert f"notebooks/{path.stem}.md" in (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+
+
+def write_notebook(path, *sources):
+    cell = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": []}
+    cells = [cell | {"id": str(place), "source": source} for place, source in enumerate(sources)]
+    notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+    return path
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("nbclient") is None, reason="nlihub[docs] is not installed")
+def test_a_notebook_is_shown_with_its_outputs_and_one_that_fails_is_an_error(tmp_path):
+    printing = ["%%writefile a.yaml\na: 1", "import sys\nprint(6 * 7, file=sys.stderr)\n6 * 9"]
+    page = notebook_page(run_notebook(write_notebook(tmp_path / "a.ipynb", *printing)), "a.ipynb")
+    assert '```yaml title="a.yaml"\na: 1\n```' in page
+    assert "````text\n54\n````" in page
+    assert "42" not in page
+    with pytest.raises(SystemExit, match=r"b\.ipynb: (.|\n)*ZeroDivisionError"):
+        run_notebook(write_notebook(tmp_path / "b.ipynb", "1 / 0"))
+
+
 def test_what_is_loaded_from_elsewhere_is_found(tmp_path):
     (tmp_path / "a.html").write_text(
         '<a href="https://a.org">told, not loaded</a><link rel="canonical" href="https://b.org">'
@@ -67,6 +195,12 @@ class TestBuild:
         construct = (site / "reference/nlihub.construct/index.html").read_text()
         for option in ("Papers", "neutral_distance"), ("Abstracts", "strategies"):
             assert "Recipe.".join(option) in construct
+        # The notebooks have run.
+        shown = {path.stem: (site / "notebooks" / path.stem / "index.html") for path in NOTEBOOKS}
+        assert "pattern_accuracy|version" in shown["evaluate"].read_text()
+        assert "data:image/png" in shown["evaluate"].read_text()
+        assert "35 of 36 pairs" in shown["construct"].read_text()
+        assert "48 problems of 4 patterns" in shown["patterns"].read_text()
         # A broken link, anchor or reference is an error.
         for broken in ("[a](gone.md)", "[a](index.md#gone)", "[a][nlihub.gone]"):
             (tmp_path / "docs" / "pages" / "changelog.md").write_text(f"# Changelog\n\n{broken}\n")

@@ -2,13 +2,13 @@
 
     python benchmarks/writing.py --version FOLDER [--parts 4] [--part-rows 300000] [--num-proc 1 2]
 
-FOLDER is a version that ``nlihub construct papers`` wrote. Rows are made of its texts: each text is
-the first half of one and the second half of another, so that hardly two are equal. Nine of ten rows
-train; three of ten are in the default config too, as in a corpus whose classes are balanced. Each
-number of processes has a process of its own, with as many workers. "Floor": the tables of a part,
-ready in memory, written by ``pyarrow.parquet.write_table`` with zstd, in the same process
-afterwards. Times are of processors, without the time to make the rows; peaks of memory are of the
-process and its largest worker.
+FOLDER is a version with three splits that ``nlihub construct papers`` wrote. Rows are made of its
+texts: each text is the first half of one and the second half of another, so that hardly two are
+equal. Nine of ten rows train; three of ten are in the default config too, as in a corpus whose
+classes are balanced. Each number of processes has a process of its own, with as many workers.
+"Floor": the tables of a part, ready in memory, written by ``pyarrow.parquet.write_table`` with
+zstd, in the same process afterwards. Times are of processors, without the time to make the rows;
+peaks of memory are of the process and its largest worker.
 """
 
 import argparse

@@ -156,11 +156,13 @@ def test_a_cache_that_cannot_be_written_is_named(variable, tmp_path, monkeypatch
     assert _hint_at_caches(OSError(28, "No space left on device", str(tmp_path))) == ""
 
 
-def test_arguments_of_another_kind_are_named():
+def test_arguments_of_another_kind_are_named(tmp_path):
     import nlihub
 
     with pytest.raises(nlihub.NLIHubError, match=r"\['scinli'\] is no dataset; expected its name"):
         nlihub.load_dataset(["scinli"])
+    with pytest.raises(nlihub.NLIHubError, match=r"a folder; .* datasets\.load_dataset\('.*'\)"):
+        nlihub.load_dataset(str(tmp_path))
     with pytest.raises(nlihub.NLIHubError, match="7 is no file; expected a path"):
         nlihub.score([7], "open_spacenli")
 

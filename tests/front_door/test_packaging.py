@@ -1,5 +1,6 @@
 import ast
 import configparser
+import re
 import shutil
 import subprocess
 import sys
@@ -100,6 +101,15 @@ def test_imports_run_one_way(module, path):
                 if parts[-1] == "__main__":  # a program stands at the door, whatever its folder
                     continue
                 assert target in MAY_IMPORT[package], f"{module} imports {name}"
+
+
+def test_scipy_is_imported_where_baselines_are_installed():
+    """It is 143 MB, and no requirement of the package itself."""
+    lines = re.compile(r"^\s*(?:from|import) scipy\b", re.MULTILINE)
+    found = {m for m, path in modules() if lines.search(path.read_text(encoding="utf-8"))}
+    assert found == {
+        f"nlihub.baselines.systems.{name}" for name in ("lexical_features", "lexicalized", "probe")
+    }
 
 
 def test_importing_is_cheap_and_silent():

@@ -2,10 +2,10 @@
 
 import pytest
 from nlihub.baselines.presets import PRESETS
-from nlihub.cli import app
 from typer.testing import CliRunner
 
 import nlihub
+from nlihub.cli import app
 
 DATASETS = nlihub.list_datasets()
 

@@ -271,7 +271,7 @@ def _sign_test(n_heads: int, n_tails: int) -> float:
     n, least = n_heads + n_tails, min(n_heads, n_tails)
     if n <= _MOST_TOSSES:  # in whole numbers: exact
         counts = accumulate(range(least), lambda count, k: count * (n - k) // (k + 1), initial=1)
-        return min(1.0, 2 * sum(counts) / 2**n)
+        return min(1.0, float(2 * sum(counts) / 2**n))
     half, odd = divmod(n, 2)
     middle = _central_binomial(half) * (n / (n + 1) if odd else 1.0)  # of half heads
     heads = np.arange(half, 0, -1)

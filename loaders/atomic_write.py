@@ -17,6 +17,7 @@ from .errors import OutputError
 
 _MAX_SWAPS = 100
 _LEFTOVER_AGE_S = 3600
+_IS_POSIX = os.name == "posix"
 _NEW = ".nlihub-new-"  # how a folder is called until it is locked
 
 
@@ -34,11 +35,12 @@ def whole_folder(target: Path, may_replace: Callable[[Path], bool]) -> Iterator[
         An empty folder beside the target.
 
     Raises:
-        OutputError: Something else is at the target, or it cannot be written.
+        OutputError: Something else is at the target, it cannot be written, or this is not a POSIX
+            system.
     """
     target = target.absolute()
     missing = [parent for parent in target.parents if not parent.exists()]
-    _make_folder(target.parent)
+    _make_folder(target.parent, is_locked=True)
     try:
         _check_replaceable(target, may_replace)
         with working_folder(target.parent, f".{target.name}.partial-") as work:
@@ -66,11 +68,11 @@ def working_folder(parent: Path, prefix: str) -> Iterator[Path]:
         prefix: The beginning of its name.
 
     Raises:
-        OutputError: The parent cannot be written to.
+        OutputError: The parent cannot be written to, or this is not a POSIX system.
     """
     from filelock import FileLock  # takes long to import
 
-    _make_folder(parent)
+    _make_folder(parent, is_locked=True)
     _remove_leftovers(parent, prefix)
     # Locked before it has the name by which leftovers are found.
     start = Path(tempfile.mkdtemp(prefix=_NEW, dir=parent))
@@ -99,11 +101,11 @@ def resumed_folder(parent: Path, prefix: str, key: str) -> Iterator[Path]:
         its own.
 
     Raises:
-        OutputError: The parent cannot be written to.
+        OutputError: The parent cannot be written to, or this is not a POSIX system.
     """
     from filelock import FileLock, Timeout  # takes long to import
 
-    _make_folder(parent)
+    _make_folder(parent, is_locked=True)
     work = parent / f"{prefix}{key}"
     for other in parent.glob(f"{glob.escape(prefix)}*"):
         if other != work:
@@ -125,7 +127,13 @@ def resumed_folder(parent: Path, prefix: str, key: str) -> Iterator[Path]:
         lock.release()
 
 
-def _make_folder(folder: Path) -> None:
+def _make_folder(folder: Path, *, is_locked: bool = False) -> None:
+    if is_locked and not _IS_POSIX:
+        raise OutputError(
+            f"{folder}: expected Linux or another POSIX system, since a folder in which a file is "
+            "open (its lock) is renamed and removed. On Windows use WSL; "
+            "loading and metrics do without."
+        )
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):

@@ -7,6 +7,7 @@ import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,9 @@ MAX_RESAMPLES = 1_000_000
 _MAX_WEIGHTS = 1 << 24
 #: Largest score of a test: its square, and the sum of many, are still numbers.
 _MAX_SCORE = 1e100
+
+#: Up to so many tosses, probabilities are summed in whole numbers, 0.2 seconds at most.
+_MOST_TOSSES = 50_000
 
 #: Below this, a difference of two scores is rounding.
 _NO_DIFFERENCE = 1e-12
@@ -253,17 +257,31 @@ def mcnemar(first_right: np.ndarray, second_right: np.ndarray) -> dict[str, Any]
 
     Source: McNemar, Psychometrika 12 (1947); the exact form is the sign test.
     """
-    from scipy.stats import binomtest
-
     n_only_first = int(np.sum(first_right & ~second_right))
     n_only_second = int(np.sum(second_right & ~first_right))
-    n = n_only_first + n_only_second
-    p_value = binomtest(n_only_first, n, 0.5).pvalue if n else 1.0
     return {
         "n_only_first": n_only_first,
         "n_only_second": n_only_second,
-        "p_value": float(p_value),
+        "p_value": _sign_test(n_only_first, n_only_second),
     }
+
+
+def _sign_test(n_heads: int, n_tails: int) -> float:
+    """Return the two-sided p-value of the counts of the two sides of a fair coin."""
+    n, least = n_heads + n_tails, min(n_heads, n_tails)
+    if n <= _MOST_TOSSES:  # in whole numbers: exact
+        counts = accumulate(range(least), lambda count, k: count * (n - k) // (k + 1), initial=1)
+        return min(1.0, float(2 * sum(counts) / 2**n))
+    half, odd = divmod(n, 2)
+    middle = _central_binomial(half) * (n / (n + 1) if odd else 1.0)  # of half heads
+    heads = np.arange(half, 0, -1)
+    probabilities = middle * np.cumprod(np.append(1.0, heads / (n - heads + 1)))  # half, ..., 0
+    return min(1.0, 2 * float(probabilities[half - least :].sum()))
+
+
+def _central_binomial(half: int) -> float:
+    """Return the probability of ``half`` heads in ``2 * half`` tosses of a fair coin."""
+    return float(np.prod(1 - 0.5 / np.arange(1, half + 1)))
 
 
 def paired_t_test(scores: Sequence[float], other_scores: Sequence[float]) -> dict[str, Any]:
@@ -309,11 +327,35 @@ def paired_t_test(scores: Sequence[float], other_scores: Sequence[float]) -> dic
         "p_value": None,
     }
     if error > 1e-12 * abs(mean):  # more than rounding
-        from scipy.stats import t as student
-
         result["t"] = mean / error
-        result["p_value"] = float(2 * student.sf(abs(mean / error), n - 1))
+        result["p_value"] = _student_p_value(mean / error, n - 1)
     return result
+
+
+def _student_p_value(t: float, freedom: int) -> float:
+    """Return the two-sided p-value of Student's t with ``freedom`` degrees, from 1.
+
+    It is the regularized incomplete beta function of ``freedom / (freedom + t**2)`` with the
+    parameters ``freedom / 2`` and 1/2, here by its power series, whose terms are all positive:
+    from its own end for the tail, which so keeps its digits, from the other end for small t.
+
+    Source: Abramowitz and Stegun (1964), formulae 26.5.4 and 26.7.1.
+    """
+    square, half, odd = t * t, freedom // 2, freedom % 2
+    central = _central_binomial(half)
+    scale = 1 / (math.pi * central) if odd else half * central  # 1 / B(freedom / 2, 1/2)
+    share = square / (freedom + square)
+    is_tail = square > 1
+    step = freedom / (freedom + square) if is_tail else share
+    start = freedom / 2 if is_tail else 0.5
+    power = math.exp(-freedom / 2 * math.log1p(square / freedom))
+    term = total = scale * power * math.sqrt(share) / start
+    n_terms = 0
+    while term > 1e-17 * total:
+        term *= step * ((freedom + 1) / 2 + n_terms) / (start + 1 + n_terms)
+        total += term
+        n_terms += 1
+    return total if is_tail else 1 - total
 
 
 def correct_by_holm(p_values: Sequence[float | None]) -> list[float | None]:

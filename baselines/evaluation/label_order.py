@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Sequence
+from itertools import permutations
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from scipy.optimize import linear_sum_assignment
 
 from ...loaders.errors import PredictionsError, UsageError
 
@@ -16,6 +16,8 @@ from ...loaders.errors import PredictionsError, UsageError
 _LEAST_ROWS = 50
 _LEAST_GAIN, _LEAST_ERRORS = 0.1, 3
 _LEAST_ABOVE_FREQUENT = 0.1
+#: All orders of so many labels are tried.
+_MOST_LABELS = 8
 
 
 def name_ids(
@@ -77,14 +79,16 @@ def find_better_order(
 
     Returns:
         The labels that the ids would stand for, and the accuracy as the ids are and as they would
-        be; None where no order is far better, or the rows are few.
+        be; None where no order is far better, the rows are few, or the labels more than eight.
     """
-    if len(codes) < _LEAST_ROWS:
-        return None
     size = len(labels)
+    if len(codes) < _LEAST_ROWS or size > _MOST_LABELS:
+        return None
     counts = np.bincount(codes * size + references, minlength=size * size).reshape(size, size)
-    predicted, gold = linear_sum_assignment(counts, maximize=True)
-    now, then = np.trace(counts) / len(codes), counts[predicted, gold].sum() / len(codes)
+    orders = np.array(list(permutations(range(size))))
+    n_right = counts[np.arange(size), orders].sum(axis=1)
+    gold = orders[n_right.argmax()]
+    now, then = np.trace(counts) / len(codes), n_right.max() / len(codes)
     frequent = counts.sum(axis=0).max() / len(codes)
     error = math.sqrt((now + then) / len(codes))  # of the difference, at most
     least = max(_LEAST_GAIN, _LEAST_ERRORS * error)

@@ -5,9 +5,11 @@ controls, and that mechanisms come once where they can, are ours: a second concl
 would tell that one of the two is wrong.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from statistics import NormalDist
 from typing import Any
 
 import pyarrow as pa
@@ -240,12 +242,13 @@ def wilson_interval(n: int, of: int) -> tuple[float, float] | None:
     >>> tuple(round(end, 3) for end in wilson_interval(22, 25))
     (0.7, 0.958)
     """
-    from scipy.stats import binomtest
-
     if not of:
         return None
-    found = binomtest(n, of).proportion_ci(0.95, method="wilson")
-    return float(found.low), float(found.high)
+    share, z = n / of, NormalDist().inv_cdf(0.975)
+    middle = share + z**2 / (2 * of)
+    reach = z * math.sqrt(share * (1 - share) / of + (z / (2 * of)) ** 2)
+    ends = [(middle + side * reach) / (1 + z**2 / of) for side in (-1, 1)]
+    return (ends[0] if n else 0.0, ends[1] if n < of else 1.0)
 
 
 def _verdict(pairs: Iterable[Judged]) -> Verdict:

@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
 from ...loaders.errors import needs_extra
 from ..core.sql import SQLEngine, Tables
 from .shards import Engine, Item, Result
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import SparkSession
 
 #: Items that are worked on at a time, before the driver hears of it.
@@ -78,7 +77,9 @@ class _SparkEngine:
 def _map_at_once(
     spark: "SparkSession", job: Callable[[Item], Result], items: Sequence[Item]
 ) -> Iterator[Result]:
-    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def run(batches: "Iterator[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
+        import pyarrow as pa  # here: help and completion import this module
+
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 result = pickle.dumps(job(items[number]))

@@ -26,6 +26,7 @@ from nlihub.loaders.errors import (
 )
 from nlihub.metrics import METRICS, functional
 from nlihub.metrics.inputs.files import read_input_file
+from scipy.optimize import linear_sum_assignment
 
 import nlihub
 
@@ -114,6 +115,25 @@ def test_two_labels_for_each_other_are_noticed_where_rows_tell(n_rows, is_told):
         assert order == ["b", "a", "c", "d"]
         assert 0.1 < then - now < 0.2
     assert find_better_order(codes, references, labels) is None
+
+
+@pytest.mark.parametrize("n_labels", [2, 8, 9])
+def test_the_best_of_all_orders_is_found_where_labels_are_few(n_labels):
+    """As an assignment that scipy solves; more than eight labels are left as they are."""
+    rng = np.random.default_rng(n_labels)
+    order, labels = rng.permutation(n_labels)[::-1], [f"label {n}" for n in range(n_labels)]
+    references = rng.integers(0, n_labels, 2_000)
+    wrong = rng.integers(0, n_labels, 2_000)
+    codes = np.argsort(order)[np.where(rng.random(2_000) < 0.4, references, wrong)]
+    found = find_better_order(codes, references, labels)
+    if n_labels == 9:
+        assert found is None
+        return
+    counts = np.zeros((n_labels, n_labels), int)
+    np.add.at(counts, (codes, references), 1)
+    _, best = linear_sum_assignment(counts, maximize=True)
+    assert found is not None
+    assert found[0] == [labels[number] for number in best] == [labels[n] for n in order]
 
 
 def test_ids_in_another_order_of_labels_are_noticed(built, rows, tmp_path):

@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -406,6 +407,7 @@ def test_a_local_file_is_pinned(tmp_path, cache, pin):
         obtain(source, place=tmp_path, cache_dir=cache)
 
 
+@pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 def test_a_git_blob_is_what_git_says(tmp_path):
     path = put(tmp_path, "patterns.xml")
     said = subprocess.run(["git", "hash-object", path], capture_output=True, text=True)  # noqa: S607

@@ -452,7 +452,7 @@ def test_the_files_of_a_space(name, tmp_path):
         ["evaluate", "metric"],
     )
     required = {line.split(">=")[0] for line in files["requirements.txt"].split()}
-    assert required == {"evaluate", "matplotlib", "numpy", "pyarrow", "scipy"}
+    assert required == {"evaluate", "matplotlib", "numpy", "pyarrow"}
     # The example of the card runs, and prints what its comments say.
     (tmp_path / f"{name}.py").write_text(files[f"{name}.py"])
     code = re.search(r"```python\nimport evaluate\n(.*?)```", body, re.DOTALL)[1]

@@ -2,9 +2,14 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from nlihub.metrics import inference
 from nlihub.metrics.functional import MetricInputError, paired_t_test, pattern_accuracy
 from nlihub.metrics.inference import (
     Resampling,
+    _sign_test,
+    _student_p_value,
     compare_systems,
     confidence_intervals,
     correct_by_holm,
@@ -121,6 +126,55 @@ def test_the_paired_t_test_is_that_of_scipy():
         assert found["p_value"] == pytest.approx(expected.pvalue)
         assert found["degrees_of_freedom"] == n - 1
         assert found["difference"] == pytest.approx(first.mean() - other.mean())
+
+
+#: Below, scipy gives 0, and floats have fewer digits.
+SMALLEST = 1e-280
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 3000), st.integers(0, 3000))
+@example(1_000_000, 1_003_000)
+@example(35_100, 35_000)
+@example(35_000, 35_000)
+@example(0, 0)
+@example(0, 2000)
+def test_the_sign_test_is_that_of_scipy(first, second):
+    """To twelve digits, but for tiny p-values, for which scipy has fewer."""
+    found = _sign_test(first, second)
+    n = first + second
+    expected = stats.binomtest(first, n, 0.5).pvalue if n else 1.0
+    within = 1e-12 if expected > 1e-12 else 1e-10
+    assert found == pytest.approx(expected, rel=within, abs=SMALLEST)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 1200), st.integers(0, 1200))
+@example(20_000, 20_400)
+@example(2, 9)
+def test_a_sign_test_in_floats_is_that_in_whole_numbers(first, second):
+    exact = _sign_test(first, second)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(inference, "_MOST_TOSSES", -1)
+        assert _sign_test(first, second) == pytest.approx(exact, rel=1e-12, abs=1e-300)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.floats(-8, 12).map(lambda power: 10**power), st.integers(1, 60) | st.integers(1, 5000))
+@example(0.0, 1)
+@example(1.0, 1)
+@example(1.0, 100_000)
+@example(5.0, 100_000)
+@example(1e12, 1)
+@example(1e12, 50)
+def test_the_tail_of_student_is_that_of_scipy(t, freedom):
+    """Near 0 scipy has fewer digits than the arc tangent, which it is with one degree."""
+    expected, within = 2 * stats.t.sf(t, freedom), 1e-12 if t > 0.1 else 1e-8
+    for sign in (1, -1):
+        found = _student_p_value(sign * t, freedom)
+        assert found == pytest.approx(expected, rel=within, abs=SMALLEST)
+    cauchy = 2 / math.pi * math.atan2(1, t)
+    assert _student_p_value(t, 1) == pytest.approx(cauchy, rel=1e-13)
 
 
 def test_the_paired_t_test_without_variance():

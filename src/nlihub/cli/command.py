@@ -11,6 +11,7 @@ from typer.core import TyperArgument, TyperCommand
 
 from ..builders.procedures.option_groups import Option, OptionGroup
 from ..moved import MOVED_OPTIONS
+from .completion import add_completion
 
 _OTHERS = "Options"
 #: Wrong use, as the library under Typer calls it: click, which newer versions of Typer carry.
@@ -52,6 +53,7 @@ def command(app: typer.Typer, name: str | None = None) -> Callable[[_Function], 
     """Return the decorator that adds ``<name>_command`` to an app as the command ``<name>``."""
 
     def add(function: _Function) -> _Function:
+        add_completion(function)
         derived = function.__name__.removesuffix("_command").replace("_", "-")
         return app.command(name or derived, cls=Command)(function)
 

@@ -8,6 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from .command import Command, fill, parameters_of, set_parameters
+from .completion import add_completion
 from .options import Json, NumProc, Output, answer, tell
 
 _SHARED = {
@@ -141,5 +142,6 @@ def _command(procedure: str) -> Any:
     set_parameters(run, parameters)
     text = (inspect.getdoc(recipe) or "").partition("\n\nOptions:")[0].partition("\n\nAttributes:")
     single = typer.Typer(add_completion=False, rich_markup_mode=None)
+    add_completion(run)
     single.command(procedure, cls=Command, help=text[0])(run)
     return typer.main.get_command(single)

@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .command import command
-from .options import Configs, From, Json, NumProc, Origin, Output, Splits, answer, names, tell
+from .options import (
+    Configs,
+    Dataset,
+    From,
+    Json,
+    NumProc,
+    Origin,
+    Output,
+    Splits,
+    answer,
+    names,
+    tell,
+)
 
 if TYPE_CHECKING:
     from ..builders.versions.verify import CheckOutcome
@@ -42,7 +54,7 @@ def list_command(as_json: Json = False) -> None:
     )
 
 
-def show_command(name: str, as_json: Json = False) -> None:
+def show_command(name: Dataset, as_json: Json = False) -> None:
     """Show what a dataset declares of itself."""
     from ..builders.core.registry import describe
 
@@ -167,7 +179,7 @@ def _check_card(name: str, folder: Path | None, splits: list[str]) -> None:
 
 
 def fetch_command(
-    name: str,
+    name: Dataset,
     folder: From = None,
     configs: Configs = None,
     splits: Splits = None,

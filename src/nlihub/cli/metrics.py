@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from .command import command, takes_groups
+from .completion import complete_config, complete_split
 from .errors import ErrorOptions, tell_errors
 from .options import From, Json, answer, names, tell
 
@@ -35,8 +36,13 @@ def score_command(
     dataset: Annotated[
         str, typer.Option(metavar="NAME|FOLDER|FILE", help="Dataset, built version, or sample.")
     ],
-    config: Annotated[str | None, typer.Option(help="Config; default the default one.")] = None,
-    split: Annotated[str | None, typer.Option(help="Split; default test.")] = None,
+    config: Annotated[
+        str | None,
+        typer.Option(help="Config; default the default one.", autocompletion=complete_config),
+    ] = None,
+    split: Annotated[
+        str | None, typer.Option(help="Split; default test.", autocompletion=complete_split)
+    ] = None,
     against: Annotated[
         list[Path] | None,
         typer.Option(metavar="FILE", help="Predictions of a second system to compare with."),

@@ -8,6 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
+from .completion import complete_datasets
+
+#: The name of a dataset.
+Dataset = Annotated[str, typer.Argument(autocompletion=complete_datasets)]
 Json = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]
 From = Annotated[
     Path | None,

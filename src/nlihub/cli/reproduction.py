@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from .command import command
+from .completion import complete_reproductions
 from .options import Json, Splits, answer, names
 
 
@@ -17,7 +18,12 @@ def add_commands(app: typer.Typer) -> None:
 
 def reproduce_command(
     name: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="As in bionli/table-2; default: list all.")
+        str | None,
+        typer.Argument(
+            metavar="[ID]",
+            help="As in bionli/table-2; default: list all.",
+            autocompletion=complete_reproductions,
+        ),
     ] = None,
     paper: Annotated[
         str | None,

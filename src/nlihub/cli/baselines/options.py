@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ..completion import complete_presets
 from ..options import From, Json
 
 _Rows = "A dataset, NAME or NAME/CONFIG, a built folder, or a file of rows; :SPLIT may follow."
@@ -41,7 +42,11 @@ class RunOptions:
     output: Output
     preset: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="A paper's baseline; see nlihub baseline presets."),
+        typer.Option(
+            metavar="NAME",
+            help="A paper's baseline; see nlihub baseline presets.",
+            autocompletion=complete_presets,
+        ),
     ] = None
     name: Annotated[str | None, typer.Option(help="Name of the system in reports.")] = None
     seeds: Seeds = None

@@ -1,0 +1,99 @@
+"""What is checked and changed before a release, and the workflow that makes one."""
+
+import configparser
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+import yaml
+from conftest import ROOT
+from test_packaging import setup_cfg
+
+import nlihub
+
+VERSION = setup_cfg()["metadata"]["version"]
+URL = "https://host.example/org/name"
+
+
+def test_one_version():
+    """It stands in setup.cfg; an installation knows it, and CITATION.cff repeats it."""
+    assert re.fullmatch(r"\d+\.\d+\.\d+", VERSION)
+    assert nlihub.__version__ == VERSION
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == VERSION
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """The files that a release is prepared in, with a section of the changelog."""
+    for name in ("setup.cfg", "README.md", "CITATION.cff", "CHANGELOG.md"):
+        shutil.copy(ROOT / name, tmp_path)
+    change(tmp_path / "CHANGELOG.md", "## Unreleased", f"## {VERSION} - 2030-01-01")
+    return tmp_path
+
+
+def change(path, old, new):
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+def prepare(tag, checkout):
+    program = ROOT / ".ci" / "prepare_release.py"
+    done = subprocess.run(
+        [sys.executable, program, tag, URL, checkout], capture_output=True, text=True
+    )
+    return done.returncode, done.stderr
+
+
+def test_a_release_says_where_its_repository_is(checkout):
+    assert prepare(f"v{VERSION}", checkout) == (0, "")
+    readme = (checkout / "README.md").read_text(encoding="utf-8")
+    links = re.findall(r"(!?)\[[^]]*\]\(([^)\s]+)\)", readme)
+    assert len(links) > 10
+    for is_picture, link in links:
+        kind = "raw" if is_picture else "blob"
+        assert link.startswith(f"{URL}/{kind}/v{VERSION}/"), link
+        assert (ROOT / link.removeprefix(f"{URL}/{kind}/v{VERSION}/").split("#")[0]).exists()
+    parser = configparser.ConfigParser()
+    parser.read(checkout / "setup.cfg")
+    assert f"Source = {URL}" in parser["metadata"]["project_urls"]
+
+
+@pytest.mark.parametrize(
+    ("tag", "file", "old", "new", "problem"),
+    [
+        ("v9.9.9", "", "", "", f"The tag is v9.9.9; expected v{VERSION}"),
+        (VERSION, "", "", "", f"The tag is {VERSION}; expected v{VERSION}"),
+        (f"v{VERSION}", "CHANGELOG.md", f"## {VERSION}", "## Unreleased", "CHANGELOG.md has no"),
+        (f"v{VERSION}", "CHANGELOG.md", f"## {VERSION}", f"## {VERSION}1", "CHANGELOG.md has no"),
+        (
+            f"v{VERSION}",
+            "CITATION.cff",
+            f"version: {VERSION}",
+            "version: 9.9.9",
+            "CITATION.cff has",
+        ),
+    ],
+)
+def test_what_does_not_fit_the_tag_is_refused(checkout, tag, file, old, new, problem):
+    if file:
+        change(checkout / file, old, new)
+    code, said = prepare(tag, checkout)
+    assert (code, len(said.splitlines())) == (1, 1)
+    assert problem in said
+    assert (checkout / "README.md").read_bytes() == (ROOT / "README.md").read_bytes()
+
+
+def test_the_release_workflow_publishes_what_it_has_built_and_checked():
+    path = ROOT / ".github" / "workflows" / "release.yml"
+    jobs = yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"]
+    commands = [step.get("run", "") for step in jobs["build"]["steps"]]
+    for needed in (".ci/prepare_release.py", "-m build", "twine check --strict", "nlihub build"):
+        assert any(needed in command for command in commands), needed
+    publish = jobs["publish"]
+    assert (publish["needs"], publish["environment"]) == ("build", "pypi")
+    assert publish["permissions"] == {"id-token": "write"}
+    assert all("run" not in step for step in publish["steps"])

@@ -1,0 +1,111 @@
+"""The source distribution and the wheel: nothing is missing, and they work on their own."""
+
+import csv
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+from test_packaging import FOLDERS, setup_cfg
+
+VERSION = setup_cfg()["metadata"]["version"]
+
+
+@pytest.fixture(scope="module")
+def distributions(tmp_path_factory):
+    """The folder of the unpacked sdist, and the wheel that is built from it."""
+    folder = tmp_path_factory.mktemp("distributions")
+    # From a copy: a build leaves files in the folder, which the next one would sweep in.
+    shutil.copytree(ROOT, folder / "checkout", ignore=_not_ours)
+    needed = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
+    run([sys.executable, "-m", "pip", "install", "-q", "--target", folder / "tools", *needed])
+    build = f"import setuptools.build_meta as b; b.build_sdist({str(folder)!r})"
+    run([sys.executable, "-c", build], cwd=folder / "checkout", PYTHONPATH=str(folder / "tools"))
+    with tarfile.open(folder / f"nlihub-{VERSION}.tar.gz") as file:
+        file.extractall(folder, filter="data")
+    sdist = folder / f"nlihub-{VERSION}"
+    files = {path.relative_to(sdist) for path in sdist.rglob("*") if path.is_file()}
+    run([sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, sdist])
+    return files, folder / f"nlihub-{VERSION}-py3-none-any.whl"
+
+
+def run(command, cwd=None, **environment):
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=cwd, env={**os.environ, **environment}
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def _not_ours(folder, names):
+    """What git ignores, and git's own folder."""
+    ignored = shutil.ignore_patterns(
+        *(line.rstrip("/") for line in (ROOT / ".gitignore").read_text().splitlines()), ".git"
+    )
+    return ignored(folder, names)
+
+
+@pytest.mark.slow
+def test_the_sdist_has_what_the_readme_and_the_tests_need(distributions):
+    """All that a checkout has."""
+    files, _ = distributions
+    checkout = set()
+    for folder, folders, names in os.walk(ROOT):
+        ignored = _not_ours(folder, [*folders, *names])
+        folders[:] = set(folders) - ignored
+        checkout |= {Path(folder, n).relative_to(ROOT) for n in set(names) - ignored}
+    assert Path("tests/conftest.py") in checkout
+    assert checkout - files == set()
+
+
+@pytest.mark.slow
+def test_the_wheel_has_every_file_of_the_rooms(distributions):
+    _, wheel = distributions
+    expected = {
+        "/".join([*name.split("."), *path.relative_to(folder).parts])
+        for name, folder in FOLDERS.items()
+        for path in folder.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    assert "nlihub/loaders/corpora/open_spacenli/patterns.xml" in expected
+    found = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    assert found == expected
+
+
+@pytest.mark.slow
+def test_the_wheel_builds_and_scores_offline(distributions, tmp_path):
+    """Without a checkout around; the libraries are those of the tests."""
+    _, wheel = distributions
+    there = tmp_path / "installed"
+    run([sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", there, wheel])
+
+    def nlihub_program(*words):
+        return run(
+            [sys.executable, there / "bin" / "nlihub", *words],
+            cwd=tmp_path,
+            PYTHONPATH=str(there),
+            HF_HUB_OFFLINE="1",
+            HF_HOME=str(tmp_path / "hf"),
+            NLIHUB_CACHE=str(tmp_path / "cache"),
+        )
+
+    where = run([sys.executable, "-c", "import nlihub; print(nlihub.__file__)"], PYTHONPATH=there)
+    assert Path(where.strip()).is_relative_to(there)
+    assert nlihub_program("--version") == f"nlihub {VERSION}\n"
+    assert "open_spacenli" in nlihub_program("list")
+    assert nlihub_program("build") == "built/open_spacenli\n"
+    from pyarrow import parquet
+
+    rows = parquet.read_table(next(tmp_path.glob("built/open_spacenli/default/test*.parquet")))
+    with (tmp_path / "predictions.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["id", "prediction"])
+        writer.writerows((name, "neutral") for name in rows["id"].to_pylist())
+    scores = nlihub_program("score", "predictions.csv", "--dataset", "built/open_spacenli")
+    assert "pattern_accuracy" in scores

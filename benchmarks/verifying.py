@@ -229,7 +229,7 @@ def measure(folder: Path, what: str) -> dict[str, Any]:
         ) as process:
             while process.poll() is None:
                 peak = max(peak, sum(_sizes(temporary)))
-                time.sleep(0.1)
+                time.sleep(0.5)
             assert process.stdout is not None
             found = json.loads(process.stdout.read())
     seconds = round(time.perf_counter() - start, 1)

@@ -89,7 +89,11 @@ class AnnotatedRows:
         for place, name in enumerate(("premise", "hypothesis")):
             texts = [self._completed.get(id_, (None, None))[place] for id_ in ids]
             completed = pa.array(texts, pa.string())
-            before = pc.if_else(completed.is_valid(), table[name], None)
+            is_new, old = completed.is_valid(), table[name].combine_chunks()
+            # if_else would keep, and count, the bytes of all texts.
+            before = pc.replace_with_mask(
+                pa.nulls(len(old), pa.string()), is_new, old.filter(is_new)
+            )
             now = pc.coalesce(completed, table[name])
             table = table.set_column(table.schema.get_field_index(name), name, now)
             table = table.append_column(f"original_{name}", before)

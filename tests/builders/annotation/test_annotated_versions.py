@@ -122,6 +122,14 @@ def test_other_answers_give_another_source(version, tmp_path):
     assert hashes[0] != hashes[1]
 
 
+def test_the_size_on_the_card_is_that_of_the_rows(version, tmp_path):
+    annotate(version, tmp_path / "batches")
+    gold = nlihub.annotation.build(version, tmp_path / "batches", tmp_path / "gold", QUOTAS)
+    for split, found in Manifest.read(gold).configs["unbalanced"].items():
+        rows = load_dataset(str(gold), "unbalanced", split=split).data.nbytes
+        assert rows * 0.9 < found.arrow_bytes < rows * 1.1
+
+
 def test_it_is_described_in_croissant(version, tmp_path):
     pytest.importorskip("mlcroissant")
     path = nlihub.hub.croissant(str(version), tmp_path / "croissant.json")

@@ -16,6 +16,7 @@ import subprocess
 import sys
 from functools import cache
 from pathlib import Path
+from unittest import mock
 
 import pytest
 import typer
@@ -51,6 +52,7 @@ _GIVEN = {
 }
 
 
+@mock.patch.dict(os.environ)  # a page may set variables
 def run_blocks(page, *, commands):
     """Run the blocks of a page in the current folder; return the namespace of its Python."""
     names = {}

@@ -17,6 +17,7 @@ from .manifest import ParquetShard
 from .row_tables import RowTables, open_rows
 from .version import BuiltVersion
 
+_GROUP_ROWS = 10_000  # DuckDB keeps what it knows of each group of rows
 _HASHED = pa.schema([("id", pa.string()), ("hash", pa.binary())])
 
 
@@ -39,7 +40,8 @@ class RowHashes(NamedTuple):
 
     def stream(self) -> Iterator[bytes]:
         """Yield the hashes in order, some of them joined at a time."""
-        with pq.ParquetFile(self.path) as file:
+        # With pre_buffer, its default, all that was read is kept until the end.
+        with pq.ParquetFile(self.path, pre_buffer=False) as file:
             for batch in file.iter_batches(columns=["hash"]):
                 yield _join(batch)
 
@@ -100,7 +102,7 @@ class Subject(BuiltVersion):
         labels = self.builder.SPEC.labels
         n_rows, in_order = 0, hashlib.sha256()
         with pq.ParquetWriter(path, _HASHED, compression="none", use_dictionary=False) as writer:
-            for batch in self.batches(*key):
+            for batch in self.batches(*key, max_rows=_GROUP_ROWS):
                 hashes = row_hashes(batch, labels)
                 in_order.update(b"".join(hashes))
                 n_rows += len(batch)

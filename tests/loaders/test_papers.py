@@ -5,6 +5,7 @@ import io
 import json
 import lzma
 import os
+import random
 import re
 import tarfile
 
@@ -631,9 +632,12 @@ def test_memory_does_not_grow_with_the_papers(tmp_path, kind):
     record = json.dumps({"id": "a", "sentences": text.split(". ")}).encode()
     path = tmp_path / "p"
     if kind == "parquet":
-        with pq.ParquetWriter(path, pa.schema({"id": pa.string(), "text": pa.string()})) as writer:
-            for _ in range(20):
-                writer.write_table(pa.table({"id": ["a"] * 100, "text": [text] * 100}))
+        schema = pa.schema({"id": pa.string(), "text": pa.string()})
+        draw = random.Random(0)
+        with pq.ParquetWriter(path, schema, use_dictionary=False) as writer:
+            for _ in range(20):  # what does not compress: what is kept of a file is packed
+                texts = [draw.randbytes(len(text) // 2).hex() for _ in range(100)]
+                writer.write_table(pa.table({"id": ["a"] * 100, "text": texts}))
     elif kind == "archive":
         path.write_bytes(tar({f"{i}.jsonl": record for i in range(2000)}))
     else:

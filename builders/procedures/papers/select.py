@@ -50,7 +50,7 @@ class SkippedPapers:
         return int(pq.read_metadata(self.path).num_rows)
 
     def __iter__(self) -> Iterator[SkippedPaper]:
-        with pq.ParquetFile(self.path) as file:
+        with pq.ParquetFile(self.path, pre_buffer=False) as file:
             for batch in file.iter_batches():
                 for row in batch.to_pylist():
                     yield SkippedPaper(**row)

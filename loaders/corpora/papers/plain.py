@@ -36,6 +36,7 @@ _EMPTY_LINE = re.compile(r"\n\s*\n")
 #: Where a value stands, as keys and positions; written out only for a wrong one.
 _Place = tuple[str | int, ...]
 _N_ROWS = 64  # of a Parquet file at a time: papers are long
+_BUFFER_BYTES = 1 << 20  # of a column; else all of a group of rows is read at once
 
 
 def read_plain(record: dict[str, Any], split: SplitSentences) -> Content:
@@ -132,7 +133,7 @@ def read_parquet_records(path: Path) -> Iterator[tuple[int, dict[str, Any] | Rec
         pyarrow.ArrowException: The file is damaged.
         OSError: The file cannot be read.
     """
-    with pq.ParquetFile(path) as file:
+    with pq.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER_BYTES) as file:
         names = file.schema_arrow.names
         columns = [name for name in (*_ABOUT_KEYS, *sorted(KEYS)) if name in names]
         if KEYS.isdisjoint(columns):

@@ -15,7 +15,7 @@ from nlihub.builders.core.schema import TEXTS
 from nlihub.builders.spacenli import SpaceNLI
 from nlihub.builders.versions import row_checks
 from nlihub.builders.versions.card_statistics import measure_statistics
-from nlihub.builders.versions.subject import Subject
+from nlihub.builders.versions.subject import RowHashes, Subject
 from nlihub.builders.versions.verify import _shorten
 from nlihub.loaders.errors import OutputError, VerificationError
 from reference_repeats import contradicting_rows, first_rows, outline
@@ -270,6 +270,21 @@ def test_a_damaged_file_is_named(tmp_path):
     file.write_bytes(content)
     with subject, pytest.raises(VerificationError, match=rf"{file.name} cannot be read as Parquet"):
         subject.tables.repeats("default")
+
+
+def test_hashes_are_read_in_bounded_memory(tmp_path):
+    path, n_groups, n_rows = tmp_path / "hashes.parquet", 40, 10_000
+    hashes = np.random.default_rng(0).bytes(32 * n_rows)
+    table = pa.table({"hash": pa.array([hashes[n : n + 32] for n in range(0, len(hashes), 32)])})
+    with pq.ParquetWriter(path, table.schema, use_dictionary=False, compression="none") as writer:
+        for _ in range(n_groups):
+            writer.write_table(table)
+    before, most, n_bytes = pa.total_allocated_bytes(), 0, 0
+    for joined in RowHashes(path, n_groups * n_rows, "").stream():
+        n_bytes += len(joined)
+        most = max(most, pa.total_allocated_bytes() - before)
+    assert n_bytes == n_groups * len(hashes)
+    assert most < n_bytes / 3
 
 
 def test_what_does_not_fit_says_what_to_set(tmp_path, monkeypatch):

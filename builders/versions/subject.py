@@ -17,7 +17,7 @@ from .manifest import ParquetShard
 from .row_tables import RowTables, open_rows
 from .version import BuiltVersion
 
-_GROUP_ROWS = 10_000  # DuckDB keeps what it knows of each group of rows
+_GROUP_BATCHES = 10  # in a group of rows: DuckDB keeps what it knows of each
 _HASHED = pa.schema([("id", pa.string()), ("hash", pa.binary())])
 
 
@@ -102,12 +102,16 @@ class Subject(BuiltVersion):
         labels = self.builder.SPEC.labels
         n_rows, in_order = 0, hashlib.sha256()
         with pq.ParquetWriter(path, _HASHED, compression="none", use_dictionary=False) as writer:
-            for batch in self.batches(*key, max_rows=_GROUP_ROWS):
+            waiting: list[pa.Table] = []
+            for batch in self.batches(*key):
                 hashes = row_hashes(batch, labels)
                 in_order.update(b"".join(hashes))
                 n_rows += len(batch)
-                columns = [batch["id"].combine_chunks(), pa.array(hashes, pa.binary())]
-                writer.write_batch(pa.record_batch(columns, schema=_HASHED))
+                waiting.append(pa.table([batch["id"], pa.array(hashes, pa.binary())], _HASHED))
+                if len(waiting) == _GROUP_BATCHES:
+                    writer.write_table(pa.concat_tables(waiting))
+                    waiting = []
+            writer.write_table(pa.concat_tables(waiting or [_HASHED.empty_table()]))
         return RowHashes(path, n_rows, in_order.hexdigest())
 
 

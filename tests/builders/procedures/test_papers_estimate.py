@@ -113,6 +113,13 @@ class TestSample:
         with pytest.raises(CorpusError, match=r"The sample, .* gives no dataset: .* Take a larger"):
             estimate_papers(folder, RECIPE, sample=0.01)
 
+    def test_papers_without_a_domain_are_no_matter_of_the_share(self, tmp_path):
+        papers = [{**paper, "domain": None} for paper in make_papers(20)]
+        path = write_lines(tmp_path / "papers.jsonl", papers)
+        with pytest.raises(CorpusError, match="Name the domain of papers") as found:
+            estimate_papers(path, RECIPE, sample=0.9)
+        assert "larger share" not in str(found.value)
+
     @pytest.mark.parametrize("share", [0, -1, 1.5, float("nan")])
     def test_a_share_is_above_0_and_at_most_1(self, tmp_path, share):
         with pytest.raises(UsageError, match="expected a share of the corpus"):

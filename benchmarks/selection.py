@@ -139,7 +139,7 @@ def choose(folder: Path) -> tuple[Corpus, SimpleNamespace]:
     corpus = corpus_of(folder)
     groups = group_shards(corpus, corpus.results / "placed")
     with open_database(corpus.results) as database:
-        engine = DuckDBEngine(database=database)
+        engine = DuckDBEngine(database)
         selector = Selector(groups, corpus.results, database, engine)
         papers = selector.select_papers(SPLITTING)
         pairs = selector.select_pairs(papers, PHRASES, SPLITTING.splits, {})

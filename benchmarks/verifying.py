@@ -60,7 +60,7 @@ CONSTRUCTION = {
 
 def write_version(folder: Path, n_rows: int) -> None:
     """Writes a sound version of so many rows."""
-    from nlihub.builders.core.sql import open_database, scan
+    from nlihub.builders.core.sql import open_database
     from nlihub.builders.procedures.registry import declared_builder
     from nlihub.builders.versions.manifest import Manifest, ParquetShard, Split
     from nlihub.builders.versions.write import write_texts
@@ -92,7 +92,7 @@ def write_version(folder: Path, n_rows: int) -> None:
             digests = []
             with open_database(folder.parent) as database:
                 for order in ("file_index, file_row_number", "hash"):
-                    query = f"SELECT hash FROM {scan(files)} ORDER BY {order}"
+                    query = f"SELECT hash FROM {database.scan(files)} ORDER BY {order}"
                     digests.append(_digest(database.batches(query)))
             shards = tuple(ParquetShard(**done[number]) for number in range(first, first + n))
             n_here = sum(shard.rows for shard in shards)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..builders.core.row_digests import row_hashes
-from ..builders.core.sql import Database, open_database, scan
+from ..builders.core.sql import Database, open_database
 from ..builders.versions.manifest import Manifest
 from ..builders.versions.version import BuiltVersion
 from ..loaders.errors import UsageError, VerificationError
@@ -272,9 +272,8 @@ def _read(
                     pa.array(short, pa.binary()),
                 ]
                 writer.write_batch(pa.record_batch(arrays, schema=_KEPT))
-    database.execute(
-        f"CREATE VIEW {name} AS SELECT *, file_row_number AS number FROM {scan([path])}"
-    )
+    rows = database.scan([path])
+    database.execute(f"CREATE VIEW {name} AS SELECT *, file_row_number AS number FROM {rows}")
     repeated = database.execute(
         f"""
         SELECT split, id FROM (

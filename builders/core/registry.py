@@ -21,13 +21,15 @@ _ROOM = __package__.rpartition(".")[0]
 def builders() -> Mapping[str, type[NLIBuilder]]:
     """Return the builders by the name of their dataset, in alphabetical order."""
     names = (module.name for module in pkgutil.iter_modules(_folders) if not module.ispkg)
-    found = {name: builder for name in names if (builder := _find(name)) is not None}
+    found = {name: builder for name in names if (builder := find_builder(name)) is not None}
     return dict(sorted(found.items()))
 
 
 @cache
-def _find(name: str) -> type[NLIBuilder] | None:
-    """Return the builder in the module of a dataset's name, if there is one."""
+def find_builder(name: str) -> type[NLIBuilder] | None:
+    """Return the builder of a dataset, or None where there is none; no other one is imported."""
+    if not name.isidentifier() or find_spec(f"{_ROOM}.{name}") is None:
+        return None
     for value in vars(import_module(f"{_ROOM}.{name}")).values():
         is_builder = isinstance(value, type) and issubclass(value, NLIBuilder)
         if is_builder and "SPEC" in vars(value) and value.SPEC.name == name:
@@ -42,11 +44,9 @@ def get_builder(name: str) -> type[NLIBuilder]:
         UnknownNameError: There is no such dataset; names the closest.
     """
     name = name.removeprefix(f"{NAMESPACE}/")
-    if name.isidentifier() and find_spec(f"{_ROOM}.{name}") is not None:
-        builder = _find(name)  # alone: importing all of them takes long
-        if builder is not None:
-            return builder
-    raise UnknownNameError.of("dataset", name, builders())
+    if (builder := find_builder(name)) is None:
+        raise UnknownNameError.of("dataset", name, builders())
+    return builder
 
 
 def list_datasets() -> list[str]:

@@ -1,6 +1,6 @@
 """Run SQL over Parquet files, by DuckDB within a memory limit, and keep each result as Parquet.
 
-``NLIHUB_MEMORY`` sets the limit (``"2GB"`` where it is not set; the process exceeds it by 200 to
+``NLIHUB_MEMORY`` sets the limit (``"1300MB"`` where it is not set; the process exceeds it by 200 to
 600 MB), ``NLIHUB_TEMP`` the folder for what does not fit (beside the results where it is not set).
 """
 
@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 #: Files with the rows of each table, by its name in SQL.
 Tables = Mapping[str, Sequence[Path]]
 
-_MEMORY, _DEFAULT_MEMORY = "NLIHUB_MEMORY", "1500MB"
+_MEMORY, _DEFAULT_MEMORY = "NLIHUB_MEMORY", "1300MB"
 _TEMPORARY = "NLIHUB_TEMP"
+#: Up to here one thread takes less time than several, and less memory: 100,000 pairs.
+_FEW_BYTES = 6_000_000
 
 
 @dataclass(frozen=True)
@@ -104,15 +106,6 @@ def list_files(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.parquet"))
 
 
-def scan(files: Sequence[Path]) -> str:
-    """Return the rows of Parquet files of one schema as a table of SQL, for DuckDB.
-
-    ``file_index`` and ``file_row_number`` say where a row stands.
-    """
-    # A path is a pattern there: /a/[b]/c.parquet would be read as /a/b/c.parquet.
-    return f"read_parquet({list_of_texts(glob.escape(str(path.absolute())) for path in files)})"
-
-
 def list_of_texts(texts: Iterable[str]) -> str:
     """Return a list of texts as SQL has it."""
     listed = ", ".join(f"'{_quoted(text)}'" for text in texts)
@@ -136,6 +129,7 @@ class Database:
         self.folder = folder
         self._limit = limit
         self._tables: dict[str, Sequence[Path]] = {}
+        self._n_bytes = 0  # of the files that are read
 
     def add(self, tables: Tables) -> None:
         """Name files as tables; a table of that name is replaced."""
@@ -143,7 +137,19 @@ class Database:
             if self._tables.get(name) == files:
                 continue
             self._tables[name] = files
-            self.execute(f'CREATE OR REPLACE VIEW "{name}" AS SELECT * FROM {scan(files)}')
+            self.execute(f'CREATE OR REPLACE VIEW "{name}" AS SELECT * FROM {self.scan(files)}')
+
+    def scan(self, files: Sequence[Path]) -> str:
+        """Return the rows of Parquet files of one schema as a table of SQL.
+
+        ``file_index`` and ``file_row_number`` say where a row stands.
+        """
+        had_few = self._n_bytes <= _FEW_BYTES
+        self._n_bytes += sum(path.stat().st_size for path in files if path.exists())
+        if had_few and self._n_bytes > _FEW_BYTES:
+            self.execute("RESET threads")  # one a core
+        # A path is a pattern there: /a/[b]/c.parquet would be read as /a/b/c.parquet.
+        return f"read_parquet({list_of_texts(glob.escape(str(path.absolute())) for path in files)})"
 
     def execute(self, query: str) -> list[tuple[Any, ...]]:
         """Run a statement, and return the rows of its result as Python values: few, by nature."""
@@ -183,13 +189,12 @@ class Database:
 
 
 @contextmanager
-def open_database(beside: Path, num_threads: int | None = None) -> Iterator[Database]:
+def open_database(beside: Path) -> Iterator[Database]:
     """Open a database within the memory limit; what it spills to disk goes when the block ends.
 
     Args:
         beside: A folder; what does not fit into memory is written into one of its own in there,
             or in that of ``NLIHUB_TEMP``.
-        num_threads: Threads that it uses; None takes one a core.
 
     Raises:
         OutputError: The folder cannot be written to.
@@ -204,12 +209,11 @@ def open_database(beside: Path, num_threads: int | None = None) -> Iterator[Data
             "memory_limit": limit,
             "temp_directory": str(temporary),
             "preserve_insertion_order": False,
+            "threads": 1,  # until it is known that there is much to do
             # Nothing is ever downloaded: Parquet is built in.
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
         }
-        if num_threads is not None:
-            settings["threads"] = num_threads
         try:
             connection = duckdb.connect(config=settings)
         except duckdb.Error as error:
@@ -231,12 +235,10 @@ class DuckDBEngine:
     """Runs queries on this machine: each in a database of its own, or all in one that is open.
 
     Args:
-        num_threads: Threads of a database of its own; None takes one a core.
         database: The one that is open; opening one takes longer than a query over few rows.
     """
 
-    def __init__(self, num_threads: int | None = None, database: Database | None = None) -> None:
-        self._num_threads = num_threads
+    def __init__(self, database: Database | None = None) -> None:
         self._database = database
 
     def write(self, query: str, tables: Tables, folder: Path) -> None:
@@ -244,7 +246,7 @@ class DuckDBEngine:
         with (
             nullcontext(self._database)
             if self._database is not None
-            else open_database(folder.parent, self._num_threads)
+            else open_database(folder.parent)
         ) as database:
             database.add(tables)
             database.write(query, folder)

@@ -25,7 +25,7 @@ from ...loaders.hashing import hash_file
 from ..core.base import NLIBuilder
 from ..core.identity import code_identity
 from ..core.options import BuildOptions
-from ..core.registry import NAMESPACE, builders, get_builder
+from ..core.registry import NAMESPACE, find_builder, get_builder
 from . import write, write_rows
 from .manifest import FILE_NAME as MANIFEST
 from .version import BuiltVersion
@@ -130,8 +130,8 @@ def find_folder(name: str) -> Path | None:
         SourceNotFoundError: It is neither.
     """
     path = Path(name).expanduser()
-    is_version = (path / MANIFEST).is_file() and name not in builders()
-    if not is_version and name.removeprefix(f"{NAMESPACE}/") in builders():
+    is_version = (path / MANIFEST).is_file() and find_builder(name) is None
+    if not is_version and find_builder(name.removeprefix(f"{NAMESPACE}/")) is not None:
         return None
     if not (path.exists() or "/" in name or os.sep in name):
         return None

@@ -14,7 +14,7 @@ from ..core.options import BuildOptions
 from ..core.published_counts import count_values, differing_counts, differing_rows
 from ..core.schema import NULLABLE, REQUIRED, TEXTS
 from ..core.spec import PublishedCounts
-from ..core.sql import list_of_texts, scan
+from ..core.sql import list_of_texts
 from .provenance import compare_rows, differing_facts, read_sources
 from .row_tables import ROW_NUMBER
 from .subject import Subject
@@ -112,7 +112,7 @@ def ids_are_unique(version: Subject) -> Iterator[str | int]:
         "hashed rows",
         f"SELECT id, hash, {ROW_NUMBER} AS number, "
         f"{config_of_file}[file_index::BIGINT + 1]::TINYINT AS config "
-        f"FROM {scan([hashes.path for hashes in version.hashes.values()])}",
+        f"FROM {version.tables.database.scan([one.path for one in version.hashes.values()])}",
     )
     # Hashes of 64 bits leave few ids, which are then compared themselves.
     doubtful = "count(*) > 1"

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from ...loaders.errors import OutputError
 from ...loaders.fetching.obtain import default_cache_dir
 from ..core.schema import TEXTS
-from ..core.sql import Database, open_database, scan
+from ..core.sql import Database, open_database
 from .version import BuiltVersion
 
 _ROW_BITS = 40
@@ -57,12 +57,12 @@ class RowTables:
         """
         splits = self._version.manifest.configs[config].values()
         split_of_file = [n for n, split in enumerate(splits) for _ in split.shards]
-        files = [self._version.folder / file for file in self._files(config)]
+        rows = self.database.scan([self._version.folder / file for file in self._files(config)])
         return self.make(
             "VIEW",
             f"rows of {config}",
             f"SELECT *, {ROW_NUMBER} AS number, "
-            f"{split_of_file}[file_index::BIGINT + 1]::TINYINT AS split FROM {scan(files)}",
+            f"{split_of_file}[file_index::BIGINT + 1]::TINYINT AS split FROM {rows}",
         )
 
     def _files(self, config: str) -> list[str]:

@@ -13,24 +13,16 @@ Example:
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .builders.core.options import BuildOptions
-from .builders.core.registry import builders
+from .builders.core.registry import find_builder
 from .builders.procedures.about import About
-from .builders.procedures.abstracts.generate.settings import (
-    BeamSettings,
-    GenerationSettings,
-    PretrainedModel,
-    SmallModel,
-    TrainingSettings,
-)
-from .builders.procedures.abstracts.recipe import AbstractsRecipe
 from .builders.procedures.papers.declaration import PapersDeclaration
 from .builders.procedures.papers.estimate import Estimate, estimate
 from .builders.procedures.papers.recipe import PapersRecipe
-from .builders.procedures.patterns.recipe import PatternsRecipe
 from .builders.procedures.procedure import Construction, Recipe, TooFewError
 from .builders.procedures.registry import declared_builder, get_procedure
 from .builders.procedures.spark import spark_engine
@@ -48,6 +40,15 @@ if TYPE_CHECKING:
         Similarity,
         TokenF1,
     )
+    from .builders.procedures.abstracts.generate.settings import (
+        BeamSettings,
+        GenerationSettings,
+        PretrainedModel,
+        SmallModel,
+        TrainingSettings,
+    )
+    from .builders.procedures.abstracts.recipe import AbstractsRecipe
+    from .builders.procedures.patterns.recipe import PatternsRecipe
 
 __all__ = [
     "About",
@@ -72,19 +73,34 @@ __all__ = [
     "spark_engine",
 ]
 
-_GENERATION = ("EncoderCosine", "ModelWriter", "Similarity", "TokenF1")
+#: The names of other procedures than that of papers, by their modules.
+_OTHERS = {
+    "abstracts.generate.generate": ("EncoderCosine", "ModelWriter", "Similarity", "TokenF1"),
+    "abstracts.generate.settings": (
+        "BeamSettings",
+        "GenerationSettings",
+        "PretrainedModel",
+        "SmallModel",
+        "TrainingSettings",
+    ),
+    "abstracts.recipe": ("AbstractsRecipe",),
+    "patterns.recipe": ("PatternsRecipe",),
+}
 PathLike = str | Path
 #: Where an estimate needs a name and none is given.
 _UNNAMED = "my_dataset"
 
 
 def __getattr__(name: str) -> Any:
-    """Import what generation needs when it is asked for."""
-    if name not in _GENERATION:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from .builders.procedures.abstracts.generate import generate
+    """Import what another procedure needs when it is asked for."""
+    for module, names in _OTHERS.items():
+        if name in names:
+            return getattr(import_module(f".builders.procedures.{module}", __package__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
-    return getattr(generate, name)
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 @dataclass(frozen=True)
@@ -195,7 +211,7 @@ def abstracts(
     name: str,
     paths: PathLike | Sequence[PathLike],
     output: PathLike = "built",
-    recipe: AbstractsRecipe | None = None,
+    recipe: "AbstractsRecipe | None" = None,
     *,
     about: About | None = None,
     num_proc: int = 1,
@@ -230,6 +246,8 @@ def abstracts(
         MissingExtraError: Generating needs an extra that is not installed.
         OutputError: There is something else at ``output/NAME``, or a version that people annotated.
     """
+    from .builders.procedures.abstracts.recipe import AbstractsRecipe
+
     chosen = recipe or AbstractsRecipe()
     return construct("abstracts", name, paths, output, chosen, about, num_proc, probe, tell)
 
@@ -238,7 +256,7 @@ def patterns(
     name: str,
     bank: PathLike,
     output: PathLike = "built",
-    recipe: PatternsRecipe | None = None,
+    recipe: "PatternsRecipe | None" = None,
     *,
     about: About | None = None,
     num_proc: int = 1,
@@ -267,6 +285,8 @@ def patterns(
         BankError: The bank has defects; all are listed.
         OutputError: There is something else at ``output/NAME``, or a version that people annotated.
     """
+    from .builders.procedures.patterns.recipe import PatternsRecipe
+
     chosen = recipe or PatternsRecipe()
     return construct("patterns", name, bank, output, chosen, about, num_proc, probe, tell)
 
@@ -287,7 +307,7 @@ def construct(
     The report is written beside the version. Where the material gives too little, it is written to
     ``NAME.failed.json``, so that the report of an earlier version stays.
     """
-    if name in builders():
+    if find_builder(name) is not None:
         raise UsageError(
             f"{name} is a dataset of this package, which other texts do not give; take another "
             "name."

@@ -6,7 +6,7 @@ from typing import Any
 
 from .builders.core.load import load_config
 from .builders.core.options import check_config
-from .builders.core.registry import NAMESPACE, builders, get_builder
+from .builders.core.registry import NAMESPACE, find_builder, get_builder
 from .builders.versions.open import PathLike, build_options
 from .integrations.views import Prompting, check_view, is_prompted, make_view
 from .loaders.errors import UnknownNameError, UsageError
@@ -156,7 +156,7 @@ def _load(
             raise UsageError("A published version has no data_dir and no origin.")
         repository = path if "/" in path else f"{NAMESPACE}/{get_builder(path).SPEC.name}"
         return load_pinned(repository, version, name, split=split, streaming=streaming, **arguments)
-    if path.removeprefix(f"{NAMESPACE}/") not in builders() and Path(path).is_dir():
+    if find_builder(path.removeprefix(f"{NAMESPACE}/")) is None and Path(path).is_dir():
         raise UsageError(
             f"{path} is a folder; expected the name of a dataset. Load a built version with the "
             f"datasets library: datasets.load_dataset({path!r})."

@@ -117,7 +117,7 @@ class _Making:
         """Make negatives, put rows into configs and splits, and count all."""
         recipe, writer, rule = self.recipe, self.writer, self.recipe.distribution
         with open_database(self.folder) as database:
-            sql = self.engine.sql or DuckDBEngine(database=database)
+            sql = self.engine.sql or DuckDBEngine(database)
             chosen = select_mechanisms(self.shards, self.folder, database, sql)
             _check_splits(chosen, rule, database)
             pool: Pool = EntityPool({})

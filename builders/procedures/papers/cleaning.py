@@ -54,6 +54,8 @@ _ABBREVIATIONS = ("e.g.", "i.e.", "cf.", "vs.", "Fig.", "Figs.", "Eq.", "Sec.", 
 _ABBREVIATION = re.compile(f"(?<![A-Za-z])(?:{'|'.join(map(re.escape, _ABBREVIATIONS))})$".encode())
 _MAX_CLOSERS = 3
 _MAX_ABBREVIATION = max(map(len, _ABBREVIATIONS))
+#: Beyond are ideographs, which need no rule.
+_N_CODES = 0x20000
 _YEAR_FIRST = re.compile(rb"\((?:19|20)\d\d[a-z]?\)")
 
 
@@ -241,7 +243,7 @@ def _have_no_end(texts: _Characters) -> Flags:
 def _opens_no_sentence() -> Flags:
     """Return for each code point whether no sentence begins with it, as with a small letter."""
     found = np.zeros(sys.maxunicode + 1, bool)
-    found[[code for code in range(0x20000) if unicodedata.category(chr(code)) == "Ll"]] = True
+    found[:_N_CODES] = _categories() == b"Ll"
     found[list(map(ord, _NO_OPENERS))] = True
     return found
 
@@ -250,16 +252,13 @@ def _opens_no_sentence() -> Flags:
 def _kinds() -> Kinds:
     """Return the kind of character of each code point."""
     kinds = np.zeros(sys.maxunicode + 1, np.uint8)
-    for code in range(0x20000):  # beyond are ideographs, which need no rule
-        category = unicodedata.category(chr(code))
-        if category[0] in "LM":
-            kinds[code] |= _LETTER
-        if category in ("Zs", "Zl", "Zp"):
-            kinds[code] |= _BLANK
-        if category == "Sm" or 0x1D400 <= code < 0x1D800:
-            kinds[code] |= _MATH
-        if category in ("Cc", "Cs", "Co", "Cn"):
-            kinds[code] |= _DAMAGED
+    categories = _categories()
+    known = kinds[:_N_CODES]
+    known[np.isin(categories.view("S1")[::2], (b"L", b"M"))] |= _LETTER
+    known[np.isin(categories, (b"Zs", b"Zl", b"Zp"))] |= _BLANK
+    known[categories == b"Sm"] |= _MATH
+    known[np.isin(categories, (b"Cc", b"Cs", b"Co", b"Cn"))] |= _DAMAGED
+    kinds[0x1D400:0x1D800] |= _MATH
     kinds[0x20000:0x323B0] |= _LETTER
     for char in _MATH_SIGNS:
         kinds[ord(char)] |= _MATH
@@ -271,3 +270,10 @@ def _kinds() -> Kinds:
         kinds[ord(char)] = _BLANK
     kinds[0xFFFD] |= _DAMAGED
     return kinds
+
+
+@cache
+def _categories() -> npt.NDArray[np.bytes_]:
+    """Return the category of each code point below ``_N_CODES``, as Unicode names it."""
+    categories = map(unicodedata.category, map(chr, range(_N_CODES)))
+    return np.frombuffer("".join(categories).encode(), "S2")

@@ -123,7 +123,7 @@ def _select(
     groups = group_shards(corpus, results / "placed")
     do_missing(engine, place.run, groups, "placing papers")
     with open_database(results) as database:
-        sql = engine.sql or DuckDBEngine(database=database)
+        sql = engine.sql or DuckDBEngine(database)
         selector = Selector(groups, results, database, sql)
         papers = selector.select_papers(recipe.splitting)
         unknown = selector.unknown_ids(sorted(metadata.ids))

@@ -1,8 +1,10 @@
 """SQL over Parquet files: kept results, memory, and what is not a size."""
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from nlihub.builders.core import sql
 from nlihub.builders.core.sql import DuckDBEngine, Statement, open_database, run_statements
 from nlihub.loaders import progress
 from nlihub.loaders.errors import UsageError
@@ -17,7 +19,7 @@ class Counted(DuckDBEngine):
     """Counts the queries that it runs, and fails at a given one."""
 
     def __init__(self, fails_at=None):
-        super().__init__(num_threads=1)
+        super().__init__()
         self.n_queries, self.fails_at = 0, fails_at
 
     def write(self, query, tables, folder):
@@ -37,20 +39,20 @@ def tables(tmp_path):
 
 
 def read(query, tables, folder):
-    with open_database(folder, num_threads=1) as database:
+    with open_database(folder) as database:
         database.add(tables)
         return database.read(query).to_pylist()
 
 
 def test_later_queries_read_earlier_results(tables, tmp_path):
-    found = run_statements(STATEMENTS, tables, tmp_path / "results", "key", DuckDBEngine(1))
+    found = run_statements(STATEMENTS, tables, tmp_path / "results", "key", DuckDBEngine())
     assert read("SELECT n FROM most", found, tmp_path) == [{"n": 2}]
     assert sorted(found) == ["counts", "most", "numbers"]
 
 
 def test_a_result_without_rows_is_a_table(tables, tmp_path):
     nothing = [Statement("nothing", "SELECT x FROM numbers WHERE x > 2")]
-    found = run_statements(nothing, tables, tmp_path / "results", "key", DuckDBEngine(1))
+    found = run_statements(nothing, tables, tmp_path / "results", "key", DuckDBEngine())
     assert read("SELECT x FROM nothing", found, tmp_path) == []
 
 
@@ -67,7 +69,7 @@ def test_what_was_done_before_an_interrupt_is_kept(tables, tmp_path):
 def test_statements_that_were_done_before_are_no_progress(tables, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(progress, "_EVERY_S", 0.0)
     for _ in range(2):
-        run_statements(STATEMENTS, tables, tmp_path / "results", "key", DuckDBEngine(1))
+        run_statements(STATEMENTS, tables, tmp_path / "results", "key", DuckDBEngine())
     lines = capsys.readouterr().err.splitlines()
     assert [line.partition(",")[0] for line in lines] == [
         "nlihub: choosing: 1 of 2 statements",
@@ -84,7 +86,7 @@ def test_statements_that_were_done_before_are_no_progress(tables, tmp_path, monk
 )
 def test_other_tables_and_other_queries_have_other_results(tables, tmp_path, key, statements):
     results = tmp_path / "results"
-    run_statements(STATEMENTS, tables, results, "key", DuckDBEngine(1))
+    run_statements(STATEMENTS, tables, results, "key", DuckDBEngine())
     again = Counted()
     run_statements(statements, tables, results, key, again)
     assert again.n_queries == 2
@@ -101,3 +103,15 @@ def test_too_little_memory_names_the_setting(tables, tmp_path, monkeypatch):
     with pytest.raises(OSError, match="Set NLIHUB_MEMORY to more"):
         read("SELECT x, LIST(range) FROM numbers, range(3000000) GROUP BY x", tables, tmp_path)
     assert not list(tmp_path.glob("sql-*"))
+
+
+@pytest.mark.parametrize(("few_bytes", "is_parallel"), [(6_000_000, False), (0, True)])
+def test_many_bytes_are_read_by_as_many_threads_as_duckdb_takes(
+    tables, tmp_path, monkeypatch, few_bytes, is_parallel
+):
+    monkeypatch.setattr(sql, "_FEW_BYTES", few_bytes)
+    query = "SELECT current_setting('threads')"
+    with open_database(tmp_path) as database:
+        database.add(tables)
+        found = database.execute(query)
+    assert found == (duckdb.connect().execute(query).fetchall() if is_parallel else [(1,)])

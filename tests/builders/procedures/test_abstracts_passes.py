@@ -186,7 +186,7 @@ def test_the_pool_on_the_disk_is_that_in_memory(tmp_path):
         worked_off(files, job, LocalEngine(1), tmp_path) as corpus,
         open_database(tmp_path) as database,
     ):
-        sql = DuckDBEngine(database=database)
+        sql = DuckDBEngine(database)
         chosen = select_mechanisms(corpus.shards, tmp_path, database, sql)
         stored = store_pool(chosen.tables, tmp_path, database, sql)
         mechanisms = [

@@ -89,8 +89,8 @@ def select(folders, folder, engine=None, quotas=None):
     for group in groups:
         if not group.target.is_dir():
             PlaceJob(SPLITTING, 1).run(group)
-    with open_database(folder, num_threads=1) as database:
-        engine = engine or DuckDBEngine(database=database)
+    with open_database(folder) as database:
+        engine = engine or DuckDBEngine(database)
         selector = Selector(groups, folder, database, engine)
         papers = selector.select_papers(SPLITTING)
         pairs = selector.select_pairs(papers, PHRASES, SPLITTING.splits, quotas or {})
@@ -185,7 +185,7 @@ class Stopped(DuckDBEngine):
     """Is interrupted at a given statement, and counts them."""
 
     def __init__(self, at=None):
-        super().__init__(num_threads=1)
+        super().__init__()
         self.n_done, self.at = 0, at
 
     def write(self, query, tables, folder):

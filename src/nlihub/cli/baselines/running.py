@@ -207,12 +207,13 @@ def _new(
 def _own_validation(train: str) -> str | None:
     """Return the name of a training set, if it is that of a dataset with rows to validate on."""
     from ...baselines.runs.data import absolute_rows_name
-    from ...builders.core.registry import builders
+    from ...builders.core.registry import find_builder
 
     dataset, _, config = train.partition(":")[0].partition("/")
-    if dataset not in builders() or absolute_rows_name(train) != train:
+    builder = find_builder(dataset)
+    if builder is None or absolute_rows_name(train) != train:
         return None
-    spec = builders()[dataset].SPEC
+    spec = builder.SPEC
     splits = spec.configs.get(config or spec.default_config)
     return train.partition(":")[0] if splits and "validation" in splits.splits else None
 

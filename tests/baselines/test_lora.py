@@ -154,7 +154,8 @@ def test_merging_leaves_the_model_as_it_is(config):
     assert torch.equal(merged[f"{query}.bias"], before[f"{query}.base_layer.bias"])
 
 
-@pytest.mark.parametrize("n_steps", [8, pytest.param(6, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("n_steps", [8, 6])
 def test_an_interrupted_run_comes_to_the_same_result(config, tmp_path, monkeypatch, n_steps):
     """Broken off within an epoch of six steps, and after its last one; trained twice."""
     execution = Execution(state_every_s=0.0)

@@ -306,6 +306,7 @@ def test_the_hypothesis_alone_is_all_that_is_seen(config, tmp_path):
         assert found[0].equals(found[1]) == (view == "hypothesis")
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_does_not_train_again(config, tmp_path, monkeypatch):
     whole = execute_run(config, tmp_path / "whole", Execution())
 

@@ -258,6 +258,7 @@ def test_labels_without_training_rows_are_told(config, tmp_path):
     assert any(f"train.jsonl has no training row of {labels[0]}, which" in line for line in told)
 
 
+@pytest.mark.slow
 def test_an_interrupt_says_what_is_kept(config, tmp_path):
     """Nothing before the first saved state; then training as it was; and where it goes on."""
     path, told = tmp_path / "run", []

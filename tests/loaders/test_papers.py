@@ -487,6 +487,7 @@ def test_papers_that_are_too_large(read):
     assert (large.reason, large.line, paper.line) == ("too large", 1, 2)
 
 
+@pytest.mark.slow
 def test_papers_of_too_many_pieces(read):
     tags = b"<TEI><text><body>" + b"<p>" * MAX_TAGS
     values = b'{"id": "a", "text": [' + b"[]," * MAX_VALUES + b"]}"

@@ -98,14 +98,9 @@ def test_a_second_system_is_compared(tmp_path):
     assert table[1][-1] == f"{p_value:.4f}"
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # gradio's own
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=[] if name == "consistency" else pytest.mark.slow)
-        for name in METRICS
-    ],
-)
+@pytest.mark.parametrize("name", METRICS)
 def test_the_page_over_http(name, tmp_path):
     from gradio_client import Client, handle_file
     from gradio_client.exceptions import AppError

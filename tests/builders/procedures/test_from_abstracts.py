@@ -385,6 +385,7 @@ def test_negatives_of_models_join_those_of_rules():
     assert made[0][0].edit == "a -> c; c -> a"
 
 
+@pytest.mark.slow
 def test_a_version_with_models_that_write(tmp_path):
     pytest.importorskip("transformers", reason="the extra 'baselines' is not installed")
     from nlihub.builders.procedures.abstracts.generate.settings import (

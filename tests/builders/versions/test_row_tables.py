@@ -287,6 +287,7 @@ def test_hashes_are_read_in_bounded_memory(tmp_path):
     assert most < n_bytes / 3
 
 
+@pytest.mark.slow
 def test_what_does_not_fit_says_what_to_set(tmp_path, monkeypatch):
     monkeypatch.setenv("NLIHUB_MEMORY", "1MB")
     row = {"id": "x", "premise": "p", "hypothesis": "h", "label": 0, "group": "g"}

@@ -347,10 +347,11 @@ def _other_mentions(abstract: Abstract, choice: _Choice, conclusion: Span) -> It
 
 def _free(entities: Sequence[Entity]) -> list[Entity]:
     """Return the mentions that overlap only with mentions inside them."""
+    spans = [_span(entity) for entity in entities]
     return [
-        one
-        for one in entities
-        if all(_span(one).holds(span) for span in map(_span, entities) if span.meets(_span(one)))
+        entity
+        for entity, its in zip(entities, spans, strict=True)
+        if all(its.holds(span) for span in spans if span.meets(its))
     ]
 
 

@@ -1,4 +1,4 @@
-"""The phrases of ``cues.json``: compile them, and find them in the tokens of a sentence.
+"""The phrases of ``cues.json``: read them, and find them in the tokens of a sentence.
 
 In a phrase ``a|b`` is either word, ``<name>`` a class, ``*ed`` an ending, ``~`` any adverbs,
 ``[4]`` up to four words of one clause, ``?`` makes a word optional, ``^`` stands for the start of
@@ -27,7 +27,7 @@ class Rule(NamedTuple):
     """A phrase that denies, weakens or questions what its scope holds.
 
     Attributes:
-        pattern: The phrase, in tokens with a blank after each.
+        pattern: The phrase as a regular expression, in tokens with a blank after each.
         needs: Words one of which is in every sentence that has the phrase.
         reason: ``"denied"``, ``"weak"`` or ``"questioned"``.
         scope: What it is about: its ``clause``; the noun ``phrase`` behind it; its ``object`` or
@@ -39,7 +39,7 @@ class Rule(NamedTuple):
         at_start: Whether it must begin a clause.
     """
 
-    pattern: re.Pattern[str]
+    pattern: str
     needs: frozenset[str]
     reason: str
     scope: str
@@ -103,7 +103,7 @@ def _add(
     fields: Mapping[str, Any],
     classes: Mapping[str, frozenset[str]],
 ) -> None:
-    """Compile a phrase, and file it under each of the words that it may begin with."""
+    """Read a phrase, and file it under each of the words that it may begin with."""
     parts = re.findall(r"(?:<[^>]*>|[^ <])+", phrase)
     at_start = parts[0] == "^"
     parts = parts[at_start:]
@@ -128,7 +128,7 @@ def _add(
             if not is_open and len(common & {*words}) < len(common & needs):
                 needs = frozenset(words)
     rule = Rule(
-        re.compile(pattern),
+        pattern,
         needs,
         fields["reason"],
         fields["scope"],
@@ -178,12 +178,18 @@ def _find(tokens: list[str], rules: Mapping[str, list[Rule]], cues: Cues) -> Ite
                 rule.at_start and not opens_clause(tokens, i, cues)
             ):
                 continue
-            if match := rule.pattern.match(text, starts[i]):
+            if match := _compiled(rule.pattern).match(text, starts[i]):
                 end = bisect_left(starts, match.end())
                 key = rule.scope, rule.reason
                 if key not in found or end > found[key].end:
                     found[key] = Cue(i, end, rule)
         yield from found.values()
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Return a phrase compiled, which takes long: of all phrases a text has few."""
+    return re.compile(pattern)
 
 
 def opens_clause(tokens: list[str], i: int, cues: Cues) -> bool:

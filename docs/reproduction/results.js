@@ -79,6 +79,7 @@ function setUp(form, table) {
   });
   for (const field of form.elements) {
     if (field.name && asked.get(field.name)) field.value = asked.get(field.name);
+    if (field.selectedIndex === -1) field.selectedIndex = 0; // there is no such value
   }
   form.addEventListener("input", show);
   form.addEventListener("submit", (event) => event.preventDefault());

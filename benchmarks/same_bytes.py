@@ -1,18 +1,20 @@
 """See that a version made of papers has the same bytes, whichever way it is made.
 
-    python benchmarks/same_bytes.py --papers FOLDER [--before PYTHON]
+    python benchmarks/same_bytes.py --papers FOLDER [--before PYTHON [--rounds N]]
 
 Constructs one version of the papers again and again: with one process and with two, within 500 MB,
 from the same files in folders of other names and thus in another order, on a Spark cluster of two
 workers that writes through a shared folder (and runs the SQL) or not, and killed at several moments
 and resumed; with --before, whose argument is a Python with another state of nlihub, by that one
-too. Compares every file with that of the first. Linux; Spark needs Java.
+too. Compares every file with that of the first. With --rounds, also compares how much processor
+time and memory the two take with one process, in turn. Linux; Spark needs Java.
 """
 
 import argparse
 import os
 import random
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -104,6 +106,30 @@ class Construction:
             raise SystemExit((folder / "log").read_text())
         return hashes(folder / "built" / "same")
 
+    def cost(self, python: str) -> tuple[float, float]:
+        """Construct, and return seconds of processors and the peak of memory in MB."""
+        folder = self.new_folder()
+        _, status, used = os.wait4(self.start(folder, python=python).pid, 0)
+        if status:
+            raise SystemExit((folder / "log").read_text())
+        return used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 / 1e6
+
+    def compare_costs(self, before: str, n_rounds: int) -> str:
+        """Return what construction costs, here and with another Python; the first round warms."""
+        rounds = [(self.cost(sys.executable), self.cost(before)) for _ in range(n_rounds + 1)][1:]
+        ratios = [now[0] / then[0] for now, then in rounds]
+        found = []
+        for name, costs in zip(("now", "before"), zip(*rounds, strict=True), strict=True):
+            seconds, peaks = zip(*costs, strict=True)
+            found.append(
+                f"{name} {statistics.median(seconds):.2f} s of processor time (least "
+                f"{min(seconds):.2f}), {max(peaks):.0f} MB"
+            )
+        return (
+            f"{'; '.join(found)}; ratio {statistics.median(ratios):.2f} "
+            f"({min(ratios):.2f} to {max(ratios):.2f}, {n_rounds} rounds)"
+        )
+
 
 def hashes(folder: Path) -> dict[str, str]:
     """Return the SHA-256 of every file of a folder, by its path in there."""
@@ -119,6 +145,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--papers", type=Path, required=True)
     parser.add_argument("--before", help="the Python of another state of nlihub")
+    parser.add_argument("--rounds", type=int, default=0, help="rounds in which costs are compared")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         made = Construction(given.papers.resolve(), Path(name))
@@ -143,6 +170,8 @@ def main() -> None:
             other = sorted(k for k in first.keys() | found.keys() if first.get(k) != found.get(k))
             shown = ", ".join(other) if other else "the same"
             print(f"{way}: {len(found)} files, {shown} ({time.perf_counter() - start:.0f} s)")
+        if given.before and given.rounds:
+            print(made.compare_costs(given.before, given.rounds))
 
 
 if __name__ == "__main__":

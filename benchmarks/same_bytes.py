@@ -109,7 +109,8 @@ class Construction:
     def cost(self, python: str) -> tuple[float, float]:
         """Construct, and return seconds of processors and the peak of memory in MB."""
         folder = self.new_folder()
-        _, status, used = os.wait4(self.start(folder, python=python).pid, 0)
+        process = self.start(folder, python=python)
+        _, status, used = os.wait4(process.pid, 0)
         if status:
             raise SystemExit((folder / "log").read_text())
         return used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 / 1e6

@@ -28,7 +28,8 @@ def builders() -> Mapping[str, type[NLIBuilder]]:
 @cache
 def find_builder(name: str) -> type[NLIBuilder] | None:
     """Return the builder of a dataset, or None where there is none; no other one is imported."""
-    if not name.isidentifier() or find_spec(f"{_ROOM}.{name}") is None:
+    spec = find_spec(f"{_ROOM}.{name}") if name.isidentifier() else None
+    if spec is None or spec.submodule_search_locations is not None:  # a folder of modules
         return None
     for value in vars(import_module(f"{_ROOM}.{name}")).values():
         is_builder = isinstance(value, type) and issubclass(value, NLIBuilder)

@@ -1,7 +1,7 @@
 """Run SQL over Parquet files, by DuckDB within a memory limit, and keep each result as Parquet.
 
-``NLIHUB_MEMORY`` sets the limit (``"1300MB"`` where it is not set; the process exceeds it by 200 to
-600 MB), ``NLIHUB_TEMP`` the folder for what does not fit (beside the results where it is not set).
+``NLIHUB_MEMORY`` sets the limit (``"1300MB"`` where it is not set; the process exceeds it by up to
+650 MB), ``NLIHUB_TEMP`` the folder for what does not fit (beside the results where it is not set).
 """
 
 import glob

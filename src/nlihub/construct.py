@@ -10,27 +10,35 @@ Example:
     ('train', 'validation', 'test')
 """
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from importlib import import_module
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .builders.core.options import BuildOptions
-from .builders.core.registry import find_builder
 from .builders.procedures.about import About
+from .builders.procedures.abstracts.generate.settings import (
+    BeamSettings,
+    GenerationSettings,
+    PretrainedModel,
+    SmallModel,
+    TrainingSettings,
+)
+from .builders.procedures.abstracts.recipe import AbstractsRecipe
+from .builders.procedures.construct import (
+    Constructed,
+    PathLike,
+    as_paths,
+    construct,
+    options_for,
+)
 from .builders.procedures.papers.declaration import PapersDeclaration
 from .builders.procedures.papers.estimate import Estimate, estimate
 from .builders.procedures.papers.recipe import PapersRecipe
-from .builders.procedures.procedure import Construction, Recipe, TooFewError
-from .builders.procedures.registry import declared_builder, get_procedure
+from .builders.procedures.patterns.recipe import PatternsRecipe
+from .builders.procedures.procedure import Construction
+from .builders.procedures.registry import declared_builder
 from .builders.procedures.spark import spark_engine
-from .builders.versions.manifest import Manifest
-from .builders.versions.version import BuiltVersion
-from .builders.versions.write import build_version, check_target, write_texts
+from .builders.versions.write import write_texts
 from .builders.versions.write_rows import MAX_SHARD_BYTES, write_rows
-from .loaders.errors import OutputError, UsageError, VerificationError
 from .loaders.progress import Tell, silent
 
 if TYPE_CHECKING:
@@ -40,15 +48,6 @@ if TYPE_CHECKING:
         Similarity,
         TokenF1,
     )
-    from .builders.procedures.abstracts.generate.settings import (
-        BeamSettings,
-        GenerationSettings,
-        PretrainedModel,
-        SmallModel,
-        TrainingSettings,
-    )
-    from .builders.procedures.abstracts.recipe import AbstractsRecipe
-    from .builders.procedures.patterns.recipe import PatternsRecipe
 
 __all__ = [
     "About",
@@ -73,60 +72,18 @@ __all__ = [
     "spark_engine",
 ]
 
-#: The names of other procedures than that of papers, by their modules.
-_OTHERS = {
-    "abstracts.generate.generate": ("EncoderCosine", "ModelWriter", "Similarity", "TokenF1"),
-    "abstracts.generate.settings": (
-        "BeamSettings",
-        "GenerationSettings",
-        "PretrainedModel",
-        "SmallModel",
-        "TrainingSettings",
-    ),
-    "abstracts.recipe": ("AbstractsRecipe",),
-    "patterns.recipe": ("PatternsRecipe",),
-}
-PathLike = str | Path
+_GENERATION = ("EncoderCosine", "ModelWriter", "Similarity", "TokenF1")
 #: Where an estimate needs a name and none is given.
 _UNNAMED = "my_dataset"
 
 
 def __getattr__(name: str) -> Any:
-    """Import what another procedure needs when it is asked for."""
-    for module, names in _OTHERS.items():
-        if name in names:
-            return getattr(import_module(f".builders.procedures.{module}", __package__), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    """Import what generation needs when it is asked for."""
+    if name not in _GENERATION:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .builders.procedures.abstracts.generate import generate
 
-
-def __dir__() -> list[str]:
-    return __all__
-
-
-@dataclass(frozen=True)
-class Constructed:
-    """A dataset that was made.
-
-    Attributes:
-        folder: The folder of the built version.
-        report: The file with all counts, and everything that was left out.
-        counts: What was read, kept and dropped, as the manifest has it.
-        summary: The counts in a few lines, for people.
-        rows: Number of rows by config and split.
-    """
-
-    folder: Path
-    report: Path
-    counts: Mapping[str, Any]
-    summary: Sequence[str]
-    rows: Mapping[str, Mapping[str, int]]
-
-    @property
-    def left_out(self) -> Mapping[str, Sequence[Any]]:
-        """By kind, the files, records and ids that were not taken, and why, as in the report."""
-        text = self.report.read_text(encoding="utf-8", errors="surrogateescape")
-        found: dict[str, Sequence[Any]] = json.loads(text)
-        return {kind: entries for kind, entries in found.items() if kind not in self.counts}
+    return getattr(generate, name)
 
 
 def papers(
@@ -198,20 +155,20 @@ def estimate_papers(
         UsageError: The share is not one.
     """
     declared = About().declare(_UNNAMED, PapersDeclaration.MATERIAL, PapersDeclaration.CREDIT)
-    options = BuildOptions(num_proc=_checked(num_proc))
+    options = options_for(num_proc)
 
     def write(made: Construction, folder: Path) -> None:
         builder = declared_builder(made.declaration, made.rows, made.report.counts)
         write_texts(builder, folder, write_rows(builder, folder, options, MAX_SHARD_BYTES))
 
-    return estimate(_as_paths(paths), recipe or PapersRecipe(), declared, options, sample, write)
+    return estimate(as_paths(paths), recipe or PapersRecipe(), declared, options, sample, write)
 
 
 def abstracts(
     name: str,
     paths: PathLike | Sequence[PathLike],
     output: PathLike = "built",
-    recipe: "AbstractsRecipe | None" = None,
+    recipe: AbstractsRecipe | None = None,
     *,
     about: About | None = None,
     num_proc: int = 1,
@@ -246,8 +203,6 @@ def abstracts(
         MissingExtraError: Generating needs an extra that is not installed.
         OutputError: There is something else at ``output/NAME``, or a version that people annotated.
     """
-    from .builders.procedures.abstracts.recipe import AbstractsRecipe
-
     chosen = recipe or AbstractsRecipe()
     return construct("abstracts", name, paths, output, chosen, about, num_proc, probe, tell)
 
@@ -256,7 +211,7 @@ def patterns(
     name: str,
     bank: PathLike,
     output: PathLike = "built",
-    recipe: "PatternsRecipe | None" = None,
+    recipe: PatternsRecipe | None = None,
     *,
     about: About | None = None,
     num_proc: int = 1,
@@ -285,115 +240,5 @@ def patterns(
         BankError: The bank has defects; all are listed.
         OutputError: There is something else at ``output/NAME``, or a version that people annotated.
     """
-    from .builders.procedures.patterns.recipe import PatternsRecipe
-
     chosen = recipe or PatternsRecipe()
     return construct("patterns", name, bank, output, chosen, about, num_proc, probe, tell)
-
-
-def construct(
-    procedure: str,
-    name: str,
-    paths: PathLike | Sequence[PathLike],
-    output: PathLike,
-    recipe: Recipe,
-    about: About | None,
-    num_proc: int,
-    probe: bool,
-    tell: Tell,
-) -> Constructed:
-    """Make a dataset by any procedure; see ``papers`` and the others.
-
-    The report is written beside the version. Where the material gives too little, it is written to
-    ``NAME.failed.json``, so that the report of an earlier version stays.
-    """
-    if find_builder(name) is not None:
-        raise UsageError(
-            f"{name} is a dataset of this package, which other texts do not give; take another "
-            "name."
-        )
-    options = BuildOptions(num_proc=_checked(num_proc))
-    chosen = get_procedure(procedure)
-    kind = chosen.declaration
-    declared = (about or About()).declare(name, kind.MATERIAL, kind.CREDIT)
-    target = Path(output).expanduser()
-    check_target(target / name, name)
-    earlier = _earlier(target / name)
-    files = _as_paths(paths)
-    report_file = target / f"{name}.report.json"
-    try:
-        with chosen.run(files, recipe, declared, options, tell) as made:
-            if earlier is not None and (changes := _list_changes(earlier, made)):
-                tell(f"{target / name} is replaced: {'; '.join(changes)}")
-            builder = declared_builder(made.declaration, made.rows, made.report.counts)
-            version = build_version(builder, target, options, measure=_probe if probe else None)
-            report = made.report
-            report.write(report_file)
-    except TooFewError as error:
-        failed = report_file.with_name(f"{name}.failed.json")
-        error.report.write(failed)
-        raise TooFewError(f"{error} All that was not taken: {failed}", error.report) from error
-    configs = version.manifest.configs.items()
-    return Constructed(
-        version.folder,
-        report_file,
-        report.counts,
-        [*report.summary, *_rows_as_text(version.manifest)],
-        {config: {s: split.rows for s, split in found.items()} for config, found in configs},
-    )
-
-
-def _earlier(folder: Path) -> Manifest | None:
-    """Return the manifest of the version that would be replaced, if people have not annotated it.
-
-    Raises:
-        OutputError: They have.
-    """
-    try:
-        earlier = BuiltVersion(folder).manifest
-    except VerificationError:
-        return None  # nothing of ours there
-    if (earlier.declaration or {}).get("is_annotated"):
-        raise OutputError(
-            f"{folder} is a version whose labels people have judged, which would be lost. Name "
-            "another folder (--output), or move that one away."
-        )
-    return earlier
-
-
-def _list_changes(earlier: Manifest, made: Construction) -> list[str]:
-    """Say in which parameters a version differs from an earlier one, and whether in its sources."""
-    new, sources = json.loads(json.dumps([made.rows.parameters, [*made.rows.sources]]))
-    changes = [
-        f"{name} was {json.dumps(earlier.parameters.get(name))}, is {json.dumps(new.get(name))}"
-        for name in sorted(earlier.parameters.keys() | new.keys())
-        if earlier.parameters.get(name) != new.get(name)
-    ]
-    if earlier.sources != sources:
-        changes.append("it was made of other material")
-    return changes
-
-
-def _checked(num_proc: int) -> int:
-    if num_proc < 1:
-        raise UsageError(f"num_proc is {num_proc}; expected 1 or more.")
-    return num_proc
-
-
-def _as_paths(paths: PathLike | Sequence[PathLike]) -> list[Path]:
-    given = [paths] if isinstance(paths, str | Path) else paths
-    return [Path(path).expanduser() for path in given]
-
-
-def _probe(version: BuiltVersion) -> dict[str, Any]:
-    """Return the record of the hypothesis-only probe, for manifest and card."""
-    from .builders.statistics.probe import measure_probe
-
-    return {"probe": measure_probe(version)}
-
-
-def _rows_as_text(manifest: Manifest) -> list[str]:
-    return [
-        f"{config}: " + ", ".join(f"{name} {split.rows:,}" for name, split in splits.items())
-        for config, splits in manifest.configs.items()
-    ]

@@ -203,6 +203,12 @@ def test_the_oldest_versions_are_the_lower_bounds():
         assert oldest[name].startswith(bound), name
 
 
+def test_the_tests_build_with_what_the_package_is_built_with():
+    needed = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
+    tests = setup_cfg()["options.extras_require"]["test"].splitlines()
+    assert set(needed) <= {line.replace(" ", "") for line in tests}
+
+
 def test_pyproject_holds_only_build_system_and_tools():
     assert set(tomllib.loads((ROOT / "pyproject.toml").read_text())) == {"build-system", "tool"}
 

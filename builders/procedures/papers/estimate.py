@@ -41,7 +41,7 @@ _READ = {"papers": "read", "pairs": "found"}
 _BALANCED_ROWS = "rows of default"
 _LATER_STEPS = ("choosing", "writing")
 #: SQL exceeds its limit by so much, at most.
-_ABOVE_LIMIT = "600 MB"
+_ABOVE_LIMIT = "650 MB"
 _MIN_SHARDS = 16
 
 

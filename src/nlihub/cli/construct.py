@@ -99,11 +99,13 @@ def _command(procedure: str) -> Any:
         sample: float | None = None,
         **given: Any,
     ) -> None:
-        from ..construct import construct, estimate_papers
+        from ..builders.procedures.construct import construct
 
         if sample is not None and not dry_run:
             raise typer.BadParameter("--sample is for --dry-run alone.")
         if dry_run:
+            from ..construct import estimate_papers
+
             found = estimate_papers(
                 paths,
                 fill(recipe, given),

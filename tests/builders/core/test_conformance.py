@@ -337,7 +337,6 @@ print(json.dumps(found))
 """
 
 
-@pytest.mark.slow
 def test_after_installing_every_config_is_loaded_by_name_offline(versions, subjects, tmp_path):
     for name in builders():
         assert run_command("install", versions[name]).returncode == 0

@@ -18,6 +18,7 @@ from nlihub.builders.procedures.abstracts.perturb.affirmation import (
     why_not_affirmed,
 )
 from nlihub.builders.procedures.abstracts.perturb.apply import make_strategies
+from nlihub.builders.procedures.abstracts.perturb.cues import read_cues
 from nlihub.builders.procedures.abstracts.perturb.entity_pool import EntityPool
 from nlihub.builders.procedures.abstracts.perturb.names import MarkedSentence, locate_entities
 from nlihub.builders.procedures.abstracts.perturb.negate import OTHER_PREDICATE, Negate
@@ -84,6 +85,17 @@ def test_the_reason_is_named(sentence, reason):
 def test_two_denials_cancel_out():
     assert why_not_affirmed(marked("We refute the view that [A1] causes [B1].")) == DENIED
     assert why_not_affirmed(marked("We refute the view that [A1] has no effect on [B1].")) is None
+
+
+def test_every_phrase_is_a_regular_expression_of_tokens():
+    """They are compiled one by one, when a sentence may have them."""
+    cues = read_cues()
+    rules = {
+        rule for found in (cues.rules, cues.affirming) for one in found.values() for rule in one
+    }
+    assert len(rules) > 200
+    for rule in rules:
+        assert re.compile(rule.pattern).match("") is None
 
 
 def test_the_deciding_words_are_given():

@@ -350,8 +350,8 @@ def _free(entities: Sequence[Entity]) -> list[Entity]:
     spans = [_span(entity) for entity in entities]
     return [
         entity
-        for entity, its in zip(entities, spans, strict=True)
-        if all(its.holds(span) for span in spans if span.meets(its))
+        for entity, span in zip(entities, spans, strict=True)
+        if all(span.holds(other) for other in spans if other.meets(span))
     ]
 
 

@@ -23,13 +23,6 @@ from .builders.procedures.abstracts.generate.settings import (
     TrainingSettings,
 )
 from .builders.procedures.abstracts.recipe import AbstractsRecipe
-from .builders.procedures.construct import (
-    Constructed,
-    PathLike,
-    as_paths,
-    construct,
-    options_for,
-)
 from .builders.procedures.papers.declaration import PapersDeclaration
 from .builders.procedures.papers.estimate import Estimate, estimate
 from .builders.procedures.papers.recipe import PapersRecipe
@@ -39,6 +32,13 @@ from .builders.procedures.registry import declared_builder
 from .builders.procedures.spark import spark_engine
 from .builders.versions.write import write_texts
 from .builders.versions.write_rows import MAX_SHARD_BYTES, write_rows
+from .constructing import (
+    Constructed,
+    PathLike,
+    as_paths,
+    construct,
+    options_for,
+)
 from .loaders.progress import Tell, silent
 
 if TYPE_CHECKING:

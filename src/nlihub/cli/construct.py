@@ -99,7 +99,7 @@ def _command(procedure: str) -> Any:
         sample: float | None = None,
         **given: Any,
     ) -> None:
-        from ..builders.procedures.construct import construct
+        from ..constructing import construct
 
         if sample is not None and not dry_run:
             raise typer.BadParameter("--sample is for --dry-run alone.")

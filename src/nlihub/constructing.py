@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...loaders.errors import OutputError, UsageError, VerificationError
-from ...loaders.progress import Tell
-from ..core.options import BuildOptions
-from ..core.registry import find_builder
-from ..versions.manifest import Manifest
-from ..versions.version import BuiltVersion
-from ..versions.write import build_version, check_target
-from .about import About
-from .procedure import Construction, Recipe, TooFewError
-from .registry import declared_builder, get_procedure
+from .builders.core.options import BuildOptions
+from .builders.core.registry import find_builder
+from .builders.procedures.about import About
+from .builders.procedures.procedure import Construction, Recipe, TooFewError
+from .builders.procedures.registry import declared_builder, get_procedure
+from .builders.versions.manifest import Manifest
+from .builders.versions.version import BuiltVersion
+from .builders.versions.write import build_version, check_target
+from .loaders.errors import OutputError, UsageError, VerificationError
+from .loaders.progress import Tell
 
 PathLike = str | Path
 
@@ -148,7 +148,7 @@ def as_paths(paths: PathLike | Sequence[PathLike]) -> list[Path]:
 
 def _probe(version: BuiltVersion) -> dict[str, Any]:
     """Return the record of the hypothesis-only probe, for manifest and card."""
-    from ..statistics.probe import measure_probe
+    from .builders.statistics.probe import measure_probe
 
     return {"probe": measure_probe(version)}
 

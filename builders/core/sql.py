@@ -142,7 +142,8 @@ class Database:
     def scan(self, files: Sequence[Path]) -> str:
         """Return the rows of Parquet files of one schema as a table of SQL.
 
-        ``file_index`` and ``file_row_number`` say where a row stands.
+        ``file_index`` and ``file_row_number`` say where a row stands. Many bytes make queries take
+        all cores.
         """
         had_few = self._n_bytes <= _FEW_BYTES
         self._n_bytes += sum(path.stat().st_size for path in files if path.exists())

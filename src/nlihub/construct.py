@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .builders.core.options import BuildOptions
 from .builders.procedures.about import About
 from .builders.procedures.abstracts.generate.settings import (
     BeamSettings,
@@ -30,15 +31,10 @@ from .builders.procedures.patterns.recipe import PatternsRecipe
 from .builders.procedures.procedure import Construction
 from .builders.procedures.registry import declared_builder
 from .builders.procedures.spark import spark_engine
+from .builders.versions.open import PathLike, check_num_proc
 from .builders.versions.write import write_texts
 from .builders.versions.write_rows import MAX_SHARD_BYTES, write_rows
-from .constructing import (
-    Constructed,
-    PathLike,
-    as_paths,
-    construct,
-    options_for,
-)
+from .constructing import Constructed, as_paths, construct
 from .loaders.progress import Tell, silent
 
 if TYPE_CHECKING:
@@ -155,7 +151,7 @@ def estimate_papers(
         UsageError: The share is not one.
     """
     declared = About().declare(_UNNAMED, PapersDeclaration.MATERIAL, PapersDeclaration.CREDIT)
-    options = options_for(num_proc)
+    options = BuildOptions(num_proc=check_num_proc(num_proc))
 
     def write(made: Construction, folder: Path) -> None:
         builder = declared_builder(made.declaration, made.rows, made.report.counts)

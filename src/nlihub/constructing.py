@@ -12,12 +12,11 @@ from .builders.procedures.about import About
 from .builders.procedures.procedure import Construction, Recipe, TooFewError
 from .builders.procedures.registry import declared_builder, get_procedure
 from .builders.versions.manifest import Manifest
+from .builders.versions.open import PathLike, check_num_proc
 from .builders.versions.version import BuiltVersion
 from .builders.versions.write import build_version, check_target
 from .loaders.errors import OutputError, UsageError, VerificationError
 from .loaders.progress import Tell
-
-PathLike = str | Path
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ def construct(
             f"{name} is a dataset of this package, which other texts do not give; take another "
             "name."
         )
-    options = options_for(num_proc)
+    options = BuildOptions(num_proc=check_num_proc(num_proc))
     chosen = get_procedure(procedure)
     kind = chosen.declaration
     declared = (about or About()).declare(name, kind.MATERIAL, kind.CREDIT)
@@ -127,17 +126,6 @@ def _list_changes(earlier: Manifest, made: Construction) -> list[str]:
     if earlier.sources != sources:
         changes.append("it was made of other material")
     return changes
-
-
-def options_for(num_proc: int) -> BuildOptions:
-    """Return the options of a build.
-
-    Raises:
-        UsageError: The number of processes is below 1.
-    """
-    if num_proc < 1:
-        raise UsageError(f"num_proc is {num_proc}; expected 1 or more.")
-    return BuildOptions(num_proc=num_proc)
 
 
 def as_paths(paths: PathLike | Sequence[PathLike]) -> list[Path]:

@@ -87,6 +87,7 @@ def test_a_run_without_a_preset_has_them_in_its_config(place, tmp_path):
     assert again.returncode == 0 and "is done already" in again.stderr
 
 
+@pytest.mark.slow
 def test_a_probe_goes_with_few_rows_where_nothing_is_given(place, tmp_path):
     fields = {"name": "tiny", "method": "encoder", "model": str(place / "encoder")}
     fields |= {"train": str(place / "train.jsonl"), "tests": [str(place / "test.jsonl")]}

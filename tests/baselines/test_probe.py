@@ -287,6 +287,7 @@ def test_equal_runs_are_equal_and_the_encoder_stays_as_it_is(config, tmp_path):
     assert (Path(config.model) / "model.safetensors").read_bytes() == weights
 
 
+@pytest.mark.slow
 def test_the_hypothesis_alone_is_all_that_is_seen(config, tmp_path):
     """The same predictions, whatever the premises are."""
     rows = [json.loads(line) for line in Path(config.tests[0]).read_text().splitlines()]

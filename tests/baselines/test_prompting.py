@@ -957,6 +957,7 @@ def test_the_result_does_not_depend_on_concurrency(server, tmp_path, n_concurren
         stops_midway,
     ],
 )
+@pytest.mark.slow
 def test_passing_trouble_passes(server, trouble):
     server.script = [trouble] * 2
     assert answers_of(client(server, n_concurrent=1)) == answers_of(client(server))
@@ -967,6 +968,7 @@ def test_passing_trouble_passes(server, trouble):
 
 
 @pytest.mark.parametrize("as_date", [False, True])
+@pytest.mark.slow
 def test_the_wait_that_the_server_asks_for_is_kept(server, as_date):
     when = datetime.now(UTC) + timedelta(seconds=3)
     header = format_datetime(when, usegmt=True) if as_date else "1"

@@ -493,6 +493,7 @@ def test_marking_and_reading_marks():
 
 
 @pytest.mark.parametrize("kind", ["pubtator", "xml", "jsonl"])
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_abstracts(tmp_path, kind):
     body = BODY * 300
     documents = [bioc(body=body, pmid=str(pmid)) for pmid in range(1500)]

@@ -775,6 +775,7 @@ def test_the_part_of_a_killed_process_is_gone_on_with(server, cache):
     assert files(cache) == ["patterns.xml"]
 
 
+@pytest.mark.slow
 def test_processes_that_want_one_file_all_get_it(server, cache):
     server.script = ["broken"]  # the others wait for the one that is on it
     arguments = (cache, "web", server.url, sha256(CONTENT))

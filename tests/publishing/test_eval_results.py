@@ -96,6 +96,7 @@ def test_the_client_of_the_hub_reads_it(person, version, benchmark, tmp_path):
     assert client.eval_result_entries_to_yaml([entry]) == content
 
 
+@pytest.mark.slow
 def test_what_is_no_result_is_refused(person, version, benchmark, tmp_path):
     rows, digest = rows_of(version, "default"), digest_of(version, "default")
     places = {name: tmp_path / name for name in ("whole", "part", "other", "model", "again")}

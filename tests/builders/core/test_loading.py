@@ -178,6 +178,7 @@ def test_unknown_names(arguments, expected):
 
 @pytest.mark.parametrize("name", ["default/test-00000-of-00001.parquet", "README.md"])
 @pytest.mark.parametrize("damage", ["cut", "changed", "gone"])
+@pytest.mark.slow
 def test_a_version_damaged_in_the_cache_is_built_anew(name, damage):
     path = open_version("open_spacenli").folder / name
     whole = path.read_bytes()

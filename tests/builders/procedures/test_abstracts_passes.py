@@ -124,6 +124,7 @@ RECIPES = {
 
 @pytest.mark.parametrize("name", RECIPES)
 @pytest.mark.usefixtures("small_pieces")
+@pytest.mark.slow
 def test_they_give_what_one_process_gives_in_memory(name, tmp_path):
     folder = write_corpus(tmp_path / "corpus", len(name))
     recipe = AbstractsRecipe(**RECIPES[name])
@@ -156,6 +157,7 @@ def test_they_give_what_one_process_gives_in_memory(name, tmp_path):
 
 
 @pytest.mark.usefixtures("small_pieces")
+@pytest.mark.slow
 def test_parts_are_made_by_several_processes(tmp_path):
     folder = write_corpus(tmp_path / "corpus", 1)
     recipe = AbstractsRecipe(ratio=RATIO)

@@ -71,6 +71,7 @@ FORGERIES = [
 
 
 @pytest.mark.parametrize(("change", "expected"), FORGERIES)
+@pytest.mark.slow
 def test_a_consistent_forger_is_found_by_the_sources_alone(copy, change, expected):
     forge(copy, change, ALL)
     assert "config default" not in str(verify_version(copy).outcomes)
@@ -98,6 +99,7 @@ def test_sound_rows_are_those_of_the_sources(copy):
         ({"oddities": {"a.txt": {"tabs": 3}}}, "oddities of a.txt: {'tabs': 3}, the sources give"),
     ],
 )
+@pytest.mark.slow
 def test_other_parameters_and_oddities_are_found_by_the_sources(copy, field, found):
     forge_manifest(copy, lambda fields: fields.update(field))
     report = nlihub.verify(copy, against_sources=True)

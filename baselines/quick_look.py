@@ -25,7 +25,6 @@ PathLike = str | os.PathLike[str]
 REPORT = "quick.md"
 #: Rows that a probe is trained on, at most.
 _N_TRAIN = 2_000
-_N_RESAMPLES = 999
 _MAX_LENGTH = 300
 _HOW = {
     "zero-shot": "as it is",
@@ -190,13 +189,13 @@ def _scores(done: dict[str, Any], rows: str) -> dict[str, Any]:
 
     [evaluation] = done["evaluations"].values()
     predictions = Path(done["run"]) / evaluation["predictions"]
-    result = score(predictions, rows, confidence_level=0.95, n_resamples=_N_RESAMPLES)
+    result = score(predictions, rows, confidence_level=0.95)
     report = result["metrics"]["nli_report"]
     counts = [label["n_references"] for label in report["per_class"].values()]
     return {
         "rows": report["n_samples"],
         **{
-            name: [report[name], *report["confidence_intervals"][name]]
+            name: [report[name], *(report["confidence_intervals"][name] or ())]
             for name in ("macro_f1", "accuracy")
         },
         "most_frequent": max(counts) / sum(counts),
@@ -221,7 +220,7 @@ def _report(result: dict[str, Any]) -> Iterator[str]:
     yield markdown_table(head, rows)
     yield ""
     problems = {name: f["problem"] for name, f in result["datasets"].items() if "problem" in f}
-    yield "In per cent, with intervals of 95 % by bootstrap. What this is not:"
+    yield "In per cent, with intervals of 95 %. What this is not:"
     yield ""
     yield "- a result of the whole test sets: it is one of a sample of each;"
     yield "- a baseline of a paper: `nlihub baseline presets` lists these;"
@@ -245,5 +244,6 @@ def _report(result: dict[str, Any]) -> Iterator[str]:
         yield ""
 
 
-def _interval(value: float, low: float, high: float) -> str:
-    return f"{100 * value:.1f} ({100 * low:.1f} to {100 * high:.1f})"
+def _interval(value: float, *ends: float) -> str:
+    shown = " to ".join(f"{100 * end:.1f}" for end in ends)
+    return f"{100 * value:.1f}" + f" ({shown})" * bool(ends)

@@ -232,7 +232,7 @@ def report(
     Args:
         runs: One or more folders of runs, or folders that contain runs at any depth.
         output: The folder to write; an earlier report there is replaced.
-        confidence_level: Confidence level of bootstrap intervals, above 0 and below 1; None leaves
+        confidence_level: Confidence level of intervals, above 0 and below 1; None leaves
             the intervals out.
 
     Returns:

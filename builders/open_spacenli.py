@@ -10,6 +10,7 @@ from ..loaders.corpora.patterns.pattern_bank import find_pattern_bank
 from ..loaders.errors import UsageError
 from ..loaders.fetching import Source
 from ..loaders.hashing import hash_file
+from .annotation.agreement import show_kappa
 from .core.options import BuildOptions
 from .procedures.patterns.declaration import pattern_spec
 from .procedures.patterns.pattern_builder import PatternBuilder
@@ -89,6 +90,6 @@ class OpenSpaceNLI(PatternBuilder):
             f"{found.agreed_patterns} of {found.patterns} patterns. Of their {found.answers:,} "
             f"answers {found.agreed_answers:,} ({share:.1f} %) are the gold label; "
             f'{found.answers - found.firm_answers} of them said only "most likely". '
-            f"Cohen's kappa between the readers is {found.kappa:.2f}."
+            f"Cohen's kappa between the readers is {show_kappa(found.kappa)}."
         )
         return {"validation": textwrap.fill(text, 100)}

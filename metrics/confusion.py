@@ -82,15 +82,16 @@ def class_scores(confusion: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndar
     """
     right = np.diagonal(confusion, axis1=-2, axis2=-1)
     n_predictions, n_references = confusion.sum(axis=-2)[..., :-1], confusion.sum(axis=-1)
-    f1 = ratio(2 * right, n_predictions + n_references)
+    f1 = ratio(*f1_parts(confusion))
     return ratio(right, n_predictions), ratio(right, n_references), f1
 
 
-def accuracy(confusion: np.ndarray) -> np.ndarray:
-    """Return the share of samples whose predicted label is the gold label, ``(...)``.
+def f1_parts(confusion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return numerator and denominator of every class's F1, ``(..., L)`` each.
 
     Args:
         confusion: Counts of samples by gold label, then by predicted label, ``(..., L, L + 1)``;
-            the last ones have no answer, which is wrong.
+            the last ones have no answer.
     """
-    return ratio(np.trace(confusion, axis1=-2, axis2=-1), confusion.sum(axis=(-2, -1)))
+    right = np.diagonal(confusion, axis1=-2, axis2=-1)
+    return 2 * right, confusion.sum(axis=-2)[..., :-1] + confusion.sum(axis=-1)

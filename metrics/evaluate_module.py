@@ -55,7 +55,7 @@ class ColumnarModule(StoredBatches):
     def __init__(self, *args: Any, columns: Sequence[str] = (), **options: Any) -> None:
         loading = {name: options.pop(name) for name in _LOADING & set(options)}
         super().__init__(*args, **loading)
-        if loading.get("seed") is not None:  # one seed for evaluate and for the bootstrap
+        if loading.get("seed") is not None:  # one seed for evaluate and for the test
             options["seed"] = loading["seed"]
         known = set(inspect.signature(self.SCORE).parameters)
         known = known - {"data", *self.REQUIRED, *self.OPTIONAL} | {"flat"}

@@ -1,14 +1,14 @@
-"""Statistical inference for scores: bootstrap, paired tests, and the signature of a result.
+"""Statistical inference for scores: intervals, paired tests, and the signature of a result.
 
-The bootstrap draws whole clusters (groups of samples), since the samples of a group are dependent.
+Samples of a group depend on each other, so groups are the units of every interval and test; where
+there are no groups, the samples are. ``docs/metrics.md`` gives the reasons and a simulation.
 """
 
 import math
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,30 +16,44 @@ from .inputs.columns import UnreadableError
 from .inputs.probabilities import as_numbers
 from .inputs.problems import MetricInputError, Problems, show_rows
 
-#: Largest number of resamples: it takes minutes, and an interval no longer moves.
+#: Largest number of drawn exchanges: it takes minutes, and a p-value no longer moves.
 MAX_RESAMPLES = 1_000_000
-#: Largest number of bootstrap weights in memory at a time.
-_MAX_WEIGHTS = 1 << 24
+#: Up to this many, all exchanges are tried.
+_MAX_EXCHANGES = 1 << 20
+#: Largest number of signs in memory at a time.
+_MAX_SIGNS = 1 << 22
+#: With fewer units there is no interval: every result is compatible with almost every score.
+_MIN_UNITS = 5
+#: With fewer units the result says how few there are.
+_FEW_UNITS = 10
 #: Largest score of a test: its square, and the sum of many, are still numbers.
 _MAX_SCORE = 1e100
-
-#: Up to so many tosses, probabilities are summed in whole numbers, 0.2 seconds at most.
-_MOST_TOSSES = 50_000
-
 #: Below this, a difference of two scores is rounding.
-_NO_DIFFERENCE = 1e-12
+_ROUNDING = 1e-12
+#: Largest number of terms of a continued fraction; it takes the square root of the parameters.
+_MAX_TERMS = 200_000
 
-#: Computes scores of shape ``(resamples,)``, by name, from totals of shape ``(resamples, m)``.
-Statistic = Callable[[np.ndarray], Mapping[str, np.ndarray]]
+
+class Ratio(NamedTuple):
+    """A score as a ratio of two totals over units, averaged over r classes.
+
+    Attributes:
+        numerators: The numerator of each unit and class, ``(units, r)``, from 0.
+        denominators: The denominator of each unit and class, ``(units, r)``, from 0; a class whose
+            total is 0 scores 0.
+    """
+
+    numerators: np.ndarray
+    denominators: np.ndarray
 
 
 @dataclass(frozen=True, slots=True)
-class Resampling:
-    """The options of a bootstrap.
+class Inference:
+    """The options of intervals and tests.
 
     Attributes:
-        confidence_level: Share of resamples inside an interval, above 0 and below 1.
-        n_resamples: Number of resamples, from 1.
+        confidence_level: Coverage of the intervals, above 0 and below 1.
+        n_resamples: Number of drawn exchanges, from 1, where there are too many to try all.
         seed: Seed of the draws, from 0.
     """
 
@@ -47,14 +61,11 @@ class Resampling:
     n_resamples: int
     seed: int
 
-    def __str__(self) -> str:
-        return f"resamples:{self.n_resamples}|confidence:{self.confidence_level}|seed:{self.seed}"
 
-
-def read_resampling(
+def read_inference(
     confidence_level: Any, n_resamples: Any, seed: Any, problems: Problems
-) -> Resampling:
-    """Validate the options of a bootstrap; do not use them if problems were added.
+) -> Inference:
+    """Validate the options of intervals and tests; do not use them if problems were added.
 
     Args:
         confidence_level: A number above 0 and below 1; None stands for 0.95.
@@ -70,218 +81,337 @@ def read_resampling(
             problems.add(f"{name}: {value!r}; expected a whole number from {low}.")
         elif name == "n_resamples" and value > MAX_RESAMPLES:
             problems.add(f"{name}: {value:,}; expected {MAX_RESAMPLES:,} at most.")
-    return Resampling(level, n_resamples, seed)
+    return Inference(level, n_resamples, seed)
 
 
 def sign(
-    result: dict[str, Any], name: str, version: str, resampling: Resampling, **facts: Any
+    result: dict[str, Any], name: str, version: str, inference: Inference, **facts: Any
 ) -> dict[str, Any]:
-    """Add its signature to a metric's result, and the confidence level if it was resampled.
+    """Add its signature to a metric's result, and the confidence level if there are intervals.
 
     Args:
         result: The scores, with ``n_samples`` and perhaps ``n_groups``.
         name: Name of the metric.
         version: Version of the metric, ``X.Y.Z``.
-        resampling: Options of the bootstrap, if there are intervals or a comparison.
+        inference: Options of the intervals and tests, if there are any.
         **facts: Facts that the scores depend on, in the order to show; None leaves a fact out.
 
     Returns:
-        A copy that ends with ``signature``, such as ``pattern_accuracy|version:1.0.0|labels:...``:
+        A copy that ends with ``signature``, such as ``pattern_accuracy|version:2.0.0|labels:...``:
         one line with all that the scores depend on, to reproduce them.
     """
     facts |= {"groups": result.get("n_groups"), "samples": result["n_samples"]}
     facts |= {  # which are wrong, and may be an accident
         name: result.get(f"n_{name}") or None for name in ("unanswered", "other_unanswered")
     }
-    parts = [name, f"version:{version}"]
-    parts += [f"{key}:{value}" for key, value in facts.items() if value is not None]
+    if "confidence_intervals" in result:
+        facts["intervals"] = "korn-graubard"
+    if "comparison" in result:
+        facts |= {"test": "exchange", "resamples": inference.n_resamples, "seed": inference.seed}
     signed = dict(result)
-    if "confidence_intervals" in result or "comparison" in result:
-        parts.append(f"bootstrap:{resampling}")
-        signed["confidence_level"] = resampling.confidence_level
-    return signed | {"signature": "|".join(parts)}
+    if not {"confidence_intervals", "comparison"}.isdisjoint(result):
+        facts["confidence"] = signed["confidence_level"] = inference.confidence_level
+    parts = [f"{key}:{value}" for key, value in facts.items() if value is not None]
+    return signed | {"signature": "|".join([name, f"version:{version}", *parts])}
 
 
-def resample(
-    vectors: np.ndarray,
-    statistic: Statistic,
-    resampling: Resampling,
-    counts: np.ndarray | None = None,
-) -> dict[str, np.ndarray]:
-    """Compute a metric's scores of bootstrap resamples.
-
-    A resample draws as many clusters as there are, with replacement. Clusters with equal vectors
-    are drawn together, which is faster and changes no score.
+def note_few(n_units: int, unit: str) -> dict[str, str]:
+    """Return a ``note`` for a result that rests on fewer than ten units; empty for ten or more.
 
     Args:
-        vectors: The m numbers of each cluster whose totals the scores depend on, ``(clusters, m)``.
-        statistic: Computes the scores from totals.
-        resampling: Number of resamples and seed; the confidence level is not used.
-        counts: Number of clusters with each vector, ``(clusters,)``; None means one each.
-
-    Returns:
-        Each score as ``(n_resamples,)``; empty if there is only one cluster.
+        n_units: Number of units of intervals and tests.
+        unit: What they are, in the plural: ``"groups"`` or ``"samples"``.
     """
-    vectors, counts = _merge(vectors, counts)
-    n_clusters = int(counts.sum())
-    rng = np.random.default_rng(resampling.seed)
-    if n_clusters < 2:
-        return {name: values[:0] for name, values in statistic(vectors[:1]).items()}
-    n_kinds = len(vectors)
-    batch = max(1, _MAX_WEIGHTS // n_kinds)
-    scores: dict[str, list[np.ndarray]] = {}
-    for start in range(0, resampling.n_resamples, batch):
-        size = min(batch, resampling.n_resamples - start)
-        if n_kinds * 8 < n_clusters:
-            weights = rng.multinomial(n_clusters, counts / n_clusters, size=size)
-        else:  # almost every cluster has its own vector: draw the clusters themselves
-            owners = np.repeat(np.arange(n_kinds), counts)
-            weights = np.empty((size, n_kinds), np.int64)
-            for row in weights:
-                drawn = rng.integers(0, n_clusters, n_clusters)
-                row[:] = np.bincount(owners[drawn], minlength=n_kinds)
-        for name, values in statistic(weights @ vectors).items():
-            scores.setdefault(name, []).append(values)
-    return {name: np.concatenate(parts) for name, parts in scores.items()}
-
-
-def _merge(vectors: np.ndarray, counts: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct vectors, sorted, and the number of clusters with each.
-
-    So the order of the clusters has no effect.
-    """
-    if counts is not None:
-        vectors, counts = vectors[counts > 0], counts[counts > 0]
-    distinct, which = np.unique(vectors, axis=0, return_inverse=True)
-    weights = None if counts is None else counts.astype(float)
-    merged = np.bincount(which.reshape(-1), weights=weights, minlength=len(distinct))
-    return distinct.astype(float), merged.astype(np.int64)
+    if n_units >= _FEW_UNITS:
+        return {}
+    if n_units < _MIN_UNITS:
+        return {"note": f"Only {n_units} {unit}: too few for an interval."}
+    return {
+        "note": f"Only {n_units} {unit}: intervals are wide, and tests find large effects alone."
+    }
 
 
 def confidence_intervals(
-    vectors: np.ndarray,
-    statistic: Statistic,
-    resampling: Resampling,
-    counts: np.ndarray | None = None,
+    ratios: Mapping[str, Ratio], inference: Inference, counts: np.ndarray | None = None
 ) -> dict[str, list[float] | None]:
-    """Compute bootstrap percentile intervals of a metric's scores.
+    """Compute confidence intervals of scores, by the method of Korn and Graubard.
+
+    It is the exact interval of Clopper and Pearson for a share of independent trials, with the
+    number of trials at which a share would vary as much as the score does: leaving out one unit at
+    a time (jackknife) gives the variance of the score. So it covers near 0 and 1, and with few
+    units. Where every unit is wholly right or wholly wrong, units are the trials.
 
     Args:
-        vectors: The m numbers of each cluster whose totals the scores depend on, ``(clusters, m)``.
-        statistic: Computes the scores from totals.
-        resampling: Confidence level, number of resamples and seed.
-        counts: Number of clusters with each vector, ``(clusters,)``; None means one each.
+        ratios: Scores from 0 to 1, by name.
+        inference: Gives the confidence level.
+        counts: Number of equal units in each row of the ratios, ``(rows,)``; None means one each.
 
     Returns:
-        Low and high end of each score; None if there is only one cluster.
+        Low and high end of each score, from 0 to 1; None if there are fewer than five units, or
+        none has a class of the score.
 
-    Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), section 13.3.
+    Source: Korn and Graubard, Survey Methodology 24 (1998); Clopper and Pearson, Biometrika 26
+        (1934).
     """
-    scores = resample(vectors, statistic, resampling, counts)
-    return {name: _interval(values, resampling) for name, values in scores.items()}
+    return {name: _interval(ratio, inference, counts) for name, ratio in ratios.items()}
+
+
+def _interval(ratio: Ratio, inference: Inference, counts: np.ndarray | None) -> list[float] | None:
+    rows, counts = _merge(np.hstack(ratio), counts)
+    numerators, denominators = np.split(rows, 2, axis=1)
+    n_units = int(counts.sum())
+    totals, wholes = counts @ numerators, counts @ denominators
+    if n_units < _MIN_UNITS or not wholes.any():
+        return None
+    value = float(_mean_ratio(totals, wholes))
+    # A class that only one unit has keeps its score when that unit is left out.
+    changes = totals * denominators - numerators * wholes
+    rest = wholes * (wholes - denominators)
+    moved = np.divide(changes, rest, out=np.zeros_like(changes), where=rest > 0).mean(axis=1)
+    variance = (n_units - 1) / n_units * float(counts @ moved**2)
+    weights = denominators.sum(axis=1) / wholes.sum()
+    n_equal = 1 / float(counts @ weights**2)  # so many units of equal size weigh as much
+    alpha = 1 - inference.confidence_level
+    if variance <= _ROUNDING**2 or _are_trials(numerators, denominators):
+        n_trials = n_equal
+    else:
+        freedom = max(1.0, n_equal - 1)
+        normal = statistics.NormalDist().inv_cdf(1 - alpha / 2)
+        ratio_of_errors = normal / _student_quantile(alpha, freedom)
+        n_trials = value * (1 - value) / variance * ratio_of_errors**2
+    n_right, n_wrong = n_trials * value, n_trials * (1 - value)
+    low = _beta_quantile(alpha / 2, n_right, n_wrong + 1) if value > _ROUNDING else 0.0
+    high = 1 - _beta_quantile(alpha / 2, n_wrong, n_right + 1) if value < 1 - _ROUNDING else 1.0
+    return [low, high]
+
+
+def _are_trials(numerators: np.ndarray, denominators: np.ndarray) -> bool:
+    """Return whether units are trials: equally large, and wholly right or wholly wrong."""
+    largest = denominators.max()
+    if denominators.shape[1] > 1 or denominators.min() < largest:
+        return False
+    return bool(np.isin(numerators, (0, largest)).all())
+
+
+def _mean_ratio(totals: np.ndarray, wholes: np.ndarray) -> np.ndarray:
+    """Return the mean over the last axis of ``totals / wholes``, 0 where the whole is 0."""
+    zeros = np.zeros(np.shape(totals))
+    means: np.ndarray = np.divide(totals, wholes, out=zeros, where=wholes > 0).mean(axis=-1)
+    return means
 
 
 def compare_systems(
-    systems: Sequence[np.ndarray],
-    statistic: Statistic,
-    resampling: Resampling,
+    systems: Iterable[Mapping[str, Ratio]],
+    inference: Inference,
     counts: np.ndarray | None = None,
 ) -> dict[str, dict[str, Any]]:
-    """Compare two systems on the same clusters by a paired bootstrap.
+    """Test whether two systems differ, by exchanging them unit by unit.
+
+    If the systems are equally good, exchanging their answers on any units gives a difference as
+    likely as the observed one. The p-value is the share of exchanges whose difference is larger,
+    and half of those that are as large (mid-p; all of them with fewer than ten units). All
+    exchanges are tried where there are at most 2**20, otherwise ``n_resamples`` drawn ones.
+
+    The interval has all differences that the same test does not reject, so it leaves out 0 if and
+    only if p is below 1 - ``confidence_level``.
 
     Args:
-        systems: The vectors of the two systems, ``(clusters, m)``, clusters in the same order.
-        statistic: Computes the scores of one system from totals.
-        resampling: Confidence level, number of resamples and seed.
-        counts: Number of clusters with each pair of vectors, ``(clusters,)``; None: one each.
+        systems: The scores of the two systems by name, on the same units in the same order.
+        inference: Confidence level, number of drawn exchanges, and seed.
+        counts: Number of equal units in each row of the ratios, ``(rows,)``; None means one each.
 
     Returns:
         For each score: ``other``, the score of the second system; ``difference``, first minus
-        second; its percentile ``interval``; and a two-sided ``p_value``, from 0 to 1, from how
-        often resampled differences are on the other side of 0. The last two are None if there is
-        only one cluster.
-
-    Source: Efron and Tibshirani (1993), sections 13.3 and 15.4; the observed data count as one
-        more resample, so that no p-value is 0.
-    """
-    both, counts = _merge(np.hstack(systems), counts)
-    m = systems[0].shape[1]
-
-    def differences(totals: np.ndarray) -> dict[str, np.ndarray]:
-        other = statistic(totals[:, m:])
-        found = {}
-        for name, values in statistic(totals[:, :m]).items():
-            difference = values - other[name]
-            found[name] = np.where(np.abs(difference) < _NO_DIFFERENCE, 0.0, difference)
-        return found
-
-    totals = (counts @ both)[None]
-    other = statistic(totals[:, m:])
-    observed = differences(totals)
-    return {
-        name: {
-            "other": float(other[name][0]),
-            "difference": float(observed[name][0]),
-            "interval": _interval(values, resampling),
-            "p_value": _p_value(values),
-        }
-        for name, values in resample(both, differences, resampling, counts).items()
-    }
-
-
-def _interval(values: np.ndarray, resampling: Resampling) -> list[float] | None:
-    if not len(values):
-        return None
-    tail = (1 - resampling.confidence_level) / 2
-    ends: list[float] = np.quantile(values, [tail, 1 - tail]).tolist()
-    return ends
-
-
-def _p_value(differences: np.ndarray) -> float | None:
-    if not len(differences):
-        return None
-    smaller_side = min(np.sum(differences <= 0), np.sum(differences >= 0)) + 1
-    return min(1.0, 2 * float(smaller_side) / (len(differences) + 1))
-
-
-def mcnemar(first_right: np.ndarray, second_right: np.ndarray) -> dict[str, Any]:
-    """Test by McNemar's exact test whether one of two systems is right more often.
-
-    Args:
-        first_right: For each of n units (samples or groups) whether the first system is right.
-        second_right: For each of the same n units whether the second system is right.
-
-    Returns:
-        ``n_only_first`` and ``n_only_second``, the units that only one system has right, and the
+        second; its ``interval``, from -1 to 1, None if there are fewer than five units; and the
         two-sided ``p_value``, from 0 to 1.
 
-    Source: McNemar, Psychometrika 12 (1947); the exact form is the sign test.
+    Source: Fisher, The Design of Experiments (1935), section 21; Noreen, Computer-Intensive Methods
+        for Testing Hypotheses (1989), approximate randomization; Fagerland, Lydersen and Laake,
+        BMC Medical Research Methodology 13 (2013), mid-p.
     """
-    n_only_first = int(np.sum(first_right & ~second_right))
-    n_only_second = int(np.sum(second_right & ~first_right))
+    # Scores with the same numbers of equal units share the exchanges, since drawing takes long.
+    first, second = systems
+    exchanges: dict[bytes, tuple[np.ndarray, dict[str, _Exchange]]] = {}
+    for name, ratio in first.items():
+        exchange, n_equal = _Exchange.of(ratio, second[name], counts)
+        exchanges.setdefault(n_equal.tobytes(), (n_equal, {}))[1][name] = exchange
+    found = {}
+    for n_equal, scores in exchanges.values():
+        parts = [
+            (weights, {name: one.differences(signs) for name, one in scores.items()})
+            for signs, weights in _draw_signs(n_equal, inference)
+        ]
+        weights = np.concatenate([weights for weights, _ in parts])
+        for name, exchange in scores.items():
+            differences, kept = np.hstack([of_score[name] for _, of_score in parts])
+            found[name] = exchange.test(differences, kept, weights, inference)
+            if exchange.n_units < _MIN_UNITS or not exchange.middle.any():
+                found[name]["interval"] = None
+    return {name: found[name] for name in first}
+
+
+class _Exchange(NamedTuple):
+    """The two systems' totals of a score, and what an exchange of their answers changes.
+
+    Attributes:
+        middle: Mean of the totals of both systems, ``(2 * r,)``: numerators, then denominators.
+        halves: Half the difference of the systems in each row, ``(rows, 2 * r)``.
+        weights: Share of a row's unit in the score, ``(rows,)``.
+        n_units: Number of units.
+        value: Score of the first system.
+        other: Score of the second system.
+    """
+
+    middle: np.ndarray
+    halves: np.ndarray
+    weights: np.ndarray
+    n_units: int
+    value: float
+    other: float
+
+    @classmethod
+    def of(
+        cls, first: Ratio, second: Ratio, counts: np.ndarray | None
+    ) -> tuple["_Exchange", np.ndarray]:
+        """Return the exchange of two systems, and the number of equal units in each of its rows."""
+        both, n_equal = _merge(np.hstack([*first, *second]), counts)
+        one, two = np.split(both, 2, axis=1)
+        wholes = np.split(one + two, 2, axis=1)[1].sum(axis=1)
+        weights = wholes / max(1, n_equal @ wholes)
+        middle = n_equal @ (one + two) / 2
+        rows, n_equal = _merge(np.column_stack([weights, (one - two) / 2]), n_equal)
+        if len(rows) * 8 >= n_equal.sum() and math.prod((n_equal + 1).tolist()) > _MAX_EXCHANGES:
+            rows, n_equal = np.repeat(rows, n_equal, axis=0), np.ones(n_equal.sum(), np.int64)
+        halves = rows[:, 1:]
+        total = n_equal @ halves
+        value, other = float(_score(middle + total)), float(_score(middle - total))
+        return cls(middle, halves, rows[:, 0], int(n_equal.sum()), value, other), n_equal
+
+    def differences(self, signs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return difference and weight of exchanges, ``(exchanges,)`` each.
+
+        Args:
+            signs: Units of each row that are not exchanged, less those that are,
+                ``(exchanges, rows)``.
+        """
+        moved = signs @ self.halves
+        return _score(self.middle + moved) - _score(self.middle - moved), signs @ self.weights
+
+    def test(
+        self, differences: np.ndarray, kept: np.ndarray, weights: np.ndarray, inference: Inference
+    ) -> dict[str, Any]:
+        """Return the second system's score, the difference, its interval and its p-value.
+
+        Args:
+            differences: Difference of the systems in each exchange, ``(exchanges,)``.
+            kept: Weight of the units that are not exchanged, less that of the others.
+            weights: Probability of each exchange, ``(exchanges,)``.
+            inference: Gives the confidence level.
+        """
+        difference = self.value - self.other
+        observed = abs(difference) if abs(difference) > _ROUNDING else 0.0
+        direction = math.copysign(1.0, difference)
+        differences = direction * differences
+        excess = np.abs(differences) - observed
+        is_tied = np.abs(excess) <= _ROUNDING
+        tie = 0.5 if self.n_units >= _FEW_UNITS and observed else 1.0
+        p_value = float(weights @ np.where(is_tied, tie, excess > 0))
+        # If the true difference is d, an exchange gives differences - d * kept, which is as large
+        # as observed - d for all d between two ends.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ends = [(observed - differences) / (1 - kept), (observed + differences) / (1 + kept)]
+        is_whole = np.abs(kept) > 1 - _ROUNDING  # all units exchanged, or none
+        high = np.where(is_whole, 1.0, np.maximum(*ends))
+        low = np.where(is_whole, -1.0, np.minimum(*ends))
+        # What counts in the test holds 0, to the last bit; the rest of a tie begins beside it.
+        low = np.append(np.where(is_tied | (excess > 0), np.minimum(low, 0), low), _ROUNDING)
+        parts = np.append(np.where(is_tied, tie * weights, weights), (1 - tie) * weights @ is_tied)
+        alpha = 1 - inference.confidence_level
+        interval = [
+            max(-1.0, _quantile(low, parts, alpha)),
+            min(1.0, -_quantile(-high, weights, alpha)),
+        ]
+        return {
+            "other": self.other,
+            "difference": direction * observed,
+            "interval": interval if direction > 0 else [-interval[1], -interval[0]],
+            "p_value": min(1.0, p_value),
+        }
+
+
+def _merge(rows: np.ndarray, counts: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct rows, sorted, and the number of units with each.
+
+    So the order of the units has no effect, to the last bit.
+    """
+    distinct, which = np.unique(rows.astype(float), axis=0, return_inverse=True)
+    merged = np.bincount(which.reshape(-1), weights=counts, minlength=len(distinct))
+    is_used = merged > 0
+    return distinct[is_used], merged[is_used].astype(np.int64)
+
+
+def _score(totals: np.ndarray) -> np.ndarray:
+    """Return scores from totals, numerators before denominators, ``(..., 2 * r)``."""
+    return _mean_ratio(*np.split(totals, 2, axis=-1))
+
+
+def _draw_signs(
+    counts: np.ndarray, inference: Inference
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield exchanges, and the probability of each, ``(exchanges,)``.
+
+    An exchange is given for each row as the number of its units that keep their systems less the
+    number of those that are exchanged, ``(exchanges, rows)``.
+
+    Args:
+        counts: Number of equal units in each row, ``(rows,)``.
+        inference: Number of drawn exchanges, and seed.
+    """
+    shape = tuple((counts + 1).tolist())
+    n_exchanges = math.prod(shape)
+    is_exact = n_exchanges <= _MAX_EXCHANGES
+    n_drawn = n_exchanges if is_exact else inference.n_resamples
+    size = max(1, _MAX_SIGNS // len(counts))
+    rng = np.random.default_rng(inference.seed)
+    if is_exact:
+        ways = [np.array([math.comb(n, k) / 2**n for k in range(n + 1)]) for n in counts.tolist()]
+    else:
+        yield counts[None].astype(float), np.array([1 / (n_drawn + 1)])  # what was observed
+    for start in range(0, n_drawn, size):
+        n_now = min(size, n_drawn - start)
+        if is_exact:
+            changed = np.array(np.unravel_index(np.arange(start, start + n_now), shape)).T
+            weights = np.prod([way[of] for way, of in zip(ways, changed.T, strict=True)], axis=0)
+        else:
+            is_single = counts.max() == 1
+            drawn = (n_now, len(counts))
+            changed = (
+                rng.integers(0, 2, drawn, np.int8)
+                if is_single
+                else rng.binomial(counts, 0.5, drawn)
+            )
+            weights = np.full(n_now, 1 / (n_drawn + 1))
+        yield counts - 2.0 * changed, weights
+
+
+def _quantile(values: np.ndarray, weights: np.ndarray, share: float) -> float:
+    """Return the smallest value that, with those below it, has at least a share of the weight."""
+    order = np.argsort(values)
+    at = np.searchsorted(np.cumsum(weights[order]), share - _ROUNDING)
+    return float(values[order[min(int(at), len(order) - 1)]])
+
+
+def count_discordant(first_right: np.ndarray, second_right: np.ndarray) -> dict[str, int]:
+    """Count the units that one of two systems has right alone.
+
+    Args:
+        first_right: For each of n units whether the first system is right.
+        second_right: For each of the same n units whether the second system is right.
+    """
     return {
-        "n_only_first": n_only_first,
-        "n_only_second": n_only_second,
-        "p_value": _sign_test(n_only_first, n_only_second),
+        "n_only_first": int(np.sum(first_right & ~second_right)),
+        "n_only_second": int(np.sum(second_right & ~first_right)),
     }
-
-
-def _sign_test(n_heads: int, n_tails: int) -> float:
-    """Return the two-sided p-value of the counts of the two sides of a fair coin."""
-    n, least = n_heads + n_tails, min(n_heads, n_tails)
-    if n <= _MOST_TOSSES:  # in whole numbers: exact
-        counts = accumulate(range(least), lambda count, k: count * (n - k) // (k + 1), initial=1)
-        return min(1.0, float(2 * sum(counts) / 2**n))
-    half, odd = divmod(n, 2)
-    middle = _central_binomial(half) * (n / (n + 1) if odd else 1.0)  # of half heads
-    heads = np.arange(half, 0, -1)
-    probabilities = middle * np.cumprod(np.append(1.0, heads / (n - heads + 1)))  # half, ..., 0
-    return min(1.0, 2 * float(probabilities[half - least :].sum()))
-
-
-def _central_binomial(half: int) -> float:
-    """Return the probability of ``half`` heads in ``2 * half`` tosses of a fair coin."""
-    return float(np.prod(1 - 0.5 / np.arange(1, half + 1)))
 
 
 def paired_t_test(scores: Sequence[float], other_scores: Sequence[float]) -> dict[str, Any]:
@@ -332,30 +462,67 @@ def paired_t_test(scores: Sequence[float], other_scores: Sequence[float]) -> dic
     return result
 
 
-def _student_p_value(t: float, freedom: int) -> float:
-    """Return the two-sided p-value of Student's t with ``freedom`` degrees, from 1.
+def _beta_share(x: float, rest: float, a: float, b: float) -> float:
+    """Return the share of a beta distribution that lies below ``x``.
 
-    It is the regularized incomplete beta function of ``freedom / (freedom + t**2)`` with the
-    parameters ``freedom / 2`` and 1/2, here by its power series, whose terms are all positive:
-    from its own end for the tail, which so keeps its digits, from the other end for small t.
+    Args:
+        x: From 0 to 1.
+        rest: ``1 - x``, which has more digits than ``x`` near 1.
+        a: First parameter, above 0.
+        b: Second parameter, above 0.
 
-    Source: Abramowitz and Stegun (1964), formulae 26.5.4 and 26.7.1.
+    Source: Abramowitz and Stegun (1964), formula 26.5.8.
     """
-    square, half, odd = t * t, freedom // 2, freedom % 2
-    central = _central_binomial(half)
-    scale = 1 / (math.pi * central) if odd else half * central  # 1 / B(freedom / 2, 1/2)
-    share = square / (freedom + square)
-    is_tail = square > 1
-    step = freedom / (freedom + square) if is_tail else share
-    start = freedom / 2 if is_tail else 0.5
-    power = math.exp(-freedom / 2 * math.log1p(square / freedom))
-    term = total = scale * power * math.sqrt(share) / start
-    n_terms = 0
-    while term > 1e-17 * total:
-        term *= step * ((freedom + 1) / 2 + n_terms) / (start + 1 + n_terms)
-        total += term
-        n_terms += 1
-    return total if is_tail else 1 - total
+    if x <= 0 or rest <= 0:
+        return float(x > 0)
+    if x > (a + 1) / (a + b + 2):
+        return 1 - _beta_share(rest, x, b, a)
+    # Evaluate the continued fraction from the front, by Lentz's method.
+    found = upper = 1.0
+    lower, n = 0.0, 0
+    while abs(upper * lower - 1) > 1e-15 and n < _MAX_TERMS:
+        half, is_odd = divmod(n, 2)
+        top = (half + 1) * (b - half - 1) if is_odd else -(a + half) * (a + b + half)
+        term = top * x / ((a + n) * (a + n + 1))
+        lower, upper = 1 / (1 + term * lower), 1 + term / upper
+        found *= upper * lower
+        n += 1
+    return math.exp(_log_beta_density(x, rest, a, b)) * x * rest / (a * found)
+
+
+def _log_beta_density(x: float, rest: float, a: float, b: float) -> float:
+    constant = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
+    return constant + (a - 1) * math.log(x) + (b - 1) * math.log(rest)
+
+
+def _beta_quantile(share: float, a: float, b: float) -> float:
+    """Return the number below which a share of a beta distribution lies, by Newton's method."""
+    low, high, x = 0.0, 1.0, a / (a + b)
+    while high - low > 1e-15 * high and high > 1e-300:
+        error = _beta_share(x, 1 - x, a, b) - share
+        low, high = (low, x) if error > 0 else (x, high)
+        step = error * math.exp(-_log_beta_density(x, 1 - x, a, b))
+        last, x = x, x - step
+        if abs(step) <= 1e-15 * last:
+            break
+        if not low < x < high:
+            x = (low + high) / 2
+    return x
+
+
+def _student_p_value(t: float, freedom: float) -> float:
+    """Return the two-sided p-value of Student's t with degrees of freedom, from 1.
+
+    Source: Abramowitz and Stegun (1964), formula 26.7.1.
+    """
+    share = t * t / (freedom + t * t)
+    return _beta_share(freedom / (freedom + t * t), share, freedom / 2, 0.5)
+
+
+def _student_quantile(p_value: float, freedom: float) -> float:
+    """Return the t whose two-sided p-value is given."""
+    share = _beta_quantile(1 - p_value, 0.5, freedom / 2)
+    return math.sqrt(freedom * share / (1 - share))
 
 
 def correct_by_holm(p_values: Sequence[float | None]) -> list[float | None]:

@@ -27,16 +27,15 @@ def score_table(
     entries = [entry for key, name in names.items() for entry in _entries(result, key, name)]
     compared = [found for *_, found in entries if found is not None]
     has_intervals = "confidence_intervals" in result
-    has_mcnemar = any("mcnemar" in found for found in compared)
     low = f"{100 * result.get('confidence_level', 0.95):g} % from"
     head = ["score", "value", *([low, "to"] if has_intervals else [])]
     if compared:
-        head += ["other", "difference", low, "to", "p", *(["p (McNemar)"] if has_mcnemar else [])]
+        head += ["other", "difference", low, "to", "p"]
     rows: Rows = [head]
     for label, value, interval, found in entries:
         row = [label, shorten(value), *(_ends(interval) if has_intervals else [])]
         if compared:
-            row += _compared_cells(found or {})[: len(head) - len(row)]
+            row += _compared_cells(found or {})
         rows.append(row)
     blank = [""] * (len(head) - 2)
     for key, name in counts.items():
@@ -73,7 +72,6 @@ def _compared_cells(found: Mapping[str, Any]) -> list[Any]:
         shorten(found.get("difference", "")),
         *_ends(found.get("interval")),
         show_p_value(found.get("p_value")),
-        show_p_value(found.get("mcnemar", {}).get("p_value")),
     ]
 
 

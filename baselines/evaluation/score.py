@@ -92,9 +92,9 @@ def score(
         split: Its split; None takes ``test``, or the only one.
         against: The same for a second system, to compare with.
         thresholds: Consistency thresholds; None takes those of the papers.
-        confidence_level: Of bootstrap intervals; None computes none.
-        n_resamples: Resamples of the bootstrap.
-        seed: Seed of the bootstrap.
+        confidence_level: Coverage of the intervals, above 0 and below 1; None computes none.
+        n_resamples: Number of drawn exchanges in a test, where there are too many to try all.
+        seed: Seed of the draws.
         per_group: Whether to add the counts of every group.
         by: Columns of the dataset to break the scores of ``nli_report`` and ``pattern_accuracy``
             down by, one or several, ``A+B`` for two crossed, such as ``domain+label``. A row with

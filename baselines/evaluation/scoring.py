@@ -42,8 +42,8 @@ class ScoringOptions:
         thresholds: One or more consistency thresholds, from 0 to 1; None takes those of the papers.
         confidence_level: Level of the confidence intervals, above 0 and below 1; None computes
             none.
-        n_resamples: Resamples of the bootstrap, from 1.
-        seed: Seed of the bootstrap.
+        n_resamples: Number of drawn exchanges in a test, from 1.
+        seed: Seed of the draws.
         per_group: Whether to return the counts of every group.
         by: Columns to break scores down by, ``A+B`` for two.
     """

@@ -34,8 +34,7 @@ _MAX_PAIRS = 15
 _THRESHOLDS = {"pattern_accuracy": 0.95, "consistency": 1.0}
 
 _T_TEST = "t-test: p (Holm)"
-_BOOTSTRAP = "bootstrap: p (Holm)"
-_MCNEMAR = "McNemar: p (Holm)"
+_EXCHANGE = "exchange test: p (Holm)"
 
 
 def show_benchmark(benchmark: Benchmark, pictures: Pictures, level: float | None) -> list[str]:
@@ -58,7 +57,7 @@ def show_benchmark(benchmark: Benchmark, pictures: Pictures, level: float | None
         blocks += [
             f"### Intervals on {benchmark.name}",
             show_table(_interval_table(benchmark, gold, level)),
-            "By bootstrap, of the run in the middle of each system.",
+            "Of the run in the middle of each system, by the method of Korn and Graubard.",
         ]
     if len(benchmark.systems) > 1:
         rows = difference_table(benchmark, gold, level)
@@ -89,13 +88,11 @@ def _explain_tests(benchmark: Benchmark, rows: Rows) -> str:
     words = []
     if _T_TEST in rows[0]:
         words.append("Paired t-test over the seeds that both systems have.")
-    if _BOOTSTRAP in rows[0]:
+    if _EXCHANGE in rows[0]:
+        units = "rows" if benchmark.metric == "nli_report" else "groups"
         words.append(
-            "On the rows, of each system the run that is in the middle by "
-            f"{score_title(benchmark.compared[0])} (of two, the lower one): a bootstrap"
-            + ", and McNemar's exact test" * (_MCNEMAR in rows[0])
-            + "; rows of one group are drawn together" * (benchmark.metric != "nli_report")
-            + "."
+            f"On the rows, an exchange test over {units} compares the run of each system that is "
+            f"in the middle by {score_title(benchmark.compared[0])} (of two, the lower one)."
         )
     n_pairs = len(benchmark.systems) * (len(benchmark.systems) - 1) // 2
     if n_pairs > 1:
@@ -158,8 +155,8 @@ def difference_table(
 
     The paired t-test is over the seeds that both systems have. The tests on rows compare the median
     runs by the first score (see ``Benchmark.middle_run``), since the rows of several seeds are not
-    independent: a bootstrap, and McNemar's test where the score is a share of rows, or of the
-    patterns or mechanisms that rows belong to. Holm's method corrects all p-values for all pairs.
+    independent: an exchange test over the rows, or over the patterns or mechanisms that rows
+    belong to. Holm's method corrects all p-values for all pairs.
 
     Args:
         benchmark: The test set, with its systems.
@@ -186,9 +183,9 @@ def difference_table(
     }
     known = {name for found in tests.values() for cells in found for name in cells}
     on_seeds = ("difference of means", "seeds", _T_TEST)
-    order = (*on_seeds, "difference on rows", _interval(level), _BOOTSTRAP, _MCNEMAR)
+    order = (*on_seeds, "difference on rows", _interval(level), _EXCHANGE)
     columns = [name for name in order if name in known]
-    for found, name in itertools.product(tests.values(), (_T_TEST, _BOOTSTRAP, _MCNEMAR)):
+    for found, name in itertools.product(tests.values(), (_T_TEST, _EXCHANGE)):
         _correct(found, name)
     n_shown = len(pairs) if len(pairs) <= _MAX_PAIRS else len(benchmark.systems) - 1
     rows: Rows = [["system", "against", "score", *columns]]
@@ -251,12 +248,10 @@ def _of(found: Mapping[str, Any], score: str) -> Any:
 def _cells(found: Mapping[str, Any], level: float | None) -> dict[str, Any]:
     cells = {
         "difference on rows": show_difference(found["difference"]),
-        _BOOTSTRAP: found["p_value"],
+        _EXCHANGE: found["p_value"],
     }
     if level is not None:
         cells[_interval(level)] = " to ".join(map(show_difference, found["interval"] or ()))
-    if "mcnemar" in found:
-        cells[_MCNEMAR] = found["mcnemar"]["p_value"]
     return cells
 
 
@@ -280,7 +275,7 @@ def _correct(cells: Sequence[dict[str, Any]], name: str) -> None:
 
 
 def _interval_table(benchmark: Benchmark, gold: GoldRows, level: float) -> Rows:
-    """Tabulate bootstrap intervals of the scores of each system's median run on a test set."""
+    """Tabulate intervals of the scores of each system's median run on a test set."""
     rows: Rows = [["system", "seed", "score", "value", _interval(level)]]
     for system in benchmark.ranked:
         run = benchmark.middle_run(system)

@@ -57,7 +57,7 @@ def make_errors(entry: Entry, at_hand: AtHand) -> Made:
 def _validation(found: PatternValidation) -> Mapping[str, float | str | None]:
     kappa, unanimity = found.kappa, found.unanimity
     return {
-        "mean of Cohen's kappa": None if kappa is None else _number(kappa),
+        "mean of Cohen's kappa": _number(kappa),
         "problems": sum(found.outcomes.values()),
         "unanimous with the original label %": _percent(unanimity.before),
         "the same, of validated patterns %": _percent(unanimity.after),
@@ -92,6 +92,6 @@ def _percent(share: Share) -> float | None:
     return _number(100 * share.value, 1)
 
 
-def _number(value: float, n_digits: int = 4) -> float | None:
-    """Return a rounded number; None for NaN."""
-    return None if value != value else round(value, n_digits)
+def _number(value: float | None, n_digits: int = 4) -> float | None:
+    """Return a rounded number; None for one that is undefined."""
+    return None if value is None or value != value else round(value, n_digits)

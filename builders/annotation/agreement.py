@@ -46,7 +46,7 @@ class AnnotatorAgreement:
         confusion: By automatic label, the number of decided pairs by majority: a label, ``unclear``
             or ``no majority``.
         kappa: Fleiss' kappa over the pairs answered by exactly as many annotators as were asked,
-            from -1 to 1, higher is better; ``unclear`` is one of its categories. NaN where it is
+            from -1 to 1, higher is better; ``unclear`` is one of its categories. None where it is
             undefined.
         n_for_kappa: Number of those pairs.
         n_left_out_of_kappa: Number of the other pairs of the batches.
@@ -60,7 +60,7 @@ class AnnotatorAgreement:
     by_domain: Mapping[str, Share]
     without_majority: Share
     confusion: Mapping[str, Mapping[str, int]]
-    kappa: float
+    kappa: float | None
     n_for_kappa: int
     n_left_out_of_kappa: int
     with_majority: Mapping[str, Share]
@@ -114,7 +114,7 @@ def measure_agreement(
     )
 
 
-def fleiss_kappa(counts: Sequence[Sequence[int]]) -> float:
+def fleiss_kappa(counts: Sequence[Sequence[int]]) -> float | None:
     """Return Fleiss' kappa of annotators, computed in integers and rounded once at the end.
 
     Args:
@@ -122,7 +122,7 @@ def fleiss_kappa(counts: Sequence[Sequence[int]]) -> float:
             raters may differ between subjects, their number may not.
 
     Returns:
-        From -1 to 1, higher is better, 0 for agreement by chance. NaN where it is undefined:
+        From -1 to 1, higher is better, 0 for agreement by chance. None where it is undefined:
         without subjects, or where all raters chose one category.
 
     Raises:
@@ -136,7 +136,7 @@ def fleiss_kappa(counts: Sequence[Sequence[int]]) -> float:
         1.0
     """
     if not counts:
-        return math.nan
+        return None
     shapes = {(sum(row), len(row)) for row in counts}
     if len(shapes) > 1 or any(count < 0 for row in counts for count in row):
         raise UsageError(
@@ -154,8 +154,15 @@ def fleiss_kappa(counts: Sequence[Sequence[int]]) -> float:
         Fraction(0),
     )
     if by_chance == 1:
-        return math.nan
+        return None
     return float((observed - by_chance) / (1 - by_chance))
+
+
+def show_kappa(kappa: float | None) -> str:
+    """Show a kappa as text, with the reason where it is undefined."""
+    if kappa is None:
+        return "undefined (there are no answers, or all are the same)"
+    return f"{kappa:.2f}"
 
 
 def _kept(pairs: Iterable[Judged]) -> Share:

@@ -139,7 +139,7 @@ class CodeTally:
         same_main: Share of errors, among those coded by as many as were asked, to which all gave
             the same main code; its whole is 0 where one coder was asked.
         kappa: Fleiss' kappa of the main code over the same errors, from -1 to 1, higher is better;
-            NaN where it is undefined, as with one coder.
+            None where it is undefined, as with one coder.
         n_left_out_of_kappa: Number of the other errors.
     """
 
@@ -152,7 +152,7 @@ class CodeTally:
     by_coder: Mapping[str, Mapping[str, Share]]
     blank: Mapping[str, int]
     same_main: Share
-    kappa: float
+    kappa: float | None
     n_left_out_of_kappa: int
 
     def as_json(self) -> dict[str, Any]:

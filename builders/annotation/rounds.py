@@ -17,7 +17,7 @@ from ..procedures.registry import declared_builder
 from ..versions.open import PathLike
 from ..versions.version import BuiltVersion
 from ..versions.write import build_version
-from .agreement import AnnotatorAgreement, measure_agreement
+from .agreement import AnnotatorAgreement, measure_agreement, show_kappa
 from .annotated_rows import AnnotatedRows
 from .answers import check_answered, import_answer_files, read_answers
 from .batches import (
@@ -266,7 +266,8 @@ def _told(review: Review, completed: CompletedTexts) -> str:
         f"majority of {review.n_annotators}, who saw the two sentences alone, chose the "
         "label that the linking phrase or the way to the neutral pair gives. That was so for "
         f"{found.overall.n:,} of {found.overall.of:,} pairs ({100 * found.overall.value:.1f} %; "
-        f"{by_class}); Fleiss' kappa is {found.kappa:.2f}. **All other labels are automatic.** "
+        f"{by_class}); Fleiss' kappa is {show_kappa(found.kappa)}. "
+        "**All other labels are automatic.** "
         f"{_told_of_completions(completed)}"
         "The counts below are of the version that was annotated."
     )

@@ -11,6 +11,8 @@ import numpy.typing as npt
 
 _N_RESAMPLES = 1_000
 _SEED = 0
+#: With fewer units, the percentiles of resamples are too close together; see ``docs/metrics.md``.
+_MIN_UNITS = 50
 
 Labels = npt.NDArray[np.int64]
 Counts = npt.NDArray[np.int64]
@@ -22,7 +24,7 @@ class Score:
 
     Attributes:
         value: The score.
-        interval: Its 95 % bootstrap interval; None where all rows depend on each other.
+        interval: Its 95 % bootstrap interval; None with fewer than 50 units.
         chance: The score without reading any text. Accuracy: the share of the class that is the
             most frequent in training. Macro-F1: 100 divided by the number of classes, the score of
             guesses by their shares.
@@ -41,8 +43,8 @@ class Recall:
         value: The share that is guessed right.
         chance: How often the same labels are guessed, wrongly, for rows of other labels: the share
             if these rows were like those.
-        above: The 95 % bootstrap interval of ``value`` minus ``chance``; None where all rows depend
-            on each other.
+        above: The 95 % bootstrap interval of ``value`` minus ``chance``; None with fewer than
+            50 units.
     """
 
     value: float
@@ -71,7 +73,7 @@ def score_probe(
     np.add.at(confusions, (np.array([numbers[unit] for unit in units]), gold, guesses), 1)
     found = _scores(confusions.sum(0))
     chance = {"accuracy": 100 * float(np.mean(gold == majority)), "macro_f1": 100 / n_labels}
-    drawn = _scores(_resample(confusions)) if len(confusions) > 1 else {}
+    drawn = _scores(_resample(confusions)) if len(confusions) >= _MIN_UNITS else {}
     scores = {}
     for name, value in found.items():
         interval = _interval(drawn[name]) if name in drawn else None
@@ -110,7 +112,7 @@ def score_recall(
         counts = confusions.swapaxes(0, 1)
         recall, chance = _recall(counts.sum(0))
         above = np.array([])
-        if len(counts) > 1:
+        if len(counts) >= _MIN_UNITS:
             of_drawn, by_chance = _recall(_resample(counts))
             above = (of_drawn - by_chance)[np.isfinite(of_drawn)]  # a rare part may be missing
         interval = _interval(above) if len(above) else None

@@ -7,7 +7,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..inference import compare_systems, confidence_intervals, read_resampling, sign
+from ..inference import (
+    Ratio,
+    compare_systems,
+    confidence_intervals,
+    note_few,
+    read_inference,
+    sign,
+)
 from ..inputs.columns import InputColumn, check_lengths, read_input_columns
 from ..inputs.groups import EncodedIds, check_one_value_per_group, encode_sorted
 from ..inputs.labels import EncodedLabels, encode_labels
@@ -15,7 +22,7 @@ from ..inputs.probabilities import read_probabilities
 from ..inputs.problems import Problems
 from ..thresholds import as_fraction
 
-CARTOGRAPHY_VERSION = "1.0.0"
+CARTOGRAPHY_VERSION = "2.0.0"
 
 #: Below this, a standard deviation is rounding.
 _NO_DEVIATION = 1e-12
@@ -51,10 +58,11 @@ def cartography(
             names of a ``Dataset`` column, or positions if the references are integers.
         other_probabilities: Probabilities of a second system to compare with, of the same shape
             and rows; None compares nothing.
-        confidence_level: Share of resamples inside the confidence intervals, above 0 and below 1,
-            such as 0.95; None computes no intervals.
-        n_resamples: Number of bootstrap resamples, from 1; each draws whole groups.
-        seed: Seed of the bootstrap, from 0.
+        confidence_level: Coverage of the confidence intervals, above 0 and below 1, such as 0.95;
+            None computes no intervals.
+        n_resamples: Number of drawn exchanges of the two systems' groups, from 1, where there are
+            too many to try all.
+        seed: Seed of the draws, from 0.
         data: A ``Dataset``, Arrow table or data frame with the columns, which are then given by
             name; None if they are given themselves.
 
@@ -69,10 +77,13 @@ def cartography(
           confidence) and ``ambiguous`` (highest variability), the most so first, as many of each
           as the fraction of the groups, rounded down; a group may be in two;
         - ``labels``: the label set, if references are given;
-        - ``confidence_intervals``: low and high end by score, if asked for;
+        - ``confidence_intervals``: low and high end by score, if asked for; None if there are fewer
+          than five groups;
         - ``comparison``: for each score the ``other`` system's, the ``difference`` (first minus
-          other), its ``interval`` and bootstrap ``p_value``, if there are other probabilities;
-        - ``confidence_level`` of the intervals, if there are any;
+          other), its ``interval``, and the ``p_value`` of an exchange test over the groups, if
+          there are other probabilities;
+        - ``confidence_level`` of the intervals, and a ``note`` if they and the test rest on fewer
+          than ten groups;
         - ``signature``: what the scores depend on, in one line.
 
     Raises:
@@ -92,7 +103,7 @@ def cartography(
         ['b']
     """
     problems = Problems()
-    resampling = read_resampling(confidence_level, n_resamples, seed, problems)
+    inference = read_inference(confidence_level, n_resamples, seed, problems)
     is_number = isinstance(fraction, int | float | np.number) and not isinstance(fraction, bool)
     if not is_number or not 0 < fraction <= 1:
         problems.add(f"fraction: {fraction!r}; expected a number above 0 and up to 1.")
@@ -130,16 +141,18 @@ def cartography(
     }
     if rows.labels is not None:
         result["labels"] = list(rows.labels.names)
-    vectors = [_vectors(*_moments(gold, rows.ids)) for gold in rows.gold]
+    ratios = [_ratios(*_moments(gold, rows.ids)) for gold in rows.gold]
     if confidence_level is not None:
-        result["confidence_intervals"] = confidence_intervals(vectors[0], _statistic, resampling)
+        result["confidence_intervals"] = confidence_intervals(ratios[0], inference)
     if other_probabilities is not None:
-        result["comparison"] = compare_systems(vectors, _statistic, resampling)
+        result["comparison"] = compare_systems(ratios, inference)
+    if confidence_level is not None or other_probabilities is not None:
+        result |= note_few(len(keys), "groups")
     return sign(
         result,
         "cartography",
         CARTOGRAPHY_VERSION,
-        resampling,
+        inference,
         labels=rows.labels,
         fraction=fraction,
     )
@@ -243,10 +256,9 @@ def _moments(gold: np.ndarray, ids: EncodedIds) -> tuple[np.ndarray, np.ndarray]
     return means, np.where(deviations < _NO_DEVIATION, 0.0, deviations)
 
 
-def _vectors(confidence: np.ndarray, variability: np.ndarray) -> np.ndarray:
-    return np.column_stack([np.ones(len(confidence)), confidence, variability])
-
-
-def _statistic(totals: np.ndarray) -> dict[str, np.ndarray]:
-    n_groups, confidence, variability = totals.T
-    return {"confidence": confidence / n_groups, "variability": variability / n_groups}
+def _ratios(confidence: np.ndarray, variability: np.ndarray) -> dict[str, Ratio]:
+    ones = np.ones((len(confidence), 1))
+    return {
+        "confidence": Ratio(confidence[:, None], ones),
+        "variability": Ratio(variability[:, None], ones),
+    }

@@ -5,13 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from ..confusion import ABSENT_CLASS_POLICY, accuracy, class_scores, joint_counts
+from ..confusion import ABSENT_CLASS_POLICY, class_scores, f1_parts, joint_counts
 from ..inference import (
-    Resampling,
+    Inference,
+    Ratio,
     compare_systems,
     confidence_intervals,
-    mcnemar,
-    read_resampling,
+    count_discordant,
+    note_few,
+    read_inference,
     sign,
 )
 from ..inputs.columns import InputColumn
@@ -20,7 +22,7 @@ from ..inputs.labels import EncodedLabels, read_judged_columns
 from ..inputs.problems import Problems
 from ..thresholds import Thresholds, area_under_curve, read_thresholds, solved_curve
 
-CONSISTENCY_VERSION = "1.2.0"
+CONSISTENCY_VERSION = "2.0.0"
 
 #: BioNLI's labels, the positive one last.
 BIONLI_LABELS = ("not_entailment", "entailment")
@@ -68,10 +70,11 @@ def consistency(
         other_predictions: Predicted labels of a second system to compare with, n integers or
             strings, None for no readable answer; None instead of a column compares nothing.
         per_group: Whether to return the counts of every group.
-        confidence_level: Share of resamples inside the confidence intervals, above 0 and below 1,
-            such as 0.95; None computes no intervals.
-        n_resamples: Number of bootstrap resamples, from 1; each draws whole groups.
-        seed: Seed of the bootstrap, from 0.
+        confidence_level: Coverage of the confidence intervals, above 0 and below 1, such as 0.95;
+            None computes no intervals.
+        n_resamples: Number of drawn exchanges of the two systems' groups, from 1, where there are
+            too many to try all.
+        seed: Seed of the draws, from 0.
         data: A ``Dataset``, Arrow table or data frame with the columns, which are then given by
             name; None if they are given themselves.
 
@@ -102,11 +105,13 @@ def consistency(
         - ``groups``: lists ``group``, ``n_samples``, ``n_correct`` and ``accuracy``, sorted by
           group, if ``per_group``;
         - ``confidence_intervals``: low and high end by score, if asked for; also in
-          ``larger_side``;
+          ``larger_side``; None if there are fewer than five groups;
         - ``comparison``: for each score the ``other`` system's, the ``difference`` (first minus
-          other), its ``interval`` and bootstrap ``p_value``, and ``mcnemar`` over the groups, if
-          there are other predictions;
-        - ``confidence_level`` of the intervals, if there are any;
+          other), its ``interval``, and the ``p_value`` of an exchange test over the groups; for
+          the consistency also ``n_only_first`` and ``n_only_second``, the groups that one system
+          alone has solved; if there are other predictions;
+        - ``confidence_level`` of the intervals, and a ``note`` if they and the test rest on fewer
+          than ten groups;
         - ``signature``: what the scores depend on, in one line.
 
     Raises:
@@ -127,7 +132,7 @@ def consistency(
     """
     problems = Problems()
     levels = read_thresholds(thresholds, problems)
-    resampling = read_resampling(confidence_level, n_resamples, seed, problems)
+    inference = read_inference(confidence_level, n_resamples, seed, problems)
     columns, encoded = read_judged_columns(
         {"references": references, "predictions": predictions, "groups": groups},
         {"other_predictions": other_predictions, "categories": categories},
@@ -179,23 +184,25 @@ def consistency(
             "n_correct": n_correct.tolist(),
             "accuracy": (n_correct / n_samples).tolist(),
         }
-    vectors = [_vectors(table, levels) for table in tables]
+    ratios = [_ratios(table, levels) for table in tables]
     if confidence_level is not None:
-        intervals = confidence_intervals(vectors[0], _statistic, resampling)
+        intervals = confidence_intervals(ratios[0], inference)
         result["confidence_intervals"] = levels.rename(intervals, "consistency")
-        intervals = _larger_side_intervals(table, levels, resampling)
+        intervals = _larger_side_intervals(table, levels, inference)
         result["larger_side"]["confidence_intervals"] = intervals
     if other_predictions is not None:
-        found = compare_systems(vectors, _statistic, resampling)
+        found = compare_systems(ratios, inference)
         solved = zip(*(levels.solved(*_sizes(table)) for table in tables), strict=True)
-        for i, systems in enumerate(solved):
-            found[str(i)]["mcnemar"] = mcnemar(*systems)
+        for i, reached in enumerate(solved):
+            found[str(i)] |= count_discordant(*reached)
         result["comparison"] = levels.rename(found, "consistency")
+    if confidence_level is not None or other_predictions is not None:
+        result |= note_few(len(n_samples), "groups")
     return sign(
         result,
         "consistency",
         CONSISTENCY_VERSION,
-        resampling,
+        inference,
         labels=encoded,
         positive=encoded.names[1],
         absent_class=ABSENT_CLASS_POLICY,
@@ -248,20 +255,12 @@ def _n_larger_side(table: np.ndarray) -> np.ndarray:
 
 
 def _larger_side_intervals(
-    table: np.ndarray, levels: Thresholds, resampling: Resampling
+    table: np.ndarray, levels: Thresholds, inference: Inference
 ) -> dict[str, Any]:
-    """Return the intervals of the larger side; drawn alone, for few groups differ in these."""
     n_right, n_samples = _n_larger_side(table), table.sum(axis=(1, 2))
-    solved = levels.solved(n_right, n_samples)
-    vectors = np.column_stack([np.ones(len(table)), n_right / n_samples, *solved])
-
-    def statistic(totals: np.ndarray) -> dict[str, np.ndarray]:
-        n_groups, shares, *n_solved = totals.T
-        scores = {str(i): n / n_groups for i, n in enumerate(n_solved)}
-        return scores | {"area_under_curve": shares / n_groups}
-
-    found = confidence_intervals(vectors, statistic, resampling)
-    return levels.rename(found, "consistency")
+    ratios = {"area_under_curve": _as_ratio(n_right / n_samples)}
+    ratios |= {str(i): _as_ratio(of) for i, of in enumerate(levels.solved(n_right, n_samples))}
+    return levels.rename(confidence_intervals(ratios, inference), "consistency")
 
 
 def _recall_by_category(
@@ -288,26 +287,25 @@ def _recall_by_category(
     return {"recall_by_category": recalls, "macro_recall": macro}
 
 
-def _vectors(table: np.ndarray, levels: Thresholds) -> np.ndarray:
-    """Return for each group the numbers whose totals the scores depend on."""
+def _ratios(table: np.ndarray, levels: Thresholds) -> dict[str, Ratio]:
+    """Return the scores as ratios over the groups, those at a threshold by its position."""
     n_correct, n_samples = _sizes(table)
-    solved = levels.solved(n_correct, n_samples)
-    ones = np.ones(len(table))
-    return np.column_stack([ones, n_correct / n_samples, table.reshape(-1, 6), *solved])
-
-
-def _statistic(totals: np.ndarray) -> dict[str, np.ndarray]:
-    n_groups = totals[:, 0]
-    confusion = totals[:, 2:8].reshape(-1, 2, 3)
-    f1 = class_scores(confusion)[2]
-    scores = {
-        "accuracy": accuracy(confusion),
-        "area_under_curve": totals[:, 1] / n_groups,
-        "f1_positive": f1[:, 1],
-        "f1_negative": f1[:, 0],
-        "macro_f1": f1.mean(axis=1),
+    accuracy = Ratio(n_correct[:, None], n_samples[:, None])
+    is_equal = n_samples.min() == n_samples.max()  # then the area is the same number
+    f1 = Ratio(*f1_parts(table))
+    ratios = {
+        "accuracy": accuracy,
+        "area_under_curve": accuracy if is_equal else _as_ratio(n_correct / n_samples),
+        "f1_positive": Ratio(*(part[:, 1:] for part in f1)),
+        "f1_negative": Ratio(*(part[:, :1] for part in f1)),
+        "macro_f1": f1,
     }
-    return scores | {str(i): n / n_groups for i, n in enumerate(totals[:, 8:].T)}
+    solved = enumerate(levels.solved(n_correct, n_samples))
+    return ratios | {str(i): _as_ratio(reached) for i, reached in solved}
+
+
+def _as_ratio(values: np.ndarray) -> Ratio:
+    return Ratio(values[:, None], np.ones((len(values), 1)))
 
 
 def agreement(

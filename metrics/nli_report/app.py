@@ -53,7 +53,7 @@ APP = AppSpec(
     ),
     columns=(
         "Columns: `prediction` and `reference` (the gold label); optional: `domain`, `group` "
-        "(dependent samples, which the bootstrap draws together), `other_prediction` (of a "
+        "(dependent samples, which are one unit of intervals and tests), `other_prediction` (of a "
         "second system), and any others to break the scores down by."
     ),
     options={

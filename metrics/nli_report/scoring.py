@@ -7,19 +7,26 @@ import numpy as np
 
 from ..confusion import (
     ABSENT_CLASS_POLICY,
-    accuracy,
     class_scores,
     distinct_rows,
+    f1_parts,
     joint_counts,
-    ratio,
 )
-from ..inference import compare_systems, confidence_intervals, mcnemar, read_resampling, sign
+from ..inference import (
+    Ratio,
+    compare_systems,
+    confidence_intervals,
+    count_discordant,
+    note_few,
+    read_inference,
+    sign,
+)
 from ..inputs.breakdown import break_down, read_breakdowns
 from ..inputs.groups import EncodedIds, encode_ids
 from ..inputs.labels import list_names, read_judged_columns
 from ..inputs.problems import Problems
 
-NLI_REPORT_VERSION = "1.2.0"
+NLI_REPORT_VERSION = "2.0.0"
 
 
 def nli_report(
@@ -51,14 +58,15 @@ def nli_report(
             Values are text, numbers, truth values, dates, or lists of them, at most 500 different
             ones; nulls and empty lists are shown as ``(none)``. None breaks nothing down.
         domains: Domain of each sample, n integers or strings; None gives no breakdown.
-        groups: Group of each sample, n integers or strings, if samples of a group are dependent;
-            the bootstrap then draws whole groups. None means that all samples are independent.
+        groups: Group of each sample, n integers or strings, if samples of a group are dependent:
+            the units of intervals and tests. None means that all samples are independent.
         other_predictions: Predicted labels of a second system to compare with, n integers or
             strings, None for no readable answer; None instead of a column compares nothing.
-        confidence_level: Share of resamples inside the confidence intervals, above 0 and below 1,
-            such as 0.95; None computes no intervals.
-        n_resamples: Number of bootstrap resamples, from 1.
-        seed: Seed of the bootstrap, from 0.
+        confidence_level: Coverage of the confidence intervals, above 0 and below 1, such as 0.95;
+            None computes no intervals.
+        n_resamples: Number of drawn exchanges of the two systems' answers, from 1, where there are
+            too many to try all.
+        seed: Seed of the draws, from 0.
         data: A ``Dataset``, Arrow table or data frame with the columns, which are then given by
             name; None if they are given themselves.
 
@@ -74,12 +82,14 @@ def nli_report(
           sample with a list of values counts under each;
         - ``by_domain``: the same scores of every domain, if domains are given;
         - ``confidence_intervals``: low and high end by score (also of every domain and value), if
-          asked for;
+          asked for; None if there are fewer than five groups, or samples without groups;
         - ``comparison``: for each score the ``other`` system's, the ``difference`` (first minus
-          other), its ``interval`` and bootstrap ``p_value``, and for the accuracy ``mcnemar`` over
-          the samples unless there are groups, and beside it ``n_other_unanswered``; if there are
-          other predictions;
-        - ``confidence_level`` of the intervals, if there are any;
+          other), its ``interval``, and the ``p_value`` of an exchange test over the groups, or
+          samples without groups; then also ``n_only_first`` and ``n_only_second`` of the accuracy,
+          the samples that one system alone has right; and beside it ``n_other_unanswered``; if
+          there are other predictions;
+        - ``confidence_level`` of the intervals, and a ``note`` if they and the test rest on fewer
+          than ten groups or samples;
         - ``signature``: what the scores depend on, in one line.
 
     Raises:
@@ -100,7 +110,7 @@ def nli_report(
         (0.5, 0.0)
     """
     problems = Problems()
-    resampling = read_resampling(confidence_level, n_resamples, seed, problems)
+    inference = read_inference(confidence_level, n_resamples, seed, problems)
     columns, encoded = read_judged_columns(
         {"references": references, "predictions": predictions},
         {"other_predictions": other_predictions, "domains": domains, "groups": groups},
@@ -121,9 +131,10 @@ def nli_report(
         scores = _scores(joint_counts((gold, n_labels), (predicted, n_labels + 1)), encoded.names)
         if confidence_level is not None:
             groups_ = None if ids is None else ids.take(rows)
-            vectors, counts = _clusters(gold, [predicted], n_labels, groups_)
-            found = confidence_intervals(vectors[0], _statistic, resampling, counts)
+            [units], counts = _units(gold, [predicted], n_labels, groups_)
+            found = confidence_intervals(_ratios(units), inference, counts)
             scores["confidence_intervals"] = _by_class(found, encoded.names)
+            scores |= _note_few(len(gold), groups_)
         return scores
 
     result = scores_of(slice(None)) | encoded.count_unanswered()
@@ -132,20 +143,21 @@ def nli_report(
     if "domains" in columns:
         result["by_domain"] = break_down(columns["domains"]).score(scores_of)
     if other_predictions is not None:
-        vectors, counts = _clusters(references_, systems, n_labels, ids)
-        found = compare_systems(vectors, _statistic, resampling, counts)
+        units, counts = _units(references_, systems, n_labels, ids)
+        found = compare_systems(map(_ratios, units), inference, counts)
         if ids is None:
-            found["accuracy"]["mcnemar"] = mcnemar(*(s == references_ for s in systems))
+            found["accuracy"] |= count_discordant(*(codes == references_ for codes in systems))
         result["comparison"] = _by_class(found, encoded.names)
-    resampled = confidence_level is not None or other_predictions is not None
+        result |= _note_few(len(references_), ids)
+    has_units = confidence_level is not None or other_predictions is not None
     return sign(
         result,
         "nli_report",
         NLI_REPORT_VERSION,
-        resampling,
+        inference,
         labels=encoded,
         absent_class=ABSENT_CLASS_POLICY,
-        clusters=None if not resampled else "samples" if ids is None else "groups",
+        units=None if not has_units else "samples" if ids is None else "groups",
         by=list_names([*breakdowns]) or None,
     )
 
@@ -158,7 +170,7 @@ def _scores(confusion: np.ndarray, names: tuple[str | int, ...]) -> dict[str, An
     by_class = zip(precision, recall, f1, n_references, n_predictions, strict=True)
     return {
         "macro_f1": math.fsum(f1) / len(f1),
-        "accuracy": float(accuracy(confusion)),
+        "accuracy": int(np.trace(confusion)) / int(confusion.sum()),
         "n_samples": int(confusion.sum()),
         "n_unanswered": n_unanswered,
         "per_class": {
@@ -169,48 +181,43 @@ def _scores(confusion: np.ndarray, names: tuple[str | int, ...]) -> dict[str, An
     }
 
 
-def _clusters(
+def _units(
     references: np.ndarray, systems: list[np.ndarray], n_labels: int, groups: EncodedIds | None
 ) -> tuple[list[np.ndarray], np.ndarray | None]:
-    """Return the clusters that the bootstrap draws: samples, or groups of them.
+    """Count the samples of each unit of intervals and tests: a group, or else a sample.
 
     Args:
         references: Gold labels as positions in the label set, ``(n,)``.
         systems: Predicted labels of each system as positions in the label set, ``(n,)``; the next
             number for no answer.
         n_labels: Size L of the label set.
-        groups: Group of each of the n samples; None draws samples.
+        groups: Group of each of the n samples; None makes each sample a unit.
 
     Returns:
-        For each system ``(clusters, 3 * L)``: by class the samples that are right, predicted and
-        gold; and the number of equal clusters, ``(clusters,)``, None meaning one each.
+        For each system the samples of each unit by gold label, then by predicted label,
+        ``(units, L, L + 1)``; and the number of equal units, ``(units,)``, None meaning one each.
     """
-    if groups is None:
-        (gold, *predicted), counts = distinct_rows([references, *systems], n_labels + 1)
-        one = np.eye(n_labels + 1, n_labels, dtype=np.int64)  # no answer counts for no class
-        right = [one[gold] * (codes == gold)[:, None] for codes in predicted]
-        vectors = [
-            np.hstack([r, one[codes], one[gold]]) for r, codes in zip(right, predicted, strict=True)
-        ]
-        return vectors, counts
-    by_group = (groups.codes, len(groups))
-    gold_counts = joint_counts(by_group, (references, n_labels))
-    vectors = []
-    for codes in systems:
-        right = codes == references
-        in_group = (groups.codes[right], len(groups))
-        right_counts = joint_counts(in_group, (references[right], n_labels))
-        counts = joint_counts(by_group, (codes, n_labels + 1))[:, :-1]
-        vectors.append(np.hstack([right_counts, counts, gold_counts]))
-    return vectors, None
+    if groups is not None:
+        by_gold = (groups.codes, len(groups)), (references, n_labels)
+        return [joint_counts(*by_gold, (codes, n_labels + 1)) for codes in systems], None
+    (gold, *predicted), counts = distinct_rows([references, *systems], n_labels + 1)
+    one = np.eye(n_labels + 1, dtype=np.int64)
+    return [one[gold][:, :-1, None] * one[codes][:, None] for codes in predicted], counts
 
 
-def _statistic(totals: np.ndarray) -> dict[str, np.ndarray]:
-    n_right, n_predictions, n_references = np.split(totals, 3, axis=1)
-    f1 = ratio(2 * n_right, n_predictions + n_references)
-    accuracy_ = ratio(n_right.sum(axis=1), n_references.sum(axis=1))
-    scores = {"macro_f1": f1.mean(axis=1), "accuracy": accuracy_}
-    return scores | {str(i): values for i, values in enumerate(f1.T)}
+def _ratios(units: np.ndarray) -> dict[str, Ratio]:
+    """Return the scores as ratios over the units, the F1 of a class by its position."""
+    f1 = Ratio(*f1_parts(units))
+    n_right = np.trace(units, axis1=1, axis2=2)[:, None]
+    ratios = {"macro_f1": f1, "accuracy": Ratio(n_right, units.sum(axis=(1, 2))[:, None])}
+    by_class = (slice(i, i + 1) for i in range(units.shape[1]))
+    return ratios | {
+        str(i): Ratio(*(part[:, one] for part in f1)) for i, one in enumerate(by_class)
+    }
+
+
+def _note_few(n_samples: int, groups: EncodedIds | None) -> dict[str, str]:
+    return note_few(n_samples, "samples") if groups is None else note_few(len(groups), "groups")
 
 
 def _by_class(found: dict[str, Any], names: tuple[str | int, ...]) -> dict[str, Any]:

@@ -7,10 +7,12 @@ import numpy as np
 import pyarrow.compute as pc
 
 from ..inference import (
+    Ratio,
     compare_systems,
     confidence_intervals,
-    mcnemar,
-    read_resampling,
+    count_discordant,
+    note_few,
+    read_inference,
     sign,
 )
 from ..inputs.breakdown import Breakdown, break_down, read_breakdowns
@@ -21,7 +23,7 @@ from ..inputs.problems import Problems
 from ..thresholds import Thresholds, area_under_curve, read_thresholds, solved_curve
 from .patterns import Patterns, score_by_value, tally_patterns
 
-PATTERN_ACCURACY_VERSION = "1.2.0"
+PATTERN_ACCURACY_VERSION = "2.0.0"
 
 
 def pattern_accuracy(
@@ -62,10 +64,11 @@ def pattern_accuracy(
         other_predictions: Predicted labels of a second system to compare with, n integers or
             strings, None for no readable answer; None instead of a column compares nothing.
         per_group: Whether to return the counts of every pattern.
-        confidence_level: Share of resamples inside the confidence intervals, above 0 and below 1,
-            such as 0.95; None computes no intervals.
-        n_resamples: Number of bootstrap resamples, from 1; each draws whole patterns.
-        seed: Seed of the bootstrap, from 0.
+        confidence_level: Coverage of the confidence intervals, above 0 and below 1, such as 0.95;
+            None computes no intervals.
+        n_resamples: Number of drawn exchanges of the two systems' patterns, from 1, where there
+            are too many to try all.
+        seed: Seed of the draws, from 0.
         data: A ``Dataset``, Arrow table or data frame with the columns, which are then given by
             name; None if they are given themselves.
 
@@ -85,11 +88,13 @@ def pattern_accuracy(
         - ``groups``: lists ``group``, ``reference``, ``category``, ``n_samples``, ``n_correct``
           and ``accuracy``, sorted by group, if ``per_group``;
         - ``confidence_intervals``: low and high end by score (also of every category and value),
-          if asked for;
+          if asked for; None if there are fewer than five patterns;
         - ``comparison``: for each score the ``other`` system's, the ``difference`` (first minus
-          other), its ``interval`` and bootstrap ``p_value``, and ``mcnemar`` over the patterns,
-          if there are other predictions;
-        - ``confidence_level`` of the intervals, if there are any;
+          other), its ``interval``, and the ``p_value`` of an exchange test over the patterns; for
+          the pattern accuracy also ``n_only_first`` and ``n_only_second``, the patterns that one
+          system alone has solved; if there are other predictions;
+        - ``confidence_level`` of the intervals, and a ``note`` if they and the test rest on fewer
+          than ten patterns;
         - ``signature``: what the scores depend on, in one line.
 
     Raises:
@@ -112,7 +117,7 @@ def pattern_accuracy(
     """
     problems = Problems()
     levels = read_thresholds(thresholds, problems)
-    resampling = read_resampling(confidence_level, n_resamples, seed, problems)
+    inference = read_inference(confidence_level, n_resamples, seed, problems)
     columns, encoded = read_judged_columns(
         {"references": references, "predictions": predictions, "groups": groups},
         {"other_predictions": other_predictions, "categories": categories},
@@ -131,9 +136,9 @@ def pattern_accuracy(
     def scores_of(n_correct: np.ndarray, n_samples: np.ndarray, **others: Any) -> dict[str, Any]:
         scores = _scores(n_correct, n_samples, levels) | others
         if confidence_level is not None:
-            vectors = _vectors(n_correct, n_samples, levels)
-            found = confidence_intervals(vectors, _statistic, resampling)
+            found = confidence_intervals(_ratios(n_correct, n_samples, levels), inference)
             scores["confidence_intervals"] = levels.rename(found, "pattern_accuracy")
+            scores |= note_few(len(n_samples), "groups")
         return scores
 
     by_value = score_by_value(parts, groups_, encoded, patterns, scores_of, problems)
@@ -154,17 +159,18 @@ def pattern_accuracy(
         of_category = parts.get("categories")
         result["groups"] = _table(patterns, encoded.names, groups_, of_category)
     if other_predictions is not None:
-        vectors = [_vectors(counts, n_samples, levels) for counts in patterns.n_correct]
-        found = compare_systems(vectors, _statistic, resampling)
+        systems = (_ratios(counts, n_samples, levels) for counts in patterns.n_correct)
+        found = compare_systems(systems, inference)
         solved = (levels.solved(counts, n_samples) for counts in patterns.n_correct)
-        for i, systems in enumerate(zip(*solved, strict=True)):
-            found[str(i)]["mcnemar"] = mcnemar(*systems)
+        for i, reached in enumerate(zip(*solved, strict=True)):
+            found[str(i)] |= count_discordant(*reached)
         result["comparison"] = levels.rename(found, "pattern_accuracy")
+        result |= note_few(len(n_samples), "groups")
     return sign(
         result,
         "pattern_accuracy",
         PATTERN_ACCURACY_VERSION,
-        resampling,
+        inference,
         labels=encoded,
         thresholds=levels,
         by=list_names([*breakdowns]) or None,
@@ -181,17 +187,16 @@ def _scores(n_correct: np.ndarray, n_samples: np.ndarray, levels: Thresholds) ->
     }
 
 
-def _vectors(n_correct: np.ndarray, n_samples: np.ndarray, levels: Thresholds) -> np.ndarray:
-    """Return for each pattern the numbers whose totals the scores depend on."""
-    solved = levels.solved(n_correct, n_samples)
-    ones = np.ones(len(n_samples))
-    return np.column_stack([ones, n_samples, n_correct, n_correct / n_samples, *solved])
-
-
-def _statistic(totals: np.ndarray) -> dict[str, np.ndarray]:
-    n_groups, n_samples, n_correct, shares, *solved = totals.T
-    scores = {"accuracy": n_correct / n_samples, "area_under_curve": shares / n_groups}
-    return scores | {str(i): n / n_groups for i, n in enumerate(solved)}
+def _ratios(n_correct: np.ndarray, n_samples: np.ndarray, levels: Thresholds) -> dict[str, Ratio]:
+    """Return the scores as ratios over the patterns, those at a threshold by its position."""
+    ones = np.ones((len(n_samples), 1))
+    accuracy = Ratio(n_correct[:, None], n_samples[:, None])
+    area = accuracy  # the same number where all patterns are equally large
+    if n_samples.min() < n_samples.max():
+        area = Ratio((n_correct / n_samples)[:, None], ones)
+    solved = enumerate(levels.solved(n_correct, n_samples))
+    at_thresholds = {str(i): Ratio(reached[:, None], ones) for i, reached in solved}
+    return {"accuracy": accuracy, "area_under_curve": area, **at_thresholds}
 
 
 def _table(

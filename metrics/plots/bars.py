@@ -164,9 +164,9 @@ def plot_breakdown(
         for place, (name, table) in enumerate(chosen.items()):
             heights = {value: 100 * scores[score] for value, scores in table.items()}
             ends = {
-                value: scores["confidence_intervals"][score]
+                value: interval
                 for value, scores in table.items()
-                if score in scores.get("confidence_intervals", {})
+                if (interval := scores.get("confidence_intervals", {}).get(score))
             }
             style: dict[str, Any] = {
                 "color": COLORS[place],
@@ -309,8 +309,7 @@ def _draw_bars(
     for i, middle, height in zip(present, x, y, strict=True):
         if ends and values[i] in ends:
             low, high = (100 * end for end in ends[values[i]])
-            # A bootstrap interval need not contain the score.
-            error = [[max(0.0, height - low)], [max(0.0, high - height)]]
+            error = [[max(0.0, height - low)], [max(0.0, high - height)]]  # but for rounding
             axes.errorbar([middle], [height], error, fmt="none", path_effects=halo, **_INTERVAL)
     return bars
 

@@ -489,7 +489,7 @@ def test_on_the_command_line(built, rows, tmp_path):
     done = run(
         "score", "0.csv", "--dataset", built, "--against", "1.csv", "--per-group", cwd=tmp_path
     )
-    assert "p (McNemar)" in done.stdout and "by pattern" in done.stdout
+    assert "|test:exchange|" in done.stdout and "by pattern" in done.stdout
     done = run("score", "0.csv", "1.csv", "--dataset", built, cwd=tmp_path)
     assert "nli_report, mean and standard deviation of 2 runs" in done.stdout
     assert "nlihub: note: 0.csv: these columns are not used: note." in done.stderr

@@ -58,7 +58,7 @@ def test_by_hand():
     assert result["groups"]["n_correct"] == [3, 2, 1]
     assert result["curve"]["thresholds"] == [0.0, 0.5, 2 / 3, 1.0]
     assert result["signature"] == (
-        "consistency|version:1.2.0|labels:not_entailment,entailment|positive:entailment|"
+        "consistency|version:2.0.0|labels:not_entailment,entailment|positive:entailment|"
         "absent_class:0|thresholds:0.5,0.6,1.0|groups:3|samples:8"
     )
 
@@ -144,10 +144,7 @@ def test_the_larger_side_by_hand():
     )["larger_side"]
     assert (found["consistency"], found["area_under_curve"]) == (1.0, 0.5)
     assert found["perfect"]["area_under_curve"] == (3 / 4 + 1 / 2) / 2
-    assert found["confidence_intervals"] == {
-        "consistency": [1.0, 1.0],
-        "area_under_curve": [0.5, 0.5],
-    }
+    assert found["confidence_intervals"] == {"consistency": None, "area_under_curve": None}
 
 
 @settings(max_examples=200, deadline=None)
@@ -210,5 +207,6 @@ def test_comparison_of_two_systems():
     result = consistency(gold, gold, groups, other_predictions=other)
     found = result["comparison"]["consistency"]
     assert (found["other"], found["difference"]) == (1 / 8, 7 / 8)
-    assert found["mcnemar"] == {"n_only_first": 7, "n_only_second": 0, "p_value": 2 / 2**7}
+    assert (found["n_only_first"], found["n_only_second"]) == (7, 0)
+    assert found["p_value"] == 2 / 2**7
     assert result["comparison"]["macro_f1"]["difference"] > 0

@@ -55,11 +55,13 @@ def test_flat_results_are_the_numbers_of_the_results(name):
 def test_keys_of_thresholds_intervals_and_comparisons():
     module = module_of("pattern_accuracy", thresholds=[0.5, 1.0], per_group=True, flat=True)
     options = {"confidence_level": 0.9, "n_resamples": 50}
-    # Three thresholds and three groups, two ends and two thresholds: nothing is mistaken.
-    for thresholds in ([0.5, 1.0], [0.5, 0.75, 1.0]):
+    columns = {name: [*column, *column] for name, column in COLUMNS["pattern_accuracy"].items()}
+    columns["groups"] = [*columns["groups"][:6], *map(str.upper, columns["groups"][:6])]
+    # Six thresholds and six groups, two ends and two thresholds: nothing is mistaken.
+    for thresholds in ([0.5, 1.0], [0.5, 0.6, 0.7, 0.8, 0.9, 1.0]):
         flat = module.compute(
-            **COLUMNS["pattern_accuracy"],
-            other_predictions=[0] * 6,
+            **columns,
+            other_predictions=[0] * 12,
             thresholds=thresholds,
             **options,
         )

@@ -1,3 +1,4 @@
+import itertools
 import math
 
 import numpy as np
@@ -5,116 +6,229 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from nlihub.metrics import inference
-from nlihub.metrics.functional import MetricInputError, paired_t_test, pattern_accuracy
+from nlihub.metrics.functional import (
+    MetricInputError,
+    consistency,
+    nli_report,
+    paired_t_test,
+    pattern_accuracy,
+)
 from nlihub.metrics.inference import (
-    Resampling,
-    _sign_test,
+    Inference,
+    Ratio,
+    _beta_quantile,
     _student_p_value,
+    _student_quantile,
     compare_systems,
     confidence_intervals,
     correct_by_holm,
-    mcnemar,
-    resample,
 )
-from scipy import stats
+from scipy import special, stats
 
-RESAMPLING = Resampling(0.95, 4000, 0)
+OPTIONS = Inference(0.95, 9999, 0)
 
-
-def mean(totals):
-    return {"mean": totals[:, 1] / totals[:, 0]}
-
-
-def naive(vectors, n_resamples, seed):
-    """Draws clusters one by one."""
-    rng = np.random.default_rng(seed)
-    drawn = rng.integers(0, len(vectors), (n_resamples, len(vectors)))
-    return mean(vectors[drawn].sum(axis=1))["mean"]
+#: Below, scipy gives 0, and floats have fewer digits.
+SMALLEST = 1e-280
 
 
-@pytest.mark.parametrize("n_values", [2, 5, 10_000], ids=["two kinds", "five", "all different"])
-def test_the_distribution_is_that_of_drawing_clusters(n_values):
-    """Equal clusters are drawn together; the scores are distributed as if they were not."""
-    values = np.random.default_rng(1).integers(0, n_values, 150) / n_values
-    vectors = np.column_stack([np.ones(150), values])
-    found = resample(vectors, mean, RESAMPLING)["mean"]
-    expected = naive(vectors, 4000, 7)
-    assert found.mean() == pytest.approx(expected.mean(), abs=0.005)
-    assert found.std() == pytest.approx(expected.std(), rel=0.06)
-    assert stats.ks_2samp(found, expected).pvalue > 1e-4
+def mean_of(values, sizes=None):
+    values = np.asarray(values, float)[:, None]
+    return Ratio(values, np.ones_like(values) if sizes is None else np.asarray(sizes)[:, None])
 
 
-def test_counts_stand_for_equal_clusters():
-    vectors = np.array([[1.0, 0.0], [1.0, 1.0]])
-    counts = np.array([30, 70])
-    repeated = np.repeat(vectors, counts, axis=0)
-    assert confidence_intervals(vectors, mean, RESAMPLING, counts) == confidence_intervals(
-        repeated, mean, RESAMPLING
+def interval_of(ratio, counts=None, level=0.95):
+    return confidence_intervals({"x": ratio}, Inference(level, 9999, 0), counts)["x"]
+
+
+def compared(first, second, counts=None, level=0.95, n_resamples=9999):
+    options = Inference(level, n_resamples, 0)
+    return compare_systems([{"x": first}, {"x": second}], options, counts)["x"]
+
+
+def exchanged(first, second):
+    """The p-value by trying all exchanges one by one, and the differences of all of them."""
+
+    def score(*ratio):
+        totals, wholes = (part.sum(axis=0) for part in ratio)
+        return np.mean([t / w if w else 0 for t, w in zip(totals, wholes, strict=True)])
+
+    both, found = np.stack([np.hstack(first), np.hstack(second)]), []
+    for choice in itertools.product((0, 1), repeat=both.shape[1]):
+        rows = np.arange(both.shape[1])
+        kept, other = both[list(choice), rows], both[[1 - c for c in choice], rows]
+        found.append(score(*np.split(kept, 2, axis=1)) - score(*np.split(other, 2, axis=1)))
+    size, observed = np.abs(found), abs(found[0])
+    tied = np.abs(size - observed) < 1e-12
+    tie = 0.5 if len(first[0]) >= 10 and observed > 1e-12 else 1
+    return np.mean((size > observed) & ~tied) + tie * np.mean(tied)
+
+
+@pytest.mark.parametrize("n_right", [0, 1, 7, 19, 20])
+def test_the_interval_of_a_share_is_exact(n_right):
+    """Clopper and Pearson's, also for samples that are counted and for groups of equal size."""
+    expected = stats.binomtest(n_right, 20).proportion_ci(0.95, "exact")
+    right = np.arange(20) < n_right
+    for found in (
+        interval_of(mean_of(right)),
+        interval_of(mean_of([0, 1]), np.array([20 - n_right, n_right])),
+        interval_of(mean_of(right * 8, np.full(20, 8))),
+    ):
+        assert found == pytest.approx(list(expected), abs=1e-12)
+
+
+def test_the_interval_of_a_mean_has_the_variance_of_its_units():
+    """Of 400 groups it is close to Student's; of samples in groups wider than of samples alone."""
+    rng = np.random.default_rng(0)
+    values = rng.beta(4, 2, 400)
+    expected = stats.t.interval(0.9, 399, values.mean(), stats.sem(values))
+    assert interval_of(mean_of(values), level=0.9) == pytest.approx(expected, abs=0.002)
+
+
+def test_a_perfect_system_has_an_interval_with_width():
+    """Also where a class has few groups, and where groups differ in size."""
+    for right, n in (((1, 2, 1, 3, 2), 5), ((4, 4, 4, 4, 4), 5)):
+        low, high = interval_of(mean_of(right, np.array(right)))
+        assert high == 1
+        assert 0.2 < low < 0.025 ** (1 / n) + 0.01
+    eye = np.eye(3)[[0, 0, 0, 1, 1, 2]]
+    low, high = interval_of(Ratio(2 * eye, 2 * eye))
+    assert (low, high) == pytest.approx((0.025 ** (1 / 6), 1))
+
+
+def test_counts_stand_for_equal_units():
+    ratio, counts = mean_of([0.1, 0.6, 0.9]), np.array([30, 70, 3])
+    repeated = mean_of(np.repeat([0.1, 0.6, 0.9], counts))
+    assert interval_of(ratio, counts) == interval_of(repeated)
+    other = mean_of([0.3, 0.5, 0.8])
+    of_all = mean_of(np.repeat([0.3, 0.5, 0.8], counts))
+    assert compared(ratio, other, counts) == compared(repeated, of_all)
+
+
+def test_too_few_units_have_no_interval():
+    """Three patterns that all differ by one half: the coin falls so every fourth time."""
+    result = pattern_accuracy(
+        [0] * 6, [0] * 6, [1, 1, 2, 2, 3, 3], other_predictions=[0, 1] * 3, confidence_level=0.95
     )
+    for found in (result["comparison"]["pattern_accuracy"], result["comparison"]["accuracy"]):
+        assert (found["p_value"], found["interval"]) == (0.25, None)
+    assert set(result["confidence_intervals"].values()) == {None}
+    assert result["note"] == "Only 3 groups: too few for an interval."
+    gold = [0, 1] * 4
+    found = nli_report(gold, gold, labels=["a", "b"], other_predictions=gold)
+    assert found["note"].startswith("Only 8 samples: ")
+    found = consistency(gold * 5, gold * 5, np.arange(40) // 4, confidence_level=0.95)
+    assert "note" not in found
 
 
-def test_the_interval_of_a_share_is_that_of_the_binomial():
-    """1,000 clusters, 70 % solved: the share of a resample is binomial."""
-    vectors = np.column_stack([np.ones(1000), np.arange(1000) < 700])
-    low, high = confidence_intervals(vectors, mean, Resampling(0.95, 20_000, 0))["mean"]
-    expected = stats.binom(1000, 0.7).ppf([0.025, 0.975]) / 1000
-    assert (low, high) == pytest.approx(tuple(expected), abs=0.002)
-
-
-def test_intervals_cover():
-    """Of 300 samples of 100 patterns, about 95 % have intervals that hold the true share."""
-    rng = np.random.default_rng(4)
-    n_covered = 0
-    for _ in range(300):
-        right = rng.random(100) < 0.6
-        found = pattern_accuracy(
-            right.astype(int),
-            np.ones(100, int),
-            np.arange(100),
-            confidence_level=0.95,
-            n_resamples=999,
+@pytest.mark.parametrize("n_units", [4, 7, 11])
+@pytest.mark.parametrize("r", [1, 3])
+def test_the_test_tries_all_exchanges(n_units, r):
+    rng = np.random.default_rng(n_units)
+    for values in (4, 1000):
+        first, second = (
+            Ratio(
+                rng.integers(0, values, (n_units, r)),
+                rng.integers(values, 2 * values, (n_units, r)),
+            )
+            for _ in range(2)
         )
-        low, high = found["confidence_intervals"]["pattern_accuracy"]
-        n_covered += low <= 0.6 <= high
-    assert 270 <= n_covered <= 297
+        found = compared(first, second)
+        assert found["p_value"] == pytest.approx(exchanged(first, second), abs=1e-12)
+        swapped = compared(second, first)
+        assert swapped["p_value"] == pytest.approx(found["p_value"], abs=1e-12)
+        assert swapped["difference"] == -found["difference"]
 
 
-def test_the_p_value_is_uniform_where_systems_do_not_differ():
-    rng = np.random.default_rng(2)
-    p_values = []
-    for _ in range(200):
-        ones = np.ones(200)
-        first, other = (np.column_stack([ones, rng.random(200)]) for _ in range(2))
-        found = compare_systems([first, other], mean, Resampling(0.95, 500, 0))
-        p_values.append(found["mean"]["p_value"])
-    assert stats.kstest(p_values, "uniform").pvalue > 1e-3
+def test_the_test_of_a_share_is_mcnemars():
+    """The mid-p form; the exact form where there are fewer than ten units."""
+    for both, only_first, only_second, neither in ((90, 31, 14, 30), (3, 9, 2, 1), (1, 4, 1, 1)):
+        counts = np.array([both, only_first, only_second, neither])
+        found = compared(mean_of([1, 1, 0, 0]), mean_of([1, 0, 1, 0]), counts)
+        n = only_first + only_second
+        expected = stats.binomtest(only_first, n).pvalue
+        if counts.sum() >= 10:
+            expected -= stats.binom.pmf(only_first, n, 0.5)
+        assert found["p_value"] == pytest.approx(expected)
 
 
-def test_seeds():
-    vectors = np.column_stack([np.ones(50), np.arange(50)])
-    results = [confidence_intervals(vectors, mean, Resampling(0.95, 500, s)) for s in (1, 1, 2)]
-    assert results[0] == results[1] != results[2]
+def test_drawn_exchanges_agree_with_all():
+    rng = np.random.default_rng(3)
+    first, second = mean_of(rng.random(14)), mean_of(rng.random(14) + 0.15)
+    exact = compared(first, second)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(inference, "_MAX_EXCHANGES", 1)
+        drawn = compared(first, second, n_resamples=100_000)
+        again = compared(first, second, n_resamples=100_000)
+    assert drawn == again
+    assert drawn["p_value"] == pytest.approx(exact["p_value"], abs=0.01)
+    assert drawn["interval"] == pytest.approx(exact["interval"], abs=0.01)
+
+
+@settings(max_examples=120, deadline=None)
+@given(
+    st.integers(5, 40),
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([0.5, 0.8, 0.9, 0.95, 0.99]),
+    st.booleans(),
+)
+def test_an_interval_leaves_out_0_where_the_test_rejects(n_units, seed, level, are_shares):
+    rng = np.random.default_rng(seed)
+    first, second = rng.random((2, n_units))
+    sizes = None
+    if are_shares:
+        first, second = first < 0.8, second < 0.5
+    else:
+        sizes = rng.integers(1, 9, n_units)
+        first = first + 0.1
+    found = compared(mean_of(first, sizes), mean_of(second, sizes), level=level, n_resamples=499)
+    low, high = found["interval"]
+    assert -1 <= low <= high <= 1
+    assert (low <= 0 <= high) == (found["p_value"] >= 1 - level - 1e-12)
+    assert low - 1e-9 <= found["difference"] <= high + 1e-9
+
+
+def test_one_number_has_one_interval_and_one_test():
+    """The area under the curve of equally large patterns is the accuracy, in every metric."""
+    rng = np.random.default_rng(5)
+    groups = np.repeat(np.arange(30), 12)
+    references = groups % 2
+    first, second = (
+        np.where(rng.random(360) < np.repeat(rng.random(30), 12), references, 1 - references)
+        for _ in range(2)
+    )
+    options = {"other_predictions": second, "confidence_level": 0.95}
+    found = pattern_accuracy(first, references, groups, **options)
+    others = [
+        consistency(first, references, groups, **options),
+        nli_report(first, references, groups=groups, labels=["a", "b"], **options),
+    ]
+    for kind in ("confidence_intervals", "comparison"):
+        assert found[kind]["accuracy"] == found[kind]["area_under_curve"]
+        for other in others:
+            assert other[kind]["accuracy"] == found[kind]["accuracy"]
+    assert others[0]["comparison"]["macro_f1"] == others[1]["comparison"]["macro_f1"]
 
 
 def test_memory_is_bounded():
-    """Many clusters, each of its own kind: weights are drawn in parts, to the same result."""
-    vectors = np.column_stack([np.ones(300_000), np.random.default_rng(0).random(300_000)])
-    low, high = confidence_intervals(vectors, mean, Resampling(0.9, 120, 0))["mean"]
+    """Many units, each of its own kind: signs are drawn in parts."""
+    rng = np.random.default_rng(0)
+    values = rng.random((2, 300_000))
+    low, high = interval_of(mean_of(values[0]))
     assert 0.498 < low < high < 0.502
+    assert compared(*map(mean_of, values), n_resamples=60)["p_value"] > 0.01
 
 
-@pytest.mark.parametrize(
-    ("first", "second"), [(0, 0), (1, 0), (5, 2), (40, 25), (300, 340), (0, 60)]
-)
-def test_mcnemar_is_the_sign_test(first, second):
-    right = np.array([True] * first + [False] * second + [True] * 7 + [False] * 3)
-    other = np.array([False] * first + [True] * second + [True] * 7 + [False] * 3)
-    found = mcnemar(right, other)
-    n, least = first + second, min(first, second)
-    tail = sum(math.comb(n, k) for k in range(least + 1))
-    exact = min(1, 2 * tail / 2**n)
-    assert (found["n_only_first"], found["n_only_second"]) == (first, second)
-    assert found["p_value"] == pytest.approx(exact)
+@settings(max_examples=300, deadline=None)
+@given(st.floats(-1, 6), st.floats(-1, 6), st.sampled_from([0.005, 0.025, 0.16, 0.9]))
+def test_quantiles_of_beta_are_those_of_scipy(a, b, share):
+    a, b = 10**a, 10**b
+    assert special.betainc(a, b, _beta_quantile(share, a, b)) == pytest.approx(share, rel=1e-6)
+
+
+def test_quantiles_of_student_are_those_of_scipy():
+    for freedom, p_value in itertools.product((1, 1.5, 4, 30, 164, 5000), (0.05, 0.01, 0.3)):
+        expected = stats.t.isf(p_value / 2, freedom)
+        assert _student_quantile(p_value, freedom) == pytest.approx(expected, rel=1e-9)
 
 
 def test_the_paired_t_test_is_that_of_scipy():
@@ -128,37 +242,6 @@ def test_the_paired_t_test_is_that_of_scipy():
         assert found["difference"] == pytest.approx(first.mean() - other.mean())
 
 
-#: Below, scipy gives 0, and floats have fewer digits.
-SMALLEST = 1e-280
-
-
-@settings(max_examples=150, deadline=None)
-@given(st.integers(0, 3000), st.integers(0, 3000))
-@example(1_000_000, 1_003_000)
-@example(35_100, 35_000)
-@example(35_000, 35_000)
-@example(0, 0)
-@example(0, 2000)
-def test_the_sign_test_is_that_of_scipy(first, second):
-    """To twelve digits, but for tiny p-values, for which scipy has fewer."""
-    found = _sign_test(first, second)
-    n = first + second
-    expected = stats.binomtest(first, n, 0.5).pvalue if n else 1.0
-    within = 1e-12 if expected > 1e-12 else 1e-10
-    assert found == pytest.approx(expected, rel=within, abs=SMALLEST)
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.integers(0, 1200), st.integers(0, 1200))
-@example(20_000, 20_400)
-@example(2, 9)
-def test_a_sign_test_in_floats_is_that_in_whole_numbers(first, second):
-    exact = _sign_test(first, second)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(inference, "_MOST_TOSSES", -1)
-        assert _sign_test(first, second) == pytest.approx(exact, rel=1e-12, abs=1e-300)
-
-
 @settings(max_examples=300, deadline=None)
 @given(st.floats(-8, 12).map(lambda power: 10**power), st.integers(1, 60) | st.integers(1, 5000))
 @example(0.0, 1)
@@ -169,7 +252,7 @@ def test_a_sign_test_in_floats_is_that_in_whole_numbers(first, second):
 @example(1e12, 50)
 def test_the_tail_of_student_is_that_of_scipy(t, freedom):
     """Near 0 scipy has fewer digits than the arc tangent, which it is with one degree."""
-    expected, within = 2 * stats.t.sf(t, freedom), 1e-12 if t > 0.1 else 1e-8
+    expected, within = 2 * stats.t.sf(t, freedom), 1e-9 if t > 0.1 else 1e-8
     for sign in (1, -1):
         found = _student_p_value(sign * t, freedom)
         assert found == pytest.approx(expected, rel=within, abs=SMALLEST)

@@ -199,7 +199,7 @@ def test_results_can_be_kept_as_json(name):
     assert_same(json.loads(json.dumps(result)), json.loads(json.dumps(result)))
     version = import_module(f"nlihub.metrics.{name}.scoring").__dict__[f"{name.upper()}_VERSION"]
     assert result["signature"].startswith(f"{name}|version:{version}|")
-    assert result["signature"].endswith("bootstrap:resamples:200|confidence:0.9|seed:0")
+    assert result["signature"].endswith("|intervals:korn-graubard|confidence:0.9")
 
 
 def test_every_metric_is_in_the_table():

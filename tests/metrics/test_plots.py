@@ -214,6 +214,8 @@ def test_a_breakdown_by_any_column_with_its_intervals():
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("category", "Accuracy (%)")
     ends = [c.get_segments()[0][:, 1].tolist() for c in axes.collections]
     assert ends[0] == pytest.approx([70, 77]) and len(ends) == 5
+    systems["a"]["by"]["category"]["BothRand"]["confidence_intervals"]["accuracy"] = None
+    assert len(plot_breakdown(systems).axes[0].collections) == 4  # too few groups
     axes = plot_breakdown(systems, score="macro_f1").axes[0]
     assert _heights(axes)[0] == [37.5, 25, 12.5] and not axes.collections
     domains = {"a": {"by_domain": {"acl": {"accuracy": 0.5}}}}

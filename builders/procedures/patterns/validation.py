@@ -28,7 +28,8 @@ class PatternAgreement:
         answers: Number of answers of all readers.
         agreed_answers: Answers that give the pattern's label.
         firm_answers: Answers that are "definitely" or "unknown", not "most likely".
-        kappa: Cohen's kappa between the first two readers over problems, from -1 to 1.
+        kappa: Cohen's kappa between the first two readers over problems, from -1 to 1; None
+            where it is undefined.
     """
 
     patterns: int
@@ -36,7 +37,7 @@ class PatternAgreement:
     answers: int
     agreed_answers: int
     firm_answers: int
-    kappa: float
+    kappa: float | None
 
 
 def fingerprint(pattern: Pattern) -> str:
@@ -107,14 +108,14 @@ def _sum_up(bank: PatternBank, readers: Sequence[dict[str, list[str]]]) -> Patte
     )
 
 
-def cohen_kappa(first: Sequence[str], second: Sequence[str]) -> float:
-    """Return Cohen's kappa of two readers: agreement beyond chance, 1 for perfect, 0 for chance.
+def cohen_kappa(first: Sequence[str], second: Sequence[str]) -> float | None:
+    """Return Cohen's kappa of two readers; None where it is undefined, see ``exact_kappa``.
 
     Args:
-        first: n labels of one reader, n at least 1.
+        first: n labels of one reader.
         second: n labels of another reader, in the same order.
     """
     labels = sorted({*first, *second})
     counts = Counter(zip(first, second, strict=True))
     kappa = exact_kappa([[counts[one, other] for other in labels] for one in labels])
-    return 1.0 if kappa is None else float(kappa)
+    return None if kappa is None else float(kappa)

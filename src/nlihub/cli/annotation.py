@@ -305,9 +305,11 @@ def _verdict_as_text(verdict: "Verdict", what: str) -> str:
 
 
 def _kappa_as_text(agreement: "AnnotatorAgreement") -> str:
+    from ..builders.annotation.agreement import show_kappa
+
     if not agreement.n_for_kappa:
         return "not measured: no pair has all its answers"
-    return f"{agreement.kappa:.2f} over {agreement.n_for_kappa:,} pairs"
+    return f"{show_kappa(agreement.kappa)} over {agreement.n_for_kappa:,} pairs"
 
 
 def _completions_as_text(found: "Completions") -> Iterator[str]:
@@ -344,6 +346,7 @@ def _show_patterns(found: "PatternValidation", as_json: bool) -> None:
 
 
 def _patterns_as_text(found: "PatternValidation") -> Iterator[str]:
+    from ..builders.annotation.agreement import show_kappa
     from ..builders.annotation.gold import (
         GOLD_DIFFERS,
         KEPT,
@@ -358,13 +361,13 @@ def _patterns_as_text(found: "PatternValidation") -> Iterator[str]:
         yield f"{name:16} scale {one.mapping} (false-unknown-true); {n:,} answers, {others}"
     n_pairs = len(found.kappas)
     yield (
-        f"Cohen's kappa    {_number(found.kappa)}, the mean of {n_pairs} pairs "
-        f"({_number(found.symmetric_kappa)} with the scale 2-1-2 for all)"
+        f"Cohen's kappa    {show_kappa(found.kappa)}, the mean of {n_pairs} pairs "
+        f"({show_kappa(found.symmetric_kappa)} with the scale 2-1-2 for all)"
     )
     for pair, kappa in found.kappas.items():
         yield (
-            f"  {' and '.join(pair)}: {_number(kappa.chosen)} over {kappa.n_problems:,} problems "
-            f"({_number(kappa.symmetric)})"
+            f"  {' and '.join(pair)}: {show_kappa(kappa.chosen)} over {kappa.n_problems:,} "
+            f"problems ({show_kappa(kappa.symmetric)})"
         )
     for outcome, number in found.outcomes.items():
         yield f"{'problems':16} {number:,} {outcome}"
@@ -380,10 +383,6 @@ def _patterns_as_text(found: "PatternValidation") -> Iterator[str]:
             yield f"{status:16} {len(these):,}: {', '.join(these)}"
     if removed := len(found.with_status(NO_MAJORITY)) + len(found.with_status(LOW_AGREEMENT)):
         yield f"Remove or revise the {removed:,} patterns of {NO_MAJORITY} or {LOW_AGREEMENT}."
-
-
-def _number(value: float | None) -> str:
-    return "undefined" if value is None else f"{value:.2f}"
 
 
 def _share(share: "Share") -> str:

@@ -124,6 +124,7 @@ def show_codes(found: "CodeTally") -> str:
 
 
 def _lines(found: "CodeTally") -> Iterator[str]:
+    from ..builders.annotation.agreement import show_kappa
     from ..metrics.rows import Rows, show_rows_as_text
 
     n_codings = sum(share.n for share in found.codes.values())
@@ -150,10 +151,9 @@ def _lines(found: "CodeTally") -> Iterator[str]:
     for coder, number in found.blank.items():
         yield f"{coder}: {_plural(number, 'error')} left blank"
     if found.same_main.of:
-        kappa = "undefined" if found.kappa != found.kappa else f"{found.kappa:.2f}"
         yield (
-            f"Fleiss' kappa of the main code {kappa}; the same main code for {found.same_main.n:,} "
-            f"of {_plural(found.same_main.of, 'error')} that all have coded "
+            f"Fleiss' kappa of the main code {show_kappa(found.kappa)}; the same main code for "
+            f"{found.same_main.n:,} of {_plural(found.same_main.of, 'error')} that all have coded "
             f"({_percent(found.same_main)})"
         )
     by = found.origin["by"]

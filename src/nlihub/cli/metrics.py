@@ -49,10 +49,14 @@ def score_command(
     ] = None,
     thresholds: Thresholds = None,
     confidence_level: Annotated[
-        float | None, typer.Option(help="Of bootstrap intervals, e.g. 0.95; default none.")
+        float | None, typer.Option(help="Coverage of intervals, e.g. 0.95; default none.")
     ] = None,
-    resamples: Annotated[int, typer.Option(min=1, help="Resamples of the bootstrap.")] = 9999,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the bootstrap and --errors.")] = 0,
+    resamples: Annotated[
+        int, typer.Option(min=1, help="Drawn exchanges in a test of two systems.")
+    ] = 9999,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Seed of the draws in a test and for --errors.")
+    ] = 0,
     per_group: Annotated[
         bool, typer.Option("--per-group", help="Add the counts of every group.")
     ] = False,

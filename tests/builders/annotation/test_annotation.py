@@ -1,6 +1,5 @@
 import csv
 import json
-import math
 import re
 import shutil
 import threading
@@ -870,7 +869,7 @@ def test_fleiss_kappa_is_that_of_slow_references(data):
     counts = data.draw(st.lists(subject, min_size=1, max_size=8))
     found = fleiss_kappa(counts)
     if sum(map(any, zip(*counts, strict=True))) == 1:
-        assert math.isnan(found)
+        assert found is None
     else:
         assert found == float(slow_kappa(counts))
         assert found == pytest.approx(float_kappa(counts))
@@ -878,7 +877,7 @@ def test_fleiss_kappa_is_that_of_slow_references(data):
 
 
 def test_fleiss_kappa_where_it_is_not_defined():
-    assert math.isnan(fleiss_kappa([]))
+    assert fleiss_kappa([]) is None
     for counts in ([[1, 0]], [[2, 0], [3, 0]], [[2, 0], [1, 1, 0]], [[3, -1]]):
         with pytest.raises(UsageError):
             fleiss_kappa(counts)

@@ -22,6 +22,7 @@ from nlihub.builders.procedures.patterns.answer_scale import (
     exact_kappa,
     mapped_kappa,
 )
+from nlihub.builders.procedures.patterns.validation import cohen_kappa
 from nlihub.builders.scinli import SciNLI
 from nlihub.builders.spacenli import SpaceNLI
 from nlihub.builders.versions.version import BuiltVersion
@@ -247,6 +248,8 @@ def test_kappa_is_that_of_scikit_learn(answers, first, second):
 
 
 def test_kappa_of_nothing():
+    for answers in ([], ["entailment"] * 3):
+        assert cohen_kappa(answers, answers) is None  # as scikit-learn's, which is NaN
     assert exact_kappa([[0, 0], [0, 0]]) is None
     assert exact_kappa([[3, 0], [0, 0]]) is None
     assert exact_kappa([[0, 2], [2, 0]]) == -1

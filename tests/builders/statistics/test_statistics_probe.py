@@ -12,7 +12,7 @@ from nlihub.builders.bionli import BioNLI
 from nlihub.builders.scinli import SciNLI
 from nlihub.builders.statistics import probe
 from nlihub.builders.statistics.probe import PartScore, WordClassifier, probe_hypotheses
-from nlihub.builders.statistics.scoring import Recall, Score, score_probe, score_recall
+from nlihub.builders.statistics.scoring import Recall, score_probe, score_recall
 from nlihub.builders.statistics.survey import show_survey, survey
 from nlihub.loaders.errors import UnmeasuredError
 from scipy import stats
@@ -236,8 +236,11 @@ def test_recall_by_hand():
         "b": (50.0, 50.0),
         "c": (50.0, 25.0),
     }
-    # Both rows of "c" are p, or both are q, or there is one of each.
-    assert found["c"].above == (-33.3, 100.0)
+    assert found["c"].above is None  # of two units
+    many = [*["p", "q"] * 20, *range(60)]
+    found = score_recall(np.tile(gold, 20)[:100], np.tile(guesses, 20)[:100], many, 2, ["c"] * 100)
+    low, high = found["c"].above
+    assert low < found["c"].value - found["c"].chance < high
     mixed = score_recall(gold, guesses, units, 2, ["d"] * 6)["d"]
     assert (mixed.value, mixed.chance) == (
         round(400 / 6, 1),
@@ -321,13 +324,14 @@ def test_scores_by_hand():
     assert found["macro_f1"].value == round(100 * (4 / 7 + 1 / 2) / 4, 1)
     assert found["accuracy"].value == 50.0
     assert (found["macro_f1"].chance, found["accuracy"].chance) == (25.0, 50.0)
-    low, high = found["accuracy"].interval
-    assert 0 <= low < 50 < high <= 100
+    assert found["accuracy"].interval is None
 
 
-def test_one_unit_has_no_interval():
-    found = score_probe(np.array([0, 1]), np.array([0, 0]), ["a", "a"], 2, majority=1)
-    assert found["accuracy"] == Score(50.0, None, 50.0)
+@pytest.mark.parametrize(("n_units", "has_interval"), [(1, False), (49, False), (50, True)])
+def test_few_units_have_no_interval(n_units, has_interval):
+    gold, units = np.tile([0, 1], 50), np.arange(100) % n_units
+    found = score_probe(gold, np.zeros(100, int), units, 2, majority=1)["accuracy"]
+    assert (found.value, found.interval is not None) == (50.0, has_interval)
 
 
 def test_the_interval_of_independent_rows_is_the_binomial_one():
@@ -340,10 +344,10 @@ def test_the_interval_of_independent_rows_is_the_binomial_one():
 
 def test_whole_units_are_drawn():
     gold, guesses = np.zeros(1_000, np.int64), np.repeat([0, 1], 500)
-    wide = score_probe(gold, guesses, np.arange(1_000) // 100, 2, majority=0)["accuracy"].interval
+    wide = score_probe(gold, guesses, np.arange(1_000) // 20, 2, majority=0)["accuracy"].interval
     narrow = score_probe(gold, guesses, range(1_000), 2, majority=0)["accuracy"].interval
-    assert wide[1] - wide[0] > 5 * (narrow[1] - narrow[0])
-    expected = stats.binom(10, 0.5).ppf([0.025, 0.975]) * 10
+    assert wide[1] - wide[0] > 3 * (narrow[1] - narrow[0])
+    expected = stats.binom(50, 0.5).ppf([0.025, 0.975]) * 2
     assert wide == pytest.approx(tuple(expected), abs=0.5)
 
 

@@ -33,7 +33,7 @@ def report_command(
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the report.")],
     confidence_level: Annotated[
-        float | None, typer.Option(help="Level of bootstrap intervals, e.g. 0.95; default none.")
+        float | None, typer.Option(help="Coverage of intervals, e.g. 0.95; default none.")
     ] = None,
     as_json: Json = False,
 ) -> None:

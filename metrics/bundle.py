@@ -82,14 +82,15 @@ class _Part:
         return names
 
     def body(self) -> str:
-        """Return its source without docstring and imports."""
+        """Return its source without docstring and imports, those of examples included."""
         lines = self.source.splitlines()
         for node in self.tree.body:
             is_docstring = node is self.tree.body[0] and isinstance(node, ast.Expr)
             if is_docstring or isinstance(node, ast.Import | ast.ImportFrom):
                 for line in range(node.lineno - 1, node.end_lineno or node.lineno):
                     lines[line] = ""
-        return "\n".join(lines).strip("\n") + "\n\n"
+        kept = (line for line in lines if not line.lstrip().startswith(f">>> from {_PACKAGE}"))
+        return "\n".join(kept).strip("\n") + "\n\n"
 
 
 def _in_order(module: str, done: list[str]) -> Iterator[_Part]:

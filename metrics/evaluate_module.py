@@ -65,6 +65,7 @@ class ColumnarModule(StoredBatches):
             raise TypeError(f"Unknown columns: {sorted(unknown)}. Known: {self.OPTIONAL}.")
         self._options = options
         self._columns = (*self.REQUIRED, *columns)
+        self._options_now: dict[str, Any] = {}
         self._stored: pa.Schema | None = None
         self._label_sets: set[tuple[str, ...]] = set()
 
@@ -113,7 +114,8 @@ class ColumnarModule(StoredBatches):
         if columns:
             self.add_batch(**columns, data=data)
         try:
-            return self._compute_stored(**self._label_set(options))
+            self._options_now = self._label_set(options)
+            return self._compute_stored()
         finally:
             self._forget()
 
@@ -210,9 +212,10 @@ class ColumnarModule(StoredBatches):
         problems.check()
         return name_labels(columns)
 
-    def _compute(self, **options: Any) -> dict[str, Any]:
+    def _compute(self) -> dict[str, Any]:
         table = self._stored_rows()
-        return self.SCORE(**{name: table[name] for name in table.column_names}, **options)
+        columns = {name: table[name] for name in table.column_names}
+        return self.SCORE(**columns, **self._options_now)
 
     def _forget(self) -> None:
         """Drop all batches."""

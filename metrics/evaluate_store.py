@@ -58,15 +58,15 @@ class StoredBatches:
             return []
         return list(self._columns)
 
-    def _compute_stored(self, **options: Any) -> Any:
-        """Call ``_compute`` with the options, in process 0 only, once all processes have written.
+    def _compute_stored(self) -> Any:
+        """Call ``_compute``, in process 0 only, once all processes have written.
 
         Raises:
             ValueError: Nothing is stored, or another process has not written in time.
         """
         self._is_reading = True
         try:
-            return super().compute(**options)  # type: ignore[misc]
+            return super().compute()  # type: ignore[misc]
         finally:
             self._is_reading = False
 

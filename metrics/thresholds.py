@@ -15,6 +15,8 @@ from .inputs.problems import Problems
 MAX_THRESHOLDS = 10_000
 #: In groups smaller than this, different shares of samples are different floats.
 _MAX_EXACT_SIZE = 2**26
+#: A float this near a fraction of so many digits stands for it: its rounding came from arithmetic.
+_NEAR, _DIGITS_OF_NEAR = Fraction(1, 10**12), 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,8 @@ def _read_number(value: Any) -> Fraction | None:
 def as_fraction(threshold: Any) -> Fraction:
     """Return the fraction that a number stands for: 19/20 for 0.95, 5/6 for ``5 / 6``.
 
-    For a float it is the simplest of the fractions that round to it.
+    For a float it is the simplest fraction that rounds to it, or, with a denominator of at most
+    10,000, that differs by a share of 1e-12: ``np.linspace`` makes 0.9500000000000001 of 0.95.
 
     Args:
         threshold: A finite number of any type.
@@ -128,8 +131,12 @@ def as_fraction(threshold: Any) -> Fraction:
         return Fraction(threshold)
     value = float(str(threshold))  # a float32 of 0.95 means 0.95
     exact = Fraction(value)
-    limits = (exact.limit_denominator(10**digits) for digits in range(1, 18))
-    return next((simple for simple in limits if float(simple) == value), exact)
+    for digits in range(1, 18):
+        simple = exact.limit_denominator(10**digits)
+        is_near = digits <= _DIGITS_OF_NEAR and abs(simple - exact) <= _NEAR * abs(exact)
+        if is_near or float(simple) == value:
+            return simple
+    return exact
 
 
 def _reaches(n_correct: np.ndarray, n_samples: np.ndarray, threshold: Fraction) -> np.ndarray:

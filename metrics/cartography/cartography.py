@@ -1,4 +1,11 @@
-"""Cartography as a metric of ``evaluate``."""
+"""Cartography as a metric of ``evaluate``.
+
+Example:
+    >>> metric = Cartography(fraction=0.5)
+    >>> result = metric.compute(probabilities=[0.25, 0.75, 1.0, 1.0], groups=["a", "a", "b", "b"])
+    >>> result["groups"]["confidence"], result["subsets"]["easy"]
+    ([0.5, 1.0], ['b'])
+"""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,13 @@
-"""Consistency as a metric of ``evaluate``."""
+"""Consistency as a metric of ``evaluate``.
+
+Example:
+    >>> metric = Consistency()
+    >>> result = metric.compute(
+    ...     predictions=[1, 0, 1, 1], references=[1, 0, 1, 0], groups=["a", "a", "b", "b"]
+    ... )
+    >>> result["consistency"], result["f1_positive"]
+    (0.5, 0.8)
+"""
 
 import evaluate
 from nlihub.metrics.consistency.scoring import consistency

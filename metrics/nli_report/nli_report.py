@@ -1,4 +1,11 @@
-"""The NLI report as a metric of ``evaluate``."""
+"""The NLI report as a metric of ``evaluate``.
+
+Example:
+    >>> metric = NLIReport(labels=["entailment", "neutral"])
+    >>> result = metric.compute(predictions=["neutral", "neutral"], references=["neutral"] * 2)
+    >>> result["accuracy"], result["macro_f1"]
+    (1.0, 0.5)
+"""
 
 import evaluate
 from nlihub.metrics.evaluate_module import ColumnarModule

@@ -1,4 +1,13 @@
-"""Pattern accuracy as a metric of ``evaluate``."""
+"""Pattern accuracy as a metric of ``evaluate``.
+
+Example:
+    >>> metric = PatternAccuracy()
+    >>> result = metric.compute(
+    ...     predictions=[0, 0, 1, 2], references=[0, 0, 1, 1], groups=["a", "a", "b", "b"]
+    ... )
+    >>> result["pattern_accuracy"], result["accuracy"]
+    (0.5, 0.75)
+"""
 
 import evaluate
 from nlihub.metrics.evaluate_module import ColumnarModule

@@ -1,5 +1,8 @@
 """The metrics in evaluate: by path, by class, by name offline, from a Space; every way to feed."""
 
+import doctest
+import importlib.util
+import inspect
 import os
 import re
 import subprocess
@@ -432,6 +435,20 @@ def test_from_a_space(tmp_path):
     assert done.stdout.split() == ["True"] * 4, done.stderr
 
 
+@pytest.mark.parametrize("name", METRICS)
+def test_evaluates_own_test_passes(name, tmp_path):
+    """Of a module it asks for examples that hold, and for a ``_compute`` that names its options."""
+    (tmp_path / f"{name}.py").write_text(bundle(f"nlihub.metrics.{name}.{name}"))
+    spec = importlib.util.spec_from_file_location(name, tmp_path / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    parameters = inspect.signature(getattr(module, METRICS[name])()._compute).parameters
+    assert all(one.kind != one.VAR_KEYWORD for one in parameters.values())
+    found = doctest.testmod(module, raise_on_error=True)
+    assert found.failed == 0 and found.attempted > 1
+    assert "nlihub.metrics" not in "".join(re.findall(r">>> .*", inspect.getsource(module)))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", METRICS)
 def test_the_files_of_a_space(name, tmp_path):
@@ -464,8 +481,6 @@ def test_the_files_of_a_space(name, tmp_path):
 
 @pytest.mark.parametrize("name", METRICS)
 def test_cards_name_every_option_and_every_result(name):
-    import inspect
-
     body = (ROOT / "metrics" / name / "README.md").read_text()
     parameters = set(inspect.signature(getattr(functional, name)).parameters) - {"data"}
     for word in parameters | set(expected(name)) - {"thresholds"}:

@@ -32,8 +32,8 @@ class Store(StoredBatches, evaluate.Metric):
             description="", citation="", inputs_description="", features=features
         )
 
-    def _compute(self, **options):
-        return {"rows": self._stored_rows().to_pylist(), **options}
+    def _compute(self):
+        return {"rows": self._stored_rows().to_pylist()}
 
 
 #: The attributes of a module that holds nothing.
@@ -104,8 +104,8 @@ def test_tables_are_stored_read_and_deleted(keep_in_memory, tmp_path):
     else:
         assert files == [Path(store.cache_file_name)], CHANGED
         assert store.filelock.is_locked, CHANGED
-    found = store._compute_stored(option=1)
-    assert found == {"rows": TABLE.to_pylist() * 2, "option": 1}, CHANGED
+    found = store._compute_stored()
+    assert found == {"rows": TABLE.to_pylist() * 2}, CHANGED
     store._drop_store()
     assert {**state(store), "selected_feature_format": None} == EMPTY, CHANGED
     assert not list(tmp_path.rglob("*.arrow")), CHANGED

@@ -56,6 +56,11 @@ def test_floats_stand_for_the_simplest_fraction():
     assert as_fraction(np.float32(0.95)) == Fraction(19, 20)
     assert as_fraction(0.123456789) == Fraction(123456789, 10**9)
     assert as_fraction(5e-324) == Fraction(5e-324)
+    twentieths = [Fraction(k, 20) for k in range(21)]
+    assert list(map(as_fraction, np.linspace(0, 1, 21))) == twentieths
+    assert list(map(as_fraction, np.arange(0.5, 1, 0.05))) == twentieths[10:20]
+    found = pattern_accuracy(*rows_of([(190, 200)]), thresholds=np.linspace(0, 1, 21))
+    assert found["pattern_accuracy"] == [1.0] * 20 + [0.0]
 
 
 def test_one_threshold_gives_a_number_and_a_list_a_list_in_its_order():

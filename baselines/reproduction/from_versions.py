@@ -104,27 +104,27 @@ def _add_counts(made: Made, entry: Entry, version: BuiltVersion, config: str) ->
     spec = get_builder(entry.dataset).SPEC
     published = spec.published.get(entry.options.get("config", spec.default_config), {})
     unit = entry.options.get("unit", "rows")
-    shares = ("paper %", "ours %") if unit == "rows" else ()
+    # A paper's share is the one that it prints, of the rows with the same first value.
+    shares = ("paper %", "ours %") if any(key.endswith(" %") for key in entry.numbers) else ()
     for name in entry.options["by"]:
         rows: list[list[Cell]] = []
-        for count in count_values(version, config, [name], published):
+        counts = count_values(version, config, [name], published)
+        for count in counts:
             value = ", ".join(map(str, count.value))
             theirs = count.published if unit == "rows" else entry.numbers.get(value)
-            made.used |= {value} & set(entry.numbers)
+            made.used |= {value, f"{value} %"} & set(entry.numbers)
             ours = count.rows if unit == "rows" else count.groups
             row = [count.split, *count.value, theirs, ours, difference(theirs, ours)]
             if shares:
-                n_rows = version.manifest.configs[config][count.split].rows
-                row += [_share(theirs, published.get(count.split, {}).get("rows"))]
-                row += [_share(ours, n_rows)]
+                alike = (
+                    other.rows
+                    for other in counts
+                    if (other.split, other.value[:-1]) == (count.split, count.value[:-1])
+                )
+                row += [entry.numbers.get(f"{value} %"), round(100 * ours / sum(alike), 1)]
             rows.append(row)
         columns = ("split", *name.split("+"), *_COMPARED, *shares)
         made.tables.append(ComparedTable(f"{unit.capitalize()} by {name}", columns, rows))
-
-
-def _share(part: Any, whole: Any) -> float | None:
-    """Return a part in percent; None if one of the numbers is not known, or the whole is 0."""
-    return round(100 * part / whole, 1) if part is not None and whole else None
 
 
 def _add_texts(

@@ -82,7 +82,8 @@ def build_page(spec: AppSpec) -> "gradio.Blocks":
         except (MetricInputError, OSError) as error:
             shutil.rmtree(folder, ignore_errors=True)
             raise refuse(str(error), "The file was refused") from None
-        tables = [("Scores", spec.scores(result)), *spec.breakdowns(result).items()][:_N_TABLES]
+        title = f"Scores. {result['note']}" if "note" in result else "Scores"
+        tables = [(title, spec.scores(result)), *spec.breakdowns(result).items()][:_N_TABLES]
         frames = [
             gr.Dataframe(rows[1:], headers=rows[0], label=title, visible=True)
             for title, rows in tables

@@ -8,14 +8,14 @@ from itertools import takewhile
 
 from .grammar import base_of_past, base_of_third, is_base, verb_lists, word_list
 from .grammar import is_plural as is_name_plural
-from .names import NAME, MarkedSentence
+from .names import NAME, WORD, MarkedSentence
 
 BE = frozenset({"is", "are", "was", "were"})
 HAVE = frozenset({"has", "have", "had"})
 DO = frozenset({"does", "do", "did"})
 MODALS = word_list("modals")
-#: Modals that ``not`` does not contradict: may, and may not.
-HEDGES = word_list("hedges")
+#: Words of what is possible, which its negation does not contradict: may, and may not.
+POSSIBILITY = word_list("possibility")
 AUXILIARIES = BE | HAVE | DO | MODALS
 DETERMINERS = word_list("determiners")
 PREPOSITIONS = word_list("prepositions")
@@ -31,9 +31,6 @@ BREAKS = word_list("breaks")
 _FAR = 80
 #: Greatest number of words in a short insertion between commas: as was thought before.
 _SHORT = 5
-_WORD = re.compile(rf"{NAME}+|[^\W_]+(?:[-‐‑–'’][^\W_]+)*|[^\s{NAME}]")  # noqa: RUF001
-
-
 _MARKERS = re.compile(r"^<re> |^<el> | <er>$| <le>$")
 
 
@@ -87,23 +84,27 @@ class Words(tuple[Word, ...]):
             end += 1
         return [self.at(k) for k in range(start, end + 1)]
 
-    def is_under_negation(self, i: int) -> bool:
-        """Return whether the clause, or the clause that governs it, has a negation.
+    def governing_clauses(self, i: int) -> list[str]:
+        """Return the words of the clause around a position, and of the clause that governs it.
 
         A clause governs the one after its ``that``, and the one that continues it after a short
         insertion between commas: does not, however, inhibit.
         """
         start = self._start(i)
-        governing: list[str] = []
         if start > 1 and self.at(start - 1) == "that":
-            governing = self.clause(start - 2)
-        elif start > 1 and self.at(start - 1) == ",":
+            return [*self.clause(i), *self.clause(start - 2)]
+        if start > 1 and self.at(start - 1) == ",":
             before = self._start(start - 2)
             if self.at(before - 1) == "," and start - 1 - before <= _SHORT:
-                governing = self.clause(before - 2)
+                return [*self.clause(i), *self.clause(before - 2)]
+        return self.clause(i)
+
+    def is_under_negation(self, i: int) -> bool:
+        """Return whether the clause, or the clause that governs it, has a negation."""
+        start = self._start(i)
         if self.at(start - 1) == "but" and is_negative(self.at(start - 2)):
             return True  # nothing but X
-        return any(is_negative(word) for word in (*self.clause(i), *governing))
+        return any(map(is_negative, self.governing_clauses(i)))
 
     def _start(self, i: int) -> int:
         """Return the position where the clause around a position begins."""
@@ -144,7 +145,7 @@ class Words(tuple[Word, ...]):
 def read_words(marked: MarkedSentence) -> Words:
     """Split a sentence into words; each masked name is one."""
     found = []
-    for match in _WORD.finditer(marked.masked):
+    for match in WORD.finditer(marked.masked):
         word = match[0]
         if match.start() == 0 and word[1:].islower():
             word = word.lower()

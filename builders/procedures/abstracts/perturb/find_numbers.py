@@ -57,6 +57,7 @@ _CITATION = re.compile(
 )
 #: A name of capitals that ends in a number with no noun behind it: "the line ABC 225, ...".
 _ACRONYM = re.compile(r"\b[A-Z]{2,}\s$")
+_REACH = 200
 _DEVIATION = ("±", "± ", "+/-", "+/- ")
 
 
@@ -83,19 +84,26 @@ class Number:
 
 def find_numbers(masked: str) -> list[Number]:
     """Find all numbers of a text with masked names that can be replaced, in its order."""
-    taken = [match.span() for match in _CITATION.finditer(masked)]
+    is_taken = bytearray(len(masked))
+    for match in _CITATION.finditer(masked):
+        is_taken[slice(*match.span())] = bytes([True]) * len(match[0])
     found: list[Number] = []
     for finder in (_find_folds, _find_digits, _find_spelled):
         for number in finder(masked):
-            if all(number.end <= start or number.start >= end for start, end in taken):
+            if not any(is_taken[number.start : number.end]):
                 found.append(number)
-                taken.append((number.start, number.end))
+                is_taken[number.start : number.end] = bytes([True]) * len(number.text)
     return sorted(found, key=lambda number: number.start)
+
+
+def _before(text: str, at: int) -> str:
+    """Return what stands before a place, as far as the rules look: a whole text takes too long."""
+    return text[max(at - _REACH, 0) : at]
 
 
 def _find_folds(text: str) -> Iterator[Number]:
     for match in _FOLD.finditer(text):
-        if not re.search(rf"[\d.]\s?[{DASH}]?\s?(?:to|and|or)?\s?$", text[: match.start()]):
+        if not re.search(rf"[\d.]\s?[{DASH}]?\s?(?:to|and|or)?\s?$", _before(text, match.start())):
             yield Number(match.start(), match.end(), match[0], "fold", (_value_of(match["value"]),))
 
 
@@ -127,13 +135,13 @@ def _find_digits(text: str) -> Iterator[Number]:
 def _is_range(text: str, match: re.Match[str]) -> bool:
     join = match["join"].strip()
     if join == "and":
-        return text[: match.start()].rstrip().endswith("between")
+        return _before(text, match.start()).rstrip().endswith("between")
     # 10-6 M is a power of ten.
     return join == "to" or _value_of(match["first"]) < _value_of(match["second"])
 
 
 def _may_be_replaced(text: str, start: int, end: int) -> bool:
-    before, after = text[:start], text[end:]
+    before, after = _before(text, start), text[end:]
     if _NAMED.search(before) or _POWER.match(after) or _NAME_AFTER.match(after):
         return False
     if re.match(rf"[/:^+{NAME}']|[.,]\d|\s?±", after) or before.endswith((*_DEVIATION, "/", ":")):
@@ -151,7 +159,7 @@ def _may_be_replaced(text: str, start: int, end: int) -> bool:
 
 def _kind_of(text: str, match: re.Match[str], second: str | None, end: int) -> str:
     first = match["first"]
-    if _P_VALUE.search(text[: match.start()]):
+    if _P_VALUE.search(_before(text, match.start())):
         return "p-value"
     if second:
         return "percent range" if match["percent"] else "range"

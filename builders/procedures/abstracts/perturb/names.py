@@ -14,6 +14,8 @@ MARKERS = {"regulator": REGULATOR, "regulated": REGULATED}
 #: Replaces every character of an entity, so that no rule looks inside a name. A private-use
 #: character: not a letter, digit or space.
 NAME = "\ue000"
+#: A word of a masked sentence, a punctuation mark, or a whole name.
+WORD = re.compile(rf"{NAME}+|[^\W_]+(?:[-‐‑–'’][^\W_]+)*|[^\s{NAME}]")  # noqa: RUF001
 _PLACES = {
     role: re.compile(f"{opens} (\\S|\\S.*?\\S) {closes}")
     for role, (opens, closes) in MARKERS.items()

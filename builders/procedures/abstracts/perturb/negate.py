@@ -20,9 +20,9 @@ from .clauses import (
     DETERMINERS,
     DO,
     HAVE,
-    HEDGES,
     MODALS,
     NEEDS_NEGATION,
+    POSSIBILITY,
     PREPOSITIONS,
     SCOPED,
     Words,
@@ -49,47 +49,47 @@ from .strategy import Choices, NoNegative, Perturbed, Proposals, Strategy, TextE
 DIRECTIONS = ("both", "posToNeg", "negToPos")
 #: Why no predicate is flipped where some could be.
 OTHER_PREDICATE = "the predicate that relates the two entities cannot be flipped by rule"
+POSSIBLE = "the predicate states only a possibility, and its negation may be as true"
 
 
 class Negate(Strategy):
     """VNeg: ``increases`` becomes ``does not increase``, ``did not bind`` becomes ``bound``.
 
+    Only the predicate that relates the two entities is flipped, and only where the sentence affirms
+    or denies the relation. Left alone are predicates that report (``it was concluded that``), as
+    their negation leaves the mechanism as it is, and those that state a possibility (``may
+    inhibit``, ``it is possible that``), as ``may not`` does not contradict ``may``.
+
     Attributes:
-        any_predicate: Whether to treat all predicates alike, as in the paper. By default only
-            that which relates the two entities is flipped, where the sentence affirms or denies
-            it and does not leave it open. Those that report (``it was concluded that``) are left
-            out, as their negation leaves the mechanism as it is; those that hedge (``may
-            inhibit``) come last, as ``may not`` does not contradict ``may``.
         direction: ``posToNeg`` only negates, ``negToPos`` only removes negations, in the terms of
             the release; ``both`` does either.
     """
 
     name = "VNeg"
     otherwise = "no predicate whose polarity can be flipped by rule"
-    others = (OTHER_PREDICATE, WEAK, QUESTIONED, MIXED)
+    others = (OTHER_PREDICATE, POSSIBLE, WEAK, QUESTIONED, MIXED)
 
-    def __init__(self, *, any_predicate: bool = False, direction: str = "both") -> None:
+    def __init__(self, *, direction: str = "both") -> None:
         if direction not in DIRECTIONS:
             raise UsageError(
                 f"The direction {direction!r} is unknown; expected one of {', '.join(DIRECTIONS)}."
             )
-        self.any_predicate = any_predicate
         self.direction = direction
 
     def _propose(self, marked: MarkedSentence, mechanism: Mechanism, choices: Choices) -> Proposals:
         words = read_words(marked)
         affirmed = find_affirmations(marked, words) if self.direction != "posToNeg" else ()
         denied = find_denials(marked, words) if self.direction != "negToPos" else ()
+        judged = judge_relation(marked)
+        if judged.reason not in (None, DENIED):
+            return NoNegative(judged.reason)
         found = choices.arrange([*affirmed, *denied], "predicate")
-        if not self.any_predicate:
-            judged = judge_relation(marked)
-            if judged.reason not in (None, DENIED):
-                return NoNegative(judged.reason)
-            found = [flip for flip in found if not flip.is_reporting]
-            if found and not (found := _relating(found, marked, words, judged)):
-                return NoNegative(OTHER_PREDICATE)
-            found.sort(key=lambda flip: flip.is_hedged)
-        return [Perturbed.of(marked.text, flip.edits) for flip in found]
+        if found and not (found := _relating(found, marked, words, judged)):
+            return NoNegative(OTHER_PREDICATE)
+        certain = [flip for flip in found if not flip.is_possible]
+        if found and not certain:
+            return NoNegative(POSSIBLE)
+        return (Perturbed.of(marked.text, flip.edits) for flip in certain)
 
 
 def _relating(
@@ -140,15 +140,14 @@ class Flip:
 
     Attributes:
         edits: The edits that flip it.
-        is_hedged: Whether the predicate says what may be.
-        is_reporting: Whether the predicate says what was found or thought.
+        is_possible: Whether the sentence says of the predicate, with and without the negation, that
+            it may be.
         at: Position of the word that it begins with.
         denies: Whether a negation is added, not removed.
     """
 
     edits: tuple[TextEdit, ...]
-    is_hedged: bool = False
-    is_reporting: bool = False
+    is_possible: bool = False
     at: int = -1
     denies: bool = False
 
@@ -190,7 +189,8 @@ def find_denials(marked: MarkedSentence, words: Words) -> Iterator[Flip]:
         found = _deny_auxiliary(marked, words, i)
         if do is not None:
             found = _deny_verb(marked, words, i, do)
-        yield from (replace(flip, at=i, denies=True) for flip in found)
+        is_possible = not POSSIBILITY.isdisjoint(words.governing_clauses(i))
+        yield from (replace(flip, at=i, denies=True, is_possible=is_possible) for flip in found)
 
 
 def _is_finite(words: Words, i: int) -> bool:
@@ -215,18 +215,27 @@ def _drop_not(
 ) -> Iterator[Flip]:
     if not _may_go(words, after) or words.at(i - 1) == "or":
         return  # may or may not
-    if auxiliary not in DO:
-        reports = is_reporting(words, words.skip_adverbs(after))
-        edit = _replace(words, i, after - 1, auxiliary)
-        yield Flip((edit,), is_hedged=auxiliary in HEDGES, is_reporting=reports)
-        return
     verb = words.skip_adverbs(after)
+    if is_reporting(words, verb):
+        return
+    if auxiliary not in DO:
+        edit = _replace(words, i, after - 1, auxiliary)
+        yield Flip((edit,), is_possible=_is_possible_without(words, i))
+        return
     base = words.at(verb)
     if not is_base(base) or words.is_glued(verb) or any(verbs_joined(words, verb + 1)):
         return
     adverbs = marked.text[words[after].start : words[verb].start]
     new = adverbs + _AUXILIARY_OF[auxiliary](base)
-    yield Flip((_replace(words, i, verb, new),), is_reporting=is_reporting(words, verb))
+    yield Flip((_replace(words, i, verb, new),), is_possible=_is_possible_without(words, i))
+
+
+def _is_possible_without(words: Words, i: int) -> bool:
+    """Return whether a predicate is possible with its negation and without: may not, may.
+
+    What cannot be contradicts what can.
+    """
+    return not (POSSIBILITY - {"can", "could"}).isdisjoint(words.governing_clauses(i))
 
 
 def _drop_no(marked: MarkedSentence, words: Words, i: int) -> Iterator[Flip]:
@@ -284,9 +293,10 @@ def _deny_auxiliary(marked: MarkedSentence, words: Words, i: int) -> Iterator[Fl
     if following in _NO_NOT_BEFORE or words.at(i + 1) in _NO_NOT_BEFORE or place >= len(words):
         return
     verb = words.skip_adverbs(place)
-    reports = is_reporting(words, verb)
     if text in HAVE and not is_participle(words.at(verb)):
         yield from _deny_have(words, i)
+        return
+    if is_reporting(words, verb):
         return
     if text in HAVE and words.at(words.skip_adverbs(i - 1, -1)) in {*MODALS, "to"}:
         return  # could have caused: could is negated
@@ -294,12 +304,8 @@ def _deny_auxiliary(marked: MarkedSentence, words: Words, i: int) -> Iterator[Fl
         return
     if text in DO and not is_base(words.at(verb)):
         return
-    if text == "can" and place == i + 1:
-        edit = TextEdit(words[i].start, words[i].end, "cannot")
-    else:
-        last = words[place - 1]
-        edit = TextEdit(last.start, last.end, f"{marked.text[last.start : last.end]} not")
-    yield Flip((edit,), is_hedged=text in HEDGES, is_reporting=reports)
+    last = words[place - 1]
+    yield Flip((TextEdit(last.start, last.end, f"{marked.text[last.start : last.end]} not"),))
 
 
 def _is_infinitive(text: str) -> bool:
@@ -405,10 +411,11 @@ def _deny_verb(marked: MarkedSentence, words: Words, i: int, do: tuple[str, str]
         return  # binds and activates: one negation would leave two forms
     if words.at(i - 1) == "or" and _is_verb(words.at(i - 2)):
         return
+    if is_reporting(words, i):
+        return
     start = i
     while _is_manner(words.at(start - 1)):
         start -= 1
-    reports = is_reporting(words, i)
     verb = TextEdit(words[i].start, words[i].end, base)
     edits: tuple[TextEdit, ...]
     if start == i:
@@ -417,7 +424,7 @@ def _deny_verb(marked: MarkedSentence, words: Words, i: int, do: tuple[str, str]
         first = words[start]
         manner = marked.text[first.start : first.end]
         edits = (TextEdit(first.start, first.end, f"{auxiliary} not {manner}"), verb)
-    yield Flip(edits, is_reporting=reports)
+    yield Flip(edits)
 
 
 def _is_verb(text: str) -> bool:

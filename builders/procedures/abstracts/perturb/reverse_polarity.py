@@ -79,7 +79,7 @@ _WITH_INFINITIVE = frozenset(
         "promote",
     }
 )
-_INFINITIVE = re.compile(r"[^,;.]*?\bto ([a-z]+)\b")
+_INFINITIVE = re.compile(r"\bto ([a-z]+)\b")
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ....loaders.corpora.papers.sentences import UNFINISHED
 from .arrays import Flags, Numbers
 
 Kinds = npt.NDArray[np.uint8]
@@ -50,8 +51,17 @@ _WORDS_OF_A_LETTER = "aAI"
 _INDICES = "ijk"
 #: "bi-", "di", "hi" and "pi" are words.
 _BEFORE_I = "bdhp"
-_ABBREVIATIONS = ("e.g.", "i.e.", "cf.", "vs.", "Fig.", "Figs.", "Eq.", "Sec.", "Mr.", "Dr.")
-_ABBREVIATION = re.compile(f"(?<![A-Za-z])(?:{'|'.join(map(re.escape, _ABBREVIATIONS))})$".encode())
+#: What was cut behind one of these is a fragment, and the next sentence the rest of it. A few
+#: sentences do end with "et al."; 2 in 1,000 of the ACL's are lost.
+_ABBREVIATIONS = tuple(
+    word.encode()
+    for word in (
+        *sorted(UNFINISHED),
+        *("al.", "Ref.", "Refs.", "ref.", "refs.", "No.", "Nos.", "pp.", "Vol.", "Ch.", "Chap."),
+        *("App.", "Ex.", "Def.", "Thm."),
+    )
+)
+_ABBREVIATION = re.compile(rb"(?<![A-Za-z])(?:%b)$" % b"|".join(map(re.escape, _ABBREVIATIONS)))
 _MAX_CLOSERS = 3
 _MAX_ABBREVIATION = max(map(len, _ABBREVIATIONS))
 #: Beyond are ideographs, which need no rule.
@@ -230,13 +240,19 @@ def _have_no_end(texts: _Characters) -> Flags:
     for _ in range(_MAX_CLOSERS):
         end = end - ((texts.at(end) & (_CLOSER | _END)) == _CLOSER)
     found: Flags = ((texts.at(end) & _END) == 0) | (end < texts.start)
-    # Few sentences end with the letters of one.
-    letters = [texts.codes.take(last - back, mode="clip") for back in (2, 1)]
-    ends = [(letters[0] == ord(a[-3])) & (letters[1] == ord(a[-2])) for a in _ABBREVIATIONS]
-    for number in np.flatnonzero(np.logical_or.reduce(ends) & ~found).tolist():
-        tail = texts.texts[number][-_MAX_ABBREVIATION - 1 :]
-        found[number] = _ABBREVIATION.search(tail) is not None
-    return found
+    return found | end_with_abbreviation(texts.texts)
+
+
+def end_with_abbreviation(texts: Sequence[bytes]) -> Flags:
+    """Return whether each of n texts ends with an abbreviation that never ends a sentence."""
+    return np.array(
+        [
+            text.endswith(_ABBREVIATIONS)
+            and _ABBREVIATION.search(text[-_MAX_ABBREVIATION - 1 :]) is not None
+            for text in texts
+        ],
+        bool,
+    )
 
 
 @cache

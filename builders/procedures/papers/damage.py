@@ -43,6 +43,16 @@ def _pattern(*choices: str) -> re.Pattern[bytes]:
     return re.compile("|".join(choices).encode())
 
 
+def _placeholder(signs: Signs) -> Numbers:
+    """Find what a pipeline puts in the place of a formula, a citation or a reference.
+
+    "we set FORMULA to 1", "as in BIBREF12", "see [[EQUATION]]", "by @xcite", "[Formula: see text]"
+    """
+    return signs.texts_holding(
+        (b"FORM", b"EQ", b"REF", b"CIT", b"[MATH", b"[form", b"[Form", b"@x")
+    )
+
+
 def _two_in_one(signs: Signs) -> Numbers:
     """Find where one sentence ends, or breaks off, and another begins.
 
@@ -191,6 +201,17 @@ class _Rule(NamedTuple):
 
 
 _RULES = (
+    _Rule(
+        "a placeholder of a formula, citation or reference",
+        _placeholder,
+        _pattern(
+            r"(?<![A-Za-z])(?:(?:INLINE|DISPLAY)_?FORM(?:ULA)?|FORMULA|EQUATION|CITATION|CITE)"
+            r"[_0-9]*(?![A-Za-z])",
+            r"(?<![A-Za-z])(?:BIB|FIG|TAB|TABLE|SEC|EQ|EQU|EQN|FOOT|APP|ALG)REF[_0-9]*(?![A-Za-z])",
+            r"\[(?:[Ff]ormula|CIT|EQN?|MATH|REF)S?[_0-9]*(?:: see text)?\]",
+            r"@x(?:cite|math|ref)",
+        ),
+    ),
     _Rule(
         "two sentences in one",
         _two_in_one,

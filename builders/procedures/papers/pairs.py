@@ -18,7 +18,7 @@ from ....loaders.corpora.papers.paper import Paper
 from ....loaders.errors import UsageError
 from ...core.keyed import keyed_number
 from .arrays import Flags, Numbers, Texts, Words, draw, subkeys
-from .cleaning import FIT, RULES, Cleaning
+from .cleaning import FIT, RULES, Cleaning, end_with_abbreviation
 from .content_words import ContentWords
 from .damage import DAMAGE, DAMAGED_PAPER, WHOLE, are_damaged
 from .phrases import (
@@ -413,7 +413,7 @@ class _Block:
         """Return for each pair the first rule that one of its sentences breaks, or ``FIT``.
 
         A sentence that opens with a phrase is judged whole as a premise, and without its phrase as
-        a hypothesis.
+        a hypothesis. One behind a sentence that was cut at an abbreviation is the rest of it.
         """
         judge = self._rules.cleaning.judge
         is_cut = cuts[pairs.second] > 0
@@ -423,6 +423,9 @@ class _Block:
         whole = np.flatnonzero(is_whole)
         of_whole = np.full(len(texts), FIT, np.int8)
         of_whole[whole] = judge(texts.select(whole).to_list(), opens=True)
+        before = np.setdiff1d(whole, self._openings) - 1
+        rest = before[end_with_abbreviation(texts.select(before).to_list())] + 1
+        of_whole[rest[of_whole[rest] == FIT]] = RULES.index("begins in the middle")
         cut = np.unique(pairs.second[is_cut])
         of_cut = of_whole.copy()
         of_cut[cut] = judge(texts.select(cut).without(cuts[cut]).to_list(), opens=False)

@@ -114,21 +114,27 @@ class Signs:
             begins &= self._shapes[self._starts + distance] == shape
         return np.flatnonzero(begins)
 
+    def texts_holding(self, parts: Sequence[bytes]) -> Numbers:
+        """Return the numbers of the texts that hold one of some parts."""
+        return self._texts(self._find(parts)[0])
+
     def texts_with_ending(self, endings: Sequence[bytes]) -> Numbers:
         """Return the numbers of the texts in which a word ends so, four small letters before it."""
-        places = []
-        for ending in endings:
-            place = self._text.find(ending)
-            while place >= 0:
-                places.append((place, place + len(ending)))
-                place = self._text.find(ending, place + 1)
-        if not places:
-            return np.zeros(0, np.int64)
-        first, end = np.array(places).T
+        first, end = self._find(endings)
         is_end = (self._shapes[end] != LOWER) & (self._shapes[end] != UPPER)
         for back in range(1, 5):
             is_end &= self._shapes[first - back] == LOWER
         return self._texts(first[is_end])
+
+    def _find(self, parts: Sequence[bytes]) -> npt.NDArray[np.int64]:
+        """Return the places where some parts begin, and where they end."""
+        places = []
+        for part in parts:
+            place = self._text.find(part)
+            while place >= 0:
+                places.append((place, place + len(part)))
+                place = self._text.find(part, place + 1)
+        return np.array(places, np.int64).reshape(-1, 2).T
 
     @cached_property
     def _capitals(self) -> Numbers:

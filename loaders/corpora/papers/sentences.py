@@ -43,7 +43,7 @@ _OPENERS = """
     usually
 """
 #: No sentence ends behind these. Case matters: "the set Cf." ends one.
-_UNFINISHED = frozenset(
+UNFINISHED = frozenset(
     (
         *("E.g.", "e.g.", "I.e.", "i.e.", "cf.", "viz.", "vs.", "w.r.t.", "approx.", "ca."),
         *("Fig.", "Figs.", "fig.", "figs.", "Sec.", "Secs.", "Sect.", "Sects.", "Tab.", "Tabs."),
@@ -145,7 +145,7 @@ def _goes_on(text: str, begin: int, cut: int) -> bool:
     last = before.rsplit(None, 1)[-1]
     if len(last) <= _MAX_UNFINISHED:
         word = last.lstrip("([")
-        if word in _UNFINISHED:
+        if word in UNFINISHED:
             return True
         if word in _UNFINISHED_BEFORE_NUMBER and _NUMBER.match(text, cut):
             return True

@@ -14,7 +14,16 @@ from nlihub.builders.procedures.papers.repair import PaperWords, mend, split_at_
 from nlihub.builders.procedures.papers.signs import Signs
 from paper_corpus import paper_of
 
+PLACEHOLDERS = [
+    *("FORMULA", "EQUATION", "INLINEFORM0", "DISPLAYFORM1", "INLINE_FORMULA", "[[EQUATION]]"),
+    *("BIBREF12", "FIGREF3", "TABREF21", "SECREF4", "EQREF2", "(BIBREF0, BIBREF1)", "CITATION"),
+    *("@xcite", "@xmath0", "[REF]", "[Formula: see text]", "INLINEFORM0-based"),
+]
 DAMAGED = [
+    *(
+        ("a placeholder of a formula, citation or reference", f"We take the {one} for all rows.")
+        for one in PLACEHOLDERS
+    ),
     ("two sentences in one", "The price of the bread rises.This holds for every town."),
     ("two sentences in one", "Each of the words is drawn from G. We then sort them."),
     ("two sentences in one", "It is run on k. If it fails, the next is taken."),
@@ -68,6 +77,8 @@ DAMAGED = [
 ]
 
 SOUND = [
+    "The formula and the equation (a citation) of REF, the CITES and the MATH data are known.",
+    "We write [[F]] for the value of F; @xavier has COREF and its REFERENCE.",
     "We ask whether it holds (Roe, 2001). It does, e.g. for all of Section 3.",
     "The state-of-the-art model of Doe et al. (2019) has 3 layers, i.e. two more.",
     "There are three kinds: nouns, verbs and names of The Hague or New York.",
@@ -114,7 +125,7 @@ PIECES = [
         "as",
         "",
     ),
-    *("at", "where", "These", "6is", "0(", "_", "): "),
+    *("at", "where", "These", "6is", "0(", "_", "): ", "FORMULA", "BIBREF", "@xcite", "[Formula"),
     *(".", ",", ":", ";", "?", "'", '"', "(", ")", "[", "]", "-", "~", "\u2022", "\u2014*", "\xe9"),
 ]
 

@@ -236,6 +236,22 @@ class TestLabelledPairs:
         papers = paper_of([BEFORE], key="A"), paper_of([second], key="B")
         assert pairs_of(*papers, rules=PairRules(within="section")) == []
 
+    @pytest.mark.parametrize("end", ["by Roe et al.", "in Fig.", "of Ref.", "of others, cf."])
+    @pytest.mark.parametrize(
+        "rest", ["3 finds nearly all of the errors.", "[4] Roe finds more of them."]
+    )
+    def test_what_was_cut_at_an_abbreviation_is_no_premise(self, end, rest):
+        second = "However, the second system overlooks nearly all of them."
+        fragment = f"The system shown {end}"
+        for texts, reason in (
+            ([BEFORE, fragment, second], "has no end"),
+            ([BEFORE, fragment, rest, second], "begins in the middle"),
+        ):
+            paper = paper_of(texts)
+            assert pairs_of(paper) == []
+            assert dropped(paper)["However", reason] == 1
+        assert len(pairs_of(paper_of([fragment], [rest, second]))) == 1
+
     def test_a_premise_may_open_with_a_phrase_itself(self):
         texts = [
             BEFORE,
@@ -469,6 +485,9 @@ class TestCleaning:
             ("has no end", "The parser finds nearly all of the errors that"),
             ("begins in the middle", "(2006) employ a parser that finds the errors."),
             ("has no end", "The parser finds many of the errors that we know, e.g."),
+            ("has no end", "The parser finds many of the errors of Smith et al."),
+            ("has no end", "The parser finds many of the errors that are in Ref."),
+            ("has no end", "The parser finds many of the errors (see also Eqs."),
             ("unbalanced brackets or quotes", "The parser finds “all of the errors at once."),
             (
                 "unbalanced brackets or quotes",
@@ -491,6 +510,7 @@ class TestCleaning:
             "The parser finds 95.3 % of the errors (Smith et al., 2004).",
             "Über alle Modelle hinweg finden wir keinen Unterschied.",
             "1 of the models was trained on all of the data.",
+            "The parser finds the errors of this signal.",
         ],
     )
     def test_a_good_sentence_is_fit(self, text):

@@ -1,5 +1,7 @@
 """Small papers of our own, in every format that is read."""
 
+import json
+
 TEI = """<?xml version="1.0" encoding="UTF-8"?>
 <TEI xml:space="preserve" xmlns="http://www.tei-c.org/ns/1.0">
 	<teiHeader xml:lang="en">
@@ -153,3 +155,23 @@ LAUGHS = (
     )
     + ']><PAPER><ABSTRACT><S sid="1">&i;</S></ABSTRACT></PAPER>'
 )
+
+
+def s2orc_of_the_api(part="content", heading="sectionheader"):
+    """A paper as the datasets API serves it; offsets are of characters, not of bytes."""
+    text = (
+        "\nF\u00f6xes \U0001d4d0\nFoxes run. They rest.\nIntro\nA fox is red.\nA hen flies."
+        "\nReferences\nHen, 2001."
+    )
+    places = {
+        "title": [text.split("\n")[1]],
+        "abstract": ["Foxes run. They rest."],
+        heading: ["Intro", "References"],
+        "paragraph": ["A hen flies.", "A fox is red.", "They rest.", "Hen, 2001."],
+    }
+    annotations = {
+        name: json.dumps([{"start": text.index(p), "end": text.index(p) + len(p)} for p in found])
+        for name, found in places.items()
+    }
+    content = {"text": text, "annotations": {**annotations, "figure": None}}
+    return {"corpusid": 7, "externalids": {"doi": None}, "title": "F", part: content}

@@ -148,6 +148,42 @@ def test_jats_is_read_as_prose(read):
 
 
 @pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (
+            "<p>A. B.</p><boxed-text><sec><title>Box</title><p>C.</p></sec></boxed-text><p>D.</p>",
+            [("S", [["A.", "B."]]), ("Box", [["C."]]), ("S", [["D."]])],
+        ),
+        (
+            "<p>A.<boxed-text><caption><title>No</title></caption><p>B.</p></boxed-text> C.</p>",
+            [("S", [["A."]]), ("S", [["B."]]), ("S", [["C."]])],
+        ),
+        (
+            "</sec></body><floats-group><boxed-text><title>Box</title><p>A.</p></boxed-text>"
+            "<fig><caption><p>No.</p></caption></fig></floats-group><body><sec>",
+            [("Box", [["A."]])],
+        ),
+        ("<p><p>A. B.</p></p>", [("S", [["A.", "B."]])]),
+        ("<p>A. <p>B.</p> C.</p>", [("S", [["A."], ["B."], ["C."]])]),
+        (
+            "<p>A: <disp-quote><p>No.</p></disp-quote> B.</p><disp-quote><p>No.</p></disp-quote>"
+            "<speech><p>No.</p></speech><p>C.</p>",
+            [("S", [["A:"], ["B."], ["C."]])],
+        ),
+    ],
+)
+def test_boxes_and_nested_paragraphs_of_jats_are_read_and_quotations_are_not(read, body, expected):
+    text = f"<article><body><sec><title>S</title>{body}</sec></body></article>"
+    assert prose(only(read(text, "x.nxml"))) == expected
+
+
+def test_quotations_of_tei_are_read_within_a_sentence_alone(read):
+    body = "<p>A <quote>says</quote> B.</p><quote><p>No.</p></quote><p><p>C.</p></p>"
+    text = f"<TEI><text><body><div>{body}</div></body></text></TEI>"
+    assert prose(only(read(text, "x.xml"))) == [("", [["A says B."], ["C."]])]
+
+
+@pytest.mark.parametrize(
     ("ids", "expected"),
     [
         ('<article-id pub-id-type="pmcid">PMC5</article-id>', "PMC5"),
@@ -204,6 +240,32 @@ def test_s2orc_alone_and_in_shards(read, record, year, expected, indent):
     first, second = read(lines(record, record), "shard")
     assert (first.line, second.line) == (1, 2)
     assert prose(first) == prose(second) == expected
+
+
+@pytest.mark.parametrize(
+    ("part", "heading"), [("content", "sectionheader"), ("body", "section_header")]
+)
+def test_s2orc_as_the_datasets_api_serves_it(read, part, heading):
+    record = samples.s2orc_of_the_api(part, heading)
+    annotations = record[part]["annotations"]
+    bare = {**record, part: {**record[part], "annotations": dict.fromkeys(annotations)}}
+    lists = {**record, part: {**record[part]}}
+    lists[part]["annotations"] = {name: json.loads(v or "[]") for name, v in annotations.items()}
+    broken = ["[{", '{"a": 1}', "[3]", '[{"start": 5, "end": 4}]', '[{"start": 0, "end": 999}]']
+    wrong = [
+        {**record, part: {**record[part], "annotations": {**annotations, "paragraph": value}}}
+        for value in broken
+    ]
+    paper, same, without, *skipped = read(lines(record, lists, bare, *wrong))
+    assert (paper.id, paper.year, paper.line) == ("7", None, 1)
+    assert prose(paper) == prose(same)
+    assert prose(paper) == [
+        ("Abstract", [["Foxes run.", "They rest."]]),
+        ("Intro", [["A fox is red."], ["A hen flies."]]),
+    ]
+    assert without.reason == "no text"
+    assert [one.reason for one in skipped] == ["malformed"] * len(broken)
+    assert all(f"{part}.annotations.paragraph" in one.detail for one in skipped)
 
 
 def test_s2orc_falls_back_to_what_else_it_has(read):

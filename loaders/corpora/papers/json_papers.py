@@ -8,12 +8,19 @@ beside its ``metadata``; 20200705 has ``abstract`` and ``body_text`` at the top 
 Each entry of ``abstract`` and ``body_text`` is a paragraph; neighbours under one heading are a
 section. Text stays as written.
 
-Source: the samples of S2ORC's releases 20190928, 20200705 and 20210101.
+The datasets API of Semantic Scholar serves a fourth: one text in ``content`` (``s2orc``) or
+``body`` (``s2orc_v2``), with ``annotations`` whose values are lists of offsets in characters,
+written as strings of JSON. Abstract, paragraphs and headings are taken from these. Such a paper is
+called by its ``corpusid``, and states no year.
+
+Source: the samples of S2ORC's releases 20190928, 20200705 and 20210101; the API's records.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from functools import partial
 from itertools import groupby
+from operator import itemgetter
 from pathlib import PurePosixPath
 from typing import IO, Any
 
@@ -33,13 +40,15 @@ from .paper import (
     read_each,
     wrong_type,
 )
-from .prose import is_back_matter
+from .prose import collapse, is_back_matter
 
 _BOM = b"\xef\xbb\xbf"
 _LINE_ENDINGS = frozenset({".jsonl", ".ndjson"})
 _PARSES = ("grobid_parse", "latex_parse")
 #: A record with one of these keys is of S2ORC.
 _S2ORC_KEYS = frozenset({"body_text", *_PARSES})
+#: Where the datasets API puts the text and its annotations, and the name of those of headings.
+_ANNOTATED = {"content": "sectionheader", "body": "section_header"}
 
 
 def are_lines_by_name(name: str) -> bool:
@@ -85,6 +94,9 @@ def _read(text: bytes, split: SplitSentences) -> Content:
         raise RecordError("malformed", f"expected a JSON object, got {got}")
     if not _S2ORC_KEYS.isdisjoint(record):
         return _read_s2orc(record, split)
+    for part in _ANNOTATED:
+        if isinstance(record.get(part), dict) and "annotations" in record[part]:
+            return _read_annotated(record, part, split)
     if not plain.KEYS.isdisjoint(record):
         return plain.read_plain(record, split)
     names = ", ".join(map(repr, record)) or "none"
@@ -105,6 +117,51 @@ def _read_s2orc(record: dict[str, Any], split: SplitSentences) -> Content:
     ]
     paper_id = parse_id(record.get("paper_id"), "paper_id")
     return Content(paper_id, parse_year(metadata.get("year")), None, sections)
+
+
+def _read_annotated(record: dict[str, Any], part: str, split: SplitSentences) -> Content:
+    text = record[part].get("text") or ""
+    if not isinstance(text, str):
+        raise wrong_type(f"{part}.text", "text", text)
+    annotations = _mapping(record[part], "annotations")
+
+    def spans(name: str) -> list[tuple[int, int]]:
+        return _read_spans(annotations.get(name), f"{part}.annotations.{name}", len(text))
+
+    abstract, headings = spans("abstract"), spans(_ANNOTATED[part])
+    body = [{"text": text[start:end]} for start, end in abstract]
+    sections = [*_sections(body, "abstract", "Abstract", split)]
+    body = []
+    for start, end in spans("paragraph"):
+        behind = bisect_right(abstract, start, key=itemgetter(1))
+        if behind == len(abstract) or end <= abstract[behind][0]:
+            place = bisect_right(headings, start, key=itemgetter(1)) - 1
+            heading = text[slice(*headings[place])] if place >= 0 else ""
+            body.append({"text": text[start:end], "section": collapse(heading)})
+    sections += _sections(body, "paragraph", "", split)
+    return Content(parse_id(record.get("corpusid"), "corpusid"), None, None, sections)
+
+
+def _read_spans(value: object, where: str, n_chars: int) -> list[tuple[int, int]]:
+    """Return the offsets of annotations in the order of the text."""
+    if isinstance(value, str):
+        try:
+            value = parse_record(value.encode())
+        except RecordError as error:
+            raise RecordError(error.reason, f"{where}: {error.detail}") from None
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise wrong_type(where, "a list", value)
+    found = []
+    for number, one in enumerate(value):
+        bounds = (one.get("start"), one.get("end")) if isinstance(one, dict) else (None, None)
+        start, end = (bound if type(bound) is int else -1 for bound in bounds)
+        if not 0 <= start <= end <= n_chars:
+            expected = f"expected 0 <= start <= end <= {n_chars}"
+            raise RecordError("malformed", f"{where}[{number}]: {expected}, got {one!r:.80}")
+        found.append((start, end))
+    return sorted(found)
 
 
 def _mapping(record: dict[str, Any], key: str) -> dict[str, Any]:

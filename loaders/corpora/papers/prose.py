@@ -1,7 +1,7 @@
 """Read the running prose of an XML paper: which text counts, and where paragraphs end."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 from xml.etree.ElementTree import Element
 
@@ -53,16 +53,16 @@ class ProseReader:
 
     Attributes:
         sections: The sections that were read so far.
-        SECTION: The element of a section.
+        SECTIONS: The elements of sections.
         TITLE: The element of its heading.
         PARAGRAPHS: Elements that hold a paragraph.
-        BLOCKS: Elements inside a paragraph that interrupt it and hold paragraphs of their own.
+        BLOCKS: Elements inside a paragraph that interrupt it: paragraphs, and what holds some.
         FORMULA: The element of a displayed formula.
         SENTENCE: The element of a sentence, where a format has one.
         LEFT_OUT: Elements whose text is not prose.
     """
 
-    SECTION: ClassVar[str]
+    SECTIONS: ClassVar[frozenset[str]]
     TITLE: ClassVar[str]
     PARAGRAPHS: ClassVar[frozenset[str]]
     BLOCKS: ClassVar[frozenset[str]]
@@ -86,14 +86,14 @@ class ProseReader:
             element: The abstract, the body, or a section.
             title: The title of the paragraphs outside all sections with a heading.
         """
-        if is_back_matter(title) or self.is_aside(element):
+        if is_back_matter(title):
             return
         self._begin_section(title)
         self._read_blocks(element, title)
         self._begin_section("")
 
     def is_aside(self, element: Element) -> bool:
-        """Return whether a section is left out, whatever its title."""
+        """Return whether a section or block is not the paper's own prose, whatever its title."""
         return False
 
     def render(self, element: Element, before: Sequence[str]) -> str | None:
@@ -119,9 +119,11 @@ class ProseReader:
         self._is_after_formula = False
         self._title = title
 
-    def _read_blocks(self, element: Element, title: str) -> None:
-        for child in element:
-            if child.tag == self.SECTION:
+    def _read_blocks(self, elements: Iterable[Element], title: str) -> None:
+        for child in elements:
+            if self.is_aside(child):
+                continue
+            if child.tag in self.SECTIONS:
                 heading = child.find(self.TITLE)
                 own = "" if heading is None else plain_text(heading, self.LEFT_OUT)
                 self.read(child, own or title)
@@ -145,7 +147,7 @@ class ProseReader:
                 self._end_text(is_sentence=True)
             elif tag in self.BLOCKS:
                 self._end_paragraph()
-                self._read_blocks(child, self._title)
+                self._read_blocks([child], self._title)
             elif tag == self.FORMULA:
                 pieces.append(f" {self.formula(child)} ")
             elif tag not in self.LEFT_OUT:

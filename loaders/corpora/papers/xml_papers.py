@@ -1,12 +1,13 @@
 """Read papers in XML: JATS, TEI, and files whose sentences are marked.
 
 **JATS** is the XML of PubMed Central and of many publishers (also as ``.nxml``). Read are the
-abstract, if it is not marked as one of another kind (graphical, of the editor, in other words), and
-the sections of the body. A citation or footnote mark printed above the line is left out: "disease.1
-However" hides where the sentence ends. Citations in the line stay as written. Numbers above the
-line that are not marks stay above it (10 to the power of 4 is not 104): they are written with the
-characters that exist for it. A paper is called by its id in PubMed Central (``PMC5828200``), else
-by its DOI, else by its file name. Its year is that of its earliest publication date.
+abstract, if it is not marked as one of another kind (graphical, of the editor, in other words), the
+sections of the body, and boxes, each as a section. A citation or footnote mark printed above the
+line is left out: "disease.1 However" hides where the sentence ends. Citations in the line stay as
+written. Numbers above the line that are not marks stay above it (10 to the power of 4 is not 104):
+they are written with the characters that exist for it. A paper is called by its id in PubMed
+Central (``PMC5828200``), else by its DOI, else by its file name. Its year is that of its earliest
+publication date.
 
 **TEI** is what GROBID writes, with or without sentences marked as ``<s>``. Read are the abstract
 and the sections (``<div>``) of the body. A citation or footnote mark that is a bare number was
@@ -14,7 +15,8 @@ printed above the line, and is left out: "of a paper.4 As such" hides where the 
 Citations by name and those in brackets stay as written. TEI has no id to trust: a paper is called
 by its file name. Its year is that of the publication date in the header.
 
-In both, figures, tables, boxes, footnotes, supplements and what stands in ``<back>`` are not prose.
+In both, figures, tables, footnotes, supplements and what stands in ``<back>`` are not prose.
+Displayed quotations are not the paper's own: they end a paragraph, and are left out.
 
 **Sentence-split XML** has each sentence in an ``<S>``, in ``<ABSTRACT>``, ``<SECTION>`` and
 ``<SUBSECTION>``. Paragraphs are not marked, so a section is one. A subsection may hold its
@@ -41,16 +43,17 @@ from .prose import ProseReader, collapse, is_back_matter, plain_text
 
 
 class _JatsReader(ProseReader):
-    SECTION: ClassVar = "sec"
+    SECTIONS: ClassVar = frozenset({"sec", "boxed-text"})
     TITLE: ClassVar = "title"
     PARAGRAPHS: ClassVar = frozenset({"p"})
-    BLOCKS: ClassVar = frozenset({"p", "list", "disp-quote", "statement", "disp-formula-group"})
+    QUOTES: ClassVar = frozenset({"disp-quote", "speech", "verse-group"})
+    BLOCKS: ClassVar = QUOTES | {"p", "list", "boxed-text", "statement", "disp-formula-group"}
     FORMULA: ClassVar = "disp-formula"
     LEFT_OUT: ClassVar = frozenset(
         {
             *("fig", "fig-group", "graphic", "inline-graphic", "media", "supplementary-material"),
             *("table", "table-wrap", "table-wrap-group", "array", "caption", "label", "attrib"),
-            *("fn", "fn-group", "ref-list", "glossary", "def-list", "boxed-text", "object-id"),
+            *("fn", "fn-group", "ref-list", "glossary", "def-list", "object-id"),
             *("code", "preformat", "annotation", "annotation-xml"),
         }
     )
@@ -61,7 +64,7 @@ class _JatsReader(ProseReader):
     )
 
     def is_aside(self, element: Element) -> bool:
-        return element.get("sec-type") == "supplementary-material"
+        return element.tag in self.QUOTES or element.get("sec-type") == "supplementary-material"
 
     def render(self, element: Element, before: Sequence[str]) -> str | None:
         match element.tag:
@@ -100,8 +103,9 @@ def _read_jats(root: Element, split: SplitSentences) -> Content:
     for abstract in root.findall(f"{about}/abstract"):
         if abstract.get("abstract-type") is None:
             reader.read(abstract, "Abstract")
-    if (body := root.find("body")) is not None:
-        reader.read(body, "")
+    for part in ("body", "floats-group"):
+        if (element := root.find(part)) is not None:
+            reader.read(element, "")
     dates = root.findall(f"{about}/pub-date/year")
     years = [year for date in dates if (year := parse_year(date.text)) is not None]
     ids = {
@@ -114,15 +118,18 @@ def _read_jats(root: Element, split: SplitSentences) -> Content:
 
 
 class _TeiReader(ProseReader):
-    SECTION: ClassVar = "div"
+    SECTIONS: ClassVar = frozenset({"div"})
     TITLE: ClassVar = "head"
     PARAGRAPHS: ClassVar = frozenset({"p", "item", "ab"})
-    BLOCKS: ClassVar = frozenset({"p", "list", "item", "quote"})
+    BLOCKS: ClassVar = frozenset({"p", "list", "item"})
     FORMULA: ClassVar = "formula"
     SENTENCE: ClassVar = "s"
     LEFT_OUT: ClassVar = frozenset({"figure", "table", "note", "label", "listBibl", "graphic"})
     MARK: ClassVar = re.compile(r"[0-9]{1,3}(?:\s*[,\u2013-]\s*[0-9]{1,3})*,?")
     N_PIECES_BEFORE: ClassVar = 16  # in which a bracket that is still open is looked for
+
+    def is_aside(self, element: Element) -> bool:
+        return element.tag == "quote"
 
     def render(self, element: Element, before: Sequence[str]) -> str | None:
         if element.tag != "ref" or element.get("type") not in ("bibr", "foot"):

@@ -587,6 +587,9 @@ def test_negation_inside_a_name_stays():
 def test_reports_and_possibilities_are_left_alone():
     sentence = "It was concluded that X may be a cause and is a sign of Y."
     assert flipped(sentence) == {sentence.replace("is a", "is not a")}
+    assert flipped("We conclude that X acts on Y.") == {"We conclude that X does not act on Y."}
+    with pytest.raises(TypeError, match="any_predicate"):
+        Negate(any_predicate=True)  # which gave "We do not conclude that"
 
 
 @pytest.mark.parametrize(

@@ -374,14 +374,14 @@ def _draw_signs(
     size = max(1, _MAX_SIGNS // len(counts))
     rng = np.random.default_rng(inference.seed)
     if is_exact:
-        ways = [np.array([math.comb(n, k) / 2**n for k in range(n + 1)]) for n in counts.tolist()]
+        tosses = [_toss(n) for n in counts.tolist()]
     else:
         yield counts[None].astype(float), np.array([1 / (n_drawn + 1)])  # what was observed
     for start in range(0, n_drawn, size):
         n_now = min(size, n_drawn - start)
         if is_exact:
             changed = np.array(np.unravel_index(np.arange(start, start + n_now), shape)).T
-            weights = np.prod([way[of] for way, of in zip(ways, changed.T, strict=True)], axis=0)
+            weights = np.prod([t[of] for t, of in zip(tosses, changed.T, strict=True)], axis=0)
         else:
             is_single = counts.max() == 1
             drawn = (n_now, len(counts))
@@ -392,6 +392,14 @@ def _draw_signs(
             )
             weights = np.full(n_now, 1 / (n_drawn + 1))
         yield counts - 2.0 * changed, weights
+
+
+def _toss(n: int) -> np.ndarray:
+    """Return the probabilities of 0 to n heads in n tosses of a fair coin, ``(n + 1,)``."""
+    heads = np.arange(n // 2, n)
+    upper = np.cumprod(np.append(1.0, (n - heads) / (heads + 1)))  # from the middle on
+    found: np.ndarray = np.concatenate([upper[: n % 2 : -1], upper])
+    return found / found.sum()
 
 
 def _quantile(values: np.ndarray, weights: np.ndarray, share: float) -> float:

@@ -208,5 +208,5 @@ def test_comparison_of_two_systems():
     found = result["comparison"]["consistency"]
     assert (found["other"], found["difference"]) == (1 / 8, 7 / 8)
     assert (found["n_only_first"], found["n_only_second"]) == (7, 0)
-    assert found["p_value"] == 2 / 2**7
+    assert found["p_value"] == pytest.approx(2 / 2**7)
     assert result["comparison"]["macro_f1"]["difference"] > 0

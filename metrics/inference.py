@@ -398,8 +398,9 @@ def _toss(n: int) -> np.ndarray:
     """Return the probabilities of 0 to n heads in n tosses of a fair coin, ``(n + 1,)``."""
     heads = np.arange(n // 2, n)
     upper = np.cumprod(np.append(1.0, (n - heads) / (heads + 1)))  # from the middle on
-    found: np.ndarray = np.concatenate([upper[: n % 2 : -1], upper])
-    return found / found.sum()
+    found = np.concatenate([upper[: n % 2 : -1], upper])
+    shares: np.ndarray = found / found.sum()
+    return shares
 
 
 def _quantile(values: np.ndarray, weights: np.ndarray, share: float) -> float:

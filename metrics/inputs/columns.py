@@ -205,15 +205,16 @@ def to_numpy(given: Any) -> np.ndarray:
     Raises:
         UnreadableError: It has no counterpart in NumPy.
     """
-    if hasattr(given, "detach"):  # a tensor of PyTorch
-        given = given.detach().cpu()
-        if str(given.dtype) == "torch.bfloat16":  # which NumPy lacks
-            given = given.float()
     try:
+        if hasattr(given, "detach"):  # a tensor of PyTorch
+            given = given.detach().cpu()  # which fails where there is no data, on "meta"
+            if str(given.dtype) == "torch.bfloat16":  # which NumPy lacks
+                given = given.float()
         return np.asarray(given)
     except (TypeError, ValueError, RuntimeError) as error:
+        reason = str(error).partition("\n")[0].rstrip(".!")
         raise UnreadableError(
-            f"is a {type(given).__name__} that NumPy cannot read: {error}"
+            f"is a {type(given).__name__} that NumPy cannot read: {reason}"
         ) from None
 
 
@@ -257,7 +258,7 @@ def _join_chunks(values: pa.ChunkedArray) -> pa.Array:
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
+    text = " ".join(repr(value).split())
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 

@@ -499,6 +499,16 @@ def test_bounds_of_what_is_computed():
         consistency(PREDICTIONS, REFERENCES, GROUPS, confidence_level=0.9, n_resamples=1_000_001)
 
 
+def test_tensors_without_data_are_refused():
+    """As on the device ``meta``."""
+    given = pytest.importorskip("torch").zeros(4, 2, device="meta")
+    told = r"is a Tensor that NumPy cannot read: [^\n]*"
+    with pytest.raises(MetricInputError, match=f"predictions: {told}"):
+        nli_report(given[:, 0], REFERENCES)
+    with pytest.raises(MetricInputError, match=f"probabilities: {told}"):
+        cartography(given, REFERENCES, GROUPS)
+
+
 def test_probabilities_of_bfloat16_sum_to_one():
     torch = pytest.importorskip("torch")
     given = torch.tensor([[0.9, 0.1], [0.2, 0.8], [1 / 3, 2 / 3]], dtype=torch.bfloat16)

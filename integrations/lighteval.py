@@ -17,6 +17,8 @@ from lighteval.models.model_output import ModelResponse
 from lighteval.tasks.lighteval_task import LightevalTaskConfig
 from lighteval.tasks.requests import Doc, SamplingMethod
 
+from ..baselines.evaluation.harness_logs import likeliest
+from ..loaders.errors import UsageError
 from .scores import JudgedRow, compute_scores
 from .tasks import MAX_NEW_TOKENS, NLITask, list_tasks, write_once
 
@@ -34,8 +36,7 @@ class _Judge(SampleLevelComputation):
         if self._is_generated:
             prediction = self._task.read(model_response.final_text[0]).label
         else:
-            likelihoods = list(model_response.logprobs)
-            prediction = likelihoods.index(max(likelihoods))
+            prediction = likeliest(model_response.logprobs)
         return {
             "id": doc.specific["id"],
             "reference": doc.gold_index,
@@ -74,9 +75,9 @@ class _TaskConfig(LightevalTaskConfig):
             hf_repo="",
             hf_subset="default",
             metrics=[judge],
-            hf_avail_splits=["test", *["shots"] * task.has_shots],
+            hf_avail_splits=["test", "shots"],
             evaluation_splits=["test"],
-            few_shots_split="shots" if task.has_shots else None,
+            few_shots_split="shots",
             few_shots_select="sequential",
             generation_size=MAX_NEW_TOKENS,
             stop_sequence=[f"\n\n{task.opening}"],
@@ -91,6 +92,21 @@ class _TaskConfig(LightevalTaskConfig):
     @hf_repo.setter
     def hf_repo(self, _: str) -> None:
         """Ignore what the configuration is made with."""
+
+    @property
+    def num_fewshots(self) -> int:
+        """Return the number of exemplars that are asked for."""
+        return self._n_shots
+
+    @num_fewshots.setter
+    def num_fewshots(self, number: int) -> None:
+        """Refuse more exemplars than there are; lighteval would show fewer, or rows of the test."""
+        n_known = len(self._task.spec.labels) if self._task.has_shots else 0
+        if number > n_known:
+            raise UsageError(
+                f"{self._task.name}: {number} exemplars are asked for, and there are {n_known}."
+            )
+        self._n_shots = number
 
 
 def _make_doc(row: Mapping[str, Any], name: str) -> Doc:
@@ -129,6 +145,8 @@ def _write_docs(task: NLITask) -> Path:
     docs = task.load_docs()
     docs["test"] = _before_shuffle(docs["test"])
     for split, rows in docs.items():
+        if not rows:  # no exemplars; a table without columns cannot be read
+            continue
         content = io.BytesIO()
         pq.write_table(pa.Table.from_pylist(rows), content)
         files[f"data/{split}-00000-of-00001.parquet"] = content.getvalue()

@@ -12,6 +12,7 @@ from typing import Any
 
 import datasets
 
+from ..baselines.evaluation.harness_logs import likeliest
 from ..builders.core.registry import get_builder
 from .scores import UNREAD, JudgedRow, compute_scores, score_names
 from .tasks import MAX_NEW_TOKENS, NLITask, get_task, list_tasks, write_once
@@ -51,7 +52,9 @@ def _yaml(task: NLITask, end: str) -> str:
         f"custom_dataset: !function {__name__}.load",
         f"dataset_kwargs: {{dataset: {task.dataset}, config: {task.config}, form: {task.form}}}",
         "test_split: test",
-        *["fewshot_split: shots", "fewshot_config: {sampler: first_n}"] * task.has_shots,
+        # Also where there are none: without a split for them, lm_eval shows rows of the test.
+        "fewshot_split: shots",
+        "fewshot_config: {sampler: first_n}",
         "doc_to_text: question",
         f"doc_to_target: {'reply' if is_generated else 'label'}",
         *["doc_to_choice: choices"] * (not is_generated),
@@ -78,7 +81,7 @@ def _yaml(task: NLITask, end: str) -> str:
 
 
 def load(dataset: str, config: str, form: str, data: str | None = None, **_: Any) -> Any:
-    """Load a task for lm_eval: ``test``, and ``shots``, the exemplars, where there are some.
+    """Load a task for lm_eval: ``test``, and ``shots``, the exemplars.
 
     Args:
         dataset: Name of the dataset.
@@ -88,7 +91,8 @@ def load(dataset: str, config: str, form: str, data: str | None = None, **_: Any
         **_: What else lm_eval passes on, such as the model's arguments.
 
     Returns:
-        A ``DatasetDict`` of the rows that ``NLITask.load_docs`` returns.
+        A ``DatasetDict`` of the rows that ``NLITask.load_docs`` returns. ``shots`` may be empty;
+        lm_eval then refuses to show any.
 
     Raises:
         NLIHubError: The data is not there, or is not this dataset's.
@@ -100,9 +104,8 @@ def load(dataset: str, config: str, form: str, data: str | None = None, **_: Any
 
 
 def judge_likelihoods(doc: Doc, results: Sequence[tuple[float, bool]]) -> dict[str, _Judged]:
-    """Judge a row by the likelihoods of its replies; of equal ones the first counts."""
-    likelihoods = [likelihood for likelihood, _ in results]
-    return _judge(doc, likelihoods.index(max(likelihoods)))
+    """Judge a row by the likelihoods of its replies; see ``likeliest``."""
+    return _judge(doc, likeliest([likelihood for likelihood, _ in results]))
 
 
 def judge_answer(doc: Doc, results: Sequence[str]) -> dict[str, _Judged]:

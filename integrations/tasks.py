@@ -116,7 +116,7 @@ class NLITask:
         return draw_exemplars(pool._read(data, "train").rows, self.spec.labels, _SEED)
 
     def load_docs(self, data: str | None = None) -> dict[str, list[dict[str, Any]]]:
-        """Load the rows as harnesses take them: ``test``, and ``shots`` where there are some.
+        """Load the rows as harnesses take them: ``test``, and ``shots``, which may be empty.
 
         Args:
             data: See ``load``.
@@ -131,11 +131,12 @@ class NLITask:
             NLIHubError: The data is not there, or is not this dataset's.
         """
         gold = self.load(data)
-        splits = {"test": gold.rows.to_pylist()}
-        if self.has_shots:
-            labels = self.spec.labels
-            shots = self.load_shots(data)
-            splits["shots"] = [{**vars(s), "label": labels.index(s.label)} for s in shots]
+        labels = self.spec.labels
+        shots = self.load_shots(data) if self.has_shots else ()
+        splits = {
+            "test": gold.rows.to_pylist(),
+            "shots": [{**vars(shot), "label": labels.index(shot.label)} for shot in shots],
+        }
         prompt, replies = self.prompt, self.replies
         about = {name: getattr(self, name) for name in ("dataset", "config", "form")}
         about["digest"] = gold.description["digest"]

@@ -15,7 +15,12 @@ from typing import Any
 import yaml
 
 from ..baselines.evaluation.gold import GoldRows
-from ..baselines.evaluation.harness_logs import HarnessLog, read_logs, restrict_to_logs
+from ..baselines.evaluation.harness_logs import (
+    RUN_AGAIN,
+    HarnessLog,
+    read_logs,
+    restrict_to_logs,
+)
 from ..baselines.evaluation.score import read_predictions
 from ..baselines.evaluation.scoring import ScoringOptions, score_predictions
 from ..loaders.atomic_write import whole_file
@@ -99,8 +104,9 @@ def eval_results(
 
     Raises:
         UsageError: No log is given, the reference is malformed, or there are two logs of a config.
-        PredictionsError: A file is no log of our tasks, has rows of another version, not all rows
-            of its split, or is of another model than the first.
+        PredictionsError: A file is no log of our tasks, is of a run that did not end well or in
+            which calls failed, has rows of another version, not all rows of its split, or is of
+            another model than the first.
         VersionError: There is no such version, or it has no ``eval.yaml``.
         HubError: The Hub refuses, or cannot be reached.
     """
@@ -110,6 +116,11 @@ def eval_results(
     found = read_logs(paths)
     if others := [path.name for path in paths if path not in found]:
         raise PredictionsError(f"{others[0]} is no log of a harness on a task of nlihub.")
+    for path, log in found.items():
+        if not log.is_complete:
+            raise PredictionsError(
+                f"{path.name} is of a run that is not complete: {log.state}. {RUN_AGAIN}"
+            )
     _check_one_model(found)
     published = Benchmark(benchmark)
     entries = [

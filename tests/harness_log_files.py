@@ -4,6 +4,7 @@ import io
 import json
 import struct
 import zipfile
+import zlib
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -28,6 +29,7 @@ def lm_eval_log(rows, digest, folder):
     for number, row in enumerate(rows):
         judged = ["open_spacenli", row["label"], predict(row, number), row["group"]]
         sample = {"doc_id": number, "doc": about(row, digest), "metrics": ["accuracy", "unread"]}
+        sample["filtered_resps"] = ["x"]
         lines.append(json.dumps({**sample, "accuracy": judged, "unread": judged}) + "\n")
     path.write_text("".join(lines))
     results = {"lm_eval_version": "0.4.13", "model_name": "m", "n-shot": {path.stem[8:28]: 4}}
@@ -40,9 +42,13 @@ def lighteval_log(rows, digest, folder):
     path = folder / "details_open_spacenli_p1_gen|0_2026-01-02T03-04-05.678.parquet"
     table = [
         {
-            "doc": {"query": "?", "specific": about(row, digest)},
+            "doc": {
+                "query": "?",
+                "specific": about(row, digest),
+                "task_name": "open_spacenli_p1_gen|0",
+            },
             "metric": {"judged": {"prediction": predict(row, number), "reference": row["label"]}},
-            "model_response": {"text": ["x"]},
+            "model_response": {"input": "?", "text": ["x"], "logprobs": []},
         }
         for number, row in enumerate(rows)
     ]
@@ -50,8 +56,11 @@ def lighteval_log(rows, digest, folder):
     return path
 
 
-def inspect_parts(rows, digest):
-    header = {"eval": {"model": "m", "packages": {"inspect_ai": "0.3.285"}, "task_args": {}}}
+def inspect_parts(rows, digest, status="success"):
+    header = {
+        "status": status,
+        "eval": {"model": "m", "packages": {"inspect_ai": "0.3.285"}, "task_args": {}},
+    }
     samples = []
     for number, row in enumerate(rows):
         label = predict(row, number)
@@ -61,14 +70,15 @@ def inspect_parts(rows, digest):
             {"id": told.pop("id"), "metadata": told, "scores": {"judge": {"answer": answer}}}
         )
         if label is None and number % 2:
-            del samples[-1]["scores"]  # after an error of the model's server
+            del samples[-1]["scores"]
+            samples[-1]["error"] = {"message": "429 Too Many Requests"}
     return header, samples
 
 
-def inspect_json(rows, digest, folder):
-    header, samples = inspect_parts(rows, digest)
+def inspect_json(rows, digest, folder, status="success"):
+    header, samples = inspect_parts(rows, digest, status)
     path = folder / "log.json"
-    path.write_text(json.dumps({**header, "samples": samples}))
+    path.write_text(json.dumps({**header, "samples": samples}, indent=2))
     return path
 
 
@@ -78,13 +88,13 @@ def inspect_archive(rows, digest, folder, kind=ZSTANDARD):
     files = {"header.json": header}
     files |= {f"samples/{s['id']}_epoch_1.json": s for s in samples}
     content = io.BytesIO()
-    sizes = {}
+    texts = {}
     with zipfile.ZipFile(
         content, "w", zipfile.ZIP_DEFLATED if kind == 8 else zipfile.ZIP_STORED
     ) as archive:
         for name, value in files.items():
             text = json.dumps(value).encode()
-            sizes[name] = len(text)
+            texts[name] = text
             archive.writestr(
                 name, pa.compress(text, "zstd", asbytes=True) if kind == ZSTANDARD else text
             )
@@ -95,10 +105,11 @@ def inspect_archive(rows, digest, folder, kind=ZSTANDARD):
         place = data.index(b"PK\1\2", infos[-1].header_offset)
         assert place == start or start == 0
         for info in infos:
-            struct.pack_into("<H", data, info.header_offset + 8, kind)
-            struct.pack_into("<I", data, info.header_offset + 22, sizes[info.filename])
-            struct.pack_into("<H", data, place + 10, kind)
-            struct.pack_into("<I", data, place + 24, sizes[info.filename])
+            text = texts[info.filename]
+            for at in (info.header_offset + 8, place + 10):  # in both headers the same order
+                struct.pack_into("<H", data, at, kind)
+                struct.pack_into("<I", data, at + 6, zlib.crc32(text))
+                struct.pack_into("<I", data, at + 14, len(text))
             n_name, n_extra, n_comment = struct.unpack_from("<3H", data, place + 28)
             place += 46 + n_name + n_extra + n_comment
     path = folder / f"{kind}.eval"

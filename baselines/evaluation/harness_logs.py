@@ -4,21 +4,25 @@
 - lighteval: ``details_TASK_DATE.parquet`` (``--save-details``);
 - Inspect: a log in JSON, or ``.eval``, a zip archive of JSON.
 
-The label that a harness took for the model's is what was judged there; no answer is read again.
+A file is a log by its content, whatever its name. The label that a harness took for the model's is
+what was judged there; no answer is read again. A row without a label is unread: its answer cannot
+be read, its likelihoods choose none, or the call of the model failed, which is counted apart.
 
 Source: lm_eval 0.4.13, lighteval 0.13.0, inspect_ai 0.3.285.
 """
 
+import math
 import os
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -31,13 +35,25 @@ from .gold import GoldRows
 
 #: What each of our tasks says of itself in every row.
 _ABOUT = ("dataset", "config", "form", "digest")
+#: How a run ended, by the status of an Inspect log; the other harnesses write logs at the end.
+_STATES = {
+    "success": "complete",
+    "cancelled": "cancelled",
+    "error": "ended by an error",
+    "started": "not ended",
+}
 
+#: The next step after a run that is not complete.
+RUN_AGAIN = "Run the harness again; inspect eval-retry asks only what is missing."
 
 #: The compression of a member of a zip archive, and the header before it, of 30 bytes.
 _ZSTANDARD, _LOCAL_HEADER = 93, "<4s5H3I2H"
+_ARCHIVE, _ENTRY, _PARQUET = b"PK\3\4", b"PK\1\2", b"PAR1"
+_UTF8_NAME = 0x800
 _DAMAGE = (
-    *(KeyError, TypeError, ValueError, IndexError, AttributeError, OSError),
+    *(KeyError, TypeError, ValueError, IndexError, AttributeError, OSError, OverflowError),
     *(pa.ArrowException, zipfile.BadZipFile, zlib.error, struct.error),
+    NotImplementedError,  # an archive of a later version of the format
 )
 
 
@@ -54,8 +70,10 @@ class HarnessLog:
         digest: Digest of the rows of the split, whether or not all were asked.
         answers: ``generated`` or ``likeliest``: how the model answered.
         n_shots: Number of exemplars, where the log says it.
+        ended: ``complete``, ``cancelled``, ``ended by an error`` or ``not ended``.
+        n_failed: Rows whose call failed, or that were not judged.
         predictions: The n rows that were asked: ``id`` and ``prediction``, the name of a label, or
-            null where the answer cannot be read.
+            null where the answer cannot be read or there is none.
     """
 
     harness: str
@@ -66,7 +84,22 @@ class HarnessLog:
     digest: str
     answers: str
     n_shots: int | None
+    ended: str
+    n_failed: int
     predictions: pa.Table
+
+    @property
+    def is_complete(self) -> bool:
+        """Return whether the run came to its end and no call failed."""
+        return self.ended == "complete" and not self.n_failed
+
+    @property
+    def state(self) -> str:
+        """Return the state of the run in words: ``with errors, 3 of 200 samples failed``."""
+        if not self.n_failed:
+            return self.ended
+        ended = "with errors" if self.ended == "complete" else self.ended
+        return f"{ended}, {self.n_failed:,} of {len(self.predictions):,} samples failed"
 
     def __str__(self) -> str:
         shots = [] if self.n_shots is None else [f"shots:{self.n_shots}"]
@@ -78,9 +111,26 @@ class HarnessLog:
 class _Row:
     """A row of a log: what its task says of itself, its id, and the id of the predicted label."""
 
-    about: tuple[str, ...]
-    id: str
-    prediction: int | None
+    about: tuple[Any, ...]
+    id: Any
+    prediction: Any
+    is_generated: bool = True
+    has_failed: bool = False
+
+
+def likeliest(likelihoods: Sequence[Any]) -> int | None:
+    """Return the number of the largest log-likelihood; of equal ones the first.
+
+    Args:
+        likelihoods: One for each label, or what says one, such as ``"-0.5"``; minus infinity stands
+            for a reply that the model rules out.
+
+    Returns:
+        From 0; None where one is not a number, or none is finite: the model has chosen no reply.
+    """
+    values = np.array(likelihoods, float)
+    best = values.max(initial=-math.inf)  # NaN if one is
+    return int(values.argmax()) if math.isfinite(best) else None
 
 
 def read_log(path: Path) -> HarnessLog | None:
@@ -98,7 +148,10 @@ def read_log(path: Path) -> HarnessLog | None:
     if not path.is_file():
         return None
     about = path.stat()
-    return _read(path.resolve(), about.st_mtime_ns, about.st_size)
+    try:
+        return _read(path.resolve(), about.st_mtime_ns, about.st_size)
+    except OSError as error:
+        raise PredictionsError(f"{path} cannot be read: {error.strerror}.") from None
 
 
 def read_logs(paths: Iterable[Path]) -> dict[Path, HarnessLog]:
@@ -165,16 +218,29 @@ def _read(path: Path, *_: int) -> HarnessLog | None:
         ) from None
 
 
-def _reader(path: Path) -> Callable[[Path], "HarnessLog | None"] | None:
-    if path.name.startswith("samples_") and path.suffix == ".jsonl":
+def _reader(path: Path) -> Callable[[Path], HarnessLog] | None:
+    """Choose the reader by the content of a file; None if no harness wrote it."""
+    with path.open("rb") as file:
+        start = file.read(4)
+        if start == _ARCHIVE or path.suffix == ".eval":  # no predictions end so
+            return _read_inspect_archive
+        if start == _PARQUET:
+            return _read_lighteval if _is_parquet_of_lighteval(path) else None
+        if not start.lstrip().startswith(b"{"):
+            return None
+        file.seek(0)
+        line = next(line for line in file if line.strip())
+    if line.strip() == b"{":  # on several lines, as Inspect writes it
+        line = path.read_bytes()
+    try:
+        names = set(parse_json(line))
+    except (ValueError, TypeError):
+        return None  # whoever reads predictions says where it is malformed
+    if "prediction" in names:
+        return None
+    if {"doc_id", "doc"} <= names:
         return _read_lm_eval
-    if path.suffix == ".eval":
-        return _read_inspect_archive
-    if path.suffix == ".parquet" and _is_parquet_of_lighteval(path):
-        return _read_lighteval
-    if path.suffix == ".json":
-        return _read_inspect_json
-    return None
+    return _read_inspect_json if {"eval", "samples"} <= names else None
 
 
 def _read_lm_eval(path: Path) -> HarnessLog:
@@ -182,9 +248,12 @@ def _read_lm_eval(path: Path) -> HarnessLog:
     with path.open("rb") as file:
         for line in file:
             sample = parse_json(line)
-            doc = sample["doc"]
+            doc, answers = sample["doc"], sample["filtered_resps"]
             _, _, prediction, _ = sample[sample["metrics"][0]]
-            rows.append(_Row(_about(doc), doc["id"], prediction))
+            is_generated = isinstance(answers[0], str)  # else likelihoods
+            if not is_generated and likeliest([answer[0] for answer in answers]) is None:
+                prediction = None
+            rows.append(_Row(_about(doc), doc["id"], prediction, is_generated))
     task, _, date = path.stem.removeprefix("samples_").rpartition("_")
     beside = path.with_name(f"results_{date}.json")
     results = parse_json(beside.read_bytes()) if beside.is_file() else {}
@@ -192,7 +261,6 @@ def _read_lm_eval(path: Path) -> HarnessLog:
         rows,
         harness=_named("lm_eval", results.get("lm_eval_version")),
         model=results.get("model_name"),
-        answers="generated" if task.endswith("_gen") else "likeliest",
         n_shots=results.get("n-shot", {}).get(task),
     )
 
@@ -205,74 +273,108 @@ def _is_parquet_of_lighteval(path: Path) -> bool:
 
 
 def _read_lighteval(path: Path) -> HarnessLog:
-    table = pq.read_table(path, columns=["doc", "metric"])
-    rows = [
-        _Row(_about(doc["specific"]), doc["specific"]["id"], metric["judged"]["prediction"])
-        for doc, metric in zip(table["doc"].to_pylist(), table["metric"].to_pylist(), strict=True)
-    ]
-    is_generated = "_gen" in path.stem
+    answers = [f"model_response.{name}" for name in ("text", "logprobs")]
+    rows: list[_Row] = []
+    table = pq.ParquetFile(path).read(["doc", "metric", *answers]).to_pylist()
+    for row in table:
+        about, response = row["doc"]["specific"], row["model_response"]
+        prediction, likelihoods = row["metric"]["judged"]["prediction"], response["logprobs"]
+        if likelihoods and likeliest(likelihoods) is None:
+            prediction = None
+        # Where a call fails, lighteval goes on with an empty text.
+        has_failed = not likelihoods and not any(response["text"] or [])
+        rows.append(_Row(_about(about), about["id"], prediction, not likelihoods, has_failed))
+    _, _, shots = table[0]["doc"]["task_name"].rpartition("|")
     return _make_log(
         rows,
         harness="lighteval",
-        model=path.parents[1].name,
-        answers="generated" if is_generated else "likeliest",
-        n_shots=None,
+        model=path.parents[1].name if path.name.startswith("details_") else None,
+        n_shots=int(shots),
     )
 
 
-def _read_inspect_json(path: Path) -> HarnessLog | None:
+def _read_inspect_json(path: Path) -> HarnessLog:
     log = parse_json(path.read_bytes())
-    if not isinstance(log, dict) or not {"eval", "samples"} <= set(log):
-        return None
-    return _of_inspect(log["eval"], log["samples"])
+    return _of_inspect(log, log["samples"])
 
 
 def _read_inspect_archive(path: Path) -> HarnessLog:
     with path.open("rb") as file, zipfile.ZipFile(file) as archive:
-        header = parse_json(_read_member(file, archive.getinfo("header.json")))
+        members = archive.infolist()
+        names = [info.filename for info in members]
+        # Until a run ends there is what it began with.
+        start = "header.json" if "header.json" in names else "_journal/start.json"
+        header = parse_json(_read_member(file, archive.getinfo(start)))
+        for info in members:
+            _seek_member(file, info)  # so that no sample hides behind another name
         samples = (
             parse_json(_read_member(file, info))
-            for info in archive.infolist()
+            for info in members
             if info.filename.startswith("samples/")
         )
-        return _of_inspect(header["eval"], samples)
+        return _of_inspect(header, samples)
+
+
+def _seek_member(file: IO[bytes], info: zipfile.ZipInfo) -> None:
+    """Go to the content of a member of a zip archive, whose own header must have its name.
+
+    A wrong length of what may follow its entry would hide the entries after it.
+    """
+    if info.comment or _ENTRY in info.extra:
+        raise ValueError(f"{info.filename} is followed by what Inspect does not write")
+    file.seek(info.header_offset)
+    *_, n_name, n_extra = struct.unpack(_LOCAL_HEADER, file.read(struct.calcsize(_LOCAL_HEADER)))
+    name = file.read(n_name).decode("utf-8" if info.flag_bits & _UTF8_NAME else "cp437")
+    if name != info.orig_filename:
+        raise ValueError(f"{info.filename} is called {name} in its own header")
+    file.seek(n_extra, os.SEEK_CUR)
 
 
 def _read_member(file: IO[bytes], info: zipfile.ZipInfo) -> bytes:
-    """Read a member of a zip archive; ``zipfile`` knows no Zstandard, which Inspect writes."""
+    """Read a member of a zip archive; ``zipfile`` knows no Zstandard, which Inspect writes.
+
+    No more is unpacked than the declared size and a byte, and that has to be all.
+    """
     if max(info.file_size, info.compress_size) > MAX_RECORD_BYTES:
         raise ValueError(f"{info.filename} has more than {MAX_RECORD_BYTES:,} bytes")
-    file.seek(info.header_offset)
-    *_, n_name, n_extra = struct.unpack(_LOCAL_HEADER, file.read(struct.calcsize(_LOCAL_HEADER)))
-    file.seek(n_name + n_extra, os.SEEK_CUR)
+    _seek_member(file, info)
     content = file.read(info.compress_size)
+    n_bytes = info.file_size + 1
     if info.compress_type == _ZSTANDARD:
-        return bytes(pa.decompress(content, info.file_size, codec="zstd", asbytes=True))
-    if info.compress_type == zipfile.ZIP_DEFLATED:
-        return zlib.decompressobj(-zlib.MAX_WBITS).decompress(content, info.file_size)
+        with pa.CompressedInputStream(pa.BufferReader(content), "zstd") as stream:
+            content = stream.read(n_bytes)
+    elif info.compress_type == zipfile.ZIP_DEFLATED:
+        content = zlib.decompressobj(-zlib.MAX_WBITS).decompress(content, n_bytes)
+    if len(content) != info.file_size or zlib.crc32(content) != info.CRC:
+        raise ValueError(f"{info.filename} has not the size and the CRC that it declares")
     return content
 
 
 def _of_inspect(header: Mapping[str, Any], samples: Iterable[Mapping[str, Any]]) -> HarnessLog:
+    about = header["eval"]
+
     def rows() -> Iterator[_Row]:
         for sample in samples:
-            about = sample["metadata"]
-            judged = (sample.get("scores") or {}).get("judge") or {}  # none after an error
-            answer = judged.get("answer")
-            labels = get_builder(about["dataset"]).SPEC.labels
-            prediction = None if answer is None else labels.index(answer)
-            yield _Row(_about(about), sample["id"], prediction)
+            told = sample["metadata"]
+            judged = (sample.get("scores") or {}).get("judge")
+            answer = (judged or {}).get("answer")
+            prediction = None
+            if answer is not None:
+                prediction = get_builder(told["dataset"]).SPEC.labels.index(answer)
+            has_failed = bool(judged is None or sample.get("error") or sample.get("invalidation"))
+            prediction = None if has_failed else prediction
+            yield _Row(_about(told), sample["id"], prediction, has_failed=has_failed)
 
     return _make_log(
         list(rows()),
-        harness=_named("inspect_ai", header.get("packages", {}).get("inspect_ai")),
-        model=header.get("model"),
-        answers="generated",
-        n_shots=None if not header.get("task_args", {}).get("shots") else 1,
+        harness=_named("inspect_ai", about.get("packages", {}).get("inspect_ai")),
+        model=about.get("model"),
+        n_shots=None if not about.get("task_args", {}).get("shots") else 1,
+        ended=_STATES[header.get("status", "started")],
     )
 
 
-def _about(told: Mapping[str, Any]) -> tuple[str, ...]:
+def _about(told: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(told[name] for name in _ABOUT)
 
 
@@ -280,17 +382,34 @@ def _named(harness: str, version: str | None) -> str:
     return f"{harness} {version}" if version else harness
 
 
-def _make_log(rows: list[_Row], **facts: Any) -> HarnessLog:
-    kinds = {row.about for row in rows}
+def _make_log(rows: list[_Row], *, ended: str = "complete", **facts: Any) -> HarnessLog:
+    """Check the rows of a log, by the same rules whoever wrote it."""
+    kinds = {(*row.about, row.is_generated) for row in rows}
     if len(kinds) != 1:
         raise ValueError(f"the rows of {len(kinds)} tasks")
-    [about] = kinds
+    [(*about, is_generated)] = kinds
     told: dict[str, Any] = dict(zip(_ABOUT, about, strict=True))
+    for value in (*about, *(row.id for row in rows)):
+        if not isinstance(value, str):
+            raise ValueError(f"{value!r} where a text is expected")
     if told["dataset"] not in builders():
         raise ValueError(f"the dataset {told['dataset']}")
     labels = get_builder(told["dataset"]).SPEC.labels
-    predictions = [None if row.prediction is None else labels[row.prediction] for row in rows]
-    table = pa.table(
-        {"id": [row.id for row in rows], "prediction": pa.array(predictions, pa.string())}
+
+    def name(row: _Row) -> str | None:
+        if row.prediction is None:
+            return None
+        if type(row.prediction) is not int or not 0 <= row.prediction < len(labels):
+            expected = f"expected 0 to {len(labels) - 1} or null"
+            raise ValueError(f"the prediction {row.prediction!r} of {row.id}; {expected}")
+        return labels[row.prediction]
+
+    columns = {"id": [row.id for row in rows], "prediction": list(map(name, rows))}
+    return HarnessLog(
+        answers="generated" if is_generated else "likeliest",
+        ended=ended,
+        n_failed=sum(row.has_failed for row in rows),
+        predictions=pa.table(columns, pa.schema(dict.fromkeys(columns, pa.string()))),
+        **told,
+        **facts,
     )
-    return HarnessLog(predictions=table, **told, **facts)

@@ -98,13 +98,14 @@ def model(tmp_path):
     return folder
 
 
-def run(*arguments, env, cwd):
+def run(*arguments, env, cwd, code=0):
+    """Run a command; return what it prints, or says of its error where one is expected."""
     script = Path(sys.executable).with_name(arguments[0])
     done = subprocess.run(
         [script, *arguments[1:]], env=env, cwd=cwd, capture_output=True, text=True, timeout=500
     )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout
+    assert done.returncode == code, done.stderr[-3000:]
+    return done.stderr if code else done.stdout
 
 
 def expected_scores(log, built):
@@ -188,6 +189,20 @@ def test_lm_eval_shows_exemplars(environment, model, tmp_path):
     assert prompt.count("### Answer") == 3
 
 
+@needs("lm_eval")
+def test_lm_eval_shows_no_rows_of_the_test(environment, model, tmp_path):
+    folder = run("nlihub", "tasks", "lm-eval", env=environment, cwd=tmp_path).strip()
+    shots = ("--tasks", "open_spacenli_p1", "--limit", "2", "--num_fewshot", "3")
+    refused = run(
+        *("lm_eval", "run", "--model", "hf", "--model_args", f"pretrained={model},dtype=float32"),
+        *("--include_path", folder, *shots),
+        env=environment,
+        cwd=tmp_path,
+        code=1,
+    )
+    assert "fewshot samples requested exceeds the 0 that are available" in refused
+
+
 def run_lighteval(model, tasks, env, cwd):
     """Run tasks with a limit; return what it says of each."""
     run(
@@ -213,6 +228,18 @@ def test_lighteval(environment, model, built, tmp_path):
         assert {name: told[f"{task}|0"][name] for name in NAMES} == expected
         rows = pq.read_table(log, columns=["doc"])["doc"].to_pylist()
         assert [row["specific"]["id"] for row in rows] == beginning  # its shuffle is undone
+
+
+@needs("lighteval")
+def test_lighteval_shows_no_rows_of_the_test(environment, model, tmp_path):
+    refused = run(
+        *("lighteval", "accelerate", f"model_name={model}", "open_spacenli_p1|3"),
+        *("--custom-tasks", "nlihub.integrations.lighteval"),
+        env=environment,
+        cwd=tmp_path,
+        code=1,
+    )
+    assert "open_spacenli_p1: 3 exemplars are asked for, and there are 0." in refused
 
 
 @needs("lighteval")

@@ -55,6 +55,39 @@ def test_every_function_of_a_task_is_there(folder):
         _ = lm_eval.compute_nothing
 
 
+def test_exemplars_are_never_of_the_test(folder, built):
+    """lm_eval takes them from the test set unless another split is named, which may be empty."""
+    for path in folder.glob("*_p?*.yaml"):
+        told = read(path)
+        assert (told["test_split"], told["fewshot_split"]) == ("test", "shots")
+        assert told["fewshot_config"] == {"sampler": "first_n"}
+    assert len(lm_eval.load("open_spacenli", "default", "p1", str(built))["shots"]) == 0
+    assert len(lm_eval.load("open_spacenli", "few_shot", "p1", str(built))["shots"]) == 3
+
+
+NAN, INF = math.nan, math.inf
+
+
+@pytest.mark.parametrize(
+    ("likelihoods", "label"),
+    [
+        ([NAN, NAN, NAN], None),
+        ([NAN, -5, -1], None),
+        ([-5, -1, NAN], None),
+        ([-INF, -INF, -INF], None),
+        ([INF, -5, -1], None),
+        ([None, -5, -1], None),
+        ([-INF, -5, -1], 2),
+        ([-1, -1, -INF], 0),
+    ],
+)
+def test_likelihoods_without_a_choice_are_unread(likelihoods, label):
+    doc = {"dataset": "open_spacenli", "label": 0, "group": "g"}
+    judged = lm_eval.judge_likelihoods(doc, [(value, False) for value in likelihoods])
+    assert judged["unread"] == ("open_spacenli", 0, label, "g")
+    assert lm_eval.compute_unread([judged["unread"]]) == (label is None)
+
+
 def test_a_run_by_hand(built):
     docs = lm_eval.load("open_spacenli", "default", "p1", str(built))["test"].select(range(330))
     task = get_task("open_spacenli")

@@ -5,13 +5,16 @@ from pathlib import Path
 
 import pytest
 import yaml
-from harness_log_files import lighteval_log, lm_eval_log, predict
+from harness_log_files import inspect_json, lighteval_log, lm_eval_log, predict
 from hub_server import running_hub
 from hub_store import Repo
 from hub_users import Publisher
 from nlihub.builders.core.registry import get_builder
 from nlihub.builders.versions.version import BuiltVersion
+from nlihub.loaders.errors import PredictionsError
 from nlihub.publishing.benchmark import eval_file
+
+import nlihub
 
 REPO = "someone/open_spacenli"
 CALL = """
@@ -94,6 +97,23 @@ def test_the_client_of_the_hub_reads_it(person, version, benchmark, tmp_path):
     [entry] = client.parse_eval_result_entries(content)
     assert (entry.dataset_id, entry.task_id) == (REPO, "default")
     assert client.eval_result_entries_to_yaml([entry]) == content
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "status", "state"),
+    [
+        (30, "success", "with errors, 1 of 30 samples failed"),
+        (10, "error", "ended by an error"),
+        (10, "cancelled", "cancelled"),
+        (10, "started", "not ended"),
+    ],
+)
+def test_a_run_that_is_not_complete_is_no_result(version, tmp_path, n_rows, status, state):
+    """Before the Hub is asked."""
+    rows = rows_of(version, "default")[1 : n_rows + 1]
+    log = inspect_json(rows, digest_of(version, "default"), tmp_path, status)
+    with pytest.raises(PredictionsError, match=f"that is not complete: {state}"):
+        nlihub.hub.eval_results(log, "a/b@1.0.0", tmp_path)
 
 
 @pytest.mark.slow

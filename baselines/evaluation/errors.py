@@ -1,5 +1,6 @@
 """Draw errors of one or two systems for people to read and code."""
 
+import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -121,7 +122,7 @@ def sample_errors(
             f"{n_errors} errors for {n_coders} coders are asked for; expected 1 or more of both."
         )
     files = [Path(path).expanduser() for path in (predictions, against) if path is not None]
-    if len({path.resolve() for path in files}) < len(files):
+    if len(set(map(os.path.realpath, files))) < len(files):
         raise UsageError(f"{files[0].name} is given twice; expected two systems.")
     target = Path(output).expanduser()
     check_output(target)

@@ -1,6 +1,7 @@
 """Tables of predictions: make them, check them, and join them to a dataset by id."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -8,7 +9,14 @@ import pyarrow.compute as pc
 
 from ...loaders.errors import PredictionsError
 from ...metrics.functional import MetricInputError
-from ...metrics.inputs.columns import read_input_columns
+from ...metrics.inputs.columns import (
+    UnreadableError,
+    as_arrow,
+    column_names,
+    name_classes,
+    plain,
+    read_input_columns,
+)
 from ...metrics.inputs.files import PROBABILITY, probability_matrix
 from ...metrics.inputs.labels import encode_labels
 from ...metrics.inputs.probabilities import read_probabilities
@@ -34,6 +42,63 @@ def prediction_table(rows: GoldRows, probabilities: np.ndarray) -> pa.Table:
     for index, label in enumerate(rows.labels):
         columns[f"{PROBABILITY}{label}"] = pa.array(probabilities[:, index])
     return pa.table(columns)
+
+
+def is_table(given: Any) -> bool:
+    """Return whether something has columns: a data frame, Arrow table, ``Dataset`` or mapping."""
+    try:
+        column_names(given)
+    except UnreadableError:
+        return False
+    return True
+
+
+def read_in_memory(given: Any, rows: pa.Table, name: str) -> pa.Table:
+    """Read predictions that are in memory as a table.
+
+    Args:
+        given: A table with the columns ``id`` and ``prediction``, and perhaps ``probability_LABEL``
+            for every label; or a column of predictions in the order of the rows.
+        rows: The n rows of a split, with the column ``id``.
+        name: The name of the predictions in messages.
+
+    Returns:
+        The table; columns without a meaning hold nulls.
+
+    Raises:
+        PredictionsError: It is neither, or a column has not a value for each row.
+    """
+    problems = Problems()
+
+    def read(column: Any, data: Any = None) -> pa.Array:
+        where = name if data is None else f"{name}: {column}"
+        try:
+            values, class_names = as_arrow(column, data)
+        except UnreadableError as error:
+            raise PredictionsError(f"{where}: {error}.") from None
+        values = plain(values)
+        if class_names is not None:
+            values = name_classes(where, values, class_names, problems)
+        return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
+
+    if not is_table(given):
+        columns = {"id": rows["id"], "prediction": read(given)}
+        if len(columns["prediction"]) != len(rows):
+            raise PredictionsError(
+                f"{name}: {len(columns['prediction']):,} predictions; expected one for each of the "
+                f"{len(rows):,} rows, in the order of the split."
+            )
+    else:
+        named = {str(column): column for column in column_names(given)}
+        is_used = {c: c in ("id", "prediction") or c.startswith(PROBABILITY) for c in named}
+        columns = {c: read(column, given) for c, column in named.items() if is_used[c]}
+        n_rows = max(map(len, columns.values()), default=0)
+        columns |= {c: pa.nulls(n_rows) for c in named if not is_used[c]}
+    try:
+        problems.check()
+        return pa.table(columns)
+    except (MetricInputError, pa.ArrowInvalid) as error:  # of columns that differ in length
+        raise PredictionsError(f"{name}: {error}.") from None
 
 
 def check_predictions(
@@ -77,8 +142,9 @@ def check_predictions(
             f"{name}: the column prediction is missing; the columns are {listed}."
         ) from None
     except MetricInputError as error:
-        hint = ""
-        if "" in predictions["prediction"].unique().to_pylist() and "" not in labels:
+        hint, found = "", predictions["prediction"]
+        is_text = pa.types.is_string(found.type) or pa.types.is_large_string(found.type)
+        if is_text and "" in found.unique().to_pylist() and "" not in labels:
             hint = " Where there is no answer, write null, in JSONL or Parquet: CSV has none."
         raise PredictionsError(f"{name}: {error}{hint}") from None
     codes = encoded.codes["prediction"].astype(np.intp)

@@ -1,9 +1,10 @@
-"""Score files of predictions, show the scores, and draw them."""
+"""Score predictions, show the scores, and draw them."""
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -23,13 +24,13 @@ from ...loaders.errors import (
 )
 from ...loaders.json_text import parse_json
 from ...metrics import app_of
-from ...metrics.inputs.files import read_input_file
+from ...metrics.inputs.files import SUFFIXES, read_input_file
 from ...metrics.inputs.problems import MetricInputError
 from ...metrics.rows import Rows, shorten, show_p_value, show_rows_as_text
 from .gold import GoldRows
-from .harness_logs import config_of, read_log, read_logs, restrict_to_logs
+from .harness_logs import RUN_AGAIN, HarnessLog, config_of, read_log, read_logs, restrict_to_logs
 from .label_order import find_better_order, name_ids
-from .predictions import check_predictions, join_predictions
+from .predictions import check_predictions, is_table, join_predictions, read_in_memory
 from .scoring import ScoringOptions, score_predictions, summarize_runs
 
 #: The metric that each kind of picture shows.
@@ -52,6 +53,9 @@ _OWN_OPTIONS = {
     "larger_side": "consistency",
 }
 
+#: Ends of the names by which a list of strings is one of files, and not of labels.
+_FILE_ENDS = (*SUFFIXES, ".json", ".eval")
+
 #: How a result gets what a metric needs.
 _NEEDS = {
     "cartography": "It takes a column probability_LABEL for every label in the predictions.",
@@ -61,12 +65,12 @@ _NEEDS = {
 
 
 def score(
-    predictions: PathLike | Sequence[PathLike],
+    predictions: Any,
     dataset: str,
     *,
     config: str | None = None,
     split: str | None = None,
-    against: PathLike | Sequence[PathLike] = (),
+    against: Any = (),
     thresholds: Sequence[float] | float | None = None,
     confidence_level: float | None = None,
     n_resamples: int = 9999,
@@ -79,13 +83,23 @@ def score(
     """Score predictions with every metric that applies to a dataset.
 
     Args:
-        predictions: A file (CSV, JSONL, Parquet) with the columns ``id`` and ``prediction``, a
-            label's name or id, and perhaps ``probability_LABEL`` for every label; or several
-            files, the runs of one system with several seeds. A null in ``prediction`` stands for
-            no readable answer, which is wrong and counted; CSV has no null, and an empty field is
-            refused like any other text that is no label. Other columns have no meaning. Or what a
-            harness wrote of our tasks: ``samples_*.jsonl`` of lm_eval, ``details_*.parquet`` of
-            lighteval, a log of Inspect; of those only the rows that were asked are scored.
+        predictions: One of these; a list of files or tables holds the runs of one system with
+            several seeds.
+
+            - A path or string: a file (CSV, TSV, JSONL, Parquet) with the columns ``id`` and
+              ``prediction``, a label's name or id, and perhaps ``probability_LABEL`` for every
+              label. Or what a harness wrote of our tasks: ``samples_*.jsonl`` of lm_eval,
+              ``details_*.parquet`` of lighteval, a log of Inspect; of those only the rows that
+              were asked are scored.
+            - A pandas or Polars data frame, an Arrow table, a ``Dataset`` or a mapping of columns,
+              with these columns.
+            - A list, array, series or tensor of labels, names or ids, one for each row of the
+              split in its order. A list of strings is one of files if every string ends in
+              ``.csv``, ``.tsv``, ``.jsonl``, ``.parquet``, ``.json`` or ``.eval``.
+
+            A null in ``prediction`` stands for no readable answer, which is wrong and counted; CSV
+            has no null, and an empty field is refused like any other text that is no label. Other
+            columns have no meaning.
         dataset: Name of a dataset, folder of a built version, or a file of rows that ``sample``
             wrote.
         config: Its config; None takes that of the log of a harness, else the default one.
@@ -105,9 +119,10 @@ def score(
 
     Returns:
         ``dataset`` (name, version, config, split, rows and digest of the rows), the names of the
-        files, ``notes`` on what may not be meant, and ``metrics``: what each metric returned, by
-        its name. For several files ``runs``, a list of such results, and ``summary`` (see
-        ``summarize_runs``).
+        files, ``logs`` (for each log of a harness its file, ``harness``, ``model``, ``state`` and
+        ``n_failed``, the calls that failed: they count as wrong), ``notes`` on what may not be
+        meant, and ``metrics``: what each metric returned, by its name. For several files ``runs``,
+        a list of such results, and ``summary`` (see ``summarize_runs``).
 
     Raises:
         UnknownNameError: There is no such dataset, config, split or column.
@@ -117,55 +132,120 @@ def score(
             is out of its range, a column to break down by has too many values, or several in a
             pattern, or ``model_labels`` are not those of the dataset.
     """
-    files, other_files = _as_paths(predictions), _as_paths(against)
-    _check_files(files, other_files)
-    if len(files) > 1 and (confidence_level is not None or per_group):
+    systems, others = _as_runs(predictions, "predictions"), _as_runs(against, "other predictions")
+    files = _check_runs(systems, others)
+    if len(systems) > 1 and (confidence_level is not None or per_group):
         raise UsageError(
             "Intervals and counts of groups are those of one run; of several files the spread over "
             "the runs is shown."
         )
     by = [by] if isinstance(by, str) else list(by)
-    logs = read_logs([*files, *other_files])
+    logs = read_logs(files)
     gold = find_gold(dataset, config or config_of(logs), split, folder, by)
     gold, n_left_out = restrict_to_logs(gold, logs)
     options = ScoringOptions(thresholds, confidence_level, n_resamples, seed, per_group, by)
-    notes = [f"{n_left_out:,} rows of the split were not asked."] * bool(n_left_out)
+    notes = [*_notes_on_logs(systems, logs), *_notes_on_logs(others, logs)]
+    notes += [f"{n_left_out:,} rows of the split were not asked."] * bool(n_left_out)
 
-    def read(path: Path) -> Any:
-        table, found = read_predictions(gold, path, model_labels)
+    def read(run: _Run) -> Any:
+        table, found = read_predictions(gold, run.given, model_labels, run.name)
         notes.extend(found)
         return table
 
-    def results(path: Path, other: Path | None) -> dict[str, dict[str, Any]]:
-        table, compared = read(path), read(other) if other is not None else None
+    def results(run: _Run, other: _Run | None) -> dict[str, dict[str, Any]]:
+        table, compared = read(run), read(other) if other is not None else None
         scores = score_predictions(gold.rows, gold.labels, gold.metrics, table, options, compared)
-        if systems := [f"system:{logs[one]}" for one in (path, other) if one in logs]:
+        if told := [f"system:{logs[one.given]}" for one in (run, other) if one and one.is_in(logs)]:
             for result in scores.values():
-                result["signature"] = "|".join([result["signature"], *systems])
+                result["signature"] = "|".join([result["signature"], *told])
         return scores
 
     found: dict[str, Any] = {
         "dataset": gold.description,
-        "predictions": [path.name for path in files],
-        "against": [path.name for path in other_files],
+        "predictions": [run.name for run in systems],
+        "against": [run.name for run in others],
+        "logs": [
+            {
+                "file": path.name,
+                "harness": log.harness,
+                "model": log.model,
+                "state": log.state,
+                "n_failed": log.n_failed,
+            }
+            for path, log in logs.items()
+        ],
         "notes": notes,
     }
-    if len(files) == 1:
-        return found | {"metrics": results(files[0], other_files[0] if other_files else None)}
-    runs = [results(path, None) for path in files]
-    others = [results(path, None) for path in other_files]
-    return found | {"runs": runs, "other_runs": others, "summary": summarize_runs(runs, others)}
+    if len(systems) == 1:
+        return found | {"metrics": results(systems[0], others[0] if others else None)}
+    runs = [results(run, None) for run in systems]
+    other_runs = [results(run, None) for run in others]
+    summary = summarize_runs(runs, other_runs)
+    return found | {"runs": runs, "other_runs": other_runs, "summary": summary}
 
 
-def _check_files(files: list[Path], other_files: list[Path]) -> None:
-    if not files or len(other_files) not in (0, len(files)):
+class _Run(NamedTuple):
+    """The predictions of one run: their name in messages, and a path or what is in memory."""
+
+    name: str
+    given: Any
+
+    def is_in(self, logs: Mapping[Path, HarnessLog]) -> bool:
+        return isinstance(self.given, Path) and self.given in logs
+
+
+def _as_runs(given: Any, what: str) -> list[_Run]:
+    """Return the runs of a system: of a list of files or tables each, of a list of labels one."""
+    if isinstance(given, Iterator):
+        given = list(given)
+    is_many = isinstance(given, list | tuple) and all(map(_is_run, given))
+    many = list(given) if is_many else [] if given is None else [given]
+    found = []
+    for number, one in enumerate(many, 1):
+        if isinstance(one, str | os.PathLike):
+            found.append(_Run(Path(one).name, Path(one)))
+        else:
+            found.append(_Run(f"{what} {number}" if len(many) > 1 else what, one))
+    return found
+
+
+def _is_run(given: Any) -> bool:
+    """Return whether an item of a list is a file or a table, and not the prediction of a row."""
+    if isinstance(given, str):
+        return given.lower().endswith(_FILE_ENDS)
+    return isinstance(given, os.PathLike) or (is_table(given) and not isinstance(given, Mapping))
+
+
+def _check_runs(runs: Sequence[_Run], others: Sequence[_Run]) -> list[Path]:
+    """Check the number of runs, and that none is given twice; return those that are files."""
+    if not runs or len(others) not in (0, len(runs)):
         raise UsageError(
-            f"{len(files)} files of predictions against {len(other_files)}; expected as many of "
-            "both systems, seed by seed."
+            f"{len(runs)} files of predictions against {len(others)}; expected as many of both "
+            "systems, seed by seed."
         )
-    seen = [path.resolve() for path in (*files, *other_files)]
-    if repeated := [path for path in seen if seen.count(path) > 1]:
-        raise UsageError(f"{repeated[0].name} is given twice; expected a file for every run.")
+    files = [run.given for run in (*runs, *others) if isinstance(run.given, Path)]
+    counts = Counter(map(os.path.realpath, files))
+    if repeated := [path for path, times in counts.items() if times > 1]:
+        raise UsageError(f"{Path(repeated[0]).name} is given twice; expected a file for every run.")
+    return files
+
+
+def _notes_on_logs(runs: Sequence[_Run], logs: Mapping[Path, HarnessLog]) -> Iterator[str]:
+    """Yield notes on logs of runs that did not end well, and on runs that are not alike."""
+    kinds = []
+    for run in runs:
+        if not run.is_in(logs):
+            kinds.append("not of a harness")
+            continue
+        log = logs[run.given]
+        kinds.append(f"{log}{f',model:{log.model}' if log.model else ''}")
+        if not log.is_complete:
+            failed = "; these count as wrong" if log.n_failed else ""
+            told = f"{log.state}{failed}. {RUN_AGAIN}"
+            yield f"{run.name} is of a run that is not complete: {told}"
+    if len(set(kinds)) > 1:
+        told = "; ".join(f"{run.name} is {kind}" for run, kind in zip(runs, kinds, strict=True))
+        yield f"The runs of one system are not alike: {told}."
 
 
 def find_gold(
@@ -196,22 +276,24 @@ def find_gold(
 
 
 def read_predictions(
-    gold: GoldRows, path: Path, model_labels: Sequence[str] = ()
+    gold: GoldRows, given: Any, model_labels: Sequence[str] = (), name: str | None = None
 ) -> tuple[pa.Table, list[str]]:
-    """Read and check a file of predictions; return them in the order of the rows, and notes.
+    """Read and check the predictions of a run; return them in the order of the rows, and notes.
 
     Args:
         gold: The rows.
-        path: The file.
+        given: The path of a file, or a table or column in memory.
         model_labels: See ``score``.
+        name: The name of the predictions in messages; None takes that of the file.
     """
-    table = _read(path)
+    name = name or given.name
+    table = _read(given) if isinstance(given, Path) else read_in_memory(given, gold.rows, name)
     named: list[str] = []
     if gold.has_label_ids:
-        table, named = name_ids(table, gold.labels, model_labels, path.name)
-    notes = check_predictions(table, gold.labels, path.name, may_be_ids=gold.has_label_ids)
-    joined = join_predictions(gold.rows, table, path.name)
-    return joined, [*named, *notes, *_note_on_order(gold, joined, model_labels, path.name)]
+        table, named = name_ids(table, gold.labels, model_labels, name)
+    notes = check_predictions(table, gold.labels, name, may_be_ids=gold.has_label_ids)
+    joined = join_predictions(gold.rows, table, name)
+    return joined, [*named, *notes, *_note_on_order(gold, joined, model_labels, name)]
 
 
 def _note_on_order(
@@ -258,6 +340,7 @@ def show_scores(found: Mapping[str, Any], *, per_group: bool = False) -> str:
     name = " ".join(str(part) for part in (gold["name"], gold["version"]) if part is not None)
     systems = [", ".join(names) for names in (found["predictions"], found["against"]) if names]
     lines = [", ".join([name, *where]) + f": {gold['rows']:,} rows", " against ".join(systems)]
+    lines += [f"{log['file']}: {log['harness']}, {log['state']}" for log in found["logs"]]
     for metric, result in found.get("metrics", {}).items():
         app = app_of(metric)
         rows = app.scores(result)
@@ -396,6 +479,8 @@ def _read(path: Path) -> Any:
         raise PredictionsError(str(error)) from None
     except FileNotFoundError:
         raise SourceNotFoundError(f"There is no file {path}.") from None
+    except OSError as error:  # such as a link to itself
+        raise PredictionsError(f"{path} cannot be read: {os.strerror(error.errno or 0)}.") from None
 
 
 def _read_result(path: Path, metric: str) -> dict[str, Any]:

@@ -1,7 +1,10 @@
 """Logs of evaluation harnesses are scored like files of predictions."""
 
 import json
+import random
+import struct
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from command_line import run_command
@@ -117,8 +120,6 @@ def test_logs_of_others_are_refused(built, version, digest, tmp_path, write):
     ("name", "content"),
     [
         ("samples_arc_easy_2026.jsonl", b'{"doc_id": 0, "doc": {"question": "?"}, "acc": 1.0}\n'),
-        ("samples_arc_easy_2026.jsonl", b'{"doc_id": 0, "doc'),
-        ("samples_arc_easy_2026.jsonl", b""),
         ("log.eval", b"PK"),
         ("log.eval", b""),
         ("log.json", b'{"eval": {}, "samples": [{"id": 1, "metadata": {}}]}'),
@@ -129,3 +130,191 @@ def test_damaged_logs_are_named(built, tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(PredictionsError, match="is no log of a task of nlihub, or is damaged"):
         nlihub.score(tmp_path / name, str(built))
+
+
+@pytest.mark.parametrize(
+    ("write", "name"),
+    [
+        (lm_eval_log, "run1.jsonl"),
+        (lighteval_log, "run1.parquet"),
+        (inspect_json, "run1.jsonl"),
+        (inspect_archive, "run1.zip"),
+    ],
+)
+def test_a_log_is_one_by_its_content(version, digest, tmp_path, write, name):
+    path = write(version[:20], digest, tmp_path)
+    expected = read_log(path)
+    found = read_log(path.rename(tmp_path / name))
+    assert found.predictions.equals(expected.predictions)
+    assert (found.answers, found.ended) == ("generated", "complete")
+
+
+@pytest.mark.parametrize("name", ["samples_1.jsonl", "log.json.jsonl", "details_x.parquet"])
+def test_predictions_may_be_called_like_a_log(built, version, tmp_path, name):
+    rows = [{"id": row["id"], "prediction": LABELS[row["label"]]} for row in version]
+    if name.endswith(".parquet"):
+        pq.write_table(pa.Table.from_pylist(rows), tmp_path / name)
+    else:
+        (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = nlihub.score(tmp_path / name, str(built))
+    assert found["metrics"]["nli_report"]["accuracy"] == 1
+    assert found["logs"] == []
+
+
+@pytest.mark.parametrize(
+    ("status", "state"),
+    [
+        ("success", "with errors, 1 of 23 samples failed"),
+        ("cancelled", "cancelled, 1 of 23 samples failed"),
+        ("error", "ended by an error, 1 of 23 samples failed"),
+        ("started", "not ended, 1 of 23 samples failed"),
+    ],
+)
+def test_the_state_of_a_log_is_named(built, version, digest, tmp_path, status, state):
+    path = inspect_json(version[:23], digest, tmp_path, status)
+    found = nlihub.score(path, str(built))
+    told = f"log.json is of a run that is not complete: {state}; these count as wrong."
+    assert found["notes"][0].startswith(told)
+    [about] = found["logs"]
+    assert (about["file"], about["state"], about["n_failed"]) == ("log.json", state, 1)
+    assert found["metrics"]["nli_report"]["n_unanswered"] == 3  # two of them said something
+    shown = run_command("score", path, "--dataset", built).stdout
+    assert f"log.json: inspect_ai 0.3.285, {state}\n" in shown
+
+
+def test_a_failed_call_of_lighteval_is_an_empty_text(built, version, digest, tmp_path):
+    path = lighteval_log(version[:20], digest, tmp_path)
+    rows = pq.read_table(path).to_pylist()
+    rows[3]["model_response"]["text"] = [""]
+    pq.write_table(pa.Table.from_pylist(rows), path)
+    assert read_log(path).state == "with errors, 1 of 20 samples failed"
+
+
+def test_runs_of_one_system_that_are_not_alike(built, version, digest, tmp_path):
+    rows = version[:60]
+    logs = [lm_eval_log(rows, digest, tmp_path), lighteval_log(rows, digest, tmp_path)]
+    [note, *_] = nlihub.score(logs, str(built))["notes"]
+    assert note.startswith("The runs of one system are not alike: samples_open_spacenli_p1_gen_")
+    assert "is lm_eval 0.4.13,prompt:p1" in note and "is lighteval,prompt:p1" in note
+    (tmp_path / "again").mkdir()
+    logs[1] = lm_eval_log(rows, digest, tmp_path / "again")
+    assert "not alike" not in " ".join(nlihub.score(logs, str(built))["notes"])
+
+
+def change_row(path, change):
+    """Change the rows of a log of lm_eval or lighteval, each a mapping."""
+    if path.suffix == ".parquet":
+        rows = pq.read_table(path).to_pylist()
+    else:
+        rows = [json.loads(line) for line in path.read_text().splitlines()]
+    for number, row in enumerate(rows):
+        change(number, row)
+    if path.suffix == ".parquet":
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    else:
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.mark.parametrize("write", [lm_eval_log, lighteval_log])
+@pytest.mark.parametrize("value", [-1, -2, 3, True, False, 1.0, "1"])
+def test_only_ids_of_labels_are_predictions(version, digest, tmp_path, write, value):
+    def change(_, row):
+        if "metric" in row:
+            row["metric"]["judged"]["prediction"] = value
+        else:
+            row["accuracy"][2] = value
+
+    path = change_row(write(version[:20], digest, tmp_path), change)
+    with pytest.raises(PredictionsError, match=rf"{value!r} of .*; expected 0 to 2 or null"):
+        read_log(path)
+
+
+@pytest.mark.parametrize("write", [lm_eval_log, lighteval_log])
+@pytest.mark.parametrize(
+    ("likelihoods", "is_read"),
+    [
+        (["nan", "-1.0", "-2.0"], False),
+        (["-inf", "-inf", "-inf"], False),
+        (["-inf", "-1.0", "-2.0"], True),
+    ],
+)
+def test_likelihoods_that_choose_nothing_are_unread(
+    version, digest, tmp_path, write, likelihoods, is_read
+):
+    def change(_, row):
+        if "metric" in row:
+            row["metric"]["judged"]["prediction"] = 1
+            row["model_response"]["logprobs"] = list(map(float, likelihoods))
+        else:
+            row["accuracy"][2] = 1
+            row["filtered_resps"] = [[value, "False"] for value in likelihoods]
+
+    log = read_log(change_row(write(version[:5], digest, tmp_path), change))
+    assert log.answers == "likeliest"
+    assert log.predictions["prediction"].unique().to_pylist() == ["neutral" if is_read else None]
+
+
+@pytest.mark.parametrize("write", [lm_eval_log, lighteval_log])
+@pytest.mark.parametrize(
+    ("key", "value", "rows"), [("id", None, [3]), ("config", 5, range(20)), ("digest", None, [1])]
+)
+def test_a_row_says_what_it_is_of_in_text(version, digest, tmp_path, write, key, value, rows):
+    def change(number, row):
+        if number in rows:
+            row["doc"].get("specific", row["doc"])[key] = value
+
+    path = change_row(write(version[:20], digest, tmp_path), change)
+    with pytest.raises(PredictionsError, match="is no log of a task of nlihub, or is damaged"):
+        nlihub.score(path, "open_spacenli")
+
+
+@pytest.mark.parametrize("kind", [0, 8, ZSTANDARD])
+def test_a_flipped_bit_of_an_archive_changes_no_answer(version, digest, tmp_path, kind):
+    path = inspect_archive(version[:5], digest, tmp_path, kind)
+    expected, content = read_log(path), path.read_bytes()
+    rng = random.Random(kind)
+    for number in range(60):
+        place = rng.randrange(len(content))
+        damaged = bytearray(content)
+        damaged[place] ^= 1 << rng.randrange(8)
+        other = tmp_path / f"{number}.eval"
+        other.write_bytes(damaged)
+        try:
+            found = read_log(other)
+        except PredictionsError:
+            continue
+        assert (str(found), found.state) == (str(expected), expected.state), place
+        assert found.predictions.equals(expected.predictions), place
+
+
+@pytest.mark.parametrize("kind", [0, 8, ZSTANDARD])
+@pytest.mark.parametrize(
+    ("at", "code", "value", "message"),
+    [
+        (6, "<H", 99, "zip file version 9.9"),
+        (16, "<I", 7, "has not the size and the CRC that it declares"),
+        (24, "<I", 0, "has not the size and the CRC that it declares"),
+        (24, "<I", 1 << 26, "has not the size and the CRC that it declares"),
+        (24, "<I", 1 << 27, "has more than 67,108,864 bytes"),
+        (46, "<B", ord("t"), "is called samples/"),
+    ],
+)
+def test_forged_archives_are_refused(version, digest, tmp_path, kind, at, code, value, message):
+    path = inspect_archive(version[:5], digest, tmp_path, kind)
+    content = bytearray(path.read_bytes())
+    struct.pack_into(code, content, content.rindex(b"PK\1\2") + at, value)
+    path.write_bytes(content)
+    with pytest.raises(PredictionsError, match=message):
+        read_log(path)
+
+
+def test_no_sample_hides_in_the_comment_of_another(version, digest, tmp_path):
+    path = inspect_archive(version[:5], digest, tmp_path)
+    content = bytearray(path.read_bytes())
+    last, end = content.rindex(b"PK\1\2"), content.rindex(b"PK\5\6")
+    before = content.rindex(b"PK\1\2", 0, last)
+    struct.pack_into("<H", content, before + 32, end - last)
+    path.write_bytes(content)
+    with pytest.raises(PredictionsError, match="is followed by what Inspect does not write"):
+        read_log(path)

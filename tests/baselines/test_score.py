@@ -9,6 +9,7 @@ import sys
 
 import datasets
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
@@ -18,6 +19,7 @@ from command_line import run_command as run
 from nlihub.baselines.evaluation.label_order import find_better_order
 from nlihub.baselines.evaluation.scoring import ScoringOptions, score_predictions
 from nlihub.loaders.errors import (
+    NLIHubError,
     PredictionsError,
     SchemaError,
     SourceNotFoundError,
@@ -190,6 +192,89 @@ def test_labels_in_other_capitals_are_pointed_out(built, rows, tmp_path):
     loud = pa.array([name.upper() for name in names["prediction"].to_pylist()])
     path = write(names.set_column(1, "prediction", loud), tmp_path / "loud.csv")
     with pytest.raises(PredictionsError, match="capitals and blanks have to be the same"):
+        nlihub.score(path, str(built))
+
+
+def in_memory(kind, table):
+    """Predictions as people have them at hand; a column is in the order of the split."""
+    column = table["prediction"].to_pylist()
+    if kind == "tensor":
+        torch = pytest.importorskip("torch")
+        return torch.tensor([LABELS.index(label) for label in column])
+    return {
+        "list": column,
+        "tuple": tuple(column),
+        "array": np.array(column),
+        "series": pd.Series(column),
+        "arrow": table["prediction"],
+        "frame": table.to_pandas(),
+        "table": table,
+        "mapping": table.to_pydict(),
+        "dataset": datasets.Dataset(table),
+    }[kind]
+
+
+@pytest.mark.parametrize("kind", ["list", "tuple", "array", "series", "arrow", "tensor"])
+def test_a_column_of_predictions_is_scored_in_the_order_of_the_split(built, rows, tmp_path, kind):
+    tables = [predict(rows, seed).sort_by("id") for seed in range(2)]
+    order = np.argsort(np.argsort(rows["id"].to_pylist()))
+    tables = [table.take(order).select(["id", "prediction"]) for table in tables]
+    files = [write(table, tmp_path / f"{seed}.csv") for seed, table in enumerate(tables)]
+    expected = nlihub.score(files[0], str(built), against=files[1])
+    given = [in_memory(kind, table) for table in tables]
+    found = nlihub.score(given[0], str(built), against=given[1])
+    assert found["metrics"] == expected["metrics"]
+    assert (found["predictions"], found["against"]) == (["predictions"], ["other predictions"])
+    with pytest.raises(PredictionsError, match=r"5 predictions; expected one for each of the"):
+        nlihub.score(given[0][:5], str(built))
+
+
+@pytest.mark.parametrize("kind", ["frame", "table", "mapping", "dataset"])
+def test_a_table_of_predictions_is_scored_by_its_ids(built, rows, tmp_path, kind):
+    tables = [predict(rows, seed) for seed in range(2)]
+    files = [write(table, tmp_path / f"{seed}.parquet") for seed, table in enumerate(tables)]
+    expected = nlihub.score(files[0], str(built), against=files[1])
+    given = [in_memory(kind, table) for table in tables]
+    found = nlihub.score(given[0], str(built), against=given[1])
+    assert found["metrics"] == expected["metrics"]
+    assert found["notes"][0] == "predictions: these columns are not used: note."
+    if kind != "mapping":
+        runs = nlihub.score([given[0], files[1]], str(built))
+        assert runs["predictions"] == ["predictions 1", "1.parquet"]
+        assert runs["summary"] == nlihub.score(files, str(built))["summary"]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([], "0 files of predictions"),
+        (["a.csv", "b.JSONL"], "There is no file a.csv"),
+        (["a.csv", "entailment"], "2 predictions; expected one for each"),
+        ("entailment", "expected a file that ends in"),
+        ({"id": ["a"], "prediction": ["x", "y"]}, "expected length 1 but got length 2"),
+        ({"id": ["a"]}, "the column prediction is missing"),
+        (pd.DataFrame({0: ["a"], 1: ["x"]}), "the column prediction is missing; the columns are 0"),
+        (np.zeros((2, 3)), r"has the shape \(2, 3\)"),
+        (5, "is 5, a int, not a column"),
+    ],
+)
+def test_what_is_no_prediction_in_memory(given, message):
+    with pytest.raises(NLIHubError, match=message) as caught:
+        nlihub.score(given, "open_spacenli")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_tensor_without_data_is_no_prediction():
+    given = pytest.importorskip("torch").zeros(1, device="meta")
+    for predictions in (given, {"id": ["a"], "prediction": given}):
+        with pytest.raises(PredictionsError, match=r"that NumPy cannot read: [^\n]*$"):
+            nlihub.score(predictions, "open_spacenli")
+
+
+def test_a_link_to_itself_is_no_file(built, tmp_path):
+    path = tmp_path / "p.csv"
+    path.symlink_to(path)
+    with pytest.raises(PredictionsError, match=r"p\.csv cannot be read: Too many levels"):
         nlihub.score(path, str(built))
 
 

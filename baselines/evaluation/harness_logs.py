@@ -213,8 +213,9 @@ def _read(path: Path, *_: int) -> HarnessLog | None:
     except PredictionsError:
         raise
     except _DAMAGE as error:
+        reason = str(error) if isinstance(error, ValueError) else repr(error)
         raise PredictionsError(
-            f"{path.name} is no log of a task of nlihub, or is damaged ({error!r})."
+            f"{path.name} is no log of a task of nlihub, or is damaged ({reason})."
         ) from None
 
 

@@ -12,9 +12,6 @@ from ..metrics.functional import MetricInputError, consistency, nli_report, patt
 _LOGGER = logging.getLogger(__name__)
 #: Thresholds of pattern accuracy. Source: SpaceNLI, Table 5.
 THRESHOLDS = (0.95, 1.0)
-#: Half of the interval that holds this share is a standard error, where resamples are normal.
-_TWO_ERRORS = 0.6827
-_N_RESAMPLES = 1000
 _FUNCTIONS: Mapping[str, Callable[..., Mapping[str, Any]]] = {
     "nli_report": nli_report,
     "pattern_accuracy": pattern_accuracy,
@@ -58,8 +55,8 @@ def compute_scores(
 ) -> dict[str, Score]:
     """Compute the scores of a dataset's tasks; never fail, since a run of hours hangs on it.
 
-    An answer that cannot be read is wrong. A standard error is half of the central 68.27 % of 1,000
-    bootstrap resamples, of groups where there are some, else of rows.
+    An answer that cannot be read is wrong. Standard errors are by the jackknife over groups where
+    there are some, else over rows; NaN with fewer than five.
 
     Args:
         spec: What the dataset declares.
@@ -112,7 +109,7 @@ def _run(
     references = [row.reference for row in rows]
     predictions = [row.prediction for row in rows]
     groups = [row.group for row in rows]
-    options: dict[str, Any] = {"confidence_level": _TWO_ERRORS, "n_resamples": _N_RESAMPLES}
+    options: dict[str, Any] = {"confidence_level": 0.95}
     if groups[:1] != [None]:
         options["groups"] = groups
     if metric == "pattern_accuracy":
@@ -126,11 +123,8 @@ def _run(
 
 def _scores_of(result: Mapping[str, Any], key: str) -> Iterator[Score]:
     """Yield the scores of a metric's result under a key: one, or one a threshold."""
-    values, ends = result.get(key), (result.get("confidence_intervals") or {}).get(key)
-    if isinstance(values, list):
-        pairs = zip(values, ends or [None] * len(values), strict=True)
-    else:
-        pairs = zip([values], [ends], strict=True)
-    for value, interval in pairs:
-        error = (interval[1] - interval[0]) / 2 if interval else math.nan
-        yield Score(math.nan if value is None else value, error)
+    values, errors = result.get(key), result.get("standard_errors", {}).get(key)
+    if not isinstance(values, list):
+        values, errors = [values], [errors]
+    for found in zip(values, errors, strict=True):
+        yield Score(*(math.nan if one is None else one for one in found))

@@ -153,44 +153,76 @@ def confidence_intervals(
     Source: Korn and Graubard, Survey Methodology 24 (1998); Clopper and Pearson, Biometrika 26
         (1934).
     """
-    return {name: _interval(ratio, inference, counts) for name, ratio in ratios.items()}
-
-
-def _interval(ratio: Ratio, inference: Inference, counts: np.ndarray | None) -> list[float] | None:
-    rows, counts = _merge(np.hstack(ratio), counts)
-    numerators, denominators = np.split(rows, 2, axis=1)
-    n_units = int(counts.sum())
-    totals, wholes = counts @ numerators, counts @ denominators
-    if n_units < _MIN_UNITS or not wholes.any():
-        return None
-    value = float(_mean_ratio(totals, wholes))
-    # A class that only one unit has keeps its score when that unit is left out.
-    changes = totals * denominators - numerators * wholes
-    rest = wholes * (wholes - denominators)
-    moved = np.divide(changes, rest, out=np.zeros_like(changes), where=rest > 0).mean(axis=1)
-    variance = (n_units - 1) / n_units * float(counts @ moved**2)
-    weights = denominators.sum(axis=1) / wholes.sum()
-    n_equal = 1 / float(counts @ weights**2)  # so many units of equal size weigh as much
+    found = {name: _Estimate.of(ratio, counts) for name, ratio in ratios.items()}
     alpha = 1 - inference.confidence_level
-    if variance <= _ROUNDING**2 or _are_trials(numerators, denominators):
-        n_trials = n_equal
-    else:
-        freedom = max(1.0, n_equal - 1)
-        normal = statistics.NormalDist().inv_cdf(1 - alpha / 2)
-        ratio_of_errors = normal / _student_quantile(alpha, freedom)
-        n_trials = value * (1 - value) / variance * ratio_of_errors**2
-    n_right, n_wrong = n_trials * value, n_trials * (1 - value)
-    low = _beta_quantile(alpha / 2, n_right, n_wrong + 1) if value > _ROUNDING else 0.0
-    high = 1 - _beta_quantile(alpha / 2, n_wrong, n_right + 1) if value < 1 - _ROUNDING else 1.0
-    return [low, high]
+    return {name: one.interval(alpha) if one else None for name, one in found.items()}
 
 
-def _are_trials(numerators: np.ndarray, denominators: np.ndarray) -> bool:
-    """Return whether units are trials: equally large, and wholly right or wholly wrong."""
-    largest = denominators.max()
-    if denominators.shape[1] > 1 or denominators.min() < largest:
-        return False
-    return bool(np.isin(numerators, (0, largest)).all())
+def standard_errors(
+    ratios: Mapping[str, Ratio], counts: np.ndarray | None = None
+) -> dict[str, float | None]:
+    """Compute standard errors of scores, by the jackknife over units.
+
+    Args:
+        ratios: Scores from 0 to 1, by name.
+        counts: Number of equal units in each row of the ratios, ``(rows,)``; None means one each.
+
+    Returns:
+        The error of each score, from 0; None where it has no interval.
+    """
+    found = {name: _Estimate.of(ratio, counts) for name, ratio in ratios.items()}
+    return {name: math.sqrt(one.variance) if one else None for name, one in found.items()}
+
+
+class _Estimate(NamedTuple):
+    """A score with its variance over units.
+
+    Attributes:
+        value: The score, from 0 to 1.
+        variance: Its variance by the jackknife.
+        n_equal: Number of units of equal size that weigh as much as these.
+        are_trials: Whether units are equally large, and wholly right or wholly wrong.
+    """
+
+    value: float
+    variance: float
+    n_equal: float
+    are_trials: bool
+
+    @classmethod
+    def of(cls, ratio: Ratio, counts: np.ndarray | None) -> "_Estimate | None":
+        """Estimate a score; None if there are too few units, or none has a class of it."""
+        rows, counts = _merge(np.hstack(ratio), counts)
+        numerators, denominators = np.split(rows, 2, axis=1)
+        n_units = int(counts.sum())
+        totals, wholes = counts @ numerators, counts @ denominators
+        if n_units < _MIN_UNITS or not wholes.any():
+            return None
+        # A class that only one unit has keeps its score when that unit is left out.
+        changes = totals * denominators - numerators * wholes
+        rest = wholes * (wholes - denominators)
+        moved = np.divide(changes, rest, out=np.zeros_like(changes), where=rest > 0).mean(axis=1)
+        weights = denominators.sum(axis=1) / wholes.sum()
+        size = denominators[0, 0]
+        return cls(
+            value=float(_mean_ratio(totals, wholes)),
+            variance=(n_units - 1) / n_units * float(counts @ moved**2),
+            n_equal=1 / float(counts @ weights**2),
+            are_trials=len(totals) == 1
+            and bool(np.all((denominators == size) & np.isin(numerators, (0, size)))),
+        )
+
+    def interval(self, alpha: float) -> list[float]:
+        """Return the ends of the interval of confidence ``1 - alpha``."""
+        value, n_trials = self.value, self.n_equal
+        if self.variance > _ROUNDING**2 and not self.are_trials:
+            normal = statistics.NormalDist().inv_cdf(1 - alpha / 2)
+            student = _student_quantile(alpha, max(1.0, self.n_equal - 1))
+            n_trials = value * (1 - value) / self.variance * (normal / student) ** 2
+        n_right, n_wrong = n_trials * value, n_trials * (1 - value)
+        low = _beta_quantile(alpha / 2, n_right, n_wrong + 1) if value > _ROUNDING else 0.0
+        high = 1 - _beta_quantile(alpha / 2, n_wrong, n_right + 1) if value < 1 - _ROUNDING else 1.0
+        return [low, high]
 
 
 def _mean_ratio(totals: np.ndarray, wholes: np.ndarray) -> np.ndarray:

@@ -346,7 +346,7 @@ def show_scores(found: Mapping[str, Any], *, per_group: bool = False) -> str:
         rows = app.scores(result)
         if metric != "nli_report":  # which has shown it
             rows = [row for row in rows if row[0] != "accuracy"]
-        lines += ["", metric, show_rows_as_text(rows)]
+        lines += ["", metric, show_rows_as_text(rows), *filter(None, [result.get("note")])]
         for title, rows in app.breakdowns(result).items():
             if per_group or not title.startswith(("By pattern", "By group", "Subsets")):
                 of = f" of {found['predictions'][0]}" if found["against"] else ""

@@ -14,6 +14,7 @@ from ..inference import (
     note_few,
     read_inference,
     sign,
+    standard_errors,
 )
 from ..inputs.columns import InputColumn, check_lengths, read_input_columns
 from ..inputs.groups import EncodedIds, check_one_value_per_group, encode_sorted
@@ -78,7 +79,7 @@ def cartography(
           as the fraction of the groups, rounded down; a group may be in two;
         - ``labels``: the label set, if references are given;
         - ``confidence_intervals``: low and high end by score, if asked for; None if there are fewer
-          than five groups;
+          than five groups; and beside it ``standard_errors``;
         - ``comparison``: for each score the ``other`` system's, the ``difference`` (first minus
           other), its ``interval``, and the ``p_value`` of an exchange test over the groups, if
           there are other probabilities;
@@ -144,6 +145,7 @@ def cartography(
     ratios = [_ratios(*_moments(gold, rows.ids)) for gold in rows.gold]
     if confidence_level is not None:
         result["confidence_intervals"] = confidence_intervals(ratios[0], inference)
+        result["standard_errors"] = standard_errors(ratios[0])
     if other_probabilities is not None:
         result["comparison"] = compare_systems(ratios, inference)
     if confidence_level is not None or other_probabilities is not None:

@@ -15,6 +15,7 @@ from ..inference import (
     note_few,
     read_inference,
     sign,
+    standard_errors,
 )
 from ..inputs.columns import InputColumn
 from ..inputs.groups import encode_ids, encode_sorted
@@ -105,7 +106,8 @@ def consistency(
         - ``groups``: lists ``group``, ``n_samples``, ``n_correct`` and ``accuracy``, sorted by
           group, if ``per_group``;
         - ``confidence_intervals``: low and high end by score, if asked for; also in
-          ``larger_side``; None if there are fewer than five groups;
+          ``larger_side``; None if there are fewer than five groups; and beside it
+          ``standard_errors``;
         - ``comparison``: for each score the ``other`` system's, the ``difference`` (first minus
           other), its ``interval``, and the ``p_value`` of an exchange test over the groups; for
           the consistency also ``n_only_first`` and ``n_only_second``, the groups that one system
@@ -188,6 +190,7 @@ def consistency(
     if confidence_level is not None:
         intervals = confidence_intervals(ratios[0], inference)
         result["confidence_intervals"] = levels.rename(intervals, "consistency")
+        result["standard_errors"] = levels.rename(standard_errors(ratios[0]), "consistency")
         intervals = _larger_side_intervals(table, levels, inference)
         result["larger_side"]["confidence_intervals"] = intervals
     if other_predictions is not None:

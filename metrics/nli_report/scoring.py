@@ -20,6 +20,7 @@ from ..inference import (
     note_few,
     read_inference,
     sign,
+    standard_errors,
 )
 from ..inputs.breakdown import break_down, read_breakdowns
 from ..inputs.groups import EncodedIds, encode_ids
@@ -82,7 +83,8 @@ def nli_report(
           sample with a list of values counts under each;
         - ``by_domain``: the same scores of every domain, if domains are given;
         - ``confidence_intervals``: low and high end by score (also of every domain and value), if
-          asked for; None if there are fewer than five groups, or samples without groups;
+          asked for; None if there are fewer than five groups, or samples without groups; and beside
+          it ``standard_errors``;
         - ``comparison``: for each score the ``other`` system's, the ``difference`` (first minus
           other), its ``interval``, and the ``p_value`` of an exchange test over the groups, or
           samples without groups; then also ``n_only_first`` and ``n_only_second`` of the accuracy,
@@ -132,8 +134,10 @@ def nli_report(
         if confidence_level is not None:
             groups_ = None if ids is None else ids.take(rows)
             [units], counts = _units(gold, [predicted], n_labels, groups_)
-            found = confidence_intervals(_ratios(units), inference, counts)
+            ratios = _ratios(units)
+            found = confidence_intervals(ratios, inference, counts)
             scores["confidence_intervals"] = _by_class(found, encoded.names)
+            scores["standard_errors"] = _by_class(standard_errors(ratios, counts), encoded.names)
             scores |= _note_few(len(gold), groups_)
         return scores
 

@@ -14,6 +14,7 @@ from ..inference import (
     note_few,
     read_inference,
     sign,
+    standard_errors,
 )
 from ..inputs.breakdown import Breakdown, break_down, read_breakdowns
 from ..inputs.columns import InputColumn
@@ -88,7 +89,8 @@ def pattern_accuracy(
         - ``groups``: lists ``group``, ``reference``, ``category``, ``n_samples``, ``n_correct``
           and ``accuracy``, sorted by group, if ``per_group``;
         - ``confidence_intervals``: low and high end by score (also of every category and value),
-          if asked for; None if there are fewer than five patterns;
+          if asked for; None if there are fewer than five patterns; and beside it
+          ``standard_errors``;
         - ``comparison``: for each score the ``other`` system's, the ``difference`` (first minus
           other), its ``interval``, and the ``p_value`` of an exchange test over the patterns; for
           the pattern accuracy also ``n_only_first`` and ``n_only_second``, the patterns that one
@@ -136,8 +138,10 @@ def pattern_accuracy(
     def scores_of(n_correct: np.ndarray, n_samples: np.ndarray, **others: Any) -> dict[str, Any]:
         scores = _scores(n_correct, n_samples, levels) | others
         if confidence_level is not None:
-            found = confidence_intervals(_ratios(n_correct, n_samples, levels), inference)
+            ratios = _ratios(n_correct, n_samples, levels)
+            found = confidence_intervals(ratios, inference)
             scores["confidence_intervals"] = levels.rename(found, "pattern_accuracy")
+            scores["standard_errors"] = levels.rename(standard_errors(ratios), "pattern_accuracy")
             scores |= note_few(len(n_samples), "groups")
         return scores
 

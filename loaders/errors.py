@@ -12,7 +12,14 @@ from typing import ClassVar
 
 
 class NLIHubError(Exception):
-    """Root of every error that nlihub raises on purpose."""
+    """Root of every error that nlihub raises on purpose.
+
+    Attributes:
+        exit_code: What the command line ends with: 1 for a check, data or a service that failed, 2
+            for wrong use.
+    """
+
+    exit_code: ClassVar[int] = 1
 
     def __str__(self) -> str:
         # KeyError and OSError would print a repr or an errno.
@@ -21,6 +28,8 @@ class NLIHubError(Exception):
 
 class MissingExtraError(NLIHubError, ImportError):
     """A library of an extra is not installed; names the extra."""
+
+    exit_code = 2
 
 
 @contextmanager
@@ -54,9 +63,13 @@ def needs_extra(extra: str, what: str) -> Iterator[None]:
 class UsageError(NLIHubError, ValueError):
     """An argument is invalid, alone or with another."""
 
+    exit_code = 2
+
 
 class SourceNotFoundError(NLIHubError, FileNotFoundError):
     """A source file is neither in the given folder nor can it be fetched."""
+
+    exit_code = 2
 
 
 class DownloadError(NLIHubError, ConnectionError):
@@ -86,6 +99,8 @@ class ChecksumError(NLIHubError, ValueError):
 class UnknownNameError(NLIHubError, KeyError, ValueError):
     """A dataset, config, split or pattern of that name does not exist."""
 
+    exit_code = 2
+
     @classmethod
     def of(cls, kind: str, name: str, known: Iterable[str]) -> "UnknownNameError":
         """Build the error with the known names and the closest of them.
@@ -105,6 +120,8 @@ class UnknownNameError(NLIHubError, KeyError, ValueError):
 
 class OutputError(NLIHubError, FileExistsError):
     """The output cannot be written where it was asked for."""
+
+    exit_code = 2
 
 
 class SchemaError(NLIHubError, ValueError):
@@ -191,6 +208,8 @@ class CorpusError(NLIHubError, ValueError):
 
 class UnmeasuredError(NLIHubError, ValueError):
     """A statistic has no meaning for a version, or cannot be computed from it; says why."""
+
+    exit_code = 2
 
 
 class RecordError(Exception):

@@ -139,6 +139,21 @@ def test_exit_codes_and_messages(bank_files, tmp_path, arguments, code, expected
     assert not places["tmp"].exists() or not list(places["tmp"].iterdir())
 
 
+def test_a_service_that_fails_is_not_wrong_use(built, capsys):
+    from nlihub.baselines.systems.prompting.server import ServerError
+    from nlihub.cli import _errors_as_exit_codes
+    from nlihub.loaders.errors import DownloadError, HubError, MissingExtraError
+
+    done = run("stats", built, "--parser", "http://127.0.0.1:1")
+    assert (done.returncode, "refused" in done.stderr) == (1, True)
+    codes = {ServerError: 1, DownloadError: 1, HubError: 1, MissingExtraError: 2}
+    for kind, code in codes.items():
+        with pytest.raises(SystemExit) as ended, _errors_as_exit_codes():
+            raise kind("it does not answer")
+        assert (kind, ended.value.code) == (kind, code)
+        assert capsys.readouterr().err == "nlihub: it does not answer\n"
+
+
 @pytest.mark.parametrize("variable", ["NLIHUB_CACHE", "HF_HOME"])
 def test_a_cache_that_cannot_be_written_is_named(variable, tmp_path, monkeypatch):
     from huggingface_hub import constants

@@ -1,6 +1,6 @@
 """The command line. Answers go to stdout, everything else to stderr.
 
-Exit codes: 0 done, 1 a check failed or data are malformed, 2 wrong use.
+Exit codes: 0 done, 1 a check or a service failed or data are malformed, 2 wrong use.
 """
 
 import gc
@@ -56,47 +56,13 @@ _INTERRUPTED = (130, 143)
 
 @contextmanager
 def _errors_as_exit_codes() -> Iterator[None]:
-    from ..loaders.errors import (
-        AnnotationError,
-        BankError,
-        ChecksumError,
-        CorpusError,
-        DownloadError,
-        HubError,
-        MetadataError,
-        ModelError,
-        NLIHubError,
-        NotDataError,
-        PredictionsError,
-        ReleaseError,
-        SchemaError,
-        TrainingError,
-        VerificationError,
-        VersionError,
-    )
+    from ..loaders.errors import NLIHubError
 
     try:
         yield
     except NLIHubError as error:
         print(f"nlihub: {error}", file=sys.stderr)
-        failed_checks = (
-            AnnotationError,
-            BankError,
-            ChecksumError,
-            CorpusError,
-            DownloadError,
-            HubError,
-            MetadataError,
-            ModelError,
-            NotDataError,
-            PredictionsError,
-            ReleaseError,
-            SchemaError,
-            TrainingError,
-            VerificationError,
-            VersionError,
-        )
-        sys.exit(1 if isinstance(error, failed_checks) else 2)
+        sys.exit(error.exit_code)
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our answer has gone
         sys.exit(1)

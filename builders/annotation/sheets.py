@@ -76,9 +76,9 @@ def read_sheet(
     """Read a sheet as ``write_sheet`` writes it, or as a spreadsheet saves it after that.
 
     Args:
-        path: The file; UTF-8, its cells separated by commas, semicolons or tabs. Blank rows and
-            other columns are ignored. The missing cells of a short row are blank: Excel leaves out
-            separators at the end of a row.
+        path: The file; UTF-8, its cells separated by commas, semicolons or tabs and quoted as in
+            CSV, as spreadsheets do. Blank rows and other columns are ignored. The missing cells of
+            a short row are blank: Excel leaves out separators at the end of a row.
         columns: The columns to read.
         optional: Further columns to read; blank where the file does not have them.
         is_protected: Whether a leading apostrophe protects a cell; it is then removed.

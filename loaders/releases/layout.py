@@ -75,7 +75,8 @@ class Layout:
             a name, such as pandas writes for its index, is always skipped.
         delimiter: The separator of a table's values: a comma, or a tab.
         has_quotes: Whether a table quotes values as CSV does. If not, as in TSV by its standard, a
-            quotation mark is a character like others, and no value spans lines.
+            quotation mark is a character like others, no value spans lines, and one that looks
+            quoted is refused.
     """
 
     columns: tuple[Column, ...]
@@ -176,6 +177,21 @@ def parse_lines(lines: Iterable[str], layout: Layout) -> Iterator[list[str]]:
     return csv.reader(lines, strict=True, delimiter=layout.delimiter, quoting=csv.QUOTE_NONE)
 
 
+def looks_quoted(value: str) -> bool:
+    """Return whether a value of a table without quotes is quoted as CSV writers quote.
+
+    They double a quotation mark, or write two for an empty text. A value with a tab or line break
+    needs no rule: its row has another number of values. The metrics have the same rule.
+
+    >>> [looks_quoted(v) for v in ('"Is it ""so""?"', '""', '"It is so."', '"So," he said.')]
+    [True, True, False, False]
+    """
+    if len(value) < 2 or not (value[0] == value[-1] == '"'):
+        return False
+    inner = value[1:-1]
+    return not inner or ('"' in inner and '"' not in inner.replace('""', ""))
+
+
 def _in_table(path: Path, layout: Layout) -> Iterator[tuple[int, str]]:
     undecodable: list[tuple[int, str]] = []
     number, last = 0, ""
@@ -203,6 +219,12 @@ def _in_table(path: Path, layout: Layout) -> Iterator[tuple[int, str]]:
             undecodable.clear()
             if len(row) != len(names):
                 yield start, f"{len(row)} values, expected {len(names)}: {_shown(row)}"
+            elif not layout.has_quotes and (quoted := next(filter(looks_quoted, row), "")):
+                yield (
+                    start,
+                    f"{_shown(quoted)} is quoted as in CSV, but here a quotation mark is a "
+                    "character: write it as it is, or JSON lines, or set has_quotes in the layout",
+                )
             else:
                 yield from (
                     (start, problem)

@@ -1,8 +1,10 @@
 """Files of predictions, read as tables."""
 
+import csv
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +15,7 @@ import pyarrow.json
 import pyarrow.parquet
 
 from .columns import is_unicode
-from .problems import MetricInputError
+from .problems import N_SHOWN, MetricInputError
 
 #: What the names of files of rows or predictions end in.
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
@@ -21,6 +23,8 @@ SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
 PROBABILITY = "probability_"
 #: So many names of columns are listed in an error.
 _MAX_SHOWN = 20
+_MAX_FIELD_CHARS = 1 << 30  # of csv, whose own limit of 128 KiB a text may pass
+_MARK = b"\xef\xbb\xbf"  # the byte order mark of UTF-8
 
 #: Columns that are read as strings, even if they hold only numbers.
 _TEXTS = ("premise", "hypothesis", "sentence1", "sentence2")
@@ -31,13 +35,14 @@ def read_input_file(path: str | Path) -> pa.Table:
     """Read the inputs of a metric from a file, one row or more, as a table.
 
     Args:
-        path: A file that ends in ``.csv``, ``.tsv``, ``.jsonl`` or ``.parquet``. In CSV and TSV, an
-            empty field is an empty string, and a column of whole numbers holds integers, except
-            ``id``, ``group``, ``category``, ``domain`` and the texts.
+        path: A file that ends in ``.csv``, ``.tsv``, ``.jsonl`` or ``.parquet``, with or without a
+            byte order mark. In CSV and TSV, an empty field is an empty string, and a column of
+            whole numbers holds integers, except ``id``, ``group``, ``category``, ``domain`` and the
+            texts. TSV is read literally: a quotation mark is a character.
 
     Raises:
-        MetricInputError: The suffix is another one, the file is malformed or has no rows, or two
-            columns have the same name.
+        MetricInputError: The suffix is another one, the file is malformed or has no rows, a field
+            of TSV is quoted as CSV writers quote, or two columns have the same name.
         OSError: The file cannot be read.
     """
     path = Path(path)
@@ -68,7 +73,54 @@ def read_input_file(path: str | Path) -> pa.Table:
     return table
 
 
+def looks_quoted(field: str) -> bool:
+    """Return whether a field of TSV is quoted as CSV writers quote.
+
+    They double a quotation mark, or write two for an empty text. A field with a tab or line break
+    needs no rule: its row has another number of fields.
+
+    >>> [looks_quoted(f) for f in ('"Is it ""so""?"', '""', '"It is so."', '"So," he said.')]
+    [True, True, False, False]
+    """
+    if len(field) < 2 or not (field[0] == field[-1] == '"'):
+        return False
+    inner = field[1:-1]
+    return not inner or ('"' in inner and '"' not in inner.replace('""', ""))
+
+
+def _find_malformed_rows(path: Path, delimiter: str) -> Iterator[str]:
+    """Yield what is wrong with rows of CSV or TSV, which Arrow would join, cut or unquote.
+
+    A header in quotes comes of a writer that quotes every text.
+    """
+    is_tsv = delimiter == "\t"
+    quoting = csv.QUOTE_NONE if is_tsv else csv.QUOTE_MINIMAL
+    names: list[str] = []
+    line = 1
+    before = csv.field_size_limit(_MAX_FIELD_CHARS)
+    try:
+        with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+            reader = csv.reader(file, delimiter=delimiter, quoting=quoting, strict=True)
+            for row in reader:
+                start, line = line, reader.line_num + 1
+                names = names or row
+                if row and len(row) != len(names):
+                    yield f"{path}:{start}: {len(row)} fields, expected {len(names)}."
+                for field in row if is_tsv else ():
+                    if looks_quoted(field) or (row is names and field[:1] == field[-1:] == '"'):
+                        yield (
+                            f"{path}:{start}: {field!r:.60} is quoted as in CSV; in TSV a "
+                            "quotation mark is a character. Save the table as CSV or JSON lines."
+                        )
+    except csv.Error as error:
+        yield f"{path}:{line}: not CSV: {error}."
+    finally:
+        csv.field_size_limit(before)
+
+
 def _read_csv(path: Path, delimiter: str = ",") -> pa.Table:
+    if malformed := list(islice(_find_malformed_rows(path, delimiter), N_SHOWN)):
+        raise MetricInputError(malformed)
     # Keep labels such as "true", groups such as 2020-01-01 and empty fields as strings.
     convert = pa.csv.ConvertOptions(
         column_types=dict.fromkeys(_TEXT_COLUMNS, pa.string()),
@@ -78,13 +130,18 @@ def _read_csv(path: Path, delimiter: str = ",") -> pa.Table:
         timestamp_parsers=[],
         auto_dict_encode=False,
     )
-    parse = pa.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
+    has_quotes = delimiter != "\t"
+    parse = pa.csv.ParseOptions(
+        delimiter=delimiter,
+        quote_char='"' if has_quotes else False,
+        newlines_in_values=has_quotes,
+    )
     return pa.csv.read_csv(path, convert_options=convert, parse_options=parse)
 
 
 def _read_jsonl(path: Path) -> pa.Table:
     # Declare the strings: Arrow would read "2020-01-01" as a time.
-    with path.open(encoding="utf-8") as file:
+    with path.open(encoding="utf-8-sig") as file:
         first = next((line for line in file if line.strip()), "{}")
     try:
         row = json.loads(first)
@@ -96,7 +153,10 @@ def _read_jsonl(path: Path) -> pa.Table:
         raise MetricInputError([f"{path}: half of a surrogate pair in the column {wrong[0]!r}."])
     texts = [(name, pa.string()) for name, value in row.items() if isinstance(value, str)]
     parse = pa.json.ParseOptions(explicit_schema=pa.schema(texts))
-    return pa.json.read_json(path, parse_options=parse)
+    with path.open("rb") as content:
+        if content.read(len(_MARK)) != _MARK:
+            content.seek(0)
+        return pa.json.read_json(content, parse_options=parse)
 
 
 def probability_matrix(

@@ -141,8 +141,9 @@ def test_exit_codes_and_messages(bank_files, tmp_path, arguments, code, expected
 
 def test_a_service_that_fails_is_not_wrong_use(built, capsys):
     from nlihub.baselines.systems.prompting.server import ServerError
-    from nlihub.cli import _errors_as_exit_codes
     from nlihub.loaders.errors import DownloadError, HubError, MissingExtraError
+
+    from nlihub.cli import _errors_as_exit_codes
 
     done = run("stats", built, "--parser", "http://127.0.0.1:1")
     assert (done.returncode, "refused" in done.stderr) == (1, True)

@@ -544,8 +544,10 @@ TSV = Layout(
 
 def test_tsv_keeps_quotation_marks_and_commas(tmp_path):
     path = tmp_path / "test.tsv"
-    path.write_text('id\ttext\tlabel\n1\t"Yes", he said\ta\n2\tso "\tb\n', encoding="utf-8")
-    expected = [("1", '"Yes", he said', "a"), ("2", 'so "', "b")]
+    path.write_text(
+        'id\ttext\tlabel\n1\t"Yes", he said\ta\n2\tso "\tb\n3\t"No."\ta\n', encoding="utf-8"
+    )
+    expected = [("1", '"Yes", he said', "a"), ("2", 'so "', "b"), ("3", '"No."', "a")]
     assert [tuple(row.values()) for row in rows_of(TSV.read(path))] == expected
     assert [tuple(row.values()) for row in rows_of(TSV.read(path, is_known=True))] == expected
 
@@ -556,6 +558,13 @@ def test_tsv_with_quotes_reads_tabs_inside_them(tmp_path):
     [row] = rows_of(replace(TSV, has_quotes=True).read(path))
     assert row["text"] == "a\tb"
     with pytest.raises(ReleaseError, match=r"test.tsv:2: 4 values, expected 3"):
+        rows_of(TSV.read(path))
+
+
+def test_tsv_that_a_csv_writer_quoted_is_refused(tmp_path):
+    path = tmp_path / "test.tsv"
+    path.write_text('id\ttext\tlabel\n1\tx\ta\n2\t"""Yes,"" he said."\ta\n', encoding="utf-8")
+    with pytest.raises(ReleaseError, match=r"test.tsv:3: .*is quoted as in CSV, but here"):
         rows_of(TSV.read(path))
 
 

@@ -1,5 +1,7 @@
 """Every kind of column is read alike; whatever does not fit is refused, with the rows."""
 
+import csv
+import io
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
@@ -10,6 +12,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from nlihub.metrics import METRICS
 from nlihub.metrics.functional import (
     MetricInputError,
@@ -475,6 +479,76 @@ def test_half_a_surrogate_pair_in_the_name_of_a_column_is_named(tmp_path):
     path.write_text('{"id": "a", "predicti\\ud800on": "no"}\n')
     with pytest.raises(MetricInputError, match=r"half of a surrogate pair in the column 'predicti"):
         read_input_file(path)
+
+
+QUOTING = ['"Yes," he said.', '"No."', '"Open', 'An "inner" one', '"Two" and "two"', '"', ""]
+
+
+def write_rows(path, texts, delimiter="\t", **options):
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter=delimiter, **options)
+        writer.writerows([("id", "premise"), *((f"r{i}", text) for i, text in enumerate(texts))])
+
+
+def test_tsv_is_read_literally(tmp_path):
+    path = tmp_path / "rows.tsv"
+    write_rows(path, QUOTING, quoting=csv.QUOTE_NONE, quotechar=None)
+    assert read_input_file(path)["premise"].to_pylist() == QUOTING
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ('"Yes," he said.', {}, r"rows.tsv:3: .* is quoted as in CSV; .* Save the table as CSV"),
+        ('"No."', {}, "rows.tsv:3: .* is quoted as in CSV"),
+        ("a\tb", {}, "rows.tsv:3: 3 fields, expected 2"),
+        ("a\nb", {}, "rows.tsv:4: 1 fields, expected 2"),
+        ("plain", {"quoting": csv.QUOTE_ALL}, "rows.tsv:1: '\"id\"' is quoted as in CSV"),
+    ],
+)
+def test_tsv_that_a_csv_writer_quoted_is_refused(tmp_path, text, options, message):
+    path = tmp_path / "rows.tsv"
+    write_rows(path, ["first", text, "last"], **options)
+    with pytest.raises(MetricInputError, match=message):
+        read_input_file(path)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ('a,"x\nb,"y\nc,z\n', r"rows.csv:2: not CSV: ',' expected after '\"'"),
+        ('a,"Yes," he said.\n', "rows.csv:2: not CSV"),
+        ("a,x\nb,y,z\n", "rows.csv:3: 3 fields, expected 2"),
+        ('a,x\nb,"y\n', "rows.csv:3: not CSV: unexpected end of data"),
+    ],
+)
+def test_malformed_csv_is_refused_with_its_line(tmp_path, rows, message):
+    path = tmp_path / "rows.csv"
+    path.write_text(f"id,premise\n{rows}")
+    with pytest.raises(MetricInputError, match=message):
+        read_input_file(path)
+    write_rows(path, [*QUOTING, "x" * 200_000, "a,b\nc"], ",")
+    assert read_input_file(path)["premise"].to_pylist() == [*QUOTING, "x" * 200_000, "a,b\nc"]
+
+
+@given(st.text('"a ,', max_size=9))
+def test_readers_of_tsv_agree_on_quotes(field):
+    from nlihub.loaders.releases import layout
+    from nlihub.metrics.inputs import files
+
+    assert files.looks_quoted(field) == layout.looks_quoted(field)
+    written = io.StringIO()
+    csv.writer(written, delimiter="\t").writerow([field, ""])
+    is_quoted = written.getvalue() != f"{field}\t\r\n"
+    assert files.looks_quoted(written.getvalue().split("\t")[0]) or not is_quoted
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.tsv", "rows.jsonl"])
+def test_a_byte_order_mark_is_no_part_of_a_file(tmp_path, name):
+    tables = {"rows.csv": "id,label\n1,a\n", "rows.tsv": "id\tlabel\n1\ta\n"}
+    text = tables.get(name, '{"id": "1", "label": "a"}\n')
+    (tmp_path / name).write_text(text, encoding="utf-8-sig")
+    assert read_input_file(tmp_path / name).to_pylist() == [{"id": "1", "label": "a"}]
 
 
 def test_labels_beyond_signed_integers_are_named():

@@ -58,10 +58,14 @@ def measure_pattern_agreement(bank: PatternBank, path: Path) -> PatternAgreement
             the fingerprint of the pattern that was read.
 
     Raises:
-        BankError: A pattern was not read by every reader, or has changed since.
+        BankError: The file is not CSV, a pattern was not read by every reader, or has changed
+            since.
     """
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.DictReader(file, strict=True))
+    except csv.Error as error:
+        raise BankError([Defect(str(path), 0, "", f"not CSV: {error}")]) from None
     defects = []
     patterns = {pattern.id: pattern for pattern in bank}
     answers: dict[str, dict[str, list[str]]] = {}

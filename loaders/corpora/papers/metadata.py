@@ -54,6 +54,8 @@ class Metadata:
                     raise MetadataError(defects)
                 for row in reader:
                     line, key = reader.line_num, row["id"]
+                    if rest := row.pop(None, []):
+                        report(line, f"has {len(row) + len(rest)} values, expected {len(row)}")
                     if not key:
                         report(line, "has no id")
                     elif key in seen:

@@ -522,6 +522,7 @@ class TestChoices:
         ("text", "problem"),
         [
             ("paper,year\nA,1999\n", "expected id, year, domain"),
+            ("id,year,domain\nA,1999,law,tax\n", "4 values, expected 3"),
             ("id,year\nA,\nA,1999\n", "names 'A' again"),
             ("id,year\nA,soon\n", "expected a number"),
             ("id,year\n,1999\n", "has no id"),

@@ -139,7 +139,7 @@ def list_changes(old: Manifest, new: BuiltVersion) -> list[Change]:
 
     Args:
         old: Manifest of the version before.
-        new: The version.
+        new: The version, verified.
 
     Raises:
         VerificationError: A file of the version is missing or malformed.

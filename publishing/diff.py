@@ -150,8 +150,8 @@ def diff_versions(old: BuiltVersion, new: BuiltVersion) -> VersionDiff:
     held in memory.
 
     Args:
-        old: The version before.
-        new: The version after.
+        old: The version before; its files have the hashes in its manifest.
+        new: The version after; likewise.
 
     Returns:
         Ids stand in the order of the new version, those of removed rows in that of the old.

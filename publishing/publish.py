@@ -5,6 +5,7 @@ from pathlib import Path
 
 from ..builders.versions.open import PathLike, open_version
 from ..builders.versions.version import BuiltVersion
+from ..loaders.errors import VerificationError
 from ..loaders.progress import Tell, silent
 from .croissant import write_croissant
 from .dataset import plan_dataset
@@ -106,7 +107,8 @@ def diff(old: str, new: str) -> VersionDiff:
         UsageError: One of them is neither, or they are versions of different datasets.
         VersionError: There is no such version.
         HubError: The Hub refuses, or cannot be reached.
-        ChecksumError: A file is not the one that the version lists.
+        ChecksumError: A published file is not the one that the version lists.
+        VerificationError: A file of a folder is not the one that the version lists, or malformed.
     """
     return diff_versions(_open(old), _open(new))
 
@@ -144,6 +146,13 @@ def croissant(
 
 
 def _open(reference: str) -> BuiltVersion:
-    if Path(reference).expanduser().is_dir():
-        return BuiltVersion(Path(reference).expanduser())
-    return RemoteVersion(*parse_reference(reference)).fetch()
+    """Open a version whose files have the hashes in its manifest, by which rows are compared."""
+    if not (folder := Path(reference).expanduser()).is_dir():
+        return RemoteVersion(*parse_reference(reference)).fetch()
+    version = BuiltVersion(folder)
+    if damaged := next(version.damaged_files(), None):
+        raise VerificationError(
+            f"{folder} is not as it was built: {damaged}. See whether more is wrong: nlihub verify "
+            f"{folder}."
+        )
+    return version

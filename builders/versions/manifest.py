@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_origin
 
 from ...loaders.errors import VerificationError
 from ...loaders.json_text import parse_json
@@ -149,12 +149,15 @@ class Manifest:
                 for config, splits in fields["configs"].items()
             }
             manifest = _known(cls, {**fields, "configs": configs})
-            for name in ("files", "columns", "made_with", "declaration", "construction"):
-                if not isinstance(getattr(manifest, name), dict):
-                    raise TypeError(f"{name} must be an object")
-            for name in ("sources", "labels"):
-                if not isinstance(getattr(manifest, name), list):
-                    raise TypeError(f"{name} must be a list")
+            texts = (*manifest.labels, *manifest.columns.values(), *manifest.files.values())
+            if not all(isinstance(text, str) for text in texts):
+                raise TypeError("labels, columns and files must hold texts")
+            if not {"id", "label"} <= set(manifest.columns):
+                raise ValueError("id and label must be among the columns")
+            if not configs or not all(
+                s.shards for splits in configs.values() for s in splits.values()
+            ):
+                raise ValueError("there must be a config, and a file of each split")
             return manifest
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise VerificationError(f"{where} is not a manifest of nlihub ({error!r}).") from error
@@ -180,6 +183,11 @@ class Manifest:
 
 
 def _known(made: type[_Made], fields: Mapping[str, Any]) -> _Made:
-    """Make an object of its fields, without those that a later nlihub adds."""
-    names = {each.name for each in dataclasses.fields(made)}
-    return made(**{name: value for name, value in fields.items() if name in names})
+    """Make an object of its fields, without those that a later nlihub adds; check plain types."""
+    known = [each for each in dataclasses.fields(made) if each.name in fields]
+    for each in known:
+        origin = get_origin(each.type) or each.type
+        kind = {Mapping: dict, Sequence: list}.get(origin, origin)
+        if type(fields[each.name]) is not kind:
+            raise TypeError(f"{each.name} must be {kind.__name__}, not {fields[each.name]!r:.80}")
+    return made(**{each.name: fields[each.name] for each in known})

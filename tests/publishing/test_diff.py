@@ -1,6 +1,7 @@
 """Differences between versions: every kind of change is found, and none is invented."""
 
 import json
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -23,6 +24,8 @@ from nlihub.publishing.diff import (
     diff_versions,
     show_diff,
 )
+
+from nlihub import hub
 
 LABELS = ("entailment", "neutral", "contradiction")
 COLUMNS = {
@@ -359,6 +362,20 @@ def test_a_row_of_several_configs_is_compared_in_each(write):
 def test_versions_of_different_datasets(write):
     with pytest.raises(UsageError, match=r"is a version of tiny, .* of other; expected two"):
         diff_versions(write(BASE), write(BASE, dataset="other"))
+
+
+def test_a_version_that_was_changed_is_refused(built, tmp_path):
+    """Its manifest still says that nothing has changed."""
+    changed = shutil.copytree(built, tmp_path / "changed")
+    assert set(hub.diff(str(built), str(changed)).rows["default"]) == {"test"}
+    [path] = changed.glob("default/test-*.parquet")
+    table = pq.read_table(path)
+    labels = [(table["label"][0].as_py() + 1) % 3, *table["label"].to_pylist()[1:]]
+    at = table.schema.get_field_index("label")
+    pq.write_table(table.set_column(at, table.schema.field("label"), [labels]), path)
+    for pair in ((built, changed), (changed, built)):
+        with pytest.raises(VerificationError, match=r"not as it was built: default/test-.* sha256"):
+            hub.diff(*map(str, pair))
 
 
 def test_what_is_no_sound_version(write, tmp_path):

@@ -228,11 +228,21 @@ DEFECTS = [
         lambda f: edit_rows(f, set_value(0, "expressions", None)),
         "could not run: TypeError",
     ),
-    (
-        "manifest_is_readable",
-        lambda f: edit_manifest(f, lambda m: m.update(files=None)),
-        "is not a manifest",
+    *(
+        (
+            "manifest_is_readable",
+            lambda f, fields=fields: edit_manifest(f, lambda m: m.update(fields)),
+            "is not a manifest",
+        )
+        for fields in (
+            {"files": None},
+            {"dataset": None},
+            {"labels": [None]},
+            {"columns": {"id": "string"}},
+            {"configs": {}},
+        )
     ),
+    ("manifest_is_readable", lambda f: edit_manifest(f, edit_shard(file=None)), "is not a manif"),
     ("card_is_true", lambda f: (f / "README.md").write_bytes(b"\xff\xfe"), "could not run"),
     ("card_is_true", lambda f: (f / "README.md").write_text("---\na: [\n---\n"), "could not run"),
     (

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from ..builders.versions.open import PathLike, open_version
 from ..builders.versions.version import BuiltVersion
-from ..loaders.errors import VerificationError
 from ..loaders.progress import Tell, silent
 from .croissant import write_croissant
 from .dataset import plan_dataset
@@ -147,12 +146,6 @@ def croissant(
 
 def _open(reference: str) -> BuiltVersion:
     """Open a version whose files have the hashes in its manifest, by which rows are compared."""
-    if not (folder := Path(reference).expanduser()).is_dir():
-        return RemoteVersion(*parse_reference(reference)).fetch()
-    version = BuiltVersion(folder)
-    if damaged := next(version.damaged_files(), None):
-        raise VerificationError(
-            f"{folder} is not as it was built: {damaged}. See whether more is wrong: nlihub verify "
-            f"{folder}."
-        )
-    return version
+    if (folder := Path(reference).expanduser()).is_dir():
+        return BuiltVersion(folder).require_whole()
+    return RemoteVersion(*parse_reference(reference)).fetch()

@@ -39,6 +39,7 @@ def open_for(entry: Entry, at_hand: AtHand, splits: Sequence[str] = ()) -> Built
 
     Raises:
         UsageError: Several versions are given, or one of other labels than the entry's dataset.
+        VerificationError: A file of the version was changed since it was built.
         NLIHubError: The sources are missing, or not those of the dataset.
     """
     spec = get_builder(entry.dataset).SPEC
@@ -47,7 +48,7 @@ def open_for(entry: Entry, at_hand: AtHand, splits: Sequence[str] = ()) -> Built
     if len(at_hand.versions) > 1:
         listed = ", ".join(str(path) for path in at_hand.versions)
         raise UsageError(f"{entry.id} is measured on one version, not on {listed}. Name one.")
-    version = BuiltVersion(Path(at_hand.versions[0]))
+    version = BuiltVersion(Path(at_hand.versions[0])).require_whole()
     if tuple(version.manifest.labels) != tuple(spec.labels):
         raise UsageError(
             f"{version.folder} holds {version.manifest.dataset}, with the labels "

@@ -74,6 +74,19 @@ class BuiltVersion:
             elif (found := hash_file(self.folder / name)) != sha256:
                 yield f"{name} has sha256 {found}, expected {sha256}"
 
+    def require_whole(self) -> "BuiltVersion":
+        """Return the version, whose files have the hashes in its manifest.
+
+        Raises:
+            VerificationError: A file is missing or was changed; names the first.
+        """
+        if damaged := next(self.damaged_files(), None):
+            raise VerificationError(
+                f"{self.folder} is not as it was built: {damaged}. See whether more is wrong: "
+                f"nlihub verify {self.folder}."
+            )
+        return self
+
     def _files(self) -> set[str]:
         paths = (p for p in self.folder.rglob("*") if p.is_symlink() or not p.is_dir())
         return {path.relative_to(self.folder).as_posix() for path in paths}

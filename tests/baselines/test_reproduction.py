@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -35,6 +36,7 @@ from nlihub.loaders.errors import (
     SourceNotFoundError,
     UnknownNameError,
     UsageError,
+    VerificationError,
 )
 from small_versions import build_rows
 
@@ -285,6 +287,14 @@ def test_counts_stand_beside_the_papers(mechanisms):
     assert list(found["inputs"]) == [f"version: {mechanisms}"]
     assert "train 2, validation 7 rows" in found["notes"][0]
     assert "| train | SEN | 2,064 | 1 | -2,063 |" in found["markdown"]
+
+
+def test_a_version_that_was_changed_is_refused(mechanisms, tmp_path):
+    changed = shutil.copytree(mechanisms, tmp_path / "changed")
+    [path] = changed.glob("*/train-*.parquet")
+    path.write_bytes(path.read_bytes() + b" ")
+    with pytest.raises(VerificationError, match="not as it was built"):
+        nlihub.reproduce("bionli/table-2", sources=changed)
 
 
 def test_the_possible_negatives_stand_beside_the_papers(mechanisms, tmp_path):

@@ -212,9 +212,12 @@ def _labels(table: pa.Table, path: Path) -> tuple[tuple[str, ...], np.ndarray, b
     if (names := _class_names(table.schema)) is not None:
         codes = column.to_numpy()
         if len(codes) and not 0 <= codes.min() <= codes.max() < len(names):
+            is_unlabelled = bool(codes.min() == -1 and codes.max() < len(names))
             raise SchemaError(
                 f"{path}: the column label holds ids from {codes.min()} to {codes.max()}; expected "
-                f"0 to {len(names) - 1}. Leave out rows without a label, -1."
+                f"0 to {len(names) - 1}, for {', '.join(names)}."
+                + " Leave out rows without a label, -1."
+                * is_unlabelled
             )
         return names, codes, True
     if not _is_text(column.type):

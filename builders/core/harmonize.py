@@ -95,7 +95,8 @@ def harmonize(
     Raises:
         UnknownNameError: There is no such scheme.
         SchemaError: The dataset has no class label, a label that the scheme does not know, or a row
-            without a label; or the model's labels are not those of the scheme.
+            without a label or with an id beyond the labels; or the model's labels are not those of
+            the scheme.
 
     Example:
         >>> import nlihub
@@ -222,8 +223,16 @@ def _harmonize(rows: Any, scheme: Scheme, order: tuple[str, ...], name: str | No
 
     def convert(batch: dict[str, list[Any]]) -> dict[str, list[Any]]:
         labels = batch["label"]
-        if any(label is None or not 0 <= label < len(names) for label in labels):
-            raise SchemaError("A row has no label (SNLI writes -1): filter such rows out first.")
+        for label in labels:
+            if label is None or label == -1:
+                raise SchemaError(
+                    "A row has no label (SNLI writes -1): filter such rows out first."
+                )
+            if not 0 <= label < len(names):
+                raise SchemaError(
+                    f"A row has the label {label}, but the ids of {', '.join(names)} are 0 to "
+                    f"{len(names) - 1}: the names of the column are not those of its ids."
+                )
         return {
             **{name: batch.get(name, [None] * len(labels)) for name in COLUMNS},
             "label": [ids[label] for label in labels],

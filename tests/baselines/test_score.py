@@ -494,7 +494,7 @@ def test_files_of_rows_of_other_kinds(tmp_path):
     [
         ("id,x\na,x\n", "lacks the columns label"),
         ("id,label\na,1\n", "expected names of labels"),
-        ("id,label\na,x,y\n", "CSV parse error"),
+        ("id,label\na,x,y\n", "3 fields, expected 2"),
         ("id,label\na,x\na,y\n", "1 id occurs more than once"),
     ],
 )

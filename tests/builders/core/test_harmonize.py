@@ -2,6 +2,7 @@ import json
 
 import datasets
 import numpy as np
+import pyarrow as pa
 import pytest
 from nlihub.builders.core.harmonize import SCHEMES
 from nlihub.builders.core.registry import builders, get_builder
@@ -18,6 +19,13 @@ def rows_of(labels, values, **columns):
         | {name: datasets.Value("string") for name in columns}
     )
     return datasets.Dataset.from_dict({"label": values, **columns}, features=features)
+
+
+def beyond(labels, values):
+    """Rows with ids that ``datasets`` itself does not write: those of a Parquet file."""
+    features = datasets.Features({"label": datasets.ClassLabel(names=list(labels))})
+    metadata = features.arrow_schema.metadata
+    return datasets.Dataset(pa.table({"label": values}).replace_schema_metadata(metadata))
 
 
 def loaded(releases, name, config=None, **arguments):
@@ -112,6 +120,7 @@ def test_datasets_of_others():
         (datasets.Dataset.from_dict({"label": [0, 1]}), "expected a class label"),
         (datasets.Dataset.from_dict({"gold": ["a"]}), "expected a class label"),
         (rows_of(LABELS["spacenli"], [0, -1]), "no label .SNLI writes -1."),
+        (beyond(LABELS["spacenli"], [0, 5]), "has the label 5, but the ids of .* are 0 to 2"),
         (rows_of(LABELS["spacenli"], [0, None]), "no label"),
         (rows_of(["yes", "no"], [0]), "label 'yes' is not in the scheme"),
     ],

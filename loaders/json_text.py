@@ -10,14 +10,15 @@ from .errors import RecordError
 
 
 def parse_json(text: str | bytes) -> Any:
-    """Return the value of a text in JSON.
+    """Return the value of a text in JSON, which may begin with a byte order mark.
 
     Raises:
         ValueError: It is not JSON or not UTF-8, is nested too deeply, or has a number of more
             digits than Python reads.
     """
     try:
-        return json.loads(text)
+        text = text if isinstance(text, str) else text.decode()
+        return json.loads(text.removeprefix("\ufeff"))
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
 

@@ -89,7 +89,7 @@ def read_label_studio_json(path: Path) -> Entries:
     that nobody answered is left out.
     """
     try:
-        records = parse_json(path.read_bytes().decode("utf-8-sig"))
+        records = parse_json(path.read_bytes())
     except OSError as error:
         return [], [Defect(str(path), 0, "", f"cannot be read: {error.strerror}")]
     except ValueError as error:

@@ -1,6 +1,5 @@
 """The catalogue of source files, ``sources.json``: their formats, addresses and hashes."""
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Any
 
 from ..errors import NLIHubError, SourceNotFoundError, UnknownNameError
 from ..hashing import FileHash
+from ..json_text import parse_json
 
 #: The environment variable that names another catalogue, as for a mirror inside an organisation.
 ENVIRONMENT_VARIABLE = "NLIHUB_SOURCES"
@@ -163,7 +163,7 @@ def _read(path: str | None) -> Mapping[str, Mapping[str, Source]]:
         raise SourceNotFoundError(f"${ENVIRONMENT_VARIABLE} names {path}, which is not a file.")
     file = Path(path) if path else files(__package__.rpartition(".")[0]) / "sources.json"
     try:
-        recorded: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        recorded: Mapping[str, Any] = parse_json(file.read_bytes())
         return {
             dataset: {
                 name: Source(

@@ -24,7 +24,6 @@ PROBABILITY = "probability_"
 #: So many names of columns are listed in an error.
 _MAX_SHOWN = 20
 _MAX_FIELD_CHARS = 1 << 30  # of csv, whose own limit of 128 KiB a text may pass
-_MARK = b"\xef\xbb\xbf"  # the byte order mark of UTF-8
 
 #: Columns that are read as strings, even if they hold only numbers.
 _TEXTS = ("premise", "hypothesis", "sentence1", "sentence2")
@@ -153,10 +152,7 @@ def _read_jsonl(path: Path) -> pa.Table:
         raise MetricInputError([f"{path}: half of a surrogate pair in the column {wrong[0]!r}."])
     texts = [(name, pa.string()) for name, value in row.items() if isinstance(value, str)]
     parse = pa.json.ParseOptions(explicit_schema=pa.schema(texts))
-    with path.open("rb") as content:
-        if content.read(len(_MARK)) != _MARK:
-            content.seek(0)
-        return pa.json.read_json(content, parse_options=parse)
+    return pa.json.read_json(path, parse_options=parse)
 
 
 def probability_matrix(

@@ -154,7 +154,7 @@ def catalogue(monkeypatch, tmp_path):
     def write(recorded):
         text = recorded if isinstance(recorded, str) else json.dumps(recorded)
         path = tmp_path / f"catalogue-{sha256(text.encode())}.json"
-        path.write_text(text, encoding="utf-8")
+        path.write_text(text, encoding="utf-8-sig")  # as editors on Windows save it
         monkeypatch.setenv("NLIHUB_SOURCES", str(path))
         return path
 

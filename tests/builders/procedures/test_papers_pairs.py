@@ -182,7 +182,7 @@ class TestPhrases:
     def test_the_longer_of_two_phrases_is_meant(self, tmp_path):
         path = tmp_path / "phrases.json"
         content = {"labels": {"a": ["As a result"], "b": ["As a result of this"]}, "neutral": "n"}
-        path.write_text(json.dumps(content))
+        path.write_text(json.dumps(content), encoding="utf-8-sig")  # as editors on Windows save it
         texts = Texts.of([b"As a result of this, all is well.", b"As a result, all is well."])
         linking = find_linking(texts, LinkingPhrases.read(path))
         assert linking.phrase.tolist() == [1, 0]

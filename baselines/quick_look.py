@@ -13,6 +13,7 @@ from ..builders.core.markdown import markdown_table
 from ..builders.core.registry import builders, get_builder
 from ..loaders.atomic_write import whole_file
 from ..loaders.errors import ModelError, NLIHubError, UsageError, needs_extra
+from ..loaders.paths import local_path
 from ..loaders.progress import Tell, silent
 from .evaluation.gold import GoldRows
 from .evaluation.order import interleave
@@ -79,8 +80,8 @@ def quick(
         raise UsageError(f"n_rows is {n_rows}; expected 1 or more.")
     from .systems.pretrained import model_size, suited_method
 
-    place = Path(output).expanduser()
-    sources = Path(folder).expanduser() if folder is not None else None
+    place = local_path(output)
+    sources = local_path(folder) if folder is not None else None
     method = suited_method(model, revision)
     _, max_tokens = model_size(model, revision)
     found: dict[str, dict[str, Any]] = {}

@@ -3,10 +3,10 @@
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from ..loaders.errors import UsageError, needs_extra
+from ..loaders.paths import local_path
 from ..loaders.progress import Tell, silent
 from .analyses import PlannedRun, plan_analysis, plan_seeds, plan_shots
 from .presets import PRESETS, get_preset
@@ -121,7 +121,7 @@ def run(
             num_proc,
             tuple(trackers),
         )
-        target, sources = Path(output).expanduser(), Path(folder) if folder is not None else None
+        target, sources = local_path(output), local_path(folder) if folder is not None else None
         places = [(target / part.folder, part.config) for part in planned]
         for place, own in places:  # before the first takes its time
             if not RunFolder(place).is_done:
@@ -151,7 +151,7 @@ def _config_of(
         config = baseline
     elif isinstance(baseline, Mapping):
         config = RunConfig.from_json(baseline)
-    elif str(baseline) not in PRESETS and Path(baseline).expanduser().exists():
+    elif str(baseline) not in PRESETS and local_path(baseline).exists():
         config = rerun_config(baseline)
     else:
         preset = get_preset(str(baseline))
@@ -187,8 +187,8 @@ def _with_absolute_paths(config: RunConfig) -> RunConfig:
 
     details = dict(config.details)
     if details.get("vectors"):
-        details["vectors"] = str(Path(details["vectors"]).expanduser().absolute())
-    model = Path(config.model).expanduser() if config.model is not None else None
+        details["vectors"] = str(local_path(details["vectors"]).absolute())
+    model = local_path(config.model) if config.model is not None else None
     if model is not None and model.is_dir() and config.revision is not None:
         raise UsageError(
             f"The model {model} is a local folder, but the revision {config.revision} was given. "
@@ -214,7 +214,7 @@ def rerun_config(path: PathLike) -> RunConfig:
         UnknownNameError: The file has a field that no config has.
         UsageError: The file is not the config of a run.
     """
-    path = Path(path).expanduser()
+    path = local_path(path)
     place = RunFolder(path) if path.is_dir() else RunFolder(path.parent)
     config = place.config if path.is_dir() else RunConfig.from_json(place.read_json(path.name))
     if config.subset is None:
@@ -250,7 +250,7 @@ def report(
 
     folders = [runs] if isinstance(runs, str | os.PathLike) else runs
     return write_report(
-        [Path(place).expanduser() for place in folders],
-        Path(output).expanduser(),
+        [local_path(place) for place in folders],
+        local_path(output),
         confidence_level=confidence_level,
     )

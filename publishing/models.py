@@ -10,6 +10,7 @@ from ..baselines.runs.config import RunConfig
 from ..baselines.runs.folder import CONFIG, METRICS, RECORD, RunFolder
 from ..builders.core.markdown import markdown_table
 from ..loaders.errors import UsageError
+from ..loaders.paths import local_path
 from .eval_results import Benchmark
 from .hub.repository import Content, HubRepository
 
@@ -48,7 +49,7 @@ def publish_model(
         HubError: The Hub refuses it or cannot be reached.
     """
     repository = HubRepository(repo, "model")
-    folder = RunFolder(Path(run).expanduser())
+    folder = RunFolder(local_path(run))
     if not folder.is_done:
         raise UsageError(f"{folder.path} is not a finished run.")
     if folder.config.method != "encoder" or not (folder.checkpoint / "config.json").is_file():

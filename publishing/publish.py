@@ -5,6 +5,7 @@ from pathlib import Path
 
 from ..builders.versions.open import PathLike, open_version
 from ..builders.versions.version import BuiltVersion
+from ..loaders.paths import local_path
 from ..loaders.progress import Tell, silent
 from .croissant import write_croissant
 from .dataset import plan_dataset
@@ -139,13 +140,13 @@ def croissant(
         UnknownNameError: There is neither such a dataset nor such a folder.
     """
     version = open_version(name, folder=folder, configs=configs, splits=splits)
-    path = Path(output).expanduser()
+    path = local_path(output)
     write_croissant(version, path, location)
     return path
 
 
 def _open(reference: str) -> BuiltVersion:
     """Open a version whose files have the hashes in its manifest, by which rows are compared."""
-    if (folder := Path(reference).expanduser()).is_dir():
+    if (folder := local_path(reference)).is_dir():
         return BuiltVersion(folder).require_whole()
     return RemoteVersion(*parse_reference(reference)).fetch()

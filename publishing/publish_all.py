@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from graphlib import TopologicalSorter
-from pathlib import Path
 from typing import Literal, TypeVar
 
 from huggingface_hub import CollectionItem, HfApi
@@ -13,6 +12,7 @@ from ..builders.core.registry import builders, get_builder
 from ..builders.versions.manifest import FILE_NAME as MANIFEST
 from ..builders.versions.open import PathLike, open_version
 from ..loaders.errors import NLIHubError
+from ..loaders.paths import local_path
 from ..loaders.progress import Tell, silent
 from ..metrics import METRICS
 from .dataset import plan_dataset
@@ -153,7 +153,7 @@ def _plan(
 ) -> Plan:
     if item.kind == "metric":
         return plan_metric(item.name, repository, private=private)
-    there = Path(built or "").expanduser() / item.name
+    there = local_path(built or "") / item.name
     if built is not None and (there / MANIFEST).is_file():
         version = open_version(str(there))
     else:

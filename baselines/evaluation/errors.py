@@ -1,6 +1,5 @@
 """Draw errors of one or two systems for people to read and code."""
 
-import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -14,6 +13,7 @@ from ...builders.annotation.error_sheets import DrawnError, check_output, write_
 from ...builders.core.keyed import keyed_hash
 from ...builders.versions.open import PathLike
 from ...loaders.errors import UnknownNameError, UsageError
+from ...loaders.paths import local_path
 from .gold import GoldRows
 from .harness_logs import config_of, read_logs, restrict_to_logs
 from .score import find_gold, read_predictions
@@ -121,12 +121,12 @@ def sample_errors(
         raise UsageError(
             f"{n_errors} errors for {n_coders} coders are asked for; expected 1 or more of both."
         )
-    files = [Path(path).expanduser() for path in (predictions, against) if path is not None]
-    if len(set(map(os.path.realpath, files))) < len(files):
+    files = [local_path(path) for path in (predictions, against) if path is not None]
+    if len({path.resolve() for path in files}) < len(files):
         raise UsageError(f"{files[0].name} is given twice; expected two systems.")
-    target = Path(output).expanduser()
+    target = local_path(output)
     check_output(target)
-    scheme = read_coding_scheme(Path(codes).expanduser())
+    scheme = read_coding_scheme(local_path(codes))
     columns = [by] if by is not None else []
     logs = read_logs(files)
     config = config or config_of(logs)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...loaders.atomic_write import whole_file
 from ...loaders.errors import MissingExtraError, OutputError, UnknownNameError, UsageError
+from ...loaders.paths import local_path
 from .at_hand import AtHand, find_at_hand, list_lacks, show_status
 from .entries import NEEDS, PAPERS, Entry, entries, get_entry
 
@@ -93,7 +94,7 @@ def reproduce(
     at_hand = find_at_hand(_as_paths(sources), _as_paths(predictions))
     _check_needs(entry, at_hand, draws=output is not None)
     stem = entry.id.replace("/", "-")
-    folder = None if output is None else Path(output).expanduser()
+    folder = None if output is None else local_path(output)
     if folder is not None:
         _check_output(folder, stem)
     made = _make(entry, at_hand, config, tuple(splits), parser)
@@ -211,4 +212,4 @@ def _describe(entry: Entry, at_hand: AtHand) -> dict[str, Any]:
 
 def _as_paths(given: PathLike | Sequence[PathLike]) -> list[Path]:
     listed = [given] if isinstance(given, str | os.PathLike) else given
-    return [Path(path).expanduser() for path in listed]
+    return [local_path(path) for path in listed]

@@ -17,6 +17,7 @@ from ...builders.versions.manifest import FILE_NAME as MANIFEST
 from ...builders.versions.open import ensure_built
 from ...builders.versions.version import BuiltVersion
 from ...loaders.errors import SchemaError, SourceNotFoundError, UsageError
+from ...loaders.paths import local_path
 from ...metrics.inputs.files import SUFFIXES
 from ..evaluation.gold import GoldRows
 from .config import TrainingSubset
@@ -39,7 +40,7 @@ def read_run_rows(name: str, role: str, folder: Path | None = None) -> GoldRows:
         SchemaError: A file of rows is malformed or has no texts.
         NLIHubError: The sources of a dataset that has to be built are missing or wrong.
     """
-    path = Path(name).expanduser()
+    path = local_path(name)
     if path.is_file():
         return GoldRows.of_file(path, with_texts=True)
     place, split = _split_of(name, role)
@@ -52,11 +53,11 @@ def read_run_rows(name: str, role: str, folder: Path | None = None) -> GoldRows:
         config = check_config(spec, config or spec.default_config)
         check_split(split, spec.configs[config].splits, f"split of {dataset}/{config}")
         options = BuildOptions(
-            folder.expanduser().absolute() if folder else None, configs=(config,), splits=(split,)
+            local_path(folder).absolute() if folder else None, configs=(config,), splits=(split,)
         )
         version = ensure_built(get_builder(dataset), options)
         return GoldRows.of_version(version, config, split, with_texts=True)
-    if Path(place).suffix or "/" in place or Path(place).expanduser().is_dir():
+    if Path(place).suffix or "/" in place or local_path(place).is_dir():
         raise SourceNotFoundError(
             f"{name} not found; expected a dataset, the folder of a built version, or a file of "
             f"rows ({', '.join(SUFFIXES)})."
@@ -67,12 +68,12 @@ def read_run_rows(name: str, role: str, folder: Path | None = None) -> GoldRows:
 
 def absolute_rows_name(name: str) -> str:
     """Make the path in a name of a run's rows absolute, if it names a file or a built version."""
-    path = Path(name).expanduser()
+    path = local_path(name)
     if path.is_file() or path.suffix in SUFFIXES:
         return str(path.absolute())
     place, _ = _split_of(name, "")
     is_built = _built_at(place) is not None
-    return f"{Path(place).expanduser().absolute()}{name[len(place) :]}" if is_built else name
+    return f"{local_path(place).absolute()}{name[len(place) :]}" if is_built else name
 
 
 def _built_at(place: str) -> tuple[Path, str | None] | None:
@@ -81,7 +82,7 @@ def _built_at(place: str) -> tuple[Path, str | None] | None:
     A dataset of this package takes precedence over a folder of its name that is not a built
     version.
     """
-    path = Path(place).expanduser()
+    path = local_path(place)
     if (path / MANIFEST).is_file():
         return path, None
     is_dataset = place.partition("/")[0] in builders()

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from ...loaders.errors import OutputError, SchemaError, UsageError
 from ...loaders.hashing import hash_file
 from ...loaders.interrupts import kept_when_interrupted
+from ...loaders.paths import local_path
 from ...loaders.progress import Tell, silent
 from ..evaluation.gold import GoldRows, align_labels
 from ..evaluation.scoring import ScoringOptions, score_predictions
@@ -421,7 +422,7 @@ def _check_files(folder: RunFolder, config: RunConfig) -> None:
     known[config.validation] = record["data"].get("validation")
     known |= {found["test"]: found["dataset"] for found in evaluations.values()}
     for name, rows in known.items():
-        path = Path(name).expanduser() if name is not None else None
+        path = local_path(name) if name is not None else None
         if path is None or rows is None or not path.is_file():
             continue
         digest = f"sha256:{hash_file(path)}"

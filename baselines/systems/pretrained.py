@@ -24,6 +24,7 @@ from transformers.models.auto.tokenization_auto import get_tokenizer_config
 from ...loaders.atomic_write import whole_file
 from ...loaders.errors import ModelError, SourceNotFoundError
 from ...loaders.fetching.obtain import default_cache_dir
+from ...loaders.paths import local_path
 from ..evaluation.gold import GoldRows
 from ..runs.config import RunConfig
 from ..training.batches import EncodedRows
@@ -193,7 +194,7 @@ def _draw_head(model: Any, lacking: Collection[str], *, whole: bool) -> None:
 
 
 def _not_loaded(name: str, error: Exception) -> SourceNotFoundError:
-    if name.startswith((".", "/", "~")) and not Path(name).expanduser().is_dir():
+    if name.startswith((".", "/", "~")) and not local_path(name).is_dir():
         return SourceNotFoundError(f"The model folder {name} does not exist.")
     first = str(error).strip().splitlines()[0]
     return SourceNotFoundError(f"The model {name} cannot be loaded: {first}")

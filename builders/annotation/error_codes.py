@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ...loaders.errors import AnnotationError, Defect, UsageError
+from ...loaders.paths import local_path
 from ..versions.open import PathLike
 from .agreement import Share, fleiss_kappa
 from .answer_files import (
@@ -175,8 +176,8 @@ def import_codes(folder: PathLike, answers: Sequence[PathLike]) -> CodeTally:
             nothing is imported.
         OutputError: The folder cannot be written to.
     """
-    sheets = read_error_sheets(Path(folder).expanduser())
-    add_codings(sheets, [Path(path).expanduser() for path in answers])
+    sheets = read_error_sheets(local_path(folder))
+    add_codings(sheets, [local_path(path) for path in answers])
     return _tally(sheets, *read_codings(sheets))
 
 
@@ -194,7 +195,7 @@ def review_codes(folder: PathLike) -> CodeTally:
         BioNLI, Table 6: the shares of six categories among 50 errors, one category each. Several
         coders, further codes and the breakdowns are ours.
     """
-    sheets = read_error_sheets(Path(folder).expanduser())
+    sheets = read_error_sheets(local_path(folder))
     return _tally(sheets, *read_codings(sheets))
 
 

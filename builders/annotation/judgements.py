@@ -1,11 +1,11 @@
 """The public functions on the quality of negatives: a blind sample, and what experts make of it."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import pyarrow as pa
 
 from ...loaders.errors import UsageError
+from ...loaders.paths import local_path
 from ..versions.open import PathLike
 from ..versions.version import BuiltVersion
 from .answers import check_answered, import_answer_files, read_answers
@@ -64,9 +64,9 @@ def sample_negatives(
 
     Source: BioNLI, section 3.5.
     """
-    built = BuiltVersion(Path(version).expanduser())
+    built = BuiltVersion(local_path(version))
     pairs = list_sample_pairs(built)
-    folder = Path(batches).expanduser()
+    folder = local_path(batches)
     earlier = read_annotation_batches(folder)
     _check_question(earlier)
     check_answered(earlier)
@@ -94,10 +94,10 @@ def import_judgements(version: PathLike, batches: PathLike, answers: Sequence[Pa
         UsageError: There is no batch, nothing is answered, or the batches ask something else.
         AnnotationError: An answer is malformed; then nothing is imported.
     """
-    folder = Path(batches).expanduser()
+    folder = local_path(batches)
     there = read_annotation_batches(folder)
     _check_question(there)
-    files = [Path(path).expanduser() for path in answers]
+    files = [local_path(path) for path in answers]
     import_answer_files(folder, there, files, _COMMAND)
     return review_judgements(version, batches)
 
@@ -113,11 +113,11 @@ def review_judgements(version: PathLike, batches: PathLike) -> Quality:
         UsageError: There is no batch, or the batches ask something else.
         AnnotationError: The batches, or the answers to them, are malformed or of other pairs.
     """
-    there = read_annotation_batches(Path(batches).expanduser())
+    there = read_annotation_batches(local_path(batches))
     if not there:
         raise UsageError(f"{batches} has no batch; make one: {_COMMAND}.")
     _check_question(there)
-    pairs = read_sampled_pairs(BuiltVersion(Path(version).expanduser()), _ids(there))
+    pairs = read_sampled_pairs(BuiltVersion(local_path(version)), _ids(there))
     check_batches(there, pairs)
     n_annotators = there[0].n_annotators
     judged = judge_pairs(pairs, read_answers(there).by_pair, n_annotators)

@@ -1,11 +1,11 @@
 """The public functions on the labels of patterns: problems for annotators, and what they answer."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import pyarrow as pa
 
 from ...loaders.errors import UsageError
+from ...loaders.paths import local_path
 from ..procedures.patterns.answer_scale import SCALE
 from ..versions.open import PathLike
 from ..versions.version import BuiltVersion
@@ -58,8 +58,8 @@ def sample_patterns(
     Source: SpaceNLI, section 3.1: a 5-point scale, ``difficult`` and ``skip``; three annotators and
         three random problems of each pattern.
     """
-    built = BuiltVersion(Path(version).expanduser())
-    folder = Path(batches).expanduser()
+    built = BuiltVersion(local_path(version))
+    folder = local_path(batches)
     problems = read_problems(built)
     earlier = read_annotation_batches(folder)
     _check_question(earlier)
@@ -96,10 +96,10 @@ def import_validation(
         UsageError: There is no batch, nothing is answered, or the batches ask something else.
         AnnotationError: An answer is malformed; then nothing is imported.
     """
-    folder = Path(batches).expanduser()
+    folder = local_path(batches)
     there = read_annotation_batches(folder)
     _check_question(there)
-    files = [Path(path).expanduser() for path in answers]
+    files = [local_path(path) for path in answers]
     import_answer_files(folder, there, files, _COMMAND)
     return review_validation(version, batches, min_agreement=min_agreement)
 
@@ -121,11 +121,11 @@ def review_validation(
 
     Source: SpaceNLI, sections 3.1 and 3.2.
     """
-    there = read_annotation_batches(Path(batches).expanduser())
+    there = read_annotation_batches(local_path(batches))
     if not there:
         raise UsageError(f"{batches} has no batch; make one: {_COMMAND}.")
     _check_question(there)
-    problems = read_problems(BuiltVersion(Path(version).expanduser()), _ids(there))
+    problems = read_problems(BuiltVersion(local_path(version)), _ids(there))
     check_batches(there, problems)
     by_problem = read_answers(there).by_pair
     return measure_patterns(problems, by_problem, there[0].n_annotators, min_agreement)

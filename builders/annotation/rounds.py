@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from ...loaders.errors import CorpusError, UsageError
+from ...loaders.paths import local_path
 from ..core.options import BuildOptions
 from ..procedures.registry import declared_builder
 from ..versions.open import PathLike
@@ -93,9 +94,7 @@ def export(
     draw = draw_batch(there.candidates, done, gold.missing, size, seed)
     if not len(draw.pairs):
         raise UsageError("No pair is left of the classes that lack some. Build with more papers.")
-    batch = export_batch(
-        Path(batches).expanduser(), there.batches, draw.pairs, there.labels, n_annotators
-    )
+    batch = export_batch(local_path(batches), there.batches, draw.pairs, there.labels, n_annotators)
     return BatchExport(batch.folder, batch.sheets, len(draw.pairs), draw.short)
 
 
@@ -115,7 +114,7 @@ def import_answers(
         AnnotationError: An answer is malformed; then nothing is imported.
     """
     there = _Annotation.read(version, batches, None)
-    files = [Path(path).expanduser() for path in answers]
+    files = [local_path(path) for path in answers]
     import_answer_files(Path(batches), there.batches, files, "nlihub annotate export")
     return there.review(per_class)
 
@@ -157,7 +156,7 @@ def build(
     there = _Annotation.read(version, batches, None)
     review = there.review(per_class)
     manifest = there.version.manifest
-    target = Path(output).expanduser()
+    target = local_path(output)
     if (target / manifest.dataset).resolve() == there.version.folder.resolve():
         raise UsageError(
             f"{there.version.folder} has the pairs that may still be annotated; build into another "
@@ -206,11 +205,11 @@ class _Annotation:
 
     @classmethod
     def read(cls, folder: PathLike, batches: PathLike, n_annotators: int | None) -> "_Annotation":
-        version = BuiltVersion(Path(folder).expanduser())
+        version = BuiltVersion(local_path(folder))
         labels = version.manifest.labels
         candidates = candidates_of(version)
         check_candidates(candidates, labels)
-        found = read_annotation_batches(Path(batches).expanduser())
+        found = read_annotation_batches(local_path(batches))
         check_batches(found, candidates)
         asked = found[0].n_annotators if found else n_annotators or 1
         if n_annotators is not None and asked != n_annotators:

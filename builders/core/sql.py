@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ...loaders.atomic_write import whole_folder, working_folder
 from ...loaders.errors import OutputError, UsageError
+from ...loaders.paths import local_path
 from ...loaders.progress import watch
 
 if TYPE_CHECKING:
@@ -204,7 +205,7 @@ def open_database(beside: Path) -> Iterator[Database]:
     import duckdb
 
     limit = memory_limit()
-    parent = Path(os.environ.get(_TEMPORARY) or beside)
+    parent = local_path(os.environ.get(_TEMPORARY) or beside)
     with working_folder(parent, "sql-") as temporary:
         settings: dict[str, str | bool | int | float | list[str]] = {
             "memory_limit": limit,

@@ -186,8 +186,8 @@ def _known(made: type[_Made], fields: Mapping[str, Any]) -> _Made:
     """Make an object of its fields, without those that a later nlihub adds; check plain types."""
     known = [each for each in dataclasses.fields(made) if each.name in fields]
     for each in known:
-        origin = get_origin(each.type) or each.type
-        kind = {Mapping: dict, Sequence: list}.get(origin, origin)
+        origin: Any = get_origin(each.type) or each.type
+        kind: Any = {Mapping: dict, Sequence: list}.get(origin, origin)
         if type(fields[each.name]) is not kind:
             raise TypeError(f"{each.name} must be {kind.__name__}, not {fields[each.name]!r:.80}")
     return made(**{each.name: fields[each.name] for each in known})

@@ -22,6 +22,7 @@ from ...loaders.errors import (
 )
 from ...loaders.fetching.obtain import default_cache_dir
 from ...loaders.hashing import hash_file
+from ...loaders.paths import local_path
 from ..core.base import NLIBuilder
 from ..core.identity import code_identity
 from ..core.options import BuildOptions
@@ -129,7 +130,7 @@ def find_folder(name: str) -> Path | None:
     Raises:
         SourceNotFoundError: It is neither.
     """
-    path = Path(name).expanduser()
+    path = local_path(name)
     is_version = (path / MANIFEST).is_file() and find_builder(name) is None
     if not is_version and find_builder(name.removeprefix(f"{NAMESPACE}/")) is not None:
         return None
@@ -174,7 +175,7 @@ def build_options(
     for names in (configs, splits):
         if isinstance(names, str):
             raise UsageError(f"{names!r} is a string; expected a list of names.")
-    path = Path(folder).expanduser().absolute() if folder is not None else None
+    path = local_path(folder).absolute() if folder is not None else None
     return BuildOptions(
         path, default_cache_dir(), check_num_proc(num_proc), tuple(configs), tuple(splits), origin
     )

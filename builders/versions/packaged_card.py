@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from ...loaders.errors import SourceNotFoundError
+from ...loaders.paths import local_path
 from ..core.new_dataset import check_checkout
 from ..core.registry import get_builder
 from .card import card_template, declared_blocks, fill_blocks, read_blocks
@@ -78,7 +78,7 @@ def write_card(
         NLIHubError: The sources are not the pinned ones, or malformed.
     """
     spec = get_builder(name).SPEC
-    path = check_checkout(Path(root).expanduser()) / "dataset_cards" / (spec.card or name)
+    path = check_checkout(local_path(root)) / "dataset_cards" / (spec.card or name)
     path /= "README.md"
     template = card_template(spec)
     if not path.is_file() or path.read_text(encoding="utf-8") != template:

@@ -11,6 +11,7 @@ from typing import Any
 from ..errors import NLIHubError, SourceNotFoundError, UnknownNameError
 from ..hashing import FileHash
 from ..json_text import parse_json
+from ..paths import local_path
 
 #: The environment variable that names another catalogue, as for a mirror inside an organisation.
 ENVIRONMENT_VARIABLE = "NLIHUB_SOURCES"
@@ -154,14 +155,15 @@ def find_by_content(found: FileHash) -> tuple[Source, Variant] | None:
 
 
 def _catalogue() -> Mapping[str, Mapping[str, Source]]:
-    return _read(os.environ.get(ENVIRONMENT_VARIABLE) or None)
+    named = os.environ.get(ENVIRONMENT_VARIABLE)
+    return _read(local_path(named) if named else None)
 
 
 @cache
-def _read(path: str | None) -> Mapping[str, Mapping[str, Source]]:
-    if path is not None and not Path(path).is_file():
+def _read(path: Path | None) -> Mapping[str, Mapping[str, Source]]:
+    if path is not None and not path.is_file():
         raise SourceNotFoundError(f"${ENVIRONMENT_VARIABLE} names {path}, which is not a file.")
-    file = Path(path) if path else files(__package__.rpartition(".")[0]) / "sources.json"
+    file = path or files(__package__.rpartition(".")[0]) / "sources.json"
     try:
         recorded: Mapping[str, Any] = parse_json(file.read_bytes())
         return {

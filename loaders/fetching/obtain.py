@@ -19,6 +19,7 @@ from ..errors import (
 )
 from ..hashing import hash_file, identify_file
 from ..network import check_reachable
+from ..paths import local_path
 from .catalogue import Location, Source, Variant, WebFile
 from .local import describe_lack, find_local, unpack
 from .verification import check_pin, check_recorded, is_recorded, record_hash, refuse_html
@@ -37,7 +38,7 @@ def default_cache_dir() -> Path:
     """Return ``$NLIHUB_CACHE``, or ``nlihub`` in the Hugging Face home."""
     from huggingface_hub.constants import HF_HOME
 
-    return Path(os.environ.get("NLIHUB_CACHE") or Path(HF_HOME) / "nlihub")
+    return local_path(os.environ.get("NLIHUB_CACHE") or Path(HF_HOME) / "nlihub")
 
 
 @dataclass(frozen=True)

@@ -93,13 +93,17 @@ def _find_malformed_rows(path: Path, delimiter: str) -> Iterator[str]:
     A header in quotes comes of a writer that quotes every text.
     """
     is_tsv = delimiter == "\t"
-    quoting = csv.QUOTE_NONE if is_tsv else csv.QUOTE_MINIMAL
     names: list[str] = []
     line = 1
     before = csv.field_size_limit(_MAX_FIELD_CHARS)
     try:
         with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-            reader = csv.reader(file, delimiter=delimiter, quoting=quoting, strict=True)
+            reader = csv.reader(
+                file,
+                delimiter=delimiter,
+                quoting=csv.QUOTE_NONE if is_tsv else csv.QUOTE_MINIMAL,
+                strict=True,
+            )
             for row in reader:
                 start, line = line, reader.line_num + 1
                 names = names or row

@@ -10,6 +10,7 @@ from .builders.versions.open import PathLike, build_options, open_version, refus
 from .builders.versions.verify import VerificationReport, verify_version
 from .builders.versions.write import build_version
 from .loaders.errors import SourceNotFoundError, UsageError
+from .loaders.paths import local_path
 from .metrics.install import install_metrics
 
 
@@ -89,7 +90,7 @@ def build(
         NLIHubError: The sources are missing, not the pinned ones, or malformed.
     """
     options = build_options(folder, num_proc, configs=configs, splits=splits, origin=origin)
-    return build_version(get_builder(name), Path(output).expanduser(), options).folder
+    return build_version(get_builder(name), local_path(output), options).folder
 
 
 def verify(
@@ -114,11 +115,12 @@ def verify(
         UsageError: Sources are named, but not to be compared with; or somebody constructed the
             version, so that no sources are known.
     """
-    if not Path(folder).is_dir():
+    path = local_path(folder)
+    if not path.is_dir():
         raise SourceNotFoundError(f"{folder} is not a folder; expected one that nlihub build made.")
     if sources is not None and not against_sources:
         raise UsageError("A folder of sources has no use here without --against-sources.")
-    return verify_version(Path(folder), build_options(sources) if against_sources else None)
+    return verify_version(path, build_options(sources) if against_sources else None)
 
 
 def stats(

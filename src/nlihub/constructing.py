@@ -16,6 +16,7 @@ from .builders.versions.open import PathLike, check_num_proc
 from .builders.versions.version import BuiltVersion
 from .builders.versions.write import build_version, check_target
 from .loaders.errors import OutputError, UsageError, VerificationError
+from .loaders.paths import local_path
 from .loaders.progress import Tell
 
 
@@ -70,7 +71,7 @@ def construct(
     chosen = get_procedure(procedure)
     kind = chosen.declaration
     declared = (about or About()).declare(name, kind.MATERIAL, kind.CREDIT)
-    target = Path(output).expanduser()
+    target = local_path(output)
     check_target(target / name, name)
     earlier = _earlier(target / name)
     files = as_paths(paths)
@@ -131,7 +132,7 @@ def _list_changes(earlier: Manifest, made: Construction) -> list[str]:
 def as_paths(paths: PathLike | Sequence[PathLike]) -> list[Path]:
     """Return one path or several as a list, without ``~``."""
     given = [paths] if isinstance(paths, str | Path) else paths
-    return [Path(path).expanduser() for path in given]
+    return [local_path(path) for path in given]
 
 
 def _probe(version: BuiltVersion) -> dict[str, Any]:

@@ -37,6 +37,7 @@ from .loaders.corpora.abstracts.abstract import SkippedAbstract
 from .loaders.corpora.abstracts.read import FORMATS, read_abstracts
 from .loaders.corpora.papers.files import find_paper_files
 from .loaders.errors import CorpusError, UnknownNameError, UsageError
+from .loaders.paths import local_path
 
 __all__ = [
     "Antonyms",
@@ -204,7 +205,7 @@ def perturb_files(
         OutputError: The output cannot be written.
     """
     given = [files] if isinstance(files, str | Path) else files
-    found_files = (find_paper_files([Path(path).expanduser()], FORMATS) for path in given)
+    found_files = (find_paper_files([local_path(path)], FORMATS) for path in given)
     paths = [file.path for found in found_files for file in found]
     if limit is not None and limit < 1:
         raise UsageError(f"{limit} negatives of a strategy at most; expected 1 or more.")
@@ -212,9 +213,9 @@ def perturb_files(
         if value is not None and strategies is not None and name not in strategies:
             raise UsageError(f"The {option} for {name} alone, which is not asked for by name.")
     if isinstance(antonyms, str | Path):
-        antonyms = Antonyms.read(Path(antonyms).expanduser())
+        antonyms = Antonyms.read(local_path(antonyms))
     if isinstance(pool, str | Path):
-        pool = EntityPool.read(Path(pool).expanduser())
+        pool = EntityPool.read(local_path(pool))
     chosen = _choose(strategies, pool or EntityPool({}), antonyms)
     rules = (mechanisms or MechanismOptions()).rules(any_length=True)
     found: Iterable[Mechanism | NoMechanism | SkippedAbstract] = find_mechanisms(
@@ -274,7 +275,7 @@ def tabulate_perturbed(told: PerturbedFiles) -> list[list[Any]]:
 def _open(output: str | Path | IO[bytes], inputs: Sequence[Path], stack: ExitStack) -> IO[bytes]:
     if not isinstance(output, str | Path):
         return output
-    target = Path(output).expanduser()
+    target = local_path(output)
     if target.resolve() in [path.resolve() for path in inputs]:
         raise UsageError(f"{target} is one of the files that are read; name another to write.")
     return stack.enter_context(stack.enter_context(whole_file(target)).open("wb"))

@@ -33,6 +33,7 @@ from .loaders.errors import (
     UnknownNameError,
     UsageError,
 )
+from .loaders.paths import local_path
 
 
 def sample(
@@ -76,7 +77,8 @@ def sample(
         BankError: The bank has problems; all are listed.
         UsageError: The output is neither ``.parquet`` nor ``.jsonl``, or ``per_pattern`` is 0.
     """
-    check_sample_suffix(Path(output))
+    path = local_path(output)
+    check_sample_suffix(path)
     if not isinstance(seed, int) or seed < 0:  # random takes -5 for 5
         raise UsageError(f"seed is {seed!r}; expected a whole number from 0.")
     if per_pattern == ONLY_EXAMPLES:
@@ -100,7 +102,7 @@ def sample(
     with closing(samples):
         return write_fresh_sample(
             samples,
-            Path(output),
+            path,
             id_infix=f"s{seed}-{hashlib.sha256(draw.encode()).hexdigest()[:6]}-",
             per_pattern=per_pattern,
             mend=builder is not None and builder.HAS_TEXT_DEFECTS,
@@ -169,7 +171,7 @@ def export(
         words += ["--without-examples"] * without_examples
         command = " ".join(words)
     # Closed at once when writing fails, so that workers stop.
-    with closing(samples), whole_file(Path(output)) as path:
+    with closing(samples), whole_file(local_path(output)) as path:
         return write_upstream_json(samples, command, path)
 
 

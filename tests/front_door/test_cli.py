@@ -1,5 +1,6 @@
 import json
 import os
+import shutil
 import subprocess
 import sys
 from importlib.metadata import version
@@ -121,6 +122,15 @@ def test_construct_patterns(bank_files, tmp_path):
             "examples only",
         ),
         (["export", "{bank}", "--output", "/proc/nope/x.json"], 2, "/proc/nope cannot be written"),
+        (
+            ["build", "open_spacenli", "-o", "{tmp}\udcff"],
+            2,
+            r"\udcff' has a byte that is not UTF-8",
+        ),
+        (["verify", "{tmp}\udcff"], 2, "has a byte that is not UTF-8"),
+        (["build", "open_spacenli", "-o", "~nobody-here/x"], 2, "nobody on this machine"),
+        (["score", "{loop}", "--dataset", "open_spacenli"], 2, "a link that leads back to itself"),
+        (["stats", "{loop}"], 2, "a link that leads back to itself"),
     ],
 )
 def test_exit_codes_and_messages(bank_files, tmp_path, arguments, code, expected):
@@ -131,6 +141,8 @@ def test_exit_codes_and_messages(bank_files, tmp_path, arguments, code, expected
     (places["wrong"] / "problem_patterns.xml").write_text("<patterns/>")
     bank_files(PATTERNS.replace("NP3 != NP1", "NP3 == NP1"))[0].parent.rename(places["bad"])
     places["bank"] = bank_files()[0].parent
+    places["loop"] = tmp_path / "loop"
+    places["loop"].symlink_to("loop")
     done = run(*[argument.format(**places) for argument in arguments])
     assert done.returncode == code, done.stderr
     assert done.stdout == ""
@@ -153,6 +165,41 @@ def test_a_service_that_fails_is_not_wrong_use(built, capsys):
             raise kind("it does not answer")
         assert (kind, ended.value.code) == (kind, code)
         assert capsys.readouterr().err == "nlihub: it does not answer\n"
+
+
+@pytest.mark.parametrize("variable", ["NLIHUB_CACHE", "NLIHUB_TEMP", "NLIHUB_SOURCES"])
+def test_a_variable_takes_the_paths_that_options_take(variable, built, monkeypatch):
+    monkeypatch.setenv(variable, "a\udcff")
+    command = {"NLIHUB_TEMP": ["verify", built], "NLIHUB_SOURCES": ["fetch", "scinli"]}
+    done = run(*command.get(variable, ["stats", "open_spacenli"]))
+    assert "has a byte that is not UTF-8" in done.stderr + done.stdout
+    assert "Traceback" not in done.stderr
+
+
+def test_home_is_expanded_everywhere(built, tmp_path, monkeypatch):
+    """No shell does so in ``--output=~/x``."""
+    home, here = tmp_path / "home", tmp_path / "here"
+    shutil.copytree(built, home / "built")
+    here.mkdir()
+    for name, value in {"HOME": home, "NLIHUB_CACHE": "~/cache", "NLIHUB_TEMP": "~/temp"}.items():
+        monkeypatch.setenv(name, str(value))
+    rows = "id,label\n" + "".join(f"{i},{label}\n" for i, label in enumerate("abab"))
+    (home / "gold.csv").write_text(rows)
+    (home / "answers.csv").write_text(rows.replace("label", "prediction"))
+    for command in (
+        ["build", "open_spacenli", "--output=~/again"],
+        ["sample", "open_spacenli", "--seed=1", "--per-pattern=1", "--output=~/s.jsonl"],
+        ["verify", "~/built"],
+        ["diff", "~/built", "~/again/open_spacenli"],
+        ["card", "~/built"],
+        ["score", "~/answers.csv", "--dataset=~/gold.csv"],
+        ["stats", "open_spacenli"],
+    ):
+        done = run(*command, cwd=here)
+        assert done.returncode == 0, done.stderr
+    made = {"again", "answers.csv", "built", "cache", "gold.csv", "s.jsonl", "temp"}
+    assert {path.name for path in home.iterdir()} == made
+    assert not list(here.iterdir())
 
 
 @pytest.mark.parametrize("variable", ["NLIHUB_CACHE", "HF_HOME"])

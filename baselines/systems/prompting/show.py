@@ -11,6 +11,7 @@ from ....builders.core.markdown import markdown_table
 from ....builders.core.registry import builders
 from ....builders.core.schema import SPLITS
 from ....loaders.errors import UnknownNameError, UsageError
+from ....loaders.paths import local_path
 from ...evaluation.gold import GoldRows
 from ...runs.data import read_run_rows
 from .prompts import FORMS, Prompt, Shot, chat_messages, draw_exemplars, get_prompt, plain_text
@@ -53,7 +54,7 @@ def show_prompt(
         SourceNotFoundError: A file or source is missing.
         SchemaError: Rows are malformed.
     """
-    place = Path(folder).expanduser() if folder is not None else None
+    place = local_path(folder) if folder is not None else None
     rows = read_run_rows(dataset, "test", place)
     prompt = get_prompt(form, rows.labels)
     if n_shots not in (0, len(rows.labels)):
@@ -127,7 +128,7 @@ def tabulate_prompts(dataset: str, *, folder: PathLike | None = None) -> str:
     if name in builders():
         labels = builders()[name].SPEC.labels
     else:
-        place = Path(folder).expanduser() if folder is not None else None
+        place = local_path(folder) if folder is not None else None
         labels = read_run_rows(dataset, "test", place).labels
     prompts = [get_prompt(form, labels) for form in FORMS]
     rows = [["question", *map(_question, prompts)], ["answers", *map(_answers, prompts)]]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ...errors import Defect, MetadataError
+from ...paths import local_path
 from .paper import Paper, parse_year
 
 
@@ -36,7 +37,7 @@ class Metadata:
         """
         if path is None:
             return cls(domain=domain)
-        path = Path(path).expanduser()
+        path = local_path(path)
         defects: list[Defect] = []
         years: dict[str, int] = {}
         domains: dict[str, str] = {}

@@ -238,7 +238,7 @@ def _has_patterns(version: Path) -> bool:
     from ..builders.annotation.pattern_problems import has_patterns
     from ..builders.versions.version import BuiltVersion
 
-    return has_patterns(BuiltVersion(version.expanduser()))
+    return has_patterns(BuiltVersion(version))
 
 
 def _bound(version: Path, min_agreement: float | None) -> dict[str, float] | None:

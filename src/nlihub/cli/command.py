@@ -4,12 +4,14 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
+from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
 from typer.core import TyperArgument, TyperCommand
 
 from ..builders.procedures.option_groups import Option, OptionGroup
+from ..loaders.paths import local_path
 from ..moved import MOVED_OPTIONS
 from .completion import add_completion
 
@@ -55,9 +57,24 @@ def command(app: typer.Typer, name: str | None = None) -> Callable[[_Function], 
     def add(function: _Function) -> _Function:
         add_completion(function)
         derived = function.__name__.removesuffix("_command").replace("_", "-")
-        return app.command(name or derived, cls=Command)(function)
+
+        @wraps(function)
+        def run(**values: Any) -> None:
+            function(**{name: _with_local_paths(value) for name, value in values.items()})
+
+        app.command(name or derived, cls=Command)(run)
+        return function
 
     return add
+
+
+def _with_local_paths(value: Any) -> Any:
+    """Return a value with its paths as ``local_path`` does, also where a name could stand."""
+    if isinstance(value, list):
+        return [_with_local_paths(one) for one in value]
+    if isinstance(value, str) and value.startswith("~/"):
+        return str(local_path(value))
+    return local_path(value) if isinstance(value, Path) else value
 
 
 def takes_groups(command: Callable[..., None]) -> Callable[..., None]:

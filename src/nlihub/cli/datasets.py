@@ -138,6 +138,7 @@ def card_command(
     from ..builders.versions.card import declared_card, split_card
     from ..builders.versions.manifest import FILE_NAME as MANIFEST
     from ..builders.versions.open import open_version
+    from ..loaders.paths import local_path
 
     if check:
         _check_card(name, folder, names(splits))
@@ -145,7 +146,7 @@ def card_command(
     if write:
         _write_card(name, folder, names(splits))
         return
-    is_folder = (Path(name) / MANIFEST).is_file()
+    is_folder = (local_path(name) / MANIFEST).is_file()
     if folder is None and not is_folder and not get_builder(name).SPEC.offline:
         tell("as packaged; --from FOLDER measures the sources there.")
         print(declared_card(get_builder(name).SPEC), end="")

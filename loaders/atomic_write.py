@@ -13,12 +13,35 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from .errors import OutputError
+from .errors import NoSpaceError, OutputError
 
+#: The disk is full, or a quota or the largest size of a file is reached.
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _MAX_SWAPS = 100
 _LEFTOVER_AGE_S = 3600
 _IS_POSIX = os.name == "posix"
 _NEW = ".nlihub-new-"  # how a folder is called until it is locked
+
+
+@contextmanager
+def names_full_disk(place: Path) -> Iterator[None]:
+    """Name the place where a disk is full; errors of the system and of Arrow often do not.
+
+    Args:
+        place: Where the block writes.
+
+    Raises:
+        NoSpaceError: The disk is full.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        raise NoSpaceError(
+            f"{error.filename or place} cannot be written: {os.strerror(error.errno)}. Make room, "
+            "or name another disk: --output, and NLIHUB_CACHE, NLIHUB_TEMP or HF_HOME for caches."
+        ) from error
 
 
 @contextmanager
@@ -79,7 +102,8 @@ def working_folder(parent: Path, prefix: str) -> Iterator[Path]:
     with FileLock(start / "lock"):
         work = start.rename(start.with_name(prefix + start.name.removeprefix(_NEW)))
         try:
-            yield work
+            with names_full_disk(parent):
+                yield work
         finally:
             shutil.rmtree(work, ignore_errors=True)
 
@@ -119,7 +143,8 @@ def resumed_folder(parent: Path, prefix: str, key: str) -> Iterator[Path]:
             yield own
         return
     try:
-        yield work
+        with names_full_disk(parent):
+            yield work
         shutil.rmtree(work, ignore_errors=True)
     finally:
         if all(path.name == "lock" or path.name.startswith(".") for path in work.glob("*")):
@@ -236,7 +261,8 @@ def whole_file(target: Path) -> Iterator[Path]:
     os.close(handle)
     partial = Path(name)
     try:
-        yield partial
+        with names_full_disk(target):
+            yield partial
         umask = os.umask(0)
         os.umask(umask)
         partial.chmod(0o666 & ~umask)  # mkstemp's own mode is private

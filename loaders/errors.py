@@ -124,6 +124,12 @@ class OutputError(NLIHubError, FileExistsError):
     exit_code = 2
 
 
+class NoSpaceError(OutputError):
+    """The disk is full, or a quota is reached."""
+
+    exit_code = 1
+
+
 class SchemaError(NLIHubError, ValueError):
     """Rows do not fit the uniform schema."""
 

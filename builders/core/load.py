@@ -1,14 +1,16 @@
 """Load a dataset through its builder, as ``datasets.load_dataset`` does with its own datasets."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import datasets
 
-from ...loaders.errors import NLIHubError, UsageError
+from ...loaders.atomic_write import names_full_disk
+from ...loaders.errors import NLIHubError, OutputError, UsageError
+from ...loaders.fetching.obtain import advise_on_cache
 from .base import NLIBuilder
 from .datasets_builder import datasets_builder
 from .options import BuildOptions, check_split
@@ -42,6 +44,7 @@ def load_config(
     Raises:
         UsageError: An argument has no meaning here, or the split cannot be read.
         UnknownNameError: There is no such split.
+        OutputError: The cache is somebody else's, or the disk is full.
         NLIHubError: The sources are missing, not the pinned ones, or malformed.
     """
     check_arguments(arguments)
@@ -53,8 +56,25 @@ def load_config(
     if streaming:
         check_streamable(split, known)
     options = replace(options, splits=needed)
+    place = Path(arguments.get("cache_dir") or datasets.config.HF_DATASETS_CACHE)
+    try:
+        with names_full_disk(place):
+            return _load(builder, options, split, streaming, arguments)
+    except PermissionError as error:  # of a cache of somebody else, of which even locks are files
+        if not (advice := advise_on_cache(error)):
+            raise
+        raise OutputError(f"{error}{advice}") from None
+
+
+def _load(
+    builder: type[NLIBuilder],
+    options: BuildOptions,
+    split: Any,
+    streaming: bool,
+    arguments: Mapping[str, Any],
+) -> Any:
     made = datasets_builder(builder)(
-        config_name=config,
+        config_name=options.configs[0],
         cache_dir=arguments.get("cache_dir"),
         hash=builder.fingerprint(options)[:16],
         options=options,

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ...loaders.atomic_write import names_full_disk
 from ..core.options import BuildOptions
 from ..core.row_digests import ROW_HASH, digest, row_hashes
 from .manifest import ParquetShard
@@ -101,7 +102,10 @@ class Subject(BuiltVersion):
     def _hash(self, key: tuple[str, str], path: Path) -> RowHashes:
         labels = self.builder.SPEC.labels
         n_rows, in_order = 0, hashlib.sha256()
-        with pq.ParquetWriter(path, _HASHED, compression="none", use_dictionary=False) as writer:
+        with (
+            names_full_disk(path.parent),
+            pq.ParquetWriter(path, _HASHED, compression="none", use_dictionary=False) as writer,
+        ):
             waiting: list[pa.Table] = []
             for batch in self.batches(*key):
                 hashes = row_hashes(batch, labels)

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from errno import EACCES, EPERM, EROFS
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -39,6 +40,23 @@ def default_cache_dir() -> Path:
     from huggingface_hub.constants import HF_HOME
 
     return local_path(os.environ.get("NLIHUB_CACHE") or Path(HF_HOME) / "nlihub")
+
+
+def advise_on_cache(error: OSError) -> str:
+    """Return how to move a cache that one may not write to; empty where that is not the error."""
+    from huggingface_hub.constants import HF_HOME
+
+    if not isinstance(error.filename, str) or error.errno not in (EACCES, EPERM, EROFS):
+        return ""
+    moved = {name: os.environ.get(name) for name in ("HF_DATASETS_CACHE", "HF_HUB_CACHE")}
+    caches = {"NLIHUB_CACHE": default_cache_dir(), **moved, "HF_HOME": HF_HOME}
+    for variable, folder in caches.items():
+        if folder and (
+            Path(error.filename).is_relative_to(folder)
+            or Path(folder).is_relative_to(error.filename)
+        ):
+            return f". Set {variable} to a folder for the cache that you may write to."
+    return ""
 
 
 @dataclass(frozen=True)

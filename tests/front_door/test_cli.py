@@ -205,8 +205,7 @@ def test_home_is_expanded_everywhere(built, tmp_path, monkeypatch):
 @pytest.mark.parametrize("variable", ["NLIHUB_CACHE", "HF_HOME"])
 def test_a_cache_that_cannot_be_written_is_named(variable, tmp_path, monkeypatch):
     from huggingface_hub import constants
-
-    from nlihub.cli import _hint_at_caches
+    from nlihub.loaders.fetching.obtain import advise_on_cache
 
     if variable == "HF_HOME":
         monkeypatch.setattr(constants, "HF_HOME", str(tmp_path))
@@ -214,9 +213,9 @@ def test_a_cache_that_cannot_be_written_is_named(variable, tmp_path, monkeypatch
     inside, outside = (
         PermissionError(13, "Permission denied", str(p)) for p in (tmp_path / "a", "/b")
     )
-    assert f"Set {variable} to a folder" in _hint_at_caches(inside)
-    assert _hint_at_caches(outside) == ""
-    assert _hint_at_caches(OSError(28, "No space left on device", str(tmp_path))) == ""
+    assert f"Set {variable} to a folder" in advise_on_cache(inside)
+    assert advise_on_cache(outside) == ""
+    assert advise_on_cache(OSError(28, "No space left on device", str(tmp_path))) == ""
 
 
 def test_arguments_of_another_kind_are_named(tmp_path):

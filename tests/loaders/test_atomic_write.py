@@ -1,5 +1,6 @@
 """Folders and files are there whole, or as they were, whenever the process is killed."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -8,7 +9,8 @@ from pathlib import Path
 
 import pytest
 from nlihub.loaders import atomic_write
-from nlihub.loaders.atomic_write import whole_folder, working_folder
+from nlihub.loaders.atomic_write import resumed_folder, whole_file, whole_folder, working_folder
+from nlihub.loaders.errors import NoSpaceError
 
 #: Replaces a folder and is killed at the Nth thing that it does to the file system.
 REPLACE = """
@@ -94,3 +96,23 @@ def test_a_folder_that_never_got_its_lock_goes_once_it_is_old(tmp_path):
     with working_folder(tmp_path, "work-"):
         pass
     assert sorted(tmp_path.iterdir()) == sorted([paths["young"], paths["others"]])
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda place: whole_file(place / "x"),
+        lambda place: whole_folder(place / "x", lambda _: True),
+        lambda place: working_folder(place, "x-"),
+        lambda place: resumed_folder(place, "x-", "key"),
+    ],
+)
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+def test_a_full_disk_is_named(write, number, tmp_path):
+    """Libraries raise this without the path."""
+    with pytest.raises(NoSpaceError, match=f"{tmp_path}.* cannot be written: .*Make room"):  # noqa: SIM117
+        with write(tmp_path):
+            raise OSError(number, "something")
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(BrokenPipeError), write(tmp_path):
+        raise BrokenPipeError(errno.EPIPE, "other errors stay as they are")

@@ -8,8 +8,6 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from errno import EACCES, EPERM, EROFS
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -57,6 +55,7 @@ _INTERRUPTED = (130, 143)
 @contextmanager
 def _errors_as_exit_codes() -> Iterator[None]:
     from ..loaders.errors import NLIHubError
+    from ..loaders.fetching.obtain import advise_on_cache
 
     try:
         yield
@@ -67,23 +66,8 @@ def _errors_as_exit_codes() -> Iterator[None]:
         sys.stderr.close()  # the reader of our answer has gone
         sys.exit(1)
     except OSError as error:  # no space left, no permission, ...
-        print(f"nlihub: {error}{_hint_at_caches(error)}", file=sys.stderr)
+        print(f"nlihub: {error}{advise_on_cache(error)}", file=sys.stderr)
         sys.exit(1)
-
-
-def _hint_at_caches(error: OSError) -> str:
-    """Return how to move a cache that cannot be written to, where that is what went wrong."""
-    from huggingface_hub.constants import HF_HOME
-
-    from ..loaders.fetching.obtain import default_cache_dir
-
-    if not isinstance(error.filename, str) or error.errno not in (EACCES, EPERM, EROFS):
-        return ""
-    caches = {"NLIHUB_CACHE": default_cache_dir(), "HF_HOME": Path(HF_HOME)}
-    for variable, folder in caches.items():
-        if Path(error.filename).is_relative_to(folder) or folder.is_relative_to(error.filename):
-            return f". Set {variable} to a folder for the cache that you may write to."
-    return ""
 
 
 def _print_version(wanted: bool) -> None:

@@ -670,7 +670,8 @@ def test_a_full_disk(releases, tmp_path):
     done = in_process(FULL_DISK.format(arguments=arguments), places)
     _, errors = done.communicate()
     assert done.returncode == 1
-    assert "File too large" in errors.splitlines()[-1]
+    assert f"nlihub: {tmp_path / 'out'}/" in errors.splitlines()[-1]
+    assert "cannot be written: File too large. Make room" in errors.splitlines()[-1]
     assert "Traceback" not in errors
     assert not list((tmp_path / "out").glob("*"))
 

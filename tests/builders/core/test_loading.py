@@ -1,4 +1,5 @@
 import csv
+import errno
 import json
 import os
 import shutil
@@ -12,6 +13,7 @@ import pytest
 from nlihub.builders.core.datasets_builder import datasets_builder
 from nlihub.builders.core.registry import get_builder
 from nlihub.builders.versions.open import open_version
+from nlihub.loaders.errors import OutputError
 
 import nlihub
 
@@ -220,9 +222,27 @@ def test_installing_on_a_full_disk(built, tmp_path):
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 2
+    assert done.returncode == 1
     assert "cannot be written" in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("number", "message"),
+    [
+        (errno.EACCES, "Permission denied: '.*'. Set HF_HOME to a folder for the cache"),
+        (errno.ENOSPC, "cannot be written: No space left on device. Make room"),
+    ],
+)
+def test_a_cache_that_cannot_be_written_is_named(number, message, monkeypatch):
+    """Somebody else's, in which ``datasets`` cannot even lock; or one on a full disk."""
+
+    def refuse(path, *_):
+        raise OSError(number, os.strerror(number), str(path))
+
+    monkeypatch.setattr(datasets.builder, "FileLock", refuse)
+    with pytest.raises(OutputError, match=message):
+        nlihub.load_dataset("open_spacenli", split="test")
 
 
 @pytest.mark.slow

@@ -20,6 +20,11 @@ _MAX_WAIT_S = 60.0
 _PASSING = frozenset({408, 425, 429})
 
 
+def is_switched_on(variable: str) -> bool:
+    """Return whether a variable of the environment is set to what Hugging Face takes for true."""
+    return os.environ.get(variable, "").upper() in ("1", "ON", "YES", "TRUE")
+
+
 def check_reachable(url: str, host: str) -> None:
     """Refuse a download when offline, at once instead of after retries.
 
@@ -33,8 +38,7 @@ def check_reachable(url: str, host: str) -> None:
     """
     from huggingface_hub import constants
 
-    wanted = os.environ.get("HF_DATASETS_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")
-    if constants.HF_HUB_OFFLINE or wanted:
+    if constants.HF_HUB_OFFLINE or is_switched_on("HF_DATASETS_OFFLINE"):
         raise DownloadError(
             f"{url} is not requested: HF_HUB_OFFLINE or HF_DATASETS_OFFLINE is set."
         )

@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from ..loaders.errors import HubError, UnknownNameError, UsageError, VersionError
+from ..loaders.network import is_switched_on
 from ..metrics import METRICS
 from ..metrics.bundle import bundle
 from .card import merge_cards
@@ -60,13 +61,17 @@ def plan_metric(name: str, space: str, *, private: bool = False) -> Plan:
     Raises:
         UnknownNameError: There is no such metric.
         UsageError: The Space has another name than the metric, is somebody else's, or is public
-            where it should be private.
+            where it should be private; or ``evaluate`` is switched offline.
         VersionError: The metric's version is below 1.0.0, is published with other files, does not
             follow the newest, or nothing has changed since the newest.
         HubError: The Hub refuses, or cannot be reached.
     """
     if name not in METRICS:
         raise UnknownNameError.of("metric", name, METRICS)
+    if is_switched_on(_OFFLINE):
+        raise UsageError(
+            f"{_OFFLINE} is set, so {space} could not be tried out once it is committed. Unset it."
+        )
     if space.partition("/")[2] != name:
         raise UsageError(
             f"evaluate looks for a script of the Space's name: expected ORG/{name}, not {space!r}."
@@ -112,6 +117,8 @@ def _with_card(contents: Mapping[str, bytes], theirs: str | None) -> dict[str, b
     return {**contents, CARD: merge_cards(contents[CARD].decode(), theirs).encode()}
 
 
+#: Keeps ``evaluate`` from the Hub.
+_OFFLINE = "HF_EVALUATE_OFFLINE"
 #: What the clients say of a status that may pass.
 _PASSING = re.compile(r"\b(?:429|5\d\d)\b|[Cc]onnection")
 #: Names of environment variables that may hold a secret.

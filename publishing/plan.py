@@ -225,14 +225,11 @@ class Plan(RepositoryState):
         commit = self.tagged or head
         if self.tagged is None:
             tell("Trying out what was committed")
-            try:
-                self.try_out(commit)
-            except HubError as error:
-                raise HubError(f"{error} It is committed, and not tagged.") from error
+            self._try_out(commit, "committed, and not tagged")
             self._check_unchanged(commit)
             repository.tag(self.tag, commit)
         tell(f"Trying out {self.tag}")
-        self.try_out(self.tag)
+        self._try_out(self.tag, "committed and tagged")
         if self.tagged is None and repository.head() != commit:
             raise RaceError(
                 f"{self.tag} of {repository.name} is published, but somebody else changed the "
@@ -247,6 +244,14 @@ class Plan(RepositoryState):
             was_there=self.tagged is not None,
             use=self.use,
         )
+
+    def _try_out(self, revision: str, done: str) -> None:
+        try:
+            self.try_out(revision)
+        except HubError as error:  # a transfer may have torn, whatever the error calls it
+            raise HubError(
+                f"{error} It is {done}. Run the command again: it goes on where it was."
+            ) from error
 
     def _check_unchanged(self, commit: str) -> None:
         """Refuse to tag where somebody else has changed the repository since it was planned."""

@@ -97,10 +97,7 @@ def read_back(repository: str, manifest: Manifest, revision: str) -> None:
     # Not by its exit code: threads of the clients may crash a process that has told all.
     if len(answers) != expected or "error" in answers[-1]:
         reason = answers[-1].get("error", said) if answers else said
-        raise HubError(
-            f"{where} cannot be read back: {reason.rstrip('.')}. Run the command again: it goes on "
-            "where it was."
-        )
+        raise HubError(f"{where} cannot be read back: {reason.rstrip('.')}.")
     problems = [
         problem for answer in answers for problem in _problems(manifest, LoadedSplit(**answer))
     ]

@@ -22,6 +22,7 @@ _ADVICE = {
     429: "The Hub asks to slow down. Run the command again in a few minutes.",
 }
 _STALE = 412
+_OF_XET = "/xet-"  # in the address that the client asks for a key to Xet storage
 
 
 def call_hub(
@@ -95,7 +96,10 @@ def _call(of: str, what: str, call: Callable[[], _Answer]) -> _Answer:
                 "see what it holds now."
             ) from error
         reasons = dict.fromkeys(_first_line(e) for e in (error, error.__cause__) if e is not None)
-        advice = _ADVICE.get(status or 0, "Run the command again: it goes on where it was.")
+        again = "Run the command again: it goes on where it was."
+        advice = _ADVICE.get(status or 0, again)
+        if any(_OF_XET in reason for reason in reasons):
+            advice = f"If this Hub has no Xet storage, set HF_HUB_DISABLE_XET=1. {again}"
         raise HubError(f"{of} {what}: {': '.join(reasons)}. {advice}") from error
 
 

@@ -146,7 +146,10 @@ class HubRepository:
             content = self.ask(f"does not give {path}", lambda: self._download(path, revision))
             if listed.holds(identify(content)):
                 return content
-        raise HubError(f"{self.name} gives {path} damaged: its hash is not the listed one.")
+        raise HubError(
+            f"{self.name} gives {path} damaged: its hash is not the listed one. Run the command "
+            "again."
+        )
 
     def read_text(self, path: str, revision: str) -> str | None:
         """Return the text of a small file at a revision, as ``read`` gives its content."""

@@ -15,7 +15,9 @@ import huggingface_hub
 import pytest
 from hub_server import running_hub
 from huggingface_hub import HfApi, constants, get_session
-from nlihub.loaders.errors import UsageError
+from nlihub.loaders.errors import HubError, UsageError
+from nlihub.loaders.network import Retries
+from nlihub.publishing.hub import calls
 from nlihub.publishing.hub.client import check_repository_name, with_timeouts
 
 VERSION = huggingface_hub.__version__
@@ -118,3 +120,18 @@ def test_what_is_no_name(name):
 
 def test_a_name():
     check_repository_name("someone/rows_1.0-x")
+
+
+def test_a_hub_without_xet_is_told_how_to_do_without(monkeypatch):
+    """In the words of hf_xet 1.5, for what a Hub of one's own may answer."""
+    said = (
+        "HTTP status client error (404 Not Found), domain: {}/api/datasets/a/b/xet-write-token/main"
+    )
+    monkeypatch.setattr(calls, "check_reachable", lambda *_: None)
+    monkeypatch.setattr(calls, "RETRIES", Retries(1))
+
+    def upload():
+        raise RuntimeError(said.format("http://127.0.0.1:80"))
+
+    with pytest.raises(HubError, match=r"If this Hub has no Xet storage, set HF_HUB_DISABLE_XET=1"):
+        calls.call_hub("a/b", "was not changed", upload)

@@ -58,6 +58,7 @@ LASTING = [
 AFTER_THE_COMMIT = [
     ("GET", r"resolve/.*parquet", 404, "cannot be read back"),
     ("GET", r"resolve/.*parquet", "flip", "cannot be read back|is not what was built"),
+    ("GET", r"resolve/.*parquet", "tear", "Run the command again: it goes on where it was"),
     ("HEAD", r"resolve/.*parquet", 403, "cannot be read back"),
     ("POST", "/tag/", 403, "look at its rights"),
     ("POST", "/tag/", 429, "slow down"),

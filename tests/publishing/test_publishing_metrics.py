@@ -6,8 +6,11 @@ from importlib import import_module
 import pytest
 from hub_faults import Fault
 from hub_users import use
+from nlihub.loaders.errors import UsageError
 from nlihub.metrics import METRICS
 from nlihub.publishing.metrics import space_files
+
+import nlihub
 
 #: The version of each metric, which its signatures quote.
 VERSIONS = {
@@ -58,12 +61,19 @@ def test_a_metric_is_published_once(hub, publisher):
     assert [version["number"] for version in versions] == [OWN]
 
 
+def test_a_metric_that_could_not_be_tried_out_is_not_committed(monkeypatch):
+    monkeypatch.setenv("HF_EVALUATE_OFFLINE", "1")
+    with pytest.raises(UsageError, match=r"HF_EVALUATE_OFFLINE is set, so .*Unset it"):
+        nlihub.hub.publish_metric("consistency", "someone/consistency")
+
+
 @pytest.mark.slow
 def test_a_metric_that_does_not_work_gets_no_tag(hub, publisher):
     publish = ["publish-metric", "consistency", "--space", "someone/consistency", "--yes"]
     hub.faults = [Fault("GET", r"resolve/.*consistency\.py", "tear", times=99)]
     said = publisher.run(*publish, code=1)
     assert "is not the metric of this package: it cannot be tried out" in said
+    assert said.rstrip().endswith("Run the command again: it goes on where it was.")
     repo = hub.repos["spaces/someone/consistency"]
     assert repo.tags == {}
     hub.faults = []

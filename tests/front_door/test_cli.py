@@ -122,12 +122,8 @@ def test_construct_patterns(bank_files, tmp_path):
             "examples only",
         ),
         (["export", "{bank}", "--output", "/proc/nope/x.json"], 2, "/proc/nope cannot be written"),
-        (
-            ["build", "open_spacenli", "-o", "{tmp}\udcff"],
-            2,
-            r"\udcff' has a byte that is not UTF-8",
-        ),
-        (["verify", "{tmp}\udcff"], 2, "has a byte that is not UTF-8"),
+        (["build", "open_spacenli", "-o", "{byte}"], 2, r"a\udcff' has a byte that is not UTF-8"),
+        (["verify", "{byte}"], 2, "has a byte that is not UTF-8"),
         (["build", "open_spacenli", "-o", "~nobody-here/x"], 2, "nobody on this machine"),
         (["score", "{loop}", "--dataset", "open_spacenli"], 2, "a link that leads back to itself"),
         (["stats", "{loop}"], 2, "a link that leads back to itself"),
@@ -141,6 +137,7 @@ def test_exit_codes_and_messages(bank_files, tmp_path, arguments, code, expected
     (places["wrong"] / "problem_patterns.xml").write_text("<patterns/>")
     bank_files(PATTERNS.replace("NP3 != NP1", "NP3 == NP1"))[0].parent.rename(places["bad"])
     places["bank"] = bank_files()[0].parent
+    places["byte"] = tmp_path / "a\udcff"
     places["loop"] = tmp_path / "loop"
     places["loop"].symlink_to("loop")
     done = run(*[argument.format(**places) for argument in arguments])
@@ -168,8 +165,8 @@ def test_a_service_that_fails_is_not_wrong_use(built, capsys):
 
 
 @pytest.mark.parametrize("variable", ["NLIHUB_CACHE", "NLIHUB_TEMP", "NLIHUB_SOURCES"])
-def test_a_variable_takes_the_paths_that_options_take(variable, built, monkeypatch):
-    monkeypatch.setenv(variable, "a\udcff")
+def test_a_variable_takes_the_paths_that_options_take(variable, built, tmp_path, monkeypatch):
+    monkeypatch.setenv(variable, f"{tmp_path}/a\udcff")
     command = {"NLIHUB_TEMP": ["verify", built], "NLIHUB_SOURCES": ["fetch", "scinli"]}
     done = run(*command.get(variable, ["stats", "open_spacenli"]))
     assert "has a byte that is not UTF-8" in done.stderr + done.stdout

@@ -1,6 +1,6 @@
 """How often intervals cover and tests raise false alarms, with few groups and with many.
 
-    python benchmarks/inference.py [--runs 10000] [--processes 2]
+    python benchmarks/inference.py [--runs 10000] [--processes 2] [--deviation 1.5]
 
 Simulates groups of samples that depend on each other: the log-odds of a right answer are normal
 over groups, and two systems share half of the variance. Groups are equally large, or log-normal
@@ -20,7 +20,7 @@ from nlihub.metrics.inference import Inference, Ratio, compare_systems, confiden
 
 N_GROUPS = (3, 5, 8, 12, 20, 50, 165)
 SIZES = ("equal", "skewed")
-DEVIATION = 1.5  # of the log-odds over groups
+DEVIATION = 1.5  # of the log-odds over groups; main() sets it
 N_CALIBRATION = 400_000
 # The fewer exchanges are tried, the sooner the simulation ends; a test is as exact.
 OPTIONS = Inference(0.95, 999, 0)
@@ -131,6 +131,20 @@ def false_alarms(n_runs: int, cell: tuple[str, str, int]) -> tuple[float, float]
     return n_rejected / n_runs, n_out / n_runs
 
 
+def bootstrap_alarms(n_runs: int, cell: tuple[str, int]) -> float:
+    """Share of runs in which a bootstrap of the accuracy rejects at 0.05, if nothing differs."""
+    kind, n_groups = cell
+    log_odds, _ = calibrate("accuracy", kind, 0.7)
+    rng = np.random.default_rng(1)
+    n_rejected = 0
+    for _ in range(n_runs):
+        drawn = rng.multinomial(n_groups, np.full(n_groups, 1 / n_groups), 999).astype(float)
+        n_rejected += (
+            bootstrap_p_value(*accuracy(rng, n_groups, kind, (log_odds,) * 2), drawn) < 0.05
+        )
+    return n_rejected / n_runs
+
+
 def coverage_of_difference(n_runs: int, cell: tuple[str, str, int]) -> float:
     """Share of runs whose interval has the true difference of systems at 0.75 and 0.55."""
     metric, kind, n_groups = cell
@@ -196,7 +210,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=10_000)
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--deviation", type=float, default=DEVIATION)
     given = parser.parse_args()
+    globals()["DEVIATION"] = given.deviation
     pairs = list(itertools.product(METRICS, SIZES))
     heads = ["score", "groups are", *map(str, N_GROUPS)]
     with Pool(given.processes) as pool:
@@ -208,6 +224,11 @@ def main() -> None:
         alarms = run(false_alarms, cells)
         assert all(rejected == out for (*_, n), (rejected, out) in alarms.items() if n >= 5)
         rows = [[*pair, *(f"{alarms[(*pair, n)][0]:.3f}" for n in N_GROUPS)] for pair in pairs]
+        old = run(bootstrap_alarms, [(kind, n) for kind in SIZES for n in N_GROUPS])
+        rows += [
+            ["accuracy, by a bootstrap", kind, *(f"{old[kind, n]:.3f}" for n in N_GROUPS)]
+            for kind in SIZES
+        ]
         show("False alarms at 0.05", heads, rows)
 
         found = run(power, pairs)

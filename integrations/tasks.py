@@ -22,6 +22,7 @@ from ..builders.versions.version import BuiltVersion
 from ..loaders.atomic_write import whole_folder
 from ..loaders.errors import SourceNotFoundError, UnknownNameError, UsageError
 from ..loaders.fetching.obtain import default_cache_dir
+from ..loaders.paths import local_path
 from ..publishing.remote import RemoteVersion, parse_reference
 
 #: Where the data is, unless a harness passes it on: see ``NLITask.load``.
@@ -112,7 +113,7 @@ class NLITask:
         dataset, _, config = self.spec.exemplars.partition("/")
         pool = replace(self, dataset=dataset, config=config) if dataset else self
         if data and pool.dataset != self.dataset:
-            data = data if (Path(data).expanduser() / pool.dataset).is_dir() else None
+            data = data if (local_path(data) / pool.dataset).is_dir() else None
         return draw_exemplars(pool._read(data, "train").rows, self.spec.labels, _SEED)
 
     def load_docs(self, data: str | None = None) -> dict[str, list[dict[str, Any]]]:
@@ -179,7 +180,7 @@ class NLITask:
     def _open(self, data: str | None, split: str) -> BuiltVersion:
         if data is None:
             return self._build(None, split)
-        path = Path(data).expanduser()
+        path = local_path(data)
         for folder in (path, path / self.dataset):
             if (folder / MANIFEST).is_file():
                 return BuiltVersion(folder)

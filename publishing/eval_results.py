@@ -25,6 +25,7 @@ from ..baselines.evaluation.score import read_predictions
 from ..baselines.evaluation.scoring import ScoringOptions, score_predictions
 from ..loaders.atomic_write import whole_file
 from ..loaders.errors import PredictionsError, UsageError, VersionError
+from ..loaders.paths import local_path
 from .benchmark import FILE_NAME, SPLIT
 from .remote import RemoteVersion, parse_reference
 
@@ -110,7 +111,7 @@ def eval_results(
         VersionError: There is no such version, or it has no ``eval.yaml``.
         HubError: The Hub refuses, or cannot be reached.
     """
-    paths = [Path(path) for path in ([logs] if isinstance(logs, str | Path) else logs)]
+    paths = [local_path(path) for path in ([logs] if isinstance(logs, str | Path) else logs)]
     if not paths:
         raise UsageError("Expected at least one log.")
     found = read_logs(paths)
@@ -128,7 +129,7 @@ def eval_results(
         for path, log in found.items()
     ]
     name, content = published.file(entries)
-    path = Path(output) / name
+    path = local_path(output) / name
     with whole_file(path) as part:
         part.write_bytes(content)
     return path

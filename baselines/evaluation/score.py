@@ -23,6 +23,7 @@ from ...loaders.errors import (
     needs_extra,
 )
 from ...loaders.json_text import parse_json
+from ...loaders.paths import local_path
 from ...metrics import app_of
 from ...metrics.inputs.files import SUFFIXES, read_input_file
 from ...metrics.inputs.problems import MetricInputError
@@ -203,7 +204,8 @@ def _as_runs(given: Any, what: str) -> list[_Run]:
     found = []
     for number, one in enumerate(many, 1):
         if isinstance(one, str | os.PathLike):
-            found.append(_Run(Path(one).name, Path(one)))
+            path = local_path(one)
+            found.append(_Run(path.name, path))
         else:
             found.append(_Run(f"{what} {number}" if len(many) > 1 else what, one))
     return found
@@ -224,9 +226,9 @@ def _check_runs(runs: Sequence[_Run], others: Sequence[_Run]) -> list[Path]:
             "systems, seed by seed."
         )
     files = [run.given for run in (*runs, *others) if isinstance(run.given, Path)]
-    counts = Counter(map(os.path.realpath, files))
+    counts = Counter(path.resolve() for path in files)
     if repeated := [path for path, times in counts.items() if times > 1]:
-        raise UsageError(f"{Path(repeated[0]).name} is given twice; expected a file for every run.")
+        raise UsageError(f"{repeated[0].name} is given twice; expected a file for every run.")
     return files
 
 
@@ -258,12 +260,13 @@ def find_gold(
     with_texts: bool = False,
 ) -> GoldRows:
     """Read the gold rows that ``score`` takes for its arguments of these names."""
-    if Path(dataset).is_file():
+    place = local_path(dataset)
+    if place.is_file():
         if config or split or folder:
             raise UsageError(f"{dataset} is a file of rows: it has no config, split or sources.")
-        return GoldRows.of_file(Path(dataset), by=by, with_texts=with_texts)
-    if (Path(dataset) / MANIFEST).is_file() and dataset not in builders():
-        version = open_version(dataset, folder=folder)
+        return GoldRows.of_file(place, by=by, with_texts=with_texts)
+    if (place / MANIFEST).is_file() and dataset not in builders():
+        version = open_version(str(place), folder=folder)
         return GoldRows.of_version(version, config, split, by=by, with_texts=with_texts)
     # Only what is scored is built, so that the sources of other splits may be missing.
     spec = get_builder(dataset).SPEC
@@ -464,7 +467,7 @@ def plot(
         else:
             ((name, result),) = found.items()
             figure = plots.plot_cartography(result, color=color or "label", title=name)
-        with whole_file(Path(output)) as path:
+        with whole_file(local_path(output)) as path:
             plots.save_figure(figure, path)
     except MetricInputError as error:
         raise UsageError(str(error)) from None
@@ -509,4 +512,4 @@ def _as_paths(given: PathLike | Sequence[PathLike]) -> list[Path]:
     for path in paths:
         if not isinstance(path, str | os.PathLike):
             raise UsageError(f"{path!r} is no file; expected a path.")
-    return [Path(path) for path in paths]
+    return [local_path(path) for path in paths]

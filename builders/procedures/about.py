@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from ...loaders.errors import UsageError
+from ...loaders.paths import local_path
 from ..core.schema import is_name
 from .option_groups import Option, OptionGroup
 
@@ -99,6 +100,6 @@ def check_domain(domain: str) -> None:
 
 def _read(path: Path) -> str:
     try:
-        return path.expanduser().read_text(encoding="utf-8")
+        return local_path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} cannot be read: {error}") from error

@@ -194,6 +194,7 @@ def test_home_is_expanded_everywhere(built, tmp_path, monkeypatch):
     ):
         done = run(*command, cwd=here)
         assert done.returncode == 0, done.stderr
+    assert nlihub.score("~/answers.csv", "~/gold.csv")["metrics"]["nli_report"]["accuracy"] == 1
     made = {"again", "answers.csv", "built", "cache", "gold.csv", "s.jsonl", "temp"}
     assert {path.name for path in home.iterdir()} == made
     assert not list(here.iterdir())
@@ -216,14 +217,14 @@ def test_a_cache_that_cannot_be_written_is_named(variable, tmp_path, monkeypatch
 
 
 def test_arguments_of_another_kind_are_named(tmp_path):
-    import nlihub
-
     with pytest.raises(nlihub.NLIHubError, match=r"\['scinli'\] is no dataset; expected its name"):
         nlihub.load_dataset(["scinli"])
     with pytest.raises(nlihub.NLIHubError, match=r"a folder; .* datasets\.load_dataset\('.*'\)"):
         nlihub.load_dataset(str(tmp_path))
-    with pytest.raises(nlihub.NLIHubError, match="7 is no file; expected a path"):
+    with pytest.raises(nlihub.NLIHubError, match="1 predictions; expected one for each"):
         nlihub.score([7], "open_spacenli")
+    with pytest.raises(nlihub.NLIHubError, match="7 is no file; expected a path"):
+        nlihub.plot("recall", [7], tmp_path / "recall.png")
 
 
 def test_a_reader_that_leaves_early_is_no_crash(built):

@@ -10,6 +10,7 @@ from typing import Any
 
 from ....loaders.errors import ModelError, SourceNotFoundError, needs_extra
 from ....loaders.hashing import hash_file
+from ....loaders.paths import local_path
 
 #: Tokens of a pair at most, as SciNLI's models have them (its authors' code).
 _MAX_TOKENS = 300
@@ -44,7 +45,7 @@ class Classifier:
             SourceNotFoundError: There is no classifier, or the run has kept none.
             ModelError: Its configuration names no labels.
         """
-        given = Path(folder).expanduser().absolute()
+        given = local_path(folder).absolute()
         place = next(
             (p for p in (given, given / "checkpoint") if (p / "config.json").is_file()), None
         )

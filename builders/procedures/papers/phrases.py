@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from ....loaders.errors import UsageError
 from ....loaders.json_text import parse_json
+from ....loaders.paths import local_path
 from .arrays import Flags, Numbers, Texts
 
 #: How a pair of the neutral class came to be (SciNLI, section 3.2).
@@ -99,7 +100,7 @@ class LinkingPhrases:
         Raises:
             UsageError: The file is missing, or not of that form.
         """
-        source = Path(path).expanduser() if path else files(__package__) / "phrases.json"
+        source = local_path(path) if path else files(__package__) / "phrases.json"
         try:
             return cls.parse(parse_json(source.read_text(encoding="utf-8")))
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:

@@ -834,7 +834,7 @@ def test_a_term_takes_its_article_and_all_change_on_demand():
 
 def test_own_antonyms(tmp_path):
     path = tmp_path / "own.json"
-    path.write_text('{"verbs": {"both": [["glorify", "vilify"]]}}')
+    path.write_text('\ufeff{"verbs": {"both": [["glorify", "vilify"]]}}')  # as some editors save
     strategy = ReversePolarity(Antonyms.read(path))
     found = texts("LPR", "<re> A <er> glorifies <el> B <le>.", strategy=strategy)
     assert found == {"A vilifies B."}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from .....loaders.corpora.abstracts.markers import MARKER
 from .....loaders.errors import needs_extra
+from .....loaders.paths import local_path
 from .....loaders.progress import Tell, silent
 from ..mechanisms.mechanism import Mechanism
 from ..perturb.apply import SAME_AS_ANOTHER, SAME_AS_POSITIVE
@@ -187,7 +188,7 @@ class ModelWriter:
             TrainingError: Training fails.
         """
         settings, tell = self.settings, self.tell
-        folder = Path(self.folder).expanduser() if self.folder is not None else None
+        folder = local_path(self.folder) if self.folder is not None else None
         with needs_extra("baselines", "Generation"):
             from .folds import ask_fold, fit_fold, fold_of
         order = sorted(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from .....loaders.errors import UsageError
+from .....loaders.paths import local_path
 from ...option_groups import Option, OptionGroup
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class MechanismOptions(OptionGroup):
         sets = [self.phrase_sets] if isinstance(self.phrase_sets, str) else list(self.phrase_sets)
         path = self.conclusion_phrases
         phrases = ConclusionPhrases.read(
-            Path(path).expanduser() if path is not None else None,
+            local_path(path) if path is not None else None,
             sets or (PAPER if path is None else None),
         )
         rules = MechanismRules(phrases=phrases, by_order=self.by_order)

@@ -1,5 +1,6 @@
 """The entities of a corpus, for SREO to draw from."""
 
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,7 +93,8 @@ class EntityPool:
             UsageError: The file is missing, not of that form, or without a name.
         """
         try:
-            told = orjson.loads(path.read_bytes())  # which refuses lone surrogates
+            content = path.read_bytes().removeprefix(BOM_UTF8)
+            told = orjson.loads(content)  # which refuses lone surrogates
             if not all(isinstance(names, list) for names in told.values()):
                 raise TypeError("a type has no list of names")
             if not any(told.values()):

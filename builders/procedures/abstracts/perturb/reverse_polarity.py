@@ -21,9 +21,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import orjson
-
 from .....loaders.errors import UsageError
+from .....loaders.json_text import parse_json
 from ..mechanisms.mechanism import Mechanism
 from .affirmation import NOT_AFFIRMED, why_not_affirmed
 from .clauses import PREPOSITIONS, Words, read_words
@@ -107,7 +106,7 @@ class Antonyms:
         """
         source = path or files(__package__) / "antonyms.json"
         try:
-            return cls.parse(orjson.loads(source.read_bytes()))
+            return cls.parse(parse_json(source.read_bytes()))
         except UsageError as error:
             raise UsageError(f"{source}: {error}") from error
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:

@@ -158,13 +158,6 @@ def fleiss_kappa(counts: Sequence[Sequence[int]]) -> float | None:
     return float((observed - by_chance) / (1 - by_chance))
 
 
-def show_kappa(kappa: float | None) -> str:
-    """Show a kappa as text, with the reason where it is undefined."""
-    if kappa is None:
-        return "undefined (there are no answers, or all are the same)"
-    return f"{kappa:.2f}"
-
-
 def _kept(pairs: Iterable[Judged]) -> Share:
     outcomes = [pair.outcome for pair in pairs]
     return Share(outcomes.count(KEPT), len(outcomes))

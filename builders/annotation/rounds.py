@@ -14,11 +14,12 @@ import pyarrow as pa
 from ...loaders.errors import CorpusError, UsageError
 from ...loaders.paths import local_path
 from ..core.options import BuildOptions
+from ..procedures.patterns.answer_scale import show_kappa
 from ..procedures.registry import declared_builder
 from ..versions.open import PathLike
 from ..versions.version import BuiltVersion
 from ..versions.write import build_version
-from .agreement import AnnotatorAgreement, measure_agreement, show_kappa
+from .agreement import AnnotatorAgreement, measure_agreement
 from .annotated_rows import AnnotatedRows
 from .answers import check_answered, import_answer_files, read_answers
 from .batches import (

@@ -274,7 +274,7 @@ def test_a_tensor_without_data_is_no_prediction():
 def test_a_link_to_itself_is_no_file(built, tmp_path):
     path = tmp_path / "p.csv"
     path.symlink_to(path)
-    with pytest.raises(PredictionsError, match=r"p\.csv cannot be read: Too many levels"):
+    with pytest.raises(UsageError, match=r"p\.csv is a link that leads back to itself"):
         nlihub.score(path, str(built))
 
 

@@ -92,6 +92,13 @@ def exact_kappa(counts: Counts) -> Fraction | None:
     return Fraction(n * agreed - by_chance, n * n - by_chance)
 
 
+def show_kappa(kappa: float | None) -> str:
+    """Show a kappa as text, with the reason where it is undefined."""
+    if kappa is None:
+        return "undefined (there are no answers, or all are the same)"
+    return f"{kappa:.2f}"
+
+
 def mapped_kappa(counts: Counts, first: ScaleMapping, second: ScaleMapping) -> Fraction | None:
     """Return Cohen's kappa of two annotators over the three labels; see ``exact_kappa``.
 

@@ -305,7 +305,7 @@ def _verdict_as_text(verdict: "Verdict", what: str) -> str:
 
 
 def _kappa_as_text(agreement: "AnnotatorAgreement") -> str:
-    from ..builders.annotation.agreement import show_kappa
+    from ..builders.procedures.patterns.answer_scale import show_kappa
 
     if not agreement.n_for_kappa:
         return "not measured: no pair has all its answers"
@@ -346,7 +346,6 @@ def _show_patterns(found: "PatternValidation", as_json: bool) -> None:
 
 
 def _patterns_as_text(found: "PatternValidation") -> Iterator[str]:
-    from ..builders.annotation.agreement import show_kappa
     from ..builders.annotation.gold import (
         GOLD_DIFFERS,
         KEPT,
@@ -354,6 +353,7 @@ def _patterns_as_text(found: "PatternValidation") -> Iterator[str]:
         NOT_ENOUGH_ANSWERS,
     )
     from ..builders.annotation.pattern_labels import LOW_AGREEMENT, OTHERS
+    from ..builders.procedures.patterns.answer_scale import show_kappa
 
     for name, one in found.annotators.items():
         others = ", ".join(f"{answer} {one.answers[answer]:,}" for answer in OTHERS)

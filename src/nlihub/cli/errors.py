@@ -124,7 +124,7 @@ def show_codes(found: "CodeTally") -> str:
 
 
 def _lines(found: "CodeTally") -> Iterator[str]:
-    from ..builders.annotation.agreement import show_kappa
+    from ..builders.procedures.patterns.answer_scale import show_kappa
     from ..metrics.rows import Rows, show_rows_as_text
 
     n_codings = sum(share.n for share in found.codes.values())

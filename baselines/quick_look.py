@@ -221,7 +221,7 @@ def _report(result: dict[str, Any]) -> Iterator[str]:
     yield markdown_table(head, rows)
     yield ""
     problems = {name: f["problem"] for name, f in result["datasets"].items() if "problem" in f}
-    yield "In per cent, with intervals of 95 %. What this is not:"
+    yield "In per cent, with intervals of 95 % where five groups were drawn. What this is not:"
     yield ""
     yield "- a result of the whole test sets: it is one of a sample of each;"
     yield "- a baseline of a paper: `nlihub baseline presets` lists these;"

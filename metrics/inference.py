@@ -316,7 +316,7 @@ class _Exchange(NamedTuple):
             rows, n_equal = np.repeat(rows, n_equal, axis=0), np.ones(n_equal.sum(), np.int64)
         halves = rows[:, 1:]
         total = n_equal @ halves
-        value, other = float(_score(middle + total)), float(_score(middle - total))
+        value, other = float(_score_totals(middle + total)), float(_score_totals(middle - total))
         return cls(middle, halves, rows[:, 0], int(n_equal.sum()), value, other), n_equal
 
     def differences(self, signs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -327,7 +327,9 @@ class _Exchange(NamedTuple):
                 ``(exchanges, rows)``.
         """
         moved = signs @ self.halves
-        return _score(self.middle + moved) - _score(self.middle - moved), signs @ self.weights
+        return _score_totals(self.middle + moved) - _score_totals(
+            self.middle - moved
+        ), signs @ self.weights
 
     def test(
         self, differences: np.ndarray, kept: np.ndarray, weights: np.ndarray, inference: Inference
@@ -382,7 +384,7 @@ def _merge(rows: np.ndarray, counts: np.ndarray | None) -> tuple[np.ndarray, np.
     return distinct[is_used], merged[is_used].astype(np.int64)
 
 
-def _score(totals: np.ndarray) -> np.ndarray:
+def _score_totals(totals: np.ndarray) -> np.ndarray:
     """Return scores from totals, numerators before denominators, ``(..., 2 * r)``."""
     return _mean_ratio(*np.split(totals, 2, axis=-1))
 

@@ -438,6 +438,7 @@ def test_from_a_space(tmp_path):
 @pytest.mark.parametrize("name", METRICS)
 def test_evaluates_own_test_passes(name, tmp_path):
     """Of a module it asks for examples that hold, and for a ``_compute`` that names its options."""
+    compile(bundle(f"nlihub.metrics.{name}.app"), "app.py", "exec")
     (tmp_path / f"{name}.py").write_text(bundle(f"nlihub.metrics.{name}.{name}"))
     spec = importlib.util.spec_from_file_location(name, tmp_path / f"{name}.py")
     module = importlib.util.module_from_spec(spec)

@@ -145,8 +145,8 @@ def diff_versions(old: BuiltVersion, new: BuiltVersion) -> VersionDiff:
     """Compare two versions of a dataset row by row.
 
     Rows match by id within a config. They are compared by the columns that both versions have,
-    by values (not types) and by the names of labels (not their ids). A split that the manifests
-    say to be equal is not read; of the others hashes are compared on disk, and only what differs is
+    by values (not types) and by the names of labels (not their ids). A split with the same
+    files is not read; of the others hashes are compared on disk, and only what differs is
     held in memory.
 
     Args:
@@ -215,9 +215,6 @@ def _diff_config(old: BuiltVersion, new: BuiltVersion, config: str) -> dict[str,
                 _read(version, config, others, columns, database, name)
             for split, kind, change in _compare(database, columns):
                 found[split, kind].append(change)
-    for split in equal:
-        if before[split].order_digest != after[split].order_digest:
-            found[split, "reordered"].append(True)
     return {
         split: SplitDiff(
             rows_before=before[split].rows if split in before else 0,
@@ -234,11 +231,14 @@ def _diff_config(old: BuiltVersion, new: BuiltVersion, config: str) -> dict[str,
 
 
 def _equal_splits(old: Manifest, new: Manifest, config: str) -> set[str]:
-    """Return the splits of a config with the same rows in any order, as the manifests tell."""
-    if list(old.columns) != list(new.columns):
-        return set()  # a digest has the names of labels, but not those of columns
-    before, after = old.configs.get(config, {}), new.configs.get(config, {})
-    return {name for name in before if name in after and before[name].digest == after[name].digest}
+    """Return the splits of a config whose files are the same; their hashes were checked."""
+    if list(old.columns) != list(new.columns) or list(old.labels) != list(new.labels):
+        return set()
+    before, after = (
+        {name: [shard.sha256 for shard in split.shards] for name, split in splits.items()}
+        for splits in (old.configs.get(config, {}), new.configs.get(config, {}))
+    )
+    return {name for name in before if before[name] == after.get(name)}
 
 
 #: Of a row no text is kept, but the first bytes of the hash of every column.

@@ -75,6 +75,7 @@ class GoldRows:
 
         Raises:
             UnknownNameError: There is no such config, split or column.
+            VerificationError: The rows were changed since they were built.
         """
         spec = version.builder.SPEC
         config = check_config(spec, config or spec.default_config)
@@ -86,6 +87,7 @@ class GoldRows:
         split = split or (next(iter(splits)) if len(splits) == 1 else "test")
         if split not in splits:
             raise UnknownNameError.of("split", split, splits)
+        version.require_whole([shard.file for shard in splits[split].shards])
         columns = [*_COLUMNS, *(_TEXTS if with_texts else ()), *_columns_of(by, spec.columns)]
         rows = version.table(config, split, columns=list(dict.fromkeys(columns)))
         description = {

@@ -361,7 +361,7 @@ def _of_inspect(header: Mapping[str, Any], samples: Iterable[Mapping[str, Any]])
             answer = (judged or {}).get("answer")
             prediction = None
             if answer is not None:
-                prediction = get_builder(told["dataset"]).SPEC.labels.index(answer)
+                prediction = _number_of(answer, get_builder(told["dataset"]).SPEC.labels, sample)
             has_failed = bool(judged is None or sample.get("error") or sample.get("invalidation"))
             prediction = None if has_failed else prediction
             yield _Row(_about(told), sample["id"], prediction, has_failed=has_failed)
@@ -371,8 +371,21 @@ def _of_inspect(header: Mapping[str, Any], samples: Iterable[Mapping[str, Any]])
         harness=_named("inspect_ai", about.get("packages", {}).get("inspect_ai")),
         model=about.get("model"),
         n_shots=None if not about.get("task_args", {}).get("shots") else 1,
-        ended=_STATES[header.get("status", "started")],
+        ended=_state_of(header.get("status", "started")),
     )
+
+
+def _number_of(answer: Any, labels: Sequence[str], sample: Mapping[str, Any]) -> int:
+    if answer not in labels:
+        expected = f"expected {', '.join(labels)} or null"
+        raise ValueError(f"the answer {answer!r} of the sample {sample['id']}; {expected}")
+    return labels.index(answer)
+
+
+def _state_of(status: Any) -> str:
+    if status not in _STATES:
+        raise ValueError(f"the status {status!r}; expected one of {', '.join(_STATES)}")
+    return _STATES[status]
 
 
 def _about(told: Mapping[str, Any]) -> tuple[Any, ...]:

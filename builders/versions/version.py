@@ -1,6 +1,6 @@
 """A built version on disk, opened for reading."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -65,22 +65,31 @@ class BuiltVersion:
         """Return the files in its folder that its manifest does not list, by path."""
         return sorted(self._files() - set(self.manifest.hashes()) - {FILE_NAME})
 
-    def damaged_files(self) -> Iterator[str]:
-        """Yield the listed files that are missing or have another hash, as sentences."""
+    def damaged_files(self, names: Collection[str] | None = None) -> Iterator[str]:
+        """Yield the listed files that are missing or have another hash, as sentences.
+
+        Args:
+            names: The files to check; None checks all.
+        """
         here = self._files()
         for name, sha256 in sorted(self.manifest.hashes().items()):
+            if names is not None and name not in names:
+                continue
             if name not in here:
                 yield f"{name} is missing"
             elif (found := hash_file(self.folder / name)) != sha256:
                 yield f"{name} has sha256 {found}, expected {sha256}"
 
-    def require_whole(self) -> "BuiltVersion":
+    def require_whole(self, names: Collection[str] | None = None) -> "BuiltVersion":
         """Return the version, whose files have the hashes in its manifest.
+
+        Args:
+            names: The files to check; None checks all.
 
         Raises:
             VerificationError: A file is missing or was changed; names the first.
         """
-        if damaged := next(self.damaged_files(), None):
+        if damaged := next(self.damaged_files(names), None):
             raise VerificationError(
                 f"{self.folder} is not as it was built: {damaged}. See whether more is wrong: "
                 f"nlihub verify {self.folder}."

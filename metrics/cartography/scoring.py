@@ -144,7 +144,10 @@ def cartography(
         result["labels"] = list(rows.labels.names)
     ratios = [_ratios(*_moments(gold, rows.ids)) for gold in rows.gold]
     if confidence_level is not None:
-        result["confidence_intervals"] = confidence_intervals(ratios[0], inference)
+        intervals = confidence_intervals(ratios[0], inference)
+        if ends := intervals["variability"]:
+            intervals["variability"] = [min(end, 0.5) for end in ends]  # the largest there is
+        result["confidence_intervals"] = intervals
         result["standard_errors"] = standard_errors(ratios[0])
     if other_probabilities is not None:
         result["comparison"] = compare_systems(ratios, inference)

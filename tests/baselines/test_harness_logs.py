@@ -182,6 +182,12 @@ def test_the_state_of_a_log_is_named(built, version, digest, tmp_path, status, s
     assert f"log.json: inspect_ai 0.3.285, {state}\n" in shown
 
 
+def test_an_unknown_status_is_named(version, digest, tmp_path):
+    path = inspect_json(version[:3], digest, tmp_path, "weird")
+    with pytest.raises(PredictionsError, match="the status 'weird'; expected one of success"):
+        read_log(path)
+
+
 def test_a_failed_call_of_lighteval_is_an_empty_text(built, version, digest, tmp_path):
     path = lighteval_log(version[:20], digest, tmp_path)
     rows = pq.read_table(path).to_pylist()

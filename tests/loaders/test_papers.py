@@ -251,14 +251,18 @@ def test_s2orc_as_the_datasets_api_serves_it(read, part, heading):
     bare = {**record, part: {**record[part], "annotations": dict.fromkeys(annotations)}}
     lists = {**record, part: {**record[part]}}
     lists[part]["annotations"] = {name: json.loads(v or "[]") for name, v in annotations.items()}
+    spans = json.loads(annotations["paragraph"])
+    texts = [{name: str(value) for name, value in one.items()} for one in spans]
+    as_texts = {**annotations, "paragraph": json.dumps(texts)}
+    of_texts = {**record, part: {**record[part], "annotations": as_texts}}
     broken = ["[{", '{"a": 1}', "[3]", '[{"start": 5, "end": 4}]', '[{"start": 0, "end": 999}]']
     wrong = [
         {**record, part: {**record[part], "annotations": {**annotations, "paragraph": value}}}
         for value in broken
     ]
-    paper, same, without, *skipped = read(lines(record, lists, bare, *wrong))
+    paper, same, again, without, *skipped = read(lines(record, lists, of_texts, bare, *wrong))
     assert (paper.id, paper.year, paper.line) == ("7", None, 1)
-    assert prose(paper) == prose(same)
+    assert prose(paper) == prose(same) == prose(again)
     assert prose(paper) == [
         ("Abstract", [["Foxes run.", "They rest."]]),
         ("Intro", [["A fox is red."], ["A hen flies."]]),

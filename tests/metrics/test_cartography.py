@@ -150,6 +150,8 @@ def test_comparison_of_two_systems():
     assert found["interval"][0] > 0.2
     low, high = result["confidence_intervals"]["variability"]
     assert low < result["variability"] < high
+    most = cartography([0.0, 1.0] * 6, groups=np.repeat(np.arange(6), 2), confidence_level=0.9)
+    assert most["confidence_intervals"]["variability"][1] == most["variability"] == 0.5
 
 
 def test_nothing_depends_on_the_order_of_the_rows():

@@ -24,7 +24,7 @@ from operator import itemgetter
 from pathlib import PurePosixPath
 from typing import IO, Any
 
-from ...bounds import MAX_RECORD_BYTES, too_large
+from ...bounds import MAX_RECORD_BYTES, is_whole_number, too_large
 from ...errors import RecordError
 from ...json_text import parse_record
 from ..streams import number_lines
@@ -156,7 +156,8 @@ def _read_spans(value: object, where: str, n_chars: int) -> list[tuple[int, int]
     found = []
     for number, one in enumerate(value):
         bounds = (one.get("start"), one.get("end")) if isinstance(one, dict) else (None, None)
-        start, end = (bound if type(bound) is int else -1 for bound in bounds)
+        texts = (str(bound) for bound in bounds)  # some dumps write numbers as texts
+        start, end = (int(text) if is_whole_number(text) else -1 for text in texts)
         if not 0 <= start <= end <= n_chars:
             expected = f"expected 0 <= start <= end <= {n_chars}"
             raise RecordError("malformed", f"{where}[{number}]: {expected}, got {one!r:.80}")

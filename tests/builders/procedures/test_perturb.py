@@ -605,6 +605,9 @@ def test_reports_and_possibilities_are_left_alone():
         "X perhaps does not inhibit Y.",
         "It is possible that X inhibits Y.",
         "The possibility that X is a target of Y was raised.",
+        "It is conceivable that X inhibits Y.",
+        "X sometimes inhibits Y.",
+        "In some patients X inhibits Y.",
     ],
 )
 def test_the_negation_of_a_possibility_contradicts_nothing(sentence):

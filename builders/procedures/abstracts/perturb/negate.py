@@ -49,7 +49,7 @@ from .strategy import Choices, NoNegative, Perturbed, Proposals, Strategy, TextE
 DIRECTIONS = ("both", "posToNeg", "negToPos")
 #: Why no predicate is flipped where some could be.
 OTHER_PREDICATE = "the predicate that relates the two entities cannot be flipped by rule"
-POSSIBLE = "the predicate states only a possibility, and its negation may be as true"
+POSSIBLE = "the predicate states a possibility, or holds of a part, and its negation may be as true"
 
 
 class Negate(Strategy):

@@ -701,7 +701,9 @@ def test_numbers_keep_noun_join_and_bounds():
         ("2.5 mg", "2.45 mg, 2.54 mg and 2.6 mg", {"2.6 mg"}),
         ("10.1%", "10%", set()),
         ("three rats", "Five rats", {"five rats"}),
-        ("P < 0.1", "P < 0.05", {"P < 0.05"}),
+        ("P < 0.1", "P = 0.05", {"P < 0.05"}),
+        ("P < 0.1", "P < 0.05", set()),  # what the supporting set may state of the relation
+        ("more than 5%", "more than 7%", set()),
     ],
 )
 def test_what_may_be_the_same_number_is_not_taken(old, supporting, expected):

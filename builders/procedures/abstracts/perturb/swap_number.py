@@ -113,6 +113,7 @@ class SwapNumber(Strategy):
                     continue
                 if self.any_number or (
                     new.kind == old.kind
+                    and not (_is_bound(marked.masked, old) and _is_bound(sentence, new))
                     and _quantity(marked.masked, old) == _quantity(sentence, new)
                     and _contradicts(marked.masked, old, new, numbers)
                 ):
@@ -153,6 +154,12 @@ def _why_not_exchanged(masked: str, number: Number) -> str | None:
     ):
         return SHARE
     return None
+
+
+def _is_bound(masked: str, number: Number) -> bool:
+    """Return whether a number is a bound; another bound may be what the supporting set states."""
+    before = masked[: number.start]
+    return bool(_UPPER_BOUND.search(before) or _LOWER_BOUND.search(before))
 
 
 def _contradicts(masked: str, old: Number, new: Number, numbers: list[Number]) -> bool:

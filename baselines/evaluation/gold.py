@@ -76,6 +76,7 @@ class GoldRows:
         Raises:
             UnknownNameError: There is no such config, split or column.
             VerificationError: The rows were changed since they were built.
+            SchemaError: A label is beyond the label set.
         """
         spec = version.builder.SPEC
         config = check_config(spec, config or spec.default_config)
@@ -90,6 +91,11 @@ class GoldRows:
         version.require_whole([shard.file for shard in splits[split].shards])
         columns = [*_COLUMNS, *(_TEXTS if with_texts else ()), *_columns_of(by, spec.columns)]
         rows = version.table(config, split, columns=list(dict.fromkeys(columns)))
+        known = pa.array(range(len(spec.labels)), rows["label"].type)
+        if not pc.all(pc.is_in(rows["label"], known), min_count=0).as_py():
+            raise SchemaError(
+                f"{version.folder}: {config}/{split} has labels beyond its label set."
+            )
         description = {
             "name": spec.name,
             "version": version.manifest.version,

@@ -280,10 +280,10 @@ def _read_lighteval(path: Path) -> HarnessLog:
     for row in table:
         about, response = row["doc"]["specific"], row["model_response"]
         prediction, likelihoods = row["metric"]["judged"]["prediction"], response["logprobs"]
-        if likelihoods and likeliest(likelihoods) is None:
-            prediction = None
         # Where a call fails, lighteval goes on with an empty text.
         has_failed = not likelihoods and not any(response["text"] or [])
+        if has_failed or (likelihoods and likeliest(likelihoods) is None):
+            prediction = None
         rows.append(_Row(_about(about), about["id"], prediction, not likelihoods, has_failed))
     _, _, shots = table[0]["doc"]["task_name"].rpartition("|")
     return _make_log(

@@ -193,7 +193,9 @@ def test_a_failed_call_of_lighteval_is_an_empty_text(built, version, digest, tmp
     rows = pq.read_table(path).to_pylist()
     rows[3]["model_response"]["text"] = [""]
     pq.write_table(pa.Table.from_pylist(rows), path)
-    assert read_log(path).state == "with errors, 1 of 20 samples failed"
+    log = read_log(path)
+    assert log.state == "with errors, 1 of 20 samples failed"
+    assert log.predictions["prediction"][3].as_py() is None
 
 
 def test_runs_of_one_system_that_are_not_alike(built, version, digest, tmp_path):

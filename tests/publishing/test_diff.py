@@ -14,7 +14,7 @@ from memory import growth_of_peak
 from nlihub.builders.core.row_digests import digest, order_digest, row_hashes
 from nlihub.builders.versions.manifest import Manifest, ParquetShard, Split
 from nlihub.builders.versions.version import BuiltVersion
-from nlihub.loaders.errors import UsageError, VerificationError
+from nlihub.loaders.errors import SchemaError, UsageError, VerificationError
 from nlihub.loaders.hashing import hash_file
 from nlihub.publishing.diff import (
     NameChanges,
@@ -380,12 +380,21 @@ def test_a_version_that_was_changed_is_refused(built, tmp_path):
     answers = pa.table({"id": table["id"], "prediction": table["label"]})
     with pytest.raises(VerificationError, match=r"not as it was built: default/test-.* sha256"):
         nlihub.score(answers, str(changed))
-    manifest = json.loads((changed / "manifest.json").read_text())
-    [shard] = manifest["configs"]["default"]["test"]["shards"]
-    shard |= {"sha256": hash_file(path), "bytes": path.stat().st_size}
-    (changed / "manifest.json").write_text(json.dumps(manifest))  # its digests are the old ones
+
+    def fit_manifest():  # whose digests stay the old ones
+        manifest = json.loads((changed / "manifest.json").read_text())
+        [shard] = manifest["configs"]["default"]["test"]["shards"]
+        shard |= {"sha256": hash_file(path), "bytes": path.stat().st_size}
+        (changed / "manifest.json").write_text(json.dumps(manifest))
+
+    fit_manifest()
     [found] = hub.diff(str(built), str(changed)).rows["default"]["test"].relabelled
     assert found.id == table["id"][0].as_py()
+    beyond = [[-1, *labels[1:]]]
+    pq.write_table(table.set_column(at, table.schema.field("label"), beyond), path)
+    fit_manifest()
+    with pytest.raises(SchemaError, match="has labels beyond its label set"):
+        nlihub.score(answers, str(changed))
 
 
 def test_what_is_no_sound_version(write, tmp_path):

@@ -7,7 +7,7 @@ Source:
     of verbs find predicates of any verb, and leave alone what they do not understand.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass, replace
 
 from .....loaders.errors import UsageError
@@ -108,6 +108,8 @@ def _relating(
     ]
 
 
+#: What cannot be contradicts what can.
+_CANNOT = frozenset({"can", "could"})
 _SHORT = {
     "isn't": "is", "aren't": "are", "wasn't": "was", "weren't": "were", "can't": "can",
     "couldn't": "could", "hasn't": "has", "haven't": "have", "hadn't": "had", "won't": "will",
@@ -189,7 +191,7 @@ def find_denials(marked: MarkedSentence, words: Words) -> Iterator[Flip]:
         found = _deny_auxiliary(marked, words, i)
         if do is not None:
             found = _deny_verb(marked, words, i, do)
-        is_possible = not POSSIBILITY.isdisjoint(words.governing_clauses(i))
+        is_possible = _is_possible(words)
         yield from (replace(flip, at=i, denies=True, is_possible=is_possible) for flip in found)
 
 
@@ -220,22 +222,19 @@ def _drop_not(
         return
     if auxiliary not in DO:
         edit = _replace(words, i, after - 1, auxiliary)
-        yield Flip((edit,), is_possible=_is_possible_without(words, i))
+        yield Flip((edit,), is_possible=_is_possible(words, _CANNOT))
         return
     base = words.at(verb)
     if not is_base(base) or words.is_glued(verb) or any(verbs_joined(words, verb + 1)):
         return
     adverbs = marked.text[words[after].start : words[verb].start]
     new = adverbs + _AUXILIARY_OF[auxiliary](base)
-    yield Flip((_replace(words, i, verb, new),), is_possible=_is_possible_without(words, i))
+    yield Flip((_replace(words, i, verb, new),), is_possible=_is_possible(words, _CANNOT))
 
 
-def _is_possible_without(words: Words, i: int) -> bool:
-    """Return whether a predicate is possible with its negation and without: may not, may.
-
-    What cannot be contradicts what can.
-    """
-    return not (POSSIBILITY - {"can", "could"}).isdisjoint(words.governing_clauses(i))
+def _is_possible(words: Words, besides: Set[str] = frozenset()) -> bool:
+    """Return whether a sentence has a word of what is possible or in part, wherever it stands."""
+    return not (POSSIBILITY - besides).isdisjoint(word.text for word in words)
 
 
 def _drop_no(marked: MarkedSentence, words: Words, i: int) -> Iterator[Flip]:

@@ -30,6 +30,10 @@ _FEW_UNITS = 10
 _MAX_SCORE = 1e100
 #: Below this, a difference of two scores is rounding.
 _ROUNDING = 1e-12
+#: The largest float below 1.
+_BELOW_1 = math.nextafter(1, 0)
+#: Largest number of steps to a quantile; halving takes 1,000 from 1 to 1e-300.
+_MAX_STEPS = 1100
 #: Largest number of terms of a continued fraction; it takes the square root of the parameters.
 _MAX_TERMS = 200_000
 
@@ -81,7 +85,9 @@ def read_inference(
             problems.add(f"{name}: {value!r}; expected a whole number from {low}.")
         elif name == "n_resamples" and value > MAX_RESAMPLES:
             problems.add(f"{name}: {value:,}; expected {MAX_RESAMPLES:,} at most.")
-    return Inference(level, n_resamples, seed)
+    if problems.found:
+        return Inference(0.95, 1, 0)  # not to be used
+    return Inference(float(str(level)), int(n_resamples), int(seed))  # a float32 of 0.95 means 0.95
 
 
 def sign(
@@ -216,7 +222,7 @@ class _Estimate(NamedTuple):
         """Return the ends of the interval of confidence ``1 - alpha``."""
         value, n_trials = self.value, self.n_equal
         if self.variance > _ROUNDING**2 and not self.are_trials:
-            normal = statistics.NormalDist().inv_cdf(1 - alpha / 2)
+            normal = -statistics.NormalDist().inv_cdf(alpha / 2)
             student = _student_quantile(alpha, max(1.0, self.n_equal - 1))
             n_trials = value * (1 - value) / self.variance * (normal / student) ** 2
         n_right, n_wrong = n_trials * value, n_trials * (1 - value)
@@ -541,15 +547,16 @@ def _log_beta_density(x: float, rest: float, a: float, b: float) -> float:
 def _beta_quantile(share: float, a: float, b: float) -> float:
     """Return the number below which a share of a beta distribution lies, by Newton's method."""
     low, high, x = 0.0, 1.0, a / (a + b)
-    while high - low > 1e-15 * high and high > 1e-300:
+    for _ in range(_MAX_STEPS):
         error = _beta_share(x, 1 - x, a, b) - share
         low, high = (low, x) if error > 0 else (x, high)
         step = error * math.exp(-_log_beta_density(x, 1 - x, a, b))
         last, x = x, x - step
-        if abs(step) <= 1e-15 * last:
+        if abs(step) <= 1e-15 * last or high < 1e-300:
             break
         if not low < x < high:
             x = (low + high) / 2
+        x = min(x, _BELOW_1)
     return x
 
 

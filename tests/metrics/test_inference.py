@@ -151,6 +151,16 @@ def test_the_test_of_a_share_is_mcnemars():
         assert found["p_value"] == pytest.approx(expected)
 
 
+def test_a_level_may_be_of_any_width():
+    columns = [0, 1] * 5, [0, 0] * 5, list("aabbccddee")
+    for level in (np.float32(0.95), np.float64(0.95)):
+        found = pattern_accuracy(*columns, confidence_level=level)
+        assert found == pattern_accuracy(*columns, confidence_level=0.95)
+    for level in (1e-12, float(np.float32(0.95)), 1 - 1e-16):
+        low, high = interval_of(mean_of(np.linspace(0.2, 0.9, 6)), level=level)
+        assert 0 <= low <= 0.55 <= high <= 1
+
+
 def test_many_equal_units_take_no_time():
     """A million patterns that both systems solve, and three that one solves alone."""
     counts = np.array([1_000_000, 3])

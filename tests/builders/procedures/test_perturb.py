@@ -611,6 +611,9 @@ def test_reports_and_possibilities_are_left_alone():
         "In some patients X inhibits Y.",
         "In certain tissues, X inhibits Y.",
         "It is plausible that X inhibits Y.",
+        "X plausibly inhibits Y.",
+        "X inhibits Y in a portion of cells.",
+        "X inhibits Y at times.",
     ],
 )
 def test_the_negation_of_a_possibility_contradicts_nothing(sentence):

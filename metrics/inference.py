@@ -557,7 +557,7 @@ def _beta_quantile(share: float, a: float, b: float) -> float:
         if not low < x < high:
             x = (low + high) / 2
         x = min(x, _BELOW_1)
-    return x
+    return max(x, 0.0)
 
 
 def _student_p_value(t: float, freedom: float) -> float:

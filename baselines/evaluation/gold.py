@@ -233,6 +233,8 @@ def _labels(table: pa.Table, path: Path) -> tuple[tuple[str, ...], np.ndarray, b
             f"{path}: the column label holds {column.type}; expected names of labels."
         )
     found = pc.unique(column).to_pylist()
+    if "" in found:
+        raise SchemaError(f"{path}: a row has an empty label; expected a name in every row.")
     sets = {builder.SPEC.labels for builder in builders().values()}
     sets = {labels for labels in sets if set(found) <= set(labels)}
     names = next(iter(sets)) if len(sets) == 1 else tuple(sorted(found))

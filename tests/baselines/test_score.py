@@ -271,6 +271,12 @@ def test_a_tensor_without_data_is_no_prediction():
             nlihub.score(predictions, "open_spacenli")
 
 
+def test_an_empty_label_is_no_class(tmp_path):
+    (tmp_path / "gold.csv").write_text("id,label\na,neutral\nb,\n")
+    with pytest.raises(SchemaError, match="a row has an empty label"):
+        nlihub.score(["neutral", "neutral"], str(tmp_path / "gold.csv"))
+
+
 def test_a_link_to_itself_is_no_file(built, tmp_path):
     path = tmp_path / "p.csv"
     path.symlink_to(path)

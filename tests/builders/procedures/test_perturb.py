@@ -612,6 +612,9 @@ def test_reports_and_possibilities_are_left_alone():
         "In certain tissues, X inhibits Y.",
         "It is plausible that X inhibits Y.",
         "X plausibly inhibits Y.",
+        "It is feasible that X inhibits Y.",
+        "X could've inhibited Y.",
+        "X might’ve inhibited Y.",  # noqa: RUF001
         "X inhibits Y in a portion of cells.",
         "X inhibits Y at times.",
     ],

@@ -233,8 +233,10 @@ def _drop_not(
 
 
 def _is_possible(words: Words, besides: Set[str] = frozenset()) -> bool:
-    """Return whether a sentence has a word of what is possible or in part, wherever it stands."""
-    return not (POSSIBILITY - besides).isdisjoint(word.text for word in words)
+    """Return whether a sentence has a word of what is possible or in part, or one like could've."""
+    texts = {word.text for word in words}
+    has_contraction = any(text.endswith(("'ve", "’ve")) for text in texts)  # noqa: RUF001
+    return has_contraction or not (POSSIBILITY - besides).isdisjoint(texts)
 
 
 def _drop_no(marked: MarkedSentence, words: Words, i: int) -> Iterator[Flip]:

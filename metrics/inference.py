@@ -132,9 +132,7 @@ def note_few(n_units: int, unit: str) -> dict[str, str]:
         return {}
     if n_units < _MIN_UNITS:
         return {"note": f"Only {n_units} {unit}: too few for an interval."}
-    return {
-        "note": f"Only {n_units} {unit}: intervals are wide, and tests find large effects alone."
-    }
+    return {"note": f"Only {n_units} {unit}: intervals are wide; only large differences show."}
 
 
 def confidence_intervals(

@@ -44,7 +44,7 @@ _STATES = {
 }
 
 #: The next step after a run that is not complete.
-RUN_AGAIN = "Run the harness again; inspect eval-retry asks only what is missing."
+RUN_AGAIN = "Run the harness again; `inspect eval-retry` runs only the missing samples."
 
 #: The compression of a member of a zip archive, and the header before it, of 30 bytes.
 _ZSTANDARD, _LOCAL_HEADER = 93, "<4s5H3I2H"
@@ -119,14 +119,14 @@ class _Row:
 
 
 def likeliest(likelihoods: Sequence[Any]) -> int | None:
-    """Return the number of the largest log-likelihood; of equal ones the first.
+    """Return the position of the largest log-likelihood; the first of equal ones.
 
     Args:
-        likelihoods: One for each label, or what says one, such as ``"-0.5"``; minus infinity stands
-            for a reply that the model rules out.
+        likelihoods: A log-likelihood for each label, a number or its text. Minus infinity rules a
+            reply out.
 
     Returns:
-        From 0; None where one is not a number, or none is finite: the model has chosen no reply.
+        The position, from 0; None if one is NaN or none is finite.
     """
     values = np.array(likelihoods, float)
     best = values.max(initial=-math.inf)  # NaN if one is
@@ -322,7 +322,9 @@ def _seek_member(file: IO[bytes], info: zipfile.ZipInfo) -> None:
     A wrong length of what may follow its entry would hide the entries after it.
     """
     if info.comment or _ENTRY in info.extra:
-        raise ValueError(f"{info.filename} is followed by what Inspect does not write")
+        raise ValueError(
+            f"{info.filename} has a comment or extra field that Inspect does not write"
+        )
     file.seek(info.header_offset)
     *_, n_name, n_extra = struct.unpack(_LOCAL_HEADER, file.read(struct.calcsize(_LOCAL_HEADER)))
     name = file.read(n_name).decode("utf-8" if info.flag_bits & _UTF8_NAME else "cp437")
@@ -347,7 +349,7 @@ def _read_member(file: IO[bytes], info: zipfile.ZipInfo) -> bytes:
     elif info.compress_type == zipfile.ZIP_DEFLATED:
         content = zlib.decompressobj(-zlib.MAX_WBITS).decompress(content, n_bytes)
     if len(content) != info.file_size or zlib.crc32(content) != info.CRC:
-        raise ValueError(f"{info.filename} has not the size and the CRC that it declares")
+        raise ValueError(f"{info.filename} does not have the size and CRC that it declares")
     return content
 
 
@@ -405,7 +407,7 @@ def _make_log(rows: list[_Row], *, ended: str = "complete", **facts: Any) -> Har
     told: dict[str, Any] = dict(zip(_ABOUT, about, strict=True))
     for value in (*about, *(row.id for row in rows)):
         if not isinstance(value, str):
-            raise ValueError(f"{value!r} where a text is expected")
+            raise ValueError(f"{value!r} ; expected a text")
     if told["dataset"] not in builders():
         raise ValueError(f"the dataset {told['dataset']}")
     labels = get_builder(told["dataset"]).SPEC.labels

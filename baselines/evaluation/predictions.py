@@ -66,7 +66,7 @@ def read_in_memory(given: Any, rows: pa.Table, name: str) -> pa.Table:
         The table; columns without a meaning hold nulls.
 
     Raises:
-        PredictionsError: It is neither, or a column has not a value for each row.
+        PredictionsError: It is neither, or a column does not have one value per row.
     """
     problems = Problems()
 

@@ -84,8 +84,8 @@ def score(
     """Score predictions with every metric that applies to a dataset.
 
     Args:
-        predictions: One of these; a list of files or tables holds the runs of one system with
-            several seeds.
+        predictions: One of these. A list of files, data frames, Arrow tables or ``Dataset`` objects
+            holds the runs of one system with several seeds.
 
             - A path or string: a file (CSV, TSV, JSONL, Parquet) with the columns ``id`` and
               ``prediction``, a label's name or id, and perhaps ``probability_LABEL`` for every
@@ -220,7 +220,9 @@ def _is_run(given: Any) -> bool:
 
 def _check_runs(runs: Sequence[_Run], others: Sequence[_Run]) -> list[Path]:
     """Check the number of runs, and that none is given twice; return those that are files."""
-    if not runs or len(others) not in (0, len(runs)):
+    if not runs:
+        raise UsageError("There are no predictions; expected a file, a table or a column.")
+    if len(others) not in (0, len(runs)):
         raise UsageError(
             f"{len(runs)} files of predictions against {len(others)}; expected as many of both "
             "systems, seed by seed."

@@ -301,9 +301,9 @@ def test_a_flipped_bit_of_an_archive_changes_no_answer(version, digest, tmp_path
     ("at", "code", "value", "message"),
     [
         (6, "<H", 99, "zip file version 9.9"),
-        (16, "<I", 7, "has not the size and the CRC that it declares"),
-        (24, "<I", 0, "has not the size and the CRC that it declares"),
-        (24, "<I", 1 << 26, "has not the size and the CRC that it declares"),
+        (16, "<I", 7, "does not have the size and CRC that it declares"),
+        (24, "<I", 0, "does not have the size and CRC that it declares"),
+        (24, "<I", 1 << 26, "does not have the size and CRC that it declares"),
         (24, "<I", 1 << 27, "has more than 67,108,864 bytes"),
         (46, "<B", ord("t"), "is called samples/"),
     ],
@@ -324,5 +324,7 @@ def test_no_sample_hides_in_the_comment_of_another(version, digest, tmp_path):
     before = content.rindex(b"PK\1\2", 0, last)
     struct.pack_into("<H", content, before + 32, end - last)
     path.write_bytes(content)
-    with pytest.raises(PredictionsError, match="is followed by what Inspect does not write"):
+    with pytest.raises(
+        PredictionsError, match="has a comment or extra field that Inspect does not write"
+    ):
         read_log(path)

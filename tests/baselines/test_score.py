@@ -247,7 +247,7 @@ def test_a_table_of_predictions_is_scored_by_its_ids(built, rows, tmp_path, kind
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ([], "0 files of predictions"),
+        ([], "There are no predictions"),
         (["a.csv", "b.JSONL"], "There is no file a.csv"),
         (["a.csv", "entailment"], "2 predictions; expected one for each"),
         ("entailment", "expected a file that ends in"),

@@ -84,27 +84,23 @@ class Words(tuple[Word, ...]):
             end += 1
         return [self.at(k) for k in range(start, end + 1)]
 
-    def governing_clauses(self, i: int) -> list[str]:
-        """Return the words of the clause around a position, and of the clause that governs it.
+    def is_under_negation(self, i: int) -> bool:
+        """Return whether the clause, or the clause that governs it, has a negation.
 
         A clause governs the one after its ``that``, and the one that continues it after a short
         insertion between commas: does not, however, inhibit.
         """
         start = self._start(i)
+        governing: list[str] = []
         if start > 1 and self.at(start - 1) == "that":
-            return [*self.clause(i), *self.clause(start - 2)]
-        if start > 1 and self.at(start - 1) == ",":
+            governing = self.clause(start - 2)
+        elif start > 1 and self.at(start - 1) == ",":
             before = self._start(start - 2)
             if self.at(before - 1) == "," and start - 1 - before <= _SHORT:
-                return [*self.clause(i), *self.clause(before - 2)]
-        return self.clause(i)
-
-    def is_under_negation(self, i: int) -> bool:
-        """Return whether the clause, or the clause that governs it, has a negation."""
-        start = self._start(i)
+                governing = self.clause(before - 2)
         if self.at(start - 1) == "but" and is_negative(self.at(start - 2)):
             return True  # nothing but X
-        return any(map(is_negative, self.governing_clauses(i)))
+        return any(is_negative(word) for word in (*self.clause(i), *governing))
 
     def _start(self, i: int) -> int:
         """Return the position where the clause around a position begins."""

@@ -49,7 +49,9 @@ from .strategy import Choices, NoNegative, Perturbed, Proposals, Strategy, TextE
 DIRECTIONS = ("both", "posToNeg", "negToPos")
 #: Why no predicate is flipped where some could be.
 OTHER_PREDICATE = "the predicate that relates the two entities cannot be flipped by rule"
-POSSIBLE = "the predicate states a possibility, or holds of a part, and its negation may be as true"
+POSSIBLE = (
+    "the sentence states a possibility, or part of the cases: its negation may be true as well"
+)
 
 
 class Negate(Strategy):
@@ -233,7 +235,10 @@ def _drop_not(
 
 
 def _is_possible(words: Words, besides: Set[str] = frozenset()) -> bool:
-    """Return whether a sentence has a word of what is possible or in part, or one like could've."""
+    """Return whether a sentence says that something may be, or holds in part, wherever it does.
+
+    A contraction such as ``could've`` counts too, since the rules do not split it.
+    """
     texts = {word.text for word in words}
     has_contraction = any(text.endswith(("'ve", "’ve")) for text in texts)  # noqa: RUF001
     return has_contraction or not (POSSIBILITY - besides).isdisjoint(texts)

@@ -8,7 +8,6 @@ from ...core.markdown import markdown_table
 from ...core.schema import ColumnType
 from ...core.spec import ConfigSpec
 from ..procedure import Declaration, units_table
-from .phrases import IMPLICIT
 
 UNBALANCED = "unbalanced"
 
@@ -21,12 +20,6 @@ MEANINGS = {
     "category": "the linking phrase that was cut off, or the way to the neutral pair",
     "source": "the paper's id, and the positions of the two sentences in it, from 0",
     "year": "the year of the paper; null where it is not known",
-}
-_MEANINGS_OF_IMPLICIT = {
-    "hypothesis": "the second sentence: without its linking phrase, if it had one, the first "
-    "letter in lower case",
-    "category": "the linking phrase that was cut off, the way to the neutral pair, or "
-    f"`{IMPLICIT} LABEL` where a model labelled two adjacent sentences without a phrase",
 }
 _RANDOM_SENTENCES = {
     "mscinli": """No random sentence begins with a linking phrase, as MSciNLI says (`mscinli`); one
@@ -70,15 +63,6 @@ def _list_rules(construction: Mapping[str, Any]) -> Iterator[str]:
             "of the one with fewer in common."
         )
     yield _LONGER_PHRASES[construction.get("longer_phrases", "keep")]
-    if model := construction.get("implicit"):
-        known = ", ".join(f"{name} `{value}`" for name, value in model.items())
-        yield (
-            "Training pairs **without a linking phrase** are there too: any other two adjacent\n"
-            "sentences of a paragraph, whole, with the label that a model gives them (category\n"
-            f"`{IMPLICIT} LABEL`): {known}.\n"
-            "Nobody has checked its labels. MisMatched (Findings of ACL 2025) trains on pairs\n"
-            "without a phrase too; which it takes could not be read, so this rule is our own."
-        )
 
 
 def paper_configs(domains: Sequence[str], splits: Sequence[str]) -> dict[str, ConfigSpec]:
@@ -134,10 +118,6 @@ class PapersDeclaration(Declaration):
             "pairs": markdown_table(["category", "read", "kept", *reasons], rows),
         }
 
-    @property
-    def _has_implicit(self) -> bool:
-        return any(category.startswith(f"{IMPLICIT} ") for category in self.categories)
-
     def spec_fields(self) -> dict[str, Any]:
         """Return labels, configs and prose of a dataset made from papers."""
         return {
@@ -152,7 +132,6 @@ class PapersDeclaration(Declaration):
             "meanings": {
                 **MEANINGS,
                 **(_MEANINGS_OF_ORIGINALS if self.is_annotated else {}),
-                **(_MEANINGS_OF_IMPLICIT if self._has_implicit else {}),
             },
             "paper": "https://aclanthology.org/2022.acl-long.511",
             "card": "constructed_from_papers",

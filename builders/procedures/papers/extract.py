@@ -119,9 +119,7 @@ class Job:
 
     def modules(self) -> list[str]:
         """Return the modules that the pairs of a paper depend on, with all that these import."""
-        labels = self.rules.implicit
-        model = [type(labels).__module__] if labels is not None else []
-        return [__name__, self.split_sentences.__module__, *model]
+        return [__name__, self.split_sentences.__module__]
 
     def is_final(self, folder: Path) -> bool:
         """Return whether reading again would give the same."""

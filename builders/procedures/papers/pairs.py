@@ -7,8 +7,8 @@ Source:
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import compress, pairwise
-from typing import Any, NamedTuple, Protocol
+from itertools import compress
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -49,18 +49,6 @@ _MAX_DRAWS = 64
 NeutralRule = Callable[[Numbers, Numbers, Numbers], Flags]
 
 
-class LabelPairs(Protocol):
-    """Labels pairs of sentences; it can be sent to another process or machine."""
-
-    def __call__(self, premises: Sequence[str], hypotheses: Sequence[str]) -> Sequence[str]:
-        """Return the label of each of n pairs of a paper, one of the recipe's labels."""
-        ...
-
-    def as_json(self) -> Mapping[str, Any]:
-        """Return all that the labels depend on, by name; no path, as bytes do not depend on it."""
-        ...
-
-
 @dataclass(frozen=True)
 class PairRules:
     """How pairs are taken from a paper: all of a recipe that reading a paper needs.
@@ -78,7 +66,6 @@ class PairRules:
         neutral_overlap: Largest share of content words that the two may have in common, 0 to 1; see
             ``ContentWords``. 1 is the papers' draw.
         seed: Decides every random choice.
-        implicit: Labels pairs of adjacent sentences without a linking phrase; None takes none.
     """
 
     phrases: LinkingPhrases = field(default_factory=LinkingPhrases.read)
@@ -89,7 +76,6 @@ class PairRules:
     neutral_distance: int = NEUTRAL_DISTANCE
     neutral_overlap: float = 1.0
     seed: int = 1
-    implicit: LabelPairs | None = None
 
     def __post_init__(self) -> None:
         if self.within not in ("paragraph", "section"):
@@ -125,7 +111,6 @@ class PairRules:
             "neutral_distance": self.neutral_distance,
             "neutral_overlap": self.neutral_overlap,
             "seed": self.seed,
-            **({"implicit": self.implicit.as_json()} if self.implicit is not None else {}),
         }
 
 
@@ -186,10 +171,6 @@ def find_pairs(papers: Iterable[Paper], rules: PairRules) -> Iterator[PairBlock]
     a phrase.
 
     Every hypothesis begins in lower case, as in the authors' release, whatever its first word.
-
-    Where a model labels them, any other two adjacent sentences of a paragraph are a pair too, an
-    implicit one (MisMatched, Findings of ACL 2025; which pairs and which model it takes could not
-    be read, so both are our own). They change none of the other pairs.
 
     Args:
         papers: The papers.
@@ -269,8 +250,7 @@ class _Block:
         is_linking[linking.sentence] = True
         linking = self._with_premise(linking, tally)
         paper = np.searchsorted(starts, linking.sentence, side="right") - 1
-        damaged = are_damaged(texts, starts)
-        is_damaged = damaged[paper]
+        is_damaged = are_damaged(texts, starts)[paper]
         tally.drop(linking.phrase[is_damaged], DAMAGED_PAPER)
         linking, paper = linking.select(~is_damaged), paper[~is_damaged]
         labelled = _Candidates(linking.sentence - 1, linking.sentence, paper, linking.phrase)
@@ -286,12 +266,6 @@ class _Block:
         tally.find(neutral.category)
         tally.drop(neutral.category[~is_found], NO_RANDOM_SENTENCE)
         others = neutral.select(is_found)
-        if self._rules.implicit is not None:
-            implicit = self._implicit(self._rules.implicit, texts, starts, is_linking)
-            tally.find(implicit.category)
-            is_damaged = damaged[implicit.paper]
-            tally.drop(implicit.category[is_damaged], DAMAGED_PAPER)
-            others = others.join(implicit.select(~is_damaged))
         is_same = _are_same(texts.select(others.first), texts.select(others.second))
         tally.drop(others.category[is_same], SAME_SENTENCE)
         candidates = labelled.join(others.select(~is_same))
@@ -326,36 +300,6 @@ class _Block:
             found=tally.found,
             dropped=tally.dropped,
         )
-
-    def _implicit(
-        self, label: LabelPairs, texts: Texts, starts: Numbers, is_linking: Flags
-    ) -> "_Candidates":
-        """Return the adjacent sentences without a phrase, labelled paper by paper.
-
-        Raises:
-            UsageError: The model gives a label that the recipe does not have.
-        """
-        is_second = ~is_linking
-        is_second[self._openings] = False
-        second = np.flatnonzero(is_second)
-        paper = np.searchsorted(starts, second, side="right") - 1
-        names = {name: number for number, name in enumerate(self._rules.phrases.label_names)}
-        category = np.zeros(len(second), np.int64)
-        for begin, end in pairwise([*np.searchsorted(second, starts).tolist()]):
-            if begin == end:
-                continue
-            pairs = (texts.select(second[begin:end] + step).to_list() for step in (-1, 0))
-            firsts, seconds = ([t.decode(errors="replace") for t in side] for side in pairs)
-            found = label(firsts, [text[:1].lower() + text[1:] for text in seconds])
-            if len(found) != end - begin or not names.keys() >= set(found):
-                raise UsageError(
-                    f"The model of implicit pairs gives {len(found)} labels, "
-                    f"{', '.join(sorted(set(found) - names.keys())) or 'all known'}, for "
-                    f"{end - begin} pairs; expected one of {', '.join(names)} for each."
-                )
-            category[begin:end] = [names[name] for name in found]
-        n_explicit = self._rules.phrases.n_explicit
-        return _Candidates(second - 1, second, paper, category + n_explicit)
 
     def _mend(self, pairs: "_Candidates", texts: Texts) -> "_Mended":
         """Mend the sentences of pairs where the extraction has damaged them, or tell how it has."""

@@ -24,8 +24,6 @@ from .arrays import Flags, Numbers, Texts
 
 #: How a pair of the neutral class came to be (SciNLI, section 3.2).
 APPROACHES = ("BothRand", "FirstRand", "SecondRand")
-#: Before the label of a pair without a phrase, in its category.
-IMPLICIT = "implicit"
 #: The cut of a sentence in which something stands before the phrase.
 AFTER_A_MARK = -1
 _MAX_HEAD_BYTES = 4
@@ -58,12 +56,10 @@ class LinkingPhrases:
     Attributes:
         labels: For each label, in the order of ids, its phrases, as they open a sentence.
         neutral: The label of random pairs; the last id.
-        with_implicit: Whether there are pairs without a phrase too, which a model labels.
     """
 
     labels: Mapping[str, tuple[str, ...]]
     neutral: str
-    with_implicit: bool = False
 
     def __post_init__(self) -> None:
         if problems := list(self._problems()):
@@ -145,24 +141,14 @@ class LinkingPhrases:
 
     @property
     def categories(self) -> tuple[str, ...]:
-        """How a pair may have come to be: the phrases, then the approaches to neutral pairs.
-
-        Where there are implicit pairs, a category for each of their labels comes last.
-        """
-        implicit = [f"{IMPLICIT} {label}" for label in self.label_names] * self.with_implicit
-        return (*self.phrases, *APPROACHES, *implicit)
-
-    @property
-    def n_explicit(self) -> int:
-        """The number of categories before those of implicit pairs."""
-        return len(self.phrases) + len(APPROACHES)
+        """How a pair may have come to be: the phrases, then the approaches to neutral pairs."""
+        return (*self.phrases, *APPROACHES)
 
     @cached_property
     def label_of_category(self) -> tuple[int, ...]:
         """For each category the id of its label."""
         ids = [n for n, found in enumerate(self.labels.values()) for _ in found]
-        implicit = range((len(self.labels) + 1) * self.with_implicit)
-        return (*ids, *[len(self.labels)] * len(APPROACHES), *implicit)
+        return (*ids, *[len(self.labels)] * len(APPROACHES))
 
 
 class Linking(NamedTuple):

@@ -1,7 +1,7 @@
 """What a dataset that is made from papers depends on, besides the papers."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version as installed_version
 from pathlib import Path
@@ -26,8 +26,7 @@ from ..splits import (
     parse_years,
     split_by_year,
 )
-from .implicit import Classifier
-from .pairs import LONGER_PHRASES, NEUTRAL_DISTANCE, RANDOM_SENTENCES, LabelPairs, PairRules
+from .pairs import LONGER_PHRASES, NEUTRAL_DISTANCE, RANDOM_SENTENCES, PairRules
 from .phrases import LinkingPhrases
 
 if TYPE_CHECKING:
@@ -112,17 +111,6 @@ class PapersRecipe(Recipe):
             "SHARE",
         ),
     ] = 1.0
-    implicit: Annotated[
-        LabelPairs | None,
-        Option(
-            "Also pair adjacent sentences of training papers without a linking phrase, with the "
-            "label that a fine-tuned classifier gives: its folder, or that of a run of nlihub "
-            "baseline.",
-            _PAIRS,
-            "FOLDER",
-            Classifier.read,
-        ),
-    ] = None
     train_years: Annotated[
         PerDomain[Years] | None,
         Option(
@@ -180,20 +168,14 @@ class PapersRecipe(Recipe):
     @cached_property
     def rules(self) -> PairRules:
         """How pairs are taken from a paper."""
-        phrases = LinkingPhrases.read(self.linking_phrases)
-        if self.implicit is not None:
-            phrases = replace(phrases, with_implicit=True)
-            if isinstance(self.implicit, Classifier):
-                self.implicit.check_labels(phrases.label_names)
         return PairRules(
-            phrases=phrases,
+            phrases=LinkingPhrases.read(self.linking_phrases),
             within=self.within,
             random_sentences=self.random_sentences,
             longer_phrases=self.longer_phrases,
             neutral_distance=self.neutral_distance,
             neutral_overlap=self.neutral_overlap,
             seed=self.seed,
-            implicit=self.implicit,
         )
 
     @cached_property

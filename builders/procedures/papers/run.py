@@ -82,7 +82,6 @@ def make_construction(
         "longer_phrases": recipe.longer_phrases,
         "neutral_distance": recipe.neutral_distance,
         "neutral_overlap": recipe.neutral_overlap,
-        **({"implicit": recipe.implicit.as_json()} if recipe.implicit is not None else {}),
         "papers": papers.counts,
         "pairs": pairs.counts,
     }

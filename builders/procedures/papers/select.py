@@ -22,9 +22,7 @@ from .phrases import LinkingPhrases
 from .place_papers import UNREAD, UNREAD_FILE, ShardGroup
 from .statements import (
     IN_TWO_SPLITS,
-    NOT_OF_TRAINING,
     NOT_TAKEN,
-    ONLY_FOR_TRAINING,
     PAPER_STATEMENTS,
     SAME_TEXTS,
     pair_statements,
@@ -220,18 +218,12 @@ class Selector:
             self._numbers(query.format(name))
             for name in ("taken_pairs", "pairs_again", "pairs_in_two_splits")
         )
-        others = {}
-        if phrases.with_implicit:
-            folders = [folder for group in self.groups for folder in group.folders]
-            self.database.add({"pairs": [folder / PAIRS for folder in folders]})
-            others = self._numbers(NOT_OF_TRAINING.format(phrases.n_explicit))
         read = self.dropped_pairs()
         counts = {}
         for number, name in enumerate(phrases.categories):
             n_read = read.found.get(name, 0)
             dropped = dict(read.dropped.get(name, {}))
             dropped |= {SAME_TEXTS: again.get(number, 0), IN_TWO_SPLITS: two.get(number, 0)}
-            dropped[ONLY_FOR_TRAINING] = others.get(number, 0)
             n_kept = kept.get(number, 0)
             dropped[NOT_TAKEN] = n_read - n_kept - sum(dropped.values())
             counts[name] = {

@@ -23,7 +23,6 @@ SAME_ID = "another paper has its id"
 SAME_TEXT = "another paper has its text"
 NOT_TAKEN = "its paper is not taken"
 SAME_TEXTS = "the same texts again"
-ONLY_FOR_TRAINING = "its paper is not for training"
 IN_TWO_SPLITS = "one of its sentences is in another split"
 
 _TRAIN, _VALIDATION, _TEST = map(SPLITS.index, ("train", "validation", "test"))
@@ -99,11 +98,6 @@ _FROM_CANDIDATES = """
     FROM pairs JOIN taken_papers AS taken
     ON pairs.shard_key = taken.shard_key AND pairs.paper = taken.paper
 """
-#: The implicit pairs of the other papers, by category.
-NOT_OF_TRAINING = f"""
-    SELECT category, COUNT(*) {_FROM_CANDIDATES}
-    WHERE taken.split <> {_TRAIN} AND category >= {{}} GROUP BY category
-"""
 _IS_NOT_AGAIN = """
     NOT EXISTS (
         SELECT 1 FROM pairs_again AS again
@@ -123,15 +117,12 @@ def pair_statements(phrases: LinkingPhrases, quotas: Mapping[str, int]) -> Seque
         phrases: The phrases, which have the labels of the categories.
         quotas: By split, pairs of each class and domain; without one, those of its smallest class.
     """
-    candidates = _FROM_CANDIDATES
-    if phrases.with_implicit:  # of training papers alone: people have to judge the others
-        candidates += f" AND (taken.split = {_TRAIN} OR category < {phrases.n_explicit})"
     label = _case("category", enumerate(phrases.label_of_category))
     size = _case("split", ((SPLITS.index(name), n) for name, n in quotas.items()), "MIN(n)")
     return (
         Statement(
             "doubled_texts",
-            f"SELECT pairs.texts_key {candidates} GROUP BY texts_key HAVING COUNT(*) > 1",
+            f"SELECT pairs.texts_key {_FROM_CANDIDATES} GROUP BY texts_key HAVING COUNT(*) > 1",
         ),
         Statement(
             "pairs_again",
@@ -143,7 +134,7 @@ def pair_statements(phrases: LinkingPhrases, quotas: Mapping[str, int]) -> Seque
                         PARTITION BY pairs.texts_key
                         ORDER BY pairs.order_key, taken.shard, pairs.pair
                     ) AS place
-                {candidates}
+                {_FROM_CANDIDATES}
                 JOIN doubled_texts ON pairs.texts_key = doubled_texts.texts_key
             ) AS ranked
             WHERE place > 1
@@ -158,7 +149,7 @@ def pair_statements(phrases: LinkingPhrases, quotas: Mapping[str, int]) -> Seque
             FROM (
                 SELECT taken.split,
                     CASE WHEN side = 0 THEN pairs.premise_key ELSE pairs.second_key END AS sentence
-                {candidates}
+                {_FROM_CANDIDATES}
                 CROSS JOIN (SELECT 0 AS side UNION ALL SELECT 1 AS side) AS sides
                 WHERE taken.split <> {_TRAIN} AND {_IS_NOT_AGAIN}
             ) AS sentences
@@ -173,7 +164,7 @@ def pair_statements(phrases: LinkingPhrases, quotas: Mapping[str, int]) -> Seque
             FROM (
                 SELECT taken.shard, pairs.pair, pairs.category,
                     CASE WHEN side = 0 THEN pairs.premise_key ELSE pairs.second_key END AS sentence
-                {candidates}
+                {_FROM_CANDIDATES}
                 CROSS JOIN (SELECT 0 AS side UNION ALL SELECT 1 AS side) AS sides
                 WHERE taken.split = {_TRAIN} AND {_IS_NOT_AGAIN}
             ) AS sentences
@@ -200,7 +191,7 @@ def pair_statements(phrases: LinkingPhrases, quotas: Mapping[str, int]) -> Seque
             SELECT shard, pair, category FROM training_pairs
             UNION ALL
             SELECT taken.shard, pairs.pair, pairs.category
-            {candidates}
+            {_FROM_CANDIDATES}
             LEFT JOIN earlier_sentences AS one ON pairs.premise_key = one.sentence
             LEFT JOIN earlier_sentences AS other ON pairs.second_key = other.sentence
             WHERE taken.split = {_VALIDATION} AND {_IS_NOT_AGAIN}
@@ -212,7 +203,7 @@ def pair_statements(phrases: LinkingPhrases, quotas: Mapping[str, int]) -> Seque
             f"""
             SELECT taken.shard, pairs.pair, taken.split, domains.number AS domain, pairs.category,
                 {label} AS label, pairs.draw_bucket, pairs.draw_key
-            {candidates}
+            {_FROM_CANDIDATES}
             JOIN (
                 SELECT domain, CAST(ROW_NUMBER() OVER (ORDER BY domain) - 1 AS INT) AS number
                 FROM (SELECT DISTINCT domain FROM taken_papers) AS found

@@ -18,7 +18,7 @@ from ..core.base import Batch
 from ..core.keyed import keyed_number
 from ..core.options import BuildOptions, Key
 from ..core.schema import SPLITS, uniform_features
-from ..procedures.papers.balance import balance, class_sizes
+from ..procedures.papers.choose import class_sizes
 from ..procedures.papers.declaration import ORIGINALS, UNBALANCED
 from ..versions.version import BuiltVersion
 from .candidates import SPLITS as EVALUATION
@@ -135,8 +135,13 @@ class AnnotatedRows:
         labels = self._version.manifest.labels
         counts = Counter(zip(split.tolist(), domain.tolist(), label.tolist(), strict=True))
         sizes = class_sizes(counts, self._evaluation, domains, labels, quotas)
+        left = np.zeros(len(rows), bool)
         hashes = [keyed_number(0, "annotated", key) for key in rows["id"].to_pylist()]
-        left = balance(label, split, domain, np.array(hashes, np.uint64), sizes)
+        n_left = Counter[tuple[int, int, int]]()
+        for row in sorted(range(len(rows)), key=hashes.__getitem__):
+            place = int(split[row]), int(domain[row]), int(label[row])
+            n_left[place] += 1
+            left[row] = n_left[place] <= sizes[place[:2]]
         return pa.concat_arrays(
             [
                 *(column.combine_chunks() for column in ids),

@@ -26,6 +26,7 @@ class BuildOptions:
         splits: The splits to make; empty means all that a config has.
         origin: ``release`` (the authors' files) or ``construct`` (the paper's procedure); None
             takes the dataset's first, or that for which the folder has the files.
+        sample: Share of the material that a procedure reads, above 0 to 1.
     """
 
     folder: Path | None = None
@@ -34,6 +35,7 @@ class BuildOptions:
     configs: tuple[str, ...] = ()
     splits: tuple[str, ...] = ()
     origin: str | None = None
+    sample: float = 1.0
 
     def wanted(self, spec: DatasetSpec) -> Mapping[str, tuple[str, ...]]:
         """Return the splits to make, by config, in the order of the declaration.

@@ -6,20 +6,17 @@ the ``PapersRecipe``, ``declaration.py`` the ``PapersDeclaration``, and ``run.py
 the command with its options, the parameters in the manifest, the card's blocks.
 """
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass
+from dataclasses import MISSING, asdict, dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Protocol, Self
 
-from ...loaders.atomic_write import whole_file
-from ...loaders.errors import CorpusError
 from ...loaders.progress import Tell
 from ..core.base import NLIBuilder, Rows
-from ..core.markdown import markdown_table
 from ..core.options import BuildOptions
 from ..core.spec import DatasetSpec
+from ..dataflow.report import ConstructionReport
 from .about import Declared
 from .option_groups import Option, OptionGroup
 from .probe_block import probe_block
@@ -122,62 +119,20 @@ class Declaration:
 
 
 @dataclass(frozen=True)
-class ConstructionReport:
-    """What a procedure read, kept and dropped.
+class Construction:
+    """A dataset that a procedure is making.
 
     Attributes:
-        counts: Numbers of units and of pairs, as the manifest has them.
-        left_out: By kind, the files, records and ids that were not taken, and why; they may be too
-            many for memory.
-        summary: The same in a few lines, for people.
+        rows: Its rows.
+        report: What was read, kept and dropped.
+        declaration: What it declares.
+        share: The share of the material that was read; below 1 for a sample.
     """
-
-    counts: Mapping[str, Any]
-    left_out: Mapping[str, Iterable[Any]]
-    summary: Sequence[str] = ()
-
-    def write(self, path: Path) -> None:
-        """Write counts and entries as JSON, one entry at a time.
-
-        Raises:
-            OutputError: The file cannot be written.
-        """
-        with (
-            whole_file(path) as partial,
-            partial.open("w", encoding="utf-8", errors="surrogateescape") as file,
-        ):
-            file.write(_as_json(self.counts, 0)[:-2])  # without its end
-            for kind, found in self.left_out.items():
-                file.write(f",\n  {json.dumps(kind)}: [")
-                end = "]"
-                for number, one in enumerate(found):
-                    entry = asdict(one) if is_dataclass(one) else one  # type: ignore[arg-type]
-                    file.write(f"{',' * (number > 0)}\n    {_as_json(entry, 4)}")
-                    end = "\n  ]"
-                file.write(end)
-            file.write("\n}\n")
-
-
-def _as_json(value: Any, indent: int) -> str:
-    text = json.dumps(value, indent=2, ensure_ascii=False)
-    return text.replace("\n", "\n" + " " * indent)
-
-
-class TooFewError(CorpusError):
-    """The material gives too little for a dataset; ``report`` says what was read and dropped."""
-
-    def __init__(self, message: str, report: ConstructionReport) -> None:
-        super().__init__(message)
-        self.report = report
-
-
-@dataclass(frozen=True)
-class Construction:
-    """A dataset that a procedure is making: rows, report and declaration."""
 
     rows: Rows
     report: ConstructionReport
     declaration: Declaration
+    share: float = 1.0
 
 
 class RunProcedure(Protocol):
@@ -206,25 +161,3 @@ class RunProcedure(Protocol):
             NLIHubError: The material is malformed.
         """
         ...
-
-
-def list_reasons(dropped: Mapping[str, int]) -> str:
-    """Return reasons of dropping with their numbers as the end of a line: ``; 3: too short``."""
-    return "".join(f"; {n:,}: {reason}" for reason, n in dropped.items())
-
-
-def units_table(units: str, counts: Mapping[str, Any]) -> str:
-    """Return the Markdown table of units read, kept and dropped, and why.
-
-    Args:
-        units: What they are: papers or abstracts.
-        counts: ``read``, ``kept``, ``splits`` and ``dropped``, the latter two by name.
-    """
-    splits = "; ".join(f"{split} {n:,}" for split, n in counts["splits"].items() if n)
-    row = [f"{counts['read']:,}", f"{counts['kept']:,}", splits, reasons_cell(counts["dropped"])]
-    return markdown_table([f"{units} read", "kept", "of these", "dropped"], [row])
-
-
-def reasons_cell(dropped: Mapping[str, int]) -> str:
-    """Return reasons of dropping as the cell of a table: ``3: too short; 1: no end``."""
-    return list_reasons(dropped).removeprefix("; ") or "none"

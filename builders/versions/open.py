@@ -24,10 +24,10 @@ from ...loaders.fetching.obtain import default_cache_dir
 from ...loaders.hashing import hash_file
 from ...loaders.paths import local_path
 from ..core.base import NLIBuilder
-from ..core.identity import code_identity
+from ..core.identity import code_hash
 from ..core.options import BuildOptions
 from ..core.registry import NAMESPACE, find_builder, get_builder
-from . import write, write_rows
+from . import write
 from .manifest import FILE_NAME as MANIFEST
 from .version import BuiltVersion
 
@@ -69,7 +69,7 @@ def ensure_built(builder: type[NLIBuilder], options: BuildOptions) -> BuiltVersi
 
 def _rows_identity(builder: type[NLIBuilder], options: BuildOptions) -> str:
     """Return a hash of all that the rows and their files depend on."""
-    parts = [builder.fingerprint(options), code_identity(write_rows.__name__), pa.__version__]
+    parts = [builder.fingerprint(options), code_hash("builders.versions"), pa.__version__]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
@@ -79,7 +79,7 @@ def _texts_identity(builder: type[NLIBuilder]) -> str:
     prose = [*cards.glob("*/*.md"), *cards.glob("*/*.txt")]
     shipped = [path for folder in {p.parent for p in builder.SHIPPED} for path in folder.iterdir()]
     hashes = sorted((path.parent.name, path.name, hash_file(path)) for path in [*prose, *shipped])
-    parts = [builder.code_identity(), code_identity(write.__name__), hashes]
+    parts = [builder.code_identity(), code_hash("builders.versions"), hashes]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 

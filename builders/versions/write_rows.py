@@ -18,7 +18,7 @@ from ...loaders.interrupts import kept_when_interrupted
 from ...loaders.progress import watch
 from ...loaders.releases import Oddities
 from ..core.base import NLIBuilder, PartedRows, Rows, RowsPart
-from ..core.identity import code_identity
+from ..core.identity import code_hash
 from ..core.options import BuildOptions, Key
 from ..core.row_digests import ROW_HASH, digest, order_digest, row_hashes
 from .manifest import Manifest, ParquetShard, Split
@@ -125,7 +125,7 @@ def _folder_of_parts(
             yield place
         return
     content = [
-        code_identity(type(rows).__module__, __name__),
+        code_hash("builders", "loaders"),
         pa.__version__,
         list(rows.sources),
         dict(rows.parameters),

@@ -11,10 +11,9 @@ Example:
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .builders.core.options import BuildOptions
+from .builders.dataflow.spark import spark_engine
 from .builders.procedures.about import About
 from .builders.procedures.abstracts.generate.settings import (
     BeamSettings,
@@ -24,17 +23,10 @@ from .builders.procedures.abstracts.generate.settings import (
     TrainingSettings,
 )
 from .builders.procedures.abstracts.recipe import AbstractsRecipe
-from .builders.procedures.papers.declaration import PapersDeclaration
-from .builders.procedures.papers.estimate import Estimate, estimate
 from .builders.procedures.papers.recipe import PapersRecipe
 from .builders.procedures.patterns.recipe import PatternsRecipe
-from .builders.procedures.procedure import Construction
-from .builders.procedures.registry import declared_builder
-from .builders.procedures.spark import spark_engine
-from .builders.versions.open import PathLike, check_num_proc
-from .builders.versions.write import write_texts
-from .builders.versions.write_rows import MAX_SHARD_BYTES, write_rows
-from .constructing import Constructed, as_paths, construct
+from .builders.versions.open import PathLike
+from .constructing import Constructed, construct
 from .loaders.progress import Tell, silent
 
 if TYPE_CHECKING:
@@ -51,7 +43,6 @@ __all__ = [
     "BeamSettings",
     "Constructed",
     "EncoderCosine",
-    "Estimate",
     "GenerationSettings",
     "ModelWriter",
     "PapersRecipe",
@@ -62,15 +53,12 @@ __all__ = [
     "TokenF1",
     "TrainingSettings",
     "abstracts",
-    "estimate_papers",
     "papers",
     "patterns",
     "spark_engine",
 ]
 
 _GENERATION = ("EncoderCosine", "ModelWriter", "Similarity", "TokenF1")
-#: Where an estimate needs a name and none is given.
-_UNNAMED = "my_dataset"
 
 
 def __getattr__(name: str) -> Any:
@@ -91,6 +79,7 @@ def papers(
     about: About | None = None,
     num_proc: int = 1,
     probe: bool = False,
+    sample: float = 1.0,
     tell: Tell = silent,
 ) -> Constructed:
     """Make a dataset from papers by SciNLI's and MSciNLI's procedure, into ``output/NAME``.
@@ -108,6 +97,8 @@ def papers(
         num_proc: Processes of this machine to use, 1 or more; the bytes do not depend on it.
         probe: Whether to train the hypothesis-only probe of ``nlihub.statistics`` on the rows, and
             to put what it tells by label and category on the card; needs nlihub[baselines].
+        sample: Share of the files to read, above 0 to 1, drawn by a hash of their names: a trial
+            whose summary also says what all of them would give and take in proportion.
         tell: Takes a line on each step.
 
     Returns:
@@ -121,43 +112,7 @@ def papers(
         OutputError: There is something else at ``output/NAME``, or a version that people annotated.
     """
     chosen = recipe or PapersRecipe()
-    return construct("papers", name, paths, output, chosen, about, num_proc, probe, tell)
-
-
-def estimate_papers(
-    paths: PathLike | Sequence[PathLike],
-    recipe: PapersRecipe | None = None,
-    *,
-    sample: float = 0.01,
-    num_proc: int = 1,
-) -> Estimate:
-    """Estimate rows, time, memory and disk of ``papers`` on a whole corpus, from a sample of it.
-
-    Pieces of files are drawn by a hash of their names: small files, and pieces of 8 MB of large
-    ones. A dataset is made of them in a temporary folder, which goes. Counts, times and sizes are
-    extrapolated by bytes; what does not grow in proportion (papers and texts that are doubled,
-    balanced classes, quotas) by its own rule.
-
-    Args:
-        paths: Files and folders with papers.
-        recipe: How the dataset would be made; None takes the defaults.
-        sample: Share of the corpus to read, above 0 to 1.
-        num_proc: Processes of this machine to use, now and then.
-
-    Raises:
-        SourceNotFoundError: There is no paper file.
-        MetadataError: The table of papers is malformed.
-        CorpusError: The sample gives no dataset; take a larger one.
-        UsageError: The share is not one.
-    """
-    declared = About().declare(_UNNAMED, PapersDeclaration.MATERIAL, PapersDeclaration.CREDIT)
-    options = BuildOptions(num_proc=check_num_proc(num_proc))
-
-    def write(made: Construction, folder: Path) -> None:
-        builder = declared_builder(made.declaration, made.rows, made.report.counts)
-        write_texts(builder, folder, write_rows(builder, folder, options, MAX_SHARD_BYTES))
-
-    return estimate(as_paths(paths), recipe or PapersRecipe(), declared, options, sample, write)
+    return construct("papers", name, paths, output, chosen, about, num_proc, probe, sample, tell)
 
 
 def abstracts(
@@ -169,6 +124,7 @@ def abstracts(
     about: About | None = None,
     num_proc: int = 1,
     probe: bool = False,
+    sample: float = 1.0,
     tell: Tell = silent,
 ) -> Constructed:
     """Make a dataset from annotated abstracts by BioNLI's procedure, into ``output/NAME``.
@@ -186,6 +142,8 @@ def abstracts(
         num_proc: Processes to use, 1 or more; the bytes do not depend on it.
         probe: Whether to train the hypothesis-only probe of ``nlihub.statistics`` on the rows, and
             to put what it tells by label and category on the card; needs nlihub[baselines].
+        sample: Share of the files to read, above 0 to 1, drawn by a hash of their names: a trial
+            whose summary also says what all of them would give and take in proportion.
         tell: Takes a line on each step.
 
     Returns:
@@ -200,7 +158,7 @@ def abstracts(
         OutputError: There is something else at ``output/NAME``, or a version that people annotated.
     """
     chosen = recipe or AbstractsRecipe()
-    return construct("abstracts", name, paths, output, chosen, about, num_proc, probe, tell)
+    return construct("abstracts", name, paths, output, chosen, about, num_proc, probe, sample, tell)
 
 
 def patterns(
@@ -237,4 +195,4 @@ def patterns(
         OutputError: There is something else at ``output/NAME``, or a version that people annotated.
     """
     chosen = recipe or PatternsRecipe()
-    return construct("patterns", name, bank, output, chosen, about, num_proc, probe, tell)
+    return construct("patterns", name, bank, output, chosen, about, num_proc, probe, 1.0, tell)

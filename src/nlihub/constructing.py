@@ -1,15 +1,17 @@
 """Make a dataset by a procedure, from material to a built version with its report."""
 
 import json
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from .builders.core.options import BuildOptions
 from .builders.core.registry import find_builder
+from .builders.dataflow.report import TooFewError
 from .builders.procedures.about import About
-from .builders.procedures.procedure import Construction, Recipe, TooFewError
+from .builders.procedures.procedure import Construction, Recipe
 from .builders.procedures.registry import declared_builder, get_procedure
 from .builders.versions.manifest import Manifest
 from .builders.versions.open import PathLike, check_num_proc
@@ -17,7 +19,7 @@ from .builders.versions.version import BuiltVersion
 from .builders.versions.write import build_version, check_target
 from .loaders.errors import OutputError, UsageError, VerificationError
 from .loaders.paths import local_path
-from .loaders.progress import Tell
+from .loaders.progress import Tell, show_bytes, show_duration
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,7 @@ def construct(
     about: About | None,
     num_proc: int,
     probe: bool,
+    sample: float,
     tell: Tell,
 ) -> Constructed:
     """Make a dataset by any procedure; see ``papers`` and the others.
@@ -67,7 +70,10 @@ def construct(
             f"{name} is a dataset of this package, which other texts do not give; take another "
             "name."
         )
-    options = BuildOptions(num_proc=check_num_proc(num_proc))
+    if not 0 < sample <= 1:
+        raise UsageError(f"The sample is {sample}; expected a share of the files, as in 0.01.")
+    options = BuildOptions(num_proc=check_num_proc(num_proc), sample=sample)
+    begun = time.perf_counter()
     chosen = get_procedure(procedure)
     kind = chosen.declaration
     declared = (about or About()).declare(name, kind.MATERIAL, kind.CREDIT)
@@ -84,6 +90,7 @@ def construct(
             version = build_version(builder, target, options, measure=_probe if probe else None)
             report = made.report
             report.write(report_file)
+            share = made.share
     except TooFewError as error:
         failed = report_file.with_name(f"{name}.failed.json")
         error.report.write(failed)
@@ -93,7 +100,11 @@ def construct(
         version.folder,
         report_file,
         report.counts,
-        [*report.summary, *_rows_as_text(version.manifest)],
+        [
+            *report.summary,
+            *_rows_as_text(version.manifest),
+            *_extrapolate(version.manifest, share, time.perf_counter() - begun),
+        ],
         {config: {s: split.rows for s, split in found.items()} for config, found in configs},
     )
 
@@ -140,6 +151,24 @@ def _probe(version: BuiltVersion) -> dict[str, Any]:
     from .builders.statistics.probe import measure_probe
 
     return {"probe": measure_probe(version)}
+
+
+def _extrapolate(manifest: Manifest, share: float, seconds: float) -> Iterator[str]:
+    """Say what all of the material would give and take, in proportion to a sample of it."""
+    if share == 1:
+        return
+    splits = [split for config in manifest.configs.values() for split in config.values()]
+    n_bytes = sum(shard.bytes for split in splits for shard in split.shards)
+    n_rows = sum(split.rows for split in splits)
+    yield (
+        f"a sample of {share:.2%} of the bytes: {n_rows:,} rows of all configs, "
+        f"{show_bytes(n_bytes)}, {show_duration(seconds)}"
+    )
+    yield (
+        f"all would give in proportion some {n_rows / share:,.0f} rows, "
+        f"{show_bytes(int(n_bytes / share))}, in {show_duration(seconds / share)}; fewer rows, as "
+        "more of them are the same"
+    )
 
 
 def _rows_as_text(manifest: Manifest) -> list[str]:

@@ -3,12 +3,13 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
 import orjson
 
+from .builders.dataflow.report import show_entries
 from .builders.procedures.abstracts.mechanisms.find import find_mechanisms
 from .builders.procedures.abstracts.mechanisms.mechanism import Mechanism, Mention, NoMechanism
 from .builders.procedures.abstracts.mechanisms.options import MechanismOptions
@@ -31,7 +32,6 @@ from .builders.procedures.abstracts.perturb.swap_entities import (
     SwapPositions,
 )
 from .builders.procedures.abstracts.perturb.swap_number import SwapNumber
-from .builders.procedures.abstracts.run import list_left_out
 from .loaders.atomic_write import whole_file
 from .loaders.corpora.abstracts.abstract import SkippedAbstract
 from .loaders.corpora.abstracts.read import FORMATS, read_abstracts
@@ -253,7 +253,7 @@ def perturb_files(
         reasons = {name: dict(counter.most_common()) for name, counter in refused.items()}
         told = PerturbedFiles(n_mechanisms, made, negatives, reasons, without, skipped)
         if not n_mechanisms:
-            places = [f"  {line}" for line in list_left_out(told.left_out, "")]
+            places = list(show_entries(map(asdict, told.left_out), len(told.left_out), "  "))
             shown = "\n".join(places or ["  they are empty"])
             raise CorpusError(f"The files give no mechanism to perturb:\n{shown}")
     return told

@@ -9,7 +9,8 @@ BUILDERS = ROOT / "builders"
 #: What each folder may import besides itself; the dataset files at the top are ``datasets``.
 MAY_IMPORT = {
     "core": set(),
-    "procedures": {"core"},
+    "dataflow": {"core"},
+    "procedures": {"core", "dataflow"},
     "datasets": {"core", "procedures"},
     "versions": {"core", "procedures"},
     "statistics": {"core", "procedures", "versions"},

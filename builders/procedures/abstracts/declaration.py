@@ -8,7 +8,8 @@ from ....loaders.releases.bionli import LABELS
 from ...core.markdown import markdown_table
 from ...core.schema import ColumnType
 from ...core.spec import ConfigSpec
-from ..procedure import Declaration, reasons_cell, units_table
+from ...dataflow.report import reasons_cell, units_table
+from ..procedure import Declaration
 
 #: The category of a conclusion as it stands in its abstract.
 POSITIVE = "positive"

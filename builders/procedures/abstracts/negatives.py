@@ -1,20 +1,24 @@
-"""Make the negatives of mechanisms, by rules and by a writer, shard by shard."""
+"""Make the negatives of mechanisms, by rules and by a writer: rows, and keys to choose by."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
-import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
 
-from ....loaders.atomic_write import whole_folder
+from ....loaders.releases.bionli import LABELS
+from ...core.encode import encode
 from ...core.keyed import keyed_number
+from ...core.schema import uniform_features
+from ...dataflow.order import ORDER_KEY, ROWS
+from ...dataflow.tables import TableWriter
 from .balance_negation import FLIPPED, is_negated
-from .declaration import POSITIVE
-from .extract import read_mechanism
+from .declaration import EXTRA, POSITIVE
 from .generate.sentence_kinds import KINDS
 from .mechanisms.mechanism import Mechanism
 from .perturb.apply import (
@@ -25,11 +29,35 @@ from .perturb.apply import (
     perturb_mechanism,
 )
 from .perturb.entity_pool import Pool
-from .perturb.strategy import NoNegative, Perturbed, Strategy
-from .tables import MECHANISMS, ROWS, TableWriter, read_table
+from .perturb.names import find_places
+from .perturb.strategy import NoNegative, Perturbed
+from .read import MECHANISMS, parse_mechanism
 
 Outcomes = Mapping[str, Perturbed | NoNegative]
-_COUNTS = "counts.json"
+
+CANDIDATES, REFUSED = "candidates", "refused"
+#: What rows are chosen by, row by row of the table ``rows``. Numbers of 64 bits from keyed hashes
+#: are stored less 2^63, as SQL has no unsigned ones.
+CANDIDATE_SCHEMA = pa.schema(
+    {
+        "shard": pa.int64(),
+        "row": pa.int32(),
+        "pmid": pa.string(),
+        "kind": pa.string(),
+        "category": pa.string(),
+        "is_negated": pa.bool_(),
+        "share": pa.float64(),  # of the mechanism, from 0 to 1: decides its split
+        "accept": pa.float64(),  # of the row, from 0 to 1
+        "draw_full": pa.int64(),
+        "draw_balanced": pa.int64(),
+        "draw_category": pa.int64(),  # of mechanism and category
+        "limit_order": pa.int64(),  # of the mechanism
+        "balance": pa.int64(),  # order in which negated VNeg are kept; null for other rows
+    }
+)
+#: How many mechanisms have no negative of a kind.
+REFUSED_SCHEMA = pa.schema({"kind": pa.string(), "reason": pa.string(), "n": pa.int64()})
+_GROUP_ROWS = 5_000
 
 
 class Writer(Protocol):
@@ -42,21 +70,29 @@ class Writer(Protocol):
         """Return everything that the sentences depend on, besides the mechanisms."""
 
 
-@dataclass(frozen=True, slots=True)
-class Negative:
-    """A negative of a mechanism.
+class ChosenShard(NamedTuple):
+    """The mechanisms of a shard that are taken.
 
     Attributes:
-        category: The strategy or ``GEN`` or ``GEN-ND``, as in the paper.
-        kind: The category, finer for ``GEN-ND``.
-        text: The sentence, markers included.
-        edit: The changes for a reader, or the error of a written sentence.
+        key: The number that names the shard in SQL.
+        folder: The folder with what was read of the shard.
+        taken: The places of the mechanisms in it, in order.
+        written: What a writer made of them, by place.
     """
 
-    category: str
-    kind: str
-    text: str
-    edit: str
+    key: int
+    folder: Path
+    taken: npt.NDArray[np.int64]
+    written: Mapping[int, Outcomes]
+
+    def mechanisms(self) -> Iterator[tuple[int, Mechanism]]:
+        """Read the mechanisms with their places, in order."""
+        wanted = set(self.taken.tolist())
+        with pq.ParquetFile(self.folder / f"{MECHANISMS}.parquet", pre_buffer=False) as file:
+            for number in range(file.num_row_groups):
+                for row in file.read_row_group(number, ["seq", "json"]).to_pylist():
+                    if row["seq"] in wanted:
+                        yield row["seq"], parse_mechanism(row["json"])
 
 
 def category_of_negative(kind: str) -> str:
@@ -65,89 +101,104 @@ def category_of_negative(kind: str) -> str:
 
 
 @dataclass(frozen=True)
-class MechanismShard:
-    """The mechanisms of a shard that are taken, and the folder for their rows.
-
-    Attributes:
-        found: The folder with what was read of the shard.
-        taken: The places of the mechanisms in it, in order.
-        target: The folder to make.
-        written: What a writer made of the mechanisms, by place.
-    """
-
-    found: Path
-    taken: npt.NDArray[np.int64]
-    target: Path
-    written: Mapping[int, Outcomes] = field(default_factory=dict)
-
-    def read_mechanisms(self) -> Iterator[tuple[int, Mechanism]]:
-        """Read the mechanisms with their places, in order."""
-        wanted = set(self.taken.tolist())
-        for batch in read_table(self.found, MECHANISMS, ["seq", "json"]):
-            for seq, content in zip(batch["seq"].to_pylist(), batch["json"], strict=True):
-                if seq in wanted:
-                    yield seq, read_mechanism(content.as_py())
-
-
-@dataclass(frozen=True)
-class PerturbingJob:
-    """Makes the negatives of a shard; it can be sent to another process or machine.
+class MakeNegatives:
+    """Makes the negatives of a shard.
 
     Attributes:
         strategies: The names of the rule-based strategies.
         seed: Seed of every random choice.
         pool: The entities that SREO draws from.
+        domain: The domain of all rows.
     """
 
     strategies: Sequence[str]
     seed: int
     pool: Pool
+    domain: str
 
-    def run(self, shard: MechanismShard) -> None:
-        """Apply every strategy once to every mechanism, and write all rows; see ``tables``.
-
-        Raises:
-            OutputError: The folder cannot be written.
-        """
+    def __call__(self, shard: ChosenShard, folder: Path) -> None:
+        """Apply every strategy once to every mechanism; write rows, their keys and refusals."""
         every = make_strategies(self.pool)
         strategies = [every[name] for name in self.strategies]
-        counts = NegativeCounts()
-        with whole_folder(shard.target, lambda _: True) as work:
-            with TableWriter(work, ROWS) as rows:
-                for seq, mechanism in shard.read_mechanisms():
-                    written = shard.written.get(seq, {})
-                    made = self._make(mechanism, strategies, written, counts)
-                    place = seq, mechanism.pmid
-                    is_denied = is_negated(mechanism.conclusion)
-                    rows.add(
-                        *place, POSITIVE, POSITIVE, mechanism.conclusion, None, is_denied, None
-                    )
-                    for one in made:
-                        negated = is_negated(one.text)
-                        balance = None
-                        if negated and one.category == FLIPPED:
-                            number = keyed_number(self.seed, "balance", mechanism.pmid)
-                            balance = number - (1 << 63)
-                        text = one.text, one.edit
-                        rows.add(*place, one.kind, one.category, *text, negated, balance)
-            counts.write(work)
+        refused: Counter[tuple[str, str]] = Counter()
+        features = uniform_features(LABELS, EXTRA)
+        schema = pa.schema([ORDER_KEY, *features.arrow_schema])
+        with (
+            TableWriter(folder, ROWS, schema, _GROUP_ROWS) as rows,
+            TableWriter(folder, CANDIDATES, CANDIDATE_SCHEMA, _GROUP_ROWS) as candidates,
+            TableWriter(folder, REFUSED, REFUSED_SCHEMA) as refusals,
+        ):
+            n_rows = 0
+            waiting: list[dict[str, Any]] = []
 
-    def _make(
-        self,
-        mechanism: Mechanism,
-        strategies: Sequence[Strategy],
-        written: Outcomes,
-        counts: "NegativeCounts",
-    ) -> list[Negative]:
-        by_rule = perturb_mechanism(mechanism, strategies, self.seed)
-        made: list[Negative] = []
-        for kind, one in join_outcomes(mechanism, by_rule, written).items():
-            if isinstance(one, NoNegative):
-                counts.refuse(kind, one.reason, mechanism.pmid)
-            else:
-                made.append(Negative(category_of_negative(kind), kind, one.text, one.detail))
-        counts.add(mechanism, made)
-        return made
+            def write() -> None:
+                columns = {name: [row[name] for row in waiting] for name in schema.names[1:]}
+                table = encode(columns, features, features.arrow_schema)
+                order = [self._key("order", row["id"]) for row in waiting]
+                table = table.add_column(0, ORDER_KEY, pa.array(order, pa.int64()))
+                rows.write(table.combine_chunks().to_batches()[0])
+                waiting.clear()
+
+            for seq, mechanism in shard.mechanisms():
+                by_rule = perturb_mechanism(mechanism, strategies, self.seed)
+                outcomes = join_outcomes(mechanism, by_rule, shard.written.get(seq, {}))
+                texts: dict[str, tuple[str, str | None]] = {POSITIVE: (mechanism.conclusion, None)}
+                for kind, one in outcomes.items():
+                    if isinstance(one, NoNegative):
+                        refused[kind, one.reason] += 1
+                    else:
+                        texts[kind] = one.text, one.detail
+                for kind, (text, edit) in texts.items():
+                    waiting.append(self._row(mechanism, kind, text, edit))
+                    candidates.add(shard.key, n_rows, *self._keys(mechanism.pmid, kind, text))
+                    n_rows += 1
+                if len(waiting) >= _GROUP_ROWS:
+                    write()
+            if waiting:
+                write()
+            for (kind, reason), n in sorted(refused.items()):
+                refusals.add(kind, reason, n)
+
+    def _row(self, mechanism: Mechanism, kind: str, text: str, edit: str | None) -> dict[str, Any]:
+        """Return a row in the dataset's own columns."""
+        places = find_places(text)
+        names = [text[p.name_start : p.name_end] for p in places] if places else [None, None]
+        return {
+            "id": f"{mechanism.pmid}-{kind}",
+            "premise": " ".join(mechanism.supporting),
+            "hypothesis": text,
+            "label": LABELS[kind == POSITIVE],
+            "group": mechanism.pmid,
+            "category": category_of_negative(kind),
+            "domain": self.domain,
+            "source": mechanism.pmid,
+            "kind": kind,
+            "edit": edit,
+            "regulator": names[0],
+            "regulated": names[1],
+            "original_hypothesis": mechanism.conclusion,
+        }
+
+    def _keys(self, pmid: str, kind: str, text: str) -> tuple[Any, ...]:
+        """Return the values of a row's ``CANDIDATE_SCHEMA``, after the first two."""
+        category, name, negated = category_of_negative(kind), f"{pmid}-{kind}", is_negated(text)
+        is_flipped = negated and category == FLIPPED
+        return (
+            pmid,
+            kind,
+            category,
+            negated,
+            keyed_number(self.seed, "split", pmid) / 2**64,
+            keyed_number(self.seed, "accept", name) / 2**64,
+            self._key("draw full", name),
+            self._key("draw balanced", name),
+            self._key("category", f"{pmid}-{category}"),
+            self._key("balanced", pmid),
+            self._key("balance", pmid) if is_flipped else None,
+        )
+
+    def _key(self, purpose: str, name: str) -> int:
+        return keyed_number(self.seed, purpose, name) - (1 << 63)
 
 
 def join_outcomes(mechanism: Mechanism, by_rule: Negatives, by_model: Outcomes) -> Outcomes:
@@ -162,67 +213,3 @@ def join_outcomes(mechanism: Mechanism, by_rule: Negatives, by_model: Outcomes) 
         elif isinstance(one, Perturbed):
             taken[one.text] = SAME_AS_ANOTHER
     return outcomes
-
-
-@dataclass
-class NegativeCounts:
-    """How many negatives mechanisms have.
-
-    Attributes:
-        n_mechanisms: Number of mechanisms.
-        made: Number of negatives by kind.
-        with_category: Number of mechanisms that have a negative of a category.
-        negated: Number of negated sentences: positives, negatives, and the ``VNeg`` among these.
-        refused: By kind and reason, the number of mechanisms without a negative, and the least of
-            their pmids.
-    """
-
-    n_mechanisms: int = 0
-    made: Counter[str] = field(default_factory=Counter)
-    with_category: Counter[str] = field(default_factory=Counter)
-    negated: Counter[str] = field(default_factory=Counter)
-    refused: dict[str, dict[str, tuple[int, str]]] = field(default_factory=dict)
-
-    @classmethod
-    def of_shards(cls, shards: Sequence[MechanismShard]) -> "NegativeCounts":
-        """Sum up the counts of shards."""
-        total = cls()
-        for shard in shards:
-            found = orjson.loads((shard.target / _COUNTS).read_bytes())
-            total.n_mechanisms += found["n_mechanisms"]
-            for name in ("made", "with_category", "negated"):
-                getattr(total, name).update(found[name])
-            for kind, reasons in found["refused"].items():
-                for reason, (n, pmid) in reasons.items():
-                    total.refuse(kind, reason, pmid, n)
-        return total
-
-    def refuse(self, kind: str, reason: str, pmid: str, n: int = 1) -> None:
-        """Count mechanisms without a negative of a kind."""
-        reasons = self.refused.setdefault(kind, {})
-        before, least = reasons.get(reason, (0, pmid))
-        reasons[reason] = before + n, min(least, pmid)
-
-    def add(self, mechanism: Mechanism, made: Sequence[Negative]) -> None:
-        """Count the negatives of a mechanism."""
-        self.n_mechanisms += 1
-        self.made.update(one.kind for one in made)
-        self.with_category.update({one.category for one in made})
-        negated = [one for one in made if is_negated(one.text)]
-        self.negated["positives"] += is_negated(mechanism.conclusion)
-        self.negated["negatives"] += len(negated)
-        self.negated[FLIPPED] += sum(one.category == FLIPPED for one in negated)
-
-    def write(self, folder: Path) -> None:
-        """Write the counts into the folder of a shard."""
-        counts = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        (folder / _COUNTS).write_bytes(orjson.dumps(counts))
-
-    def reasons(self, kind: str) -> dict[str, int]:
-        """Return the numbers of mechanisms without a negative of a kind by reason.
-
-        The most frequent reason comes first; of equals that of the mechanism with the least pmid.
-        """
-        found = self.refused.get(kind, {}).items()
-        ordered = sorted(found, key=lambda item: (-item[1][0], item[1][1]))
-        return {reason: n for reason, (n, _) in ordered}

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ....loaders.errors import UnknownNameError, UsageError
 from ....loaders.progress import Tell
+from ...dataflow.spark import start_spark
 from ..about import check_domain
 from ..option_groups import Option
 from ..procedure import Recipe
-from ..spark import start_spark
 from ..splits import GROUP, ByRatio, Ratio
-from .distributions import PAPER_RATIO, PREFERRED, Distribution
+from .assign import PAPER_RATIO, PREFERRED, Distribution
 from .mechanisms.find import MechanismRules
 from .mechanisms.options import GROUP as MECHANISMS
 from .mechanisms.options import MechanismOptions, parse_names
 from .perturb.apply import NAMES
 
 if TYPE_CHECKING:
-    from ..shards import Engine
+    from ...dataflow.work import Engine
     from .negatives import Writer
 
 _NEGATIVES = "Negatives"

@@ -1,63 +1,58 @@
-"""Construct a dataset from files of annotated abstracts: rows, a report and a declaration.
+"""Make a dataset from files of annotated abstracts: rows, a report and a declaration."""
 
-Four passes over the corpus, each by shards and in bounded memory: find mechanisms; make their
-negatives; put the rows into configs and splits; arrange them in their order. What depends on the
-whole corpus is decided by SQL in between.
-"""
-
-import json
+import hashlib
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from importlib.metadata import version as installed_version
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ....loaders.corpora.abstracts.abstract import SkippedAbstract
+import numpy as np
+
 from ....loaders.corpora.abstracts.read import FORMATS, cut_file
 from ....loaders.corpora.papers.files import find_paper_files
 from ....loaders.progress import Tell
-from ...core.identity import code_identity
-from ...core.options import BuildOptions, Key
-from ...core.sql import Database, DuckDBEngine, open_database
-from ..about import Declared
-from ..procedure import Construction, ConstructionReport, TooFewError, list_reasons
-from ..shards import CorpusShard, Engine, LocalEngine, do_missing, worked_off
-from ..splits import list_uneven_splits
-from .balance_negation import FLIPPED, UNBALANCED, count_balanced
-from .declaration import POSITIVE, AbstractsDeclaration
-from .distributions import CONFIGS, FULL, TEST, TRAIN, Distribution, find_rare_kinds
-from .extract import FindingJob, read_mechanism
-from .mechanisms.mechanism import NO_PHRASE, NoMechanism
-from .members import (
-    DistributingJob,
-    RowGroup,
-    RowsShard,
-    Threshold,
-    count_members,
-    find_limits,
-    split_number,
+from ...core.options import BuildOptions
+from ...core.schema import SPLITS
+from ...core.sql import Database, open_database
+from ...dataflow.order import OrderedRows
+from ...dataflow.report import (
+    ConstructionReport,
+    Entries,
+    TooFewError,
+    list_reasons,
+    show_entries,
 )
+from ...dataflow.work import LocalEngine, Work, read_corpus
+from ..about import Declared
+from ..procedure import Construction
+from ..splits import list_uneven_splits
+from .assign import CONFIGS, FULL, TEST, TRAIN, find_rare_kinds
+from .balance_negation import FLIPPED, UNBALANCED, count_balanced
+from .choose import STATEMENTS, TAKEN
+from .declaration import POSITIVE, AbstractsDeclaration
+from .mechanisms.mechanism import NO_PHRASE
 from .negatives import (
-    MechanismShard,
-    NegativeCounts,
+    CANDIDATES,
+    REFUSED,
+    ChosenShard,
+    MakeNegatives,
     Outcomes,
-    PerturbingJob,
     Writer,
     category_of_negative,
 )
 from .perturb.entity_pool import EntityPool, Pool
 from .perturb.stored_pool import store_pool
+from .read import SCHEMAS, ReadAbstracts, parse_mechanism
 from .recipe import AbstractsRecipe
-from .rows import PART_ROWS, AbstractRows, ArrangedShard, ArrangingJob
-from .select import SelectedMechanisms, select_mechanisms
-from .tables import MEMBERS, ROWS, table_path
 
 #: Files are put together to shards of at least this size, and large ones cut into parts of it.
 SHARD_BYTES = 32_000_000
 _MAX_FILES_SHOWN = 3
-_MAX_SHOWN = 10
+_COLUMNS = "file, line, pmid, unit, reason, detail"
 
 AUTOMATIC = (
     "**All labels are automatic.** A positive is the abstract's own conclusion, a negative what\n"
@@ -85,277 +80,278 @@ def run(
     files = [
         part for file in find_paper_files(paths, FORMATS) for part in cut_file(file, SHARD_BYTES)
     ]
+    writer = recipe.writer(tell)
+    splitter = recipe.mechanism_rules.split
+    identity = [
+        "builders.procedures.abstracts",
+        recipe.parameters(),
+        recipe.domain,
+        f"{splitter.__module__}.{splitter.__qualname__}",
+        writer.parameters() if writer else None,
+        [f"{name} {installed_version(name)}" for name in ("nupunkt", "orjson", "pyarrow")],
+    ]
+    read = ReadAbstracts(recipe.mechanism_rules)
     engine = recipe.engine or LocalEngine(options.num_proc)
-    job = FindingJob(recipe.mechanism_rules)
-    with worked_off(files, job, engine, options.cache_dir, SHARD_BYTES) as corpus:
-        writer = recipe.writer(tell)
-        parameters = {**recipe.parameters(), "generation": writer.parameters() if writer else None}
-        folder = corpus.results / corpus.key(code_identity(__name__), json.dumps(parameters))
-        folder.mkdir(parents=True, exist_ok=True)
-        yield _Making(recipe, writer, engine, corpus.shards, folder).make(declared, options)
+    with (
+        read_corpus(files, read, identity, engine, options, SHARD_BYTES) as work,
+        open_database(work.folder) as database,
+    ):
+        yield _Construction(work, database, recipe, writer).make(declared, options)
 
 
-@dataclass(frozen=True)
-class _Making:
-    """The passes that follow on reading.
+class _Construction:
+    """Chooses mechanisms, makes their negatives, and puts all rows into configs and splits."""
 
-    Attributes:
-        recipe: How to make the dataset.
-        writer: Writer of negatives besides those by rule, if any.
-        engine: What works off the shards.
-        shards: The shards of the corpus, read.
-        folder: Where all that is made of them is kept.
-    """
-
-    recipe: AbstractsRecipe
-    writer: Writer | None
-    engine: Engine
-    shards: Sequence[CorpusShard]
-    folder: Path
+    def __init__(
+        self, work: Work, database: Database, recipe: AbstractsRecipe, writer: Writer | None
+    ) -> None:
+        self._work, self._database = work, database
+        self._recipe, self._writer = recipe, writer
+        self._rule = recipe.distribution
+        self._tables = work.select(STATEMENTS, work.tables(*SCHEMAS), database)
+        self._not_taken = Entries(self._tables["not_taken"], _COLUMNS)
+        self._left_out = Entries(self._tables["left_out"], _COLUMNS)
+        (self._n_taken,) = self._column("SELECT COUNT(*) FROM taken")
+        by_reason = "SELECT reason, COUNT(*) AS n FROM not_taken GROUP BY reason"
+        self._dropped = self._numbers(f"{by_reason} ORDER BY n DESC, reason")
 
     def make(self, declared: Declared, options: BuildOptions) -> Construction:
-        """Make negatives, put rows into configs and splits, and count all."""
-        recipe, writer, rule = self.recipe, self.writer, self.recipe.distribution
-        with open_database(self.folder) as database:
-            sql = self.engine.sql or DuckDBEngine(database)
-            chosen = select_mechanisms(self.shards, self.folder, database, sql)
-            _check_splits(chosen, rule, database)
-            pool: Pool = EntityPool({})
-            if "SREO" in recipe.strategy_names:
-                pool = store_pool(chosen.tables, self.folder, database, sql)
-            source = {
-                "url": "the abstracts",
-                "abstracts": chosen.n_taken,
-                "sha256": chosen.hash(database),
-            }
-            written, kinds = _write(writer, chosen, database) if writer else ({}, [])
-        made = self._perturb(chosen, pool, written)
-        counts = NegativeCounts.of_shards(made)
-        kinds = list(dict.fromkeys([*recipe.strategy_names, *kinds]))
-        n_kept, first_left_out = self._balance(made, counts)
+        """Make the rows, the report and the declaration.
+
+        Raises:
+            TooFewError: A split of a config has no positive, or no negative.
+        """
+        recipe, rule = self._recipe, self._rule
+        self._check_splits()
+        folders, kinds = self._make_negatives()
+        candidates = [folder / f"{CANDIDATES}.parquet" for folder in folders]
+        refused = [folder / f"{REFUSED}.parquet" for folder in folders]
+        self._database.add({CANDIDATES: candidates, REFUSED: refused})
+        n_flipped = self._count_flipped()
         if recipe.preferred is None:
-            preferred = find_rare_kinds(counts.with_category, counts.n_mechanisms)
-            rule = replace(rule, preferred=preferred)
-        arranged = self._distribute(made, DistributingJob(rule, first_left_out))
-        members = [table_path(shard.members, MEMBERS) for shard in arranged]
-        limits = {}
-        if rule.max_per_category is not None:
-            with open_database(self.folder) as database:
-                limits = find_limits(members, rule.max_per_category, database)
-        groups = count_members(members, limits)
+            query = f"SELECT category, COUNT(DISTINCT pmid) FROM {CANDIDATES} GROUP BY category"
+            rare = find_rare_kinds(self._numbers(query), self._n_taken)
+            rule = replace(rule, preferred=rare)
+        tables = self._work.select(
+            rule.statements(n_flipped), {CANDIDATES: candidates}, self._database
+        )
         categories = (POSITIVE, *dict.fromkeys(map(category_of_negative, kinds)))
-        distributions = {
-            config: _count_rows(groups, config, rule.splits, categories) for config in CONFIGS
-        }
+        distributions = {config: self._count_rows(config, categories) for config in CONFIGS}
         sizes = distributions[FULL]["mechanisms"]
-        negatives = _negative_counts(counts, kinds, n_kept)
-        report = _report(chosen, sizes, {"negatives": negatives, "distributions": distributions})
-        forms = [] if n_kept is None else [_show_forms(counts, n_kept)]
+        negatives = self._count_negatives(kinds, n_flipped)
+        forms = [] if n_flipped is None else [self._show_forms(n_flipped)]
         uneven = list_uneven_splits(rule.ratio, sizes, "mechanisms") if rule.ratio else []
+        report = self._report(sizes, {"negatives": negatives, "distributions": distributions})
         report = replace(report, summary=[*report.summary, *forms, *uneven])
-        _check_labels(chosen, distributions, report)
+        self._check_labels(distributions, report)
         declaration = AbstractsDeclaration(
             declared, categories, recipe.domain, rule.splits, rule.rule
         )
-        keys = options.keys(declaration.spec())
-        n_parts = max(1, -(-_count_in(groups, keys) // PART_ROWS))
-        rows = AbstractRows(
-            arranged,
-            ArrangingJob(recipe.seed, limits, keys, n_parts),
-            self.engine,
-            recipe.domain,
-            {
-                **recipe.parameters(),
-                **rule.as_json(),
-                **({"generation": writer.parameters()} if writer else {}),
-            },
-            [source],
+        spec = declaration.spec()
+        generation = {"generation": self._writer.parameters()} if self._writer else {}
+        rows = OrderedRows(
+            self._work,
+            folders,
+            tables["chosen"],
+            spec.features.arrow_schema,
+            options.keys(spec),
+            [self._source()],
+            {**recipe.parameters(), **rule.as_json(), **generation},
         )
-        return Construction(rows, report, declaration)
+        return Construction(rows, report, declaration, self._work.share)
 
-    def _perturb(
-        self, chosen: SelectedMechanisms, pool: Pool, written: Mapping[int, Mapping[int, Outcomes]]
-    ) -> list[MechanismShard]:
-        """Make the negatives of all shards."""
-        found = zip(self.shards, chosen.taken_of_shards(), strict=True)
-        made = [
-            MechanismShard(
-                shard.folder, taken, self._folder("negatives", number), written.get(number, {})
+    def _make_negatives(self) -> tuple[list[Path], list[str]]:
+        """Make the negatives of all shards; return their folders, and the kinds of negatives."""
+        recipe = self._recipe
+        pool: Pool = EntityPool({})
+        if "SREO" in recipe.strategy_names:
+            engine = self._work.engine
+            pool = store_pool(self._tables, self._work.folder, self._database, engine.sql)
+        written, kinds = self._write() if self._writer else ({}, [])
+        taken: dict[int, list[int]] = {}
+        for shard, seq in self._database.execute("SELECT shard, seq FROM taken ORDER BY seq"):
+            taken.setdefault(shard, []).append(seq)
+        chosen = [
+            ChosenShard(
+                shard.key,
+                shard.folder,
+                np.array(taken.get(shard.key, ()), np.int64),
+                written.get(shard.key, {}),
             )
-            for number, (shard, taken) in enumerate(found)
+            for shard in self._work.shards
         ]
-        job = PerturbingJob(self.recipe.strategy_names, self.recipe.seed, pool)
-        do_missing(self.engine, job.run, made, "making negatives")
-        return made
+        job = MakeNegatives(recipe.strategy_names, recipe.seed, pool, recipe.domain)
+        folders = self._work.map("making negatives", job, chosen)
+        return folders, list(dict.fromkeys([*recipe.strategy_names, *kinds]))
 
-    def _distribute(
-        self, made: Sequence[MechanismShard], job: DistributingJob
-    ) -> list[ArrangedShard]:
-        """Put the rows of all shards into configs and splits."""
-        placed = [
-            RowsShard(shard.target, self._folder("members", number))
-            for number, shard in enumerate(made)
-        ]
-        do_missing(self.engine, job.run, placed, "placing rows")
-        return [
-            ArrangedShard(shard, members.target, self._folder("runs", number))
-            for number, (shard, members) in enumerate(zip(made, placed, strict=True))
-        ]
+    def _write(self) -> tuple[dict[int, dict[int, Outcomes]], list[str]]:
+        """Let the writer write for all mechanisms, which it takes at once.
 
-    def _balance(
-        self, made: Sequence[MechanismShard], counts: NegativeCounts
-    ) -> tuple[int | None, Threshold | None]:
-        """Return how many negated ``VNeg`` are kept, None for all, and the first that is not."""
-        if not self.recipe.balance_negation:
-            return None, None
-        negated, n_flipped = counts.negated, counts.negated[FLIPPED]
-        n_kept = count_balanced(
-            counts.n_mechanisms,
-            negated["positives"],
-            counts.made.total(),
-            negated["negatives"],
-            n_flipped,
+        Returns:
+            What it wrote, by shard and place, and its kinds.
+        """
+        assert self._writer is not None  # noqa: S101  for mypy
+        found = [row for batch in self._database.batches(TAKEN) for row in batch.to_pylist()]
+        mechanisms = [parse_mechanism(row["json"]) for row in found]
+        written: dict[int, dict[int, Outcomes]] = {}
+        kinds: dict[str, None] = {}
+        for row, outcomes in zip(found, self._writer.write(mechanisms), strict=True):
+            written.setdefault(row["shard"], {})[row["seq"]] = outcomes
+            kinds |= dict.fromkeys(outcomes)
+        return written, list(kinds)
+
+    def _count_flipped(self) -> int | None:
+        """Return how many negated ``VNeg`` are kept; None for all."""
+        if not self._recipe.balance_negation:
+            return None
+        return count_balanced(*self._count_forms())
+
+    def _count_forms(self) -> tuple[int, int, int, int, int]:
+        """Return the numbers that ``count_balanced`` takes."""
+        positive = f"kind = '{POSITIVE}'"
+        conditions = (
+            positive,
+            f"{positive} AND is_negated",
+            f"NOT {positive}",
+            f"NOT {positive} AND is_negated",
+            "balance IS NOT NULL",
         )
-        if n_kept == n_flipped:
-            return n_kept, None
-        with open_database(self.folder) as database:
-            database.add({ROWS: [table_path(shard.target, ROWS) for shard in made]})
-            (first,) = database.read(
-                f"SELECT balance, pmid FROM {ROWS} WHERE balance IS NOT NULL "
-                f"ORDER BY balance, pmid LIMIT 1 OFFSET {n_kept}"
-            ).to_pylist()
-        return n_kept, (first["balance"], first["pmid"])
+        columns = ", ".join(f"COUNT(*) FILTER (WHERE {one})" for one in conditions)
+        ((n, n_denied, n_negatives, n_negated, n_flipped),) = self._database.execute(
+            f"SELECT {columns} FROM {CANDIDATES}"
+        )
+        return n, n_denied, n_negatives, n_negated, n_flipped
 
-    def _folder(self, pass_: str, number: int) -> Path:
-        return self.folder / f"{pass_}-{number:05d}"
+    def _check_splits(self) -> None:
+        """Refuse a corpus with too few mechanisms for its splits, before negatives are made.
 
+        Raises:
+            TooFewError: A split has no mechanism.
+        """
+        undecided = "train or validation"
+        batches = self._database.batches("SELECT pmid FROM taken")
+        pmids = (pmid for batch in batches for pmid in batch["pmid"].to_pylist())
+        found = Counter(self._rule.split_of(pmid) or undecided for pmid in pmids)
+        for split in self._rule.splits if self._rule.ratio else (undecided, TEST):
+            if not found[split]:
+                told = f"No mechanism for {split}. {self._say_why()}"
+                raise TooFewError(told, self._report(found))
 
-def _write(
-    writer: Writer, chosen: SelectedMechanisms, database: Database
-) -> tuple[dict[int, dict[int, Outcomes]], list[str]]:
-    """Let a writer write for all mechanisms, which it takes at once.
+    def _check_labels(self, distributions: Mapping[str, Any], report: ConstructionReport) -> None:
+        """Refuse distributions of which a split has rows of one label alone, or none.
 
-    Returns:
-        What it wrote, by shard, and its kinds.
-    """
-    mechanisms = [read_mechanism(content) for content in chosen.read_content(database)]
-    places = list(chosen.read_places(database))
-    written: dict[int, dict[int, Outcomes]] = {}
-    kinds: dict[str, None] = {}
-    for (number, seq), outcomes in zip(places, writer.write(mechanisms), strict=True):
-        written.setdefault(number, {})[seq] = outcomes
-        kinds |= dict.fromkeys(outcomes)
-    return written, list(kinds)
+        Raises:
+            TooFewError: A split of a config has no positive, or no negative.
+        """
+        for config, found in distributions.items():
+            for split, rows in found["rows"].items():
+                if POSITIVE in rows and len(rows) > 1:
+                    continue
+                lacking = "negative" if POSITIVE in rows else POSITIVE
+                advice = "Give more abstracts, or choose the shares of the splits (ratio)"
+                if rows and split == TRAIN:
+                    advice += " or fewer kinds that are drawn first (preferred)"
+                told = f"No {lacking} for {split} of {config}. {self._say_why()} {advice}."
+                raise TooFewError(told, report)
 
+    def _count_rows(self, config: str, categories: Sequence[str]) -> Mapping[str, Any]:
+        """Count the mechanisms of a config by split, and its rows by split and category."""
+        query = f"SELECT {config}_split, COUNT(*) FROM assigned WHERE is_positive GROUP BY ALL"
+        mechanisms = self._numbers(query)
+        query = f"SELECT in_{config}, category, COUNT(*) FROM assigned GROUP BY ALL"
+        rows = {(split, category): n for split, category, n in self._database.execute(query)}
+        numbers = {split: SPLITS.index(split) for split in self._rule.splits}
+        return {
+            "mechanisms": {split: mechanisms.get(number, 0) for split, number in numbers.items()},
+            "in_no_split": mechanisms.get(-1, 0),
+            "rows": {
+                split: {name: rows[number, name] for name in categories if (number, name) in rows}
+                for split, number in numbers.items()
+            },
+        }
 
-#: Where mechanisms are that the draw of training rows decides on.
-_UNDECIDED = "train or validation"
+    def _count_negatives(self, kinds: Sequence[str], n_flipped: int | None) -> Mapping[str, Any]:
+        """Count by kind the mechanisms that were tried, gave a negative, and were refused."""
+        made = self._numbers(f"SELECT kind, COUNT(*) FROM {CANDIDATES} GROUP BY kind")
+        refused: dict[str, Counter[str]] = {kind: Counter() for kind in kinds}
+        query = f"SELECT kind, reason, CAST(SUM(n) AS BIGINT) FROM {REFUSED} GROUP BY ALL"
+        for kind, reason, n in self._database.execute(query):
+            refused[kind][reason] = n
+        if n_flipped is not None and FLIPPED in kinds:
+            n_left_out = self._count_forms()[-1] - n_flipped
+            refused[FLIPPED][UNBALANCED] = n_left_out
+            made[FLIPPED] = made.get(FLIPPED, 0) - n_left_out
+        counts = {}
+        for kind in kinds:
+            dropped = dict(sorted(refused[kind].items(), key=lambda item: (-item[1], item[0])))
+            n_made = made.get(kind, 0)
+            n_read = n_made + sum(dropped.values())
+            counts[kind] = {"read": n_read, "kept": n_made, "dropped": dropped}
+        return counts
 
+    def _show_forms(self, n_kept: int) -> str:
+        """Say how many positives and negatives are negated, before and after balancing."""
+        n_positives, n_denied, n_negatives, n_negated, n_flipped = self._count_forms()
 
-def _check_splits(chosen: SelectedMechanisms, rule: Distribution, database: Database) -> None:
-    """Refuse a corpus with too few mechanisms for its splits, before negatives are made.
+        def share(part: int, whole: int) -> str:
+            return f"{100 * part / max(whole, 1):.1f} %"
 
-    Raises:
-        TooFewError: A split has no mechanism.
-    """
-    found = Counter(rule.split_of(pmid) or _UNDECIDED for pmid in chosen.read_pmids(database))
-    for split in rule.splits if rule.ratio else (_UNDECIDED, TEST):
-        if not found[split]:
-            told = f"No mechanism for {split}. {_say_why(chosen)}"
-            raise TooFewError(told, _report(chosen, found))
+        n_left_out = n_flipped - n_kept
+        now = share(n_negated - n_left_out, n_negatives - n_left_out)
+        return (
+            f"negated: {share(n_denied, n_positives)} of the positives, {now} of the negatives "
+            f"({share(n_negated, n_negatives)} before)"
+        )
 
+    def _source(self) -> Mapping[str, Any]:
+        """Return the mechanisms that are taken as one source: how many, and a hash of them."""
+        digest = hashlib.sha256()
+        for batch in self._database.batches(TAKEN):
+            for content in batch["json"].to_pylist():
+                digest.update(content)
+        return {"url": "the abstracts", "abstracts": self._n_taken, "sha256": digest.hexdigest()}
 
-def _check_labels(
-    chosen: SelectedMechanisms,
-    distributions: Mapping[str, Any],
-    report: ConstructionReport,
-) -> None:
-    """Refuse distributions of which a split has rows of one label alone, or none.
+    def _report(
+        self, splits: Mapping[str, int], made: Mapping[str, Any] | None = None
+    ) -> ConstructionReport:
+        query = (
+            "SELECT CONCAT(unit, ': ', reason) AS what, COUNT(*) FROM left_out "
+            "GROUP BY ALL ORDER BY what"
+        )
+        counts: dict[str, Any] = {
+            "abstracts": {
+                "read": self._n_taken + sum(self._dropped.values()),
+                "kept": self._n_taken,
+                "splits": dict(splits),
+                "dropped": self._dropped,
+                "left_out": self._numbers(query),
+            }
+        }
+        if made is not None:
+            counts = {"annotation": AUTOMATIC, **counts, **made}
+        left_out = {"not_taken": self._not_taken, "left_out": self._left_out}
+        shown = show_entries(self._not_taken, len(self._not_taken), "not taken ")
+        return ConstructionReport(counts, left_out, [*shown, *_summary(counts)])
 
-    Raises:
-        TooFewError: A split of a config has no positive, or no negative.
-    """
-    for config, found in distributions.items():
-        for split, rows in found["rows"].items():
-            if POSITIVE in rows and len(rows) > 1:
-                continue
-            lacking = "negative" if POSITIVE in rows else POSITIVE
-            advice = "Give more abstracts, or choose the shares of the splits (ratio)"
-            if rows and split == TRAIN:
-                advice += " or fewer kinds that are drawn first (preferred)"
-            told = f"No {lacking} for {split} of {config}. {_say_why(chosen)} {advice}."
-            raise TooFewError(told, report)
+    def _say_why(self) -> str:
+        """Say why so few abstracts are taken."""
+        dropped = self._dropped
+        shown = ", ".join(f"{n:,} {reason}" for reason, n in list(dropped.items())[:4])
+        n_read = self._n_taken + sum(dropped.values())
+        text = f"{self._n_taken:,} of {n_read:,} abstracts give a mechanism"
+        text += f"; {shown}." if shown else "."
+        files = (one for one in self._not_taken if one["unit"] == "file")
+        shown_files = islice(files, _MAX_FILES_SHOWN)
+        text += "".join(f" {one['file']}: {one['detail']}." for one in shown_files)
+        if NO_PHRASE in dropped:
+            text += " More sets of phrases (--phrase-sets all) find more conclusions."
+        return text
 
+    def _numbers(self, query: str) -> dict[Any, int]:
+        return dict(self._database.execute(query))
 
-def _count_rows(
-    groups: Mapping[RowGroup, int], config: str, splits: Sequence[str], categories: Sequence[str]
-) -> Mapping[str, Any]:
-    """Count the mechanisms of a config by split, and its rows by split and category."""
-    n_mechanisms: Counter[int] = Counter()
-    n_rows: Counter[tuple[int, str]] = Counter()
-    for group, n in groups.items():
-        split, is_there = group.place(config)
-        n_mechanisms[split] += n * group.is_positive
-        n_rows[split, group.category] += n * is_there
-    numbers = {split: split_number(split) for split in splits}
-    return {
-        "mechanisms": {split: n_mechanisms[number] for split, number in numbers.items()},
-        "in_no_split": n_mechanisms[-1],
-        "rows": {
-            split: {name: n_rows[number, name] for name in categories if n_rows[number, name]}
-            for split, number in numbers.items()
-        },
-    }
-
-
-def _count_in(groups: Mapping[RowGroup, int], keys: Collection[Key]) -> int:
-    """Count the rows that are in any of some splits of configs."""
-
-    def is_in(group: RowGroup, config: str, split: str) -> bool:
-        return group.place(config) == (split_number(split), True)
-
-    return sum(n for group, n in groups.items() if any(is_in(group, *key) for key in keys))
-
-
-def _show_forms(counts: NegativeCounts, n_kept: int) -> str:
-    """Say how many positives and negatives are negated, before and after balancing."""
-
-    def share(n_negated: int, n: int) -> str:
-        return f"{100 * n_negated / max(n, 1):.1f} %"
-
-    negated, n_made = counts.negated, counts.made.total()
-    n_left_out = negated[FLIPPED] - n_kept
-    positives = share(negated["positives"], counts.n_mechanisms)
-    then = share(negated["negatives"], n_made)
-    now = share(negated["negatives"] - n_left_out, n_made - n_left_out)
-    return f"negated: {positives} of the positives, {now} of the negatives ({then} before)"
-
-
-def _report(
-    chosen: SelectedMechanisms,
-    splits: Mapping[str, int],
-    made: Mapping[str, Any] | None = None,
-) -> ConstructionReport:
-    counts: dict[str, Any] = {"abstracts": _abstract_counts(chosen, splits)}
-    if made is not None:
-        counts = {"annotation": AUTOMATIC, **counts, **made}
-    shown = list_left_out(chosen.not_taken, "not taken ")
-    left_out = {"not_taken": chosen.not_taken, "left_out": chosen.left_out}
-    return ConstructionReport(counts, left_out, [*shown, *_summary(counts)])
-
-
-def list_left_out(left_out: Collection[SkippedAbstract | NoMechanism], prefix: str) -> list[str]:
-    """Return a line for each of the first abstracts left out, and one on how many more there are.
-
-    A line has a prefix, file, line, pmid, reason and detail, as far as they are known.
-    """
-    lines = []
-    for one in islice(left_out, _MAX_SHOWN):
-        place = f"{one.file}:{one.line}" if one.line else one.file
-        pmid = f"(pmid {one.pmid})" if one.pmid else ""
-        lines.append(f"{prefix}{f'{place} {pmid}'.strip()}: {one.reason}: {one.detail}")
-    n_more = len(left_out) - len(lines)
-    return [*lines, f"and {n_more:,} more"] if n_more else lines
+    def _column(self, query: str) -> list[Any]:
+        return [value for (value,) in self._database.execute(query)]
 
 
 def _summary(counts: Mapping[str, Any]) -> Iterator[str]:
@@ -367,44 +363,3 @@ def _summary(counts: Mapping[str, Any]) -> Iterator[str]:
     for kind, made in counts.get("negatives", {}).items():
         dropped = list_reasons(made["dropped"])
         yield f"{kind}: {made['kept']:,} of {made['read']:,} mechanisms{dropped}"
-
-
-def _abstract_counts(chosen: SelectedMechanisms, splits: Mapping[str, int]) -> Mapping[str, Any]:
-    return {
-        "read": chosen.n_read,
-        "kept": chosen.n_taken,
-        "splits": dict(splits),
-        "dropped": dict(chosen.dropped),
-        "left_out": dict(chosen.left_out_counts),
-    }
-
-
-def _negative_counts(
-    counts: NegativeCounts, kinds: Collection[str], n_flipped_kept: int | None
-) -> Mapping[str, Any]:
-    """Count by kind the mechanisms that were tried, gave a negative, and were refused, and why."""
-    found = {}
-    for kind in kinds:
-        n_made, dropped = counts.made[kind], counts.reasons(kind)
-        if kind == FLIPPED and n_flipped_kept is not None:
-            n_left_out = counts.negated[FLIPPED] - n_flipped_kept
-            n_made -= n_left_out
-            dropped = dict(Counter({**dropped, UNBALANCED: n_left_out}).most_common())
-        found[kind] = {"read": n_made + sum(dropped.values()), "kept": n_made, "dropped": dropped}
-    return found
-
-
-def _say_why(chosen: SelectedMechanisms) -> str:
-    """Say why so few abstracts are taken."""
-    dropped = chosen.dropped
-    shown = ", ".join(f"{n:,} {reason}" for reason, n in list(dropped.items())[:4])
-    text = f"{chosen.n_taken:,} of {chosen.n_read:,} abstracts give a mechanism"
-    text += f"; {shown}." if shown else "."
-    files = (
-        one for one in chosen.not_taken if isinstance(one, SkippedAbstract) and one.unit == "file"
-    )
-    shown_files = islice(files, _MAX_FILES_SHOWN)
-    text += "".join(f" {one.file}: {one.detail}." for one in shown_files)
-    if NO_PHRASE in dropped:
-        text += " More sets of phrases (--phrase-sets all) find more conclusions."
-    return text

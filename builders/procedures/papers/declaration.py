@@ -7,7 +7,8 @@ from typing import Any
 from ...core.markdown import markdown_table
 from ...core.schema import ColumnType
 from ...core.spec import ConfigSpec
-from ..procedure import Declaration, units_table
+from ...dataflow.report import units_table
+from ..procedure import Declaration
 
 UNBALANCED = "unbalanced"
 

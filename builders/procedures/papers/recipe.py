@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 from ....loaders.corpora.papers.paper import SplitSentences
 from ....loaders.corpora.papers.sentences import split_sentences
 from ....loaders.errors import UsageError
+from ...dataflow.spark import start_spark
 from ..about import check_domain
 from ..option_groups import Option
 from ..procedure import Recipe
-from ..spark import start_spark
 from ..splits import (
     GROUP,
     VALIDATION_SHARE,
@@ -30,7 +30,7 @@ from .pairs import LONGER_PHRASES, NEUTRAL_DISTANCE, RANDOM_SENTENCES, PairRules
 from .phrases import LinkingPhrases
 
 if TYPE_CHECKING:
-    from ..shards import Engine
+    from ...dataflow.work import Engine
 
 _PAPERS, _PAIRS = "Papers", "Pairs"
 

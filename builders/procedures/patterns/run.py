@@ -12,8 +12,9 @@ from ....loaders.errors import UsageError
 from ....loaders.hashing import hash_file
 from ....loaders.progress import Tell
 from ...core.options import BuildOptions
+from ...dataflow.report import ConstructionReport
 from ..about import Declared
-from ..procedure import Construction, ConstructionReport
+from ..procedure import Construction
 from .declaration import CATEGORIES, PatternsDeclaration
 from .recipe import PatternsRecipe, SamplingConfig
 from .rows import PatternRows, encode_samples, few_shot_pool

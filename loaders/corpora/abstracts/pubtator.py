@@ -76,7 +76,7 @@ class PubTatorPart:
         end: Another; the part ends where the first title at or after it begins.
 
     Attributes:
-        n_lines: Number of lines read so far.
+        n_lines_skipped: Line ends before the part, from the byte that the offset follows.
     """
 
     def __init__(self, stream: IO[bytes], start: int, end: int) -> None:
@@ -85,7 +85,7 @@ class PubTatorPart:
         self._position = start
         self._waiting = b""
         self._is_line_start = True
-        self.n_lines = 0
+        self.n_lines_skipped = 0
         if start:
             stream.seek(start - 1)
             self._position -= 1
@@ -98,13 +98,13 @@ class PubTatorPart:
         begins, self._is_line_start = self._is_line_start, line.endswith(b"\n")
         if begins and self._is_behind(line):
             return b""
-        self.n_lines += begins and bool(line)
         return line
 
     def _find_title(self) -> None:
         line = self._read(MAX_RECORD_BYTES)
         while line:
             is_whole = line.endswith(b"\n")
+            self.n_lines_skipped += is_whole
             line = self._read(MAX_RECORD_BYTES + 1)
             if is_whole and (_is_title(line) or self._position - len(line) >= self._end):
                 break

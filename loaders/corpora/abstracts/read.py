@@ -12,10 +12,10 @@ reports lines.
 """
 
 import codecs
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any
 
 from ...bounds import MAX_RECORD_BYTES, too_large
 from ...errors import RecordError
@@ -40,7 +40,6 @@ from .pubtator import FIRST_LINE, PubTatorPart, read_pubtator
 #: The formats, for the error on a folder without a file of them.
 FORMATS = "abstracts: expected PubTator, BioC or JSON Lines"
 _UTF_16_XML = (b"\xff\xfe<\0", b"\xfe\xff\0<")
-_Unit = TypeVar("_Unit", bound=Abstract | MechanismRecord | SkippedAbstract)
 
 
 def read_abstracts(paths: Iterable[Path]) -> Iterator[Abstract | MechanismRecord | SkippedAbstract]:
@@ -80,11 +79,17 @@ def cut_file(file: PaperFile, part_bytes: int) -> list[PaperFile]:
     """
     if file.size <= part_bytes or not _is_plain_pubtator(file.path):
         return [file]
-    return [
-        replace(file, start=start, end=end, size=end - start)
-        for start in range(0, file.size, part_bytes)
-        for end in [min(start + part_bytes, file.size)]
-    ]
+    parts = []
+    n_lines = position = 0
+    with file.path.open("rb") as stream:
+        for start in range(0, file.size, part_bytes):
+            end = min(start + part_bytes, file.size)
+            n_lines += stream.read(max(0, start - 1) - position).count(b"\n")
+            position = max(0, start - 1)
+            parts.append(
+                replace(file, start=start, end=end, size=end - start, n_lines_before=n_lines)
+            )
+    return parts
 
 
 def _is_plain_pubtator(path: Path) -> bool:
@@ -98,7 +103,7 @@ def _is_plain_pubtator(path: Path) -> bool:
     return not is_named_otherwise and FIRST_LINE.match(start) is not None
 
 
-def read_part(file: PaperFile) -> Generator[ReadUnit, None, int]:
+def read_part(file: PaperFile) -> Iterator[ReadUnit]:
     """Read a file of abstracts, or a part of one as ``cut_file`` gives it.
 
     The abstracts of all parts, in their order, are those of the file.
@@ -108,30 +113,19 @@ def read_part(file: PaperFile) -> Generator[ReadUnit, None, int]:
 
     Yields:
         The abstracts and records in the order of the file, those of one pmid too; no content of a
-        file raises an error. Lines are numbered from the first of the part.
-
-    Returns:
-        Number of lines of the part; 0 for a whole file.
+        file raises an error.
     """
     if file.end is None:
         yield from read_units(file.path)
-        return 0
+        return
     name = printable(str(file.path))
     try:
         with open_plain(file.path) as stream:
             part = PubTatorPart(stream, file.start, file.end)
-            # The number 1 is that of a line that may have a byte order mark.
-            first = 2 if file.start else 1
-            for unit, skipped in read_pubtator(number_lines(part, first=first), name):
-                yield ReadUnit(_moved(unit, 1 - first), [_moved(one, 1 - first) for one in skipped])
-            return part.n_lines
+            first = file.n_lines_before + part.n_lines_skipped + 1
+            yield from read_pubtator(number_lines(part, first=first), name)
     except UNREADABLE as error:
         yield ReadUnit.refused(unreadable(error), name, 0)
-        return 0
-
-
-def _moved(one: _Unit, n_lines: int) -> _Unit:
-    return replace(one, line=one.line + n_lines) if one.line and n_lines else one
 
 
 def read_units(path: Path) -> Iterator[ReadUnit]:

@@ -32,6 +32,7 @@ class PaperFile:
         start: Offset in bytes from which on a record begins that is read; above 0 where it is a
             part of a file.
         end: Offset before which it begins; None reads to the end of the file.
+        n_lines_before: Line ends before the byte that ``start`` follows.
     """
 
     path: Path
@@ -39,6 +40,7 @@ class PaperFile:
     size: int
     start: int = 0
     end: int | None = None
+    n_lines_before: int = 0
 
 
 def is_paper_name(name: str) -> bool:

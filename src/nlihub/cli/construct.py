@@ -30,25 +30,16 @@ _DEFAULTS = {
     "num_proc": 1,
     "probe": False,
     "as_json": False,
-    "dry_run": False,
-    "sample": None,
+    "sample": 1.0,
 }
-#: Of papers alone.
-_ESTIMATING = {
-    "dry_run": Annotated[
-        bool,
-        typer.Option(
-            "--dry-run",
-            help="Only estimate rows, time, memory and disk, from a sample of the papers.",
-        ),
-    ],
+#: Of what is read file by file.
+_SAMPLE = {
     "sample": Annotated[
-        float | None,
+        float,
         typer.Option(
             "--sample",
             metavar="SHARE",
-            show_default="0.01",
-            help="Share of the papers that --dry-run reads.",
+            help="Share of the files to read: a trial that also says what all would give and take.",
         ),
     ],
 }
@@ -95,25 +86,11 @@ def _command(procedure: str) -> Any:
         num_proc: int,
         probe: bool,
         as_json: bool,
-        dry_run: bool = False,
-        sample: float | None = None,
+        sample: float = 1.0,
         **given: Any,
     ) -> None:
         from ..constructing import construct
 
-        if sample is not None and not dry_run:
-            raise typer.BadParameter("--sample is for --dry-run alone.")
-        if dry_run:
-            from ..construct import estimate_papers
-
-            found = estimate_papers(
-                paths,
-                fill(recipe, given),
-                sample=0.01 if sample is None else sample,
-                num_proc=num_proc,
-            )
-            answer(found.as_json(), as_json, lambda: "\n".join(found.lines()))
-            return
         made = construct(
             procedure,
             name,
@@ -123,6 +100,7 @@ def _command(procedure: str) -> Any:
             fill(About, given),
             num_proc,
             probe,
+            sample,
             tell,
         )
         for line in made.summary:
@@ -137,7 +115,7 @@ def _command(procedure: str) -> Any:
             annotation=hint,
             default=_DEFAULTS.get(name, inspect.Parameter.empty),
         )
-        for name, hint in (_SHARED | (_ESTIMATING if procedure == "papers" else {})).items()
+        for name, hint in (_SHARED | (_SAMPLE if "engine" in recipe.options() else {})).items()
     ]
     for group in (recipe, About):
         parameters[2:2] = parameters_of(group)

@@ -66,7 +66,7 @@ def perturb_command(
 
     What was made, refused and skipped goes to stderr; with --output and --json to stdout.
     """
-    from ..builders.procedures.abstracts.run import list_left_out
+    from ..builders.dataflow.report import show_entries
     from ..metrics.rows import show_rows_as_text
     from ..perturbation import perturb_files, tabulate_perturbed
 
@@ -83,7 +83,7 @@ def perturb_command(
         mechanisms=mechanisms,
         ignore_markers=ignore_markers,
     )
-    for line in list_left_out(told.left_out, "skipped "):
+    for line in show_entries(map(asdict, told.left_out), len(told.left_out), "skipped "):
         print(f"nlihub: {line}", file=sys.stderr)
     print(show_rows_as_text(tabulate_perturbed(told)), file=sys.stderr)
     if output is not None:

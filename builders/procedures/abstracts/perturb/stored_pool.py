@@ -14,14 +14,13 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from .....loaders.atomic_write import whole_folder
-from ....core.sql import Database, SQLEngine, Statement, Tables, run_statements
-from ..tables import ENTITIES
+from ....core.sql import Database, DuckDBEngine, SQLEngine, Statement, Tables, run_statements
+from ..read import ENTITIES
 from .entity_pool import PoolEntity
 from .name_uses import Uses
 
 _MENTIONS = f"""
-    {ENTITIES} e JOIN shards s ON s.shard = e.shard
-    JOIN taken t ON t.number = s.number AND t.seq = e.seq
+    {ENTITIES} e JOIN taken t ON t.shard = e.shard AND t.seq = e.seq
 """
 _STATEMENTS = (
     Statement("names", f"SELECT DISTINCT e.type, e.name FROM {_MENTIONS}"),
@@ -103,7 +102,7 @@ class StoredEntityPool:
 
 
 def store_pool(
-    tables: Tables, folder: Path, database: Database, sql: SQLEngine
+    tables: Tables, folder: Path, database: Database, sql: SQLEngine | None
 ) -> StoredEntityPool:
     """Collect the entities of the mechanisms that are taken; see ``EntityPool.of``.
 
@@ -111,11 +110,12 @@ def store_pool(
         tables: The tables of the shards and of the selection.
         folder: Where the pool is kept, of these shards alone.
         database: A database.
-        sql: What runs the statements.
+        sql: What runs the statements; None is the database.
     """
     target = folder / "entities"
     if not target.is_dir():
-        database.add(run_statements(_STATEMENTS, tables, folder, folder.name, sql))
+        engine = sql or DuckDBEngine(database)
+        database.add(run_statements(_STATEMENTS, tables, folder, folder.name, engine))
         with whole_folder(target, lambda _: True) as work:
             types: dict[str, tuple[int, int]] = {}
             ordered = "SELECT type, name, uses, ids FROM pool ORDER BY type, name_order, name"

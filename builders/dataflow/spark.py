@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ...loaders.errors import needs_extra
 from ..core.sql import SQLEngine, Tables
-from .shards import Engine, Item, Result
+from .work import Engine, Item, Result
 
 if TYPE_CHECKING:
     import pyarrow as pa

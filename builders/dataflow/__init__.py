@@ -1,0 +1,1 @@
+"""How the rows of every construction are made: read, choose, order, write."""

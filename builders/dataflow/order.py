@@ -1,0 +1,203 @@
+"""Put chosen rows in the order of a keyed hash: an external sort, by ranges of the order.
+
+A procedure leaves its rows in a table ``rows`` of each shard, in the dataset's own schema after an
+``order_key``; its last statement says which are chosen, and for which splits. A first pass writes
+runs, the chosen rows of some shards with a record batch for each part of the order. A part is then
+read from all runs and sorted in memory.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.ipc
+import pyarrow.parquet as pq
+
+from ...loaders.errors import CorpusError
+from ...loaders.releases import Oddities
+from ..core.base import Batch, Result, RowsPart
+from ..core.keyed import order_preserving
+from ..core.options import Key
+from ..core.schema import SPLITS
+from .work import Work
+
+ROWS = "rows"
+#: The table ``rows`` has this column before those of the dataset.
+ORDER_KEY = pa.field("order_key", pa.int64())
+#: The chosen rows have a column ``in_CONFIG`` for each config: the number of the split, or this.
+IN_NO_SPLIT = -1
+#: Rows of a part, about; they are sorted in memory.
+PART_ROWS = 300_000
+_RUN_ROWS = 300_000
+_RUN_SHARDS = 64
+_BATCH_ROWS = 20_000
+_COMPRESSED = pa.ipc.IpcWriteOptions(compression="zstd")
+
+
+@dataclass(frozen=True)
+class OrderedRows:
+    """The chosen rows of a corpus, in the order of their keys; see ``PartedRows``.
+
+    Attributes:
+        work: The corpus.
+        folders: The folders with the rows of the shards, in their order.
+        chosen: Parquet files with the columns ``shard`` (``Shard.key``), ``row`` (place in the
+            shard's table), and ``in_CONFIG`` for each config; each file in the order of the first
+            two.
+        schema: The columns of the dataset.
+        keys: The configs and splits.
+        sources: What the rows are made from.
+        parameters: All that they depend on besides.
+    """
+
+    work: Work
+    folders: Sequence[Path]
+    chosen: Sequence[Path]
+    schema: pa.Schema
+    keys: frozenset[Key]
+    sources: list[Mapping[str, Any]]
+    parameters: Mapping[str, Any]
+
+    @cached_property
+    def n_parts(self) -> int:
+        """The number of parts."""
+        n_rows: int = sum(pq.read_metadata(path).num_rows for path in self.chosen)
+        return max(1, -(-n_rows // PART_ROWS))
+
+    def batches(self, oddities: dict[str, Oddities] | None = None) -> Iterator[Batch]:
+        """Yield the rows in order."""
+        for part in self._parts:
+            yield from part.batches(oddities)
+
+    def map_parts(self, job: Callable[[int, RowsPart], Result], num_proc: int) -> Iterator[Result]:
+        """Do a job on every part, on the engine; see ``PartedRows``."""
+        return self.work.engine.map(partial(_do_part, job), self._parts)
+
+    @cached_property
+    def _parts(self) -> "list[_Part]":
+        shards = sorted(zip([s.key for s in self.work.shards], self.folders, strict=True))
+        groups = [shards[n : n + _RUN_SHARDS] for n in range(0, len(shards), _RUN_SHARDS)]
+        configs = sorted({config for config, _ in self.keys})
+        job = _RunWriter(self.chosen, self.schema, configs, self.n_parts)
+        folders = self.work.map("sorting", job, groups)
+        runs = [path for folder in folders for path in sorted(folder.iterdir())]
+        return [_Part(number, runs, self.schema, self.keys) for number in range(self.n_parts)]
+
+
+@dataclass(frozen=True)
+class _RunWriter:
+    """Writes the chosen rows of some shards as runs."""
+
+    chosen: Sequence[Path]
+    schema: pa.Schema
+    configs: Sequence[str]
+    n_parts: int
+
+    def __call__(self, shards: Sequence[tuple[int, Path]], folder: Path) -> None:
+        waiting: list[pa.Table] = []
+        n_rows = n_runs = 0
+        for table in self._rows(shards):
+            waiting.append(table)
+            n_rows += len(table)
+            if n_rows >= _RUN_ROWS:
+                self._write(waiting, folder / f"{n_runs:05d}.arrow")
+                waiting, n_rows, n_runs = [], 0, n_runs + 1
+        if waiting:
+            self._write(waiting, folder / f"{n_runs:05d}.arrow")
+
+    def _rows(self, shards: Sequence[tuple[int, Path]]) -> Iterator[pa.Table]:
+        """Yield the chosen rows, some at a time, each with where it belongs."""
+        first, last = shards[0][0], shards[-1][0]
+        bounds = (pc.field("shard") >= first) & (pc.field("shard") <= last)
+        found = [pq.read_table(path, filters=bounds) for path in self.chosen]
+        chosen = pa.concat_tables(found).sort_by([("shard", "ascending"), ("row", "ascending")])
+        keys = chosen["shard"].to_numpy()
+        for key, folder in shards:
+            start, end = np.searchsorted(keys, key), np.searchsorted(keys, key, side="right")
+            if start < end:
+                yield from self._rows_of_shard(folder, chosen.slice(start, end - start))
+
+    def _rows_of_shard(self, folder: Path, chosen: pa.Table) -> Iterator[pa.Table]:
+        numbers = chosen["row"].to_numpy()
+        start = 0
+        with pq.ParquetFile(folder / f"{ROWS}.parquet", pre_buffer=False) as file:
+            for group in range(file.num_row_groups):
+                n_rows = file.metadata.row_group(group).num_rows
+                begin, end = np.searchsorted(numbers, [start, start + n_rows])
+                if begin < end:
+                    rows = file.read_row_group(group).take(pa.array(numbers[begin:end] - start))
+                    here = chosen.slice(begin, end - begin)
+                    for config in self.configs:
+                        rows = rows.append_column(f"in_{config}", here[f"in_{config}"])
+                    yield rows
+                start += n_rows
+
+    def _write(self, tables: Sequence[pa.Table], path: Path) -> None:
+        table = pa.concat_tables(tables).combine_chunks()
+        part = part_of(table["order_key"].to_numpy(), self.n_parts)
+        ranked = np.argsort(part, kind="stable")
+        ends = np.searchsorted(part[ranked], np.arange(self.n_parts + 1))
+        with pa.ipc.new_file(str(path), table.schema, options=_COMPRESSED) as writer:
+            for start, end in pairwise(ends):
+                rows = table.take(pa.array(ranked[start:end])).combine_chunks().to_batches()
+                writer.write_batch(rows[0] if rows else table.slice(0, 0).to_batches()[0])
+
+
+def part_of(order: npt.NDArray[np.int64], n_parts: int) -> npt.NDArray[np.int64]:
+    """Return the part of each of n rows by its order: of equal ranges of it, the number."""
+    bounds = np.array([2**64 * n // n_parts for n in range(1, n_parts)], np.uint64)
+    return np.searchsorted(order_preserving(bounds), order, side="right")
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A part of the rows; see ``RowsPart``."""
+
+    number: int
+    runs: Sequence[Path]
+    schema: pa.Schema
+    keys: frozenset[Key]
+
+    def batches(self, oddities: dict[str, Oddities] | None = None) -> Iterator[Batch]:
+        """Yield the rows in order.
+
+        Raises:
+            CorpusError: Two rows have one id.
+        """
+        table = self._sorted()
+        ids = table["id"]
+        again = pc.equal(ids.slice(1), ids.slice(0, max(len(ids) - 1, 0)))
+        if (row := pc.index(again, True).as_py()) >= 0:
+            raise CorpusError(f"Two rows have the id {ids[row].as_py()!r}.")
+        for start in range(0, len(table), _BATCH_ROWS):
+            some = table.slice(start, _BATCH_ROWS)
+            members: dict[Key, pa.BooleanArray | None] = {}
+            for config, split in self.keys:
+                is_there = pc.equal(some[f"in_{config}"], SPLITS.index(split))
+                members[config, split] = is_there.combine_chunks()
+            yield Batch(some.select(self.schema.names).cast(self.schema), members)
+
+    def _sorted(self) -> pa.Table:
+        """Read the rows and sort them, column by column: hardly more than a copy is in memory."""
+        batches = []
+        for path in self.runs:
+            with pa.OSFile(str(path)) as file:
+                batches.append(pa.ipc.open_file(file).get_batch(self.number))
+        table = pa.Table.from_batches(batches)
+        batches.clear()
+        order = pc.sort_indices(table, [("order_key", "ascending"), ("id", "ascending")])
+        names = table.column_names
+        columns = dict(zip(names, table.columns, strict=True))
+        del table
+        return pa.table({name: columns.pop(name).combine_chunks().take(order) for name in names})
+
+
+def _do_part(job: Callable[[int, RowsPart], Result], part: _Part) -> Result:
+    return job(part.number, part)

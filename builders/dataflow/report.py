@@ -1,0 +1,127 @@
+"""The report of a construction: what was read, kept and dropped, and why."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from ...loaders.atomic_write import whole_file
+from ...loaders.errors import CorpusError
+from ..core.markdown import markdown_table
+from ..core.sql import open_database
+
+_MAX_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class Entries:
+    """Rows of Parquet files, which may be too many for memory.
+
+    Attributes:
+        files: The files, of one schema; they are read whenever the rows are.
+        columns: The columns, separated by commas, by which the rows are ordered.
+    """
+
+    files: Sequence[Path]
+    columns: str
+
+    def __len__(self) -> int:
+        return sum(pq.read_metadata(path).num_rows for path in self.files)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        if not len(self):
+            return
+        with open_database(self.files[0].parent) as database:
+            query = (
+                f"SELECT {self.columns} FROM {database.scan(self.files)} ORDER BY {self.columns}"
+            )
+            for batch in database.batches(query):
+                yield from batch.to_pylist()
+
+
+@dataclass(frozen=True)
+class ConstructionReport:
+    """What a procedure read, kept and dropped.
+
+    Attributes:
+        counts: Numbers of units and of pairs, as the manifest has them.
+        left_out: By kind, the files, records and ids that were not taken, and why.
+        summary: The same in a few lines, for people.
+    """
+
+    counts: Mapping[str, Any]
+    left_out: Mapping[str, Iterable[Any]]
+    summary: Sequence[str] = ()
+
+    def write(self, path: Path) -> None:
+        """Write counts and entries as JSON, one entry at a time.
+
+        Raises:
+            OutputError: The file cannot be written.
+        """
+        with (
+            whole_file(path) as partial,
+            partial.open("w", encoding="utf-8", errors="surrogateescape") as file,
+        ):
+            file.write(_as_json(self.counts, 0)[:-2])  # without its end
+            for kind, found in self.left_out.items():
+                file.write(f",\n  {json.dumps(kind)}: [")
+                end = "]"
+                for number, entry in enumerate(found):
+                    file.write(f"{',' * (number > 0)}\n    {_as_json(entry, 4)}")
+                    end = "\n  ]"
+                file.write(end)
+            file.write("\n}\n")
+
+
+def _as_json(value: Any, indent: int) -> str:
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    return text.replace("\n", "\n" + " " * indent)
+
+
+class TooFewError(CorpusError):
+    """The material gives too little for a dataset; ``report`` says what was read and dropped."""
+
+    def __init__(self, message: str, report: ConstructionReport) -> None:
+        super().__init__(message)
+        self.report = report
+
+
+def show_entries(entries: Iterable[Mapping[str, Any]], n: int, prefix: str) -> Iterator[str]:
+    """Yield a line for each of the first entries of n, and one on how many more there are.
+
+    A line has a prefix, file, line, pmid, reason and detail, as far as they are known.
+    """
+    for entry in islice(entries, _MAX_SHOWN):
+        place = f"{entry['file']}:{entry['line']}" if entry["line"] else entry["file"]
+        pmid = f"(pmid {entry['pmid']})" if entry.get("pmid") else ""
+        place = f"{place} {pmid}".strip()
+        yield f"{prefix}{place}: {entry['reason']}: {entry['detail']}"
+    if n > _MAX_SHOWN:
+        yield f"and {n - _MAX_SHOWN:,} more"
+
+
+def list_reasons(dropped: Mapping[str, int]) -> str:
+    """Return reasons of dropping with their numbers as the end of a line: ``; 3: too short``."""
+    return "".join(f"; {n:,}: {reason}" for reason, n in dropped.items())
+
+
+def reasons_cell(dropped: Mapping[str, int]) -> str:
+    """Return reasons of dropping as the cell of a table: ``3: too short; 1: no end``."""
+    return list_reasons(dropped).removeprefix("; ") or "none"
+
+
+def units_table(units: str, counts: Mapping[str, Any]) -> str:
+    """Return the Markdown table of units read, kept and dropped, and why.
+
+    Args:
+        units: What they are: papers or abstracts.
+        counts: ``read``, ``kept``, ``splits`` and ``dropped``, the latter two by name.
+    """
+    splits = "; ".join(f"{split} {n:,}" for split, n in counts["splits"].items() if n)
+    row = [f"{counts['read']:,}", f"{counts['kept']:,}", splits, reasons_cell(counts["dropped"])]
+    return markdown_table([f"{units} read", "kept", "of these", "dropped"], [row])

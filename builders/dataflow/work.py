@@ -1,0 +1,271 @@
+"""Work on a corpus stage by stage, and go on after an interruption.
+
+A stage fills a folder for each shard of the corpus, or for some rows of it. A folder is there whole
+or not at all, and its path names all that its content depends on, so that a run that was
+interrupted finds what is done. That is the whole of resuming.
+"""
+
+import json
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from shutil import rmtree
+from typing import Any, Protocol, TypeVar
+
+from filelock import FileLock, Timeout
+
+from ...loaders.atomic_write import whole_folder
+from ...loaders.corpora.papers.files import PaperFile
+from ...loaders.interrupts import kept_when_interrupted
+from ...loaders.progress import watch
+from ..core.identity import code_hash
+from ..core.options import BuildOptions
+from ..core.sql import Database, DuckDBEngine, SQLEngine, Statement, Tables, run_statements
+from ..core.workers import map_in_order
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+#: Fills an empty folder with what is made of an item; other processes and machines can run it.
+Job = Callable[[Item, Path], None]
+
+_LOGGER = logging.getLogger(__name__)
+#: Files are put together to shards of at least this size, so that small ones cost little.
+SHARD_BYTES = 8_000_000
+#: What reads a corpus, apart from the procedure's own folder.
+_CODE = ("loaders.corpora", "builders.core", "builders.dataflow")
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Some files of a corpus, and the folder for what is read of them."""
+
+    files: Sequence[PaperFile]
+    folder: Path
+
+    @property
+    def key(self) -> int:
+        """The number of 64 bits, signed, that names the shard in SQL."""
+        return int.from_bytes(sha256(self.folder.name.encode()).digest()[:8], "big", signed=True)
+
+    @property
+    def n_bytes(self) -> int:
+        """The size of the files."""
+        return sum(file.size for file in self.files)
+
+
+class Engine(Protocol):
+    """Works on a corpus: in processes of this machine, or on a cluster."""
+
+    @property
+    def folder(self) -> Path | None:
+        """Where working files are kept; None takes the cache."""
+        ...
+
+    @property
+    def sql(self) -> SQLEngine | None:
+        """What chooses rows; None is DuckDB on this machine."""
+        ...
+
+    def map(self, job: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
+        """Yield what a job returns for each item, in order.
+
+        Args:
+            job: What to do with an item; it can be sent to another process or machine.
+            items: The items.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class LocalEngine:
+    """Works in processes of this machine.
+
+    Attributes:
+        num_proc: Their number.
+    """
+
+    num_proc: int
+    folder: Path | None = None
+    sql: SQLEngine | None = None
+
+    def map(self, job: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
+        """Yield what a job returns for each item, in order; see ``Engine``."""
+        return map_in_order(job, items, self.num_proc)
+
+
+@dataclass(frozen=True)
+class Work:
+    """A corpus that has been read, and the folder for what is made of it.
+
+    Attributes:
+        engine: What works on it.
+        shards: The shards, in the order of the files.
+        folder: The folder; it is of these shards alone.
+        share: The share of the files that is read, in bytes; 1 where it is no sample.
+    """
+
+    engine: Engine
+    shards: Sequence[Shard]
+    folder: Path
+    share: float = 1.0
+
+    def tables(self, *names: str) -> Tables:
+        """Return the files of tables that were written for each shard, by name."""
+        return {name: [shard.folder / f"{name}.parquet" for shard in self.shards] for name in names}
+
+    def map(self, stage: str, job: Job[Item], items: Sequence[Item]) -> list[Path]:
+        """Fill a folder for each item; those that are there already are not filled again.
+
+        Args:
+            stage: Name of the stage, which also names the folders.
+            job: What fills a folder.
+            items: The items; the same in each run.
+
+        Returns:
+            The folders, in order.
+        """
+        folders = [self.folder / stage / f"{number:06d}" for number in range(len(items))]
+        _fill(self.engine, stage, job, list(zip(items, folders, strict=True)))
+        return folders
+
+    def select(self, statements: Sequence[Statement], tables: Tables, database: Database) -> Tables:
+        """Run statements one after another, and let a database read their results.
+
+        Args:
+            statements: The statements; each may name the tables and the results before it.
+            tables: The tables.
+            database: A database, which then has the tables and the results.
+
+        Returns:
+            The tables and the results.
+
+        Raises:
+            OutputError: Memory or the disk is full.
+        """
+        engine = self.engine.sql or DuckDBEngine(database)
+        found = run_statements(statements, tables, self.folder, self.folder.name, engine)
+        database.add(found)
+        return found
+
+
+@contextmanager
+def read_corpus(
+    files: Sequence[PaperFile],
+    read: Job[Shard],
+    identity: Sequence[Any],
+    engine: Engine,
+    options: BuildOptions,
+    shard_bytes: int | None = None,
+) -> Iterator[Work]:
+    """Read a corpus into folders, one a shard; they go when the block ends without an error.
+
+    Args:
+        files: The files of the corpus.
+        read: Reads a shard.
+        identity: All that is made depends on, besides the files, as plain values; first the name of
+            the procedure's package.
+        engine: What works on the corpus.
+        options: Where the folders are made, if the engine has no folder of its own, and the share
+            of the shards to read, at least one, drawn by a hash of the names of their files.
+        shard_bytes: Least size of a shard, in bytes; None takes ``SHARD_BYTES``.
+    """
+    key = _hash([code_hash(*_CODE, identity[0]), *identity])
+    place = (engine.folder or options.cache_dir) / "construct" / key
+    place.mkdir(parents=True, exist_ok=True)
+    groups = _group(files, shard_bytes or SHARD_BYTES)
+    shards = [Shard(group, place / _name(group)) for group in groups]
+    n_bytes = sum(shard.n_bytes for shard in shards)
+    shards = _sample(shards, options.sample)
+    share = sum(shard.n_bytes for shard in shards) / max(1, n_bytes)
+    results = place / f"results-{_hash([shard.folder.name for shard in shards])}"
+    with _alone(place):
+        with kept_when_interrupted("The shards that were read are kept: run it again to go on."):
+            waiting = [(shard, shard.folder) for shard in shards]
+            _fill(engine, "reading", read, waiting, "B", [shard.n_bytes for shard in shards])
+            results.mkdir(exist_ok=True)
+            yield Work(engine, shards, results, 1.0 if options.sample == 1 else share)
+        for folder in (*(shard.folder for shard in shards), results):
+            rmtree(folder, ignore_errors=True)
+    with suppress(OSError):  # shards of another corpus are there
+        (place / "lock").unlink()
+        place.rmdir()
+
+
+def _fill(
+    engine: Engine,
+    stage: str,
+    job: Job[Item],
+    items: Sequence[tuple[Item, Path]],
+    unit: str = "shards",
+    sizes: Sequence[int] = (),
+) -> None:
+    """Fill the folders that are not there yet, each beside its item."""
+    sized = list(zip(items, sizes or [1] * len(items), strict=True))
+    waiting = [(item, size) for item, size in sized if not item[1].is_dir()]
+    n_done = sum(size for _, size in sized) - sum(size for _, size in waiting)
+    with watch(stage, sum(size for _, size in sized), unit, n_done=n_done) as shown:
+        done = engine.map(partial(_fill_one, job), [item for item, _ in waiting])
+        for (_, size), _ in zip(waiting, done, strict=True):
+            shown.update(size)
+
+
+def _fill_one(job: Job[Item], one: tuple[Item, Path]) -> None:
+    item, target = one
+    with whole_folder(target, lambda _: True) as folder:
+        job(item, folder)
+
+
+@contextmanager
+def _alone(place: Path) -> Iterator[None]:
+    """Wait while another process works on the same, perhaps on the same files."""
+    lock = FileLock(place / "lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        _LOGGER.warning("Another build by the same recipe is at work; waiting for its end.")
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _group(files: Sequence[PaperFile], shard_bytes: int) -> Iterator[list[PaperFile]]:
+    group: list[PaperFile] = []
+    for file in files:
+        group.append(file)
+        if sum(one.size for one in group) >= shard_bytes:
+            yield group
+            group = []
+    if group:
+        yield group
+
+
+def _sample(shards: Sequence[Shard], share: float) -> list[Shard]:
+    """Draw a share of the shards."""
+    n_drawn = max(1, round(share * len(shards)))
+    keys = [_hash([[file.name, file.start] for file in shard.files]) for shard in shards]
+    drawn = sorted(range(len(shards)), key=keys.__getitem__)[:n_drawn]
+    return [shards[number] for number in sorted(drawn)]
+
+
+def _name(files: Sequence[PaperFile]) -> str:
+    """Return a name for the content of files, as far as it is known without reading them."""
+    parts: list[Any] = []
+    for file in files:
+        try:
+            stat = file.path.stat()
+            times = stat.st_mtime_ns, stat.st_ctime_ns  # the second cannot be set back
+            path = str(file.path.absolute())
+            parts.append([file.name, path, stat.st_size, *times, file.start, file.end])
+        except OSError:  # gone; reported when it is read
+            parts.append(file.name)
+    return _hash(parts)
+
+
+def _hash(value: Any) -> str:
+    return sha256(json.dumps(value).encode()).hexdigest()[:16]

@@ -1,0 +1,292 @@
+"""Choose papers and pairs by SQL: none twice, no sentence in two splits, classes of one size.
+
+Every choice is by keyed hashes of ids and positions, so that neither the order of the files nor how
+they are cut into shards matters. The statements read the tables of ``read``, and each the results
+of those before it. What is doubled is little, so it is looked for first and joined then: windows
+over all rows take half as long again.
+
+Source:
+    SciNLI, section 3.4: the larger classes are cut to the size of the smallest, in each split.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+
+from ....loaders.errors import CorpusError
+from ...core.schema import SPLITS
+from ...core.sql import Statement
+from ...dataflow.order import IN_NO_SPLIT
+from .declaration import UNBALANCED
+from .phrases import LinkingPhrases
+
+SAME_PAPER = "the same paper again"
+SAME_ID = "another paper has its id"
+SAME_TEXT = "another paper has its text"
+NOT_TAKEN = "its paper is not taken"
+SAME_TEXTS = "the same texts again"
+IN_TWO_SPLITS = "one of its sentences is in another split"
+
+_TRAIN, _VALIDATION, _TEST = map(SPLITS.index, ("train", "validation", "test"))
+
+
+#: Of several papers with one id the first is taken by hash, year and domain; then, of several with
+#: one text, the first by id.
+PAPER_STATEMENTS = (
+    Statement(
+        "papers_of_one_id",
+        f"""
+        SELECT shard, paper,
+            CASE WHEN content = 1 THEN '{SAME_PAPER}' ELSE '{SAME_ID}' END AS reason
+        FROM (
+            SELECT papers.shard, papers.paper,
+                RANK() OVER (
+                    PARTITION BY papers.id
+                    ORDER BY papers.hash_high, papers.hash_low, papers.year, papers.domain
+                ) AS content,
+                ROW_NUMBER() OVER (
+                    PARTITION BY papers.id
+                    ORDER BY papers.hash_high, papers.hash_low, papers.year, papers.domain,
+                        papers.shard, papers.paper
+                ) AS place
+            FROM papers JOIN (
+                SELECT id FROM papers WHERE split >= 0 GROUP BY id HAVING COUNT(*) > 1
+            ) AS doubled ON papers.id = doubled.id
+            WHERE papers.split >= 0
+        ) AS ranked
+        WHERE place > 1
+        """,
+    ),
+    Statement(
+        "doubled_papers",
+        f"""
+        WITH candidates AS (
+            SELECT * FROM papers
+            WHERE split >= 0 AND NOT EXISTS (
+                SELECT 1 FROM papers_of_one_id AS again
+                WHERE again.shard = papers.shard AND again.paper = papers.paper
+            )
+        )
+        SELECT shard, paper, reason FROM papers_of_one_id
+        UNION ALL
+        SELECT shard, paper, '{SAME_TEXT}' AS reason
+        FROM (
+            SELECT candidates.shard, candidates.paper,
+                ROW_NUMBER() OVER (
+                    PARTITION BY candidates.hash_high, candidates.hash_low ORDER BY candidates.id
+                ) AS place
+            FROM candidates JOIN (
+                SELECT hash_high, hash_low FROM candidates
+                GROUP BY hash_high, hash_low HAVING COUNT(*) > 1
+            ) AS doubled
+            ON candidates.hash_high = doubled.hash_high AND candidates.hash_low = doubled.hash_low
+        ) AS ranked
+        WHERE place > 1
+        """,
+    ),
+    Statement(
+        "taken_papers",
+        """
+        SELECT shard, paper, split, id, year, domain, hash_high, hash_low, n_sentences
+        FROM papers
+        WHERE split >= 0 AND NOT EXISTS (
+            SELECT 1 FROM doubled_papers AS doubled
+            WHERE doubled.shard = papers.shard AND doubled.paper = papers.paper
+        )
+        """,
+    ),
+    Statement(
+        "left_out",
+        """
+        SELECT file, line, reason, detail FROM papers WHERE reason IS NOT NULL
+        UNION ALL
+        SELECT papers.file, papers.line, doubled.reason,
+            CONCAT('paper ''', papers.id, '''') AS detail
+        FROM papers JOIN doubled_papers AS doubled
+        ON papers.shard = doubled.shard AND papers.paper = doubled.paper
+        """,
+    ),
+)
+
+_CANDIDATES = """
+    FROM pairs JOIN taken_papers AS taken
+    ON pairs.shard = taken.shard AND pairs.paper = taken.paper
+"""
+_IS_NOT_AGAIN = """
+    NOT EXISTS (
+        SELECT 1 FROM pairs_again AS again
+        WHERE again.shard = pairs.shard AND again.row = pairs.row
+    )
+"""
+#: The two sentences of each pair.
+_SENTENCES = f"""
+    SELECT pairs.shard, pairs.row, pairs.category, taken.split,
+        CASE WHEN side = 0 THEN pairs.premise_key ELSE pairs.second_key END AS sentence
+    {_CANDIDATES}
+    CROSS JOIN (SELECT 0 AS side UNION ALL SELECT 1 AS side) AS sides
+    WHERE {_IS_NOT_AGAIN}
+"""
+
+#: Of several pairs with the same two texts the one with the lowest hash is taken. A sentence is in
+#: one split only: of test, train and validation the first that has it.
+PAIR_STATEMENTS = (
+    Statement(
+        "doubled_texts",
+        f"SELECT pairs.texts_key {_CANDIDATES} GROUP BY texts_key HAVING COUNT(*) > 1",
+    ),
+    Statement(
+        "pairs_again",
+        f"""
+        SELECT shard, row, category
+        FROM (
+            SELECT pairs.shard, pairs.row, pairs.category,
+                ROW_NUMBER() OVER (
+                    PARTITION BY pairs.texts_key ORDER BY pairs.order_key, pairs.shard, pairs.row
+                ) AS place
+            {_CANDIDATES}
+            JOIN doubled_texts ON pairs.texts_key = doubled_texts.texts_key
+        ) AS ranked
+        WHERE place > 1
+        """,
+    ),
+    Statement(
+        "evaluation_sentences",
+        f"""
+        SELECT sentence,
+            MAX(CASE WHEN split = {_TEST} THEN 1 ELSE 0 END) AS in_test,
+            MAX(CASE WHEN split = {_VALIDATION} THEN 1 ELSE 0 END) AS in_validation
+        FROM ({_SENTENCES} AND taken.split <> {_TRAIN}) AS sentences
+        GROUP BY sentence
+        """,
+    ),
+    # For each sentence of a training pair that is also in another split.
+    Statement(
+        "training_sentences",
+        f"""
+        SELECT shard, row, category, sentences.sentence, in_test
+        FROM ({_SENTENCES} AND taken.split = {_TRAIN}) AS sentences
+        JOIN evaluation_sentences AS others ON sentences.sentence = others.sentence
+        """,
+    ),
+    # Validation has no sentence of test, and none of training pairs that are left.
+    Statement(
+        "pairs_in_two_splits",
+        f"""
+        WITH training_pairs AS (
+            SELECT shard, row, category FROM training_sentences
+            GROUP BY shard, row, category HAVING MAX(in_test) = 1
+        ),
+        earlier_sentences AS (
+            SELECT sentence FROM evaluation_sentences WHERE in_test = 1 AND in_validation = 1
+            UNION
+            SELECT sentence FROM training_sentences AS kept
+            WHERE NOT EXISTS (
+                SELECT 1 FROM training_pairs AS gone
+                WHERE gone.shard = kept.shard AND gone.row = kept.row
+            )
+        )
+        SELECT shard, row, category FROM training_pairs
+        UNION ALL
+        SELECT pairs.shard, pairs.row, pairs.category
+        {_CANDIDATES}
+        LEFT JOIN earlier_sentences AS one ON pairs.premise_key = one.sentence
+        LEFT JOIN earlier_sentences AS other ON pairs.second_key = other.sentence
+        WHERE taken.split = {_VALIDATION} AND {_IS_NOT_AGAIN}
+            AND (one.sentence IS NOT NULL OR other.sentence IS NOT NULL)
+        """,
+    ),
+)
+
+
+def label_statement(phrases: LinkingPhrases, domains: Sequence[str]) -> Statement:
+    """Return the statement that gives the pairs that are taken their labels and domains."""
+    labels = _case("pairs.category", enumerate(phrases.label_of_category))
+    numbers = _case("taken.domain", ((f"'{name}'", n) for n, name in enumerate(domains)))
+    return Statement(
+        "taken_pairs",
+        f"""
+        SELECT pairs.shard, pairs.row, taken.split, {numbers} AS domain, pairs.category,
+            {labels} AS label, pairs.draw_key
+        {_CANDIDATES}
+        WHERE NOT EXISTS (
+            SELECT 1 FROM (
+                SELECT shard, row FROM pairs_again
+                UNION ALL SELECT shard, row FROM pairs_in_two_splits
+            ) AS gone
+            WHERE gone.shard = pairs.shard AND gone.row = pairs.row
+        )
+        """,
+    )
+
+
+def balance_statement(sizes: Mapping[tuple[int, int], int], domains: Sequence[str]) -> Statement:
+    """Return the statement that cuts the larger classes, and says which configs have a pair.
+
+    Args:
+        sizes: The size of the classes of each split and domain, by their numbers.
+        domains: The domains.
+    """
+    size = _case("split * 1000 + domain", ((s * 1000 + d, n) for (s, d), n in sizes.items()))
+    configs = {UNBALANCED: "TRUE", "default": "is_balanced"}
+    if len(domains) > 1:
+        configs |= {name: f"is_balanced AND domain = {n}" for n, name in enumerate(domains)}
+    columns = (
+        f"CAST(CASE WHEN {is_in} THEN split ELSE {IN_NO_SPLIT} END AS TINYINT) AS in_{name}"
+        for name, is_in in configs.items()
+    )
+    return Statement(
+        "chosen",
+        f"""
+        SELECT shard, row, {", ".join(columns)}
+        FROM (
+            SELECT shard, row, split, domain, {size} >= ROW_NUMBER() OVER (
+                PARTITION BY split, domain, label ORDER BY draw_key, shard, row
+            ) AS is_balanced
+            FROM taken_pairs
+        ) AS ranked
+        ORDER BY shard, row
+        """,
+    )
+
+
+def class_sizes(
+    counts: Mapping[tuple[int, int, int], int],
+    splits: Sequence[str],
+    domains: Sequence[str],
+    labels: Sequence[str],
+    quotas: Mapping[str, int],
+) -> dict[tuple[int, int], int]:
+    """Return how many pairs of each class a split and domain has when its classes are balanced.
+
+    Args:
+        counts: The number of pairs by the numbers of split, domain and label.
+        splits: The splits that have pairs.
+        domains: The domains.
+        labels: The label set.
+        quotas: By split, pairs of each class and domain; without one, those of its smallest class.
+
+    Raises:
+        CorpusError: A split and domain has no pair of a class, or fewer than its quota.
+    """
+    sizes: dict[tuple[int, int], int] = {}
+    problems = []
+    for name, (number, its_domain) in product(splits, enumerate(domains)):
+        key = (SPLITS.index(name), number)
+        found = [counts.get((*key, label), 0) for label in range(len(labels))]
+        sizes[key] = wanted = quotas.get(name, max(min(found), 1))
+        if min(found) < wanted:
+            listed = ", ".join(f"{n:,} {label}" for label, n in zip(labels, found, strict=True))
+            problems.append(
+                f"{name} of {its_domain} has {listed}, expected {wanted:,} or more of each"
+            )
+    if problems:
+        raise CorpusError(
+            f"The corpus is too small: {'; '.join(problems)}. Give more papers, split them "
+            "otherwise, or ask for less."
+        )
+    return sizes
+
+
+def _case(column: str, values: Iterable[tuple[object, int]]) -> str:
+    """Return an expression of SQL with a number for each value of a column."""
+    cases = " ".join(f"WHEN {value} THEN {number}" for value, number in values)
+    return f"CASE {column} {cases} END"
